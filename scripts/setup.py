@@ -3,7 +3,7 @@
     python3 scripts/setup.py          what the console and the command line need
     python3 scripts/setup.py --dev    and what tests, checks and benchmarks need
 
-Only the standard library, and done in a blink when nothing changed: each step leaves a stamp with the hash of its input.
+Only the standard library, and done in a blink when nothing changed: each step stamps the hash of its input.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def install_requirements(name: str) -> None:
         return
     make_venv()
     say(f"installing {name}")
-    pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", ROOT / name]
+    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", str(ROOT / name)]
     if subprocess.run(pip, stdin=subprocess.DEVNULL).returncode:
         sys.exit(f"setup: pip could not install {name}; its message stands above")
     for stamp, value in stamps.items():
@@ -130,7 +130,7 @@ def has_cjk_font() -> bool:
 
 
 def need_test_programs() -> None:
-    """Chromium, a Chinese font and Maven; without them the tests that use them are skipped (or fail where CI is set)."""
+    """Chromium, a Chinese font, Maven and a JDK; without them the tests that use them are skipped."""
     wanted = {
         "chromium": bool(shutil.which("chromium") or os.environ.get("CHROMIUM")),
         "fonts-noto-cjk": has_cjk_font(),
@@ -162,7 +162,9 @@ def main() -> None:
     parser.add_argument("--dev", action="store_true", help="also what tests, checks and benchmarks need")
     options = parser.parse_args()
     if sys.version_info < OLDEST_PYTHON:
-        sys.exit(f"setup: Python {'.'.join(map(str, OLDEST_PYTHON))} or newer is needed, this is {sys.version.split()[0]}")
+        sys.exit(
+            f"setup: Python {'.'.join(map(str, OLDEST_PYTHON))} or newer is needed, this is {sys.version.split()[0]}"
+        )
     install_requirements("requirements-dev.txt" if options.dev else "requirements.txt")
     need_java()
     if options.dev:

@@ -1,0 +1,131 @@
+"""The arrows between modules: read from the imports of the tree, held against one table."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Who may import whom; a name stands for the module and all below it, the longest name that fits a module is its row.
+IDS = {"idcore.errors", "idcore.layout", "idcore.ids"}
+CORE = IDS | {"idcore.scan", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark", "idcore.runs"}
+CORE |= {"idcore.findings"}
+ARROWS: dict[str, set[str]] = {
+    "idcore": set(),
+    "idcore.errors": set(),
+    "idcore.layout": {"idcore.errors"},
+    "idcore.ids": IDS,
+    "idcore.scan": IDS,
+    "idcore.message": IDS,
+    "idcore.store": IDS | {"idcore.message"},
+    "idcore.remoting": IDS | {"idcore.message"},
+    "idcore.runs": IDS,
+    "idcore.findings": IDS | {"idcore.runs"},
+    "idcore.spark": IDS | {"idcore.scan", "idcore.runs", "idcore.findings", "idcore.store", "idcore.message"},
+    "idcore.cli": CORE,
+    "idcore.__main__": CORE | {"idcore.cli"},
+    "app": {"pages.parts"},
+    "pages.parts": CORE,
+    "pages": CORE | {"pages.parts"},
+}
+
+# Libraries that only some modules may know.
+ONLY: dict[str, set[str]] = {
+    "pyspark": {"idcore.spark"},
+    "py4j": {"idcore.spark"},
+    "numba": {"idcore.scan.kernels", "idcore.scan.intrinsics"},
+    "llvmlite": {"idcore.scan.kernels", "idcore.scan.intrinsics"},
+    "streamlit": {"app", "pages"},
+    "plotly": {"pages"},
+}
+HEAVY = ("pyspark", "numba", "llvmlite", "pandas", "pyarrow", "streamlit", "plotly")
+
+
+def sources() -> Iterator[tuple[str, Path]]:
+    """Every module of the console and the core, by its dotted name."""
+    files = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "idcore").rglob("*.py")]
+    for path in files:
+        if path.is_file():
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+
+
+MODULES = dict(sources())
+
+
+def within(module: str, name: str) -> bool:
+    return module == name or module.startswith(name + ".")
+
+
+def row_of(module: str, table: dict[str, set[str]]) -> str | None:
+    return max((name for name in table if within(module, name)), key=len, default=None)
+
+
+def imports(module: str, path: Path) -> Iterator[tuple[str, int]]:
+    """Full names of what a module imports, also inside functions; `from a import b` gives a.b where that is a module."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parents = package.split(".")
+                parents = parents[: len(parents) - node.level + 1]
+                base = ".".join([*parents, base]) if base else ".".join(parents)
+            for alias in node.names:
+                below = f"{base}.{alias.name}"
+                yield (below if below in MODULES else base), node.lineno
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_a_module_imports_only_what_its_row_allows(module: str) -> None:
+    row = row_of(module, ARROWS)
+    assert row is not None, f"{module} has no row in ARROWS: give it one"
+    assert row != "idcore" or module == "idcore", f"{module} has no row in ARROWS: give it one"
+    wrong = [
+        f"line {line}: {name}"
+        for name, line in imports(module, MODULES[module])
+        if name.split(".")[0] in ("app", "pages", "idcore")
+        and not within(name, row)
+        and name != "idcore"  # the package itself is empty but for its version
+        and not any(within(name, allowed) for allowed in ARROWS[row])
+    ]
+    assert not wrong, f"{module} may not import {wrong}"
+
+
+@pytest.mark.parametrize("library", sorted(ONLY))
+def test_a_library_is_known_in_its_place_only(library: str) -> None:
+    wrong = [
+        f"{module}, line {line}"
+        for module, path in MODULES.items()
+        for name, line in imports(module, path)
+        if within(name, library) and not any(within(module, place) for place in ONLY[library])
+    ]
+    assert not wrong, f"{library} is for {sorted(ONLY[library])}, but is imported by {wrong}"
+
+
+def test_figures_know_no_streamlit() -> None:
+    figures = {name: path for name, path in MODULES.items() if name.startswith("pages.parts.figures")}
+    wrong = [name for name, path in figures.items() for used, _ in imports(name, path) if within(used, "streamlit")]
+    assert not wrong, "a figure is a pure function from a table to a Figure"
+
+
+LIGHT = ["idcore", *(name for name in sorted(MODULES) if row_of(name, ARROWS) in IDS), "idcore.__main__"]
+
+
+@pytest.mark.parametrize("module", [name for name in LIGHT if name in MODULES])
+def test_ids_can_be_read_without_the_heavy_libraries(module: str) -> None:
+    code = f"import sys, {module}\nprint(*[name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [], f"import {module} brings these along"

@@ -1,0 +1,92 @@
+"""House rules that a machine can hold: sizes, docstrings, pins with reasons, no paths of one machine."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXT = {".py", ".md", ".toml", ".txt", ".sh", ".xml", ".java", ".yml", ".yaml", ".json", ".css", ".html", ""}
+LONGEST_MODULE = 400
+LONGEST_PAGE = 90
+
+
+def files() -> list[Path]:
+    """What is committed or could be: everything that .gitignore leaves."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return sorted(path for path in (ROOT / line for line in done.stdout.split("\0") if line) if path.is_file())
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+FILES = files()
+PYTHON = [path for path in FILES if path.suffix == ".py"]
+CODE = [path for path in PYTHON if not name(path).startswith("tests/")]
+PAGES = [path for path in CODE if name(path).startswith("pages/") and not name(path).startswith("pages/parts/")]
+
+
+def lines(path: Path) -> int:
+    return path.read_text(encoding="utf-8").count("\n")
+
+
+def test_modules_are_short_enough_to_read() -> None:
+    long = {name(path): lines(path) for path in PYTHON if lines(path) >= LONGEST_MODULE}
+    assert not long, f"{LONGEST_MODULE} lines or more: cut along a seam"
+
+
+def test_pages_ask_call_and_show() -> None:
+    long = {name(path): lines(path) for path in PAGES if lines(path) > LONGEST_PAGE}
+    assert not long, f"more than {LONGEST_PAGE} lines: what computes belongs to idcore, what draws to pages/parts"
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=name)
+def test_a_module_says_what_it_is(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert not tree.body or ast.get_docstring(tree), (
+        "a module opens with one sentence: what it is, what it refuses to know"
+    )
+
+
+@pytest.mark.parametrize("path", CODE, ids=name)
+def test_no_error_is_swallowed_silently(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ExceptHandler):
+            broad = node.type is None or (
+                isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")
+            )
+            idle = all(isinstance(step, ast.Pass) for step in node.body)
+            assert node.type is not None, f"{name(path)}, line {node.lineno}: name the error"
+            assert not (broad and idle), f"{name(path)}, line {node.lineno}: this hides every error"
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("requirements*.txt")), ids=name)
+def test_every_requirement_is_pinned_and_says_why(path: Path) -> None:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.startswith(("#", "-r ")):
+            assert re.fullmatch(r"[A-Za-z0-9._\[\]-]+==[0-9][A-Za-z0-9.]* +# \S.{5,}", line), f"{path.name}: {line}"
+
+
+def test_nothing_names_the_paths_of_one_machine() -> None:
+    paths = re.compile(
+        "|".join(["/wo" + "rk/", "/ro" + "ot/", "/ho" + "me/[a-z]+/", r"\.\./sha" + "red", "/tmp/" + "spec"])
+    )
+    found = []
+    for path in FILES:
+        if path.suffix in TEXT and not name(path).startswith("tests/vectors/"):
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                if paths.search(line):
+                    found.append(f"{name(path)}, line {number}: {line.strip()[:100]}")
+    assert not found, "a path of one machine, which is wrong on every other"
+
+
+def test_the_top_level_holds_no_other_code_folder() -> None:
+    known = {"pages", "idcore", "tests", "benchmarks", "scripts", "docs"}
+    strangers = {name(path).split("/")[0] for path in PYTHON if "/" in name(path)} - known
+    assert not strangers
