@@ -1,0 +1,200 @@
+"""Who made an id: HotSpot's stream of loader hashes and the constants of other clients. Knows no log line and no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+from idcore.ids.words import MAKERS, Maker
+
+if TYPE_CHECKING:
+    import numpy as np
+
+STREAM_LENGTH = 20_000
+MASK_64_BIT_JVM = 0x7FFFFFFF
+MASK_32_BIT_JVM = 0x01FFFFFF
+
+# Loaders outside the stream that are constants all the same: rocketmq-rust (hashCode of "MessageClientIDSetter"),
+# the PHP client (crc32 of "RocketMQClient"), JDK 25's archived loader, mqadmin 5.3.2 and later in Docker.
+KNOWN_CONSTANTS: dict[int, str] = {
+    0xAC4C820C: "rust_mxsm",
+    0xCEF51E0A: "php",
+    0x7C84929B: "java_jdk25",
+    0x11524711: "java_mqadmin",
+}
+
+# Which launch a place in the stream stands for; ranges below catch the rest.
+_PLACES: dict[int, str] = {
+    0: "java_jdk11", 6: "java_jdk17_agent", 8: "java_jdk17", 14: "java_jdk8_early", 15: "java_jdk8",
+    17: "java_jdk9", 18: "java_jdk8_terminal", 36: "java_jdk8_server", 66: "java_jdk17", 157: "java_jdk8_tools_cmd",
+    292: "java_jdk11", 295: "java_jdk17_no_cds", 296: "java_jdk17_no_cds", 307: "java_jdk17", 320: "java_jdk11_25",
+    348: "java_jdk21_no_cds", 497: "java_jdk11", 511: "java_jdk17", 512: "java_jdk17_no_cds", 521: "java_jdk11",
+    566: "java_jdk21_no_cds", 615: "java_jdk25", 59: "java_main",
+}
+_RANGES: tuple[tuple[int, int, str], ...] = (
+    (16, 31, "java_jdk8_server"), (80, 301, "java_boot"), (1000, STREAM_LENGTH, "java_agent"),
+)
+
+
+def _hashes() -> list[int]:
+    """The first 20,000 identity hashes of HotSpot's main thread, as full 32-bit words.
+
+    HotSpot (-XX:hashCode=5, the default; synchronizer.cpp, thread.cpp) gives each thread a Marsaglia xor-shift whose
+    X is the next os::random() value; the main thread takes the first, 16807 * 1234567 mod (2^31 - 1).
+    """
+    x, y, z, w = 16807 * 1234567 % 0x7FFFFFFF, 842502087, 0x8767, 273326509
+    words = []
+    for _ in range(STREAM_LENGTH):
+        t = (x ^ (x << 11)) & 0xFFFFFFFF
+        x, y, z = y, z, w
+        w = (w ^ (w >> 19)) ^ (t ^ (t >> 8))
+        words.append(w)
+    return words
+
+
+@cache
+def _places() -> dict[int, tuple[int, int]]:
+    """hash -> (place, bits); the first place counts, and the 31-bit mask before the 25-bit one."""
+    words = _hashes()
+    places: dict[int, tuple[int, int]] = {}
+    for bits, mask in ((31, MASK_64_BIT_JVM), (25, MASK_32_BIT_JVM)):
+        for place, word in enumerate(words):
+            places.setdefault(word & mask, (place, bits))
+    return places
+
+
+def loader_place(loader: int) -> tuple[int, int] | None:
+    """Place and bits of one loader hash, or None. A chance hit is 1 in 100,000 under the 31-bit mask."""
+    return _places().get(loader)
+
+
+def is_known(loader: int) -> bool:
+    """Whether a loader stands in the stream or is a known constant."""
+    return loader in KNOWN_CONSTANTS or loader in _places()
+
+
+def stream() -> np.ndarray:
+    """The stream as an array of 20,000 uint32, unmasked by 25 bits: the hashes of a 64-bit JVM."""
+    import numpy as np
+
+    return np.array(_hashes(), dtype=np.uint32) & np.uint32(MASK_64_BIT_JVM)
+
+
+@cache
+def _table() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    import numpy as np
+
+    rows = sorted((loader, place, bits) for loader, (place, bits) in _places().items())
+    loaders, places, bits = (np.array(column) for column in zip(*rows, strict=True))
+    return loaders.astype(np.uint32), places.astype(np.int32), bits.astype(np.int8)
+
+
+def loader_positions(loaders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places (int32, -1 for none) and bits (int8, 0 for none) of many loader hashes."""
+    import numpy as np
+
+    known, places, bits = _table()
+    values = np.asarray(loaders, dtype=np.uint32)
+    at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    hit = known[at] == values
+    return np.where(hit, places[at], np.int32(-1)), np.where(hit, bits[at], np.int8(0))
+
+
+def known_loaders() -> np.ndarray:
+    """Every loader that vouches for an impossible elapsed: stream and constants, sorted uint32."""
+    import numpy as np
+
+    return np.array(sorted(set(_places()) | set(KNOWN_CONSTANTS)), dtype=np.uint32)
+
+
+def _java(place: int, bits: int) -> Maker:
+    if bits == 25:
+        return _plain("java_32_bit")
+    code = _PLACES.get(place)
+    if code is None:
+        code = next((name for low, high, name in _RANGES if low <= place < high), "java_main")
+    return Maker("java_main", {"position": place}) if code == "java_main" else _plain(code)
+
+
+@lru_cache(maxsize=256)
+def _plain(code: str) -> Maker:
+    return Maker(code)
+
+
+def uniq_maker(
+    layout: str, loader: int, *, whole_seconds: bool, host_loopback: bool = False, elapsed_fits: bool = True,
+    last_twelve: str = "",
+) -> Maker:
+    """The likeliest maker of a uniq id, from its layout, loader, time and letters."""
+    if layout == "uniq_v4_le":
+        return _plain("cpp_old")
+    place = _places().get(loader)
+    if place is not None:
+        return _java(*place)
+    if loader in KNOWN_CONSTANTS:
+        return _plain(KNOWN_CONSTANTS[loader])
+    if loader == 0 and whole_seconds:
+        if last_twelve and last_twelve != last_twelve.upper():
+            return _plain("go")
+        return _plain("elixir" if last_twelve and last_twelve != last_twelve.lower() else "go_family")
+    if loader < 0x10000 and whole_seconds:
+        return _plain("python_tt67wq")
+    if not elapsed_fits:
+        return _plain("dotnet")
+    if host_loopback:
+        return _plain("lua")
+    return _plain("cpp" if 0 < loader <= MASK_64_BIT_JVM else "unknown")
+
+
+# Seconds since 2021 that a living id can hold: July 2021 (the first 5.x client) to 2041.
+FIRST_SECONDS, LAST_SECONDS = 15_638_400, 631_152_000
+
+
+def _turned(number: int) -> int:
+    return int.from_bytes(number.to_bytes(4, "big"), "little")
+
+
+def client_maker(seconds: int, last_sixteen: str = "") -> Maker:
+    """The likeliest maker of a client id, from its seconds and letters."""
+    if seconds % 1000 == 0 and seconds < 2_592_000_000 and last_sixteen != last_sixteen.upper():
+        return _plain("grpc_rust")
+    if FIRST_SECONDS <= seconds <= LAST_SECONDS:
+        return _plain("grpc")
+    if FIRST_SECONDS <= _turned(seconds) <= LAST_SECONDS:
+        return _plain("grpc_cpp_old")
+    return _plain("grpc")
+
+
+def process_makers(layouts: Sequence[str], loaders: np.ndarray, whole_seconds: np.ndarray) -> np.ndarray:
+    """The likeliest maker of each process as text. `whole_seconds`: every elapsed of it is a multiple of 1,000.
+
+    Works on columns: only one row of each kind (layout, loader class, whole seconds) is put into words.
+    """
+    import numpy as np
+
+    loader = np.asarray(loaders, dtype=np.uint32)
+    whole = np.asarray(whole_seconds, dtype=bool)
+    names = np.asarray(layouts)
+    if not len(loader):
+        return np.array([], dtype=object)
+    place, bits = loader_positions(loader)
+    # One number for each class of loaders that is worded alike; the stream's places come first.
+    kind = np.where(bits == 25, STREAM_LENGTH, place.astype(np.int64))
+    for number, constant in enumerate(sorted(KNOWN_CONSTANTS)):
+        kind[(place < 0) & (loader == constant)] = STREAM_LENGTH + 1 + number
+    rest = kind < 0
+    after = STREAM_LENGTH + 1 + len(KNOWN_CONSTANTS)
+    kind[rest] = after + np.select(
+        [loader[rest] == 0, loader[rest] < 0x10000, loader[rest] <= MASK_64_BIT_JVM], [0, 1, 2], 3)
+    old = np.char.equal(names, "uniq_v4_le") if names.dtype.kind == "U" else names == "uniq_v4_le"
+    group = (kind * 2 + whole) * 2 + old
+    _, first, which = np.unique(group, return_index=True, return_inverse=True)
+    words = np.empty(len(first), dtype=object)
+    for at, row in enumerate(first):
+        words[at] = str(uniq_maker(str(names[row]), int(loader[row]), whole_seconds=bool(whole[row])))
+    return words[which.reshape(-1)]
+
+
+__all__ = ["KNOWN_CONSTANTS", "MAKERS", "Maker", "client_maker", "is_known", "known_loaders", "loader_place",
+           "loader_positions", "process_makers", "stream", "uniq_maker"]
