@@ -68,7 +68,7 @@ def row_of(module: str, table: dict[str, set[str]]) -> str | None:
 
 
 def imports(module: str, path: Path) -> Iterator[tuple[str, int]]:
-    """Full names of what a module imports, also inside functions; `from a import b` gives a.b where that is a module."""
+    """Full names of what a module imports, also inside functions; `from a import b` gives a.b if that is a module."""
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
         if isinstance(node, ast.Import):
