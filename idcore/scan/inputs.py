@@ -1,0 +1,183 @@
+"""Files to splits, splits to windows of text. Knows compression and places in files; knows nothing of ids."""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import gzip
+import lzma
+import os
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+
+BEFORE, AFTER = 64, 256  # bytes of text that stay visible on both sides of a window
+WINDOW = 1 << 20
+READ_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """One file: its size as stored, how it is packed ('' for plain text), and why it cannot be read, if so."""
+
+    path: str
+    size: int
+    packing: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The bytes of one file from `start` up to `stop`; a packed file is one split, measured as stored."""
+
+    number: int
+    path: str
+    start: int
+    stop: int
+    packing: str = ""
+
+    @property
+    def size(self) -> int:
+        return self.stop - self.start
+
+
+def list_files(paths: Sequence[str]) -> list[InputFile]:
+    """Files, folders to any depth, globs; each file as often as it is named. What is not there is named with its error."""
+    found = []
+    for path in paths:
+        if os.path.isdir(path):
+            names = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
+            found += [name for name in sorted(names) if os.path.isfile(name)]
+        elif not os.path.exists(path) and glob.has_magic(path):
+            found += sorted(name for name in glob.glob(path, recursive=True) if os.path.isfile(name)) or [path]
+        else:
+            found.append(path)
+    return [_look_at(path) for path in found]
+
+
+def _look_at(path: str) -> InputFile:
+    try:
+        if not os.path.isfile(path):
+            return InputFile(path, 0, "", "no such file" if not os.path.exists(path) else "not a regular file")
+        with open(path, "rb") as file:
+            head = file.read(6)
+        packing = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
+        return InputFile(path, os.path.getsize(path), packing)
+    except OSError as error:
+        return InputFile(path, 0, "", error.strerror or str(error))
+
+
+def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
+    """Splits in the order of the files; `number` is the place of the file in `files`."""
+    splits = []
+    for number, file in enumerate(files):
+        if file.error:
+            continue
+        if file.packing:
+            splits.append(Split(number, file.path, 0, file.size, file.packing))
+            continue
+        for start in range(0, file.size, split_size):
+            splits.append(Split(number, file.path, start, min(start + split_size, file.size)))
+    return splits
+
+
+def deal(splits: Sequence[Split], split_size: int, tasks_at_least: int) -> list[list[Split]]:
+    """Splits to tasks: neighbours share one until they hold `split_size` bytes, so that tiny files cost no task each."""
+    total = sum(split.size for split in splits)
+    wanted = max(1, min(split_size, -(-total // max(1, tasks_at_least))))
+    tasks: list[list[Split]] = []
+    held = wanted
+    for split in splits:
+        if held + split.size > wanted * 1.5 or not tasks:
+            tasks.append([])
+            held = 0
+        tasks[-1].append(split)
+        held += split.size
+    return tasks
+
+
+def _unpacked(file: BinaryIO, packing: str) -> BinaryIO:
+    if packing == "gzip":
+        return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
+    if packing == "bz2":
+        return bz2.BZ2File(file)  # type: ignore[return-value]
+    if packing == "xz":
+        return lzma.LZMAFile(file)  # type: ignore[return-value]
+    import pyarrow
+
+    return pyarrow.CompressedInputStream(pyarrow.PythonFile(file), packing)  # type: ignore[return-value]
+
+
+class Windows:
+    """A buffer that slides over one split. `buf[at]` is byte `at + origin` of the text; `limit` ends what may be taken."""
+
+    def __init__(self, split: Split, buf: np.ndarray) -> None:
+        self.buf = buf
+        self.view = memoryview(buf)  # type: ignore[arg-type]
+        self.file = open(split.path, "rb", buffering=0)
+        self.stop = (1 << 62) if split.packing else split.stop
+        begin = max(0, split.start - BEFORE)
+        if split.packing:
+            self.read: Callable[[memoryview], int] = _reader(_unpacked(self.file, split.packing))
+        else:
+            self.file.seek(begin)
+            self.read = self.file.readinto  # type: ignore[assignment]
+        self.buf[:BEFORE] = 0
+        self.filled = BEFORE - (split.start - begin)
+        self.at = BEFORE
+        self.origin = split.start - BEFORE
+        self.ended = False
+        self.text_bytes = 0
+
+    def __enter__(self) -> Windows:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def slide(self) -> int:
+        """Takes more text in behind `self.at`. Returns the limit: up to there tokens and lines may be judged."""
+        keep = self.at - BEFORE
+        if keep > 0:
+            self.buf[: self.filled - keep] = self.buf[keep : self.filled].copy()
+            self.filled -= keep
+            self.at -= keep
+            self.origin += keep
+        room = BEFORE + WINDOW + AFTER
+        while self.filled < room and not self.ended:
+            got = self.read(self.view[self.filled : room])
+            if not got:
+                self.ended = True
+            self.filled += got or 0
+        self.buf[self.filled : self.filled + AFTER] = 0
+        return self.filled if self.ended else self.filled - AFTER
+
+
+def _reader(stream: BinaryIO) -> Callable[[memoryview], int]:
+    def read(view: memoryview) -> int:
+        data = stream.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    return read
+
+
+def new_buffer() -> np.ndarray:
+    return np.zeros(BEFORE + WINDOW + 2 * AFTER, np.uint8)
+
+
+def walk(splits: Sequence[Split]) -> Iterator[tuple[Split, Windows | None, str]]:
+    """Each split with its windows, or with the reason why its file cannot be opened."""
+    buf = new_buffer()
+    for split in splits:
+        try:
+            windows = Windows(split, buf)
+        except READ_ERRORS as error:
+            yield split, None, str(error)
+            continue
+        with windows:
+            yield split, windows, ""

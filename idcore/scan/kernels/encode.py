@@ -1,0 +1,174 @@
+"""Ids of one task, grouped by process or broker, to sorted runs of deltas and back. Nothing is lost: order, repeats, bits.
+
+A run: its first value, then for each further value a step; every value is followed by how often it stood when that is
+more than once. All numbers are varints (7 bits a byte, low bits first).
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from .find import CODE_CLIENT, CODE_OFFSET_V4, CODE_OFFSET_V6, CODE_SHIFT, COUNTER_SHIFT, SEQUENCE_SHIFT, hash_of
+
+U = np.uint64
+PARTS = 64  # groups are dealt to this many parts, by host or broker; a part is merged by one task
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_offset(k2):
+    code = k2 >> CODE_SHIFT
+    return code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def low_bits(k2):
+    """How many low bits of a value are its counter (uniq), its sequence (client), or none (offset)."""
+    code = k2 >> CODE_SHIFT
+    if code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6:
+        return U(0)
+    return SEQUENCE_SHIFT if code == CODE_CLIENT else COUNTER_SHIFT
+
+
+@numba.njit(cache=True, nogil=True)
+def part_of(k0, k1, k2):
+    """All processes of a host, all ids of a broker, lie in one part."""
+    third = k2 if is_offset(k2) else U(0)
+    return np.int64(hash_of(k0, k1, third) >> U(40)) % PARTS
+
+
+@numba.njit(cache=True, nogil=True)
+def groups_of(table, keys, key_words, sizes, unsorted, parts):
+    for row in range(table.shape[0]):
+        if table[row, 2] != U(0):
+            slot = np.int64(table[row, 3])
+            for word in range(3):
+                key_words[slot, word] = table[row, word]
+            sizes[slot] = np.int64(table[row, 4])
+            unsorted[slot] = table[row, 6] != U(0)
+            parts[slot] = part_of(table[row, 0], table[row, 1], table[row, 2])
+
+
+@numba.njit(cache=True, nogil=True)
+def scatter(values, slots, n, positions, out):
+    for i in range(n):
+        slot = slots[i]
+        place = positions[slot]
+        out[place] = values[i]
+        positions[slot] = place + 1
+
+
+@numba.njit(cache=True, nogil=True)
+def sort_nearly(values, start, stop):
+    """Insertion sort with a budget, then an ordinary one: log lines are nearly in order."""
+    budget = 600 + 8 * (stop - start)
+    for i in range(start + 1, stop):
+        x = values[i]
+        j = i - 1
+        while j >= start and values[j] > x:
+            values[j + 1] = values[j]
+            j -= 1
+        values[j + 1] = x
+        budget -= i - 1 - j
+        if budget < 0:
+            values[start:stop].sort()
+            return
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def put(out, place, number):
+    while number >= U(128):
+        out[place] = np.uint8((number & U(127)) | U(128))
+        number >>= U(7)
+        place += 1
+    out[place] = np.uint8(number)
+    return place + 1
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def get(data, place):
+    number = U(0)
+    shift = U(0)
+    while True:
+        byte = U(data[place])
+        place += 1
+        number |= (byte & U(127)) << shift
+        if byte < U(128):
+            return number, place
+        shift += U(7)
+
+
+@numba.njit(cache=True, nogil=True)
+def encode(values, order, starts, key_words, unsorted, distinct, lengths, out):
+    """Groups in `order` to runs in `out`; sorts each group in place. Returns the bytes written."""
+    place = 0
+    for index in range(order.size):
+        group = order[index]
+        start, stop = starts[group], starts[group + 1]
+        if unsorted[group]:
+            sort_nearly(values, start, stop)
+        shift = low_bits(key_words[group, 2])
+        mask = (U(1) << shift) - U(1)
+        begin = place
+        last = U(0)
+        count = 0
+        i = start
+        while i < stop:
+            x = values[i]
+            i += 1
+            repeats = U(0)
+            while i < stop and values[i] == x:
+                repeats += U(1)
+                i += 1
+            again = U(1) if repeats else U(0)
+            if count == 0:
+                place = put(out, place, x)
+                place = put(out, place, repeats)
+            elif shift == U(0):
+                place = put(out, place, ((x - last) << U(1)) | again)
+                if again:
+                    place = put(out, place, repeats)
+            else:
+                step = (x >> shift) - (last >> shift)
+                jump = np.int64(x & mask) - np.int64(last & mask) - 1
+                place = put(out, place, (step << U(2)) | (again << U(1)) | (U(1) if jump != 0 else U(0)))
+                if jump != 0:
+                    place = put(out, place, U((jump << 1) ^ (jump >> 63)))
+                if again:
+                    place = put(out, place, repeats)
+            last = x
+            count += 1
+        distinct[index] = count
+        lengths[index] = place - begin
+    return place
+
+
+@numba.njit(cache=True, nogil=True)
+def decode(data, place, distinct, k2, values, counts, at):
+    """`distinct` values of one run and how often each stood, to values[at:], counts[at:]. Returns the end."""
+    shift = low_bits(k2)
+    mask = (U(1) << shift) - U(1)
+    value, place = get(data, place)
+    repeats, place = get(data, place)
+    values[at] = value
+    counts[at] = np.int64(repeats) + 1
+    at += 1
+    for _ in range(distinct - 1):
+        step, place = get(data, place)
+        repeats = U(0)
+        if shift == U(0):
+            value += step >> U(1)
+            if step & U(1):
+                repeats, place = get(data, place)
+        else:
+            low = (value & mask) + U(1)
+            if step & U(1):
+                jump, place = get(data, place)
+                low += (jump >> U(1)) ^ (U(0) - (jump & U(1)))
+            if step & U(2):
+                repeats, place = get(data, place)
+            value = (((value >> shift) + (step >> U(2))) << shift) | (low & mask)
+        values[at] = value
+        counts[at] = np.int64(repeats) + 1
+        at += 1
+    return at

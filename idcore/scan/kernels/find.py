@@ -1,0 +1,379 @@
+"""Text to ids: finds every token, judges it by SPEC of `idcore.ids.identify`, and files it under its process or broker.
+
+One call takes one window of text. It keeps no text, allocates nothing, and leaves an id where its first digit stands.
+The judgement is `idcore.ids.identify` in machine words: the tests hold the two equal over random tokens.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from idcore.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4
+
+from .vector import (
+    hex_mask_32,
+    hex_mask_64,
+    leading_zeros,
+    letter_case_32,
+    newline_mask_32,
+    trailing_zeros,
+    unhex_32,
+)
+
+U = np.uint64
+
+
+def _bits_after(layout, name):  # type: ignore[no-untyped-def]
+    """Bits that stand to the right of a field."""
+    return 8 * (layout.size - layout.span(name).stop)
+
+
+CODES = {name: number for number, name in enumerate(LAYOUTS, 1)}
+CODE_V4, CODE_V6 = U(CODES["uniq_v4"]), U(CODES["uniq_v6"])
+CODE_CLIENT, CODE_LE = U(CODES["client_v1"]), U(CODES["uniq_v4_le"])
+CODE_OFFSET_V4, CODE_OFFSET_V6 = U(CODES["offset_v4"]), U(CODES["offset_v6"])
+CODE_SHIFT = U(56)  # a key's third word: layout code, then pid and loader, or port
+COUNTER_SHIFT = U(_bits_after(UNIQ_V4, "elapsed"))
+VALUE_SHIFT = U(_bits_after(UNIQ_V4, "loader"))
+PID_SHIFT = U(_bits_after(UNIQ_V4, "pid") - _bits_after(UNIQ_V4, "loader"))
+OFFSET_SHIFT = U(_bits_after(OFFSET_V4, "port"))
+SEQUENCE_SHIFT = U(_bits_after(CLIENT_V1, "seconds"))
+assert _bits_after(OFFSET_V4, "port") == 64 and _bits_after(CLIENT_V1, "pid") == 64, "the words of the kernel are 8 bytes"
+
+VALUE_MASK = U((1 << int(VALUE_SHIFT)) - 1)
+WORD = U(0xFFFFFFFF)
+MAX_OFFSET = U(1 << 48)
+LITTLE_OFFSET = U(1 << 44)
+MAX_ELAPSED = U(31 * 86_400_000 + 1_000)
+LITTLE_ELAPSED = U(32 * 86_400_000)
+SET_BACK = U((1 << 32) - 86_400_000)
+LONGEST_LINE = 1 << 20
+LINE_IDS = 64
+CLIENT_EPOCH_MINUTE = 26_824_320  # 2021-01-01T00:00Z in minutes since 1970
+NO_MINUTE = np.int64(-(1 << 62))
+LINE_ENDED = np.int64(-1)
+
+REASONS = ("lower_case", "version", "port", "elapsed")
+LOWER_CASE, VERSION, PORT, ELAPSED = range(4)
+STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_TIMES, LINE_OFFSETS, STATE_PAIRS, STATE_COUNTS = range(8)
+STATE_SIZE = STATE_COUNTS + len(LAYOUTS) + 1
+TOKEN, COUNT, TAIL = 0, 1, 2  # what a call does: find only (timing), count ids, read on for a line that began earlier
+
+_LABELS = (b"msgid", b"msgids", b"messageid", b"uniq_key", b"transactionid")
+LABELS = np.zeros((len(_LABELS), 16), np.uint8)
+for _row, _label in enumerate(_LABELS):
+    LABELS[_row, 0] = len(_label)
+    LABELS[_row, 1 : 1 + len(_label)] = np.frombuffer(_label, np.uint8)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def hash_of(k0, k1, k2):
+    h = (k0 * U(0x9E3779B97F4A7C15)) ^ (k1 * U(0xC2B2AE3D27D4EB4F)) ^ (k2 * U(0xFF51AFD7ED558CCD))
+    h ^= h >> U(32)
+    h *= U(0xD6E8FEB86659FD93)
+    return h ^ (h >> U(29))
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def swap_32(word):
+    return ((word & U(0xFF)) << U(24)) | ((word & U(0xFF00)) << U(8)) | ((word >> U(8)) & U(0xFF00)) | (word >> U(24))
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def swap_16(word):
+    return ((word & U(0xFF)) << U(8)) | (word >> U(8))
+
+
+@numba.njit(cache=True, nogil=True)
+def is_private(ip):
+    return (
+        ip >> U(24) == U(10) or ip >> U(24) == U(127) or ip >> U(20) == U(0xAC1) or ip >> U(16) == U(0xC0A8)
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def looks_little_endian(hi, lo):
+    """An offset id whose bytes read backwards are a uniq id of the C++ client 1.2.0 to 1.2.3 (its StringIdMaker)."""
+    if lo <= LITTLE_OFFSET or lo & U(0xFF) != U(0):
+        return False
+    forward = hi >> U(32)
+    backward = swap_32(forward)
+    first = backward >> U(24)
+    if first < U(1) or first > U(223) or (is_private(forward) and not is_private(backward)):
+        return False
+    return swap_32((lo >> COUNTER_SHIFT) & WORD) < LITTLE_ELAPSED
+
+
+@numba.njit(cache=True, nogil=True)
+def is_known(loaders, loader):
+    low, high = 0, loaders.size
+    while low < high:
+        middle = (low + high) >> 1
+        if U(loaders[middle]) < loader:
+            low = middle + 1
+        else:
+            high = middle
+    return low < loaders.size and U(loaders[low]) == loader
+
+
+@numba.njit(cache=True, nogil=True)
+def has_label(buf, place, labels):
+    """True when the word in front of `place` names a msgId; at most 4 separators may stand between."""
+    end = place - 1
+    for _ in range(4):
+        c = buf[end]
+        if c == 32 or c == 34 or c == 39 or c == 58 or c == 61 or c == 91 or c == 44:
+            end -= 1
+    for row in range(labels.shape[0]):
+        size = np.int64(labels[row, 0])
+        same = True
+        for i in range(size):
+            c = buf[end - size + 1 + i]
+            if 65 <= c <= 90:
+                c += 32
+            if c != labels[row, 1 + i]:
+                same = False
+                break
+        if same:
+            return True
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def minute_of(elapsed, months, early):
+    """Minute since 1970 of the newest month in which `elapsed` fits; NO_MINUTE when it fits none."""
+    elapsed -= early
+    for row in range(months.shape[0]):
+        if elapsed <= months[row, 1]:
+            return (months[row, 0] + elapsed) // 60_000
+    return NO_MINUTE
+
+
+@numba.njit(cache=True, nogil=True)
+def refuse(reason, buf, place, size, origin, refused, samples):
+    if refused[reason, 0] == 0:
+        refused[reason, 1] = place + origin
+        refused[reason, 2] = size
+        for i in range(size):
+            samples[reason, i] = buf[place + i]
+    refused[reason, 0] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def put_pair(k0, k1, k2, minute, offset, cache, pairs, row):
+    """Widens the cached (broker, minute) range, or sends the one that was cached to `pairs`."""
+    slot = np.int64(hash_of(k0, k1, k2) & U(cache.shape[0] - 1))
+    when = U(minute)
+    if cache[slot, 2] == k2 and cache[slot, 1] == k1 and cache[slot, 0] == k0 and cache[slot, 3] == when:
+        cache[slot, 4] = min(cache[slot, 4], offset)
+        cache[slot, 5] = max(cache[slot, 5], offset)
+        return row
+    if cache[slot, 2] != U(0):
+        for i in range(6):
+            pairs[row, i] = cache[slot, i]
+        row += 1
+    cache[slot, 0] = k0
+    cache[slot, 1] = k1
+    cache[slot, 2] = k2
+    cache[slot, 3] = when
+    cache[slot, 4] = offset
+    cache[slot, 5] = offset
+    return row
+
+
+@numba.njit(cache=True, nogil=True)
+def end_line(end, state, line_times, line_offsets, cache, pairs):
+    """A line ends before `end`: its offset ids are dated by its uniq ids, the i-th by the i-th, then by the last."""
+    times, offsets = state[LINE_TIMES], state[LINE_OFFSETS]
+    if 0 < times <= LINE_IDS and 0 < offsets <= LINE_IDS and state[LINE_OPEN] and end - state[LINE_START] <= LONGEST_LINE:
+        row = state[STATE_PAIRS]
+        for i in range(offsets):
+            minute = line_times[min(i, times - 1)]
+            if minute != NO_MINUTE:
+                row = put_pair(
+                    line_offsets[i, 0], line_offsets[i, 1], line_offsets[i, 2], minute, line_offsets[i, 3], cache, pairs, row
+                )
+        state[STATE_PAIRS] = row
+    state[LINE_TIMES] = 0
+    state[LINE_OFFSETS] = 0
+
+
+@numba.njit(cache=True, nogil=True)
+def find(
+    buf, start, stop, origin, what, any_case, months, loaders, labels,
+    table, values, slots, state, refused, samples, line_times, line_offsets, cache, pairs,
+):  # fmt: skip
+    """Takes the tokens whose run of digits begins in buf[start:stop]; buf holds 64 bytes before and 192 after.
+
+    table: open-addressed keys (k0, k1, k2, slot, ids, last value, unsorted, 0), a power of two of rows.
+    values, slots: one entry an id. Returns where to go on: `stop`, or earlier when the table must grow first; when it
+    reads on for a line (TAIL), LINE_ENDED once that line has ended.
+    """
+    p0 = U(buf.ctypes.data)
+    rows = U(table.shape[0] - 1)
+    limit = table.shape[0] // 2
+    n = state[STATE_IDS]
+    keys = state[STATE_KEYS]
+    base = start
+    mask = hex_mask_32(p0 + U(base))
+    before = hex_mask_32(p0 + U(base) - U(1)) & U(1)
+    while base < stop:
+        following = hex_mask_32(p0 + U(base + 32))
+        runs = mask | (following << U(32))
+        runs &= runs >> U(1)
+        runs &= runs >> U(2)
+        runs &= runs >> U(4)
+        runs &= runs >> U(8)
+        runs &= runs >> U(16)
+        runs &= WORD
+        lines = newline_mask_32(p0 + U(base))
+        if base + 32 > stop:
+            lines &= (U(1) << U(stop - base)) - U(1)
+        if runs != U(0):
+            if keys >= limit and what == COUNT:
+                break
+            first = trailing_zeros(runs)
+            if (first != U(0) or before == U(0)) and base + np.int64(first) < stop:
+                place = base + np.int64(first)
+                ahead = lines & ((U(1) << first) - U(1))
+                if ahead != U(0):
+                    end_line(base + np.int64(trailing_zeros(ahead)) + origin, state, line_times, line_offsets, cache, pairs)
+                    if what == TAIL:
+                        return LINE_ENDED
+                    state[LINE_START] = base + 64 - np.int64(leading_zeros(ahead)) + origin
+                    state[LINE_OPEN] = 1
+                    lines &= ~ahead
+                rest = ~hex_mask_64(p0 + U(place + 32))
+                size = 32 + (np.int64(trailing_zeros(rest)) if rest != U(0) else 999)
+                if buf[place - 1] == 37:  # %22
+                    place += 2
+                    size -= 2
+                elif buf[place - 2] == 92:
+                    if buf[place - 1] == 120:  # \x22
+                        place += 2
+                        size -= 2
+                    elif buf[place - 1] == 117:  # \u0022
+                        place += 4
+                        size -= 4
+                if size == 32 or size == 56 or size == 34:
+                    p = p0 + U(place)
+                    letters = letter_case_32(p)
+                    if size != 32:
+                        letters |= letter_case_32(p + U(size - 32))
+                    k0 = k1 = k2 = value = U(0)
+                    elapsed = np.int64(-1)
+                    reason = -1
+                    if letters == U(2) and not (any_case and size == 32):
+                        reason = LOWER_CASE
+                    else:
+                        hi, lo = unhex_32(p)
+                        if size == 34:
+                            if hi >> U(56) != U(1):
+                                reason = VERSION
+                            hi, lo = unhex_32(p + U(2))
+                            k1 = hi >> U(16)
+                            k2 = (CODE_CLIENT << CODE_SHIFT) | (hi & U(0xFFFF))
+                            value = lo
+                        else:
+                            wide = size == 56
+                            if wide:
+                                k0 = hi
+                                k1 = lo
+                                hi, lo = unhex_32(p + U(24))
+                            else:
+                                k1 = hi >> U(32)
+                            port = hi & WORD
+                            if U(1) <= port and port < U(65536) and lo <= MAX_OFFSET and (wide or not looks_little_endian(hi, lo)):
+                                k2 = ((CODE_OFFSET_V6 if wide else CODE_OFFSET_V4) << CODE_SHIFT) | port
+                                value = lo
+                            elif port < U(65536) and port != U(0) and lo <= MAX_OFFSET:
+                                k1 = swap_32(k1)
+                                loader = swap_32(((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD)
+                                k2 = (CODE_LE << CODE_SHIFT) | (swap_16((hi >> U(16)) & U(0xFFFF)) << PID_SHIFT) | loader
+                                elapsed = np.int64(swap_32((lo >> COUNTER_SHIFT) & WORD))
+                                value = (U(elapsed) << COUNTER_SHIFT) | swap_16(lo & U(0xFFFF))
+                            else:
+                                identity = ((port << U(16)) | (lo >> VALUE_SHIFT)) & U((1 << 48) - 1)
+                                loader = identity & WORD
+                                elapsed = np.int64((lo & VALUE_MASK) >> COUNTER_SHIFT)
+                                if port < U(65536) and loader == U(0):
+                                    reason = PORT
+                                elif (
+                                    U(elapsed) > MAX_ELAPSED
+                                    and U(elapsed) < SET_BACK
+                                    and not is_known(loaders, loader)
+                                    and not has_label(buf, place, labels)
+                                ):
+                                    reason = ELAPSED
+                                k2 = ((CODE_V6 if wide else CODE_V4) << CODE_SHIFT) | identity
+                                value = lo & VALUE_MASK
+                    if reason >= 0:
+                        if what != TAIL:
+                            refuse(reason, buf, place, size, origin, refused, samples)
+                    else:
+                        code = k2 >> CODE_SHIFT
+                        if code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6:
+                            row = state[LINE_OFFSETS]
+                            if row < LINE_IDS:
+                                line_offsets[row, 0] = k0
+                                line_offsets[row, 1] = k1
+                                line_offsets[row, 2] = k2
+                                line_offsets[row, 3] = value
+                            state[LINE_OFFSETS] = row + 1
+                        else:
+                            row = state[LINE_TIMES]
+                            if row < LINE_IDS:
+                                if code == CODE_CLIENT:
+                                    line_times[row] = CLIENT_EPOCH_MINUTE + np.int64((value >> SEQUENCE_SHIFT) // U(60))
+                                else:
+                                    line_times[row] = minute_of(elapsed, months, 86_400_000 if code == CODE_LE else 0)
+                            state[LINE_TIMES] = row + 1
+                        if what == COUNT:
+                            h = hash_of(k0, k1, k2) & rows
+                            while True:
+                                found = table[h, 2]
+                                if found == U(0):
+                                    table[h, 0] = k0
+                                    table[h, 1] = k1
+                                    table[h, 2] = k2
+                                    table[h, 3] = U(keys)
+                                    keys += 1
+                                    break
+                                if found == k2 and table[h, 1] == k1 and table[h, 0] == k0:
+                                    break
+                                h = (h + U(1)) & rows
+                            table[h, 4] += U(1)
+                            if value < table[h, 5]:
+                                table[h, 6] = U(1)
+                            table[h, 5] = value
+                            values[n] = value
+                            slots[n] = np.uint32(table[h, 3])
+                            state[STATE_COUNTS + np.int64(code)] += 1
+                            n += 1
+        if lines != U(0):
+            if state[LINE_TIMES] + state[LINE_OFFSETS] != 0:
+                end_line(base + np.int64(trailing_zeros(lines)) + origin, state, line_times, line_offsets, cache, pairs)
+            if what == TAIL:
+                return LINE_ENDED
+            state[LINE_START] = base + 64 - np.int64(leading_zeros(lines)) + origin
+            state[LINE_OPEN] = 1
+        before = mask >> U(31)
+        mask = following
+        base += 32
+    state[STATE_IDS] = n
+    state[STATE_KEYS] = keys
+    return min(base, stop)
+
+
+@numba.njit(cache=True, nogil=True)
+def grow(table, larger):
+    """Moves every key into a larger table."""
+    rows = U(larger.shape[0] - 1)
+    for row in range(table.shape[0]):
+        if table[row, 2] != U(0):
+            h = hash_of(table[row, 0], table[row, 1], table[row, 2]) & rows
+            while larger[h, 2] != U(0):
+                h = (h + U(1)) & rows
+            for column in range(table.shape[1]):
+                larger[h, column] = table[row, column]

@@ -1,0 +1,269 @@
+"""Runs of many tasks to figures: equal keys are merged, equal ids counted once, and every table row is computed.
+
+A key's ids lie in memory together while they are merged, and no longer.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from .chains import (
+    BUCKETS,
+    DISTINCT,
+    DRAWN_GAPS,
+    DRAWN_WRAPS,
+    FIGURES,
+    FIRST,
+    IDS,
+    LAST,
+    LAST_POSSIBLE,
+    POINTS,
+    WHOLE_SECONDS,
+    analyse,
+    counter_of,
+    elapsed_of,
+    step,
+)
+from .encode import decode
+from .find import CODE_LE, CODE_SHIFT, MAX_ELAPSED, SEQUENCE_SHIFT
+
+U = np.uint64
+SEGMENT_SHIFT = U(30)  # a commit log file holds 1 GiB by default (MessageStoreConfig.mappedFileSizeCommitLog)
+BINS = 128
+MINUTE = 60_000
+POINT_COLUMNS = 7  # process, value, position, track, chain, missing before
+MOST_POINTS = POINTS + 2 * (BUCKETS + DRAWN_GAPS + DRAWN_WRAPS)
+
+
+@numba.njit(cache=True, nogil=True)
+def merge_runs(values, counts, bounds, runs, spare_values, spare_counts):
+    """Sorted runs values[bounds[r]:bounds[r+1]] to one sorted run without repeats, in place. Returns its length."""
+    a, ac, b, bc = values, counts, spare_values, spare_counts
+    total = bounds[runs]
+    while runs > 1:
+        write = 0
+        at = 0
+        read = 0
+        while read < runs:
+            i, i_end = bounds[read], bounds[read + 1]
+            if read + 1 < runs:
+                j, j_end = bounds[read + 1], bounds[read + 2]
+                if a[i_end - 1] >= a[j]:
+                    while i < i_end and j < j_end:
+                        if a[i] <= a[j]:
+                            b[at] = a[i]
+                            bc[at] = ac[i]
+                            i += 1
+                        else:
+                            b[at] = a[j]
+                            bc[at] = ac[j]
+                            j += 1
+                        at += 1
+                while i < i_end:
+                    b[at] = a[i]
+                    bc[at] = ac[i]
+                    i += 1
+                    at += 1
+                while j < j_end:
+                    b[at] = a[j]
+                    bc[at] = ac[j]
+                    j += 1
+                    at += 1
+            else:
+                while i < i_end:
+                    b[at] = a[i]
+                    bc[at] = ac[i]
+                    i += 1
+                    at += 1
+            write += 1
+            bounds[write] = at
+            read += 2
+        runs = write
+        a, b = b, a
+        ac, bc = bc, ac
+    kept = 0
+    for i in range(total):
+        if kept and values[kept - 1] == a[i] and i:
+            counts[kept - 1] += ac[i]
+        else:
+            values[kept] = a[i]
+            counts[kept] = ac[i]
+            kept += 1
+    return kept
+
+
+@numba.njit(cache=True, nogil=True)
+def load(order, start, stop, distinct, places, data, k2, values, counts, bounds, spare_values, spare_counts):
+    """All runs of one key, merged. Returns how many different values they hold."""
+    at = 0
+    for r in range(start, stop):
+        bounds[r - start] = at
+        group = order[r]
+        at = decode(data, places[group], distinct[group], k2, values, counts, at)
+    bounds[stop - start] = at
+    return merge_runs(values, counts, bounds, stop - start, spare_values, spare_counts)
+
+
+@numba.njit(cache=True, nogil=True)
+def merge_processes(order, edges, key2, distinct, places, data, largest, figures, points, minutes, filled):
+    """Uniq ids. `edges` cut `order` into keys; one row of `figures` a key; rows of points and minutes as they come.
+
+    points: key, value, position, track, chain, missing before. minutes: key, minute since the month began, ids.
+    """
+    values = np.empty(largest, np.uint64)
+    counts = np.empty(largest, np.int64)
+    spare_values = np.empty(largest, np.uint64)
+    spare_counts = np.empty(largest, np.int64)
+    bounds = np.empty(order.size + 2, np.int64)
+    chain = np.empty(largest, np.int64)
+    track = np.empty(largest, np.int64)
+    positions = np.empty(largest, np.int64)
+    before = np.empty(largest, np.int64)
+    keep = np.empty(largest, np.bool_)
+    point = minute_row = 0
+    for key in range(filled, edges.size - 1):
+        k2 = key2[order[edges[key]]]
+        n = load(order, edges[key], edges[key + 1], distinct, places, data, k2, values, counts, bounds, spare_values, spare_counts)
+        if point + n > points.shape[0] or minute_row + n > minutes.shape[0]:
+            return key, point, minute_row
+        row = figures[key]
+        analyse(values[:n], row, chain[:n], track, positions, before, keep)
+        early = 86_400_000 if k2 >> CODE_SHIFT == CODE_LE else 0
+        ids = 0
+        possible = -1
+        whole = 1
+        minute = -(1 << 62)
+        for i in range(n):
+            ids += counts[i]
+            elapsed = elapsed_of(values[i])
+            if elapsed % 1000 != 0:
+                whole = 0
+            if elapsed - early <= np.int64(MAX_ELAPSED):
+                possible = elapsed
+                this = (elapsed - early) // MINUTE
+                if this != minute:
+                    minute = this
+                    minutes[minute_row, 0] = key
+                    minutes[minute_row, 1] = minute
+                    minutes[minute_row, 2] = 0
+                    minute_row += 1
+                minutes[minute_row - 1, 2] += counts[i]
+            if keep[i]:
+                points[point, 0] = key
+                points[point, 1] = np.int64(values[i])
+                points[point, 2] = positions[i]
+                points[point, 3] = track[chain[i]]
+                points[point, 4] = chain[i]
+                missing = 0
+                if before[i] >= 0 and keep[before[i]]:
+                    missing = max(0, step(counter_of(values[before[i]]), counter_of(values[i])) - 1)
+                points[point, 5] = missing
+                point += 1
+        row[DISTINCT] = n
+        row[IDS] = ids
+        row[FIRST] = np.int64(values[0])
+        row[LAST] = np.int64(values[n - 1])
+        row[LAST_POSSIBLE] = possible
+        row[WHOLE_SECONDS] = whole
+    return edges.size - 1, point, minute_row
+
+
+@numba.njit(cache=True, nogil=True)
+def merge_clients(order, edges, key2, distinct, places, data, largest, figures, minutes, filled):
+    """5.x client ids. figures: ids, distinct, first and last seconds, least and greatest sequence."""
+    values = np.empty(largest, np.uint64)
+    counts = np.empty(largest, np.int64)
+    spare_values = np.empty(largest, np.uint64)
+    spare_counts = np.empty(largest, np.int64)
+    bounds = np.empty(order.size + 2, np.int64)
+    minute_row = 0
+    for key in range(filled, edges.size - 1):
+        k2 = key2[order[edges[key]]]
+        n = load(order, edges[key], edges[key + 1], distinct, places, data, k2, values, counts, bounds, spare_values, spare_counts)
+        if minute_row + n > minutes.shape[0]:
+            return key, minute_row
+        mask = (U(1) << SEQUENCE_SHIFT) - U(1)
+        ids = 0
+        low = np.int64(values[0] & mask)
+        high = low
+        minute = -1
+        for i in range(n):
+            ids += counts[i]
+            sequence = np.int64(values[i] & mask)
+            low = min(low, sequence)
+            high = max(high, sequence)
+            this = np.int64(values[i] >> SEQUENCE_SHIFT) // 60
+            if this != minute:
+                minute = this
+                minutes[minute_row, 0] = key
+                minutes[minute_row, 1] = minute
+                minutes[minute_row, 2] = 0
+                minute_row += 1
+            minutes[minute_row - 1, 2] += counts[i]
+        figures[key, 0] = ids
+        figures[key, 1] = n
+        figures[key, 2] = np.int64(values[0] >> SEQUENCE_SHIFT)
+        figures[key, 3] = np.int64(values[n - 1] >> SEQUENCE_SHIFT)
+        figures[key, 4] = low
+        figures[key, 5] = high
+    return edges.size - 1, minute_row
+
+
+@numba.njit(cache=True, nogil=True)
+def merge_brokers(order, edges, key2, distinct, places, data, largest, figures, segments, bins, filled):
+    """Offset ids. figures: ids, distinct, least, greatest, segments. segments: key, file, ids, distinct, least, greatest.
+
+    bins: key, start, end, ids, distinct: 128 equal bins from the least to the greatest offset, empty ones left out.
+    """
+    values = np.empty(largest, np.uint64)
+    counts = np.empty(largest, np.int64)
+    spare_values = np.empty(largest, np.uint64)
+    spare_counts = np.empty(largest, np.int64)
+    bounds = np.empty(order.size + 2, np.int64)
+    segment_row = bin_row = 0
+    for key in range(filled, edges.size - 1):
+        k2 = key2[order[edges[key]]]
+        n = load(order, edges[key], edges[key + 1], distinct, places, data, k2, values, counts, bounds, spare_values, spare_counts)
+        if segment_row + n > segments.shape[0] or bin_row + min(n, BINS) > bins.shape[0]:
+            return key, segment_row, bin_row
+        least = np.int64(values[0])
+        width = (np.int64(values[n - 1]) - least) // BINS + 1
+        ids = 0
+        files = 0
+        file = -1
+        bin_number = -1
+        for i in range(n):
+            ids += counts[i]
+            offset = np.int64(values[i])
+            if offset >> np.int64(SEGMENT_SHIFT) != file:
+                file = offset >> np.int64(SEGMENT_SHIFT)
+                files += 1
+                segments[segment_row, 0] = key
+                segments[segment_row, 1] = file
+                segments[segment_row, 2] = 0
+                segments[segment_row, 3] = 0
+                segments[segment_row, 4] = offset
+                segment_row += 1
+            segments[segment_row - 1, 2] += counts[i]
+            segments[segment_row - 1, 3] += 1
+            segments[segment_row - 1, 5] = offset
+            if (offset - least) // width != bin_number:
+                bin_number = (offset - least) // width
+                bins[bin_row, 0] = key
+                bins[bin_row, 1] = least + bin_number * width
+                bins[bin_row, 2] = least + (bin_number + 1) * width
+                bins[bin_row, 3] = 0
+                bins[bin_row, 4] = 0
+                bin_row += 1
+            bins[bin_row - 1, 3] += counts[i]
+            bins[bin_row - 1, 4] += 1
+        figures[key, 0] = ids
+        figures[key, 1] = n
+        figures[key, 2] = least
+        figures[key, 3] = np.int64(values[n - 1])
+        figures[key, 4] = files
+    return edges.size - 1, segment_row, bin_row
+
+
+__all__ = ["FIGURES", "merge_brokers", "merge_clients", "merge_processes"]

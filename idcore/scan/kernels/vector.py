@@ -1,0 +1,128 @@
+"""Four vector steps of the scan in portable LLVM IR, each with its plain twin. They know bytes and hex digits, no ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+HEX = b"0123456789abcdefABCDEF"
+_BYTE, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+
+
+def _load(builder: Any, address: Any, lanes: int) -> tuple[Any, Any]:
+    vector = ir.VectorType(_BYTE, lanes)
+    return vector, builder.load(builder.inttoptr(address, vector.as_pointer()), align=1)
+
+
+def _same(vector: Any, value: int) -> Any:
+    return ir.Constant(vector, [value] * vector.count)
+
+
+def _hex_mask(lanes: int) -> Any:
+    @intrinsic
+    def hex_mask(typing_context: Any, address: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            vector, text = _load(builder, args[0], lanes)
+            digit = builder.icmp_unsigned("<", builder.sub(text, _same(vector, 48)), _same(vector, 10))
+            lower = builder.or_(text, _same(vector, 32))
+            letter = builder.icmp_unsigned("<", builder.sub(lower, _same(vector, 97)), _same(vector, 6))
+            mask = builder.bitcast(builder.or_(digit, letter), ir.IntType(lanes))
+            return mask if lanes == 64 else builder.zext(mask, _I64)
+
+        return types.uint64(types.uint64), codegen
+
+    return hex_mask
+
+
+hex_mask_32 = _hex_mask(32)
+hex_mask_64 = _hex_mask(64)
+
+
+@intrinsic
+def newline_mask_32(typing_context: Any, address: Any) -> Any:
+    """Bit i is set where byte i of the 32 at `address` is a line feed."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector, text = _load(builder, args[0], 32)
+        return builder.zext(builder.bitcast(builder.icmp_unsigned("==", text, _same(vector, 10)), _I32), _I64)
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def letter_case_32(typing_context: Any, address: Any) -> Any:
+    """Of 32 hex digits: bit 0 is set when one is an upper-case letter, bit 1 when one is a lower-case letter."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector, text = _load(builder, args[0], 32)
+        kind = builder.and_(text, _same(vector, 0x60))
+        upper = builder.bitcast(builder.icmp_unsigned("==", kind, _same(vector, 0x40)), _I32)
+        lower = builder.bitcast(builder.icmp_unsigned("==", kind, _same(vector, 0x60)), _I32)
+        has_upper = builder.zext(builder.icmp_unsigned("!=", upper, _I32(0)), _I64)
+        has_lower = builder.zext(builder.icmp_unsigned("!=", lower, _I32(0)), _I64)
+        return builder.or_(has_upper, builder.shl(has_lower, _I64(1)))
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def unhex_32(typing_context: Any, address: Any) -> Any:
+    """32 hex digits as two big-endian 64-bit words."""
+    result = types.UniTuple(types.uint64, 2)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = ir.VectorType(_I64, 4)
+        text = builder.load(builder.inttoptr(args[0], vector.as_pointer()), align=1)
+        letter = builder.and_(builder.lshr(text, _same(vector, 6)), _same(vector, 0x0101010101010101))
+        low = builder.and_(text, _same(vector, 0x0F0F0F0F0F0F0F0F))
+        nibble = builder.add(low, builder.add(letter, builder.shl(letter, _same(vector, 3))))
+        packed = builder.or_(builder.shl(nibble, _same(vector, 4)), builder.lshr(nibble, _same(vector, 8)))
+        packed = builder.and_(packed, _same(vector, 0x00FF00FF00FF00FF))
+        packed = builder.or_(packed, builder.lshr(packed, _same(vector, 8)))
+        packed = builder.and_(packed, _same(vector, 0x0000FFFF0000FFFF))
+        packed = builder.or_(packed, builder.lshr(packed, _same(vector, 16)))
+        packed = builder.and_(packed, _same(vector, 0xFFFFFFFF))
+        lanes = [builder.extract_element(packed, _I32(lane)) for lane in range(4)]
+        words = [builder.bswap(builder.or_(a, builder.shl(b, _I64(32)))) for a, b in (lanes[:2], lanes[2:])]
+        return context.make_tuple(builder, result, words)
+
+    return result(types.uint64), codegen
+
+
+@intrinsic
+def trailing_zeros(typing_context: Any, word: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.IntType(1)(0))
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def leading_zeros(typing_context: Any, word: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctlz(args[0], ir.IntType(1)(0))
+
+    return types.uint64(types.uint64), codegen
+
+
+def plain_hex_mask(text: bytes) -> int:
+    """Twin of hex_mask_32 and hex_mask_64 over `text`."""
+    return sum(1 << place for place, byte in enumerate(text) if byte in HEX)
+
+
+def plain_newline_mask(text: bytes) -> int:
+    """Twin of newline_mask_32."""
+    return sum(1 << place for place, byte in enumerate(text) if byte == 10)
+
+
+def plain_letter_case(text: bytes) -> int:
+    """Twin of letter_case_32, for hex digits."""
+    return any(65 <= byte <= 70 for byte in text) | any(97 <= byte <= 102 for byte in text) << 1
+
+
+def plain_unhex(text: bytes) -> tuple[int, int]:
+    """Twin of unhex_32."""
+    return int(text[:16], 16), int(text[16:], 16)

@@ -1,0 +1,19 @@
+"""The scan without Spark, in one process: the same kernels, facts and merge. For tests and for reading how it works."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .facts import scan_task
+from .inputs import list_files, split_files
+from .tables import Merge, Tables, combine
+
+
+def scan_local(paths: Sequence[str], months: np.ndarray, split_size: int = 256 << 20, any_case: bool = False) -> Tables:
+    """The tables of the files; every split is a task of its own."""
+    files = list_files(paths)
+    facts = [fact for split in split_files(files, split_size) for fact in scan_task([split], months, any_case)]
+    tables, _ = combine(Merge(months).tables(facts), [(file.path, file.size, file.error) for file in files])
+    return tables

@@ -1,0 +1,347 @@
+"""Facts to tables: the rows of CONTRACT's tables for the parts of one merge task, and one set from many. No Spark."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from idcore.ids.makers import loader_positions, process_makers
+from idcore.layout import LAYOUTS
+
+from .facts import IDS, PAIRS, REPORT, Fact, fold_pairs, unpack_ids
+from .kernels import chains, find, merge
+
+TIME = pa.timestamp("us", "UTC")
+_INT, _SMALL, _TEXT, _TRUTH, _REAL = pa.int64(), pa.int32(), pa.string(), pa.bool_(), pa.float64()
+_PROCESS = [("layout", _TEXT), ("host", _TEXT), ("pid", _SMALL), ("loader", _TEXT)]
+SCHEMAS: dict[str, pa.Schema] = {
+    name: pa.schema(fields)
+    for name, fields in {
+        "processes": [
+            *_PROCESS, ("maker", _TEXT), ("ids", _INT), ("distinct", _INT), ("first_elapsed_ms", _INT), ("last_elapsed_ms", _INT),
+            ("first_sent_at", TIME), ("last_sent_at", TIME), ("first_counter", _INT), ("last_counter", _INT), ("produced", _INT),
+            ("missing", _INT), ("wraps", _INT), ("wraps_certain", _TRUTH), ("out_of_order", _INT), ("tracks", _INT),
+            ("rate_per_second", _REAL), ("chains", _INT), ("loader_position", _SMALL), ("loader_bits", _SMALL),
+            ("last_possible_elapsed_ms", _INT),
+        ],
+        "hosts": [
+            ("host", _TEXT), ("processes", _INT), ("ids", _INT), ("distinct", _INT), ("first_sent_at", TIME), ("last_sent_at", TIME),
+        ],
+        "brokers": [
+            ("address", _TEXT), ("host", _TEXT), ("port", _INT), ("ids", _INT), ("distinct", _INT), ("segments", _INT),
+            ("min_offset", _INT), ("max_offset", _INT),
+        ],
+        "segments": [
+            ("address", _TEXT), ("segment", _TEXT), ("ids", _INT), ("distinct", _INT), ("min_offset", _INT), ("max_offset", _INT),
+        ],
+        "clients": [
+            ("mac", _TEXT), ("pid", _SMALL), ("ids", _INT), ("distinct", _INT), ("first_sent_at", TIME), ("last_sent_at", TIME),
+            ("min_sequence", _INT), ("max_sequence", _INT),
+        ],
+        "counters": [
+            *_PROCESS, ("elapsed_ms", _INT), ("sent_at", TIME), ("counter", _INT), ("position", _INT), ("track", _INT),
+            ("chain", _INT), ("missing_before", _INT),
+        ],
+        "timeline": [("minute", TIME), ("kind", _TEXT), ("ids", _INT)],
+        "activity": [("host", _TEXT), ("minute", TIME), ("ids", _INT)],
+        "distribution": [
+            ("address", _TEXT), ("from_offset", _INT), ("to_offset", _INT), ("ids", _INT), ("distinct", _INT),
+        ],
+        "growth": [("address", _TEXT), ("minute", TIME), ("min_offset", _INT), ("max_offset", _INT)],
+        "refused": [("reason", _TEXT), ("ids", _INT), ("sample", _TEXT), ("file", _TEXT), ("byte", _INT)],
+        "files": [
+            ("file", _TEXT), ("bytes", _INT), ("text_bytes", _INT), ("ids", _INT), ("refused", _INT), ("error", _TEXT),
+        ],
+    }.items()
+}  # fmt: skip
+_ORDER = {
+    "processes": ["layout", "host", "pid", "loader"], "hosts": ["host"], "brokers": ["address"],
+    "segments": ["address", "segment"], "clients": ["mac", "pid"], "timeline": ["minute", "kind"],
+    "activity": ["host", "minute"], "distribution": ["address", "from_offset"], "growth": ["address", "minute"],
+    "counters": [*(name for name, _ in _PROCESS), "elapsed_ms", "counter"],
+}  # fmt: skip
+_NAMES = list(LAYOUTS)
+_CLIENT_EPOCH = np.datetime64("2021-01-01T00:00:00", "us")
+_DAY = 86_400_000
+_NONE = -(1 << 62)
+_ROWS = 1 << 20
+Tables = dict[str, pa.Table]
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The runs of one kind of key, in order of key: `edges` cut `order` into keys, `words` has one row a key."""
+
+    words: np.ndarray
+    order: np.ndarray
+    edges: np.ndarray
+    key2: np.ndarray
+    distinct: np.ndarray
+    places: np.ndarray
+    data: np.ndarray
+    largest: int
+
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        return self.order, self.edges, self.key2, self.distinct, self.places, self.data, self.largest
+
+
+def _collect(blocks: Sequence[bytes]) -> dict[str, Runs]:
+    """All runs of the blocks, by kind: uniq, client, offset."""
+    unpacked = [unpack_ids(block) for block in blocks]
+    if not unpacked:
+        return {}
+    words = np.concatenate([block[0] for block in unpacked])
+    distinct = np.concatenate([block[1] for block in unpacked]).astype(np.int64)
+    data = np.concatenate([block[3] for block in unpacked])
+    bases = np.cumsum([0] + [len(block[3]) for block in unpacked])
+    places = np.concatenate(
+        [base + np.cumsum(block[2], dtype=np.int64) - block[2] for base, block in zip(bases, unpacked, strict=False)]
+    )
+    code = (words[:, 2] >> find.CODE_SHIFT).astype(np.int64)
+    kind = np.select([code == int(find.CODE_CLIENT), (code == int(find.CODE_OFFSET_V4)) | (code == int(find.CODE_OFFSET_V6))], [1, 2], 0)
+    found = {}
+    for number, name in enumerate(("uniq", "client", "offset")):
+        mine = np.flatnonzero(kind == number)
+        if not len(mine):
+            continue
+        own = words[mine]
+        order = np.lexsort((own[:, 1], own[:, 0], own[:, 2]) if own[:, 0].any() else (own[:, 1], own[:, 2]))
+        own = own[order]
+        changed = np.flatnonzero((own[1:] != own[:-1]).any(axis=1)) + 1
+        edges = np.concatenate([[0], changed, [len(own)]])
+        order = mine[order]
+        largest = int(np.add.reduceat(distinct[order], edges[:-1]).max())
+        found[name] = Runs(own[edges[:-1]], order, edges, words[:, 2], distinct, places, data, largest)
+    return found
+
+
+_BYTE_TEXT = pa.array([str(n) for n in range(256)])
+_HEX_TEXT = pa.array([f"{n:04X}" for n in range(1 << 16)])
+
+
+def _hosts(words: np.ndarray) -> pa.Array:
+    """Address text of each key: dotted, or RFC 5952."""
+    code = words[:, 2] >> find.CODE_SHIFT
+    wide = (code == find.CODE_V6) | (code == find.CODE_OFFSET_V6)
+    parts = [_BYTE_TEXT.take(pa.array(((words[:, 1] >> np.uint64(shift)) & np.uint64(255)).astype(np.int64))) for shift in (24, 16, 8, 0)]
+    text = pc.binary_join_element_wise(*parts, ".")
+    if wide.any():
+        long = [str(ipaddress.IPv6Address(int(high) << 64 | int(low))) for high, low in words[wide, :2]]
+        text = pc.replace_with_mask(text, pa.array(wide), pa.array(long, _TEXT))
+    return text
+
+
+def _addresses(words: np.ndarray, hosts: pa.Array) -> pa.Array:
+    ports = pa.array((words[:, 2] & find.WORD).astype(np.int64)).cast(_TEXT)
+    wide = pa.array(words[:, 2] >> find.CODE_SHIFT == find.CODE_OFFSET_V6)
+    bracketed = pc.binary_join_element_wise("[", hosts, "]", "")
+    return pc.binary_join_element_wise(pc.if_else(wide, bracketed, hosts), ports, ":")
+
+
+def _loaders(loaders: np.ndarray) -> pa.Array:
+    high, low = (_HEX_TEXT.take(pa.array(half.astype(np.int64))) for half in (loaders >> 16, loaders & 0xFFFF))
+    return pc.binary_join_element_wise(high, low, "")
+
+
+def _instants(milliseconds: np.ndarray, known: np.ndarray) -> pa.Array:
+    return pa.array(np.where(known, milliseconds, 0) * 1000, mask=~known).cast(pa.timestamp("us")).cast(TIME)
+
+
+def _minutes(minutes: np.ndarray) -> pa.Array:
+    return pa.array(minutes * 60_000_000).cast(pa.timestamp("us")).cast(TIME)
+
+
+def _table(name: str, columns: Sequence[object]) -> pa.Table:
+    schema = SCHEMAS[name]
+    arrays = [pa.array(column, field.type) if not isinstance(column, (pa.Array, pa.ChunkedArray)) else column.cast(field.type)
+              for column, field in zip(columns, schema, strict=True)]  # fmt: skip
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+class Merge:
+    """One merge task: takes facts, gives tables. `months` as for the scanner."""
+
+    def __init__(self, months: np.ndarray) -> None:
+        self.months = np.asarray(months, np.int64)
+
+    def tables(self, facts: Iterable[Fact]) -> Iterator[tuple[str, pa.Table]]:
+        blocks, pairs, reports = [], [], []
+        for fact in facts:
+            if fact.what == IDS:
+                blocks.append(fact.data)
+            elif fact.what == PAIRS:
+                pairs.append(np.frombuffer(fact.data, np.uint64).reshape(-1, 6))
+            else:
+                reports.append(fact.data)
+        runs = _collect(blocks)
+        if "uniq" in runs:
+            yield from self._processes(runs["uniq"])
+        if "client" in runs:
+            yield from self._clients(runs["client"])
+        if "offset" in runs:
+            yield from self._brokers(runs["offset"])
+        if pairs:
+            yield self._growth(np.concatenate(pairs))
+        if reports:
+            yield "reports", pa.table({"report": pa.array(reports, pa.binary())})
+
+    def _processes(self, runs: Runs) -> Iterator[tuple[str, pa.Table]]:
+        keys = len(runs.words)
+        figures = np.zeros((keys, chains.FIGURES), np.int64)
+        rows = max(_ROWS, runs.largest)
+        points, minutes = np.empty((rows, 6), np.int64), np.empty((rows, 3), np.int64)
+        filled = 0
+        key2 = runs.words[:, 2]
+        pids = ((key2 >> find.PID_SHIFT) & np.uint64(0xFFFF)).astype(np.int32)
+        loader_numbers = (key2 & find.WORD).astype(np.int64)
+        early = np.where(key2 >> find.CODE_SHIFT == find.CODE_LE, _DAY, 0)
+        layouts = pa.array(_NAMES).take(pa.array((key2 >> find.CODE_SHIFT).astype(np.int64) - 1))
+        hosts, loaders = _hosts(runs.words), _loaders(loader_numbers)
+        shift = np.int64(find.COUNTER_SHIFT)
+        mask = np.int64(chains.PERIOD - 1)
+        starts = np.full(keys, _NONE, np.int64)
+        parts = []
+        while filled < keys:
+            begun = filled
+            filled, point_rows, minute_rows = merge.merge_processes(*runs.arguments, figures, points, minutes, filled)
+            done = slice(begun, filled)
+            starts[done] = self._month_starts(figures[done, chains.LAST_POSSIBLE] - early[done], figures[done, chains.LAST_POSSIBLE] >= 0)
+            key = points[:point_rows, 0]
+            elapsed = points[:point_rows, 1] >> shift
+            start = starts[key]
+            fits = (start != _NONE) & (elapsed - early[key] <= int(find.MAX_ELAPSED))
+            at = pa.array(key)
+            yield "counters", _table("counters", [
+                layouts.take(at), hosts.take(at), pa.array(pids[key]), loaders.take(at), elapsed,
+                _instants(start + elapsed - early[key], fits), points[:point_rows, 1] & mask,
+                points[:point_rows, 2], points[:point_rows, 3], points[:point_rows, 4], points[:point_rows, 5],
+            ])  # fmt: skip
+            key = minutes[:minute_rows, 0]
+            known = starts[key] != _NONE
+            minute = starts[key[known]] // merge.MINUTE + minutes[:minute_rows, 1][known]
+            table = pa.table({"host": hosts.take(pa.array(key[known])), "minute": _minutes(minute), "ids": minutes[:minute_rows, 2][known]})
+            parts.append(table.group_by(["host", "minute"]).aggregate([("ids", "sum")]))
+        f = figures.T
+        span = (f[chains.LAST] >> shift) - (f[chains.FIRST] >> shift)
+        rate = np.divide((f[chains.PRODUCED] - f[chains.CHAINS]) * 1000.0, span, out=np.zeros(keys), where=span > 0)
+        position, bits = loader_positions(loader_numbers.astype(np.uint32))
+        possible = f[chains.LAST_POSSIBLE]
+        dated = starts != _NONE
+        table = _table("processes", [
+            layouts, hosts, pa.array(pids), loaders,
+            process_makers(layouts.to_pylist(), loader_numbers.astype(np.uint32), f[chains.WHOLE_SECONDS].astype(bool)),
+            f[chains.IDS], f[chains.DISTINCT], f[chains.FIRST] >> shift, f[chains.LAST] >> shift,
+            _instants(starts + (f[chains.FIRST] >> shift) - early, dated), _instants(starts + possible - early, dated),
+            f[chains.FIRST] & mask, f[chains.LAST] & mask, f[chains.PRODUCED], f[chains.PRODUCED] - f[chains.POSITIONS],
+            f[chains.WRAPS], pa.array(f[chains.WIDEST_GAP] / 1000.0 * rate <= chains.HALF), f[chains.OUT_OF_ORDER],
+            f[chains.TRACKS], pa.array(rate, mask=span == 0), f[chains.CHAINS],
+            pa.array(position, mask=position < 0), pa.array(bits.astype(np.int32), mask=position < 0), pa.array(possible, mask=possible < 0),
+        ])  # fmt: skip
+        yield "processes", table
+        sums = [("pid", "count"), ("ids", "sum"), ("distinct", "sum"), ("first_sent_at", "min"), ("last_sent_at", "max")]
+        grouped = table.group_by("host").aggregate(sums)
+        yield "hosts", _table("hosts", [grouped[name] for name in ("host", *("_".join(pair) for pair in sums))])
+        activity = pa.concat_tables(parts).group_by(["host", "minute"]).aggregate([("ids_sum", "sum")])
+        yield "activity", _table("activity", [activity["host"], activity["minute"], activity["ids_sum_sum"]])
+        timeline = activity.group_by("minute").aggregate([("ids_sum_sum", "sum")])
+        if timeline.num_rows:
+            kinds = pa.array(["uniq"] * timeline.num_rows)
+            yield "timeline", _table("timeline", [timeline["minute"], kinds, timeline["ids_sum_sum_sum"]])
+
+    def _month_starts(self, elapsed: np.ndarray, possible: np.ndarray) -> np.ndarray:
+        """Start (ms) of the newest month in which each elapsed fits; _NONE where there is none."""
+        starts = np.full(len(elapsed), _NONE, np.int64)
+        for start, limit in self.months[::-1]:
+            starts = np.where(elapsed <= limit, start, starts)
+        return np.where(possible, starts, _NONE)
+
+    def _clients(self, runs: Runs) -> Iterator[tuple[str, pa.Table]]:
+        figures = np.zeros((len(runs.words), 6), np.int64)
+        minutes = np.empty((max(_ROWS, runs.largest), 3), np.int64)
+        filled = 0
+        parts = []
+        while filled < len(runs.words):
+            filled, rows = merge.merge_clients(*runs.arguments, figures, minutes, filled)
+            table = pa.table({"minute": minutes[:rows, 1], "ids": minutes[:rows, 2]})
+            parts.append(table.group_by("minute").aggregate([("ids", "sum")]))
+        macs = [":".join(f"{int(word):012x}"[i : i + 2] for i in range(0, 12, 2)) for word in runs.words[:, 1]]
+        pids = (runs.words[:, 2] & np.uint64(0xFFFF)).astype(np.int32)
+        f = figures.T
+        times = [pa.array(_CLIENT_EPOCH + f[column].astype("timedelta64[s]")).cast(TIME) for column in (2, 3)]
+        yield "clients", _table("clients", [macs, pa.array(pids), f[0], f[1], *times, f[4], f[5]])
+        timeline = pa.concat_tables(parts).group_by("minute").aggregate([("ids_sum", "sum")])
+        minute = _minutes(find.CLIENT_EPOCH_MINUTE + timeline["minute"].to_numpy())
+        yield "timeline", _table("timeline", [minute, ["client"] * len(minute), timeline["ids_sum_sum"]])
+
+    def _brokers(self, runs: Runs) -> Iterator[tuple[str, pa.Table]]:
+        figures = np.zeros((len(runs.words), 5), np.int64)
+        rows = max(_ROWS, runs.largest)
+        segments, bins = np.empty((rows, 6), np.int64), np.empty((rows, 5), np.int64)
+        hosts = _hosts(runs.words)
+        addresses = _addresses(runs.words, hosts)
+        filled = 0
+        while filled < len(runs.words):
+            filled, s, b = merge.merge_brokers(*runs.arguments, figures, segments, bins, filled)
+            names = pc.utf8_lpad(pa.array(segments[:s, 1] << np.int64(merge.SEGMENT_SHIFT)).cast(_TEXT), 20, "0")
+            yield "segments", _table("segments", [addresses.take(pa.array(segments[:s, 0])), names, *segments[:s, 2:].T])
+            yield "distribution", _table("distribution", [addresses.take(pa.array(bins[:b, 0])), *bins[:b, 1:].T])
+        f = figures.T
+        ports = (runs.words[:, 2] & find.WORD).astype(np.int64)
+        yield "brokers", _table("brokers", [addresses, hosts, ports, f[0], f[1], f[4], f[2], f[3]])
+
+    def _growth(self, pairs: np.ndarray) -> tuple[str, pa.Table]:
+        pairs = fold_pairs(pairs)
+        addresses = _addresses(pairs[:, :3], _hosts(pairs[:, :3]))
+        minute, least, greatest = (np.ascontiguousarray(pairs[:, column]).view(np.int64) for column in (3, 4, 5))
+        return "growth", _table("growth", [addresses, _minutes(minute), least, greatest])
+
+
+def combine(parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, int, str]]) -> tuple[Tables, dict[str, int]]:
+    """One set of tables from those of all merge tasks, in a fixed order, and the counts by kind.
+
+    `files`: name, bytes as stored and error of each input file, in the order the splits number them.
+    """
+    collected: dict[str, list[pa.Table]] = {name: [] for name in (*SCHEMAS, "reports")}
+    for name, table in parts:
+        collected[name].append(table)
+    reports = [json.loads(row.as_py()) for table in collected.pop("reports") for row in table["report"]]
+    tables = {name: pa.concat_tables(found) if found else schema.empty_table()
+              for (name, schema), found in ((item, collected[item[0]]) for item in SCHEMAS.items())}  # fmt: skip
+    timeline = tables["timeline"].group_by(["minute", "kind"]).aggregate([("ids", "sum")])
+    tables["timeline"] = _table("timeline", [timeline["minute"], timeline["kind"], timeline["ids_sum"]])
+    tables["files"], tables["refused"], by_code = _files(reports, files)
+    for name, columns in _ORDER.items():
+        tables[name] = tables[name].sort_by([(column, "ascending") for column in columns]).combine_chunks()
+    kinds = {"uniq": 0, "offset": 0, "client": 0}
+    for layout, ids in zip(_NAMES, by_code[1:], strict=True):
+        kinds[layout.split("_")[0]] += ids
+    return tables, kinds
+
+
+def _files(reports: list[list], files: Sequence[tuple[str, int, str]]) -> tuple[pa.Table, pa.Table, list[int]]:
+    text_bytes, ids, refused = ([0] * len(files) for _ in range(3))
+    errors = [error for _, _, error in files]
+    by_code = [0] * (len(LAYOUTS) + 1)
+    reasons: dict[str, list] = {}
+    for number, size, counts, refusals, error in reports:
+        text_bytes[number] += size
+        ids[number] += sum(counts)
+        by_code = [a + b for a, b in zip(by_code, counts or [0] * len(by_code), strict=True)]
+        errors[number] = errors[number] or error
+        for reason, count, sample, place in refusals:
+            refused[number] += count
+            row = (files[number][0], place, sample)
+            known = reasons.setdefault(reason, [0, row])
+            known[0] += count
+            known[1] = min(known[1], row)
+    names = [name for name, _, _ in files]
+    table = _table("files", [names, [size for _, size, _ in files], text_bytes, ids, refused, [error or None for error in errors]])
+    rows = [[reason, count, row[2], row[0], row[1]] for reason, (count, row) in sorted(reasons.items())]
+    return table, _table("refused", list(zip(*rows, strict=True)) if rows else [[]] * 5), by_code
