@@ -1,0 +1,49 @@
+"""Fixtures of the browser tests: one browser, one warm console for all, a cold one where a test asks for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.harness import Console, Visit, chromium, console, launch, visit
+
+Open = Callable[..., AbstractContextManager[Visit]]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not chromium():
+        reason = "no Chromium on PATH (or in $CHROMIUM)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        opened = launch(playwright)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def warm_console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    with console(tmp_path_factory.mktemp("console")) as running:
+        yield running
+
+
+@pytest.fixture
+def cold_console(tmp_path: Path) -> Iterator[Console]:
+    with console(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def tab(browser: Browser, warm_console: Console) -> Iterator[Visit]:
+    """A fresh visitor of the warm console; whatever went wrong by the end of the test fails it."""
+    with ExitStack() as stack:
+        visitor = stack.enter_context(visit(browser, warm_console.url))
+        yield visitor
+        visitor.check()

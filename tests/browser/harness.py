@@ -1,0 +1,195 @@
+"""The real console in a process of its own, and a browser that watches what it does. Knows no page's content."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Playwright,
+    Request,
+    Response,
+    Route,
+    expect,
+)
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+WIDE, NARROW = (1280, 860), (390, 844)
+
+
+def chromium() -> str | None:
+    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def launch(playwright: Playwright) -> Browser:
+    return playwright.chromium.launch(executable_path=chromium(), headless=True, args=list(FLAGS))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Console:
+    """A running console: its address, its log, the folder of its runs."""
+
+    url: str
+    log: Path
+    runs: Path
+    process: subprocess.Popen[bytes]
+    started: float
+
+    def said(self) -> str:
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextmanager
+def console(folder: Path, **environment: str) -> Iterator[Console]:
+    """Start the console as `make run` does; no request is made, so the first one is the test's own."""
+    port, runs, log = free_port(), folder / "runs", folder / "console.log"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "127.0.0.1"]
+    command += ["--server.port", str(port), "--server.headless", "true"]
+    variables = {**os.environ, "IDCORE_RUNS": str(runs), **environment}
+    folder.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as out:
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=variables, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+        )
+        try:
+            while not _listens(port):
+                if process.poll() is not None or time.perf_counter() - started > 60:
+                    raise AssertionError(f"the console did not start:\n{log.read_text(errors='replace')}")
+                time.sleep(0.02)
+            yield Console(f"http://127.0.0.1:{port}", log, runs, process, started)
+        finally:
+            stop(process)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Ask politely as Ctrl+C does, then end what is left of the group that was started here (the JVM is in it)."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(15)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+@dataclass
+class Visit:
+    """One tab that keeps book of everything that must not happen while a person uses the console."""
+
+    page: Page
+    url: str
+    wrong: list[str] = field(default_factory=list)
+
+    def watch(self) -> None:
+        self.page.on("console", self._on_console)
+        self.page.on("pageerror", lambda error: self.wrong.append(f"script error: {error}"))
+        self.page.on("requestfailed", self._on_failed)
+        self.page.on("response", self._on_response)
+        self.page.route("**/*", self._on_request)
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.wrong.append(f"console error: {message.text} ({message.location.get('url')})")
+
+    def _on_failed(self, request: Request) -> None:
+        if "ERR_ABORTED" not in (request.failure or ""):  # what a click on the next page interrupts
+            self.wrong.append(f"request failed: {request.url} ({request.failure})")
+
+    def _on_response(self, response: Response) -> None:
+        if response.status >= 400:
+            self.wrong.append(f"answer {response.status}: {response.url}")
+
+    def _on_request(self, route: Route) -> None:
+        address = urlsplit(route.request.url)
+        if address.scheme in ("http", "https", "ws", "wss") and address.hostname not in LOOPBACK:
+            self.wrong.append(f"request to a stranger: {route.request.url}")
+            route.abort()
+        else:
+            route.continue_()
+
+    def go(self, path: str) -> None:
+        self.page.goto(self.url + path)
+        self.settle()
+
+    def settle(self, seconds: float = 30) -> None:
+        """Wait until the page's script has run, then look for what must not be there."""
+        idle = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
+        self.page.locator(idle).wait_for(state="attached", timeout=seconds * 1000)
+        self.page.wait_for_timeout(150)
+        self.page.locator(idle).wait_for(state="attached", timeout=seconds * 1000)
+        self.check()
+
+    def check(self) -> None:
+        boxes = self.page.locator('[data-testid="stException"]').all_inner_texts()
+        assert not boxes, f"exception box: {boxes}"
+        assert "Traceback" not in self.page.locator("body").inner_text()
+        assert not self.page.get_by_role("dialog").all_inner_texts(), "a dialog nobody asked for"
+        assert not self.wrong, self.wrong
+
+    def heading(self, text: str) -> None:
+        expect(self.page.get_by_role("heading", name=text).first).to_be_visible(timeout=30_000)
+
+    def fits(self) -> None:
+        """Nothing wider than the window: a page that scrolls sideways on a phone is broken."""
+        wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, f"the page is {wide} pixels wider than the window"
+
+
+@contextmanager
+def visit(
+    browser: Browser, url: str, size: tuple[int, int] = WIDE, scheme: str = "light", zone: str = "Asia/Shanghai"
+) -> Iterator[Visit]:
+    context: BrowserContext = browser.new_context(
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme="dark" if scheme == "dark" else "light",
+        timezone_id=zone,
+        locale="en-US",
+        reduced_motion="reduce",
+        accept_downloads=True,
+    )
+    try:
+        tab = Visit(context.new_page(), url)
+        tab.watch()
+        yield tab
+    finally:
+        context.close()
