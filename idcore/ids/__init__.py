@@ -1,0 +1,37 @@
+"""Message ids: values, readings with reasons, times, finding them in text, making them. No files, no Spark, no pages."""
+
+from idcore.errors import IdError
+from idcore.ids.clock import (
+    Clock,
+    Month,
+    SentAt,
+    all_months,
+    machine_zone,
+    months,
+    parse_instant,
+    parse_zone,
+    sent_at,
+    zone_text,
+)
+from idcore.ids.describe import KEYS, describe, when, why
+from idcore.ids.find import Token, find
+from idcore.ids.identify import Reading, Verdict, decode, identify
+from idcore.ids.makers import (
+    client_maker,
+    known_loaders,
+    loader_place,
+    loader_positions,
+    process_makers,
+    stream,
+    uniq_maker,
+)
+from idcore.ids.model import ClientId, MessageId, OffsetId, UniqId, from_bytes
+from idcore.ids.words import ERRORS, MAKERS, REASONS, Maker, Reason, say
+
+__all__ = [
+    "ERRORS", "KEYS", "MAKERS", "REASONS", "ClientId", "Clock", "IdError", "Maker", "MessageId", "Month", "OffsetId",
+    "Reading", "Reason", "SentAt", "Token", "UniqId", "Verdict", "all_months", "client_maker", "decode", "describe",
+    "find", "from_bytes", "identify", "known_loaders", "loader_place", "loader_positions", "machine_zone", "months",
+    "parse_instant", "parse_zone", "process_makers", "say", "sent_at", "stream", "uniq_maker", "when", "why",
+    "zone_text",
+]

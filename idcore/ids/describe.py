@@ -1,0 +1,97 @@
+"""A verdict in words and plain values: the keys of the command line's JSON, in their order. Prints nothing itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from idcore.ids import clock as clocks
+from idcore.ids import makers
+from idcore.ids.clock import Clock, SentAt
+from idcore.ids.find import Token
+from idcore.ids.identify import Reading, Verdict
+from idcore.ids.model import ClientId, OffsetId, UniqId
+from idcore.ids.words import Reason
+
+# The contract of `decode --format json` and csv: these names, this order.
+KEYS = (
+    "text", "line", "column", "label", "kind", "layout", "certainty", "host", "pid", "loader", "loader_position",
+    "loader_bits", "elapsed_ms", "counter", "sent_at", "month", "zone", "zone_source", "port", "offset", "segment",
+    "position", "mac", "seconds", "sequence", "maker", "why", "others", "error",
+)
+_NOTHING: dict[str, Any] = dict.fromkeys(KEYS)
+
+
+def describe(verdict: Verdict, token: Token | None, clock: Clock) -> dict[str, Any]:
+    """One object for one token: its best reading, or its refusal, with the other readings below."""
+    row = _head(verdict, token)
+    if verdict.best is not None:
+        _put_reading(row, verdict.best, token, clock)
+    else:
+        row["why"] = []
+    if verdict.error is not None:
+        row["error"] = verdict.error.as_dict()
+    others = []
+    for reading in verdict.others:
+        other = _head(verdict, token)
+        _put_reading(other, reading, token, clock)
+        other["others"] = []
+        if reading.error is not None:
+            other["error"] = reading.error.as_dict()
+        others.append(other)
+    row["others"] = others
+    return row
+
+
+def why(reading: Reading, token: Token | None, clock: Clock) -> tuple[Reason, ...]:
+    """The reasons of a reading, with those that its line adds about month and zone."""
+    extra = when(reading, token, clock)[1]
+    if extra is None or extra in reading.why:
+        return reading.why
+    return (*reading.why, extra)
+
+
+def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | None, Reason | None]:
+    """When a reading's id was made, after the hints of its line; the reason names the hint."""
+    found = reading.id
+    born = token.born_ms if token is not None else None
+    if isinstance(found, UniqId):
+        return clocks.uniq_sent(found, clock, born, token.prefix_time if token is not None else None)
+    if isinstance(found, ClientId):
+        return clocks.client_sent(found, clock, reading.made_by.code, born)
+    return None, None
+
+
+def _head(verdict: Verdict, token: Token | None) -> dict[str, Any]:
+    row = _NOTHING.copy()
+    row["text"] = verdict.text
+    if token is not None:
+        row["line"], row["column"] = token.line, token.column
+    row["label"] = verdict.label
+    return row
+
+
+def _put_reading(row: dict[str, Any], reading: Reading, token: Token | None, clock: Clock) -> None:
+    found = reading.id
+    row["kind"], row["layout"], row["certainty"] = found.kind, found.layout.name, reading.certainty
+    row["maker"] = str(reading.made_by)
+    sent, extra = when(reading, token, clock)
+    reasons = [str(reason) for reason in reading.why]
+    if extra is not None and extra not in reading.why:
+        reasons.append(str(extra))
+    row["why"] = reasons
+    if sent is not None:
+        row["sent_at"] = sent.at.isoformat(timespec="milliseconds")
+        row["month"], row["zone"], row["zone_source"] = sent.month, sent.zone, sent.zone_source
+    if isinstance(found, UniqId):
+        row["host"], row["pid"], row["loader"] = found.host, found.pid, found.loader_text
+        place = makers.loader_place(found.loader)
+        if place is not None:
+            row["loader_position"], row["loader_bits"] = place
+        row["elapsed_ms"], row["counter"] = found.elapsed, found.counter
+    elif isinstance(found, OffsetId):
+        row["host"], row["port"], row["offset"] = found.host, found.port, found.physical_offset
+        if found.physical_offset >= 0:
+            row["segment"], row["position"] = found.segment(), found.position()
+    else:
+        row["mac"], row["pid"] = found.mac_text, found.pid
+        row["seconds"], row["sequence"] = found.seconds, found.sequence

@@ -1,0 +1,254 @@
+"""Tokens in text: streams over lines of any length and finds what may be an id. Judges nothing, dates nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+from idcore.ids import rules
+
+# A line up to this long is read as a whole, so that a hint behind an id counts too. A longer one is read in windows.
+LONGEST_WHOLE_LINE = 1 << 20
+_WINDOW = 1 << 18
+# Digits of a run that can still be a candidate: 56 and the four of an escape in front.
+_LONGEST_RUN = 60
+# What is kept in front of a window, for escapes and labels.
+_CONTEXT = 256
+
+_RUN = re.compile(r"[0-9A-Fa-f]{32,}")
+_LAST_RUN = re.compile(r"[0-9A-Fa-f]*\Z")
+_NO_HEX = re.compile(r"[^0-9A-Fa-f]")
+_LONG_DIGITS = re.compile(r"[0-9A-Fa-f]+")
+
+# A name and what may stand between it and its value: `msgId=`, `"msgId":"`, `\"msgId\": \"`, `OffsetID:      `,
+# `Message ID: `, `%22msgId%22%3A%22`, `消息ID： `.
+_LABEL = re.compile(
+    r"(?P<name>[A-Za-z_][A-Za-z0-9_]*(?: I[Dd])?)"
+    r"(?P<sign>(?:\\?[\"']|%22|\\u0022|\\x22)?\s{0,4}(?:=|:|：|%3[AaDd]|->)\s{0,24}[\[({<]?\s?(?:\\?[\"']|%22|\\u0022|\\x22)?\[?"
+    r"| {1,4})\Z")
+_LIST_ITEM = re.compile(r"(?P<item>[0-9A-Fa-f]{32,56})[\"']?,\s?[\"']?\Z")
+_NAMES = frozenset({
+    "msgid", "msgids", "messageid", "message id", "offsetmsgid", "offsetid", "uniq_key", "transactionid",
+    "__transactionid__", "origin_message_id", "uniqid", "uniqkey", "message_id", "msg_id", "offset_msg_id",
+})
+
+_BORN = re.compile(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
+_BORN_WALL = re.compile(r"born\s?timestamp:\s+(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{3})", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?")
+_PREFIX_WITHIN = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A run of digits that may be an id, where it stands, and what its line tells about it.
+
+    `line` and `column` count from 1, columns in characters. `vouched`: a name that vouches for an impossible elapsed
+    stands directly in front. `prefix_time` is the time the line opens with, naive where it names no zone.
+    """
+
+    text: str
+    line: int
+    column: int
+    label: str | None = None
+    born_ms: int | None = None
+    prefix_time: datetime | None = None
+    vouched: bool = False
+
+
+def find(text: str | Iterable[str]) -> Iterator[Token]:
+    """Every candidate (32, 34 or 56 digits) of a text, in order.
+
+    `text` is a whole text or any pieces of one: lines with their ends, or chunks cut anywhere. Memory stays bounded
+    whatever the length of a line.
+    """
+    number = 1
+    parts: list[str] = []
+    held = 0
+    window: _Windows | None = None
+    for piece in (text,) if isinstance(text, str) else text:
+        start = 0
+        while True:
+            end = piece.find("\n", start)
+            part = piece[start:] if end < 0 else piece[start:end]
+            for cut in range(0, len(part), _WINDOW) if len(part) > LONGEST_WHOLE_LINE else (0,):
+                bit = part[cut:cut + _WINDOW] if len(part) > LONGEST_WHOLE_LINE else part
+                if window is not None:
+                    yield from window.feed(bit)
+                    continue
+                parts.append(bit)
+                held += len(bit)
+                if held > LONGEST_WHOLE_LINE:
+                    window = _Windows(number)
+                    yield from window.feed("".join(parts))
+                    parts, held = [], 0
+            if end < 0:
+                break
+            yield from window.close() if window is not None else _of_line("".join(parts), number)
+            parts, held, window = [], 0, None
+            number += 1
+            start = end + 1
+    yield from window.close() if window is not None else _of_line("".join(parts), number)
+
+
+def _of_line(line: str, number: int) -> Iterator[Token]:
+    if len(line) < 32:
+        return
+    if number == 1 and line[0] == "\ufeff":
+        line = line[1:]
+    places = _places(line)
+    if not places:
+        return
+    prefix = prefix_time(line)
+    born = _born_marks(line)
+    if prefix is None:
+        prefix = _wall_of(line)
+    yield from _tokens(line, places, number, 0, prefix, born)
+
+
+class _Windows:
+    """One very long line, taken in windows. A hint counts for the ids of its own window and of the one after it."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._kept = ""
+        self._kept_from = 0  # column, from 0, of the first character kept
+        self._seen = 0  # columns below this one are done
+        self._in_long_run = False
+        self._prefix: datetime | None = None
+        self._first = True
+
+    def feed(self, piece: str) -> Iterator[Token]:
+        if self._in_long_run:
+            # A run that is longer than any id: only its end matters.
+            end = _NO_HEX.search(piece)
+            if end is None:
+                self._kept_from += len(piece)
+                return
+            self._kept_from += end.start()
+            self._seen = self._kept_from
+            piece = piece[end.start():]
+            self._in_long_run = False
+        text = self._kept + piece
+        if self._first:
+            self._prefix = prefix_time(text)
+            self._first = False
+        tail = _LAST_RUN.search(text)
+        open_from = tail.start() if tail else len(text)
+        yield from self._take(text, open_from)
+        if len(text) - open_from > _LONGEST_RUN:
+            self._in_long_run = True
+            self._kept, self._kept_from = "", self._kept_from + len(text)
+            return
+        keep = max(0, open_from - _CONTEXT)
+        self._seen = self._kept_from + open_from
+        self._kept, self._kept_from = text[keep:], self._kept_from + keep
+
+    def close(self) -> Iterator[Token]:
+        if not self._in_long_run:
+            yield from self._take(self._kept, len(self._kept))
+
+    def _take(self, text: str, stop: int) -> Iterator[Token]:
+        """The tokens of runs that begin at or behind `seen` and end at or before `stop`."""
+        begin = self._seen - self._kept_from
+        places = [place for place in _places(text[:stop]) if place[2] >= begin]
+        if places:
+            yield from _tokens(text, places, self._number, self._kept_from, self._prefix, _born_marks(text))
+
+
+def _places(text: str) -> list[tuple[int, int, int]]:
+    """(start, stop, start of the run) of every candidate: a maximal run, less the digits of an escape before it."""
+    found = []
+    for run in _RUN.finditer(text):
+        first, stop = run.span()
+        start = first
+        if first:
+            before = text[first - 1]
+            if before == "%":
+                start += 2
+            elif first > 1 and text[first - 2] == "\\":
+                start += 2 if before == "x" else 4 if before == "u" else 0
+        if stop - start in rules.CANDIDATE_DIGITS:
+            found.append((start, stop, first))
+    return found
+
+
+def _tokens(
+    text: str, places: list[tuple[int, int, int]], number: int, column_from: int, prefix: datetime | None,
+    born: list[tuple[int, int]],
+) -> Iterator[Token]:
+    stop_before, label_before = -1, None
+    for start, stop, first in places:
+        label = _label(text, first if first == start else start)
+        if label is None and stop_before >= 0 and _LIST_ITEM.search(text, max(0, start - 60), start):
+            label = label_before  # the next of a comma-joined list bears the name of the first
+        yield Token(text[start:stop], number, column_from + start + 1, label, _born_of(start, born), prefix,
+                    _vouched(text, start))
+        stop_before, label_before = stop, label
+
+
+def _label(text: str, start: int) -> str | None:
+    match = _LABEL.search(text, max(0, start - 80), start)
+    if match is None:
+        return None
+    name = match["name"]
+    if name.lower() in _NAMES:
+        return name
+    bare = name.rpartition(" ")[2] if " " in name else name
+    if not match["sign"].strip() and bare.lower() not in _NAMES:
+        return None  # only blanks between: a word of the sentence, not a name
+    if _LONG_DIGITS.fullmatch(name) and len(name) >= 8:
+        return None
+    return name if " " not in name or name.lower() in _NAMES else bare
+
+
+def _vouched(text: str, start: int) -> bool:
+    end = start
+    while end and start - end < rules.LABEL_SIGNS_MOST and text[end - 1] in rules.LABEL_SIGNS:
+        end -= 1
+    return rules.vouches(text[max(0, end - 16):end])
+
+
+def _born_marks(text: str) -> list[tuple[int, int]]:
+    return [(mark.start(), int(mark[1])) for mark in _BORN.finditer(text)]
+
+
+def _born_of(start: int, born: list[tuple[int, int]]) -> int | None:
+    """The only one of the line; of several the last before the token, else the first behind it."""
+    if not born:
+        return None
+    chosen = born[0][1]
+    for place, value in born:
+        if place > start:
+            break
+        chosen = value
+    return chosen
+
+
+def prefix_time(line: str) -> datetime | None:
+    """The time a log line opens with, if it does; naive where it names no zone."""
+    match = _PREFIX.search(line, 0, _PREFIX_WITHIN)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
+    try:
+        found = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second),
+                         int((fraction or "0").ljust(6, "0")[:6]))
+        return found if zone is None else found.replace(tzinfo=_offset(zone))
+    except ValueError:
+        return None
+
+
+def _offset(text: str) -> timezone:
+    if text == "Z":
+        return timezone.utc
+    minutes = int(text[1:3]) * 60 + int(text[-2:])
+    return timezone(timedelta(minutes=-minutes if text[0] == "-" else minutes))
+
+
+def _wall_of(line: str) -> datetime | None:
+    """The "Born Timestamp:" of mqadmin, a wall time of the machine it ran on."""
+    match = _BORN_WALL.search(line)
+    return None if match is None else prefix_time(match[1])

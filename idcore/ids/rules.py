@@ -1,0 +1,45 @@
+"""The numbers of the classification: what a token must keep to be an id. Knows no byte position and no word."""
+
+from __future__ import annotations
+
+# Digits of a candidate; only a token of one of these lengths can be refused.
+CANDIDATE_DIGITS = frozenset({32, 34, 56})
+
+PORT_LIMIT = 65_535
+OFFSET_LIMIT = 1 << 48
+LITTLE_ENDIAN_OFFSET = 1 << 44
+LITTLE_ENDIAN_ELAPSED_MS = 32 * 86_400_000
+
+LONGEST_MONTH_MS = 31 * 86_400_000
+# MessageClientIDSetter reads the clock twice (4.7.0 and later): elapsed can pass the month's end by a few ms.
+ELAPSED_SLACK_MS = 1_000
+# A clock set back by less than a day across the month's start gives an int just below zero.
+CLOCK_BACK_MS = 86_400_000
+SIGN_BIT = 1 << 31
+ELAPSED_WRAP = 1 << 32
+
+# Names that, directly in front of a token, vouch for an impossible elapsed; and how many signs may stand between.
+VOUCHING_LABELS = ("msgid", "msgids", "messageid", "uniq_key", "transactionid")
+LABEL_SIGNS = " \"':=[,"
+LABEL_SIGNS_MOST = 4
+
+
+def private_or_loopback(address: bytes) -> bool:
+    """10/8, 172.16/12, 192.168/16 or 127/8, of four bytes."""
+    first, second = address[0], address[1]
+    return first in (10, 127) or (first == 172 and 16 <= second <= 31) or (first == 192 and second == 168)
+
+
+def vouches(label: str | None) -> bool:
+    """Whether a name ends, whatever its letters' case, in one that vouches."""
+    return label is not None and label.lower().endswith(VOUCHING_LABELS)
+
+
+def elapsed_possible(elapsed: int) -> bool:
+    """Whether a month can hold it, the slack of the double clock read included."""
+    return elapsed <= LONGEST_MONTH_MS + ELAPSED_SLACK_MS
+
+
+def clock_set_back(elapsed: int) -> bool:
+    """Whether it reads as less than a day before the month's start."""
+    return elapsed >= ELAPSED_WRAP - CLOCK_BACK_MS
