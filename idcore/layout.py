@@ -1,4 +1,4 @@
-"""The byte maps: one table of fields per id format, read as struct, numpy dtype and spans. Knows no meaning beyond it."""
+"""The byte maps: one table of fields per id format, read as struct, numpy dtype and spans. Judges no value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Message ids: values, readings with reasons, times, finding them in text, making them. No files, no Spark, no pages."""
+"""Message ids: values, readings with reasons, times, finding them in text, making them. No files, no Spark."""
 
 from idcore.errors import IdError
 from idcore.ids.clock import (

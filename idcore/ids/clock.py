@@ -79,7 +79,7 @@ def parse_zone(text: str) -> tzinfo:
             return ZoneInfo(name)
         except (ZoneInfoNotFoundError, ValueError, OSError):
             pass
-    raise refuse("zone", "zone", None, text)
+    raise refuse("zone", "zone", None, text, given=text)
 
 
 def parse_instant(text: str, zone: tzinfo = UTC) -> datetime:
@@ -87,9 +87,9 @@ def parse_instant(text: str, zone: tzinfo = UTC) -> datetime:
     try:
         instant = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise refuse("instant", "instant", None, text) from None
+        raise refuse("instant", "instant", None, text, given=text) from None
     if not 1971 <= instant.year <= 9998:
-        raise refuse("instant", "instant", None, text)
+        raise refuse("instant", "instant", None, text, given=text)
     return instant if instant.tzinfo else instant.replace(tzinfo=zone)
 
 

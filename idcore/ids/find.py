@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 
 from idcore.ids import rules
 
@@ -243,7 +243,7 @@ def prefix_time(line: str) -> datetime | None:
 
 def _offset(text: str) -> timezone:
     if text == "Z":
-        return timezone.utc
+        return UTC
     minutes = int(text[1:3]) * 60 + int(text[-2:])
     return timezone(timedelta(minutes=-minutes if text[0] == "-" else minutes))
 

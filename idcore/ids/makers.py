@@ -1,4 +1,4 @@
-"""Who made an id: HotSpot's stream of loader hashes and the constants of other clients. Knows no log line and no clock."""
+"""Who made an id: HotSpot's stream of loader hashes, constants of other clients. Knows no log line and no clock."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _fits(layout: Layout, name: str, value: int) -> int:
     bits = 8 * item.size
     low, high = (-(1 << bits - 1), 1 << bits - 1) if item.raw == "signed" else (0, 1 << bits)
     if not low <= value < high:
-        raise refuse("value", name, layout.span(name).start, None, field=name, value=value, bits=bits)
+        raise refuse("value", name, layout.span(name).start, None, name=name, value=value, bits=bits)
     return value
 
 

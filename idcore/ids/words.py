@@ -13,16 +13,16 @@ ERRORS: dict[str, str] = {
     "digit": "{char!r} at place {place} is no hex digit",
     "odd": "{digits} digits are an odd number; two digits make a byte",
     "length": "{digits} digits; ids have 32, 34 or 56",
-    "lower_case": "all letters are lower case; ids are printed with upper-case letters, trace ids, MD5 sums and UUIDs not",
+    "lower_case": "all letters are lower case, as in trace ids, MD5 sums and UUIDs; ids have upper-case letters",
     "version": "version is {version:02X}; a client id of 34 digits begins with 01",
     "port": "port {port} is outside 1 to 65,535",
     "offset": "physical offset {offset} is {how}",
     "elapsed": "elapsed {elapsed_ms} ms is longer than the longest month ({longest_ms} ms)",
     "size": "{size} bytes; {layout} has {wanted}",
-    "value": "{field} {value} does not fit into {bits} bits",
+    "value": "{name} {value} does not fit into {bits} bits",
     "address": "{address!r} is no address of {wanted} bytes",
-    "zone": "{text!r} is no zone; write a name like Asia/Shanghai or an offset like +08:00",
-    "instant": "{text!r} is no instant; write ISO 8601 like 2026-11-21T09:50:13+08:00",
+    "zone": "{given!r} is no zone; write a name like Asia/Shanghai or an offset like +08:00",
+    "instant": "{given!r} is no instant; write ISO 8601 like 2026-11-21T09:50:13+08:00",
 }
 
 # What speaks for or against a reading.
@@ -34,7 +34,7 @@ REASONS: dict[str, str] = {
     "port_node": "port {port} lies in the range of Kubernetes node ports",
     "pid_zero": "the pid is 0; the same bytes read as a port are {port} with offset {offset}, which cannot be",
     "pid_zero_too": "read as a uniq id the pid is 0 and the loader {loader}",
-    "little_endian": "turned round, the bytes give a sane address ({host}) and time, while an offset of {offset} is huge",
+    "little_endian": "turned round, the bytes give a sane address ({host}) and time; an offset of {offset} is huge",
     "little_endian_not": "the offset {offset} is above 2^44, as little-endian uniq ids read too",
     "version_01": "34 digits that begin with 01",
     "lost_version": "with the missing 01 in front, seconds and sequence are plausible",
@@ -74,7 +74,7 @@ REASONS: dict[str, str] = {
     "seconds_odd": "the seconds lie in no plausible year",
     # the host
     "host_odd": "{host} is no address a host can have",
-    "host_loopback": "loopback address: a Java client 4.8.0 to 5.0.0 with private addresses only, or a host without any other",
+    "host_loopback": "loopback address: a Java client 4.8.0 to 5.0.0 with private addresses only, or a host without another",
     "host_link_local": "link-local IPv6 address: Java client 4.6.0",
     "host_docker": "an address of Docker's default bridge",
     "host_fake": "four ASCII digits as address: a Go client that could not read its own",

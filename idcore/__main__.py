@@ -1,0 +1,63 @@
+"""The command line's door: `python -m idcore decode|scan|make`. Parses, hands over, turns errors into one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from idcore.cli import Usage, build_parser, join_zone
+from idcore.errors import IdError
+
+INTERRUPTED, PIPE_CLOSED, USAGE, REFUSED = 130, 141, 2, 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit status; no traceback leaves it for anything a user can cause."""
+    given = join_zone(sys.argv[1:] if arguments is None else arguments)
+    parser = build_parser()
+    try:
+        options = parser.parse_args(given)
+        return int(options.run(options))
+    except Usage as problem:
+        return _fail(str(problem), USAGE)
+    except IdError as problem:
+        return _fail(str(problem), USAGE)
+    except BrokenPipeError:
+        # The reader of our output has gone, as in `| head`: say nothing, and let nothing be said at exit.
+        _point_to_nothing(sys.stdout.fileno())
+        return PIPE_CLOSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as problem:
+        where = f"{problem.filename}: " if problem.filename else ""
+        return _fail(f"{where}{problem.strerror or problem}", REFUSED)
+
+
+def _fail(text: str, status: int) -> int:
+    line = " ".join(text.split())
+    print(f"idcore: {line}", file=sys.stderr)
+    return status
+
+
+def _point_to_nothing(descriptor: int) -> None:
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, descriptor)
+    os.close(nothing)
+
+
+def _run() -> int:
+    status = main()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _point_to_nothing(sys.stdout.fileno())
+        return PIPE_CLOSED
+    return status
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(_run())
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

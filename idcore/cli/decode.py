@@ -1,0 +1,168 @@
+"""`decode`: ids from arguments or from lines on standard input, as table, JSON Lines or CSV. Decides nothing itself."""
+
+from __future__ import annotations
+
+import argparse
+import codecs
+import csv
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+from idcore.cli.parser import Usage, read_clock
+from idcore.cli.table import Table, card
+from idcore.ids import KEYS, Clock, Token, Verdict, describe, find, identify
+
+_CHUNK = 1 << 16
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+def run(options: argparse.Namespace) -> int:
+    """Decodes; 0 when all was understood, 1 when something was refused."""
+    if not options.ids and sys.stdin is not None and sys.stdin.isatty():
+        raise Usage("no id given; write ids, or - to read standard input")
+    reference, zone, source = read_clock(options)
+    clock = Clock(reference, zone, "given" if source == "given" else "assumed")
+    refused = Refused()
+    rows = _rows(options.ids or ["-"], options.case, clock, refused)
+    form = options.format or ("table" if sys.stdout.isatty() else "json")
+    if form == "json":
+        print_json(rows, sys.stdout)
+    elif form == "csv":
+        print_csv(_flat(rows) if options.all else rows, sys.stdout)
+    else:
+        print_table(rows, sys.stdout, every=options.all)
+    sys.stdout.flush()
+    if refused.note:
+        print(f"idcore: {refused.note}", file=sys.stderr)
+    return 1 if refused.count else 0
+
+
+class Refused:
+    """What was refused, for the one line on standard error."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.seen = 0
+        self.first = ""
+        self.read_input = False
+
+    def see(self, verdict: Verdict, token: Token | None) -> None:
+        """Counts one verdict."""
+        self.seen += 1
+        if verdict.error is not None:
+            self.count += 1
+            if not self.first:
+                where = f"line {token.line}, column {token.column}: " if token else ""
+                text = verdict.text if len(verdict.text) <= 64 else f"{verdict.text[:61]}..."
+                self.first = f"{where}{text!r}: {verdict.error}"
+
+    @property
+    def note(self) -> str:
+        """The line, or nothing when all was understood."""
+        if self.count:
+            more = f"{self.count} of {self.seen} refused; the first, " if self.count > 1 else ""
+            return more + self.first
+        if self.read_input and not self.seen:
+            return "no id in this text; ids have 32, 34 or 56 hex digits"
+        return ""
+
+
+def _rows(items: Iterable[str], case: Any, clock: Clock, refused: Refused) -> Iterator[dict[str, Any]]:
+    for item in items:
+        if item == "-":
+            refused.read_input = True
+            for token in find(read_text(sys.stdin.buffer)):
+                verdict = identify(token.text, token.label, case, vouched=token.vouched)
+                refused.see(verdict, token)
+                yield describe(verdict, token, clock)
+            continue
+        for text in item.split(","):
+            verdict = identify(text.strip(), None, case)
+            refused.see(verdict, None)
+            yield describe(verdict, None, clock)
+
+
+def read_text(stream: IO[bytes]) -> Iterator[str]:
+    """Standard input as pieces of text; a byte order mark chooses between UTF-8 and UTF-16.
+
+    Bytes that are no text in that encoding become replacement characters: an id beside them is still an id.
+    """
+    read = getattr(stream, "read1", stream.read)
+    start = b""
+    while len(start) < 3:
+        more = read(_CHUNK)
+        if not more:
+            break
+        start += more
+    name = next((name for mark, name in _MARKS if start.startswith(mark)), "utf-8")
+    decoder = codecs.getincrementaldecoder(name)("replace")
+    piece = start
+    while piece:
+        yield decoder.decode(piece)
+        piece = read(_CHUNK)
+    yield decoder.decode(b"", True)
+
+
+def print_json(rows: Iterable[dict[str, Any]], out: IO[str]) -> None:
+    """JSON Lines: one object for each id or refused token."""
+    for row in rows:
+        out.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def print_csv(rows: Iterable[dict[str, Any]], out: IO[str]) -> None:
+    """The same keys as columns; lists are joined, other readings are named by layout."""
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(KEYS)
+    for row in rows:
+        writer.writerow([_cell(key, row[key]) for key in KEYS])
+
+
+def _cell(key: str, value: Any) -> Any:
+    if key == "why":
+        return "; ".join(value)
+    if key == "others":
+        return " ".join(other["layout"] for other in value)
+    if key == "error":
+        return "" if value is None else value["problem"]
+    if key == "text" and value[:1] in ("=", "+", "-", "@"):
+        return f"'{value}"  # a refused argument could be a formula to a spreadsheet
+    return "" if value is None else value
+
+
+def _flat(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Each row, and behind it its other readings as rows of their own."""
+    for row in rows:
+        if row["kind"] is not None or not row["others"]:
+            yield row
+            yield from row["others"]
+        else:
+            yield {**row, "others": []}
+            yield from row["others"]
+
+
+def print_table(rows: Iterable[dict[str, Any]], out: IO[str], *, every: bool) -> None:
+    """A card for a single id, a line for each of many; `every` reading as a card of its own."""
+    ahead = iter(rows)
+    first = next(ahead, None)
+    if first is None:
+        return
+    second = next(ahead, None)
+    if every or second is None:
+        shown = _flat(_again(first, second, ahead)) if every else iter([first])
+        for number, row in enumerate(shown):
+            out.write(("\n" if number else "") + card(row))
+        return
+    table = Table(out)
+    for row in _again(first, second, ahead):
+        table.add(row)
+    table.close()
+
+
+def _again(first: dict[str, Any], second: dict[str, Any] | None, rest: Iterator[dict[str, Any]]
+           ) -> Iterator[dict[str, Any]]:
+    yield first
+    if second is not None:
+        yield second
+    yield from rest

@@ -1,0 +1,163 @@
+"""What may be written behind `python -m idcore`: options become typed values here. Does none of the work."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import Any, NoReturn
+
+from idcore import __version__
+from idcore.errors import IdError
+from idcore.ids.clock import machine_zone, parse_instant, parse_zone
+
+_SIZE = re.compile(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?")
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_ZONE_HELP = "IANA name or ±HH:MM, for lines that do not tell it (default: this machine's)"
+_AT_HELP = 'ISO 8601 instant that counts as "now"'
+
+
+class Usage(Exception):
+    """Wrong usage: one sentence, exit status 2."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise Usage(f"{message} (see: {self.prog} --help)")
+
+
+def join_zone(arguments: Sequence[str]) -> list[str]:
+    """`--zone -03:30` as one argument, for argparse takes what begins with a minus for an option."""
+    joined: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
+        if argument == "--":
+            return [*joined, argument, *rest]
+        if argument in ("--zone", "--at"):
+            value = next(rest, None)
+            joined += [argument] if value is None else [f"{argument}={value}"]
+        else:
+            joined.append(argument)
+    return joined
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser; each command's namespace holds `run`, the function that does it."""
+    parser = _Parser(prog="python -m idcore", description="RocketMQ message ids, from the command line.")
+    parser.add_argument("--version", action="version", version=f"rocketmq-ids {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
+    _decode(commands)
+    _scan(commands)
+    _make(commands)
+    return parser
+
+
+def _zone(text: str) -> tzinfo:
+    try:
+        return parse_zone(text)
+    except IdError as problem:
+        raise argparse.ArgumentTypeError(problem.problem) from None
+
+
+def _size(text: str) -> int:
+    match = _SIZE.fullmatch(text.strip())
+    size = int(match[1]) * _UNITS[match[2].lower()] if match else 0
+    if size < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; write bytes, or a number with k, M or G")
+    return size
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is no count")
+    return int(text)
+
+
+def _add_clock(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--zone", type=_zone, metavar="ZONE", help=_ZONE_HELP)
+    command.add_argument("--at", metavar="INSTANT", help=_AT_HELP)
+
+
+def read_clock(options: argparse.Namespace) -> tuple[datetime, tzinfo, str]:
+    """Reference, zone and the zone's source of a command with --zone and --at; the only place that asks the machine."""
+    zone = options.zone or machine_zone()
+    source = "given" if options.zone else "assumed"
+    return (parse_instant(options.at, zone) if options.at else datetime.now(zone)), zone, source
+
+
+def _decode(commands: Any) -> None:
+    command = commands.add_parser(
+        "decode", help="what each id says", description="Reads ids from the arguments, or every id in lines of text.")
+    command.add_argument("ids", nargs="*", metavar="ID", help="ids, also comma-joined; - reads standard input")
+    command.add_argument("--format", choices=("table", "json", "csv"),
+                         help="default: table on a terminal, json when piped")
+    _add_clock(command)
+    command.add_argument("--all", action="store_true", help="every reading in full")
+    command.add_argument("--case", choices=("strict", "any"), default="strict",
+                         help="any: also 32-digit ids whose letters are all lower case")
+    command.set_defaults(run=_run_decode)
+
+
+def _scan(commands: Any) -> None:
+    command = commands.add_parser(
+        "scan", help="tables of every id in files", description="Scans text on Spark; DIR gets one table a folder.")
+    command.add_argument("paths", nargs="*", metavar="PATH", help="files, folders, globs, URIs; - reads standard input")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the tables go")
+    command.add_argument("--overwrite", action="store_true", help="replace an existing DIR")
+    command.add_argument("--store", type=Path, metavar="DIR", help="scan the commit log of a store folder instead")
+    where = command.add_mutually_exclusive_group()
+    where.add_argument("--master", metavar="URL", help="Spark master (default: this machine)")
+    where.add_argument("--remote", metavar="URL", help="Spark Connect server")
+    _add_clock(command)
+    command.add_argument("--split-size", type=_size, metavar="SIZE", help="bytes a task reads, or with k, M, G")
+    command.add_argument("--format", choices=("table", "json"), default="table", help="how the summary is printed")
+    command.add_argument("--case", choices=("strict", "any"), default="strict",
+                         help="any: also 32-digit ids whose letters are all lower case")
+    command.set_defaults(run=_run_scan)
+
+
+def _make(commands: Any) -> None:
+    command = commands.add_parser("make", help="ids and logs to try things with",
+                                  description="Writes ids or logs, and beside them truth.json with what was put in.")
+    kinds = command.add_subparsers(title="what", required=True, metavar="WHAT", parser_class=_Parser)
+    ids = kinds.add_parser("ids", help="ids as the Java client makes them")
+    ids.add_argument("--count", type=_count, required=True, metavar="N", help="how many")
+    ids.add_argument("--out", type=Path, metavar="FILE", help="default: standard output, without truth.json")
+    log = kinds.add_parser("log", help="a log of producers and consumers")
+    log.add_argument("--lines", type=_count, required=True, metavar="N", help="how many")
+    log.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the log goes")
+    for kind in (ids, log):
+        kind.add_argument("--seed", type=_count, default=1, metavar="N", help="the same seed gives the same bytes")
+        kind.add_argument("--start", metavar="INSTANT", help="ISO 8601 instant of the first id")
+        kind.add_argument("--zone", type=_zone, metavar="ZONE", help="zone of the producers (default: +08:00)")
+    ids.set_defaults(run=_run_make_ids)
+    log.set_defaults(run=_run_make_log)
+
+
+def _run_decode(options: argparse.Namespace) -> int:
+    from idcore.cli.decode import run
+
+    return run(options)
+
+
+def _run_scan(options: argparse.Namespace) -> int:
+    if bool(options.paths) == bool(options.store):
+        raise Usage("name what to scan: paths, or --store DIR" if options.store is None else "--store takes no paths")
+    options.at, options.zone, options.zone_source = read_clock(options)
+    from idcore.spark import job
+
+    return job.run_command(options)
+
+
+def _run_make_ids(options: argparse.Namespace) -> int:
+    from idcore.cli.make import run_ids
+
+    return run_ids(options)
+
+
+def _run_make_log(options: argparse.Namespace) -> int:
+    from idcore.cli.make import run_log
+
+    return run_log(options)

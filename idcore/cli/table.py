@@ -1,0 +1,116 @@
+"""Rows of `decode` for people: aligned columns for many ids, a card for one. Knows only the row's own keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import IO, Any
+
+_Row = dict[str, Any]
+# Rows that are measured together: wide enough for steady columns, few enough to show a stream as it comes.
+_BATCH = 500
+
+
+def _time(row: _Row) -> str:
+    if row["sent_at"] is None:
+        return ""
+    mark = "" if row["zone_source"] in (None, "born", "given", "prefix") else " (zone assumed)"
+    return f"{row['sent_at'].replace('T', ' ')}{mark}"
+
+
+def _host(row: _Row) -> str:
+    if row["kind"] == "offset":
+        host = f"[{row['host']}]" if ":" in row["host"] else row["host"]
+        return f"{host}:{row['port']}"
+    return row["host"] or row["mac"] or ""
+
+
+def _last(row: _Row) -> str:
+    if row["kind"] == "offset":
+        place = "" if row["segment"] is None else f" file {row['segment']} +{row['position']:,}"
+        return f"offset {row['offset']:,}{place}"
+    if row["kind"] == "client":
+        return f"sequence {row['sequence']:,}"
+    return "" if row["counter"] is None else f"counter {row['counter']:,}"
+
+
+def _verdict(row: _Row) -> str:
+    return f"refused: {row['error']['problem']}" if row["error"] else row["maker"] or ""
+
+
+_COLUMNS: tuple[tuple[str, Callable[[_Row], str]], ...] = (
+    ("place", lambda row: "" if row["line"] is None else f"{row['line']}:{row['column']}"),
+    ("label", lambda row: row["label"] or ""),
+    ("id", lambda row: row["text"]),
+    ("kind", lambda row: row["layout"] or ""),
+    ("certainty", lambda row: row["certainty"] or ""),
+    ("host or broker", _host),
+    ("pid", lambda row: "" if row["pid"] is None else str(row["pid"])),
+    ("loader", lambda row: row["loader"] or ""),
+    ("sent at", _time),
+    ("counter or offset", _last),
+    ("maker", _verdict),
+)
+
+
+class Table:
+    """Lines of aligned columns, written batch by batch."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self._out = out
+        self._waiting: list[list[str]] = []
+        self._widths = [len(name) for name, _ in _COLUMNS]
+        self._headed = False
+
+    def add(self, row: _Row) -> None:
+        """One more row."""
+        self._waiting.append([cell(row) for _, cell in _COLUMNS])
+        if len(self._waiting) >= _BATCH:
+            self._write()
+
+    def close(self) -> None:
+        """Writes what still waits."""
+        self._write()
+
+    def _write(self) -> None:
+        lines = self._waiting
+        if not self._headed:
+            # A column that is empty throughout the first batch is left out.
+            self._shown = [at for at in range(len(_COLUMNS)) if any(line[at] for line in lines)]
+            lines = [[name for name, _ in _COLUMNS], *lines]
+            self._headed = True
+        for line in self._waiting:
+            self._widths = [max(width, len(cell)) for width, cell in zip(self._widths, line, strict=True)]
+        for line in lines:
+            self._out.write("  ".join(line[at].ljust(self._widths[at]) for at in self._shown).rstrip() + "\n")
+        self._out.flush()
+        self._waiting = []
+
+
+_CARD = (
+    "label", "kind", "layout", "certainty", "host", "pid", "loader", "elapsed_ms", "counter", "port", "offset",
+    "segment", "position", "mac", "seconds", "sequence", "sent_at", "month", "maker",
+)
+
+
+def card(row: _Row) -> str:
+    """One reading, a line for each value, reasons below."""
+    lines = [row["text"] or "(empty)"]
+    if row["error"]:
+        error = row["error"]
+        place = "".join(f", {name} {error[name]}" for name in ("field", "byte") if error[name] is not None)
+        lines.append(f"  refused     {error['problem']}{place}")
+    for key in _CARD:
+        value = row[key]
+        if value is None:
+            continue
+        text = f"{value:,}" if key in ("elapsed_ms", "offset", "position", "counter", "sequence") else str(value)
+        if key == "loader" and row["loader_position"] is not None:
+            text += f" (number {row['loader_position']} of HotSpot's stream, {row['loader_bits']} bits)"
+        if key == "sent_at" and row["zone_source"] is not None:
+            text += f" (zone {row['zone']}, {row['zone_source']})"
+        lines.append(f"  {key:<11} {text}")
+    lines += [f"  {'why' if not number else '':<11} {reason}" for number, reason in enumerate(row["why"])]
+    if row["others"]:
+        named = ", ".join(other["layout"] + (" (cannot be)" if other["error"] else "") for other in row["others"])
+        lines.append(f"  {'others':<11} {named}")
+    return "\n".join(lines) + "\n"
