@@ -15,7 +15,7 @@ import numpy as np
 
 from idcore.ids.makers import known_loaders
 
-from .inputs import AFTER, BEFORE, READ_ERRORS, WINDOW, Split, Windows, walk
+from .inputs import BEFORE, READ_ERRORS, WINDOW, Split, Windows, walk
 from .kernels import encode, find
 
 IDS, PAIRS, REPORT = 0, 1, 2
@@ -175,6 +175,11 @@ class Scanner:
                 yield Fact(part, IDS, b"".join(piece.tobytes() for piece in pieces))
 
 
+def ids_of(report: Fact) -> int:
+    """How many ids the split of a REPORT held."""
+    return sum(json.loads(report.data)[2])
+
+
 def unpack_ids(data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The words of the keys, different ids of each, bytes of each run, and all runs."""
     keys = int(np.frombuffer(data, np.uint64, 1)[0])
@@ -211,6 +216,3 @@ def scan_task(splits: Sequence[Split], months: np.ndarray, any_case: bool = Fals
         else:
             yield from scanner.scan(split, windows)
     yield from scanner.facts()
-
-
-__all__ = ["AFTER", "Fact", "Scanner", "fold_pairs", "scan_task", "unpack_ids"]

@@ -1,0 +1,152 @@
+"""Run folders: what was scanned, its tables, how it ended. Knows no Spark and no page."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from idcore.errors import IdError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
+
+
+class RunError(IdError):
+    """There is no such run, or it has no such table."""
+
+
+def runs_root() -> Path:
+    """Where runs are kept: $IDCORE_RUNS, or a folder of this user."""
+    return Path(os.environ.get("IDCORE_RUNS") or Path.home() / ".local" / "share" / "rocketmq-ids" / "runs")
+
+
+def write_text(path: Path, text: str) -> None:
+    """All of it or nothing: a reader never sees half a file."""
+    spare = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    spare.write_text(text, encoding="utf-8")
+    spare.replace(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run folder. What it says is read from disk each time: another process may be writing it."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def _facts(self) -> dict[str, Any]:
+        try:
+            return json.loads((self.path / "run.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise RunError(f"there is no run {self.name}", "run", None, self.name) from None
+
+    @property
+    def title(self) -> str:
+        return self._facts["title"]
+
+    @property
+    def source(self) -> str:
+        return self._facts["source"]
+
+    @property
+    def created(self) -> datetime:
+        return datetime.fromisoformat(self._facts["created"])
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return self._facts["options"]
+
+    @property
+    def error(self) -> str:
+        return self._facts["error"]
+
+    @property
+    def state(self) -> str:
+        """new, running, done, failed or cancelled; a run whose server has gone is failed."""
+        facts = self._facts
+        if facts["state"] == "running" and not _is_alive(facts["pid"]):
+            return "failed"
+        return facts["state"]
+
+    @property
+    def summary(self) -> dict[str, Any] | None:
+        """The scan's own figures, once it is finished."""
+        path = self.path / "summary.json"
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+    @property
+    def input_folder(self) -> Path:
+        folder = self.path / "input"
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def set_state(self, state: str, error: str = "") -> None:
+        write_text(self.path / "run.json", json.dumps(self._facts | {"state": state, "error": error, "pid": os.getpid()}))
+
+    def has(self, table: str) -> bool:
+        return (self.path / table).is_dir()
+
+    def table(self, name: str, columns: list[str] | None = None) -> pa.Table:
+        """One table, or some of its columns."""
+        import pyarrow.parquet as pq
+
+        if not self.has(name):
+            raise RunError(f"run {self.name} has no table {name}", "table", None, name)
+        return pq.read_table(self.path / name, columns=columns)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+class Runs:
+    """All runs under one folder."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root or runs_root()
+
+    def create(self, title: str, source: str = "", options: dict[str, Any] | None = None) -> Run:
+        """A new, empty run; its name sorts by time."""
+        now = datetime.now(UTC)
+        run = Run(self.root / f"{now:%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}")
+        run.path.mkdir(parents=True)
+        facts = {"title": title, "source": source, "created": now.isoformat(), "options": options or {}, "state": "new", "error": "", "pid": os.getpid()}
+        write_text(run.path / "run.json", json.dumps(facts))
+        return run
+
+    def list(self) -> list[Run]:
+        """Every run, newest first."""
+        if not self.root.is_dir():
+            return []
+        found = [Run(path) for path in self.root.iterdir() if _NAME.fullmatch(path.name) and (path / "run.json").exists()]
+        return sorted(found, key=lambda run: run.created, reverse=True)
+
+    def open(self, name: str) -> Run:
+        """A run by its name; RunError when there is none. A name is never a path."""
+        run = Run(self.root / name)
+        if not _NAME.fullmatch(name) or not (run.path / "run.json").exists():
+            raise RunError(f"there is no run {name}", "run", None, name)
+        return run
+
+    def delete(self, name: str) -> None:
+        """The run, its tables and its input, for good."""
+        shutil.rmtree(self.open(name).path)

@@ -1,0 +1,231 @@
+"""One Spark session for everything: where Java is, what a session needs, and that workers run this interpreter and idcore."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from idcore.errors import IdError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PACKAGE = Path(__file__).resolve().parents[1]
+NEWEST_JAVA_NEEDED = 17  # Spark 4 runs on Java 17 and later
+GET_JAVA = "apt-get install -y openjdk-17-jre-headless"
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java that Spark can run on."""
+
+    path: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How far the session is: no_java, idle, starting, ready or failed; the reason; seconds it took or has taken."""
+
+    state: str
+    text: str = ""
+    seconds: float = 0.0
+
+
+class SparkError(IdError):
+    """Spark cannot be started or reached."""
+
+
+@cache
+def java() -> Java | None:
+    """The Java of JAVA_HOME or of the path, when it is new enough."""
+    home = os.environ.get("JAVA_HOME")
+    candidates = [os.path.join(home, "bin", "java")] if home else []
+    for path in (*candidates, shutil.which("java")):
+        if path and os.path.exists(path):
+            shown = subprocess.run([path, "-version"], capture_output=True, text=True, check=False).stderr
+            found = re.search(r'version "(\d+)', shown)
+            if found and int(found[1]) >= NEWEST_JAVA_NEEDED:
+                return Java(path, int(found[1]))
+    return None
+
+
+def package_zip() -> str:
+    """idcore as an archive that travels with a job to machines that do not have it."""
+    path = os.path.join(tempfile.mkdtemp(prefix="idcore-"), "idcore.zip")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(PACKAGE.rglob("*.py")):
+            archive.write(file, os.path.join("idcore", file.relative_to(PACKAGE)))
+    return path
+
+
+def kernel_cache() -> str:
+    """Where compiled kernels are kept; numba tells machines and versions apart inside it."""
+    return os.environ.get("NUMBA_CACHE_DIR") or str(Path.home() / ".cache" / "rocketmq-ids" / "kernels")
+
+
+def _settings(local: bool) -> dict[str, str]:
+    scratch = tempfile.mkdtemp(prefix="idcore-spark-")
+    settings = {
+        "spark.app.name": "rocketmq-ids",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.warehouse.dir": scratch,
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.adaptive.enabled": "false",  # the only shuffle is ours, and its size is known
+        "spark.sql.codegen.wholeStage": "false",  # all work is in Python; compiling two projections costs more than it saves
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # a record is a packed fact of up to some MB
+        "spark.driver.maxResultSize": "4g",
+        "spark.pyspark.python": sys.executable,
+        "spark.pyspark.driver.python": sys.executable,
+        "spark.executorEnv.NUMBA_CACHE_DIR": kernel_cache(),
+        "spark.executorEnv.PYTHONDONTWRITEBYTECODE": "1",
+    }
+    if local:
+        settings |= {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.memory": os.environ.get("IDCORE_SPARK_MEMORY", "2g"),
+            "spark.local.dir": scratch,
+            "spark.python.daemon.module": "idcore.spark.daemon",
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
+        }
+    return settings
+
+
+def _start(master: str | None, remote: str | None) -> SparkSession:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("NUMBA_CACHE_DIR", kernel_cache())
+    inherited = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part != str(PACKAGE.parent)]
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), *inherited])
+    from pyspark.sql import SparkSession
+
+    if remote:
+        try:
+            session = SparkSession.builder.remote(remote).getOrCreate()
+        except ImportError as error:
+            raise SparkError(f"Spark Connect needs one more package: {error}") from error
+        session.addArtifacts(package_zip(), pyfile=True)
+        return session
+    found = java()
+    if found is None:
+        raise SparkError(f"Spark needs Java {NEWEST_JAVA_NEEDED} or later and none was found; install it with: {GET_JAVA}")
+    os.environ["JAVA_HOME"] = str(Path(found.path).resolve().parents[1])
+    master = master or "local[*]"
+    local = master.startswith("local")
+    if local:
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.master(master)
+    for name, value in _settings(local).items():
+        builder = builder.config(name, value)
+    with _quiet_java():
+        session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    if not local:
+        session.sparkContext.addPyFile(package_zip())
+    return session
+
+
+@contextmanager
+def _quiet_java() -> Iterator[None]:
+    """The JVM inherits standard error; while it starts, that is a file, whose end is shown only when it fails."""
+    with tempfile.TemporaryFile() as log:
+        ours = os.dup(2)
+        os.dup2(log.fileno(), 2)
+        try:
+            yield
+        except Exception as error:
+            log.seek(0)
+            told = log.read()[-2000:].decode(errors="replace").strip()
+            raise SparkError(f"Spark did not start: {error}. Java said: {told}") from error
+        finally:
+            os.dup2(ours, 2)
+            os.close(ours)
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether the session talks to a Spark Connect server."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+class _Holder:
+    """The one session of this process, started at most once at a time."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.session: SparkSession | None = None
+        self.status = Status("idle")
+        self.began = 0.0
+
+    def get(self, master: str | None, remote: str | None) -> SparkSession:
+        with self.lock:
+            if self.session is not None and not _is_stopped(self.session):
+                return self.session
+            self.began = time.monotonic()
+            self.status = Status("starting")
+            try:
+                self.session = _start(master, remote)
+            except Exception as error:
+                self.status = Status("failed", str(error).strip().split("\n")[0], time.monotonic() - self.began)
+                if isinstance(error, SparkError):
+                    raise
+                raise SparkError(f"Spark did not start: {self.status.text}") from error
+            self.status = Status("ready", "", time.monotonic() - self.began)
+            return self.session
+
+
+def _is_stopped(spark: SparkSession) -> bool:
+    return spark.is_stopped if is_connect(spark) else spark.sparkContext._jsc is None
+
+
+_holder = _Holder()
+
+
+def session(master: str | None = None, remote: str | None = None) -> SparkSession:
+    """The session; blocks until it is up. SparkError says why it cannot be."""
+    return _holder.get(master or os.environ.get("IDCORE_SPARK_MASTER"), remote or os.environ.get("IDCORE_SPARK_REMOTE"))
+
+
+def start_in_background() -> None:
+    """Begins to start the session, once; `status` tells how far it is."""
+    if _holder.status.state != "idle" or status().state == "no_java":
+        return
+    _holder.status = Status("starting")
+    _holder.began = time.monotonic()
+    threading.Thread(target=_try, name="spark-start", daemon=True).start()
+
+
+def _try() -> None:
+    try:
+        running = session()
+        if not is_connect(running):  # the workers are forked once, with the kernels loaded
+            running.range(0, 2, 1, 2).mapInArrow(_touch, "id long").collect()
+    except SparkError:
+        return  # status() holds the reason, and the next session() call raises it
+
+
+def _touch(batches):  # type: ignore[no-untyped-def]
+    yield from batches
+
+
+def status() -> Status:
+    """How far the session is, without waiting for it."""
+    if _holder.status.state == "idle" and java() is None and not os.environ.get("IDCORE_SPARK_REMOTE"):
+        return Status("no_java", GET_JAVA)
+    if _holder.status.state == "starting":
+        return Status("starting", "", time.monotonic() - _holder.began)
+    return _holder.status

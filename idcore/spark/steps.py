@@ -1,0 +1,83 @@
+"""The pipeline as a sentence: splits -> facts -> parts -> tables. Each step takes a DataFrame and gives one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from idcore.scan.facts import REPORT, Fact, ids_of, scan_task
+from idcore.scan.inputs import Split
+from idcore.scan.tables import Merge
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FACTS = "part int, what int, data binary"
+RESULTS = "table string, data binary"
+_FACTS = pa.schema([("part", pa.int32()), ("what", pa.int32()), ("data", pa.binary())])
+_RESULTS = pa.schema([("table", pa.string()), ("data", pa.binary())])
+_CHUNK_ROWS = 1 << 17  # rows of a result that travel together
+Batches = Iterator[pa.RecordBatch]
+
+
+def facts(
+    spark: SparkSession,
+    partitions: Sequence[Sequence[Sequence[Split]]],
+    months: np.ndarray,
+    any_case: bool,
+    found: Callable[[int], None] | None = None,
+) -> DataFrame:
+    """One partition for each list of tasks; a task's splits share their memory. `found` is told the ids as tasks end."""
+
+    def scan(batches: Batches) -> Batches:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for task in partitions[number]:
+                    for fact in scan_task(task, months, any_case):
+                        if found is not None and fact.what == REPORT:
+                            found(ids_of(fact))
+                        yield _batch(_FACTS, fact)
+
+    rows = spark.range(0, len(partitions), 1, len(partitions))
+    return rows.mapInArrow(scan, FACTS)
+
+
+def by_part(frame: DataFrame, partitions: int) -> DataFrame:
+    """All facts of one host or broker to one partition."""
+    return frame.repartition(partitions, "part") if partitions > 1 else frame
+
+
+def merged(frame: DataFrame, months: np.ndarray) -> DataFrame:
+    """Facts to rows of (table, Arrow stream)."""
+    return frame.mapInArrow(merge_with(months), RESULTS)
+
+
+def merge_with(months: np.ndarray) -> Callable[[Batches], Batches]:
+    def merge(batches: Batches) -> Batches:
+        rows = (Fact(*values) for batch in batches for values in zip(*(column.to_pylist() for column in batch.columns), strict=True))
+        for name, table in Merge(months).tables(rows):
+            for start in range(0, max(1, table.num_rows), _CHUNK_ROWS):
+                yield _batch(_RESULTS, (name, to_stream(table.slice(start, _CHUNK_ROWS))))
+
+    return merge
+
+
+def _batch(schema: pa.Schema, row: Sequence[object]) -> pa.RecordBatch:
+    columns = [pa.array([value], field.type) for value, field in zip(row, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def to_stream(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def from_results(results: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """The tables behind collected results."""
+    for name, data in zip(results["table"].to_pylist(), results["data"], strict=True):
+        yield name, pa.ipc.open_stream(data.as_buffer()).read_all()
