@@ -21,7 +21,10 @@ RECENT = 16  # so many fragments can be alive at once
 GROWN = 3  # a fragment with fewer ids proves nothing
 RETURNS = 4  # so many returns to a fragment left behind prove a second process
 WRAP_SLACK = 1024  # a wrap may skip this many ids unseen,
-RATE_SLACK = 8  # or this many times what the rate so far explains
+RATE_SLACK = 4  # or this many times what the rate so far explains
+LATE = 250  # ms that a thread may stand between its clock and its counter
+FALL = 1000  # ms after which a lower counter is no late thread any more
+RING = 128  # the last positions of a fragment: an honest process takes none of them twice
 TAILS = 64  # chains that a later fragment may go on with
 POINTS = 1500  # a process with no more ids than this is drawn whole
 BUCKETS = 256
@@ -52,49 +55,107 @@ def step(before, after):
 
 @numba.njit(cache=True, nogil=True)
 def is_plain(values):
-    """One process without a doubt: no step falls back or leaps."""
+    """One process without a doubt: every counter is a little above the one before."""
     before = counter_of(values[0])
     for i in range(1, values.size):
         after = counter_of(values[i])
         s = step(before, after)
-        if s < -DISORDER or s > REACH:
+        if s <= 0 or s > REACH:
             return False
         before = after
     return True
 
 
 @numba.njit(cache=True, nogil=True)
-def fragments_of(values, fragment, last, first_index, last_index, sizes):
-    """Cuts the ids into rising pieces. Returns pieces and how often a piece left behind was taken up again."""
-    recent = np.full(RECENT, -1, np.int64)
+def as_taken(values, order):
+    """The order in which counters were taken: ids of one millisecond go on from the millisecond before, wraps included."""
+    n = values.size
+    start = 0
+    while start < n:
+        stop = start + 1
+        while stop < n and elapsed_of(values[stop]) == elapsed_of(values[start]):
+            stop += 1
+        cut = start
+        if start > 0:
+            floor = (counter_of(values[order[start - 1]]) - DISORDER) & (PERIOD - 1)
+            while cut < stop and counter_of(values[cut]) < floor:
+                cut += 1
+        for i in range(stop - start):
+            order[start + i] = start + (cut - start + i) % (stop - start)
+        start = stop
+
+
+@numba.njit(cache=True, nogil=True)
+def fragments_of(values, fragment, first_index, last_index, sizes, repeats):
+    """Cuts the ids into rising pieces. Returns pieces, and how often one left behind was taken up with proof.
+
+    repeats[i]: the id would have gone on with the piece touched last, had that not used its counter already.
+    """
+    order = np.full(RECENT, -1, np.int64)  # slots, most recently touched first; a slot holds one living piece
+    piece_of = np.empty(RECENT, np.int64)
+    counter_last = np.empty(RECENT, np.int64)
+    time_first = np.empty(RECENT, np.int64)
+    time_last = np.empty(RECENT, np.int64)
+    position = np.empty(RECENT, np.int64)
+    low = np.empty(RECENT, np.int64)
+    high = np.empty(RECENT, np.int64)
+    ring = np.empty((RECENT, RING), np.int64)
     pieces = 0
     returns = 0
     for i in range(values.size):
-        counter = counter_of(values[i])
+        counter, elapsed = counter_of(values[i]), elapsed_of(values[i])
         best = -1
         nearest = PERIOD
+        fits_last = False
+        repeats[i] = False
         for place in range(RECENT):
-            piece = recent[place]
-            if piece < 0:
+            slot = order[place]
+            if slot < 0:
                 break
-            s = step(last[piece], counter)
-            if -DISORDER <= s <= REACH and abs(s) < nearest:
+            s = step(counter_last[slot], counter)
+            if s < -DISORDER or s > REACH or (s < 0 and elapsed - time_last[slot] > FALL):
+                continue
+            if position[slot] + s <= high[slot]:
+                taken = False
+                for k in range(min(RING, sizes[piece_of[slot]])):
+                    if ring[slot, k] == position[slot] + s:
+                        taken = True
+                        break
+                if taken:
+                    if place == 0:
+                        repeats[i] = True
+                    continue
+            if place == 0:
+                fits_last = True
+            if abs(s) < nearest:
                 nearest = abs(s)
                 best = place
         if best < 0:
-            piece = pieces
+            best = min(pieces, RECENT - 1)
+            slot = best if pieces < RECENT else order[best]
+            piece_of[slot] = pieces
+            first_index[pieces] = i
+            sizes[pieces] = 0
             pieces += 1
-            first_index[piece] = i
-            sizes[piece] = 0
-            best = RECENT - 1
+            time_first[slot] = elapsed
+            position[slot] = low[slot] = high[slot] = 0
         else:
-            piece = recent[best]
-            if best > 0 and sizes[piece] >= GROWN and sizes[recent[0]] >= GROWN:
-                returns += 1
+            slot = order[best]
+            if best > 0 and not fits_last and sizes[piece_of[slot]] >= GROWN and sizes[piece_of[order[0]]] >= GROWN:
+                away = abs(step(counter_last[order[0]], counter))
+                too_far = away * (time_last[slot] - time_first[slot]) > LATE * (high[slot] - low[slot])
+                if repeats[i] or too_far:
+                    returns += 1
+            position[slot] += step(counter_last[slot], counter)
+            low[slot] = min(low[slot], position[slot])
+            high[slot] = max(high[slot], position[slot])
         for place in range(best, 0, -1):
-            recent[place] = recent[place - 1]
-        recent[0] = piece
-        last[piece] = counter
+            order[place] = order[place - 1]
+        order[0] = slot
+        piece = piece_of[slot]
+        counter_last[slot] = counter
+        time_last[slot] = elapsed
+        ring[slot, sizes[piece] % RING] = position[slot]
         last_index[piece] = i
         sizes[piece] += 1
         fragment[i] = piece
@@ -102,7 +163,7 @@ def fragments_of(values, fragment, last, first_index, last_index, sizes):
 
 
 @numba.njit(cache=True, nogil=True)
-def break_at_restarts(values, fragment, first_index, pieces, chain):
+def break_at_restarts(values, fragment, first_index, repeats, pieces, chain):
     """One process at a time: a fall to a low counter that no wrap explains begins a new chain. Returns the chains."""
     n = values.size
     number = 0
@@ -114,9 +175,11 @@ def break_at_restarts(values, fragment, first_index, pieces, chain):
         restart = False
         if first_index[fragment[i]] == i and counter <= before and counter < LOW and 2 * (pieces - 1) <= n:
             span = elapsed_of(values[i - 1]) - elapsed_of(values[start])
+            gap = elapsed_of(values[i]) - elapsed_of(values[i - 1])
             rate = (high - low) / span if span > 0 else 0.0
-            explained = WRAP_SLACK + RATE_SLACK * rate * (elapsed_of(values[i]) - elapsed_of(values[i - 1]))
-            restart = PERIOD - before + counter > explained
+            restart = PERIOD - before + counter > WRAP_SLACK + RATE_SLACK * rate * (gap + LATE)
+            if restart and not repeats[i] and gap <= FALL:
+                restart = span > 0 and before - counter > DISORDER + rate * LATE
             if restart and i + 1 < n:
                 after = counter_of(values[i + 1])
                 restart = abs(step(counter, after)) <= abs(step(before, after))
@@ -356,22 +419,27 @@ def analyse(values, figures, chain, track, positions, before, keep):
     chains = 1
     tracks = 1
     track[0] = 0
-    plain = is_plain(values)
-    if plain:
+    if is_plain(values):
         chain[:n] = 0
     else:
+        order = np.empty(n, np.int64)
+        as_taken(values, order)
+        taken = values[order]
         fragment = np.empty(n, np.int64)
-        last = np.empty(n, np.int64)
         first_index = np.empty(n, np.int64)
         last_index = np.empty(n, np.int64)
         sizes = np.empty(n, np.int64)
-        pieces, returns = fragments_of(values, fragment, last, first_index, last_index, sizes)
+        owner = np.empty(n, np.int64)
+        repeats = np.empty(n, np.bool_)
+        pieces, returns = fragments_of(taken, fragment, first_index, last_index, sizes, repeats)
         if returns >= RETURNS and returns >= pieces - 1:
-            chains = link_fragments(values, fragment, first_index, last_index, sizes, pieces, chain)
-            tracks = tracks_of(chain[:n], chains, track)
+            chains = link_fragments(taken, fragment, first_index, last_index, sizes, pieces, owner)
+            tracks = tracks_of(owner, chains, track)
         else:
-            chains = break_at_restarts(values, fragment, first_index, pieces, chain)
+            chains = break_at_restarts(taken, fragment, first_index, repeats, pieces, owner)
             track[:chains] = 0
+        for i in range(n):
+            chain[order[i]] = owner[i]
     unroll(values, chain, chains, positions, before, figures)
     points_of(values, chain, chains, positions, before, figures[WRAPS], keep)
     figures[CHAINS] = chains
