@@ -103,10 +103,9 @@ def _decode(commands: Any) -> None:
 def _scan(commands: Any) -> None:
     command = commands.add_parser(
         "scan", help="tables of every id in files", description="Scans text on Spark; DIR gets one table a folder.")
-    command.add_argument("paths", nargs="*", metavar="PATH", help="files, folders, globs, URIs; - reads standard input")
+    command.add_argument("paths", nargs="+", metavar="PATH", help="files, folders, globs; - reads standard input")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the tables go")
     command.add_argument("--overwrite", action="store_true", help="replace an existing DIR")
-    command.add_argument("--store", type=Path, metavar="DIR", help="scan the commit log of a store folder instead")
     where = command.add_mutually_exclusive_group()
     where.add_argument("--master", metavar="URL", help="Spark master (default: this machine)")
     where.add_argument("--remote", metavar="URL", help="Spark Connect server")
@@ -143,12 +142,10 @@ def _run_decode(options: argparse.Namespace) -> int:
 
 
 def _run_scan(options: argparse.Namespace) -> int:
-    if bool(options.paths) == bool(options.store):
-        raise Usage("name what to scan: paths, or --store DIR" if options.store is None else "--store takes no paths")
     options.at, options.zone, options.zone_source = read_clock(options)
-    from idcore.spark import job
+    from idcore.cli.scan import run
 
-    return job.run_command(options)
+    return run(options)
 
 
 def _run_make_ids(options: argparse.Namespace) -> int:

@@ -1,0 +1,165 @@
+"""`python -m idcore scan`: hands paths to the Spark job, shows how far it is and what it found. Counts nothing itself."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from idcore.cli.parser import Usage
+from idcore.errors import IdError
+from idcore.scan.tables import SCHEMAS
+from idcore.spark.job import SPLIT_SIZE, Cancelled, Progress, ScanOptions, scan, spool
+
+DONE, SOME_UNREADABLE, INTERRUPTED = 0, 1, 130
+STANDARD_INPUT = "-"
+_SHOWN = 10
+
+
+def run(options: argparse.Namespace) -> int:
+    """Exit status 0 done, 1 some input could not be read, 130 cancelled."""
+    _make_room(options.out, options.overwrite)
+    paths, names = [], {}
+    for path in options.paths:
+        if path == STANDARD_INPUT:
+            spooled = spool(sys.stdin.buffer)
+            names[spooled] = STANDARD_INPUT
+            path = spooled
+        paths.append(path)
+    asked = ScanOptions(
+        zone=options.zone,
+        zone_source=options.zone_source,
+        at=options.at,
+        split_size=options.split_size or SPLIT_SIZE,
+        case=options.case,
+        master=options.master,
+        remote=options.remote,
+    )
+    try:
+        summary = _interruptible(paths, options.out, asked, names)
+    finally:
+        for spooled in names:
+            os.unlink(spooled)
+    if options.format == "json":
+        print(json.dumps(summary))
+    else:
+        print(describe(summary, options.out))
+    return SOME_UNREADABLE if _name_failures(options.out) else DONE
+
+
+def _make_room(out: Path, overwrite: bool) -> None:
+    """An existing folder is kept unless it may be replaced; only what a scan writes is ever removed."""
+    if not out.exists():
+        return
+    if not overwrite:
+        raise Usage(f"{out} exists; add --overwrite to replace what a scan wrote there")
+    if not out.is_dir():
+        raise Usage(f"{out} is not a folder")
+    (out / "summary.json").unlink(missing_ok=True)
+    for name in SCHEMAS:
+        shutil.rmtree(out / name, ignore_errors=True)
+
+
+def _interruptible(paths: list[str], out: Path, asked: ScanOptions, names: dict[str, str]) -> dict[str, Any]:
+    """The scan in a thread of its own, so that Ctrl-C reaches this one and stops the Spark job."""
+    stop = threading.Event()
+    ended: list[Any] = []
+
+    def work() -> None:
+        try:
+            ended.append(scan(paths, out, asked, _show if sys.stderr.isatty() else None, stop, names))
+        except BaseException as error:  # handed to the thread that waits
+            ended.append(error)
+
+    thread = threading.Thread(target=work, name="scan", daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        stop.set()
+        thread.join(10)
+        raise
+    finally:
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    if isinstance(ended[0], Cancelled):
+        raise KeyboardInterrupt
+    if isinstance(ended[0], IdError):
+        raise ended[0]
+    if isinstance(ended[0], BaseException):
+        raise IdError(f"the scan failed: {_first_line(ended[0])}") from ended[0]
+    return ended[0]  # type: ignore[no-any-return]
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n")[0] or type(error).__name__
+
+
+def _show(progress: Progress) -> None:
+    rate = progress.bytes_done / progress.seconds if progress.seconds else 0.0
+    left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
+    line = f"{size(progress.bytes_done)} of {size(progress.bytes_total)}, {size(int(rate))}/s, {progress.ids:,} ids{left}"
+    print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def size(count: int) -> str:
+    """Bytes in words: 1.15 GB."""
+    amount = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.3g} {unit}"
+        amount /= 1000
+    return f"{amount:.4g} TB"
+
+
+def describe(summary: dict[str, Any], out: Path) -> str:
+    """The summary for a person: totals, the largest processes and brokers, what was refused or could not be read."""
+    lines = [
+        f"{summary['files']:,} files, {size(summary['text_bytes'])} of text: {summary['ids']:,} ids, {summary['distinct']:,} different"
+        f" ({summary['uniq']:,} msgId, {summary['offset']:,} offsetMsgId, {summary['client']:,} client); {summary['refused']:,} refused",
+        f"{summary['hosts']:,} hosts, {summary['processes']:,} processes; {summary['brokers']:,} brokers, {summary['segments']:,} commit log files",
+        f"{summary['start_seconds']:.1f} s until Spark was up, {summary['seconds']:.2f} s from then;"
+        f" times in {summary['assumed']['zone']} ({summary['assumed']['zone_source']})",
+    ]
+    columns = ["host", "pid", "loader", "ids", "distinct", "produced", "missing", "wraps", "tracks"]
+    lines += _largest(out, "processes", columns)
+    lines += _largest(out, "brokers", ["address", "ids", "distinct", "segments", "min_offset", "max_offset"])
+    for row in _table(out, "refused", ["reason", "ids", "sample", "file", "byte"]):
+        lines.append(f"refused {row['reason']}: {row['ids']:,}, first {row['sample']} in {row['file']} at byte {row['byte']:,}")
+    return "\n".join([*lines, f"tables in {out}"])
+
+
+def _table(out: Path, name: str, columns: list[str]) -> list[dict[str, Any]]:
+    import pyarrow.parquet as pq
+
+    return pq.read_table(out / name, columns=columns).to_pylist()  # type: ignore[no-any-return]
+
+
+def _largest(out: Path, name: str, columns: list[str]) -> list[str]:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(out / name, columns=columns).sort_by([("ids", "descending")])
+    rows = [[_cell(row[column]) for column in columns] for row in table.slice(0, _SHOWN).to_pylist()]
+    if not rows:
+        return []
+    widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
+    text = ["", *("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in [columns, *rows])]
+    if table.num_rows > _SHOWN:
+        text.append(f"and {table.num_rows - _SHOWN:,} more {name}")
+    return [*text, ""]
+
+
+def _cell(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _name_failures(out: Path) -> int:
+    failed = [row for row in _table(out, "files", ["file", "error"]) if row["error"]]
+    for row in failed:
+        print(f"idcore: {row['file']}: {row['error']}", file=sys.stderr)
+    return len(failed)
