@@ -129,7 +129,8 @@ def from_ms(milliseconds: int, zone: tzinfo = UTC) -> datetime:
     return (EPOCH + timedelta(milliseconds=milliseconds)).astimezone(zone)
 
 
-def _wall_ms(wall: datetime, zone: tzinfo) -> int:
+def wall_ms(wall: datetime, zone: tzinfo) -> int:
+    """The instant of a wall time in a zone, as java.util.Calendar resolves it."""
     # Where a wall time is skipped or comes twice, java.util.Calendar takes what is the later of Python's two answers
     # (checked over all zones of the IANA data from 1990 to 2029).
     return max(to_ms(wall.replace(tzinfo=zone, fold=fold)) for fold in (0, 1))
@@ -138,7 +139,7 @@ def _wall_ms(wall: datetime, zone: tzinfo) -> int:
 @lru_cache(maxsize=8_192)
 def month_start(year: int, month: int, zone: tzinfo) -> int:
     """The instant, in ms, at which a month begins in a zone, as java.util.Calendar has it."""
-    return _wall_ms(datetime(year, month, 1), zone)
+    return wall_ms(datetime(year, month, 1), zone)
 
 
 def _next(year: int, month: int) -> tuple[int, int]:
@@ -173,7 +174,7 @@ def months(reference: datetime, zone: tzinfo, count: int = 13) -> tuple[Month, .
 def _little_endian(month: Month, zone: tzinfo) -> Month:
     # C++ 1.2.0-1.2.3 fill a struct tm with tm_mday = 0 (StringIdMaker.cpp): the last day of the month before.
     year, number = int(month.label[:4]), int(month.label[5:])
-    start = _wall_ms(datetime(year, number, 1) - timedelta(days=1), zone)
+    start = wall_ms(datetime(year, number, 1) - timedelta(days=1), zone)
     return Month(month.label, start, month.start_ms + month.length_ms - start)
 
 
@@ -285,7 +286,7 @@ def _month_before(
 
 def _refine_prefix(elapsed: int, clock: Clock, layout: Layout, prefix: datetime) -> tuple[Clock, Reason] | None:
     if prefix.tzinfo is None:
-        return _month_before(elapsed, clock, layout, _wall_ms(prefix, clock.zone), "month_prefix")
+        return _month_before(elapsed, clock, layout, wall_ms(prefix, clock.zone), "month_prefix")
     instant = to_ms(prefix)
     start = instant - elapsed
     for zone in (clock.zone, prefix.tzinfo):

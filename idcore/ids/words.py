@@ -74,7 +74,7 @@ REASONS: dict[str, str] = {
     "seconds_odd": "the seconds lie in no plausible year",
     # the host
     "host_odd": "{host} is no address a host can have",
-    "host_loopback": "loopback address: a Java client 4.8.0 to 5.0.0 with private addresses only, or a host without another",
+    "host_loopback": "loopback address: a Java client 4.8.0 to 5.0.0 on a private network, or a host without another",
     "host_link_local": "link-local IPv6 address: Java client 4.6.0",
     "host_docker": "an address of Docker's default bridge",
     "host_fake": "four ASCII digits as address: a Go client that could not read its own",
