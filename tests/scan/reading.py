@@ -1,0 +1,216 @@
+"""Reading one text for the twin: tokens, what each is, and when it was made. It refuses to know tables, and idcore."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
+from ipaddress import IPv4Address, IPv6Address, ip_network
+from typing import NamedTuple
+
+DAY = 86_400_000
+LONGEST = 31 * DAY
+
+# --- tokens -----------------------------------------------------------------------------------------------------------
+
+RUN = re.compile(rb"[0-9A-Fa-f]{32,}")
+NEAR = re.compile(rb"[ \"':=\[,]{0,4}\Z")
+LABEL = re.compile(rb"(?:msgid|msgids|messageid|uniq_key|transactionid)\Z", re.IGNORECASE)
+
+
+class Token(NamedTuple):
+    """32, 34 or 56 hex digits that stand alone."""
+
+    byte: int
+    text: str
+    labelled: bool
+
+
+def tokens(data: bytes) -> Iterator[Token]:
+    """Every candidate, in order; the digits of an escape in front of it are not its own."""
+    for run in RUN.finditer(data):
+        start = run.start()
+        before = data[max(0, start - 2) : start]
+        if before.endswith(b"%") or before == rb"\x":
+            start += 2
+        elif before == rb"\u":
+            start += 4
+        if run.end() - start in (32, 34, 56):
+            front = data[max(0, start - 64) : start]
+            front = front[: len(front) - len(longest_tail(front))]
+            yield Token(start, data[start : run.end()].decode("ascii"), LABEL.search(front) is not None)
+
+
+def longest_tail(front: bytes) -> bytes:
+    """Up to four characters between a label and its id."""
+    found = NEAR.search(front)
+    return found.group() if found else b""
+
+
+# --- one token --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Uniq:
+    layout: str
+    host: str
+    pid: int
+    loader: int
+    elapsed: int
+    counter: int
+
+    @property
+    def process(self) -> tuple[str, str, int, int]:
+        return self.layout, self.host, self.pid, self.loader
+
+
+@dataclass(frozen=True)
+class Offset:
+    layout: str
+    host: str
+    port: int
+    offset: int
+
+    @property
+    def address(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Client:
+    mac: str
+    pid: int
+    seconds: int
+    sequence: int
+
+
+class Refused(NamedTuple):
+    reason: str
+
+
+PRIVATE = [ip_network(n) for n in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8")]
+MORE_LOADERS = {0xAC4C820C, 0xCEF51E0A, 0x7C84929B, 0x11524711}
+
+
+def number(raw: bytes, start: int, size: int) -> int:
+    return int.from_bytes(raw[start : start + size], "big")
+
+
+def little(raw: bytes, start: int, size: int) -> int:
+    return int.from_bytes(raw[start : start + size], "little")
+
+
+def host(raw: bytes) -> str:
+    return str(IPv4Address(raw) if len(raw) == 4 else IPv6Address(raw))
+
+
+def private(raw: bytes) -> bool:
+    return any(IPv4Address(raw) in network for network in PRIVATE)
+
+
+@cache
+def stream() -> dict[int, tuple[int, int]]:
+    """HotSpot's identity hashes of the main thread: hash -> (place, bits)."""
+    x = 16807 * 1234567 % (2**31 - 1)
+    y, z, w = 842502087, 0x8767, 273326509
+    under_31: dict[int, tuple[int, int]] = {}
+    under_25: dict[int, tuple[int, int]] = {}
+    for place in range(20_000):
+        t = (x ^ (x << 11)) & 0xFFFFFFFF
+        x, y, z = y, z, w
+        w = (w ^ (w >> 19)) ^ (t ^ (t >> 8))
+        under_31.setdefault(w & 0x7FFFFFFF, (place, 31))
+        under_25.setdefault(w & 0x1FFFFFF, (place, 25))
+    return under_25 | under_31
+
+
+def classify(text: str, labelled: bool = False, case: str = "strict") -> Uniq | Offset | Client | Refused:
+    """What one candidate is."""
+    raw = bytes.fromhex(text)
+    if text != text.upper() and text == text.lower() and not (case == "any" and len(text) == 32):
+        return Refused("lower_case")
+    if len(text) == 34:
+        if raw[0] != 1:
+            return Refused("version")
+        mac = ":".join(f"{b:02x}" for b in raw[1:7])
+        return Client(mac, number(raw, 7, 2), number(raw, 9, 4), number(raw, 13, 4))
+    h = 4 if len(text) == 32 else 16
+    version = "v4" if h == 4 else "v6"
+    port, offset = number(raw, h, 4), number(raw, h + 4, 8)
+    if port < 65536:
+        if port >= 1 and offset <= 2**48:
+            if h == 4 and looks_little(raw, offset):
+                return Uniq(
+                    "uniq_v4_le", host(raw[3::-1]), little(raw, 4, 2), little(raw, 6, 4), little(raw, 10, 4),
+                    little(raw, 14, 2),
+                )  # fmt: skip
+            return Offset(f"offset_{version}", host(raw[:h]), port, offset)
+        if number(raw, h + 2, 4) == 0:
+            return Refused("port")
+    loader, elapsed = number(raw, h + 2, 4), number(raw, h + 6, 4)
+    if elapsed > LONGEST + 1000:
+        set_back = elapsed >= 2**32 - DAY
+        if not (set_back or loader in stream() or loader in MORE_LOADERS or labelled):
+            return Refused("elapsed")
+    return Uniq(f"uniq_{version}", host(raw[:h]), number(raw, h, 2), loader, elapsed, number(raw, h + 10, 2))
+
+
+def looks_little(raw: bytes, offset: int) -> bool:
+    """The C++ clients 1.2.0 to 1.2.3, byte for byte the other way round."""
+    return (
+        offset > 2**44
+        and raw[15] == 0
+        and 1 <= raw[3] <= 223
+        and not (private(raw[:4]) and not private(raw[3::-1]))
+        and little(raw, 10, 4) < 32 * DAY
+    )
+
+
+# --- time -------------------------------------------------------------------------------------------------------------
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+BORN_2021 = datetime(2021, 1, 1, tzinfo=UTC)
+
+
+def milliseconds(moment: datetime) -> int:
+    return (moment - EPOCH) // timedelta(milliseconds=1)
+
+
+def instant(ms: int) -> datetime:
+    return EPOCH + timedelta(milliseconds=ms)
+
+
+def minute_of(moment: datetime) -> datetime:
+    return moment.replace(second=0, microsecond=0)
+
+
+class Calendar:
+    """Months before a reference, newest first."""
+
+    def __init__(self, zone: tzinfo, at: datetime) -> None:
+        self.reference = milliseconds(at)
+        local = at.astimezone(zone)
+        year, month = local.year, local.month
+        self.months: list[tuple[int, int]] = []  # start, length
+        end = milliseconds(datetime(year + month // 12, month % 12 + 1, 1, tzinfo=zone))
+        for _ in range(13):
+            start = milliseconds(datetime(year, month, 1, tzinfo=zone))
+            self.months.append((start, end - start))
+            end = start
+            year, month = (year, month - 1) if month > 1 else (year - 1, 12)
+
+    def start(self, layout: str, elapsed: int | None) -> int | None:
+        """Where elapsed counts from (the epoch itself), in the newest month that fits, or None."""
+        if elapsed is None or not possible(layout, elapsed):
+            return None
+        early = DAY if layout == "uniq_v4_le" else 0
+        for start, length in self.months:
+            if elapsed - early < length and start + elapsed - early <= self.reference:
+                return start - early
+        return None
+
+
+def possible(layout: str, elapsed: int) -> bool:
+    return elapsed - (DAY if layout == "uniq_v4_le" else 0) <= LONGEST

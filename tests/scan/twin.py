@@ -1,0 +1,248 @@
+"""The slow twin of the scan: text in, every table out, with regular expressions, dicts and lists. It refuses to be quick,
+and to know the code it judges: nothing of idcore is imported."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from typing import Any, NamedTuple
+
+from .chains import Chain, chains, tracks
+from .reading import (
+    BORN_2021,
+    Calendar,
+    Client,
+    Offset,
+    Refused,
+    Uniq,
+    classify,
+    instant,
+    minute_of,
+    possible,
+    stream,
+    tokens,
+)
+
+Row = dict[str, Any]
+
+GIB = 1 << 30
+MIB = 1 << 20
+
+class Found(NamedTuple):
+    """One accepted occurrence."""
+
+    byte: int
+    raw: bytes
+    one: Uniq | Offset | Client
+
+
+@dataclass
+class Process:
+    """All there is to know of one fingerprint; the tests of the counters table read it."""
+
+    key: tuple[str, str, int, int]
+    occurrences: list[tuple[int, int]]
+    ids: list[tuple[int, int]]
+    chains: list[Chain]
+    start: int | None
+
+    def sent_at(self, elapsed: int) -> datetime | None:
+        return None if self.start is None or not possible(self.key[0], elapsed) else instant(self.start + elapsed)
+
+
+def unpacked(data: bytes) -> bytes:
+    return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+
+
+def tables(
+    files: Mapping[str, bytes] | Iterable[tuple[str, bytes]], zone: tzinfo, at: datetime, case: str = "strict"
+) -> dict[str, list[Row]]:
+    """Every table of the scan that the text alone gives; rows in any order."""
+    named = list(files.items()) if isinstance(files, Mapping) else list(files)
+    calendar = Calendar(zone, at)
+    accepted: list[Found] = []
+    refused: Counter[str] = Counter()
+    file_rows: list[Row] = []
+    growth: dict[tuple[str, datetime], list[int]] = defaultdict(list)
+    for name, stored in named:
+        data = unpacked(stored)
+        here: list[Found] = []
+        refused_here = 0
+        for token in tokens(data):
+            one = classify(token.text, token.labelled, case)
+            if isinstance(one, Refused):
+                refused[one.reason] += 1
+                refused_here += 1
+            else:
+                here.append(Found(token.byte, bytes.fromhex(token.text), one))
+        file_rows.append(
+            {"file": name, "bytes": len(stored), "text_bytes": len(data), "ids": len(here), "refused": refused_here,
+             "error": None}
+        )  # fmt: skip
+        accepted += here
+        for address, minute, offset in pairs(data, here, calendar):
+            growth[address, minute].append(offset)
+    running = processes(accepted, calendar)
+    return {
+        "processes": [process_row(p) for p in running],
+        "hosts": host_rows(running),
+        "brokers": broker_rows(accepted),
+        "segments": segment_rows(accepted),
+        "clients": client_rows(accepted),
+        "timeline": timeline_rows(accepted, running),
+        "activity": activity_rows(running),
+        "growth": [
+            {"address": a, "minute": m, "min_offset": min(o), "max_offset": max(o)} for (a, m), o in growth.items()
+        ],
+        "refused": [{"reason": reason, "ids": n} for reason, n in refused.items()],
+        "files": file_rows,
+    }
+
+
+def all_processes(files: Iterable[tuple[str, bytes]], zone: tzinfo, at: datetime, case: str = "strict") -> list[Process]:
+    accepted = []
+    for _, stored in files:
+        for token in tokens(unpacked(stored)):
+            one = classify(token.text, token.labelled, case)
+            if not isinstance(one, Refused):
+                accepted.append(Found(token.byte, bytes.fromhex(token.text), one))
+    return processes(accepted, Calendar(zone, at))
+
+
+def processes(accepted: list[Found], calendar: Calendar) -> list[Process]:
+    by_key: dict[tuple[str, str, int, int], list[tuple[int, int]]] = defaultdict(list)
+    for found in accepted:
+        if isinstance(found.one, Uniq):
+            by_key[found.one.process].append((found.one.elapsed, found.one.counter))
+    out = []
+    for key, occurrences in by_key.items():
+        ids = sorted(set(occurrences))
+        last_possible = max((e for e, _ in ids if possible(key[0], e)), default=None)
+        out.append(Process(key, occurrences, ids, chains(ids), calendar.start(key[0], last_possible)))
+    return out
+
+
+def process_row(p: Process) -> Row:
+    layout, address, pid, loader = p.key
+    (first_elapsed, first_counter), (last_elapsed, last_counter) = p.ids[0], p.ids[-1]
+    produced = sum(c.produced for c in p.chains)
+    seconds = (last_elapsed - first_elapsed) / 1000
+    rate = (produced - len(p.chains)) / seconds if seconds else None
+    sure = rate is None or not any(
+        (b[0] - a[0]) / 1000 * rate > 32768 for c in p.chains for a, b in zip(c.ids, c.ids[1:], strict=False)
+    )
+    place, bits = stream().get(loader, (None, None))
+    return {
+        "layout": layout, "host": address, "pid": pid, "loader": f"{loader:08X}",
+        "ids": len(p.occurrences), "distinct": len(p.ids),
+        "first_elapsed_ms": first_elapsed, "last_elapsed_ms": last_elapsed,
+        "first_sent_at": p.sent_at(first_elapsed), "last_sent_at": p.sent_at(last_elapsed),
+        "first_counter": first_counter, "last_counter": last_counter,
+        "produced": produced, "missing": sum(c.missing for c in p.chains), "wraps": sum(c.wraps for c in p.chains),
+        "wraps_certain": sure, "out_of_order": sum(c.out_of_order for c in p.chains), "tracks": tracks(p.chains),
+        "rate_per_second": rate, "chains": len(p.chains), "loader_position": place, "loader_bits": bits,
+        "last_possible_elapsed_ms": max((e for e, _ in p.ids if possible(layout, e)), default=None),
+    }  # fmt: skip
+
+
+def host_rows(running: list[Process]) -> list[Row]:
+    rows = []
+    for address in {p.key[1] for p in running}:
+        own = [p for p in running if p.key[1] == address]
+        times = [t for p in own for t in (p.sent_at(p.ids[0][0]), p.sent_at(p.ids[-1][0])) if t is not None]
+        rows.append({
+            "host": address, "processes": len(own), "ids": sum(len(p.occurrences) for p in own),
+            "distinct": sum(len(p.ids) for p in own),
+            "first_sent_at": min(times, default=None), "last_sent_at": max(times, default=None),
+        })  # fmt: skip
+    return rows
+
+
+def broker_rows(accepted: list[Found]) -> list[Row]:
+    rows = []
+    offsets = [f.one for f in accepted if isinstance(f.one, Offset)]
+    for address in {o.address for o in offsets}:
+        own = [o for o in offsets if o.address == address]
+        values = [o.offset for o in own]
+        rows.append({
+            "address": address, "host": own[0].host, "port": own[0].port, "ids": len(own), "distinct": len(set(values)),
+            "segments": len({v // GIB for v in values}), "min_offset": min(values), "max_offset": max(values),
+        })  # fmt: skip
+    return rows
+
+
+def segment_rows(accepted: list[Found]) -> list[Row]:
+    by_segment: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for found in accepted:
+        if isinstance(found.one, Offset):
+            by_segment[found.one.address, found.one.offset // GIB].append(found.one.offset)
+    return [
+        {"address": address, "segment": f"{n * GIB:020d}", "ids": len(v), "distinct": len(set(v)),
+         "min_offset": min(v), "max_offset": max(v)}
+        for (address, n), v in by_segment.items()
+    ]  # fmt: skip
+
+
+def client_rows(accepted: list[Found]) -> list[Row]:
+    by_key: dict[tuple[str, int], list[Client]] = defaultdict(list)
+    for found in accepted:
+        if isinstance(found.one, Client):
+            by_key[found.one.mac, found.one.pid].append(found.one)
+    return [
+        {"mac": mac, "pid": pid, "ids": len(own), "distinct": len(set(own)),
+         "first_sent_at": BORN_2021 + timedelta(seconds=min(c.seconds for c in own)),
+         "last_sent_at": BORN_2021 + timedelta(seconds=max(c.seconds for c in own)),
+         "min_sequence": min(c.sequence for c in own), "max_sequence": max(c.sequence for c in own)}
+        for (mac, pid), own in by_key.items()
+    ]  # fmt: skip
+
+
+def timeline_rows(accepted: list[Found], running: list[Process]) -> list[Row]:
+    counts: Counter[tuple[datetime, str]] = Counter()
+    for p in running:
+        for elapsed, _ in p.occurrences:
+            sent = p.sent_at(elapsed)
+            if sent is not None:
+                counts[minute_of(sent), "uniq"] += 1
+    for found in accepted:
+        if isinstance(found.one, Client):
+            counts[minute_of(BORN_2021 + timedelta(seconds=found.one.seconds)), "client"] += 1
+    return [{"minute": minute, "kind": kind, "ids": n} for (minute, kind), n in counts.items()]
+
+
+def activity_rows(running: list[Process]) -> list[Row]:
+    counts: Counter[tuple[str, datetime]] = Counter()
+    for p in running:
+        for elapsed, _ in p.occurrences:
+            sent = p.sent_at(elapsed)
+            if sent is not None:
+                counts[p.key[1], minute_of(sent)] += 1
+    return [{"host": address, "minute": minute, "ids": n} for (address, minute), n in counts.items()]
+
+
+def pairs(data: bytes, here: list[Found], calendar: Calendar) -> Iterator[tuple[str, datetime, int]]:
+    """Offsets dated by the time ids of their line: (address, minute, offset)."""
+    by_line: dict[tuple[int, int], list[Found]] = defaultdict(list)
+    for found in here:
+        start = data.rfind(b"\n", 0, found.byte) + 1
+        end = data.find(b"\n", found.byte)
+        by_line[start, len(data) if end < 0 else end].append(found)
+    for (start, end), line in by_line.items():
+        times = [f.one for f in line if isinstance(f.one, Uniq | Client)]
+        offsets = [f.one for f in line if isinstance(f.one, Offset)]
+        if end - start > MIB or not 1 <= len(times) <= 64 or not 1 <= len(offsets) <= 64:
+            continue
+        for i, one in enumerate(offsets):
+            sent = sent_at(times[min(i, len(times) - 1)], calendar)
+            if sent is not None:
+                yield one.address, minute_of(sent), one.offset
+
+
+def sent_at(one: Uniq | Client, calendar: Calendar) -> datetime | None:
+    if isinstance(one, Client):
+        return BORN_2021 + timedelta(seconds=one.seconds)
+    start = calendar.start(one.layout, one.elapsed)
+    return None if start is None else instant(start + one.elapsed)
