@@ -49,12 +49,13 @@ class Broker:
     first: int = -1
     last: int = -1
 
-    def store(self, size: int) -> OffsetId:
-        """Appends a record and gives its id."""
+    def store(self, size: int, *, printed: bool = True) -> OffsetId:
+        """Appends a record and gives its id; a 5.x client never prints it."""
         made = OffsetId.of(self.host, self.port, self.offset)
-        self.distinct += 1
-        self.first = self.offset if self.first < 0 else self.first
-        self.last = self.offset
+        if printed:
+            self.distinct += 1
+            self.first = self.offset if self.first < 0 else self.first
+            self.last = self.offset
         self.offset += size
         return made
 
@@ -97,6 +98,7 @@ class Process:
     """A producing process of any client."""
 
     style = ""
+    resolution_ms = 1  # what an id keeps of the time
 
     def __init__(
         self, now_ms: int, zone: tzinfo, host: str, pid: int, loader: int, weight: int, position: int = 0
@@ -113,7 +115,7 @@ class Process:
         """The next id."""
         self.now_ms = now_ms
         made = self._next()
-        self.tally.made(self.position, now_ms)
+        self.tally.made(self.position, now_ms // self.resolution_ms * self.resolution_ms)
         self.position += 1
         return made
 
@@ -158,6 +160,7 @@ class GoProcess(Process):
     """A Go client 2.x: loader 0, whole seconds, counter from 1, the last twelve digits in lower case."""
 
     style = "go"
+    resolution_ms = 1000
 
     def _next(self) -> UniqId:
         local = clocks.from_ms(self.now_ms, self._zone)
@@ -171,6 +174,7 @@ class GrpcProcess(Process):
     """A 5.x gRPC client: client_v1 ids."""
 
     style = "grpc"
+    resolution_ms = 1000
 
     def _next(self) -> ClientId:
         seconds = self.now_ms // 1000 - clocks.CLIENT_EPOCH_S
@@ -284,7 +288,8 @@ class Scenario:
         place = broker.queues.setdefault((topic, queue), pick.randrange(100_000))
         broker.queues[topic, queue] += 1
         key = f"order-{pick.randrange(10**9):09d}"
-        return Message(made, self._now, topic, queue, broker, broker.store(size), place, size, key)
+        stored = broker.store(size, printed=process.style != "grpc")
+        return Message(made, self._now, topic, queue, broker, stored, place, size, key)
 
     def _see(self, process: Process, message: Message) -> UniqId | ClientId:
         process.tally.ids += 1
