@@ -44,19 +44,19 @@ class Scanner:
         self.expected = min(MOST_IDS, expected_bytes // 33) + 64
         self.refused = np.zeros((len(find.REASONS), 3), np.int64)
         self.samples = np.zeros((len(find.REASONS), _SAMPLE + 8), np.uint8)
-        self.line_times = np.zeros(find.LINE_IDS, np.int64)
-        self.line_offsets = np.zeros((find.LINE_IDS, 4), np.uint64)
         self.cache = np.zeros((256, 6), np.uint64)
+        self.lines = np.empty((WINDOW // 66 + 2, 2), np.int64)
         self.state = np.zeros(find.STATE_SIZE, np.int64)
         self._clear()
 
     def _clear(self) -> None:
         self.table = np.zeros((1 << 12, 8), np.uint64)
+        self.words = np.empty(((1 << 11) + 1, 3), np.uint64)
         self.values = np.empty(self.expected, np.uint64)
         self.slots = np.empty(self.expected, np.uint32)
         self.pairs = np.empty((1 << 14, 6), np.uint64)
         self.cache[:] = 0
-        for place in (find.STATE_IDS, find.STATE_KEYS, find.STATE_PAIRS):
+        for place in (find.STATE_IDS, find.STATE_KEYS, find.STATE_PAIRS, find.STATE_LINES, find.LINE_FIRST):
             self.state[place] = 0
 
     def _find(self, windows: Windows, stop: int, what: int) -> bool:
@@ -70,30 +70,36 @@ class Scanner:
         if state[find.STATE_PAIRS] + more > len(self.pairs):
             size = max(2 * len(self.pairs), int(state[find.STATE_PAIRS]) + more)
             self.pairs = np.concatenate([self.pairs, np.empty((size - len(self.pairs), 6), np.uint64)])
-        while windows.at < stop:
+        went_to = windows.at
+        while windows.at < stop and went_to != find.LINE_ENDED:
             went_to = find.find(
-                windows.buf, windows.at, stop, windows.origin, what, self.any_case, self.months, self.loaders, find.LABELS,
-                self.table, self.values, self.slots, state, self.refused, self.samples,
-                self.line_times, self.line_offsets, self.cache, self.pairs,
+                windows.buf, windows.at, stop, windows.origin, what, self.any_case, self.loaders, find.LABELS,
+                self.table, self.words, self.values, self.slots, self.lines, state, self.refused, self.samples,
             )  # fmt: skip
-            if went_to == find.LINE_ENDED:
-                return True
-            windows.at = int(went_to)
-            if windows.at < stop:
-                larger = np.zeros((4 * self.table.shape[0], 8), np.uint64)
-                find.grow(self.table, larger)
-                self.table = larger
-        return False
+            if went_to != find.LINE_ENDED:
+                windows.at = int(went_to)
+                if windows.at < stop:
+                    self._grow()
+        self._pair()
+        return bool(went_to == find.LINE_ENDED)
 
-    def _end_line(self, end: int) -> None:
-        find.end_line(end, self.state, self.line_times, self.line_offsets, self.cache, self.pairs)
+    def _grow(self) -> None:
+        larger = np.zeros((4 * self.table.shape[0], 8), np.uint64)
+        find.grow(self.table, larger)
+        self.table = larger
+        words = np.empty((larger.shape[0] // 2 + 1, 3), np.uint64)
+        words[: len(self.words)] = self.words
+        self.words = words
+
+    def _pair(self) -> None:
+        find.pair_lines(self.lines, self.state, self.values, self.slots, self.words, self.months, self.cache, self.pairs)
 
     def scan(self, split: Split, windows: Windows) -> Iterator[Fact]:
         """Everything whose first byte lies in the split; facts come early only when there are very many ids."""
         state = self.state
+        self.found = -int(state[find.STATE_IDS])
         self.refused[:] = 0
-        state[find.STATE_COUNTS :] = 0
-        state[find.LINE_TIMES] = state[find.LINE_OFFSETS] = 0
+        state[find.LINE_FIRST] = state[find.STATE_IDS]
         state[find.LINE_START] = split.start
         error = ""
         at = split.start
@@ -106,7 +112,8 @@ class Scanner:
                 at = windows.at + windows.origin
                 if at >= windows.stop or (windows.ended and windows.at >= windows.filled):
                     break
-                if state[find.STATE_IDS] > MOST_IDS:
+                if state[find.STATE_IDS] > MOST_IDS and self._may_pack():
+                    self.found += int(state[find.STATE_IDS])
                     yield from self.facts()
                 limit = windows.slide()
             self._read_on(windows, at)
@@ -114,19 +121,31 @@ class Scanner:
             error = str(problem) or type(problem).__name__
         yield self._report(split, at - split.start, error)
 
+    def _may_pack(self) -> bool:
+        """Not while a line is open that may still become a pair; one with too many ids never will."""
+        held = self.state[find.STATE_IDS] - self.state[find.LINE_FIRST]
+        if held > 2 * find.LINE_IDS:
+            self.state[find.LINE_OPEN] = 0
+        return bool(held == 0 or held > 2 * find.LINE_IDS)
+
     def _read_on(self, windows: Windows, stop: int) -> None:
-        """The last line of a split is read to its end, for its pairs."""
+        """The last line of a split is read to its end, for its pairs; ids behind the split are forgotten again."""
         state = self.state
         if not state[find.LINE_OPEN] or state[find.LINE_START] >= stop:
             return
-        while windows.at < windows.filled or not windows.ended:
+        ids = int(state[find.STATE_IDS])
+        ended = False
+        while not ended and (windows.at < windows.filled or not windows.ended):
             if windows.at + windows.origin - state[find.LINE_START] > find.LONGEST_LINE:
-                state[find.LINE_OPEN] = 0
                 break
-            limit = windows.slide()
-            if self._find(windows, limit, find.TAIL):
-                return
-        self._end_line(windows.at + windows.origin)
+            ended = self._find(windows, windows.slide(), find.TAIL)
+        if not ended and windows.ended:
+            first, n = int(state[find.LINE_FIRST]), int(state[find.STATE_IDS])
+            end = windows.at + windows.origin
+            if find.end_line(end, int(state[find.LINE_START]), 1, first, n, self.lines, 0):
+                state[find.STATE_LINES] = 1
+                self._pair()
+        state[find.STATE_IDS] = ids
 
     def _report(self, split: Split, text_bytes: int, error: str) -> Fact:
         refused = []
@@ -134,7 +153,7 @@ class Scanner:
             if count:
                 sample = self.samples[reason, :size].tobytes().decode("ascii")
                 refused.append([find.REASONS[reason], int(count), sample, int(place)])
-        ids = self.state[find.STATE_COUNTS :].tolist()
+        ids = self.found + int(self.state[find.STATE_IDS])
         return Fact(0, REPORT, json.dumps([split.number, text_bytes, ids, refused, error]).encode())
 
     def facts(self) -> Iterator[Fact]:
@@ -150,18 +169,19 @@ class Scanner:
         self._clear()
 
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
-        words = np.empty((keys, 3), np.uint64)
+        words = self.words[:keys]
         sizes = np.empty(keys, np.int64)
         unsorted = np.empty(keys, np.bool_)
         parts = np.empty(keys, np.int64)
-        encode.groups_of(self.table, keys, words, sizes, unsorted, parts)
+        encode.groups_of(self.table, words, keys, sizes, unsorted, parts)
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(sizes, out=starts[1:])
         grouped = np.empty(n, np.uint64)
         encode.scatter(self.values, self.slots, n, starts[:-1].copy(), grouped)
         order = np.argsort(parts, kind="stable")
-        distinct = np.empty(keys, np.uint32)
-        lengths = np.empty(keys, np.uint32)
+        order = order[sizes[order] > 0]  # a key seen only behind a split has none
+        distinct = np.empty(len(order), np.uint32)
+        lengths = np.empty(len(order), np.uint32)
         out = np.empty(20 * n + 32, np.uint8)
         encode.encode(grouped, order, starts, words, unsorted, distinct, lengths, out)
         words = words[order]
@@ -177,7 +197,7 @@ class Scanner:
 
 def ids_of(report: Fact) -> int:
     """How many ids the split of a REPORT held."""
-    return sum(json.loads(report.data)[2])
+    return int(json.loads(report.data)[2])
 
 
 def unpack_ids(data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -202,7 +222,8 @@ def fold_pairs(pairs: np.ndarray) -> np.ndarray:
 
 def _pack_pairs(pairs: np.ndarray) -> Iterator[Fact]:
     pairs = fold_pairs(pairs)
-    parts = np.array([encode.part_of(k0, k1, k2) for k0, k1, k2 in pairs[:, :3]])
+    parts = np.empty(len(pairs), np.int64)
+    encode.parts_of(pairs, parts)
     for part in np.unique(parts):
         yield Fact(int(part), PAIRS, pairs[parts == part].tobytes())
 
@@ -212,7 +233,7 @@ def scan_task(splits: Sequence[Split], months: np.ndarray, any_case: bool = Fals
     scanner = Scanner(months, any_case, sum(split.size for split in splits))
     for split, windows, error in walk(splits):
         if windows is None:
-            yield Fact(0, REPORT, json.dumps([split.number, 0, [], [], error]).encode())
+            yield Fact(0, REPORT, json.dumps([split.number, 0, 0, [], error]).encode())
         else:
             yield from scanner.scan(split, windows)
     yield from scanner.facts()

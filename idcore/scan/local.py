@@ -15,5 +15,4 @@ def scan_local(paths: Sequence[str], months: np.ndarray, split_size: int = 256 <
     """The tables of the files; every split is a task of its own."""
     files = list_files(paths)
     facts = [fact for split in split_files(files, split_size) for fact in scan_task([split], months, any_case)]
-    tables, _ = combine(Merge(months).tables(facts), [(file.path, file.size, file.error) for file in files])
-    return tables
+    return combine(Merge(months).tables(facts), [(file.path, file.size, file.error) for file in files])

@@ -303,8 +303,8 @@ class Merge:
         return "growth", _table("growth", [addresses, _minutes(minute), least, greatest])
 
 
-def combine(parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, int, str]]) -> tuple[Tables, dict[str, int]]:
-    """One set of tables from those of all merge tasks, in a fixed order, and the counts by kind.
+def combine(parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, int, str]]) -> Tables:
+    """One set of tables from those of all merge tasks, in a fixed order.
 
     `files`: name, bytes as stored and error of each input file, in the order the splits number them.
     """
@@ -316,24 +316,19 @@ def combine(parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, in
               for (name, schema), found in ((item, collected[item[0]]) for item in SCHEMAS.items())}  # fmt: skip
     timeline = tables["timeline"].group_by(["minute", "kind"]).aggregate([("ids", "sum")])
     tables["timeline"] = _table("timeline", [timeline["minute"], timeline["kind"], timeline["ids_sum"]])
-    tables["files"], tables["refused"], by_code = _files(reports, files)
+    tables["files"], tables["refused"] = _files(reports, files)
     for name, columns in _ORDER.items():
         tables[name] = tables[name].sort_by([(column, "ascending") for column in columns]).combine_chunks()
-    kinds = {"uniq": 0, "offset": 0, "client": 0}
-    for layout, ids in zip(_NAMES, by_code[1:], strict=True):
-        kinds[layout.split("_")[0]] += ids
-    return tables, kinds
+    return tables
 
 
-def _files(reports: list[list], files: Sequence[tuple[str, int, str]]) -> tuple[pa.Table, pa.Table, list[int]]:
+def _files(reports: list[list], files: Sequence[tuple[str, int, str]]) -> tuple[pa.Table, pa.Table]:
     text_bytes, ids, refused = ([0] * len(files) for _ in range(3))
     errors = [error for _, _, error in files]
-    by_code = [0] * (len(LAYOUTS) + 1)
     reasons: dict[str, list] = {}
-    for number, size, counts, refusals, error in reports:
+    for number, size, found, refusals, error in reports:
         text_bytes[number] += size
-        ids[number] += sum(counts)
-        by_code = [a + b for a, b in zip(by_code, counts or [0] * len(by_code), strict=True)]
+        ids[number] += found
         errors[number] = errors[number] or error
         for reason, count, sample, place in refusals:
             refused[number] += count
@@ -344,4 +339,4 @@ def _files(reports: list[list], files: Sequence[tuple[str, int, str]]) -> tuple[
     names = [name for name, _, _ in files]
     table = _table("files", [names, [size for _, size, _ in files], text_bytes, ids, refused, [error or None for error in errors]])
     rows = [[reason, count, row[2], row[0], row[1]] for reason, (count, row) in sorted(reasons.items())]
-    return table, _table("refused", list(zip(*rows, strict=True)) if rows else [[]] * 5), by_code
+    return table, _table("refused", list(zip(*rows, strict=True)) if rows else [[]] * 5)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import idcore
@@ -137,8 +138,8 @@ def compute(
     options: ScanOptions,
     on_progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
-) -> tuple[Tables, dict[str, int], float, float]:
-    """The tables of the files, counts by kind, seconds until Spark was up, seconds from then on."""
+) -> tuple[Tables, float, float]:
+    """The tables of the files, seconds until Spark was up, seconds from then on."""
     began = time.monotonic()
     stop = stop or threading.Event()
     spark = spark_session.session(options.master, options.remote)
@@ -159,8 +160,8 @@ def compute(
                 if stop.is_set():
                     raise Cancelled("the scan was cancelled") from error
                 raise
-    tables, kinds = combine(parts, [(file.path, file.size, file.error) for file in files])
-    return tables, kinds, started - began, time.monotonic() - started
+    tables = combine(parts, [(file.path, file.size, file.error) for file in files])
+    return tables, started - began, time.monotonic() - started
 
 
 def _partitions(splits: Sequence[Any], split_size: int, cores: int) -> list[list[list[Any]]]:
@@ -194,7 +195,7 @@ def scan(
     `names` gives the name that stands in the tables for a path (an uploaded file, standard input).
     """
     files = list_files(paths)
-    tables, kinds, start_seconds, seconds = compute(files, options, on_progress, stop)
+    tables, start_seconds, seconds = compute(files, options, on_progress, stop)
     if names:
         files = [replace(file, path=names.get(file.path, file.path)) for file in files]
         tables = _renamed(tables, names)
@@ -203,7 +204,7 @@ def scan(
     for name, table in tables.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         pq.write_table(table, folder / name / "part-00000.parquet", compression="zstd")
-    summary = summarise(tables, kinds, files)
+    summary = summarise(tables, files)
     summary["start_seconds"] = round(start_seconds, 3)
     summary["seconds"] = round(seconds + time.monotonic() - writing, 3)
     summary["assumed"] = {
@@ -223,16 +224,24 @@ def _renamed(tables: Tables, names: dict[str, str]) -> Tables:
     return tables
 
 
-def summarise(tables: Tables, kinds: dict[str, int], files: Sequence[InputFile]) -> dict[str, Any]:
-    """The counts of CONTRACT's summary."""
-    total = {name: sum(tables[table][name].to_pylist()) for table, name in (("files", "bytes"), ("files", "text_bytes"), ("files", "ids"), ("files", "refused"))}
-    distinct = sum(sum(tables[name]["distinct"].to_pylist()) for name in ("processes", "brokers", "clients"))
+def summarise(tables: Tables, files: Sequence[InputFile]) -> dict[str, Any]:
+    """The counts of a scan, from its tables."""
+
+    def total(table: str, column: str) -> int:
+        return int(pc.sum(tables[table][column]).as_py() or 0)
+
+    kinds = {"uniq": "processes", "offset": "brokers", "client": "clients"}
     return {
-        "bytes": total["bytes"], "text_bytes": total["text_bytes"], "files": len(files), "ids": total["ids"], "distinct": distinct,
-        **kinds, "refused": total["refused"],
+        "bytes": total("files", "bytes"),
+        "text_bytes": total("files", "text_bytes"),
+        "files": len(files),
+        "ids": total("files", "ids"),
+        "distinct": sum(total(table, "distinct") for table in kinds.values()),
+        **{kind: total(table, "ids") for kind, table in kinds.items()},
+        "refused": total("files", "refused"),
         **{name: tables[name].num_rows for name in ("processes", "hosts", "brokers", "segments")},
-        "failed_files": sum(error is not None for error in tables["files"]["error"].to_pylist()),
-    }  # fmt: skip
+        "failed_files": tables["files"].num_rows - tables["files"]["error"].null_count,
+    }
 
 
 def versions() -> dict[str, str]:

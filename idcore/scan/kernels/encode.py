@@ -38,15 +38,21 @@ def part_of(k0, k1, k2):
 
 
 @numba.njit(cache=True, nogil=True)
-def groups_of(table, keys, key_words, sizes, unsorted, parts):
+def groups_of(table, words, keys, sizes, unsorted, parts):
+    """By slot: how many ids a key has, whether they came out of order, the part it belongs to."""
     for row in range(table.shape[0]):
         if table[row, 2] != U(0):
             slot = np.int64(table[row, 3])
-            for word in range(3):
-                key_words[slot, word] = table[row, word]
             sizes[slot] = np.int64(table[row, 4])
             unsorted[slot] = table[row, 6] != U(0)
-            parts[slot] = part_of(table[row, 0], table[row, 1], table[row, 2])
+    for slot in range(keys):
+        parts[slot] = part_of(words[slot, 0], words[slot, 1], words[slot, 2])
+
+
+@numba.njit(cache=True, nogil=True)
+def parts_of(words, parts):
+    for row in range(words.shape[0]):
+        parts[row] = part_of(words[row, 0], words[row, 1], words[row, 2])
 
 
 @numba.njit(cache=True, nogil=True)

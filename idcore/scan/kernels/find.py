@@ -56,8 +56,8 @@ LINE_ENDED = np.int64(-1)
 
 REASONS = ("lower_case", "version", "port", "elapsed")
 LOWER_CASE, VERSION, PORT, ELAPSED = range(4)
-STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_TIMES, LINE_OFFSETS, STATE_PAIRS, STATE_COUNTS = range(8)
-STATE_SIZE = STATE_COUNTS + len(LAYOUTS) + 1
+STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_FIRST, STATE_LINES, STATE_PAIRS = range(7)
+STATE_SIZE = 7
 TOKEN, COUNT, TAIL = 0, 1, 2  # what a call does: find only (timing), count ids, read on for a line that began earlier
 
 _LABELS = (b"msgid", b"msgids", b"messageid", b"uniq_key", b"transactionid")
@@ -182,32 +182,57 @@ def put_pair(k0, k1, k2, minute, offset, cache, pairs, row):
     return row
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def end_line(end, line_start, line_open, first, n, lines, count):
+    """A line ends before byte `end`; its ids are first..n. It is kept when it may hold a pair. Returns lines kept."""
+    if line_open and 2 <= n - first <= 2 * LINE_IDS and end - line_start <= LONGEST_LINE:
+        lines[count, 0] = first
+        lines[count, 1] = n
+        count += 1
+    return count
+
+
 @numba.njit(cache=True, nogil=True)
-def end_line(end, state, line_times, line_offsets, cache, pairs):
-    """A line ends before `end`: its offset ids are dated by its uniq ids, the i-th by the i-th, then by the last."""
-    times, offsets = state[LINE_TIMES], state[LINE_OFFSETS]
-    if 0 < times <= LINE_IDS and 0 < offsets <= LINE_IDS and state[LINE_OPEN] and end - state[LINE_START] <= LONGEST_LINE:
-        row = state[STATE_PAIRS]
-        for i in range(offsets):
-            minute = line_times[min(i, times - 1)]
-            if minute != NO_MINUTE:
-                row = put_pair(
-                    line_offsets[i, 0], line_offsets[i, 1], line_offsets[i, 2], minute, line_offsets[i, 3], cache, pairs, row
-                )
-        state[STATE_PAIRS] = row
-    state[LINE_TIMES] = 0
-    state[LINE_OFFSETS] = 0
+def pair_lines(lines, state, values, slots, words, months, cache, pairs):
+    """The offset ids of each line are dated by its uniq ids: the i-th by the i-th, then by the last."""
+    times = np.empty(LINE_IDS, np.int64)
+    row = state[STATE_PAIRS]
+    for line in range(state[STATE_LINES]):
+        dated = offsets = 0
+        for i in range(lines[line, 0], lines[line, 1]):
+            code = words[slots[i], 2] >> CODE_SHIFT
+            if code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6:
+                offsets += 1
+            else:
+                if dated < LINE_IDS:
+                    if code == CODE_CLIENT:
+                        times[dated] = CLIENT_EPOCH_MINUTE + np.int64((values[i] >> SEQUENCE_SHIFT) // U(60))
+                    else:
+                        times[dated] = minute_of(np.int64(values[i] >> COUNTER_SHIFT), months, 86_400_000 if code == CODE_LE else 0)
+                dated += 1
+        if dated == 0 or dated > LINE_IDS or offsets == 0 or offsets > LINE_IDS:
+            continue
+        at = 0
+        for i in range(lines[line, 0], lines[line, 1]):
+            k2 = words[slots[i], 2]
+            code = k2 >> CODE_SHIFT
+            if code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6:
+                minute = times[min(at, dated - 1)]
+                at += 1
+                if minute != NO_MINUTE:
+                    row = put_pair(words[slots[i], 0], words[slots[i], 1], k2, minute, values[i], cache, pairs, row)
+    state[STATE_PAIRS] = row
+    state[STATE_LINES] = 0
 
 
 @numba.njit(cache=True, nogil=True)
 def find(
-    buf, start, stop, origin, what, any_case, months, loaders, labels,
-    table, values, slots, state, refused, samples, line_times, line_offsets, cache, pairs,
+    buf, start, stop, origin, what, any_case, loaders, labels, table, words, values, slots, lines, state, refused, samples
 ):  # fmt: skip
     """Takes the tokens whose run of digits begins in buf[start:stop]; buf holds 64 bytes before and 192 after.
 
-    table: open-addressed keys (k0, k1, k2, slot, ids, last value, unsorted, 0), a power of two of rows.
-    values, slots: one entry an id. Returns where to go on: `stop`, or earlier when the table must grow first; when it
+    table: open-addressed keys (k0, k1, k2, slot, ids, last value, unsorted, 0), a power of two of rows; words: keys by
+    slot. values, slots: one entry an id. lines: first and last id of each line that may hold a pair. Returns where to go on: `stop`, or earlier when the table must grow first; when it
     reads on for a line (TAIL), LINE_ENDED once that line has ended.
     """
     p0 = U(buf.ctypes.data)
@@ -215,6 +240,8 @@ def find(
     limit = table.shape[0] // 2
     n = state[STATE_IDS]
     keys = state[STATE_KEYS]
+    line_start, line_open, line_first, kept = state[LINE_START], state[LINE_OPEN], state[LINE_FIRST], state[STATE_LINES]
+    ended = False
     base = start
     mask = hex_mask_32(p0 + U(base))
     before = hex_mask_32(p0 + U(base) - U(1)) & U(1)
@@ -227,23 +254,26 @@ def find(
         runs &= runs >> U(8)
         runs &= runs >> U(16)
         runs &= WORD
-        lines = newline_mask_32(p0 + U(base))
+        feeds = newline_mask_32(p0 + U(base))
         if base + 32 > stop:
-            lines &= (U(1) << U(stop - base)) - U(1)
+            feeds &= (U(1) << U(stop - base)) - U(1)
         if runs != U(0):
-            if keys >= limit and what == COUNT:
+            if keys >= limit:
                 break
             first = trailing_zeros(runs)
             if (first != U(0) or before == U(0)) and base + np.int64(first) < stop:
                 place = base + np.int64(first)
-                ahead = lines & ((U(1) << first) - U(1))
+                ahead = feeds & ((U(1) << first) - U(1))
                 if ahead != U(0):
-                    end_line(base + np.int64(trailing_zeros(ahead)) + origin, state, line_times, line_offsets, cache, pairs)
+                    end = base + np.int64(trailing_zeros(ahead)) + origin
+                    kept = end_line(end, line_start, line_open, line_first, n, lines, kept)
                     if what == TAIL:
-                        return LINE_ENDED
-                    state[LINE_START] = base + 64 - np.int64(leading_zeros(ahead)) + origin
-                    state[LINE_OPEN] = 1
-                    lines &= ~ahead
+                        ended = True
+                        break
+                    line_first = n
+                    line_start = base + 64 - np.int64(leading_zeros(ahead)) + origin
+                    line_open = 1
+                    feeds &= ~ahead
                 rest = ~hex_mask_64(p0 + U(place + 32))
                 size = 32 + (np.int64(trailing_zeros(rest)) if rest != U(0) else 999)
                 if buf[place - 1] == 37:  # %22
@@ -312,58 +342,44 @@ def find(
                         if what != TAIL:
                             refuse(reason, buf, place, size, origin, refused, samples)
                     else:
-                        code = k2 >> CODE_SHIFT
-                        if code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6:
-                            row = state[LINE_OFFSETS]
-                            if row < LINE_IDS:
-                                line_offsets[row, 0] = k0
-                                line_offsets[row, 1] = k1
-                                line_offsets[row, 2] = k2
-                                line_offsets[row, 3] = value
-                            state[LINE_OFFSETS] = row + 1
-                        else:
-                            row = state[LINE_TIMES]
-                            if row < LINE_IDS:
-                                if code == CODE_CLIENT:
-                                    line_times[row] = CLIENT_EPOCH_MINUTE + np.int64((value >> SEQUENCE_SHIFT) // U(60))
-                                else:
-                                    line_times[row] = minute_of(elapsed, months, 86_400_000 if code == CODE_LE else 0)
-                            state[LINE_TIMES] = row + 1
-                        if what == COUNT:
+                        if what != TOKEN:
                             h = hash_of(k0, k1, k2) & rows
                             while True:
                                 found = table[h, 2]
                                 if found == U(0):
-                                    table[h, 0] = k0
-                                    table[h, 1] = k1
-                                    table[h, 2] = k2
+                                    table[h, 0] = words[keys, 0] = k0
+                                    table[h, 1] = words[keys, 1] = k1
+                                    table[h, 2] = words[keys, 2] = k2
                                     table[h, 3] = U(keys)
                                     keys += 1
                                     break
                                 if found == k2 and table[h, 1] == k1 and table[h, 0] == k0:
                                     break
                                 h = (h + U(1)) & rows
-                            table[h, 4] += U(1)
-                            if value < table[h, 5]:
-                                table[h, 6] = U(1)
-                            table[h, 5] = value
+                            if what == COUNT:
+                                table[h, 4] += U(1)
+                                if value < table[h, 5]:
+                                    table[h, 6] = U(1)
+                                table[h, 5] = value
                             values[n] = value
                             slots[n] = np.uint32(table[h, 3])
-                            state[STATE_COUNTS + np.int64(code)] += 1
                             n += 1
-        if lines != U(0):
-            if state[LINE_TIMES] + state[LINE_OFFSETS] != 0:
-                end_line(base + np.int64(trailing_zeros(lines)) + origin, state, line_times, line_offsets, cache, pairs)
+        if feeds != U(0):
+            if n != line_first:
+                end = base + np.int64(trailing_zeros(feeds)) + origin
+                kept = end_line(end, line_start, line_open, line_first, n, lines, kept)
             if what == TAIL:
-                return LINE_ENDED
-            state[LINE_START] = base + 64 - np.int64(leading_zeros(lines)) + origin
-            state[LINE_OPEN] = 1
+                ended = True
+                break
+            line_first = n
+            line_start = base + 64 - np.int64(leading_zeros(feeds)) + origin
+            line_open = 1
         before = mask >> U(31)
         mask = following
         base += 32
-    state[STATE_IDS] = n
-    state[STATE_KEYS] = keys
-    return min(base, stop)
+    state[STATE_IDS], state[STATE_KEYS], state[STATE_LINES] = n, keys, kept
+    state[LINE_START], state[LINE_OPEN], state[LINE_FIRST] = line_start, line_open, line_first
+    return LINE_ENDED if ended else min(base, stop)
 
 
 @numba.njit(cache=True, nogil=True)
