@@ -15,7 +15,7 @@ import numpy as np
 
 from idcore.ids.makers import known_loaders
 
-from .inputs import BEFORE, READ_ERRORS, WINDOW, Split, Windows, walk
+from .inputs import BEFORE, READ_ERRORS, WINDOW, Split, Windows, reason_of, walk
 from .kernels import encode, find
 
 IDS, PAIRS, REPORT = 0, 1, 2
@@ -118,7 +118,7 @@ class Scanner:
                 limit = windows.slide()
             self._read_on(windows, at)
         except READ_ERRORS as problem:
-            error = str(problem) or type(problem).__name__
+            error = reason_of(problem)
         yield self._report(split, at - split.start, error)
 
     def _may_pack(self) -> bool:

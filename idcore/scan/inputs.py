@@ -68,20 +68,21 @@ def _look_at(path: str) -> InputFile:
         packing = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
         return InputFile(path, os.path.getsize(path), packing)
     except OSError as error:
-        return InputFile(path, 0, "", error.strerror or str(error))
+        return InputFile(path, 0, "", reason_of(error))
 
 
 def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
     """Splits in the order of the files; `number` is the place of the file in `files`."""
     splits = []
     for number, file in enumerate(files):
+        path = os.path.abspath(file.path)  # workers stand in other folders
         if file.error:
             continue
         if file.packing:
-            splits.append(Split(number, file.path, 0, file.size, file.packing))
+            splits.append(Split(number, path, 0, file.size, file.packing))
             continue
         for start in range(0, file.size, split_size):
-            splits.append(Split(number, file.path, start, min(start + split_size, file.size)))
+            splits.append(Split(number, path, start, min(start + split_size, file.size)))
     return splits
 
 
@@ -98,6 +99,11 @@ def deal(splits: Sequence[Split], split_size: int, tasks_at_least: int) -> list[
         tasks[-1].append(split)
         held += split.size
     return tasks
+
+
+def reason_of(error: Exception) -> str:
+    """What went wrong with a file, without its name, which stands beside it."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def _unpacked(file: BinaryIO, packing: str) -> BinaryIO:
@@ -177,7 +183,7 @@ def walk(splits: Sequence[Split]) -> Iterator[tuple[Split, Windows | None, str]]
         try:
             windows = Windows(split, buf)
         except READ_ERRORS as error:
-            yield split, None, str(error)
+            yield split, None, reason_of(error)
             continue
         with windows:
             yield split, windows, ""
