@@ -37,7 +37,7 @@ docs: setup-dev   ## the pages of docs/ that are rendered from the code
 	@$(PY) scripts/render_docs.py
 
 screenshots: setup-dev ## docs/screenshots, from a real browser
-	@$(PY) -m pytest tests/browser --screenshots $(ARGS)
+	@IDCORE_SCREENSHOTS=1 $(PY) -m pytest tests/browser/test_screenshots.py $(ARGS)
 
 clean:
 	rm -rf .venv .cache .hypothesis

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.harness import Console, Visit, chromium, console, launch, visit
-
-Open = Callable[..., AbstractContextManager[Visit]]
 
 
 @pytest.fixture(scope="session")
@@ -41,9 +38,16 @@ def cold_console(tmp_path: Path) -> Iterator[Console]:
 
 
 @pytest.fixture
+def cold_console_without_spark(tmp_path: Path) -> Iterator[Console]:
+    with console(tmp_path, IDCORE_NO_SPARK="1") as running:
+        yield running
+
+
+@pytest.fixture
 def tab(browser: Browser, warm_console: Console) -> Iterator[Visit]:
     """A fresh visitor of the warm console; whatever went wrong by the end of the test fails it."""
-    with ExitStack() as stack:
-        visitor = stack.enter_context(visit(browser, warm_console.url))
+    before = len(warm_console.said())
+    with visit(browser, warm_console.url) as visitor:
         yield visitor
         visitor.check()
+    assert "Traceback" not in warm_console.said()[before:]

@@ -76,11 +76,13 @@ def _listens(port: int) -> bool:
 
 
 @contextmanager
-def console(folder: Path, **environment: str) -> Iterator[Console]:
-    """Start the console as `make run` does; no request is made, so the first one is the test's own."""
+def console(folder: Path, make: bool = False, **environment: str) -> Iterator[Console]:
+    """Start the console as `make run` does, or by it; no request is made, so the first one is the test's own."""
     port, runs, log = free_port(), folder / "runs", folder / "console.log"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "127.0.0.1"]
     command += ["--server.port", str(port), "--server.headless", "true"]
+    if make:
+        command = ["make", "run", f"PORT={port}"]
     variables = {**os.environ, "IDCORE_RUNS": str(runs), **environment}
     folder.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as out:

@@ -1,0 +1,184 @@
+"""What a support engineer does in the first five minutes, in real Chromium against the real console and real Spark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.harness import NARROW, Console, Visit, visit
+from tests.browser.samples import OFFSET, TRACE, UNIQ, log
+
+pytestmark = pytest.mark.browser
+CHART = '[data-testid="stPlotlyChart"] .main-svg'
+SCAN = 90_000  # milliseconds: the first scan may have to wait for Spark to start
+
+
+def box(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="IDs or log lines")
+
+
+def paste(tab: Visit, text: str) -> None:
+    box(tab.page).fill(text)
+    tab.page.get_by_role("button", name="Decode", exact=True).click()
+
+
+def charts(tab: Visit, least: int = 1) -> None:
+    """At least so many charts, drawn, and nothing went wrong meanwhile."""
+    expect(tab.page.locator(CHART).nth(least - 1)).to_be_visible(timeout=SCAN)
+    tab.settle()
+
+
+def run_of(tab: Visit) -> str:
+    name = parse_qs(urlsplit(tab.page.url).query).get("run", [""])[0]
+    assert name, f"no run in {tab.page.url}"
+    return name
+
+
+@pytest.fixture(scope="module")
+def example(browser: Browser, warm_console: Console) -> Iterator[str]:
+    """The run of the built-in example, scanned once."""
+    with visit(browser, warm_console.url) as tab:
+        tab.go("/decode")
+        tab.page.get_by_role("button", name="Load an example").click()
+        charts(tab, 3)
+        yield run_of(tab)
+
+
+def test_one_id_is_a_card_with_its_fields(tab: Visit) -> None:
+    tab.go("/decode")
+    paste(tab, UNIQ)
+    main = tab.page.locator('[data-testid="stMain"]')
+    for said in ("172.17.0.1", "28213", "18B4AAC2"):
+        expect(main).to_contain_text(re.compile(said.replace("28213", "28,?213")))
+    tab.settle()
+    tab.page.locator('[data-testid="stMain"] a[href*="anatomy"]').first.click()
+    expect(tab.page).to_have_url(re.compile(f"/anatomy.*{UNIQ}"))
+    tab.settle()
+
+
+def test_ctrl_enter_decodes(tab: Visit) -> None:
+    tab.go("/decode")
+    box(tab.page).fill(UNIQ)
+    box(tab.page).press("Control+Enter")
+    expect(tab.page.locator('[data-testid="stMain"]')).to_contain_text("18B4AAC2")
+    tab.settle()
+
+
+def test_many_ids_are_a_table_then_charts(tab: Visit) -> None:
+    tab.go("/decode")
+    paste(tab, log(40) + f"traceId={TRACE}\n")
+    main = tab.page.locator('[data-testid="stMain"]')
+    expect(main).to_contain_text("10.42.0.1")
+    expect(main).to_contain_text("10.42.1.1:10911")
+    charts(tab, 3)
+    expect(main).to_contain_text(re.compile("1 (token|refused|was refused)", re.IGNORECASE))
+
+
+def test_text_without_an_id_says_what_an_id_is(tab: Visit) -> None:
+    tab.go("/decode")
+    paste(tab, "order 4711 has not arrived, please help")
+    expect(tab.page.locator('[data-testid="stMain"]')).to_contain_text("32, 34 or 56")
+    tab.settle()
+
+
+def test_several_files_are_one_run(tab: Visit, tmp_path: Path) -> None:
+    files = [tmp_path / f"app-{number}.log" for number in range(3)]
+    for number, file in enumerate(files):
+        file.write_text(log(60, first=65_500 + number * 20), encoding="utf-8")
+    tab.go("/decode")
+    tab.page.locator('[data-testid="stFileUploader"] input[type="file"]').set_input_files(files)
+    expect(tab.page.get_by_text("app-2.log").first).to_be_visible()
+    tab.settle()
+    tab.page.get_by_role("button", name="Decode", exact=True).click()
+    charts(tab, 3)
+    main = tab.page.locator('[data-testid="stMain"]')
+    expect(main).to_contain_text("10.42.0.1")
+    expect(main).to_contain_text("app-0.log")
+
+
+@pytest.mark.parametrize("page", ["producers", "counters", "brokers"])
+def test_a_chart_page_shows_the_latest_run(tab: Visit, example: str, page: str) -> None:
+    tab.go("/decode")
+    tab.page.get_by_role("button", name="Load an example").click()
+    charts(tab, 3)
+    tab.page.locator(f'[data-testid="stSidebar"] a[href*="{page}"]').click()
+    expect(tab.page).to_have_url(re.compile(page))
+    charts(tab)
+    assert run_of(tab) == example, "the same input again is the run it had"
+
+
+@pytest.mark.parametrize("page", ["producers", "counters", "brokers"])
+def test_a_link_and_a_reload_show_the_same_run(tab: Visit, example: str, page: str) -> None:
+    tab.go(f"/{page}?run={example}")
+    charts(tab)
+    before = tab.page.locator('[data-testid="stMain"]').inner_text()
+    tab.page.reload()
+    charts(tab)
+    assert tab.page.locator('[data-testid="stMain"]').inner_text() == before
+    assert run_of(tab) == example
+
+
+def test_runs_lists_the_run_and_opens_it(tab: Visit, example: str) -> None:
+    tab.go("/runs")
+    expect(tab.page.locator('[data-testid="stMain"]')).to_contain_text("example.log")
+    tab.page.locator(f'[data-testid="stMain"] a[href*="{example}"]').first.click()
+    charts(tab)
+
+
+def test_a_chart_page_without_a_run_says_what_to_do(tab: Visit) -> None:
+    tab.go("/counters")
+    assert tab.page.locator('[data-testid="stMain"] a[href*="decode"]').count()
+
+
+def test_a_run_that_is_gone_is_said_without_a_traceback(tab: Visit) -> None:
+    tab.go("/producers?run=20200101-000000-abcdef")
+    expect(tab.page.locator('[data-testid="stMain"]')).to_contain_text("20200101-000000-abcdef")
+
+
+def test_language_and_zone_go_into_the_link(tab: Visit, example: str) -> None:
+    tab.go(f"/producers?run={example}&lang=en&zone=UTC")
+    english = tab.page.locator('[data-testid="stMain"]').inner_text()
+    assert "UTC" in english
+    tab.page.get_by_role("radio", name="中文").or_(tab.page.get_by_role("button", name="中文")).first.click()
+    expect(tab.page).to_have_url(re.compile("lang=zh"))
+    charts(tab)
+    chinese = tab.page.locator('[data-testid="stMain"]').inner_text()
+    assert "生产者" in chinese
+    assert run_of(tab) == example
+    tab.go(f"/producers?run={example}&zone=America/New_York")
+    charts(tab)
+    assert tab.page.locator('[data-testid="stMain"]').inner_text() != english
+
+
+@pytest.mark.parametrize("page", ["decode", "anatomy", "producers", "counters", "brokers", "runs"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_in_either_theme_shows_the_page_without_scrolling_sideways(
+    browser: Browser, warm_console: Console, example: str, page: str, scheme: str
+) -> None:
+    query = f"id={UNIQ}" if page == "anatomy" else f"run={example}"
+    with visit(browser, warm_console.url, size=NARROW, scheme=scheme) as tab:
+        tab.go(f"/{page}?{query}")
+        if page not in ("anatomy", "runs"):
+            charts(tab)
+        tab.fits()
+        shade = tab.page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
+        brightness = sum(int(part) for part in re.findall(r"\d+", shade)[:3])
+        assert (brightness < 200) if scheme == "dark" else (brightness > 600)
+        tab.check()
+
+
+def test_ids_download_as_csv_and_json(tab: Visit) -> None:
+    tab.go(f"/decode?ids={UNIQ},{OFFSET}")
+    for name, mark in (("CSV", "text,"), ("JSON", '"text"')):
+        with tab.page.expect_download() as download:
+            tab.page.get_by_role("button", name=name, exact=True).click()
+        content = Path(download.value.path()).read_text(encoding="utf-8-sig")
+        assert mark in content
+        assert UNIQ in content
+        assert OFFSET in content
+    tab.settle()
