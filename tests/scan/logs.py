@@ -143,7 +143,7 @@ def shared(seed: int) -> Log:
 
     def bursts(several: int, times: int) -> Ids:
         ids: Ids = []
-        counters = [r.randrange(8) * 8192 + 99 * i for i in range(several)]
+        counters = [8192 * eighth + 99 for eighth in r.sample(range(8), several)]
         for turn in range(several * times):
             part = live(r, 20, 60, start=counters[turn % several], elapsed=after(ids, 1) if ids else NOON)
             counters[turn % several] = part[-1][1] + 1
@@ -222,11 +222,15 @@ def mixed(seed: int, lines: int = 1200) -> Log:
             run = "".join(r.choice("0123456789ABCDEF") for _ in range(r.randrange(31, 66)))
             made.append(f"run {run} {run.lower()} x{run[:32]} {run[:32]}g")
         elif kind < 0.74:
-            label = r.choice(("msgId=", "UNIQ_KEY: '", 'MessageID":"', "keys=", "transactionId = ", "msgIds:    ", "id="))
+            label = r.choice(
+                ("msgId=", "UNIQ_KEY: '", 'MessageID":"', "keys=", "transactionId = ", "msgIds:    ", "id=")
+            )
             late = r.choice((2_678_400_000, 2_678_400_001, 2_678_401_000, 2_678_401_001, 3_000_000_000, 2**32 - 5))
             made.append(label + uniq(0x0A000007, r.randrange(1, 9), r.choice((JAVA, 0x7FFF0001)), late, r.randrange(9)))
         elif kind < 0.78:
-            made.append(f"{'0' * 32} {'F' * 32} {offset(0x0A000001, 0, 77)} {offset(0x0A000001, 65535, (1 << 48) + r.randrange(2))}")
+            made.append(
+                f"{'0' * 32} {'F' * 32} {offset(0x0A000001, 0, 77)} {offset(0x0A000001, 65535, (1 << 48) + r.randrange(2))}"
+            )
         elif kind < 0.8:
             made.append(f"02{client(1, 2, 3, 4)[2:]} {client(1, 2, 3, 4).lower()} {'a' * 32} {'1' * 32} {'A' * 56}")
         else:
@@ -239,12 +243,18 @@ def clock_and_month(seed: int) -> Log:
     r = random.Random(seed)
     day = 86_400_000
     lines = []
-    for pid, days in enumerate((0, 0.001, 9.4, 9.5, 27.99, 28.0, 28.5, 29.9, 30.0, 30.99, 31.0, 31.0 + 500 / day, 40), 1):
+    for pid, days in enumerate(
+        (0, 0.001, 9.4, 9.5, 27.99, 28.0, 28.5, 29.9, 30.0, 30.99, 31.0, 31.0 + 500 / day, 40), 1
+    ):
         for k in range(5):
             lines.append(f"msgId={uniq(0x0A000003, pid, JAVA, int(days * day) + k * 60_000, k)}")
-            lines.append(f"msgId={uniq(0x0A000003, pid, JAVA, 2**32 - 5 * (k + 1), 100 + k)}" if r.random() < 0.3 else "")
+            lines.append(
+                f"msgId={uniq(0x0A000003, pid, JAVA, 2**32 - 5 * (k + 1), 100 + k)}" if r.random() < 0.3 else ""
+            )
             lines.append(f"x {uniq_le(0xC0A80101 + pid, 0x12A6, int(days * day) + k * 60_000, k)}")
-            lines.append(f"x {uniq6(pid << 120 | 5, pid, 0x1234567, int(days * day) + k * 60_000, k)} {offset(9, 9, k + pid * 99)}")
+            lines.append(
+                f"x {uniq6(pid << 120 | 5, pid, 0x1234567, int(days * day) + k * 60_000, k)} {offset(9, 9, k + pid * 99)}"
+            )
     r.shuffle(lines)
     return Log(f"clock {seed}", joined(lines))
 
@@ -275,7 +285,10 @@ def runs_of_hex(seed: int, size: int = 100_000) -> Log:
     r = random.Random(seed)
     one = uniq(0x0A000006, 6, JAVA, NOON, 1)
     run = bytes(r.choice(b"0123456789ABCDEF") for _ in range(257)) * (size // 257 + 1)
-    return Log(f"hex runs {seed}", one.encode() + b"\n" + run + b" " + one.encode() + b" zz " + run.lower()[:5000] + b"z" + one.encode())
+    return Log(
+        f"hex runs {seed}",
+        one.encode() + b"\n" + run + b" " + one.encode() + b" zz " + run.lower()[:5000] + b"z" + one.encode(),
+    )
 
 
 def reshaped(log: Log) -> list[Log]:

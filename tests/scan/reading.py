@@ -203,14 +203,10 @@ class Calendar:
 
     def start(self, layout: str, elapsed: int | None) -> int | None:
         """Where elapsed counts from (the epoch itself), in the newest month that fits, or None."""
-        if elapsed is None or not possible(layout, elapsed):
+        if elapsed is None:
             return None
         early = DAY if layout == "uniq_v4_le" else 0
         for start, length in self.months:
             if elapsed - early < length and start + elapsed - early <= self.reference:
                 return start - early
         return None
-
-
-def possible(layout: str, elapsed: int) -> bool:
-    return elapsed - (DAY if layout == "uniq_v4_le" else 0) <= LONGEST

@@ -21,7 +21,6 @@ from .reading import (
     classify,
     instant,
     minute_of,
-    possible,
     stream,
     tokens,
 )
@@ -30,6 +29,7 @@ Row = dict[str, Any]
 
 GIB = 1 << 30
 MIB = 1 << 20
+
 
 class Found(NamedTuple):
     """One accepted occurrence."""
@@ -47,10 +47,17 @@ class Process:
     occurrences: list[tuple[int, int]]
     ids: list[tuple[int, int]]
     chains: list[Chain]
+    last_possible: int | None
     start: int | None
 
     def sent_at(self, elapsed: int) -> datetime | None:
-        return None if self.start is None or not possible(self.key[0], elapsed) else instant(self.start + elapsed)
+        if self.start is None or self.last_possible is None or elapsed > self.last_possible:
+            return None
+        return instant(self.start + elapsed)
+
+    @property
+    def times(self) -> list[datetime]:
+        return [t for e, _ in self.ids if (t := self.sent_at(e)) is not None]
 
 
 def unpacked(data: bytes) -> bytes:
@@ -102,7 +109,9 @@ def tables(
     }
 
 
-def all_processes(files: Iterable[tuple[str, bytes]], zone: tzinfo, at: datetime, case: str = "strict") -> list[Process]:
+def all_processes(
+    files: Iterable[tuple[str, bytes]], zone: tzinfo, at: datetime, case: str = "strict"
+) -> list[Process]:
     accepted = []
     for _, stored in files:
         for token in tokens(unpacked(stored)):
@@ -120,8 +129,8 @@ def processes(accepted: list[Found], calendar: Calendar) -> list[Process]:
     out = []
     for key, occurrences in by_key.items():
         ids = sorted(set(occurrences))
-        last_possible = max((e for e, _ in ids if possible(key[0], e)), default=None)
-        out.append(Process(key, occurrences, ids, chains(ids), calendar.start(key[0], last_possible)))
+        last = max((e for e, _ in ids if calendar.start(key[0], e) is not None), default=None)
+        out.append(Process(key, occurrences, ids, chains(ids), last, calendar.start(key[0], last)))
     return out
 
 
@@ -139,12 +148,12 @@ def process_row(p: Process) -> Row:
         "layout": layout, "host": address, "pid": pid, "loader": f"{loader:08X}",
         "ids": len(p.occurrences), "distinct": len(p.ids),
         "first_elapsed_ms": first_elapsed, "last_elapsed_ms": last_elapsed,
-        "first_sent_at": p.sent_at(first_elapsed), "last_sent_at": p.sent_at(last_elapsed),
+        "first_sent_at": min(p.times, default=None), "last_sent_at": max(p.times, default=None),
         "first_counter": first_counter, "last_counter": last_counter,
         "produced": produced, "missing": sum(c.missing for c in p.chains), "wraps": sum(c.wraps for c in p.chains),
         "wraps_certain": sure, "out_of_order": sum(c.out_of_order for c in p.chains), "tracks": tracks(p.chains),
         "rate_per_second": rate, "chains": len(p.chains), "loader_position": place, "loader_bits": bits,
-        "last_possible_elapsed_ms": max((e for e, _ in p.ids if possible(layout, e)), default=None),
+        "last_possible_elapsed_ms": p.last_possible,
     }  # fmt: skip
 
 
@@ -152,7 +161,7 @@ def host_rows(running: list[Process]) -> list[Row]:
     rows = []
     for address in {p.key[1] for p in running}:
         own = [p for p in running if p.key[1] == address]
-        times = [t for p in own for t in (p.sent_at(p.ids[0][0]), p.sent_at(p.ids[-1][0])) if t is not None]
+        times = [t for p in own for t in p.times]
         rows.append({
             "host": address, "processes": len(own), "ids": sum(len(p.occurrences) for p in own),
             "distinct": sum(len(p.ids) for p in own),
