@@ -202,11 +202,16 @@ def _newest(elapsed: int, limit_ms: int, choice: Sequence[Month]) -> Month | Non
     return None
 
 
+def _choice(elapsed: int, reference: datetime, zone: tzinfo, layout: Layout, count: int = 13) -> tuple[Month, ...]:
+    # An elapsed below zero counts from a month that may begin after the reference: the clock was ahead, then set back.
+    return epochs(reference - timedelta(milliseconds=min(elapsed, 0)), zone, layout, count)
+
+
 def pick_month(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4) -> Month | None:
     """The newest month in which the instant is not after the reference and elapsed is shorter than the month."""
     if clock.month is not None:
         return clock.month
-    return _newest(elapsed, to_ms(clock.reference), epochs(clock.reference, clock.zone, layout))
+    return _newest(elapsed, to_ms(clock.reference), _choice(elapsed, clock.reference, clock.zone, layout))
 
 
 def _read(elapsed: int, month: Month, clock: Clock) -> SentAt:
@@ -229,7 +234,7 @@ def sent_at(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4) -> datetime | 
 def all_months(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4, count: int = 12) -> tuple[SentAt, ...]:
     """Every reading within the last `count` months, newest first: the id alone does not tell them apart."""
     limit = to_ms(clock.reference)
-    choice = epochs(clock.reference, clock.zone, layout, count + 1)
+    choice = _choice(elapsed, clock.reference, clock.zone, layout, count + 1)
     return tuple(_read(elapsed, month, replace(clock, month=None)) for month in choice
                  if month.start_ms + elapsed <= limit and _fits(elapsed, month))[:count]
 
@@ -280,7 +285,7 @@ def _month_before(
     elapsed: int, clock: Clock, layout: Layout, instant_ms: int, code: str
 ) -> tuple[Clock, Reason] | None:
     limit = instant_ms + _PREFIX_SLACK_MS
-    month = _newest(elapsed, limit, epochs(from_ms(limit, clock.zone), clock.zone, layout))
+    month = _newest(elapsed, limit, _choice(elapsed, from_ms(limit, clock.zone), clock.zone, layout))
     return None if month is None else (replace(clock, month=month), plain(code))
 
 

@@ -166,7 +166,9 @@ def client_maker(seconds: int, last_sixteen: str = "") -> Maker:
     return _plain("grpc")
 
 
-def process_makers(layouts: Sequence[str], loaders: np.ndarray, whole_seconds: np.ndarray) -> np.ndarray:
+def process_makers(
+    layouts: Sequence[str] | np.ndarray, loaders: np.ndarray, whole_seconds: np.ndarray
+) -> np.ndarray:
     """The likeliest maker of each process as text. `whole_seconds`: every elapsed of it is a multiple of 1,000.
 
     Works on columns: only one row of each kind (layout, loader class, whole seconds) is put into words.
