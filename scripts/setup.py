@@ -27,9 +27,6 @@ CACHE = ROOT / ".cache"
 OLDEST_PYTHON = (3, 11)
 OLDEST_JAVA = 17
 WARM = """
-import os
-from idcore.spark.session import kernel_cache
-os.environ["NUMBA_CACHE_DIR"] = kernel_cache()
 from idcore.scan.warm import warm
 warm()
 """

@@ -198,6 +198,7 @@ class Merge:
         rows = max(_ROWS, runs.largest)
         points, minutes = np.empty((rows, 6), np.int64), np.empty((rows, 3), np.int64)
         filled = 0
+        latest = int(self.months[:, 1].max())
         key2 = runs.words[:, 2]
         pids = ((key2 >> find.PID_SHIFT) & np.uint64(0xFFFF)).astype(np.int32)
         loader_numbers = (key2 & find.WORD).astype(np.int64)
@@ -210,13 +211,13 @@ class Merge:
         parts = []
         while filled < keys:
             begun = filled
-            filled, point_rows, minute_rows = merge.merge_processes(*runs.arguments, figures, points, minutes, filled)
+            filled, point_rows, minute_rows = merge.merge_processes(*runs.arguments, latest, figures, points, minutes, filled)
             done = slice(begun, filled)
             starts[done] = self._month_starts(figures[done, chains.LAST_POSSIBLE] - early[done], figures[done, chains.LAST_POSSIBLE] >= 0)
             key = points[:point_rows, 0]
             elapsed = points[:point_rows, 1] >> shift
             start = starts[key]
-            fits = (start != _NONE) & (elapsed - early[key] <= int(find.MAX_ELAPSED))
+            fits = (start != _NONE) & (elapsed <= figures[key, chains.LAST_POSSIBLE])
             at = pa.array(key)
             yield "counters", _table("counters", [
                 layouts.take(at), hosts.take(at), pa.array(pids[key]), loaders.take(at), elapsed,

@@ -72,11 +72,6 @@ def package_zip() -> str:
     return path
 
 
-def kernel_cache() -> str:
-    """Where compiled kernels are kept; numba tells machines and versions apart inside it."""
-    return os.environ.get("NUMBA_CACHE_DIR") or str(Path.home() / ".cache" / "rocketmq-ids" / "kernels")
-
-
 def _settings(local: bool) -> dict[str, str]:
     scratch = tempfile.mkdtemp(prefix="idcore-spark-")
     settings = {
@@ -91,9 +86,10 @@ def _settings(local: bool) -> dict[str, str]:
         "spark.driver.maxResultSize": "4g",
         "spark.pyspark.python": sys.executable,
         "spark.pyspark.driver.python": sys.executable,
-        "spark.executorEnv.NUMBA_CACHE_DIR": kernel_cache(),
         "spark.executorEnv.PYTHONDONTWRITEBYTECODE": "1",
     }
+    if "NUMBA_CACHE_DIR" in os.environ:
+        settings["spark.executorEnv.NUMBA_CACHE_DIR"] = os.environ["NUMBA_CACHE_DIR"]
     if local:
         settings |= {
             "spark.driver.host": "127.0.0.1",
@@ -109,7 +105,6 @@ def _settings(local: bool) -> dict[str, str]:
 def _start(master: str | None, remote: str | None) -> SparkSession:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ.setdefault("NUMBA_CACHE_DIR", kernel_cache())
     inherited = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part != str(PACKAGE.parent)]
     os.environ["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), *inherited])
     from pyspark.sql import SparkSession

@@ -26,7 +26,7 @@ from .chains import (
     step,
 )
 from .encode import decode
-from .find import CODE_LE, CODE_SHIFT, MAX_ELAPSED, SEQUENCE_SHIFT
+from .find import CODE_LE, CODE_SHIFT, SEQUENCE_SHIFT
 
 U = np.uint64
 SEGMENT_SHIFT = U(30)  # a commit log file holds 1 GiB by default (MessageStoreConfig.mappedFileSizeCommitLog)
@@ -106,10 +106,11 @@ def load(order, start, stop, distinct, places, data, k2, values, counts, bounds,
 
 
 @numba.njit(cache=True, nogil=True)
-def merge_processes(order, edges, key2, distinct, places, data, largest, figures, points, minutes, filled):
+def merge_processes(order, edges, key2, distinct, places, data, largest, latest, figures, points, minutes, filled):
     """Uniq ids. `edges` cut `order` into keys; one row of `figures` a key; rows of points and minutes as they come.
 
-    points: key, value, position, track, chain, missing before. minutes: key, minute since the month began, ids.
+    latest: the last elapsed that any month holds. points: key, value, position, track, chain, missing before. minutes:
+    key, minute since the month began, ids.
     """
     values = np.empty(largest, np.uint64)
     counts = np.empty(largest, np.int64)
@@ -139,7 +140,7 @@ def merge_processes(order, edges, key2, distinct, places, data, largest, figures
             elapsed = elapsed_of(values[i])
             if elapsed % 1000 != 0:
                 whole = 0
-            if elapsed - early <= np.int64(MAX_ELAPSED):
+            if elapsed - early <= latest:
                 possible = elapsed
                 this = (elapsed - early) // MINUTE
                 if this != minute:
