@@ -11,23 +11,25 @@ import numpy as np
 
 from idcore.scan.kernels import find as kernel
 from idcore.scan.kernels.find import CODE_CLIENT, CODE_LE, CODE_OFFSET_V4, CODE_OFFSET_V6, CODE_SHIFT, CODE_V4, CODE_V6
-from idcore.scan.kernels.find import COUNTER_SHIFT, PID_SHIFT, SEQUENCE_SHIFT, VALUE_MASK, VALUE_SHIFT, WORD
+from idcore.scan.kernels.find import COUNTER_SHIFT, PID_SHIFT, VALUE_MASK, VALUE_SHIFT, WORD
 
 U = np.uint64
 STEP = 16
 NIBBLES = np.full(256, 255, np.uint8)
 for _digit in b"0123456789abcdefABCDEF":
     NIBBLES[_digit] = int(chr(_digit), 16)
-LINE_ENDED, COUNT, TAIL = kernel.LINE_ENDED, kernel.COUNT, kernel.TAIL
-STATE_IDS, STATE_KEYS, STATE_COUNTS = kernel.STATE_IDS, kernel.STATE_KEYS, kernel.STATE_COUNTS
-LINE_START, LINE_OPEN, LINE_IDS = kernel.LINE_START, kernel.LINE_OPEN, kernel.LINE_IDS
-LINE_TIMES, LINE_OFFSETS = kernel.LINE_TIMES, kernel.LINE_OFFSETS
+LINE_ENDED, TOKEN, COUNT, TAIL = kernel.LINE_ENDED, kernel.TOKEN, kernel.COUNT, kernel.TAIL
+STATE_IDS, STATE_KEYS, STATE_LINES = kernel.STATE_IDS, kernel.STATE_KEYS, kernel.STATE_LINES
+LINE_START, LINE_OPEN, LINE_FIRST = kernel.LINE_START, kernel.LINE_OPEN, kernel.LINE_FIRST
 LOWER_CASE, VERSION, PORT, ELAPSED = kernel.LOWER_CASE, kernel.VERSION, kernel.PORT, kernel.ELAPSED
 MAX_OFFSET, MAX_ELAPSED, SET_BACK = kernel.MAX_OFFSET, kernel.MAX_ELAPSED, kernel.SET_BACK
-CLIENT_EPOCH_MINUTE, NO_MINUTE = kernel.CLIENT_EPOCH_MINUTE, kernel.NO_MINUTE
 end_line, has_label, hash_of, is_known = kernel.end_line, kernel.has_label, kernel.hash_of, kernel.is_known
-looks_little_endian, minute_of, refuse = kernel.looks_little_endian, kernel.minute_of, kernel.refuse
-swap_16, swap_32 = kernel.swap_16, kernel.swap_32
+looks_little_endian, refuse, swap_16, swap_32 = (
+    kernel.looks_little_endian,
+    kernel.refuse,
+    kernel.swap_16,
+    kernel.swap_32,
+)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -53,31 +55,33 @@ def word_at(buf, place):
 
 
 @numba.njit(cache=True, nogil=True)
-def pass_lines(buf, start, stop, origin, state, line_times, line_offsets, cache, pairs):
+def pass_lines(buf, start, stop, origin, n, lines, state):
     """Line ends in buf[start:stop]: the first ends the line that is open, the last begins the next."""
     last, low = U(stop), U(start)  # unsigned places spare numba the check for negative ones
     while last > low and buf[last - U(1)] != 10:
         last -= U(1)
     if last == low:
         return False
-    if state[LINE_TIMES] + state[LINE_OFFSETS] != 0:
+    if n != state[LINE_FIRST]:
         first = low
         while buf[first] != 10:
             first += U(1)
-        end_line(np.int64(first) + origin, state, line_times, line_offsets, cache, pairs)
-    state[LINE_START] = np.int64(last) + origin
-    state[LINE_OPEN] = 1
+        end = np.int64(first) + origin
+        line = state[LINE_START], state[LINE_OPEN], state[LINE_FIRST]
+        state[STATE_LINES] = end_line(end, line[0], line[1], line[2], n, lines, state[STATE_LINES])
+    state[LINE_START], state[LINE_OPEN], state[LINE_FIRST] = np.int64(last) + origin, 1, n
     return True
 
 
 @numba.njit(cache=True, nogil=True)
 def find(
-    buf, start, stop, origin, what, any_case, months, loaders, labels,
-    table, values, slots, state, refused, samples, line_times, line_offsets, cache, pairs,
+    buf, start, stop, origin, what, any_case, loaders, labels,
+    table, words, values, slots, lines, state, refused, samples,
 ):  # fmt: skip
     rows = U(table.shape[0] - 1)
     limit = table.shape[0] // 2
     n, keys = state[STATE_IDS], state[STATE_KEYS]
+    ended = False
     at = start  # nothing before it is open any more
     lines_at = start
     if is_hex(buf[start - 1]):  # a run that began earlier
@@ -101,11 +105,12 @@ def find(
         if place >= stop:
             at = stop
             break
-        if keys >= limit and what == COUNT:
+        if keys >= limit:
             at = place
             break
-        if pass_lines(buf, lines_at, place, origin, state, line_times, line_offsets, cache, pairs) and what == TAIL:
-            return LINE_ENDED
+        if pass_lines(buf, lines_at, place, origin, n, lines, state) and what == TAIL:
+            ended = True
+            break
         lines_at = place
         if is_hex(buf[end]):
             size = 999
@@ -170,38 +175,26 @@ def find(
             if what != TAIL:
                 refuse(reason, buf, place, size, origin, refused, samples)
             continue
-        code = k2 >> CODE_SHIFT
-        if code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6:
-            row = state[LINE_OFFSETS]
-            if row < LINE_IDS:
-                line_offsets[row, 0], line_offsets[row, 1] = k0, k1
-                line_offsets[row, 2], line_offsets[row, 3] = k2, value
-            state[LINE_OFFSETS] = row + 1
-        else:
-            row = state[LINE_TIMES]
-            if row < LINE_IDS:
-                if code == CODE_CLIENT:
-                    line_times[row] = CLIENT_EPOCH_MINUTE + np.int64((value >> SEQUENCE_SHIFT) // U(60))
-                else:
-                    line_times[row] = minute_of(elapsed, months, 86_400_000 if code == CODE_LE else 0)
-            state[LINE_TIMES] = row + 1
-        if what == COUNT:
+        if what != TOKEN:
             h = hash_of(k0, k1, k2) & rows
             while table[h, 2] != U(0) and not (table[h, 2] == k2 and table[h, 1] == k1 and table[h, 0] == k0):
                 h = (h + U(1)) & rows
             if table[h, 2] == U(0):
-                table[h, 0], table[h, 1], table[h, 2], table[h, 3] = k0, k1, k2, U(keys)
+                table[h, 0] = words[keys, 0] = k0
+                table[h, 1] = words[keys, 1] = k1
+                table[h, 2] = words[keys, 2] = k2
+                table[h, 3] = U(keys)
                 keys += 1
-            table[h, 4] += U(1)
-            if value < table[h, 5]:
-                table[h, 6] = U(1)
-            table[h, 5] = value
+            if what == COUNT:
+                table[h, 4] += U(1)
+                if value < table[h, 5]:
+                    table[h, 6] = U(1)
+                table[h, 5] = value
             values[n] = value
             slots[n] = np.uint32(table[h, 3])
-            state[STATE_COUNTS + np.int64(code)] += 1
             n += 1
     at = min(at, stop)
-    if pass_lines(buf, lines_at, at, origin, state, line_times, line_offsets, cache, pairs) and what == TAIL:
-        return LINE_ENDED
+    if not ended and pass_lines(buf, lines_at, at, origin, n, lines, state) and what == TAIL:
+        ended = True
     state[STATE_IDS], state[STATE_KEYS] = n, keys
-    return at
+    return LINE_ENDED if ended else at
