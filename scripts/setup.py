@@ -26,10 +26,6 @@ PYTHON = VENV / "bin" / "python"
 CACHE = ROOT / ".cache"
 OLDEST_PYTHON = (3, 11)
 OLDEST_JAVA = 17
-WARM = """
-from idcore.scan.warm import warm
-warm()
-"""
 JAVA_PACKAGES = ("openjdk-17-jre-headless", "openjdk-21-jre-headless", "default-jre-headless")
 
 
@@ -149,13 +145,13 @@ def need_test_programs() -> None:
 def warm_kernels() -> None:
     """Compile the kernels once, where the Spark workers look for them, so that the first scan does not wait for it."""
     sources = sorted((ROOT / "idcore").glob("scan/**/*.py"))
-    changed = "".join(str(path.stat().st_mtime_ns) for path in sources)  # numba goes by the time of the file
+    changed = "".join(str(path.stat().st_mtime_ns) for path in sources)  # numba goes by the time of the file as well
     stamp = CACHE / "kernels.stamp"
     value = digest(sources, changed, sys.version, (ROOT / "requirements.txt").read_text())
     if stamped(stamp, value):
         return
     say("compiling the kernels")
-    if subprocess.run([PYTHON, "-c", WARM], cwd=ROOT, stdin=subprocess.DEVNULL).returncode == 0:
+    if subprocess.run([PYTHON, "-m", "idcore.scan.warm"], cwd=ROOT, stdin=subprocess.DEVNULL).returncode == 0:
         write_stamp(stamp, value)
     else:
         say("the kernels could not be compiled now; the first scan will try again")
