@@ -1,0 +1,5 @@
+"""What Streamlit runs for every visitor and every click: the frame with one page in it. Knows nothing else."""
+
+from pages.parts import frame
+
+frame.show()

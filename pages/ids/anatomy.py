@@ -1,0 +1,70 @@
+"""Anatomy: one id byte by byte, every reading of it, and what each field proves. Computes nothing itself."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from idcore.ids.find import Token
+from idcore.ids.identify import Reading, identify
+from pages.parts import cards, example, problems, ruler
+from pages.parts.intake import Found
+from pages.parts.markup import tag
+from pages.parts.view import view
+from pages.parts.widgets import heading, said, show, small_print, zone_note
+
+EXAMPLE = "AC110001473C7D4991AD336AEA5703E0"
+
+
+def into_link() -> None:
+    """The address follows the box."""
+    st.query_params["id"] = (st.session_state.get("anatomy_id") or "").strip()
+
+
+def reading(found: Found, shown: Reading) -> None:
+    """One reading: ruler with bits, key, reasons, lessons."""
+    with st.container(key=f"reading-{shown.id.layout.name}-{shown.id.kind}"):
+        show(tag("div", ruler.ruler(shown, words, large=True, bits=True), ruler.key(shown, words), class_="mq-anatomy"))
+        show(cards.facts(found, shown, view(), clock))
+        left, right = st.columns([3, 2], gap="large")
+        with left:
+            st.subheader(words("anatomy.lessons"), anchor=False)
+            show(ruler.lessons(shown, words))
+        with right:
+            st.subheader(words("anatomy.why"), anchor=False)
+            show(cards.reasons(found, shown, words, clock))
+            months = cards.months(shown, view(), clock, found)
+            if months is not None:
+                show(tag("div", months, class_="mq-plain"))
+
+
+words = view().words
+heading("page.anatomy")
+text = st.query_params.get("id", "").strip()
+st.session_state["anatomy_id"] = text
+st.text_input(words("anatomy.box"), key="anatomy_id", on_change=into_link, placeholder=EXAMPLE)
+if not text:
+    said(words("anatomy.lead"))
+    with st.container(horizontal=True, gap="small"):
+        for kind, sample in example.SAMPLES.items():
+            st.button(words(f"kind_long.{kind}"), key=f"sample-{kind}", icon=":material/arrow_forward:",
+                      on_click=lambda sample=sample: st.query_params.update(id=sample))  # fmt: skip
+    st.stop()
+with problems.caught():
+    verdict = identify(text)
+clock = cards.clock_of(view())
+found = Found(Token(text, 1, 1), verdict)
+if verdict.best is None:
+    st.error(words.error(verdict.error) if verdict.error is not None else words("decode.no_id"), icon=":material/block:")
+every = [*verdict.readings, *verdict.rejected]
+if not every:
+    st.stop()
+if verdict.best is not None:
+    key = "anatomy.said" if len(every) > 1 else "anatomy.said_one"
+    said(words(key, kind=words(f"kind_long.{verdict.best.id.kind}"), sure=words(f"certainty.{verdict.best.certainty}"),
+               n=words.count("other_reading", len(every) - 1)))  # fmt: skip
+names = [f"{words(f'kind.{item.id.kind}')} · {words(f'certainty_short.{item.certainty}') if item.certainty else words('certainty_short.none')}"
+         + (f" · {item.id.layout.name}" if item.id.layout.name.endswith("_le") else "") for item in every]  # fmt: skip
+for tab, item in zip(st.tabs(names) if len(every) > 1 else [st.container()], every, strict=True):
+    with tab:
+        reading(found, item)
+small_print([words("anatomy.note"), zone_note(view())])

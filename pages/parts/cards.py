@@ -1,0 +1,179 @@
+"""One id as a card, many as a table, refused tokens as a line that opens. Static HTML from verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+
+from idcore.ids import clock as clocks
+from idcore.ids.clock import Clock, SentAt
+from idcore.ids.describe import when, why
+from idcore.ids.identify import Reading
+from idcore.ids.model import ClientId, OffsetId, UniqId
+from pages.parts import ruler, times
+from pages.parts.intake import Found
+from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.text import Words
+from pages.parts.view import View
+from pages.parts.widgets import href
+
+
+def clock_of(view: View, reference: datetime | None = None) -> Clock:
+    """The reader's clock: "now", and the zone that is assumed where no line tells it."""
+    return Clock(reference or view.now(), view.zone, "given" if view.zone_from == "chosen" else "assumed")
+
+
+def kind_mark(reading: Reading, words: Words) -> Html:
+    """The kind with its colour."""
+    kind = reading.id.kind
+    return tag("span", words(f"kind.{kind}"), class_=f"mq-kind mq-{kind}")
+
+
+def sent_text(sent: SentAt | None, zone: tzinfo) -> str:
+    """When it was made, in the reader's zone."""
+    return "" if sent is None else times.full(sent.at, zone)
+
+
+def card(found: Found, view: View, clock: Clock) -> Html:
+    """Everything about one id."""
+    words = view.words
+    best = found.verdict.best
+    assert best is not None
+    title = tag(
+        "div", tag("strong", words(f"kind_long.{best.id.kind}"), class_=f"mq-{best.id.kind}"),
+        tag("span", words(f"certainty.{best.certainty}"), class_="mq-sure"),
+        tag("span", best.id.layout.name, class_="mq-mono mq-faint"), class_="mq-title",
+    )  # fmt: skip
+    others = found.verdict.others
+    return tag(
+        "div", title, tag("p", words(f"kind_lead.{best.id.kind}"), class_="mq-lead"),
+        tag("div", ruler.ruler(best, words, large=True), ruler.key(best, words), class_="mq-anatomy"),
+        facts(found, best, view, clock),
+        tag("details", tag("summary", words("card.why", n=len(why(best, found.token, clock)))), reasons(found, best, words, clock)),
+        months(best, view, clock, found),
+        tag("details", tag("summary", words.count("other_reading", len(others))), *(other(item, words) for item in others))
+        if others else None,
+        class_="mq-card",
+    )  # fmt: skip
+
+
+def facts(found: Found, reading: Reading, view: View, clock: Clock) -> Html:
+    """By whom, when, where."""
+    words = view.words
+    rows: list[tuple[str, object]] = [(words("card.maker"), words.coded(reading.made_by))]
+    sent, _ = when(reading, found.token, clock)
+    if sent is not None:
+        source = words(f"zone.source_{sent.zone_source}", zone=sent.zone) if sent.zone_source else words("zone.source_utc")
+        rows.append((words("card.when"), join([tag("span", times.full(sent.at, view.zone), class_="mq-mono"), " ",
+                                               tag("span", source, class_="mq-faint")])))  # fmt: skip
+    made = reading.id
+    if isinstance(made, OffsetId) and made.physical_offset >= 0:
+        rows.append((words("card.broker"), tag("span", made.address, class_="mq-mono")))
+        rows.append((words("card.file"), join([tag("span", made.segment(), class_="mq-mono"), " ", tag(
+            "span", words("card.position", position=f"{made.position():,}"), class_="mq-faint")])))  # fmt: skip
+    if found.token.label:
+        rows.append((words("card.label"), tag("span", found.token.label, class_="mq-mono")))
+    pairs = [piece for name, value in rows for piece in (tag("dt", name), tag("dd", value))]
+    return tag("dl", *pairs, class_="mq-facts")
+
+
+def reasons(found: Found, reading: Reading, words: Words, clock: Clock) -> Html:
+    """What speaks for a reading, or against it."""
+    against = reading.error.code if reading.error is not None else None
+    items = [
+        tag("li", words.coded(reason), class_="mq-against" if reason.code == against else None)
+        for reason in why(reading, found.token, clock)
+    ]
+    return tag("ul", *items, class_="mq-why")
+
+
+def other(reading: Reading, words: Words) -> Html:
+    """Another reading in a line, and its first reason."""
+    sure = words(f"certainty.{reading.certainty}" if reading.certainty else "certainty.none")
+    values = words("comma").join(
+        f"{ruler.field_name(reading, span.name, words)} {ruler.value_of(reading, span.name, words)}"
+        for span in reading.id.layout.spans
+    )
+    return tag("p", kind_mark(reading, words), " ", tag("span", sure, class_="mq-faint"), tag("br"),
+               tag("span", values), tag("br"), tag("span", words("semicolon").join(map(words.coded, reading.why)), class_="mq-faint"))  # fmt: skip
+
+
+def months(reading: Reading, view: View, clock: Clock, found: Found) -> Html | None:
+    """Every month the id could be from; the id alone does not tell them apart."""
+    made, words = reading.id, view.words
+    if not isinstance(made, UniqId):
+        return None
+    chosen, _ = when(reading, found.token, clock)
+    choice = clocks.all_months(made.signed_elapsed, clock, made.layout)
+    if not choice:
+        return None
+    items = [
+        tag("li", tag("span", times.full(item.at, view.zone), class_="mq-mono"),
+            words("card.month_shown") if chosen is not None and item.at == chosen.at else None)
+        for item in choice
+    ]  # fmt: skip
+    return tag("details", tag("summary", words("card.months", n=len(choice))), tag("p", words("card.months_lead"), class_="mq-faint"),
+               tag("ul", *items, class_="mq-why"))  # fmt: skip
+
+
+def many(items: Sequence[Found], view: View, clock: Clock, *, first: int = 1, files: bool = False) -> Html:
+    """A page of decoded ids as a table."""
+    words = view.words
+    columns = [
+        Column("kind", words("col.kind")),
+        Column("text", words("col.id"), mono=True),
+        Column("host", words("col.host_or_broker"), mono=True, role="host"),
+        Column("pid", words("col.pid"), right=True, mono=True, role="pid"),
+        Column("loader", words("col.loader"), mono=True, role="loader"),
+        Column("sent_at", words("col.sent_at"), mono=True, role="time"),
+        Column("counter", words("col.counter"), right=True, mono=True, role="counter"),
+        Column("segment", words("col.segment"), mono=True, role="offset"),
+        Column("position", words("col.position"), right=True, mono=True, role="offset"),
+        Column("maker", words("col.maker")),
+        Column("why", words("col.why"), wide=True),
+        Column("line", words("col.line"), right=True, mono=True),
+    ]
+    if files:
+        columns.append(Column("file", words("col.file_name")))
+    return table(columns, (_row(item, view, clock, files) for item in items), words("table.ids"), first=first, numbered=True)
+
+
+def _row(item: Found, view: View, clock: Clock, files: bool) -> list[object]:
+    words = view.words
+    best = item.verdict.best
+    assert best is not None
+    made = best.id
+    sent, _ = when(best, item.token, clock)
+    cells: list[object] = [
+        join([kind_mark(best, words), tag("span", " " + words(f"certainty_short.{best.certainty}"), class_="mq-faint")]),
+        link(item.token.text, href("anatomy", id=item.token.text), new=True),
+    ]
+    if isinstance(made, OffsetId):
+        broker = tag("span", made.address, class_="mq-broker")
+        cells += [broker, None, None, None, None, made.segment(), f"{made.position():,}"]
+    elif isinstance(made, ClientId):
+        cells += [made.mac_text, made.pid, None, sent_text(sent, view.zone), f"{made.sequence:,}", None, None]
+    else:
+        cells += [made.host, made.pid, made.loader_text, sent_text(sent, view.zone), f"{made.counter:,}", None, None]
+    reasons = words("semicolon").join(words.coded(reason) for reason in why(best, item.token, clock))
+    cells += [words.coded(best.made_by), reasons, f"{item.token.line:,}"]
+    return [*cells, item.source] if files else cells
+
+
+def refused(items: Sequence[Found], view: View, *, files: bool = False) -> Html:
+    """Refused tokens: what stood where, and why it is no id."""
+    words = view.words
+    columns = [
+        Column("text", words("col.token"), mono=True),
+        Column("why", words("col.refused_why"), wide=True),
+        Column("label", words("col.label"), mono=True),
+        Column("line", words("col.line"), right=True, mono=True),
+    ]
+    if files:
+        columns.append(Column("file", words("col.file_name")))
+    rows = []
+    for item in items:
+        error = item.verdict.error
+        row = [item.token.text, words.error(error) if error is not None else "", item.token.label, f"{item.token.line:,}"]
+        rows.append([*row, item.source] if files else row)
+    return table(columns, rows, words("table.refused"))

@@ -1,0 +1,86 @@
+"""What all figures share: paper, axes, colours, type. A figure is a pure function from a table; no Streamlit here."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from pages.parts.roles import Palette
+from pages.parts.times import offset_text
+
+SANS = "Source Sans, Source Sans 3, sans-serif"
+MONO = "Source Code Pro, ui-monospace, Menlo, Consolas, monospace"
+CONFIG: dict[str, Any] = {"displayModeBar": False, "doubleClick": "reset", "showTips": False}
+
+
+def paper(palette: Palette, height: int, *, left: int = 8, right: int = 12, top: int = 8, bottom: int = 8) -> go.Layout:
+    """A sheet without frame or legend, see-through so that the page's ground shows."""
+    return go.Layout(
+        template=None,
+        height=height,
+        margin={"l": left, "r": right, "t": top, "b": bottom, "pad": 4},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": SANS, "size": 13, "color": palette.text},
+        hoverlabel={
+            "bgcolor": palette.panel, "bordercolor": palette.line, "align": "left",
+            "font": {"family": SANS, "size": 13, "color": palette.text},
+        },
+        showlegend=False,
+        hovermode="closest",
+        separators=".,",
+    )
+
+
+def axis(palette: Palette, **more: Any) -> dict[str, Any]:
+    """An axis with quiet lines and labels."""
+    quiet: dict[str, Any] = {
+        "gridcolor": palette.line, "zeroline": False, "linecolor": palette.line, "automargin": True, "ticks": "",
+        "tickfont": {"color": palette.muted, "size": 12}, "title": {"font": {"color": palette.muted, "size": 12}},
+    }
+    if isinstance(more.get("title"), str):
+        more["title"] = {"text": more["title"], "font": {"color": palette.muted, "size": 12}, "standoff": 8}
+    return {**quiet, **more}
+
+
+def series_colour(palette: Palette, place: int) -> str:
+    """The colour of the place-th host, broker or track, by first appearance."""
+    return palette.series[place % len(palette.series)]
+
+
+def tint(colour: str, alpha: float) -> str:
+    """A colour of the theme, made see-through."""
+    value = colour.lstrip("#")
+    red, green, blue = (int(value[place : place + 2], 16) for place in (0, 2, 4))
+    return f"rgba({red},{green},{blue},{alpha:g})"
+
+
+def ramp(palette: Palette, role: str) -> list[list[Any]]:
+    """A scale from barely there to the role's full colour."""
+    colour = palette.roles[role]
+    return [[0.0, tint(colour, 0.18)], [0.5, tint(colour, 0.6)], [1.0, tint(colour, 1)]]
+
+
+def wall_clock(moments: pd.Series, zone: tzinfo) -> pd.Series:
+    """Instants as the reader's wall clock: Plotly's axes know no zones."""
+    return moments.dt.tz_convert(zone).dt.tz_localize(None) if len(moments) else moments
+
+
+def clock_title(moments: pd.Series, zone: tzinfo, name: str) -> str:
+    """The title of a time axis: its zone, by offset and name."""
+    last: datetime | None = moments.max() if len(moments) else None
+    offset = offset_text(pd.Timestamp(last).astimezone(zone)) if last is not None and last == last else ""
+    return f"{offset} {name}".strip() if name not in ("UTC", offset) else f"{name} {offset}".strip()
+
+
+def step_minutes(minutes: float, cells: int) -> int:
+    """The shortest natural step that draws a span in at most so many cells."""
+    for step in (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440, 2880, 10080):
+        if minutes / step <= cells:
+            return step
+    return 43200
+
+

@@ -1,0 +1,95 @@
+"""Pictures of producers: bars by host, and host x time as a heat strip. Tables in, figures out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import tzinfo
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from pages.parts.figures import MONO, axis, clock_title, paper, step_minutes, tint, wall_clock
+from pages.parts.roles import Palette
+from pages.parts.text import Words
+
+TOP = 30
+CELLS = 180
+
+
+def top_hosts(hosts: pd.DataFrame, measure: str, limit: int = TOP) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The largest hosts and the rest; one more than the limit is shown rather than summed up alone."""
+    ordered = hosts.sort_values([measure, "host"], ascending=[False, True], kind="stable")
+    cut = limit if len(ordered) > limit + 1 else len(ordered)
+    return ordered.iloc[:cut], ordered.iloc[cut:]
+
+
+def bars(hosts: pd.DataFrame, measure: str, words: Words, palette: Palette, *, chosen: Collection[str] = (),
+         marks: dict[str, list[str]] | None = None, limit: int = TOP, small: bool = False) -> go.Figure:
+    """Horizontal bars, the largest on top; what lies beyond the limit is one bar `N others`."""
+    shown, rest = top_hosts(hosts, measure, limit)
+    names = shown["host"].tolist()
+    values = shown[measure].astype(int).tolist()
+    colour = palette.roles["host"]
+    colours = [colour if not chosen or name in chosen else tint(colour, 0.3) for name in names]
+    labels = [f"{name}  <i>{', '.join(marks[name])}</i>" if marks and marks.get(name) else name for name in names]
+    keys = list(names)
+    if len(rest):
+        labels.append(words("producers.others", n=f"{len(rest):,}"))
+        keys.append("")
+        values.append(int(rest[measure].sum()))
+        colours.append(tint(palette.muted, 0.5))
+    total = int(hosts[measure].sum()) or 1
+    hover = [f"<b>{label}</b><br>{words.count('id', value)} · {words.share(value, total)}"
+             for label, value in zip(labels, values, strict=True)]
+    figure = go.Figure(layout=paper(palette, (26 if small else 30) * max(1, len(keys)) + (12 if small else 40), right=72))
+    figure.add_bar(
+        x=values, y=list(range(len(keys))), orientation="h", marker={"color": colours, "cornerradius": 3},
+        text=[f"{value:,}" for value in values], textposition="outside", cliponaxis=False, customdata=keys,
+        textfont={"color": palette.muted, "size": 12}, hovertext=hover, hoverinfo="text", width=0.62,
+        selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 1}},
+    )  # fmt: skip
+    figure.update_xaxes(axis(palette, visible=False, rangemode="tozero", fixedrange=True))
+    figure.update_yaxes(axis(
+        palette, autorange="reversed", tickmode="array", tickvals=list(range(len(keys))), ticktext=labels,
+        showgrid=False, fixedrange=True, tickfont={"family": MONO, "size": 12, "color": palette.text},
+    ))  # fmt: skip
+    figure.update_layout(dragmode=False, clickmode="event+select", bargap=0.2)
+    return figure
+
+
+def binned(activity: pd.DataFrame, order: list[str]) -> tuple[pd.DataFrame, int]:
+    """Host x time with empty cells left empty, in at most CELLS steps; the step in minutes."""
+    rows = activity[activity["host"].isin(order)]
+    first, last = rows["minute"].min(), rows["minute"].max()
+    step = step_minutes((last - first).total_seconds() / 60 + 1, CELLS)
+    grid = rows.assign(cell=rows["minute"].dt.floor(f"{step}min")).groupby(["host", "cell"])["ids"].sum().unstack()
+    whole = pd.date_range(first.floor(f"{step}min"), last.floor(f"{step}min"), freq=f"{step}min")
+    return grid.reindex(index=order, columns=whole), step
+
+
+def heat(activity: pd.DataFrame, order: list[str], words: Words, palette: Palette, zone: tzinfo, zone_name: str,
+         ) -> tuple[go.Figure, int]:
+    """Host x time: the darker, the more ids; minutes without ids stay blank. Also gives the step in minutes."""
+    grid, step = binned(activity, order)
+    columns = pd.Series(grid.columns)
+    clock = wall_clock(columns, zone)
+    figure = go.Figure(layout=paper(palette, 22 * len(grid) + 48))
+    scale = [[place / (len(palette.scale) - 3), colour] for place, colour in enumerate(palette.scale[2:])]
+    hover = [
+        [
+            "" if value != value else f"<b>{host}</b><br>{moment:%Y-%m-%d %H:%M}<br>{words.count('id', int(value))}"
+            for moment, value in zip(clock, row, strict=True)
+        ]
+        for host, row in zip(grid.index, grid.to_numpy(), strict=True)
+    ]
+    figure.add_heatmap(
+        z=grid.to_numpy(), x=clock, y=list(grid.index), colorscale=scale, showscale=False, xgap=1, ygap=3,
+        hovertext=hover, hoverinfo="text", zmin=0, hoverongaps=False,
+    )  # fmt: skip
+    figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(columns, zone, zone_name), fixedrange=True))
+    figure.update_yaxes(axis(
+        palette, autorange="reversed", showgrid=False, fixedrange=True, type="category",
+        tickfont={"family": MONO, "size": 12, "color": palette.text},
+    ))  # fmt: skip
+    figure.update_layout(dragmode=False)
+    return figure, step

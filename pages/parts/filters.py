@@ -1,0 +1,59 @@
+"""Filters that live in the address: a click on a bar, a link with ?host=, one button that clears them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages.parts import export
+from pages.parts.view import view
+from pages.parts.widgets import download
+
+
+def linked(name: str) -> list[str]:
+    """What the address asked for when this view was opened; clicks do not change it, or the chart would be made anew."""
+    state = st.session_state
+    if f"linked-{name}" not in state:
+        state[f"linked-{name}"] = st.query_params.get_all(name)
+    found: list[str] = state[f"linked-{name}"]
+    return found
+
+
+def chosen(name: str, picked: Any) -> list[str]:
+    """The values filtered for: the last click, else the address."""
+    state = st.session_state
+    points = (picked or {}).get("selection", {}).get("points", []) if picked is not None else []
+    now = [value for value in dict.fromkeys(_value(point) for point in points) if value]
+    if now != state.get(f"picked-{name}", []):
+        state[f"picked-{name}"] = now
+        st.query_params[name] = now
+    return st.query_params.get_all(name)
+
+
+def _value(point: Any) -> str:
+    data = point.get("customdata")
+    if isinstance(data, (list, tuple)):
+        data = data[0] if data else ""
+    return str(data or "")
+
+
+def clear(name: str, label: str) -> None:
+    """What the table is filtered for, and a way out."""
+    def forget() -> None:
+        st.query_params.pop(name, None)
+        for key in (f"linked-{name}", f"picked-{name}", "chart-hosts"):
+            st.session_state.pop(key, None)
+
+    st.button(label, icon=":material/close:", on_click=forget, key=f"clear-{name}", help=view().words("filter.clear"))
+
+
+def takeaway(rows: pd.DataFrame, name: str) -> None:
+    """A table as CSV and JSON."""
+    make: Callable[[], bytes] = lambda: export.csv_frame(rows)  # noqa: E731
+    with st.container(horizontal=True, gap="medium"):
+        download("CSV", make, f"{name}.csv", key=f"{name}-csv")
+        download("JSON", lambda: rows.to_json(orient="records", lines=True, date_format="iso").encode(), f"{name}.jsonl",
+                 key=f"{name}-json", mime="application/x-ndjson")  # fmt: skip

@@ -1,0 +1,103 @@
+"""The frame around every page: addresses, sidebar, language, zone, style. Knows no id."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+from streamlit.navigation.page import Page
+
+from pages.parts import problems, roles, scans, text, times
+from pages.parts.view import View, browser_zone, link_params, settle
+
+PAGES = Path(__file__).resolve().parents[1]
+ICON = Path(__file__).with_name("icon.png")
+STYLE = (Path(__file__).with_name("style.css")).read_text(encoding="utf-8")
+
+# Group -> pages: address, script, icon. An address is a contract; the words come from text.
+GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "ids": (
+        ("decode", "ids/decode.py", ":material/data_object:"),
+        ("anatomy", "ids/anatomy.py", ":material/view_week:"),
+    ),
+    "triage": (
+        ("producers", "triage/producers.py", ":material/dns:"),
+        ("counters", "triage/counters.py", ":material/show_chart:"),
+        ("brokers", "triage/brokers.py", ":material/storage:"),
+    ),
+    "runs": (("runs", "runs/runs.py", ":material/history:"),),
+}
+TRIAGE = tuple(address for address, _, _ in GROUPS["triage"])
+HOME = "home"
+
+
+def pages(words: text.Words) -> dict[str, Page]:
+    """Every page by its address. The home page is the decode page once more: a default page lives at / alone."""
+    made = {HOME: st.Page(PAGES / "ids/decode.py", title=words("page.decode"), url_path=HOME, default=True)}
+    for rows in GROUPS.values():
+        for address, script, icon in rows:
+            made[address] = st.Page(PAGES / script, title=words(f"page.{address}"), url_path=address, icon=icon)
+    return made
+
+
+def show() -> None:
+    """Everything of one run: settings, sidebar, page."""
+    view = settle()
+    words = view.words
+    made = pages(words)
+    st.set_page_config(page_title=words("name"), page_icon=str(ICON), layout="wide")
+    st.html(f"<style>:root{{{roles.css_variables()}}}{STYLE}{roles.css_fields()}</style>")
+    current = st.navigation(list(made.values()), position="hidden")
+    st.session_state["pages"] = made
+    scans.warm_up()
+    with st.sidebar:
+        sidebar(view, made, current)
+    with problems.caught():
+        current.run()
+
+
+def sidebar(view: View, made: dict[str, Page], current: Page) -> None:
+    """Name, pages in groups, language, zone; nothing else."""
+    words = view.words
+    st.html(f'<div class="mq-name"><i></i><i></i><i></i><i></i><b>{words("name")}</b></div>')
+    for group, rows in GROUPS.items():
+        with st.container(key=f"nav-{group}", gap="xxsmall"):
+            st.html(f'<div class="mq-group">{words(f"group.{group}")}</div>')
+            for address, _, icon in rows:
+                page = made[HOME] if address == "decode" and current is made[HOME] else made[address]
+                run = scans.current_name() if address in TRIAGE else None
+                st.page_link(
+                    page, label=words(f"page.{address}"), icon=icon, width="stretch",
+                    query_params=link_params(run=run),
+                )
+    with st.container(key="nav-settings", gap="small"):
+        state = st.session_state
+        state["pick_lang"] = words.lang
+        st.segmented_control(
+            words("lang"), list(text.LANGS), key="pick_lang", format_func=lambda lang: words(f"lang.{lang}"),
+            on_change=choose_lang, required=True,
+        )
+        names = zone_options(view)
+        state["pick_zone"] = view.zone_name
+        st.selectbox(
+            words("zone"), names, key="pick_zone", on_change=choose_zone, help=words("zone.help"),
+            format_func=lambda name: words("zone.browser", zone=name) if name == browser_zone() else name,
+        )
+
+
+def zone_options(view: View) -> list[str]:
+    """UTC and the browser's zone first, then every other."""
+    first = dict.fromkeys(name for name in (browser_zone(), "UTC", view.zone_name) if name)
+    return [*first, *(name for name in times.zone_names() if name not in first)]
+
+
+def choose_lang() -> None:
+    """A choice of language goes into the address."""
+    lang = st.session_state["lang"] = st.session_state["pick_lang"]
+    st.query_params["lang"] = lang
+
+
+def choose_zone() -> None:
+    """A choice of zone goes into the address."""
+    name = st.session_state["zone_chosen"] = st.session_state["pick_zone"]
+    st.query_params["zone"] = name

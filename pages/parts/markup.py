@@ -1,0 +1,83 @@
+"""Static HTML: every text is escaped here, and nothing else makes HTML. Knows no id and no page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+
+class Html(str):
+    """Text that already is HTML; everything else is escaped."""
+
+    __slots__ = ()
+
+
+def esc(value: Any) -> Html:
+    """A value as HTML text."""
+    return value if isinstance(value, Html) else Html(escape(str(value), quote=True))
+
+
+def tag(name: str, *children: Any, **attributes: Any) -> Html:
+    """One element. `class_` is class, `data_field` is data-field; None leaves an attribute out."""
+    parts = []
+    for key, value in attributes.items():
+        if value is None or value is False:
+            continue
+        key = key.rstrip("_").replace("_", "-")
+        parts.append(f" {key}" if value is True else f' {key}="{escape(str(value), quote=True)}"')
+    inside = "".join(esc(child) for child in children if child is not None)
+    return Html(f"<{name}{''.join(parts)}>{inside}</{name}>")
+
+
+def join(parts: Iterable[Any], between: str = "") -> Html:
+    """Several pieces in a row."""
+    return Html(esc(between).join(esc(part) for part in parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table: what it is called, and how its cells look."""
+
+    name: str
+    label: str
+    mono: bool = False
+    right: bool = False
+    role: str | None = None
+    help: str | None = None
+    wide: bool = False
+
+
+def table(columns: Sequence[Column], rows: Iterable[Sequence[Any]], caption: str, *, first: int = 1,
+          numbered: bool = False) -> Html:
+    """A table that scrolls sideways in its own box; the caption is for screen readers."""
+    head = [tag("th", "#", scope="col", class_="mq-num")] if numbered else []
+    head += [
+        tag("th", column.label, scope="col", class_="mq-num" if column.right else None, title=column.help)
+        for column in columns
+    ]
+    styles = [
+        " ".join(
+            style
+            for style in ("mq-mono" if c.mono else "", "mq-num" if c.right else "", "mq-wide" if c.wide else "",
+                          f"mq-{c.role}" if c.role else "")
+            if style
+        ) or None
+        for c in columns
+    ]
+    body = []
+    for place, row in enumerate(rows, first):
+        cells = [tag("td", f"{place:,}", class_="mq-num mq-faint")] if numbered else []
+        cells += [tag("td", "" if cell is None else cell, class_=style) for cell, style in zip(row, styles, strict=True)]
+        body.append(tag("tr", *cells))
+    return tag(
+        "div",
+        tag("table", tag("caption", caption, class_="mq-hidden"), tag("thead", tag("tr", *head)), tag("tbody", *body)),
+        class_="mq-table", tabindex="0", role="region", aria_label=caption,
+    )
+
+
+def link(label: Any, href: str, *, new: bool = False, class_: str | None = None) -> Html:
+    """A link to an address of the console."""
+    return tag("a", label, href=href, target="_blank" if new else "_self", rel="noopener" if new else None, class_=class_)

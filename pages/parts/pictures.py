@@ -1,0 +1,49 @@
+"""Three small pictures side by side, each the door to its page: hosts, the busiest counter, brokers."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from idcore.runs import Run
+from pages.parts import cache, figures_brokers, figures_counters, figures_hosts
+from pages.parts.view import View
+from pages.parts.widgets import chart, page_link
+
+
+def three(run: Run, view: View) -> None:
+    """The three pictures of a finished run."""
+    words = view.words
+    hosts, processes, brokers = (cache.frame(run, name) for name in ("hosts", "processes", "brokers"))
+    left, middle, right = st.columns(3, gap="large")
+    with left:
+        page_link("producers", words("pictures.producers"), icon=":material/dns:", run=run.name)
+        if hosts.empty:
+            st.caption(words("pictures.no_uniq"))
+        else:
+            figure = figures_hosts.bars(hosts, "ids", words, view.palette, limit=5, small=True)
+            chart(figure, words("producers.alt", hosts=words.count("host", len(hosts))), None, "small-hosts")
+    with middle:
+        page_link("counters", words("pictures.counters"), icon=":material/show_chart:", run=run.name)
+        busiest = busiest_process(processes)
+        points = cache.points(run, busiest) if busiest is not None else pd.DataFrame()
+        if points.empty:
+            st.caption(words("pictures.no_uniq"))
+        else:
+            figure, _ = figures_counters.sawtooth(points, words, view.palette, view.zone, view.zone_name, small=True)
+            chart(figure, words("counters.alt_small"), None, "small-counter")
+    with right:
+        page_link("brokers", words("pictures.brokers"), icon=":material/storage:", run=run.name)
+        if brokers.empty:
+            st.caption(words("pictures.no_offset"))
+        else:
+            figure = figures_brokers.totals(brokers, words, view.palette, limit=5)
+            chart(figure, words("brokers.alt", brokers=words.count("broker", len(brokers))), None, "small-brokers")
+
+
+def busiest_process(processes: pd.DataFrame) -> dict[str, object] | None:
+    """The process with the most ids."""
+    if processes.empty:
+        return None
+    row = processes.sort_values(["distinct", "host", "pid"], ascending=[False, True, True]).iloc[0]
+    return {name: row[name] for name in ("layout", "host", "pid", "loader")}

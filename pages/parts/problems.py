@@ -1,0 +1,44 @@
+"""The one place where an error becomes a message. Knows no page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from idcore.errors import IdError
+from pages.parts import text
+from pages.parts.view import view
+
+
+def message(error: BaseException, words: text.Words) -> str:
+    """What went wrong, in the reader's language and without a traceback."""
+    if isinstance(error, IdError):
+        return words.error(error)
+    if isinstance(error, MemoryError):
+        return words("problem.memory")
+    if isinstance(error, PermissionError):
+        return words("problem.permission", name=error.filename or "")
+    if isinstance(error, FileNotFoundError):
+        return words("problem.missing", name=error.filename or "")
+    if isinstance(error, OSError):
+        return words("problem.disk", reason=error.strerror or str(error))
+    if isinstance(error, (ValueError, LookupError)) and error.args and type(error) not in (ValueError, KeyError, IndexError):
+        return words("problem.core", reason=str(error.args[0]))  # the core's own errors say what is wrong
+    return words("problem.other", name=type(error).__name__)
+
+
+def show(error: BaseException) -> None:
+    """The message as a callout."""
+    st.error(message(error, view().words), icon=":material/error:")
+
+
+@contextmanager
+def caught(*kinds: type[BaseException]) -> Iterator[None]:
+    """Errors of the core inside become a message, and the page ends here."""
+    try:
+        yield
+    except kinds or (IdError, OSError) as error:
+        show(error)
+        st.stop()

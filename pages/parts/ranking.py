@@ -1,0 +1,67 @@
+"""Which process to look at: a box to choose from, and a ranking by wraps, missing share or rate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages.parts import sentences, tables, triage
+from pages.parts.text import Words
+from pages.parts.view import View
+
+TOP = 10
+BY = ("wraps", "missing", "rate")
+
+
+def name(row: Any) -> str:
+    """A process in one line."""
+    return f"{row['host']} · {row['pid']} · {row['loader']}"
+
+
+def choose(processes: pd.DataFrame, view: View) -> int:
+    """The place of the process shown: the box, which follows the address and the ranking."""
+    asked = triage.find_process(processes, st.query_params.get("process"))
+    place = asked if asked is not None else 0
+    st.session_state["pick_process"] = place
+    names = [name(row) for row in processes.to_dict("records")]
+    st.selectbox(
+        view.words("counters.process"), list(range(len(names))), format_func=lambda at: names[at], key="pick_process",
+        on_change=lambda: into_link(processes, int(st.session_state["pick_process"])),
+    )
+    return place
+
+
+def into_link(processes: pd.DataFrame, place: int) -> None:
+    """The address names the process."""
+    st.query_params["process"] = triage.process_key(processes.iloc[place])
+
+
+def show(processes: pd.DataFrame, place: int, view: View) -> None:
+    """The first ten by wraps, missing share or rate; a click shows the process."""
+    words = view.words
+    by = st.segmented_control(
+        words("counters.rank"), BY, default="wraps", required=True, key="rank", bind="query-params",
+        format_func=lambda name: words(f"sort.{name}"),
+    )  # fmt: skip
+    ordered = sentences.sorted_processes(processes, by or "wraps").head(TOP)
+    with st.container(key="ranking", gap=None):
+        for at, row in ordered.iterrows():
+            row = row.to_dict()
+            st.button(
+                f"**{value(row, by or 'wraps', words)}**  `{row['host']}` {row['pid']}", key=f"rank-{at}", width="stretch",
+                type="secondary" if at == place else "tertiary", on_click=into_link, args=(processes, int(str(at))),
+                help=name(row),
+            )  # fmt: skip
+    if len(processes) > TOP:
+        st.caption(words("counters.rank_more", n=TOP, all=words.count("process", len(processes))))
+
+
+def value(row: Any, by: str, words: Words) -> str:
+    """What a process is ranked by."""
+    if by == "missing":
+        return words.share(row["missing"], row["produced"]) if row["missing"] else "0 %"
+    if by == "rate":
+        return words("counters.slope", n=tables.rate(row["rate_per_second"])) if tables.rate(row["rate_per_second"]) else "–"
+    return words.count("wrap_short", int(row["wraps"]))

@@ -1,0 +1,97 @@
+"""One role, one colour: reads the roles' colours from .streamlit/config.toml. Knows no Streamlit and no figure."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, cast
+
+Theme = Literal["light", "dark"]
+
+CONFIG = Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml"
+
+# Role -> option of the theme; with a number: that entry of the option's list.
+ROLES: dict[str, tuple[str, int | None]] = {
+    "host": ("blueColor", None),
+    "pid": ("violetColor", None),
+    "loader": ("grayColor", None),
+    "time": ("greenColor", None),
+    "counter": ("orangeColor", None),
+    "broker": ("chartCategoricalColors", 4),
+    "offset": ("chartCategoricalColors", 5),
+    "uniq": ("primaryColor", None),
+    "client": ("chartCategoricalColors", 6),
+    "error": ("redColor", None),
+    "warning": ("yellowColor", None),
+    "info": ("grayColor", None),
+}
+
+# Field of a layout -> the role that colours it.
+FIELD_ROLES = {
+    "ip": "host", "pid": "pid", "loader": "loader", "elapsed": "time", "counter": "counter",
+    "port": "broker", "offset": "offset",
+    "version": "client", "mac": "host", "seconds": "time", "sequence": "counter",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """All colours of one theme that figures and rulers may use."""
+
+    text: str
+    muted: str
+    background: str
+    panel: str
+    line: str
+    roles: dict[str, str]
+    series: tuple[str, ...]
+    scale: tuple[str, ...]
+
+
+@cache
+def _themes() -> dict[str, dict[str, Any]]:
+    with CONFIG.open("rb") as file:
+        return cast(dict[str, dict[str, Any]], tomllib.load(file)["theme"])
+
+
+@cache
+def palette(theme: Theme) -> Palette:
+    """The colours of the light or the dark theme."""
+    options = _themes()[theme]
+
+    def colour(option: str, place: int | None) -> str:
+        value = options[option]
+        return str(value if place is None else value[place])
+
+    return Palette(
+        text=options["textColor"],
+        muted=options["grayColor"],
+        background=options["backgroundColor"],
+        panel=options["secondaryBackgroundColor"],
+        line=options["borderColor"],
+        roles={role: colour(*where) for role, where in ROLES.items()},
+        series=tuple(options["chartCategoricalColors"]),
+        scale=tuple(options["chartSequentialColors"]),
+    )
+
+
+def css_variables() -> str:
+    """Every role as a CSS variable that follows the reader's theme: `--role-host` and so on."""
+    light, dark = palette("light"), palette("dark")
+    pairs = {f"role-{role}": (light.roles[role], dark.roles[role]) for role in ROLES}
+    pairs["muted"] = (light.muted, dark.muted)
+    pairs["line"] = (light.line, dark.line)
+    pairs["panel"] = (light.panel, dark.panel)
+    pairs["ink"] = (light.text, dark.text)
+    pairs["ground"] = (light.background, dark.background)
+    return "".join(f"--{name}:light-dark({a},{b});" for name, (a, b) in pairs.items())
+
+
+def css_fields() -> str:
+    """A field's colour wherever it is drawn, and the light it keeps while its span or its row is pointed at."""
+    rules = [
+        f'[data-field="{name}"]{{--c:var(--role-{role})}}'
+        f'.mq-anatomy:has([data-field="{name}"]:hover) [data-field="{name}"]{{opacity:1}}'
+        for name, role in FIELD_ROLES.items()
+    ]
+    return "".join(rules)

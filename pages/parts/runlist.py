@@ -1,0 +1,154 @@
+"""The list of runs row by row, and the two ways to start one without the decode page: uploads, a server's folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import streamlit as st
+
+from idcore.errors import IdError
+from idcore.ids.clock import Clock
+from idcore.runs import runs_root
+from pages.parts import cache, cards, intake, problems, scans, watch
+from pages.parts.markup import tag
+from pages.parts.text import Words
+from pages.parts.view import view
+from pages.parts.widgets import page_link, show
+
+
+def sentence(runs: Sequence[Mapping[str, Any]], words: Words) -> str:
+    """How many runs, how much text, how many at work."""
+    size = sum((row["summary"] or {}).get("text_bytes", 0) for row in runs)
+    live = sum(row["state"] in ("new", "running") for row in runs)
+    text = words("runs.said", runs=words.count("run", len(runs)), size=words.bytes(size))
+    return text + (words("runs.said_live", n=words.count("running", live)) if live else "")
+
+
+def rows(start: int, count: int, live: bool) -> None:
+    """The runs of one page of the list, newest first."""
+    runs = cache.runs(str(runs_root()))
+    if live and not any(row["state"] in ("new", "running") for row in runs):
+        st.rerun()
+    for row in runs[start : start + count]:
+        one(row)
+
+
+def one(row: Mapping[str, Any]) -> None:
+    """One run: title, figures, state; open, delete."""
+    words = view().words
+    with st.container(border=True, key=f"run-{row['name']}"):
+        left, right = st.columns([5, 3], vertical_alignment="center")
+        with left:
+            facts = [view().minute(row["created"]), *figures(row, words)]
+            show(tag("div", tag("b", row["title"], class_="mq-run-title"), tag("div", *(tag("span", fact) for fact in facts),
+                     class_="mq-run"), class_="mq-run-row"))  # fmt: skip
+            if row["state"] in ("new", "running"):
+                progress(row["name"], words)
+            elif row["state"] == "failed":
+                show(tag("div", words("scan.failed", reason=row["error"] or words("scan.gone")), class_="mq-error mq-note"))
+            elif row["state"] == "cancelled":
+                show(tag("div", words("scan.cancelled"), class_="mq-faint mq-note"))
+        with right, st.container(horizontal=True, gap="small", horizontal_alignment="right", vertical_alignment="center"):
+            if row["state"] == "done":
+                for address in ("producers", "counters", "brokers"):
+                    page_link(address, words(f"page.{address}"), run=row["name"])
+            with st.popover(words("runs.delete"), type="tertiary", icon=":material/delete:"):
+                st.markdown(words("runs.delete_sure"))
+                st.button(words("runs.delete_yes"), key=f"delete-{row['name']}", type="primary", on_click=delete,
+                          args=(row["name"],))  # fmt: skip
+
+
+def figures(row: Mapping[str, Any], words: Words) -> list[str]:
+    """Files, bytes, ids, how long it took."""
+    summary = row["summary"]
+    if not summary:
+        return []
+    return [words.count("file", summary["files"]), words.bytes(summary["text_bytes"]), words.count("id", summary["ids"]),
+            words.count("refused_token", summary["refused"]), words("runs.took", span=words.duration(summary["seconds"]))]  # fmt: skip
+
+
+def progress(name: str, words: Words) -> None:
+    """How far a running scan is."""
+    job = scans.job_of(scans.store().open(name))
+    if job is None:
+        st.caption(words("scan.elsewhere"))
+        return
+    now = job.progress()
+    if now.bytes_total:
+        st.progress(min(1.0, now.bytes_done / now.bytes_total),
+                    watch.progress_text(now.bytes_done, now.bytes_total, now.ids, now.seconds, now.seconds_left, words))  # fmt: skip
+    else:
+        st.progress(0.0, words("scan.waiting"))
+    st.button(words("scan.cancel"), key=f"cancel-{name}", on_click=job.cancel)
+
+
+def delete(name: str) -> None:
+    """Deletes a run for good; a running one is stopped first."""
+    try:
+        job = scans.job_of(scans.store().open(name))
+        if job is not None:
+            job.cancel()
+        scans.store().delete(name)
+    except (IdError, OSError) as error:
+        st.session_state["runs_problem"] = problems.message(error, view().words)
+    if st.session_state.get("run") == name:
+        st.session_state.pop("run", None)
+    if getattr(st.session_state.get("desk"), "run", None) == name:
+        st.session_state["desk"] = None
+    cache.forget_runs()
+
+
+def uploads() -> None:
+    """Files from the visitor, scanned without being decoded at once."""
+    words = view().words
+    with st.form("run-upload", border=False):
+        files = st.file_uploader(words("decode.upload"), accept_multiple_files=True, key="run-files")
+        if st.form_submit_button(words("runs.scan")) and files:
+            begin_uploads(files, words)
+
+
+def begin_uploads(files: Sequence[Any], words: Words) -> None:
+    """Starts the scan of uploaded files, dated by what their first lines tell."""
+    if not scans.ready():
+        watch.no_engine(words)
+        return
+    head, _ = intake.head_text(files[0], 1 << 20)
+    dated = scans.dating(intake.read([("", head)], 400).found, cards.clock_of(view()))
+    title = words("comma").join(file.name for file in files[:3])
+    if len(files) > 3:
+        title += words("decode.more_files", n=len(files) - 3)
+    with problems.caught():
+        scans.begin(title, [scans.Source(file.name, file) for file in files], dated)
+    st.rerun()
+
+
+def folder() -> None:
+    """A folder or file of the server, inside what the operator allows."""
+    words = view().words
+    roots = scans.allowed_roots()
+    if not roots:
+        show(tag("p", words("runs.folder_off"), class_="mq-faint"))
+        return
+    with st.form("run-folder", border=False):
+        path = st.text_input(words("runs.folder"), key="run-path", placeholder=str(roots[0]),
+                             help=words("runs.folder_help", roots=words("comma").join(map(str, roots))))  # fmt: skip
+        if not (st.form_submit_button(words("runs.scan")) and path):
+            return
+    try:
+        real = scans.allowed(path)
+    except PermissionError:
+        st.error(words("runs.folder_refused", roots=words("comma").join(map(str, roots))), icon=":material/block:")
+        return
+    if not real.exists():
+        st.error(words("problem.missing", name=path), icon=":material/block:")
+        return
+    if not scans.ready():
+        watch.no_engine(words)
+        return
+    with problems.caught():
+        run = scans.store().create(path, "console", {"zone": view().zone_name})
+        clock: Clock = cards.clock_of(view())
+        scans.launch(run, [str(real)], scans.Dating(clock.zone, clock.zone_source, datetime.now(UTC)))
+    st.rerun()

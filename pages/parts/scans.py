@@ -1,0 +1,218 @@
+"""Scans of this console: start one in the background, watch it, remember the session's latest. Knows no picture."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import streamlit as st
+
+from idcore.errors import IdError
+from idcore.ids import clock as clocks
+from idcore.ids.clock import Clock
+from idcore.ids.describe import when
+from idcore.runs import Run, Runs, runs_root
+from pages.parts import cache
+from pages.parts.intake import Found
+
+if TYPE_CHECKING:
+    from idcore.spark.job import Job
+    from idcore.spark.session import Status
+
+OLD = 400  # digests of inputs remembered, so that a reload does not scan again
+
+
+@dataclass(frozen=True, slots=True)
+class Dating:
+    """How a scan dates ids: the zone, where it is known from, and "now"."""
+
+    zone: tzinfo
+    source: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One thing to scan: the name people know it by, and its bytes."""
+
+    name: str
+    data: bytes | BinaryIO
+
+
+def engine() -> Status | None:
+    """How far Spark is; None where this installation has no Spark at all."""
+    if importlib.util.find_spec("pyspark") is None:
+        return None
+    from idcore.spark import session
+
+    return session.status()
+
+
+def warm_up() -> None:
+    """Begins to start Spark, once; without Java or without Spark nothing happens."""
+    if os.environ.get("IDCORE_NO_SPARK") or importlib.util.find_spec("pyspark") is None:
+        return
+    from idcore.spark import session
+
+    session.start_in_background()
+
+
+def ready() -> bool:
+    """Whether a scan can begin (it waits for Spark by itself)."""
+    found = engine()
+    return not os.environ.get("IDCORE_NO_SPARK") and found is not None and found.state in ("idle", "starting", "ready")
+
+
+def store() -> Runs:
+    """All runs of this server."""
+    return Runs(runs_root())
+
+
+def current_name() -> str | None:
+    """The run a page shows: the address first, then the session's latest."""
+    name = st.query_params.get("run") or st.session_state.get("run")
+    return name if isinstance(name, str) and name else None
+
+
+def remember(name: str) -> None:
+    """From now on the chart pages show this run."""
+    st.session_state["run"] = name
+
+
+def current() -> Run | None:
+    """The run a page shows, opened; RunError when the address names one that is gone."""
+    name = current_name()
+    if name is None:
+        return None
+    run = store().open(name)
+    remember(name)
+    return run
+
+
+def job_of(run: Run) -> Job | None:
+    """The running or finished job of this server for a run."""
+    if importlib.util.find_spec("pyspark") is None:
+        return None
+    from idcore.spark import job
+
+    return job.find(run.name)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _digests() -> dict[str, str]:
+    return {}
+
+
+def dating(found: Sequence[Found], clock: Clock) -> Dating:
+    """What the lines tell about zone and month, so that charts and table agree; else the reader's choice and now."""
+    zones: dict[str, int] = {}
+    newest: tuple[int, int] | None = None
+    for item in found[:400]:
+        best = item.verdict.best
+        if best is None or (item.token.born_ms is None and item.token.prefix_time is None):
+            continue
+        sent, reason = when(best, item.token, clock)
+        if sent is None or sent.month is None or reason is None:
+            continue
+        if sent.zone_source in ("born", "prefix"):
+            zones[sent.zone] = zones.get(sent.zone, 0) + 1
+        year, month = int(sent.month[:4]), int(sent.month[5:])
+        newest = max(newest, (year, month)) if newest else (year, month)
+    zone, source = clock.zone, str(clock.zone_source)
+    own = clocks.zone_text(clock.reference.astimezone(clock.zone).utcoffset())
+    if zones:
+        most = max(zones, key=lambda name: zones[name])
+        zone, source = (clock.zone if most == own else clocks.parse_zone(most)), "born"
+    at = clock.reference
+    if newest is not None:
+        last = clocks.month_of(newest[0], newest[1], zone)
+        at = min(at, clocks.from_ms(last.start_ms + last.length_ms, UTC) - timedelta(milliseconds=1))
+    return Dating(zone, source, at)
+
+
+def begin(title: str, sources: Sequence[Source], dated: Dating) -> Run:
+    """Keeps the input in a new run and starts its scan; the same input again gives the run it had."""
+    digest = _digest(sources, dated)
+    known = _digests().get(digest)
+    if known is not None:
+        try:
+            run = store().open(known)
+            if run.state in ("running", "done"):
+                remember(run.name)
+                return run
+        except IdError:
+            del _digests()[digest]
+    run = store().create(title, "console", {"zone": str(dated.zone), "zone_source": dated.source, "at": dated.at.isoformat()})
+    names = {}
+    for place, source in enumerate(sources):
+        path = run.input_folder / f"{place:03d}-{safe_name(source.name)}"
+        with path.open("wb") as file:
+            if isinstance(source.data, bytes):
+                file.write(source.data)
+            else:
+                source.data.seek(0)
+                while piece := source.data.read(1 << 20):
+                    file.write(piece)
+        names[str(path)] = source.name
+    launch(run, list(names), dated, names)
+    if len(_digests()) >= OLD:
+        _digests().clear()
+    _digests()[digest] = run.name
+    return run
+
+
+def launch(run: Run, paths: list[str], dated: Dating, names: dict[str, str] | None = None) -> None:
+    """Starts the scan of a run in a thread of the server."""
+    from idcore.spark import job
+
+    options = job.ScanOptions(zone=dated.zone, zone_source=dated.source, at=dated.at)
+    job.start(run, paths, options, names)
+    remember(run.name)
+    cache.forget_runs()
+
+
+def _digest(sources: Sequence[Source], dated: Dating) -> str:
+    made = hashlib.sha256(f"{dated.zone} {dated.at:%Y-%m-%d}".encode())
+    for source in sources:
+        made.update(source.name.encode() + b"\0")
+        if isinstance(source.data, bytes):
+            made.update(source.data)
+        else:
+            source.data.seek(0)
+            while piece := source.data.read(1 << 20):
+                made.update(piece)
+    return made.hexdigest()
+
+
+def safe_name(name: str) -> str:
+    """A file name that stays in its folder whatever an upload calls itself."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", Path(name).name).strip("._")
+    return plain[-80:] or "input"
+
+
+def allowed_roots() -> list[Path]:
+    """Folders of the server that the operator opens for scans; none by default."""
+    configured = os.environ.get("IDCORE_ALLOWED_PATHS", "")
+    if not configured:
+        try:
+            configured = st.secrets.get("allowed_paths", "")
+        except (FileNotFoundError, st.errors.StreamlitAPIException):
+            configured = ""
+    parts = configured.split(os.pathsep) if isinstance(configured, str) else list(configured)
+    return [Path(part).resolve() for part in parts if str(part).strip()]
+
+
+def allowed(path: str) -> Path:
+    """A path inside an allowed folder after every symbolic link; PermissionError otherwise, also where nothing is."""
+    real = Path(path).expanduser().resolve()
+    for root in allowed_roots():
+        if real == root or root in real.parents:
+            return real
+    raise PermissionError(13, "not allowed", path)

@@ -1,0 +1,98 @@
+"""The answers in sentences, computed from tables, in the reader's language, true for none, one and many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from pages.parts import times
+from pages.parts.figures_counters import rate_text
+from pages.parts.text import Words
+from pages.parts.view import View
+
+
+def span(processes: pd.DataFrame, view: View) -> str:
+    """`between 2026-11-21 09:50 and 10:12 +08:00`, or nothing where no time is known."""
+    first, last = processes["first_sent_at"].dropna(), processes["last_sent_at"].dropna()
+    if first.empty or last.empty:
+        return ""
+    start, end = first.min(), last.max()
+    if start == end:
+        return view.words("span.at", at=times.full(start, view.zone))
+    begin, finish = times.between(start, end, view.zone)
+    return view.words("span.between", first=begin, last=finish)
+
+
+def producers(processes: pd.DataFrame, view: View) -> str:
+    """Hosts, processes, ids, when; wraps and missing."""
+    words = view.words
+    wraps, missing = int(processes["wraps"].sum()), int(processes["missing"].sum())
+    shared = int((processes["tracks"] > 1).sum())
+    text = words(
+        "producers.said", hosts=words.count("host", processes["host"].nunique()),
+        processes=words.count("process", len(processes)), ids=words.count("id", int(processes["distinct"].sum())),
+        span=span(processes, view), wraps=words.count("wrap", wraps), missing=words.count("missing", missing),
+    )  # fmt: skip
+    return text + (words("producers.said_shared", n=words.count("fingerprint", shared)) if shared else "")
+
+
+def process(row: dict[str, Any], view: View) -> str:
+    """One process: what its counter tells."""
+    words = view.words
+    frame = pd.DataFrame([row])
+    parts = [words.count("wrap", int(row["wraps"])) if row["wraps_certain"]
+             else words("counters.wraps_at_least", n=words.count("wrap", int(row["wraps"])))]  # fmt: skip
+    missing = int(row["missing"])
+    share = f" ({words.share(missing, int(row['produced']))})" if missing else ""
+    parts.append(words.count("missing", missing) + share)
+    restarts = int(row["chains"]) - int(row["tracks"]) if row.get("chains") is not None else 0
+    if restarts > 0:
+        parts.append(words.count("restart", restarts))
+    rate = row["rate_per_second"]
+    said = words("counters.said", host=row["host"], pid=row["pid"], loader=row["loader"],
+                 produced=words.count("id", int(row["produced"])), span=span(frame, view),
+                 parts=words("comma").join(parts))  # fmt: skip
+    if rate is not None and rate == rate:
+        said += words("counters.said_rate", rate=rate_text(float(rate)))
+    if row["tracks"] > 1:
+        said += words("counters.said_tracks", n=words.count("track", int(row["tracks"])))
+    return said
+
+
+def brokers(rows: pd.DataFrame, view: View) -> str:
+    """Brokers, ids, files, and how far they lie apart."""
+    words = view.words
+    widest = (rows["max_offset"] - rows["min_offset"]).max()
+    return words("brokers.said", brokers=words.count("broker", len(rows)), ids=words.count("stored", int(rows["ids"].sum())),
+                 files=words.count("segment", int(rows["segments"].sum())), span=words.bytes(widest))  # fmt: skip
+
+
+def growth_rates(growth: pd.DataFrame) -> dict[str, float]:
+    """Bytes a second of each broker's log between its first and its last dated minute."""
+    rates = {}
+    for address, mine in growth.groupby("address"):
+        mine = mine.sort_values("minute")
+        seconds = (mine["minute"].iloc[-1] - mine["minute"].iloc[0]).total_seconds()
+        if seconds > 0:
+            rates[str(address)] = float(mine["max_offset"].iloc[-1] - mine["max_offset"].iloc[0]) / seconds
+    return rates
+
+
+def growth_text(rate: float | None, words: Words) -> str:
+    """`7.4 MB/s`."""
+    if rate is None:
+        return ""
+    return words("brokers.rate", n=f"{rate / 1e6:,.1f}" if rate >= 1e5 else f"{rate / 1e6:,.3f}")
+
+
+def sorted_processes(processes: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Processes in the order a person asked for; ties by ids."""
+    share = processes["missing"] / processes["produced"].clip(lower=1)
+    keys = {"ids": processes["distinct"], "missing": share, "wraps": processes["wraps"], "rate": processes["rate_per_second"],
+            "first": processes["first_sent_at"], "host": processes["host"]}  # fmt: skip
+    rising = by in ("first", "host")
+    made = processes.assign(_by=keys.get(by, processes["distinct"]))
+    made = made.sort_values(["_by", "distinct", "host", "pid", "loader"], ascending=[rising, False, True, True, True],
+                            na_position="last", kind="stable")  # fmt: skip
+    return made.drop(columns="_by")

@@ -1,0 +1,87 @@
+"""How the server starts, answers a first request and reports an error. Knows no page."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pages.parts import problems
+
+LOG = logging.getLogger(__name__)
+NAME = "RocketMQ ids"
+
+
+@asynccontextmanager
+async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
+    """Spark starts with the server, in the background, so that it is up when the first text is pasted."""
+    from pages.parts import scans
+
+    scans.warm_up()
+    yield {}
+
+
+def on_script_error(error: Exception) -> bool:
+    """The last resort: whatever a page did not catch becomes one message, the traceback goes to the log."""
+    LOG.error("a page failed", exc_info=error)
+    problems.show(error)
+    return True
+
+
+class FirstPage:
+    """Tells the browser where its server is, so that a deep link logs no error.
+
+    Streamlit's front end asks /anatomy/_stcore/health before /_stcore/health, since it cannot know whether /anatomy is
+    a page or a base path; the miss is a console error on every deep link. `window.__streamlit` is its own hook for it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "GET" or "text/html" not in Headers(scope=scope).get("accept", ""):
+            await self.app(scope, receive, send)
+            return
+        plain = [(name, value) for name, value in scope["headers"] if name not in (b"accept-encoding", b"if-none-match")]
+        chinese = b"lang=zh" in scope.get("query_string", b"")
+        head: Message | None = None
+        body = b""
+
+        async def rewrite(message: Message) -> None:
+            nonlocal head, body
+            if message["type"] == "http.response.start":
+                head = message
+                return
+            if message["type"] != "http.response.body" or head is None:
+                await send(message)
+                return
+            body += message.get("body", b"")
+            if message.get("more_body"):
+                return
+            headers = MutableHeaders(raw=list(head["headers"]))
+            if headers.get("content-type", "").startswith("text/html"):
+                body = with_base(body, str(st.get_option("server.baseUrlPath") or ""), chinese)
+                headers["content-length"] = str(len(body))
+            await send({**head, "headers": headers.raw})
+            await send({"type": "http.response.body", "body": body})
+
+        await self.app({**scope, "headers": plain}, receive, rewrite)
+
+
+def with_base(page: bytes, base: str, chinese: bool) -> bytes:
+    """The first page with its server's address, its language and its name in it."""
+    path = json.dumps(f"/{base.strip('/')}").replace("<", "\\u003c")
+    script = f"<script>window.__streamlit={{BACKEND_BASE_URL:location.origin+{path}}}</script>"
+    page = page.replace(b"<head>", b"<head>" + script.encode(), 1)
+    page = page.replace(b"<title>Streamlit</title>", f"<title>{NAME}</title>".encode(), 1)
+    return page.replace(b'<html lang="en">', b'<html lang="zh-CN">', 1) if chinese else page
+
+
+MIDDLEWARE = [Middleware(FirstPage)]

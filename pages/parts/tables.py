@@ -1,0 +1,125 @@
+"""Tables of a run as static HTML: processes, brokers, gaps. Rows in, escaped HTML out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages.parts import marks, triage
+from pages.parts.figures_counters import rate_text
+from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.text import Words
+from pages.parts.view import View
+from pages.parts.widgets import href, show
+
+ROWS = 50
+
+
+def marked(text: Any, codes: list[str] | tuple[str, ...], words: Words) -> Html:
+    """A name with its marks behind it."""
+    return join([text, *(tag("span", words(f"mark.{code}"), class_="mq-mark", title=words(f"mark.{code}.help")) for code in codes)])
+
+
+def paged(frame: pd.DataFrame, key: str) -> tuple[pd.DataFrame, int]:
+    """The rows in sight, and the number of the first."""
+    pages = max(1, -(-len(frame) // ROWS))
+    page = min(int(st.session_state.get(key) or 1), pages)
+    return frame.iloc[(page - 1) * ROWS : page * ROWS], (page - 1) * ROWS + 1
+
+
+def pager(frame: pd.DataFrame, key: str) -> None:
+    """Other pages of a table, where there are any."""
+    pages = -(-len(frame) // ROWS)
+    if pages > 1:
+        st.pagination(pages, key=key)
+
+
+def number(value: Any) -> str:
+    """A count, or nothing."""
+    return "" if value is None or value != value else f"{int(value):,}"
+
+
+def rate(value: Any) -> str:
+    """A rate, or nothing."""
+    return "" if value is None or value != value else rate_text(float(value))
+
+
+def missing_share(row: Any) -> float:
+    """Which part of what was produced is missing."""
+    return float(row["missing"]) / float(row["produced"]) if row["produced"] else 0.0
+
+
+def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> None:
+    """The processes table: every column of the contract, each process a link to its counter."""
+    words = view.words
+    columns = [
+        Column("host", words("col.host"), mono=True, role="host"),
+        Column("pid", words("col.pid"), mono=True, right=True, role="pid"),
+        Column("loader", words("col.loader"), mono=True, role="loader"),
+        Column("maker", words("col.maker")),
+        Column("first", words("col.first"), mono=True, role="time"),
+        Column("last", words("col.last"), mono=True, role="time"),
+        Column("ids", words("col.ids"), right=True),
+        Column("distinct", words("col.distinct"), right=True),
+        Column("produced", words("col.produced"), right=True, help=words("col.produced.help")),
+        Column("missing", words("col.missing"), right=True, help=words("col.missing.help")),
+        Column("wraps", words("col.wraps"), right=True),
+        Column("rate", words("col.rate"), right=True, help=words("col.rate.help")),
+        Column("tracks", words("col.tracks"), right=True, help=words("col.tracks.help")),
+        Column("order", words("col.out_of_order"), right=True),
+        Column("counters", words("col.first_last_counter"), mono=True, right=True, role="counter"),
+    ]
+    body = []
+    for row in rows.to_dict("records"):
+        where = href("counters", run=run, process=triage.process_key(row))
+        wraps = number(row["wraps"]) if row["wraps_certain"] else words("counters.at_least", n=number(row["wraps"]))
+        body.append([
+            marked(link(row["host"], where), marks.of_process(row), words), row["pid"], row["loader"],
+            words.maker(row["maker"] or ""), view.full(row["first_sent_at"]), view.full(row["last_sent_at"]),
+            number(row["ids"]), number(row["distinct"]), number(row["produced"]), number(row["missing"]), wraps,
+            rate(row["rate_per_second"]), number(row["tracks"]), number(row["out_of_order"]),
+            f"{row['first_counter']:,} → {row['last_counter']:,}",
+        ])  # fmt: skip
+    show(table(columns, body, words("table.processes"), first=first, numbered=True))
+
+
+def brokers(rows: pd.DataFrame, files: pd.DataFrame, view: View) -> None:
+    """The brokers table: where their offsets lie, and in which files."""
+    words = view.words
+    columns = [
+        Column("address", words("col.broker"), mono=True, role="broker"),
+        Column("ids", words("col.ids"), right=True),
+        Column("share", words("col.share"), right=True),
+        Column("distinct", words("col.distinct"), right=True),
+        Column("segments", words("col.segments"), right=True),
+        Column("min", words("col.min_offset"), mono=True, right=True, role="offset"),
+        Column("max", words("col.max_offset"), mono=True, right=True, role="offset"),
+        Column("span", words("col.span"), right=True),
+        Column("oldest", words("col.oldest"), mono=True, role="offset"),
+        Column("newest", words("col.newest"), mono=True, role="offset"),
+        Column("growth", words("col.growth"), right=True, help=words("col.growth.help")),
+    ]
+    total = int(rows["ids"].sum())
+    body = []
+    for row in rows.to_dict("records"):
+        ends = files.loc[row["address"]] if row["address"] in files.index else None
+        body.append([
+            marked(row["address"], marks.of_broker(row["host"], int(row["port"])), words), number(row["ids"]),
+            words.share(row["ids"], total), number(row["distinct"]), number(row["segments"]), number(row["min_offset"]),
+            number(row["max_offset"]), words.bytes(row["max_offset"] - row["min_offset"]),
+            ends["oldest"] if ends is not None else "", ends["newest"] if ends is not None else "", row.get("growth", ""),
+        ])  # fmt: skip
+    show(table(columns, body, words("table.brokers")))
+
+
+def gaps(rows: list[tuple[Any, Any, int]], words: Words) -> None:
+    """Where ids are missing: from, to, how many."""
+    columns = [Column("from", words("col.gap_from"), mono=True, role="time"), Column("to", words("col.gap_to"), mono=True, role="time"),
+               Column("missing", words("col.missing"), right=True)]  # fmt: skip
+
+    def moment(value: Any) -> str:
+        return f"{value:%Y-%m-%d %H:%M:%S}.{value.microsecond // 1000:03d}" if hasattr(value, "microsecond") else f"{value:,.3f} s"
+
+    show(table(columns, ((moment(a), moment(b), number(n)) for a, b, n in rows), words("table.gaps")))

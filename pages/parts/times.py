@@ -1,0 +1,75 @@
+"""Instants as text in the reader's zone, always with the offset beside them. Knows no id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+
+@cache
+def zone_names() -> tuple[str, ...]:
+    """Every IANA zone a person would look for, in order."""
+    skip = ("Etc/", "SystemV/", "posix/", "right/", "US/", "Brazil/", "Canada/", "Chile/", "Mexico/")
+    names = {name for name in available_timezones() if "/" in name and not name.startswith(skip)}
+    return ("UTC", *sorted(names))
+
+
+def zone_of(name: str) -> tzinfo | None:
+    """A zone by its IANA name or as +08:00; None for what is no zone."""
+    if name in ("UTC", "Z", "Etc/UTC"):
+        return UTC
+    text = name.strip()
+    sign, rest = text[:1], text[1:]
+    if sign in ("+", "-") and len(rest) == 5 and rest[2] == ":" and (rest[:2] + rest[3:]).isdigit():
+        ahead = timedelta(hours=int(rest[:2]), minutes=int(rest[3:]))
+        return timezone(-ahead if sign == "-" else ahead) if ahead < timedelta(hours=24) else None
+    if text not in available_timezones():
+        return None
+    return ZoneInfo(text)
+
+
+def offset_text(moment: datetime) -> str:
+    """`+08:00`, with seconds where an old zone has them."""
+    ahead = moment.utcoffset() or timedelta()
+    sign = "-" if ahead < timedelta() else "+"
+    total = int(abs(ahead).total_seconds())
+    seconds = f":{total % 60:02d}" if total % 60 else ""
+    return f"{sign}{total // 3600:02d}:{total // 60 % 60:02d}{seconds}"
+
+
+def aware(moment: datetime) -> datetime:
+    """Table columns are UTC; a datetime without zone is one of them."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def full(moment: datetime | None, zone: tzinfo) -> str:
+    """`2026-11-21 09:50:13.373 +08:00`."""
+    if moment is None or moment != moment:
+        return ""
+    local = aware(moment).astimezone(zone)
+    return f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03d} {offset_text(local)}"
+
+
+def minute(moment: datetime | None, zone: tzinfo) -> str:
+    """`2026-11-21 09:50 +08:00`."""
+    if moment is None or moment != moment:
+        return ""
+    local = aware(moment).astimezone(zone)
+    return f"{local:%Y-%m-%d %H:%M} {offset_text(local)}"
+
+
+def between(first: datetime, last: datetime, zone: tzinfo) -> tuple[str, str]:
+    """The two ends of a span as short as they can be told apart; the second carries the offset."""
+    start, end = aware(first).astimezone(zone), aware(last).astimezone(zone)
+    offset = offset_text(end)
+    if start.date() != end.date():
+        return f"{start:%Y-%m-%d %H:%M}", f"{end:%Y-%m-%d %H:%M} {offset}"
+    clock = "%H:%M" if end - start >= timedelta(minutes=2) else "%H:%M:%S"
+    return f"{start:%Y-%m-%d} {start.strftime(clock)}", f"{end.strftime(clock)} {offset}"
+
+
+def local_naive(moments: Iterable[datetime], zone: tzinfo) -> list[datetime]:
+    """Instants as wall clock of the zone: Plotly has no zones, its axis shows what it is given."""
+    return [aware(moment).astimezone(zone).replace(tzinfo=None) for moment in moments]

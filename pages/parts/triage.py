@@ -1,0 +1,115 @@
+"""What every chart page begins with: which run is shown, a way to another, its link, its tables to take away."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+import pandas as pd
+import streamlit as st
+
+from idcore.runs import Run, runs_root
+from pages.parts import cache, export, problems, scans, watch
+from pages.parts.markup import tag
+from pages.parts.text import Words
+from pages.parts.view import View, link_params, view
+from pages.parts.widgets import download, empty, page_link, show
+
+TABLES = ("processes", "hosts", "brokers", "segments", "clients", "counters", "timeline", "activity", "distribution",
+          "growth", "refused", "files")  # fmt: skip
+MOST_LISTED = 12
+
+
+def run_of(page: str) -> Run:
+    """The run this page shows, with its line on top. Without one, or before it is done, the page ends here."""
+    words = view().words
+    with problems.caught():
+        run = scans.current()
+    if run is None:
+        listed = [row for row in cache.runs(str(runs_root())) if row["state"] == "done"]
+        links = [("decode", words("empty.decode"))] + ([("runs", words("empty.runs"))] if listed else [])
+        empty(words(f"empty.{page}"), *links)
+        st.stop()
+    if st.query_params.get("run") != run.name:
+        st.query_params["run"] = run.name
+    if run.state != "done":
+        st.html(tag("p", tag("b", run.title), class_="mq-run"))
+        watch.scan_state(run)
+        st.stop()
+    line(run, page, words)
+    return run
+
+
+def line(run: Run, page: str, words: Words) -> None:
+    """Which run: its name, files, bytes, ids, when; switch, link, download."""
+    summary = run.summary or {}
+    facts = [words.count("file", summary.get("files", 0)), words.bytes(summary.get("text_bytes", 0)),
+             words.count("id", summary.get("ids", 0)), view().minute(run.created)]  # fmt: skip
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="run-line"):
+        show(tag("div", tag("b", run.title), *(tag("span", fact) for fact in facts), class_="mq-run"))
+        with st.popover(words("run.switch"), type="tertiary", icon=":material/swap_horiz:"):
+            others = [row for row in cache.runs(str(runs_root())) if row["state"] == "done" and row["name"] != run.name]
+            for row in others[:MOST_LISTED]:
+                page_link(page, f"{row['title']} · {view().minute(row['created'])}", run=row["name"])
+            if not others:
+                st.caption(words("run.no_other"))
+            page_link("runs", words("run.all"), icon=":material/history:")
+        with st.popover(words("run.link"), type="tertiary", icon=":material/link:"):
+            st.code(address(run), language=None, wrap_lines=True)
+        download(words("run.download"), lambda: everything(run), f"{run.name}.zip", key="run-zip", mime="application/zip")
+
+
+def address(run: Run) -> str:
+    """The address of this very view."""
+    parts = urlsplit(st.context.url or "")
+    asked = {name: st.query_params.get_all(name) for name in st.query_params}
+    query = urlencode({**asked, **link_params(run=run.name)}, doseq=True)
+    return urlunsplit((parts.scheme, parts.netloc, parts.path, query, ""))
+
+
+def everything(run: Run) -> bytes:
+    """All tables of a run in one archive."""
+    frames = ((name, cache.frame(run, name)) for name in TABLES if run.has(name))
+    return export.zip_frames(frames, run.summary or {})
+
+
+def process_key(row: Any) -> str:
+    """A process in an address: host~pid~loader, and the layout where it is not the usual one."""
+    tail = f"~{row['layout']}" if row["layout"] == "uniq_v4_le" else ""
+    return f"{row['host']}~{row['pid']}~{row['loader']}{tail}"
+
+
+def find_process(processes: pd.DataFrame, key: str | None) -> int | None:
+    """The row a key names."""
+    if not key:
+        return None
+    parts = key.split("~")
+    if len(parts) < 3 or not parts[1].isdigit():
+        return None
+    hit = (processes["host"] == parts[0]) & (processes["pid"] == int(parts[1])) & (processes["loader"] == parts[2])
+    hit &= (processes["layout"] == "uniq_v4_le") == (len(parts) > 3)
+    places = processes.index[hit]
+    return int(places[0]) if len(places) else None
+
+
+def notes(run: Run, shown: View) -> list[str]:
+    """The small print of every chart page: what was assumed, what failed, what was refused."""
+    words = shown.words
+    summary = run.summary or {}
+    lines = []
+    assumed = summary.get("assumed") or run.options
+    if assumed.get("zone"):
+        key = f"run.zone_{assumed.get('zone_source') or 'assumed'}"
+        lines.append(words(key if words.has(key) else "run.zone_assumed", zone=assumed["zone"], at=str(assumed.get("at", ""))[:10]))
+    files = cache.frame(run, "files")
+    if not files.empty:
+        failed = files[files["error"].notna() & (files["error"] != "")]
+        if len(failed):
+            names = words("comma").join(f"{row.file} ({row.error})" for row in failed.head(5).itertuples())
+            lines.append(words("run.failed_files", n=words.count("file", len(failed)), of=f"{len(files):,}", names=names))
+    refused = cache.frame(run, "refused")
+    if not refused.empty:
+        sums = refused.groupby("reason")["ids"].sum().sort_values(ascending=False)
+        said = words("comma").join(f"{words(f'refusal.{code}')} {n:,}" for code, n in sums.items())
+        lines.append(words("refused.line", n=words.count("token", int(sums.sum())), reasons=said) + words("stop"))
+    return lines

@@ -1,0 +1,80 @@
+"""How this visitor reads: language, zone, theme, kept in the address. Knows no page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from typing import Literal, cast
+
+import streamlit as st
+
+from pages.parts import roles, text, times
+
+ZoneFrom = Literal["chosen", "browser", "default"]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The choices that colour every page."""
+
+    words: text.Words
+    zone: tzinfo
+    zone_name: str
+    zone_from: ZoneFrom
+    theme: roles.Theme
+
+    @property
+    def palette(self) -> roles.Palette:
+        """The colours of the reader's theme."""
+        return roles.palette(self.theme)
+
+    def full(self, moment: datetime | None) -> str:
+        """An instant to the millisecond."""
+        return times.full(moment, self.zone)
+
+    def minute(self, moment: datetime | None) -> str:
+        """An instant to the minute."""
+        return times.minute(moment, self.zone)
+
+    def now(self) -> datetime:
+        """The clock of this page; the core has none."""
+        return datetime.now(UTC)
+
+
+def browser_zone() -> str | None:
+    """The browser's zone, where it is one we know."""
+    name = st.context.timezone
+    return name if name and times.zone_of(name) is not None else None
+
+
+def settle() -> View:
+    """Language and zone: the address first, then this session's choice, then the browser."""
+    state, query = st.session_state, st.query_params
+    lang = text.lang_of(query.get("lang")) or text.lang_of(state.get("lang")) or text.lang_of(st.context.locale) or "en"
+    asked = query.get("zone", "").replace(" ", "+") or state.get("zone_chosen")
+    zone = times.zone_of(asked) if asked else None
+    source: ZoneFrom
+    if zone is not None and asked:
+        name, source = asked, "chosen"
+    elif (browser := browser_zone()) is not None:
+        name, zone, source = browser, times.zone_of(browser), "browser"
+    else:
+        name, zone, source = "UTC", UTC, "default"
+    theme = cast(roles.Theme, "dark" if st.context.theme.type == "dark" else "light")
+    state["lang"], state["zone_chosen"] = lang, name if source == "chosen" else None
+    made = View(text.words(lang), zone or UTC, name, source, theme)
+    state["view"] = made
+    return made
+
+
+def view() -> View:
+    """What settle() found in this run."""
+    found = st.session_state.get("view")
+    return found if isinstance(found, View) else settle()
+
+
+def link_params(**more: str | None) -> dict[str, str]:
+    """What every link inside the console carries: language and zone where they are chosen, and what is given."""
+    state = st.session_state
+    params = {"lang": "zh" if state.get("lang") == "zh" else None, "zone": state.get("zone_chosen"), **more}
+    return {key: value for key, value in params.items() if value}

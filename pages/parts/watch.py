@@ -1,0 +1,90 @@
+"""A running scan as it goes: bytes, rate, ids, time left, cancel; and the states it can end in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from idcore.runs import Run
+from pages.parts import scans
+from pages.parts.markup import tag
+from pages.parts.text import Words
+from pages.parts.view import view
+
+EVERY = 0.4
+
+
+def scan_state(run: Run | None, again: Callable[[], None] | None = None) -> bool:
+    """Shows how far the scan of a run is; True when its tables are there."""
+    words = view().words
+    if run is None:
+        no_engine(words)
+        return False
+    state = run.state
+    if state == "done":
+        return True
+    if state in ("new", "running"):
+        st.fragment(ticking, run_every=EVERY)(run)
+    elif state == "cancelled":
+        st.info(words("scan.cancelled"), icon=":material/cancel:")
+        offer(words, again)
+    else:
+        st.error(words("scan.failed", reason=run.error or words("scan.gone")), icon=":material/error:")
+        offer(words, again)
+    return False
+
+
+def offer(words: Words, again: Callable[[], None] | None) -> None:
+    """Try again."""
+    if again is not None:
+        st.button(words("scan.again"), on_click=again, key="scan-again")
+
+
+def ticking(run: Run) -> None:
+    """One look at the job; when it has ended, the whole page is drawn again."""
+    words = view().words
+    job = scans.job_of(run)
+    state = run.state
+    if state not in ("new", "running"):
+        st.rerun()
+    progress = job.progress() if job is not None else None
+    if progress is None or progress.state == "waiting" or not progress.bytes_total:
+        engine = scans.engine()
+        starting = engine is not None and engine.state == "starting"
+        text = words("scan.starting", seconds=words.duration(engine.seconds)) if starting and engine else words("scan.waiting")
+        st.progress(0.0, text)
+    else:
+        share = min(1.0, progress.bytes_done / progress.bytes_total)
+        st.progress(share, progress_text(progress.bytes_done, progress.bytes_total, progress.ids, progress.seconds,
+                                         progress.seconds_left, words))  # fmt: skip
+    if job is not None:
+        st.button(words("scan.cancel"), key=f"cancel-{run.name}", on_click=job.cancel)
+
+
+def progress_text(done: int, total: int, ids: int, seconds: float, left: float | None, words: Words) -> str:
+    """The figures of a running scan in one line."""
+    parts = [words("scan.bytes", done=words.bytes(done), total=words.bytes(total))]
+    if seconds > 0.2 and done:
+        parts.append(words("scan.rate", rate=words.bytes(done / seconds)))
+    if ids:
+        parts.append(words.count("id", ids))
+    if left is not None:
+        parts.append(words("scan.left", span=words.duration(left)))
+    return " · ".join(parts)
+
+
+def no_engine(words: Words) -> None:
+    """Charts need Spark, and Spark needs Java: what is missing, and how to get it."""
+    engine = scans.engine()
+    if engine is None:
+        st.info(words("scan.no_spark"), icon=":material/info:")
+    elif engine.state == "no_java":
+        st.info(words("scan.no_java"), icon=":material/info:")
+        st.code(engine.text, language="bash")
+    elif engine.state == "failed":
+        st.error(words("scan.spark_failed", reason=engine.text), icon=":material/error:")
+    elif problem := st.session_state.get("scan_problem"):
+        st.error(problem, icon=":material/error:")
+    else:
+        st.html(tag("p", words("scan.off"), class_="mq-faint"))

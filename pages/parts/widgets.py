@@ -1,0 +1,90 @@
+"""What every page is made of: the sentence, the chart with its text and its data, the small print, empty states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.parts import export
+from pages.parts.figures import CONFIG
+from pages.parts.markup import Html, tag
+from pages.parts.view import View, link_params, view
+
+
+def heading(key: str) -> None:
+    """The page's name."""
+    st.title(view().words(key), anchor=False)
+
+
+def said(sentence: str) -> None:
+    """The answer in a sentence; **figures** are set off."""
+    parts = sentence.split("**")
+    inside = [tag("b", part) if place % 2 else part for place, part in enumerate(parts)]
+    st.html(tag("p", *inside, class_="mq-said"))
+
+
+def small_print(lines: Sequence[str]) -> None:
+    """What was assumed, left out or thinned."""
+    shown = [line for line in lines if line]
+    if shown:
+        st.html(tag("ul", *(tag("li", line) for line in shown), class_="mq-small"))
+
+
+def show(html: Html) -> None:
+    """Escaped HTML from markup, and nothing else."""
+    st.html(html)
+
+
+def chart(figure: go.Figure, alt: str, data: Callable[[], pd.DataFrame] | None, name: str, *, select: bool = False,
+          ) -> Any:
+    """A picture with its text for screen readers, and its data one click away."""
+    words = view().words
+    state: Any = None
+    if select:
+        state = st.plotly_chart(figure, theme=None, config=CONFIG, key=f"chart-{name}", alt=alt, on_select="rerun",
+                                selection_mode="points")  # fmt: skip
+    else:
+        st.plotly_chart(figure, theme=None, config=CONFIG, key=f"chart-{name}", alt=alt)
+    if data is not None:
+        download(words("csv.of_chart"), lambda: export.csv_frame(data()), f"{name}.csv", key=f"data-{name}")
+    return state
+
+
+def download(label: str, data: Callable[[], bytes], file: str, *, key: str, mime: str = "text/csv") -> None:
+    """A file that is made when it is asked for."""
+    st.download_button(
+        label, data, file, mime, key=key, on_click="ignore", type="tertiary", icon=":material/download:",
+    )
+
+
+def page_link(address: str, label: str, *, icon: str | None = None, **params: str | None) -> None:
+    """A link to a page of the console that keeps language, zone and what is given."""
+    pages = st.session_state.get("pages", {})
+    if address in pages:
+        st.page_link(pages[address], label=label, icon=icon, query_params=link_params(**params))
+
+
+def href(address: str, **params: str | None) -> str:
+    """The same as an address, for links inside tables."""
+    from urllib.parse import urlencode
+
+    query = urlencode(link_params(**params))
+    return f"{address}?{query}" if query else address
+
+
+def empty(text: str, *links: tuple[str, str]) -> None:
+    """Nothing to show: what to do, with links that do it."""
+    with st.container(border=True, key="empty"):
+        st.markdown(text)
+        with st.container(horizontal=True, gap="medium"):
+            for address, label in links:
+                page_link(address, label, icon=":material/arrow_forward:")
+
+
+def zone_note(shown: View) -> str:
+    """Which zone the times of this page are in, and why."""
+    return shown.words(f"zone.note_{shown.zone_from}", zone=shown.zone_name)

@@ -1,0 +1,54 @@
+"""Counters: the 16-bit counter of one process as the sawtooth it is, and which process to look at. Computes nothing."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import cache, figures_counters, filters, ranking, sentences, tables, triage
+from pages.parts.view import view
+from pages.parts.widgets import chart, heading, said, small_print, zone_note
+
+shown = view()
+words = shown.words
+heading("page.counters")
+run = triage.run_of("counters")
+processes = cache.frame(run, "processes")
+if processes.empty:
+    st.info(words("producers.none"), icon=":material/info:")
+    small_print(triage.notes(run, shown))
+    st.stop()
+processes = sentences.sorted_processes(processes, "ids").reset_index(drop=True)
+place = ranking.choose(processes, shown)
+row = processes.iloc[place].to_dict()
+said(sentences.process(row, shown))
+points = cache.points(run, row)
+
+left, right = st.columns([5, 2], gap="large")
+drawn = None
+with left:
+    if points.empty:
+        st.info(words("counters.no_points"), icon=":material/info:")
+    else:
+        figure, drawn = figures_counters.sawtooth(points, words, shown.palette, shown.zone, shown.zone_name)
+        alt = sentences.process(row, shown).replace("**", "")
+        chart(figure, alt, lambda: points, f"counter-{place}")
+with right:
+    ranking.show(processes, place, shown)
+
+if drawn is not None and drawn.gaps:
+    st.subheader(words("counters.gaps"), anchor=False)
+    largest = sorted(drawn.gaps, key=lambda gap: -gap[2])
+    tables.gaps(largest[:100], words)
+st.subheader(words("producers.processes"), anchor=False)
+rows, first = tables.paged(processes, "processes_page")
+tables.processes(rows, shown, run.name, first=first)
+tables.pager(processes, "processes_page")
+filters.takeaway(processes, "processes")
+total = int(row["distinct"])
+small_print([
+    words("counters.thinned", shown=f"{len(points):,}", all=words.count("id", total)) if len(points) < total else "",
+    words("counters.bands", n=figures_counters.MOST_LABELS) if drawn is not None and len(drawn.gaps) > figures_counters.MOST_LABELS else "",
+    "" if row["wraps_certain"] else words("counters.uncertain"),
+    words("counters.missing_note") if row["missing"] else "",
+    *triage.notes(run, shown), zone_note(shown),
+])  # fmt: skip

@@ -1,0 +1,59 @@
+"""Producers: which hosts and processes made the ids, and when. Computes nothing itself."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import cache, figures_hosts, filters, marks, sentences, tables, triage
+from pages.parts.view import view
+from pages.parts.widgets import chart, heading, said, small_print, zone_note
+
+SORTS = ("ids", "missing", "wraps", "rate", "first", "host")
+
+shown = view()
+words = shown.words
+heading("page.producers")
+run = triage.run_of("producers")
+hosts, processes, activity = (cache.frame(run, name) for name in ("hosts", "processes", "activity"))
+if processes.empty:
+    clients = cache.frame(run, "clients")
+    st.info(words("producers.none" if clients.empty else "producers.only_clients"), icon=":material/info:")
+    small_print([*triage.notes(run, shown), zone_note(shown)])
+    st.stop()
+said(sentences.producers(processes, shown))
+
+with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
+    st.subheader(words("producers.by_host"), anchor=False)
+    measure = st.segmented_control(
+        words("producers.measure"), ["ids", "distinct"], default="ids", required=True, key="measure", bind="query-params",
+        format_func=lambda name: words(f"col.{name}"), label_visibility="collapsed",
+    )  # fmt: skip
+labels = {host: [words(f"mark.{code}") for code in codes] for host, codes in marks.of_hosts(processes).items()}
+bars = figures_hosts.bars(hosts, measure or "ids", words, shown.palette, chosen=filters.linked("host"), marks=labels)
+picked = chart(bars, words("producers.alt", hosts=words.count("host", len(hosts))), lambda: hosts, "hosts", select=True)
+chosen = filters.chosen("host", picked)
+
+if not activity.empty:
+    st.subheader(words("producers.over_time"), anchor=False)
+    order = figures_hosts.top_hosts(hosts, "ids")[0]["host"].tolist()
+    order = [host for host in order if host in set(activity["host"]) and (not chosen or host in chosen)]
+    if order:
+        heat, step = figures_hosts.heat(activity, order, words, shown.palette, shown.zone, shown.zone_name)
+        chart(heat, words("producers.alt_time", step=words.count("minute", step)), lambda: activity, "activity")
+
+st.subheader(words("producers.processes"), anchor=False)
+rows = processes[processes["host"].isin(chosen)] if chosen else processes
+with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    sort = st.selectbox(words("sort"), SORTS, format_func=lambda name: words(f"sort.{name}"), key="sort", bind="query-params")
+    if chosen:
+        filters.clear("host", words("filter.shown", name=words("comma").join(chosen), n=words.count("process", len(rows))))
+rows = sentences.sorted_processes(rows, sort)
+page, first = tables.paged(rows, "processes_page")
+tables.processes(page, shown, run.name, first=first)
+tables.pager(rows, "processes_page")
+filters.takeaway(rows, "processes")
+small_print([
+    words("producers.heat_note", step=words.count("minute", step)) if not activity.empty and order else "",
+    words("producers.top_note", n=figures_hosts.TOP, all=words.count("host", len(hosts))) if len(hosts) > figures_hosts.TOP + 1 else "",
+    *triage.notes(run, shown), zone_note(shown),
+])  # fmt: skip
