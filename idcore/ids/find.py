@@ -20,15 +20,15 @@ _CONTEXT = 256
 _RUN = re.compile(r"[0-9A-Fa-f]{32,}")
 _LAST_RUN = re.compile(r"[0-9A-Fa-f]*\Z")
 _NO_HEX = re.compile(r"[^0-9A-Fa-f]")
-_LONG_DIGITS = re.compile(r"[0-9A-Fa-f]+")
+_HEX_WORD = re.compile(r"[0-9A-Fa-f]+")
 
-# A name and what may stand between it and its value: `msgId=`, `"msgId":"`, `\"msgId\": \"`, `OffsetID:      `,
-# `Message ID: `, `%22msgId%22%3A%22`, `消息ID： `.
-_LABEL = re.compile(
-    r"(?P<name>[A-Za-z_][A-Za-z0-9_]*(?: I[Dd])?)"
-    r"(?P<sign>(?:\\?[\"']|%22|\\u0022|\\x22)?\s{0,4}(?:=|:|：|%3[AaDd]|->)\s{0,24}[\[({<]?\s?(?:\\?[\"']|%22|\\u0022|\\x22)?\[?"
-    r"| {1,4})\Z")
-_LIST_ITEM = re.compile(r"(?P<item>[0-9A-Fa-f]{32,56})[\"']?,\s?[\"']?\Z")
+# What may stand between a name and its value: `msgId=`, `"msgId":"`, `\"msgId\": \"`, `OffsetID:      `,
+# `Message ID: `, `%22msgId%22%3A%22`, `消息ID： `, `id -> [`.
+_SIGNS = " \t\"'\\=:：[({<"
+_ESCAPED_SIGNS = ("%22", "%27", "%3A", "%3a", "%3D", "%3d", "%5B", "%5b", "%20", "\\u0022", "\\x22", "->")
+_NAMING = ("=", ":", "：", "%3A", "%3a", "%3D", "%3d", "->")
+_SIGNS_MOST = 40
+_NAME = re.compile(r"(?:\bmessage )?[A-Za-z_][A-Za-z0-9_]*\Z", re.IGNORECASE)
 _NAMES = frozenset({
     "msgid", "msgids", "messageid", "message id", "offsetmsgid", "offsetid", "uniq_key", "transactionid",
     "__transactionid__", "origin_message_id", "uniqid", "uniqkey", "message_id", "msg_id", "offset_msg_id",
@@ -180,9 +180,9 @@ def _tokens(
     born: list[tuple[int, int]],
 ) -> Iterator[Token]:
     stop_before, label_before = -1, None
-    for start, stop, first in places:
-        label = _label(text, first if first == start else start)
-        if label is None and stop_before >= 0 and _LIST_ITEM.search(text, max(0, start - 60), start):
+    for start, stop, _ in places:
+        label = _label(text, start)
+        if label is None and stop_before >= 0 and text[stop_before:start].strip(" \"'") == ",":
             label = label_before  # the next of a comma-joined list bears the name of the first
         yield Token(text[start:stop], number, column_from + start + 1, label, _born_of(start, born), prefix,
                     _vouched(text, start))
@@ -190,18 +190,28 @@ def _tokens(
 
 
 def _label(text: str, start: int) -> str | None:
-    match = _LABEL.search(text, max(0, start - 80), start)
+    """The name in front of a value, past quotes, brackets and one of the signs that give a name its value."""
+    before = text[max(0, start - _SIGNS_MOST):start]
+    bare = before.rstrip(_SIGNS)
+    while bare.endswith(_ESCAPED_SIGNS):
+        sign = next(sign for sign in _ESCAPED_SIGNS if bare.endswith(sign))
+        bare = bare[: -len(sign)].rstrip(_SIGNS)
+    if not bare or not (bare[-1].isalnum() or bare[-1] == "_"):
+        return None
+    signs = before[len(bare):]
+    end = start - len(signs)
+    match = _NAME.search(text[max(0, end - _SIGNS_MOST):end])
     if match is None:
         return None
-    name = match["name"]
+    name = match.group()
     if name.lower() in _NAMES:
         return name
-    bare = name.rpartition(" ")[2] if " " in name else name
-    if not match["sign"].strip() and bare.lower() not in _NAMES:
+    name = name.rpartition(" ")[2]
+    if name.lower() not in _NAMES and not any(sign in signs for sign in _NAMING):
         return None  # only blanks between: a word of the sentence, not a name
-    if _LONG_DIGITS.fullmatch(name) and len(name) >= 8:
+    if len(name) >= 8 and _HEX_WORD.fullmatch(name):
         return None
-    return name if " " not in name or name.lower() in _NAMES else bare
+    return name
 
 
 def _vouched(text: str, start: int) -> bool:

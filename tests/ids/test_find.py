@@ -182,7 +182,7 @@ def test_the_same_tokens_however_the_text_is_cut(text: str, size: int) -> None:
 def long_line(pieces: int) -> Iterator[str]:
     """One line of `pieces` times 100,000 characters: text, ids at odd places, runs that are no ids."""
     for number in range(pieces):
-        head = f"msgId={ID[:-4]}{number:04X}, %22{OFFSET} " + "a" * (number % 71) + "-"
+        head = f"msgId={ID[:-4]}{number:04X}, %22{OFFSET} " + "a" * (number % 31) + "-"
         yield head + ". word " * ((100_000 - len(head)) // 7) + "." * ((100_000 - len(head)) % 7)
 
 
