@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 Id = tuple[int, int]  # elapsed in ms, 16-bit counter
 
@@ -74,13 +75,13 @@ class Chain:
 
     @property
     def out_of_order(self) -> int:
-        return sum(b < a for a, b in zip(self.positions, self.positions[1:], strict=False))
+        return sum(b < a for a, b in pairwise(self.positions))
 
 
 def unroll(ids: list[Id], track: int) -> Chain:
     ids = sorted(ids)
     positions = [0]
-    for a, b in zip(ids, ids[1:], strict=False):
+    for a, b in pairwise(ids):
         positions.append(positions[-1] + step(a[1], b[1]))
     return Chain(ids, positions, track)
 
@@ -108,7 +109,7 @@ def chains(distinct: list[Id]) -> list[Chain]:
         return _shared(ids, fragments)
     cuts = [] if 2 * openings > len(ids) else _breaks(ids, opened, repeats)
     bounds = [0, *cuts, len(ids)]
-    return [unroll(ids[a:b], 0) for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [unroll(ids[a:b], 0) for a, b in pairwise(bounds)]
 
 
 def tracks(found: list[Chain]) -> int:

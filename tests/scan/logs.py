@@ -1,4 +1,4 @@
-"""Hostile logs with a seed and, where there is one, the truth that was planted in them. Refuses to know how they are read."""
+"""Hostile logs with a seed and, where there is one, the truth planted in them. Refuses to know how they are read."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def live(
     r: random.Random, rate: float, count: int, start: int | None = None, elapsed: int = NOON, lost: float = 0.0,
     sampled: int = 0, late: int = 0,
 ) -> Ids:  # fmt: skip
-    """One process: `count` logged ids at `rate` a second, with messages lost, sampled, or threads late by up to `late` ms."""
+    """One process: `count` logged ids at `rate` a second; messages lost or sampled, threads late by up to `late` ms."""
     now, counter = float(elapsed), r.randrange(65536) if start is None else start
     out = [(elapsed, counter & 0xFFFF)]
     while len(out) < count:
@@ -101,7 +101,7 @@ def joined(lines: list[str], end: str = "\n") -> bytes:
 
 
 def honest(seed: int) -> Log:
-    """Processes alone with their fingerprint: complete, gappy, sampled, with late threads, wrapping. tracks 1, chains 1."""
+    """Processes alone with their fingerprint: complete, gappy, sampled, late threads, wrapping. tracks 1, chains 1."""
     r = random.Random(seed)
     lives = {
         1: live(r, 100, 700, start=65400),
@@ -228,9 +228,7 @@ def mixed(seed: int, lines: int = 1200) -> Log:
             late = r.choice((2_678_400_000, 2_678_400_001, 2_678_401_000, 2_678_401_001, 3_000_000_000, 2**32 - 5))
             made.append(label + uniq(0x0A000007, r.randrange(1, 9), r.choice((JAVA, 0x7FFF0001)), late, r.randrange(9)))
         elif kind < 0.78:
-            made.append(
-                f"{'0' * 32} {'F' * 32} {offset(0x0A000001, 0, 77)} {offset(0x0A000001, 65535, (1 << 48) + r.randrange(2))}"
-            )
+            made.append(f"{'0' * 32} {'F' * 32} {offset(10, 0, 77)} {offset(10, 65535, (1 << 48) + r.randrange(2))}")
         elif kind < 0.8:
             made.append(f"02{client(1, 2, 3, 4)[2:]} {client(1, 2, 3, 4).lower()} {'a' * 32} {'1' * 32} {'A' * 56}")
         else:
@@ -247,14 +245,12 @@ def clock_and_month(seed: int) -> Log:
         (0, 0.001, 9.4, 9.5, 27.99, 28.0, 28.5, 29.9, 30.0, 30.99, 31.0, 31.0 + 500 / day, 40), 1
     ):
         for k in range(5):
-            lines.append(f"msgId={uniq(0x0A000003, pid, JAVA, int(days * day) + k * 60_000, k)}")
-            lines.append(
-                f"msgId={uniq(0x0A000003, pid, JAVA, 2**32 - 5 * (k + 1), 100 + k)}" if r.random() < 0.3 else ""
-            )
-            lines.append(f"x {uniq_le(0xC0A80101 + pid, 0x12A6, int(days * day) + k * 60_000, k)}")
-            lines.append(
-                f"x {uniq6(pid << 120 | 5, pid, 0x1234567, int(days * day) + k * 60_000, k)} {offset(9, 9, k + pid * 99)}"
-            )
+            elapsed = int(days * day) + k * 60_000
+            lines.append(f"msgId={uniq(0x0A000003, pid, JAVA, elapsed, k)}")
+            if r.random() < 0.3:
+                lines.append(f"msgId={uniq(0x0A000003, pid, JAVA, 2**32 - 5 * (k + 1), 100 + k)}")
+            lines.append(f"x {uniq_le(0xC0A80101 + pid, 0x12A6, elapsed, k)}")
+            lines.append(f"x {uniq6(pid << 120 | 5, pid, 0x1234567, elapsed, k)} {offset(9, 9, k + pid * 99)}")
     r.shuffle(lines)
     return Log(f"clock {seed}", joined(lines))
 

@@ -201,7 +201,7 @@ def test_two_wraps() -> None:
 
 
 def test_a_fall_that_no_wrap_explains_is_a_restart() -> None:
-    # 5000..5009 at 0.1 ids/ms, 2 s later 0..9; a wrap would be 60,527 ids, the rate gives 1,024 + 4 * 0.1 * 2,250 at most
+    # 5000..5009 at 0.1 ids/ms, 2 s later 0..9; a wrap would be 60,527 ids, the rate allows 1,024 + 4 * 0.1 * 2,250
     found = chains(run(5000, 10, 0, 10) + run(0, 10, 2090, 10))
     assert [(c.ids[0][1], c.produced, c.track) for c in found] == [(5000, 10, 0), (0, 10, 0)]
 

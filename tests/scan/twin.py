@@ -1,5 +1,4 @@
-"""The slow twin of the scan: text in, every table out, with regular expressions, dicts and lists. It refuses to be quick,
-and to know the code it judges: nothing of idcore is imported."""
+"""The slow twin of the scan: text in, every table out, with dicts and lists. Refuses to know the code it judges."""
 
 from __future__ import annotations
 

@@ -1,0 +1,47 @@
+"""Tables of the scan beside those of the twin: the same rows, whatever their order. Knows no rule of either."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+Row = dict[str, Any]
+NOT_TWINNED = {"maker"}  # words, made by idcore.ids.makers and tested there
+
+
+def value(cell: Any) -> Any:
+    return f"{cell:.12g}" if isinstance(cell, float) else cell
+
+
+def rows(table: Sequence[Row], columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    return sorted((tuple(value(row[c]) for c in columns) for row in table), key=repr)
+
+
+def differences(got: Mapping[str, pa.Table], want: Mapping[str, Sequence[Row]]) -> list[str]:
+    """One line for each row that only one of them has."""
+    out = []
+    for name, wanted in want.items():
+        found = got[name].to_pylist()
+        columns = [c for c in (wanted or found or [{}])[0] if c not in NOT_TWINNED]
+        if name == "refused":
+            columns = ["reason", "ids"]
+        if name == "files":
+            columns = ["file", "bytes", "text_bytes", "ids", "refused"]
+        a, b = rows(found, columns), rows(wanted, columns)
+        out += [f"{name}: only the scan has {dict(zip(columns, row, strict=True))}" for row in a if row not in b]
+        out += [f"{name}: only the twin has {dict(zip(columns, row, strict=True))}" for row in b if row not in a]
+        if not out and a != b:
+            out.append(f"{name}: some row stands more often in one of them")
+    return out
+
+
+def same(a: Mapping[str, pa.Table], b: Mapping[str, pa.Table], but: Sequence[str] = ()) -> list[str]:
+    """The names of tables that differ between two scans, all columns counted."""
+    return [
+        name
+        for name in a
+        if name not in but
+        and rows(a[name].to_pylist(), a[name].column_names) != rows(b[name].to_pylist(), b[name].column_names)
+    ]

@@ -1,0 +1,31 @@
+"""What the tests of the scan share: a log on disk, and how tables are compared. Starts no Spark of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def on_disk(tmp_path: Path) -> Callable[[bytes, str], str]:
+    """Writes bytes under a name; returns the path."""
+
+    def write(data: bytes, name: str = "a.log") -> str:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return str(path)
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def spark() -> None:
+    """The project's own local session, one for all tests; skipped where there is no Java."""
+    from idcore.spark import session
+
+    if session.java() is None:
+        pytest.skip("no Java")
+    session.session()

@@ -1,0 +1,212 @@
+"""The scan against its slow twin, without Spark: every table, every split size, every dress of the same ids."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from idcore.scan.local import scan_local
+from idcore.spark.job import month_rows
+from tests.scan import logs, twin
+from tests.scan.comparing import differences, same
+from tests.scan.logs import AT, Log, everything
+
+SHANGHAI = ZoneInfo("Asia/Shanghai")
+WHOLE = 1 << 30
+DAY = 86_400_000
+Write = Callable[..., str]
+
+
+def scan(*paths: str, split: int = WHOLE, zone: tzinfo = SHANGHAI, case: str = "strict") -> Mapping[str, pa.Table]:
+    return scan_local(list(paths), month_rows(AT, zone), split, case == "any")
+
+
+def expect(path: str, data: bytes, zone: tzinfo = SHANGHAI, case: str = "strict") -> dict[str, list[twin.Row]]:
+    return twin.tables({path: data}, zone, AT, case)
+
+
+ALL = [log for seed in (1, 2) for log in everything(seed)]
+
+
+@pytest.mark.parametrize("log", ALL, ids=lambda log: log.name)
+def test_every_table_equals_the_twin_at_every_split_size(log: Log, on_disk: Write) -> None:
+    path = on_disk(log.data)
+    want = expect(path, log.data)
+    whole = scan(path)
+    assert differences(whole, want) == []
+    for split in (64, 1000, 4096) if len(log.data) < 400_000 else (1000, 4096):
+        found = scan(path, split=split)
+        assert differences(found, want) == []
+        assert same(found, whole) == []
+
+
+@pytest.mark.parametrize("log", [log for log in ALL if log.tracks], ids=lambda log: log.name)
+def test_planted_tracks_and_chains_are_found(log: Log, on_disk: Write) -> None:
+    found = {row["pid"]: row for row in scan(on_disk(log.data))["processes"].to_pylist()}
+    assert {pid: found[pid]["tracks"] for pid in log.tracks} == log.tracks
+    assert {pid: found[pid]["chains"] for pid in log.chains} == log.chains
+
+
+@pytest.mark.parametrize("split", [1, 7, 31, 64])
+def test_the_smallest_splits(split: int, on_disk: Write) -> None:
+    for seed in (5, 6):
+        data = logs.mixed(seed, 25).data[:6000]
+        path = on_disk(data)
+        assert differences(scan(path, split=split), expect(path, data)) == []
+
+
+@pytest.mark.parametrize("split", [1, 16, 31, 32, 33, 64, 1000])
+def test_every_alignment_of_one_id(split: int, on_disk: Write) -> None:
+    one = logs.uniq(0x0A000000, 7, logs.JAVA, 1000, 0)
+    six = logs.uniq6(1 << 120, 7, logs.JAVA, 1000, 1)
+    mac = logs.client(0xFF, 7, 1, 2)
+    for padding in range(71):
+        data = f"{'q' * padding}{one}{'z' * (padding % 3 + 1)}{six}\n{'A' * (padding % 31)}-{mac}".encode()
+        path = on_disk(data)
+        assert differences(scan(path, split=split), expect(path, data)) == []
+
+
+def test_the_order_of_files_and_lines_does_not_matter(on_disk: Write) -> None:
+    parts = {on_disk(log.data, f"f{i}.log"): log.data for i, log in enumerate(everything(3)[:6])}
+    want = twin.tables(parts, SHANGHAI, AT)
+    paths = list(parts)
+    for turn in range(3):
+        random.Random(turn).shuffle(paths)
+        found = scan(*paths, split=50_000)
+        assert differences(found, want) == []
+        assert same(found, scan(*sorted(parts))) == []
+
+
+def test_a_file_twice_doubles_the_occurrences_and_nothing_else(on_disk: Write) -> None:
+    data = logs.mixed(4).data
+    path = on_disk(data)
+    once, twice = scan(path), scan(path, path, split=10_000)
+    assert differences(twice, twin.tables([(path, data), (path, data)], SHANGHAI, AT)) == []
+    assert same(once, twice, but=["files", "refused"]) != []
+    for name in once:
+        if name in ("files", "refused"):
+            continue
+        fixed = [c for c in once[name].column_names if c != "ids"]
+        assert same({name: once[name].select(fixed)}, {name: twice[name].select(fixed)}) == []
+        if "ids" in once[name].column_names:
+            assert sorted(2 * n for n in once[name]["ids"].to_pylist()) == sorted(twice[name]["ids"].to_pylist())
+
+
+def test_a_folder_is_read_to_any_depth_and_by_content(on_disk: Write, tmp_path_factory: pytest.TempPathFactory) -> None:
+    one, two = logs.mixed(7, 100).data, logs.honest(7).data[:50_000]
+    first = on_disk(one, "in/deep/er/a.txt")
+    second = on_disk(gzip.compress(two), "in/b.bin")
+    folder = first[: first.index("/deep")]
+    want = twin.tables({first: one, second: gzip.compress(two)}, SHANGHAI, AT)
+    assert [d for d in differences(scan(folder, split=5000), want) if '"bytes"' not in d] == []
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_done(on_disk: Write) -> None:
+    data = logs.mixed(8, 50).data
+    good, torn, gone = on_disk(data), on_disk(gzip.compress(data)[:900], "torn.gz"), "no-such-file.log"
+    found = scan(gone, good, torn)
+    errors = {row["file"]: row["error"] for row in found["files"].to_pylist()}
+    assert not errors[good]
+    assert errors[torn]
+    assert errors[gone]
+    assert found["brokers"].num_rows > 0
+
+
+def test_a_line_of_many_megabytes_without_a_newline(on_disk: Write) -> None:
+    r = random.Random(1)
+    ids = [logs.uniq(0x0A000001, 3, logs.JAVA, logs.NOON + k * 3, k) for k in range(70_000)]
+    data = b" ".join(part.encode() + b"-" * r.randrange(90) for part in ids)
+    assert b"\n" not in data and len(data) > 5_000_000
+    path = on_disk(data)
+    want = expect(path, data)
+    assert [(p["distinct"], p["missing"], p["wraps"]) for p in want["processes"]] == [(70_000, 0, 1)]
+    for split in (WHOLE, 300_000):
+        assert differences(scan(path, split=split), want) == []
+
+
+def test_hex_runs_of_a_megabyte(on_disk: Write) -> None:
+    data = logs.runs_of_hex(9, 1 << 20).data
+    path = on_disk(data)
+    for split in (WHOLE, 65_536, 4096):
+        assert differences(scan(path, split=split), expect(path, data)) == []
+
+
+def test_several_wraps_in_shuffled_lines(on_disk: Write) -> None:
+    lines = [logs.uniq(0x0A000001, 1, logs.JAVA, logs.NOON + k // 2, k * 2) for k in range(120_000)]
+    random.Random(3).shuffle(lines)
+    data = logs.joined(lines)
+    path = on_disk(data)
+    (row,) = scan(path, split=200_000)["processes"].to_pylist()
+    # 0, 2, ... 239,998: every second counter is missing; 65,536 divides it three times
+    assert (row["produced"], row["missing"], row["wraps"], row["tracks"]) == (239_999, 119_999, 3, 1)
+    assert differences(scan(path, split=200_000), expect(path, data)) == []
+
+
+@pytest.mark.parametrize("zone", [UTC, timezone(timedelta(hours=-3, minutes=-30)), ZoneInfo("Europe/Berlin")], ids=str)
+def test_zones(zone: tzinfo, on_disk: Write) -> None:
+    data = logs.clock_and_month(4).data
+    path = on_disk(data)
+    assert differences(scan(path, zone=zone), expect(path, data, zone)) == []
+
+
+@pytest.mark.parametrize("at", ["2026-01-01T00:00", "2025-10-31T23:30", "2024-03-01T00:00", "2025-12-31T23:59"])
+def test_references_at_the_ends_of_months(at: str, on_disk: Write) -> None:
+    data = logs.clock_and_month(5).data
+    path = on_disk(data)
+    reference = datetime.fromisoformat(at).replace(tzinfo=UTC)
+    found = scan_local([path], month_rows(reference, ZoneInfo("Europe/Berlin")))
+    assert differences(found, twin.tables({path: data}, ZoneInfo("Europe/Berlin"), reference)) == []
+
+
+def test_one_impossible_id_does_not_take_the_times_of_its_process(on_disk: Write) -> None:
+    for late in (31 * DAY, 31 * DAY + 500):
+        data = f"{logs.uniq(10, 7, logs.JAVA, 10 * DAY, 1)} {logs.uniq(10, 7, logs.JAVA, late, 2)}".encode()
+        (row,) = scan(on_disk(data), zone=UTC)["processes"].to_pylist()
+        assert row["first_sent_at"] == row["last_sent_at"] == datetime(2026, 2, 11, tzinfo=UTC)
+
+
+def test_case_any_reads_logs_that_fold_case(on_disk: Write) -> None:
+    data = logs.mixed(6).data.lower() + logs.shared(6).data
+    path = on_disk(data)
+    for case in ("strict", "any"):
+        for split in (WHOLE, 4096):
+            assert differences(scan(path, split=split, case=case), expect(path, data, case=case)) == []
+
+
+MARKS = ["%22", r"\u0022", r"\x22", "\\", "%", "u0022", " ", ",", "\n", "\r\n", "g", "msgId=", "UNIQ_KEY: ", "\0"]
+WORD = st.integers(0, 2**32 - 1)
+PIECES = st.one_of(
+    st.sampled_from(MARKS),
+    st.text("0123456789ABCDEF", min_size=1, max_size=80),
+    st.text("0123456789abcdefABCDEF", min_size=28, max_size=60),
+    st.builds(
+        logs.uniq,
+        st.sampled_from([1, 0x0A000001]),
+        st.sampled_from([0, 1, 9]),
+        st.sampled_from([0, logs.JAVA, 0x7FFF0001]),
+        st.one_of(st.integers(0, 2_678_402_000), WORD),
+        st.integers(0, 65535),
+        st.booleans(),
+    ),
+    st.builds(
+        logs.offset, st.sampled_from([1, 0x7F000001]), st.sampled_from([0, 1, 10911, 65535]), st.integers(0, 2**49)
+    ),
+    st.builds(logs.uniq_le, st.sampled_from([0x0A000001, 0x7F000101]), WORD, WORD, st.integers(0, 255)),
+    st.builds(logs.client, st.integers(0, 2**48 - 1), st.integers(0, 65535), WORD, st.integers(0, 9)),
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(pieces=st.lists(PIECES, max_size=12), split=st.sampled_from([1, 5, 33, 64, 1000]))
+def test_any_text_at_all(pieces: list[str], split: int, on_disk: Write) -> None:
+    data = "".join(pieces).encode()
+    path = on_disk(data)
+    assert differences(scan(path, split=split), expect(path, data)) == []
