@@ -44,7 +44,7 @@ class Scanner:
         self.expected = min(MOST_IDS, expected_bytes // 33) + 64
         self.refused = np.zeros((len(find.REASONS), 3), np.int64)
         self.samples = np.zeros((len(find.REASONS), _SAMPLE + 8), np.uint8)
-        self.cache = np.zeros((256, 6), np.uint64)
+        self.cache = np.full((1024, 4), -1, np.int64)
         self.lines = np.empty((WINDOW // 66 + 2, 2), np.int64)
         self.state = np.zeros(find.STATE_SIZE, np.int64)
         self._clear()
@@ -55,7 +55,6 @@ class Scanner:
         self.values = np.empty(self.expected, np.uint64)
         self.slots = np.empty(self.expected, np.uint32)
         self.pairs = np.empty((1 << 14, 6), np.uint64)
-        self.cache[:] = 0
         for place in (find.STATE_IDS, find.STATE_KEYS, find.STATE_PAIRS, find.STATE_LINES, find.LINE_FIRST):
             self.state[place] = 0
 
@@ -67,8 +66,9 @@ class Scanner:
             size = max(2 * len(self.values), int(state[find.STATE_IDS]) + more)
             self.values = np.concatenate([self.values, np.empty(size - len(self.values), np.uint64)])
             self.slots = np.concatenate([self.slots, np.empty(size - len(self.slots), np.uint32)])
-        if state[find.STATE_PAIRS] + more > len(self.pairs):
-            size = max(2 * len(self.pairs), int(state[find.STATE_PAIRS]) + more)
+        most = int(state[find.STATE_PAIRS]) + more + len(self.cache)
+        if most > len(self.pairs):
+            size = max(2 * len(self.pairs), most)
             self.pairs = np.concatenate([self.pairs, np.empty((size - len(self.pairs), 6), np.uint64)])
         went_to = windows.at
         while windows.at < stop and went_to != find.LINE_ENDED:
@@ -161,11 +161,9 @@ class Scanner:
         n, keys = int(self.state[find.STATE_IDS]), int(self.state[find.STATE_KEYS])
         if keys:
             yield from self._pack_ids(n, keys)
-        rows = int(self.state[find.STATE_PAIRS])
-        used = self.cache[self.cache[:, 2] != 0]
-        pairs = np.concatenate([self.pairs[:rows], used])
-        if len(pairs):
-            yield from _pack_pairs(pairs)
+        rows = find.send_pairs(self.cache, self.words, self.pairs, int(self.state[find.STATE_PAIRS]))
+        if rows:
+            yield from _pack_pairs(self.pairs[:rows])
         self._clear()
 
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:

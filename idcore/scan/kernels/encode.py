@@ -9,25 +9,18 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .find import CODE_CLIENT, CODE_OFFSET_V4, CODE_OFFSET_V6, CODE_SHIFT, COUNTER_SHIFT, SEQUENCE_SHIFT, hash_of
+from .find import CODE_CLIENT, CODE_SHIFT, COUNTER_SHIFT, SEQUENCE_SHIFT, hash_of, is_offset
 
 U = np.uint64
 PARTS = 64  # groups are dealt to this many parts, by host or broker; a part is merged by one task
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def is_offset(k2):
-    code = k2 >> CODE_SHIFT
-    return code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
 def low_bits(k2):
     """How many low bits of a value are its counter (uniq), its sequence (client), or none (offset)."""
-    code = k2 >> CODE_SHIFT
-    if code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6:
+    if is_offset(k2):
         return U(0)
-    return SEQUENCE_SHIFT if code == CODE_CLIENT else COUNTER_SHIFT
+    return SEQUENCE_SHIFT if k2 >> CODE_SHIFT == CODE_CLIENT else COUNTER_SHIFT
 
 
 @numba.njit(cache=True, nogil=True)

@@ -160,26 +160,55 @@ def refuse(reason, buf, place, size, origin, refused, samples):
     refused[reason, 0] += 1
 
 
-@numba.njit(cache=True, nogil=True)
-def put_pair(k0, k1, k2, minute, offset, cache, pairs, row):
-    """Widens the cached (broker, minute) range, or sends the one that was cached to `pairs`."""
-    slot = np.int64(hash_of(k0, k1, k2) & U(cache.shape[0] - 1))
-    when = U(minute)
-    if cache[slot, 2] == k2 and cache[slot, 1] == k1 and cache[slot, 0] == k0 and cache[slot, 3] == when:
-        cache[slot, 4] = min(cache[slot, 4], offset)
-        cache[slot, 5] = max(cache[slot, 5], offset)
+@numba.njit(cache=True, nogil=True, inline="always")
+def put_pair(slot, minute, offset, cache, words, pairs, row):
+    """Widens the cached (broker, minute) range, or sends the one that was cached to `pairs`. Returns the pairs sent."""
+    place = slot & (cache.shape[0] - 1)
+    if cache[place, 0] == slot and cache[place, 1] == minute:
+        cache[place, 2] = min(cache[place, 2], offset)
+        cache[place, 3] = max(cache[place, 3], offset)
         return row
-    if cache[slot, 2] != U(0):
-        for i in range(6):
-            pairs[row, i] = cache[slot, i]
-        row += 1
-    cache[slot, 0] = k0
-    cache[slot, 1] = k1
-    cache[slot, 2] = k2
-    cache[slot, 3] = when
-    cache[slot, 4] = offset
-    cache[slot, 5] = offset
+    row = send_pair(cache, place, words, pairs, row)
+    cache[place, 0] = slot
+    cache[place, 1] = minute
+    cache[place, 2] = offset
+    cache[place, 3] = offset
     return row
+
+
+@numba.njit(cache=True, nogil=True)
+def send_pair(cache, place, words, pairs, row):
+    slot = cache[place, 0]
+    if slot < 0:
+        return row
+    for word in range(3):
+        pairs[row, word] = words[slot, word]
+    for column in range(1, 4):
+        pairs[row, 2 + column] = U(cache[place, column])
+    return row + 1
+
+
+@numba.njit(cache=True, nogil=True)
+def send_pairs(cache, words, pairs, row):
+    """Empties the cache into `pairs`. Returns the pairs sent."""
+    for place in range(cache.shape[0]):
+        row = send_pair(cache, place, words, pairs, row)
+        cache[place, 0] = -1
+    return row
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_offset(k2):
+    code = k2 >> CODE_SHIFT
+    return code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def minute_of_id(k2, value, months):
+    code = k2 >> CODE_SHIFT
+    if code == CODE_CLIENT:
+        return CLIENT_EPOCH_MINUTE + np.int64((value >> SEQUENCE_SHIFT) // U(60))
+    return minute_of(np.int64(value >> COUNTER_SHIFT), months, 86_400_000 if code == CODE_LE else 0)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -198,29 +227,24 @@ def pair_lines(lines, state, values, slots, words, months, cache, pairs):
     times = np.empty(LINE_IDS, np.int64)
     row = state[STATE_PAIRS]
     for line in range(state[STATE_LINES]):
-        dated = offsets = 0
-        for i in range(lines[line, 0], lines[line, 1]):
-            code = words[slots[i], 2] >> CODE_SHIFT
-            if code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6:
-                offsets += 1
-            else:
+        first, last = lines[line, 0], lines[line, 1]
+        dated = 0
+        for i in range(first, last):
+            k2 = words[slots[i], 2]
+            if not is_offset(k2):
                 if dated < LINE_IDS:
-                    if code == CODE_CLIENT:
-                        times[dated] = CLIENT_EPOCH_MINUTE + np.int64((values[i] >> SEQUENCE_SHIFT) // U(60))
-                    else:
-                        times[dated] = minute_of(np.int64(values[i] >> COUNTER_SHIFT), months, 86_400_000 if code == CODE_LE else 0)
+                    times[dated] = minute_of_id(k2, values[i], months)
                 dated += 1
+        offsets = last - first - dated
         if dated == 0 or dated > LINE_IDS or offsets == 0 or offsets > LINE_IDS:
             continue
         at = 0
-        for i in range(lines[line, 0], lines[line, 1]):
-            k2 = words[slots[i], 2]
-            code = k2 >> CODE_SHIFT
-            if code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6:
+        for i in range(first, last):
+            if is_offset(words[slots[i], 2]):
                 minute = times[min(at, dated - 1)]
                 at += 1
                 if minute != NO_MINUTE:
-                    row = put_pair(words[slots[i], 0], words[slots[i], 1], k2, minute, values[i], cache, pairs, row)
+                    row = put_pair(np.int64(slots[i]), minute, np.int64(values[i]), cache, words, pairs, row)
     state[STATE_PAIRS] = row
     state[STATE_LINES] = 0
 
