@@ -73,7 +73,7 @@ def _rows(items: Iterable[str], case: Any, clock: Clock, refused: Refused) -> It
     for item in items:
         if item == "-":
             refused.read_input = True
-            for token in find(read_text(sys.stdin.buffer)):
+            for token in find(_as_it_comes(sys.stdin.buffer)):
                 verdict = identify(token.text, token.label, case, vouched=token.vouched)
                 refused.see(verdict, token)
                 yield describe(verdict, token, clock)
@@ -82,6 +82,13 @@ def _rows(items: Iterable[str], case: Any, clock: Clock, refused: Refused) -> It
             verdict = identify(text.strip(), None, case)
             refused.see(verdict, None)
             yield describe(verdict, None, clock)
+
+
+def _as_it_comes(stream: IO[bytes]) -> Iterator[str]:
+    """Pieces of text; what each gave is shown before the next is waited for."""
+    for piece in read_text(stream):
+        yield piece
+        sys.stdout.flush()
 
 
 def read_text(stream: IO[bytes]) -> Iterator[str]:

@@ -188,7 +188,7 @@ def test_a_log_holds_what_its_truth_says(seed: int) -> None:
         first = ordered[0][1]
         assert process["wraps"] == (first + max(positions)) // 65536 - (first + min(positions)) // 65536
     assert sum(process["wraps"] for process in truth["processes"]) >= 2
-    assert all(process["missing"] for process in truth["processes"])
+    assert any(process["missing"] for process in truth["processes"])
     for broker in truth["brokers"]:
         offsets = brokers[broker["address"]]
         assert (broker["ids"], broker["distinct"]) == (len(offsets), len(set(offsets)))

@@ -1,0 +1,271 @@
+"""`python -m idcore decode` from the outside: formats, standard input, zones, exit status, quiet ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore.ids import KEYS
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+VECTORS = ROOT / "tests" / "vectors"
+ID = "AC110001473C7D4991AD336AEA5703E0"
+OFFSET = "AC11000100002A9F00000000000E8580"
+CLIENT = "01EA2C235B8585B70D08C1575B00000015"
+LITTLE = "0101007F0000A61200003CF1C4030100"
+MD5 = "9e107d9d372bb6826bd81d3542a419d6"
+AT = ("--at", "2026-11-21T00:00:00Z")
+
+
+def run(*arguments: str, text: str | bytes | None = None, **extra: str) -> subprocess.CompletedProcess[bytes]:
+    given = text.encode() if isinstance(text, str) else text
+    source: dict[str, Any] = {"stdin": subprocess.DEVNULL} if given is None else {"input": given}
+    return subprocess.run(
+        [sys.executable, "-m", "idcore", *arguments], cwd=ROOT, capture_output=True, timeout=60, check=False,
+        env={**os.environ, "TZ": "UTC", **extra}, **source,
+    )  # fmt: skip
+
+
+def rows(done: subprocess.CompletedProcess[bytes]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+
+def one_line(done: subprocess.CompletedProcess[bytes]) -> str:
+    text = done.stderr.decode()
+    assert text.count("\n") == 1, text
+    assert "Traceback" not in text
+    return text.strip()
+
+
+def test_json_is_the_default_of_a_pipe_and_holds_the_contracts_keys() -> None:
+    done = run("decode", ID, OFFSET, CLIENT, *AT)
+    assert done.returncode == 0
+    assert done.stderr == b""
+    found = rows(done)
+    assert [row["kind"] for row in found] == ["uniq", "offset", "client"]
+    for row in found:
+        assert tuple(row) == KEYS
+        assert (row["line"], row["column"], row["label"], row["error"]) == (None, None, None, None)
+    assert found[0]["sent_at"] == "2026-11-10T23:37:24.823+00:00"
+    assert (found[0]["zone"], found[0]["zone_source"]) == ("+00:00", "assumed")
+
+
+@pytest.mark.parametrize(
+    ("zone", "sent", "offset"),
+    [
+        ("-03:30", "2026-11-10T23:37:24.823-03:30", "-03:30"),
+        ("+08:00", "2026-11-10T23:37:24.823+08:00", "+08:00"),
+        ("Asia/Shanghai", "2026-11-10T23:37:24.823+08:00", "+08:00"),
+    ],
+)
+def test_a_zone_that_is_given(zone: str, sent: str, offset: str) -> None:
+    for arguments in (("--zone", zone), (f"--zone={zone}",)):
+        row = rows(run("decode", *arguments, *AT, ID))[0]
+        assert (row["sent_at"], row["zone"], row["zone_source"]) == (sent, offset, "given")
+
+
+def test_the_machines_zone_is_assumed_and_at_is_now() -> None:
+    row = rows(run("decode", ID, "--at", "2026-11-05T00:00:00", TZ="Asia/Kolkata"))[0]
+    assert (row["sent_at"], row["zone_source"]) == ("2026-10-10T23:37:24.823+05:30", "assumed")
+
+
+def test_comma_joined_arguments_are_several_ids_and_an_empty_one_is_refused() -> None:
+    done = run("decode", f"{ID},{OFFSET},,{CLIENT}", "")
+    assert done.returncode == 1
+    found = rows(done)
+    assert [row["text"] for row in found] == [ID, OFFSET, "", CLIENT, ""]
+    assert [row["error"] is None for row in found] == [True, True, False, True, False]
+    assert found[2]["error"] == {"problem": "nothing stands here", "field": None, "byte": None}
+    assert "2 of 5 refused" in one_line(done)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("zz", "hex digit"), ("abc", "odd"), ("abcd", "32, 34 or 56"), (MD5, "lower case"), (ID + "0", "odd"),
+     ("AC100A64000000000000000000000001", "port 0"), ("AC11000147-C7D4991AD336AEA5703E0", "'-'")],
+)  # fmt: skip
+def test_what_is_no_id_is_refused_in_one_line(text: str, word: str) -> None:
+    done = run("decode", text)
+    assert done.returncode == 1
+    assert word in one_line(done)
+    row = rows(done)[0]
+    assert (row["text"], row["kind"]) == (text, None)
+    assert word in row["error"]["problem"]
+    assert set(row["error"]) == {"problem", "field", "byte"}
+
+
+def test_lower_case_is_taken_when_asked() -> None:
+    done = run("decode", "c0a8832a3c1c18b4aac2146e2f4f03e7", "--case", "any")
+    assert done.returncode == 0
+    assert rows(done)[0]["text"] == "c0a8832a3c1c18b4aac2146e2f4f03e7"
+
+
+LINES = f"first msgId={ID}\nsecond {MD5} offsetMsgId={OFFSET}\n\nlast {CLIENT}"
+PLACES = [(ID, 1, 13), (MD5, 2, 8), (OFFSET, 2, 53), (CLIENT, 4, 6)]
+
+
+@pytest.mark.parametrize("text", [LINES, LINES + "\n", LINES.replace("\n", "\r\n")], ids=["open", "closed", "crlf"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("arguments", [("-",), ()], ids=["dash", "pipe"])
+def test_every_id_of_standard_input_in_order(text: str, encoding: str, arguments: tuple[str, ...]) -> None:
+    done = run("decode", *arguments, text=text.encode(encoding))
+    assert done.returncode == 1
+    assert [(row["text"], row["line"], row["column"]) for row in rows(done)] == PLACES
+    assert "line 2, column 8" in one_line(done)
+
+
+def test_utf_16_of_the_other_order() -> None:
+    done = run("decode", "-", text=b"\xfe\xff" + LINES.encode("utf-16-be"))
+    assert [(row["text"], row["line"], row["column"]) for row in rows(done)] == PLACES
+
+
+def test_bytes_that_are_no_text_hide_no_id() -> None:
+    done = run("decode", text="消息ID: ".encode("gbk") + ID.encode() + b"\xff\n")
+    assert [row["text"] for row in rows(done)] == [ID]
+    assert done.returncode == 0
+
+
+def test_arguments_and_standard_input_keep_their_order() -> None:
+    done = run("decode", OFFSET, "-", CLIENT, text=f"msgId={ID}")
+    assert [row["text"] for row in rows(done)] == [OFFSET, ID, CLIENT]
+
+
+def test_text_without_an_id_is_said_and_is_no_failure() -> None:
+    done = run("decode", text="SendResult [sendStatus=SEND_OK, msgId=2408845202900028B10ADF0D6...")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert "no id in this text" in one_line(done)
+
+
+def test_every_public_line() -> None:
+    lines = [json.loads(line)["text"] for line in (VECTORS / "public-lines.jsonl").read_text("utf-8").splitlines()]
+    hand = (VECTORS / "public-lines.expected.jsonl").read_text("utf-8").splitlines()
+    expected = [(number, one) for number, text in enumerate(hand, 1) for one in json.loads(text)["ids"]]
+    done = run("decode", "-", *AT, text="\n".join(lines))
+    assert done.returncode == 1  # lines 17 and 18 hold what is no id
+    found = rows(done)
+    assert [(row["line"], row["text"]) for row in found] == [(number, one["text"]) for number, one in expected]
+    for row, (_, one) in zip(found, expected, strict=True):
+        assert row["layout"] == one.get("layout")
+        assert (row["error"] is not None) == ("refused" in one)
+
+
+def test_csv_has_the_same_columns() -> None:
+    done = run("decode", "--format", "csv", *AT, ID, LITTLE, "=1+1")
+    found = list(csv.DictReader(io.StringIO(done.stdout.decode())))
+    assert list(found[0]) == list(KEYS)
+    assert found[0]["host"] == "172.17.0.1"
+    assert found[1]["others"] == "offset_v4"
+    assert found[2]["text"] == "'=1+1"  # no formula for a spreadsheet
+    everything = run("decode", "--format", "csv", "--all", LITTLE)
+    assert [row["layout"] for row in csv.DictReader(io.StringIO(everything.stdout.decode()))] == [
+        "uniq_v4_le", "offset_v4",
+    ]  # fmt: skip
+
+
+def test_the_table_of_many_and_the_card_of_one() -> None:
+    many = run("decode", "--format", "table", *AT, ID, OFFSET, "zz").stdout.decode().splitlines()
+    assert len(many) == 4
+    assert many[0].split()[:3] == ["id", "kind", "certainty"]
+    assert "172.17.0.1:10911" in many[2]
+    assert "refused" in many[3]
+    card = run("decode", "--format", "table", *AT, ID).stdout.decode()
+    assert card.splitlines()[0] == ID
+    assert "number 36 of HotSpot's stream" in card
+    every = run("decode", "--format", "table", "--all", LITTLE).stdout.decode()
+    assert every.splitlines().count(LITTLE) == 2
+    assert "offset_v4" in every
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("decode", "--zone", "nowhere", ID), ("decode", "--zone"), ("decode", "--at", "never", ID), ("decode", "--bad"),
+     ("decode", "--format", "xml", ID), (), ("nothing",), ("make",), ("scan",), ("scan", "x"),
+     ("scan", "x", "--out", "y", "--split-size", "0"), ("scan", "--out", "y"),
+     ("scan", "x", "--out", "y", "--master", "a", "--remote", "b")],
+)  # fmt: skip
+def test_wrong_usage_is_status_two_and_one_line(arguments: tuple[str, ...]) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    one_line(done)
+
+
+def test_help_is_no_error() -> None:
+    for arguments in (("--help",), ("decode", "--help"), ("scan", "--help"), ("make", "--help"), ("make", "log", "-h")):
+        done = run(*arguments)
+        assert done.returncode == 0
+        assert done.stdout.startswith(b"usage:")
+
+
+def test_a_reader_that_goes_away_is_quiet() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "idcore", "decode", "-"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin
+    assert process.stdout
+    assert process.stderr
+    process.stdin.write(f"{ID}\n".encode() * 100)
+    process.stdin.flush()
+    process.stdout.close()
+    try:
+        process.stdin.write(f"{ID}\n".encode() * 20_000)
+        process.stdin.close()
+    except BrokenPipeError:
+        pass
+    assert process.wait(30) == 141
+    assert process.stderr.read() == b""
+
+
+def test_ctrl_c_is_quiet() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "idcore", "decode", "-"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin
+    assert process.stdout
+    assert process.stderr
+    process.stdin.write(f"{ID}\n".encode() * 20)
+    process.stdin.flush()
+    process.stdout.read(10)  # it runs
+    process.send_signal(signal.SIGINT)
+    process.stdout.read()
+    assert process.wait(30) == 130
+    assert process.stderr.read() == b""
+
+
+def test_ids_show_while_the_input_is_still_open() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "idcore", "decode", "-"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(f"{ID}\n".encode())
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["text"] == ID
+    process.stdin.close()
+    assert process.wait(30) == 0
+    process.stdout.close()
+
+
+def test_it_starts_fast_and_light() -> None:
+    took = []
+    for _ in range(3):
+        began = time.perf_counter()
+        assert run("decode", ID).returncode == 0
+        took.append(time.perf_counter() - began)
+    assert min(took) < 0.6  # 0.09 s on an idle machine, the goal is 0.3
+    code = "import sys; from idcore.__main__ import main; main(['decode', sys.argv[1]]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, ID], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert not loaded & {"numpy", "numba", "pyspark", "pandas", "pyarrow", "streamlit"}

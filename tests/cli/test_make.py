@@ -1,0 +1,90 @@
+"""`python -m idcore make` from the outside: the same seed gives the same bytes, and truth.json stands beside them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from idcore.ids import find, identify
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "idcore", "make", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+    names = {"a": "7", "b": "7", "c": "8"}
+    for name, seed in names.items():
+        (tmp_path / name).mkdir()
+        done = make("log", "--lines", "400", "--out", str(tmp_path / name / "x.log"), "--seed", seed)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    logs = {name: (tmp_path / name / "x.log").read_bytes() for name in names}
+    truths = {name: (tmp_path / name / "truth.json").read_bytes() for name in names}
+    assert logs["a"] == logs["b"] != logs["c"]
+    assert truths["a"] == truths["b"]
+    truth = json.loads(truths["a"])
+    assert truth["lines"] == logs["a"].count(b"\n") == 400
+    assert truth["bytes"] == len(logs["a"])
+    assert (truth["seed"], truth["zone"], truth["start"]) == (7, "+08:00", "2026-11-20T09:50:00+08:00")
+
+
+def test_start_and_zone_are_the_producers(tmp_path: Path) -> None:
+    out = tmp_path / "x.log"
+    done = make("log", "--lines", "50", "--out", str(out), "--start", "2024-02-29T23:59:59", "--zone", "-03:30")
+    assert done.returncode == 0
+    assert out.read_text().startswith("2024-02-29 23:59:59")
+    truth = json.loads((tmp_path / "truth.json").read_text())
+    assert truth["processes"][0]["first_sent_at"].startswith(("2024-02-29T23:59:59", "2024-03-01T00:00:0"))
+    assert truth["processes"][0]["first_sent_at"].endswith("-03:30")
+
+
+def test_ids_go_to_standard_output_or_to_a_file(tmp_path: Path) -> None:
+    printed = make("ids", "--count", "25", "--seed", "3")
+    assert printed.returncode == 0
+    ids = printed.stdout.splitlines()
+    assert len(ids) == len(set(ids)) == 25
+    for text in ids:
+        reading = identify(text).best
+        assert reading is not None
+        assert reading.certainty == "certain"
+    out = tmp_path / "ids.txt"
+    assert make("ids", "--count", "25", "--seed", "3", "--out", str(out)).returncode == 0
+    assert out.read_text() == printed.stdout
+    truth = json.loads((tmp_path / "truth.json").read_text())
+    assert (truth["uniq"], truth["distinct"], truth["offset"]) == (25, 25, 0)
+    assert sum(process["ids"] for process in truth["processes"]) == 25
+
+
+def test_nothing_asked_for_is_nothing_made(tmp_path: Path) -> None:
+    out = tmp_path / "x.log"
+    assert make("log", "--lines", "0", "--out", str(out)).returncode == 0
+    assert out.read_bytes() == b""
+    assert list(find(out.read_text())) == []
+    assert json.loads((tmp_path / "truth.json").read_text())["processes"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("log", "--lines", "5"), 2),
+        (("log", "--lines", "-5", "--out", "x"), 2),
+        (("ids", "--count", "five"), 2),
+        (("ids", "--count", "5", "--zone", "nowhere"), 2),
+        (("ids", "--count", "5", "--start", "never"), 2),
+        (("log", "--lines", "5", "--out", "no/such/folder/x.log"), 1),
+    ],
+)
+def test_errors_are_one_line(arguments: tuple[str, ...], status: int) -> None:
+    done = make(*arguments)
+    assert done.returncode == status
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
