@@ -94,7 +94,9 @@ class Run:
         return folder
 
     def set_state(self, state: str, error: str = "") -> None:
-        write_text(self.path / "run.json", json.dumps(self._facts | {"state": state, "error": error, "pid": os.getpid()}))
+        write_text(
+            self.path / "run.json", json.dumps(self._facts | {"state": state, "error": error, "pid": os.getpid()})
+        )
 
     def has(self, table: str) -> bool:
         return (self.path / table).is_dir()
@@ -129,7 +131,15 @@ class Runs:
         now = datetime.now(UTC)
         run = Run(self.root / f"{now:%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}")
         run.path.mkdir(parents=True)
-        facts = {"title": title, "source": source, "created": now.isoformat(), "options": options or {}, "state": "new", "error": "", "pid": os.getpid()}
+        facts = {
+            "title": title,
+            "source": source,
+            "created": now.isoformat(),
+            "options": options or {},
+            "state": "new",
+            "error": "",
+            "pid": os.getpid(),
+        }
         write_text(run.path / "run.json", json.dumps(facts))
         return run
 
@@ -137,7 +147,9 @@ class Runs:
         """Every run, newest first."""
         if not self.root.is_dir():
             return []
-        found = [Run(path) for path in self.root.iterdir() if _NAME.fullmatch(path.name) and (path / "run.json").exists()]
+        found = [
+            Run(path) for path in self.root.iterdir() if _NAME.fullmatch(path.name) and (path / "run.json").exists()
+        ]
         return sorted(found, key=lambda run: run.created, reverse=True)
 
     def open(self, name: str) -> Run:

@@ -1,4 +1,4 @@
-"""`python -m idcore scan`: hands paths to the Spark job, shows how far it is and what it found. Counts nothing itself."""
+"""`python -m idcore scan`: hands paths to the Spark job, shows how far it is and what it found. Counts nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from idcore.cli.parser import Usage
 from idcore.errors import IdError
-from idcore.scan.tables import SCHEMAS
+from idcore.scan.schemas import SCHEMAS
 from idcore.spark.job import SPLIT_SIZE, Cancelled, Progress, ScanOptions, scan, spool
 
 DONE, SOME_UNREADABLE, INTERRUPTED = 0, 1, 130
@@ -73,7 +73,7 @@ def _interruptible(paths: list[str], out: Path, asked: ScanOptions, names: dict[
     def work() -> None:
         try:
             ended.append(scan(paths, out, asked, _show if sys.stderr.isatty() else None, stop, names))
-        except BaseException as error:  # handed to the thread that waits
+        except BaseException as error:  # noqa: BLE001  handed to the thread that waits
             ended.append(error)
 
     thread = threading.Thread(target=work, name="scan", daemon=True)
@@ -103,7 +103,9 @@ def _first_line(error: BaseException) -> str:
 def _show(progress: Progress) -> None:
     rate = progress.bytes_done / progress.seconds if progress.seconds else 0.0
     left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
-    line = f"{size(progress.bytes_done)} of {size(progress.bytes_total)}, {size(int(rate))}/s, {progress.ids:,} ids{left}"
+    line = (
+        f"{size(progress.bytes_done)} of {size(progress.bytes_total)}, {size(int(rate))}/s, {progress.ids:,} ids{left}"
+    )
     print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
 
@@ -119,10 +121,11 @@ def size(count: int) -> str:
 
 def describe(summary: dict[str, Any], out: Path) -> str:
     """The summary for a person: totals, the largest processes and brokers, what was refused or could not be read."""
+    n = {name: f"{value:,}" for name, value in summary.items() if isinstance(value, int)}
     lines = [
-        f"{summary['files']:,} files, {size(summary['text_bytes'])} of text: {summary['ids']:,} ids, {summary['distinct']:,} different"
-        f" ({summary['uniq']:,} msgId, {summary['offset']:,} offsetMsgId, {summary['client']:,} client); {summary['refused']:,} refused",
-        f"{summary['hosts']:,} hosts, {summary['processes']:,} processes; {summary['brokers']:,} brokers, {summary['segments']:,} commit log files",
+        f"{n['files']} files, {size(summary['text_bytes'])} of text: {n['ids']} ids, {n['distinct']} different"
+        f" ({n['uniq']} msgId, {n['offset']} offsetMsgId, {n['client']} client); {n['refused']} refused",
+        f"{n['hosts']} hosts, {n['processes']} processes; {n['brokers']} brokers, {n['segments']} commit log files",
         f"{summary['start_seconds']:.1f} s until Spark was up, {summary['seconds']:.2f} s from then;"
         f" times in {summary['assumed']['zone']} ({summary['assumed']['zone_source']})",
     ]
@@ -130,7 +133,9 @@ def describe(summary: dict[str, Any], out: Path) -> str:
     lines += _largest(out, "processes", columns)
     lines += _largest(out, "brokers", ["address", "ids", "distinct", "segments", "min_offset", "max_offset"])
     for row in _table(out, "refused", ["reason", "ids", "sample", "file", "byte"]):
-        lines.append(f"refused {row['reason']}: {row['ids']:,}, first {row['sample']} in {row['file']} at byte {row['byte']:,}")
+        lines.append(
+            f"refused {row['reason']}: {row['ids']:,}, first {row['sample']} in {row['file']} at byte {row['byte']:,}"
+        )
     return "\n".join([*lines, f"tables in {out}"])
 
 
@@ -148,7 +153,10 @@ def _largest(out: Path, name: str, columns: list[str]) -> list[str]:
     if not rows:
         return []
     widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
-    text = ["", *("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in [columns, *rows])]
+    text = [
+        "",
+        *("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in [columns, *rows]),
+    ]
     if table.num_rows > _SHOWN:
         text.append(f"and {table.num_rows - _SHOWN:,} more {name}")
     return [*text, ""]

@@ -16,7 +16,7 @@ import numpy as np
 from idcore.ids.makers import known_loaders
 
 from .inputs import BEFORE, READ_ERRORS, WINDOW, Split, Windows, reason_of, walk
-from .kernels import encode, find
+from .kernels import encode, find, pairs
 
 IDS, PAIRS, REPORT = 0, 1, 2
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory whatever the input
@@ -35,7 +35,7 @@ class Fact(NamedTuple):
 
 
 class Scanner:
-    """State of one task: feed it splits, take the facts. `months`: rows of (start, last elapsed that fits), newest first."""
+    """State of one task: feed it splits, take the facts. `months`: (start, last elapsed that fits), newest first."""
 
     def __init__(self, months: np.ndarray, any_case: bool = False, expected_bytes: int = WINDOW) -> None:
         self.months = np.ascontiguousarray(months, np.int64)
@@ -92,7 +92,9 @@ class Scanner:
         self.words = words
 
     def _pair(self) -> None:
-        find.pair_lines(self.lines, self.state, self.values, self.slots, self.words, self.months, self.cache, self.pairs)
+        pairs.pair_lines(
+            self.lines, self.state, self.values, self.slots, self.words, self.months, self.cache, self.pairs
+        )
 
     def scan(self, split: Split, windows: Windows) -> Iterator[Fact]:
         """Everything whose first byte lies in the split; facts come early only when there are very many ids."""
@@ -161,7 +163,7 @@ class Scanner:
         n, keys = int(self.state[find.STATE_IDS]), int(self.state[find.STATE_KEYS])
         if keys:
             yield from self._pack_ids(n, keys)
-        rows = find.send_pairs(self.cache, self.words, self.pairs, int(self.state[find.STATE_PAIRS]))
+        rows = pairs.send_pairs(self.cache, self.words, self.pairs, int(self.state[find.STATE_PAIRS]))
         if rows:
             yield from _pack_pairs(self.pairs[:rows])
         self._clear()
@@ -207,23 +209,23 @@ def unpack_ids(data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
     return words, distinct, lengths, np.frombuffer(data, np.uint8, -1, 8 + 32 * keys)
 
 
-def fold_pairs(pairs: np.ndarray) -> np.ndarray:
+def fold_pairs(rows: np.ndarray) -> np.ndarray:
     """One row for each broker and minute: least of column 4, greatest of column 5."""
-    order = np.lexsort((pairs[:, 3], pairs[:, 2], pairs[:, 1], pairs[:, 0]))
-    pairs = pairs[order]
-    edge = np.flatnonzero(np.concatenate([[True], (pairs[1:, :4] != pairs[:-1, :4]).any(axis=1)]))
-    folded = pairs[edge].copy()
-    folded[:, 4] = np.minimum.reduceat(pairs[:, 4], edge)
-    folded[:, 5] = np.maximum.reduceat(pairs[:, 5], edge)
+    order = np.lexsort((rows[:, 3], rows[:, 2], rows[:, 1], rows[:, 0]))
+    rows = rows[order]
+    edge = np.flatnonzero(np.concatenate([[True], (rows[1:, :4] != rows[:-1, :4]).any(axis=1)]))
+    folded = rows[edge].copy()
+    folded[:, 4] = np.minimum.reduceat(rows[:, 4], edge)
+    folded[:, 5] = np.maximum.reduceat(rows[:, 5], edge)
     return folded
 
 
-def _pack_pairs(pairs: np.ndarray) -> Iterator[Fact]:
-    pairs = fold_pairs(pairs)
-    parts = np.empty(len(pairs), np.int64)
-    encode.parts_of(pairs, parts)
+def _pack_pairs(rows: np.ndarray) -> Iterator[Fact]:
+    rows = fold_pairs(rows)
+    parts = np.empty(len(rows), np.int64)
+    encode.parts_of(rows, parts)
     for part in np.unique(parts):
-        yield Fact(int(part), PAIRS, pairs[parts == part].tobytes())
+        yield Fact(int(part), PAIRS, rows[parts == part].tobytes())
 
 
 def scan_task(splits: Sequence[Split], months: np.ndarray, any_case: bool = False) -> Iterator[Fact]:

@@ -17,7 +17,13 @@ import numpy as np
 BEFORE, AFTER = 64, 256  # bytes of text that stay visible on both sides of a window
 WINDOW = 1 << 20
 READ_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
+_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,7 @@ class Split:
 
 
 def list_files(paths: Sequence[str]) -> list[InputFile]:
-    """Files, folders to any depth, globs; each file as often as it is named. What is not there is named with its error."""
+    """Files, folders to any depth, globs; each file as often as it is named, what is not there with its error."""
     found = []
     for path in paths:
         if os.path.isdir(path):
@@ -87,7 +93,7 @@ def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
 
 
 def deal(splits: Sequence[Split], split_size: int, tasks_at_least: int) -> list[list[Split]]:
-    """Splits to tasks: neighbours share one until they hold `split_size` bytes, so that tiny files cost no task each."""
+    """Splits to tasks: neighbours share one up to `split_size` bytes, so that tiny files cost no task each."""
     total = sum(split.size for split in splits)
     wanted = max(1, min(split_size, -(-total // max(1, tasks_at_least))))
     tasks: list[list[Split]] = []
@@ -119,12 +125,12 @@ def _unpacked(file: BinaryIO, packing: str) -> BinaryIO:
 
 
 class Windows:
-    """A buffer that slides over one split. `buf[at]` is byte `at + origin` of the text; `limit` ends what may be taken."""
+    """A buffer that slides over one split. `buf[at]` is byte `at + origin` of the text."""
 
     def __init__(self, split: Split, buf: np.ndarray) -> None:
         self.buf = buf
         self.view = memoryview(buf)  # type: ignore[arg-type]
-        self.file = open(split.path, "rb", buffering=0)
+        self.file = open(split.path, "rb", buffering=0)  # noqa: SIM115  closed by __exit__
         self.stop = (1 << 62) if split.packing else split.stop
         begin = max(0, split.start - BEFORE)
         if split.packing:

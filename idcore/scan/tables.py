@@ -14,58 +14,11 @@ import pyarrow.compute as pc
 from idcore.ids.makers import loader_positions, process_makers
 from idcore.layout import LAYOUTS
 
-from .facts import IDS, PAIRS, REPORT, Fact, fold_pairs, unpack_ids
-from .kernels import chains, find, merge
+from .facts import IDS, PAIRS, Fact, fold_pairs, unpack_ids
+from .kernels import chains, find, merge, unroll
+from .kernels.pairs import CLIENT_EPOCH_MINUTE
+from .schemas import ORDER, SCHEMAS, TEXT, TIME
 
-TIME = pa.timestamp("us", "UTC")
-_INT, _SMALL, _TEXT, _TRUTH, _REAL = pa.int64(), pa.int32(), pa.string(), pa.bool_(), pa.float64()
-_PROCESS = [("layout", _TEXT), ("host", _TEXT), ("pid", _SMALL), ("loader", _TEXT)]
-SCHEMAS: dict[str, pa.Schema] = {
-    name: pa.schema(fields)
-    for name, fields in {
-        "processes": [
-            *_PROCESS, ("maker", _TEXT), ("ids", _INT), ("distinct", _INT), ("first_elapsed_ms", _INT), ("last_elapsed_ms", _INT),
-            ("first_sent_at", TIME), ("last_sent_at", TIME), ("first_counter", _INT), ("last_counter", _INT), ("produced", _INT),
-            ("missing", _INT), ("wraps", _INT), ("wraps_certain", _TRUTH), ("out_of_order", _INT), ("tracks", _INT),
-            ("rate_per_second", _REAL), ("chains", _INT), ("loader_position", _SMALL), ("loader_bits", _SMALL),
-            ("last_possible_elapsed_ms", _INT),
-        ],
-        "hosts": [
-            ("host", _TEXT), ("processes", _INT), ("ids", _INT), ("distinct", _INT), ("first_sent_at", TIME), ("last_sent_at", TIME),
-        ],
-        "brokers": [
-            ("address", _TEXT), ("host", _TEXT), ("port", _INT), ("ids", _INT), ("distinct", _INT), ("segments", _INT),
-            ("min_offset", _INT), ("max_offset", _INT),
-        ],
-        "segments": [
-            ("address", _TEXT), ("segment", _TEXT), ("ids", _INT), ("distinct", _INT), ("min_offset", _INT), ("max_offset", _INT),
-        ],
-        "clients": [
-            ("mac", _TEXT), ("pid", _SMALL), ("ids", _INT), ("distinct", _INT), ("first_sent_at", TIME), ("last_sent_at", TIME),
-            ("min_sequence", _INT), ("max_sequence", _INT),
-        ],
-        "counters": [
-            *_PROCESS, ("elapsed_ms", _INT), ("sent_at", TIME), ("counter", _INT), ("position", _INT), ("track", _INT),
-            ("chain", _INT), ("missing_before", _INT),
-        ],
-        "timeline": [("minute", TIME), ("kind", _TEXT), ("ids", _INT)],
-        "activity": [("host", _TEXT), ("minute", TIME), ("ids", _INT)],
-        "distribution": [
-            ("address", _TEXT), ("from_offset", _INT), ("to_offset", _INT), ("ids", _INT), ("distinct", _INT),
-        ],
-        "growth": [("address", _TEXT), ("minute", TIME), ("min_offset", _INT), ("max_offset", _INT)],
-        "refused": [("reason", _TEXT), ("ids", _INT), ("sample", _TEXT), ("file", _TEXT), ("byte", _INT)],
-        "files": [
-            ("file", _TEXT), ("bytes", _INT), ("text_bytes", _INT), ("ids", _INT), ("refused", _INT), ("error", _TEXT),
-        ],
-    }.items()
-}  # fmt: skip
-_ORDER = {
-    "processes": ["layout", "host", "pid", "loader"], "hosts": ["host"], "brokers": ["address"],
-    "segments": ["address", "segment"], "clients": ["mac", "pid"], "timeline": ["minute", "kind"],
-    "activity": ["host", "minute"], "distribution": ["address", "from_offset"], "growth": ["address", "minute"],
-    "counters": [*(name for name, _ in _PROCESS), "elapsed_ms", "counter"],
-}  # fmt: skip
 _NAMES = list(LAYOUTS)
 _CLIENT_EPOCH = np.datetime64("2021-01-01T00:00:00", "us")
 _DAY = 86_400_000
@@ -105,7 +58,11 @@ def _collect(blocks: Sequence[bytes]) -> dict[str, Runs]:
         [base + np.cumsum(block[2], dtype=np.int64) - block[2] for base, block in zip(bases, unpacked, strict=False)]
     )
     code = (words[:, 2] >> find.CODE_SHIFT).astype(np.int64)
-    kind = np.select([code == int(find.CODE_CLIENT), (code == int(find.CODE_OFFSET_V4)) | (code == int(find.CODE_OFFSET_V6))], [1, 2], 0)
+    kind = np.select(
+        [code == int(find.CODE_CLIENT), (code == int(find.CODE_OFFSET_V4)) | (code == int(find.CODE_OFFSET_V6))],
+        [1, 2],
+        0,
+    )
     found = {}
     for number, name in enumerate(("uniq", "client", "offset")):
         mine = np.flatnonzero(kind == number)
@@ -130,16 +87,19 @@ def _hosts(words: np.ndarray) -> pa.Array:
     """Address text of each key: dotted, or RFC 5952."""
     code = words[:, 2] >> find.CODE_SHIFT
     wide = (code == find.CODE_V6) | (code == find.CODE_OFFSET_V6)
-    parts = [_BYTE_TEXT.take(pa.array(((words[:, 1] >> np.uint64(shift)) & np.uint64(255)).astype(np.int64))) for shift in (24, 16, 8, 0)]
+    parts = [
+        _BYTE_TEXT.take(pa.array(((words[:, 1] >> np.uint64(shift)) & np.uint64(255)).astype(np.int64)))
+        for shift in (24, 16, 8, 0)
+    ]
     text = pc.binary_join_element_wise(*parts, ".")
     if wide.any():
         long = [str(ipaddress.IPv6Address(int(high) << 64 | int(low))) for high, low in words[wide, :2]]
-        text = pc.replace_with_mask(text, pa.array(wide), pa.array(long, _TEXT))
+        text = pc.replace_with_mask(text, pa.array(wide), pa.array(long, TEXT))
     return text
 
 
 def _addresses(words: np.ndarray, hosts: pa.Array) -> pa.Array:
-    ports = pa.array((words[:, 2] & find.WORD).astype(np.int64)).cast(_TEXT)
+    ports = pa.array((words[:, 2] & find.WORD).astype(np.int64)).cast(TEXT)
     wide = pa.array(words[:, 2] >> find.CODE_SHIFT == find.CODE_OFFSET_V6)
     bracketed = pc.binary_join_element_wise("[", hosts, "]", "")
     return pc.binary_join_element_wise(pc.if_else(wide, bracketed, hosts), ports, ":")
@@ -160,8 +120,10 @@ def _minutes(minutes: np.ndarray) -> pa.Array:
 
 def _table(name: str, columns: Sequence[object]) -> pa.Table:
     schema = SCHEMAS[name]
-    arrays = [pa.array(column, field.type) if not isinstance(column, (pa.Array, pa.ChunkedArray)) else column.cast(field.type)
-              for column, field in zip(columns, schema, strict=True)]  # fmt: skip
+    arrays = [
+        column.cast(field.type) if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column, field.type)
+        for column, field in zip(columns, schema, strict=True)
+    ]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
@@ -194,7 +156,7 @@ class Merge:
 
     def _processes(self, runs: Runs) -> Iterator[tuple[str, pa.Table]]:
         keys = len(runs.words)
-        figures = np.zeros((keys, chains.FIGURES), np.int64)
+        figures = np.zeros((keys, unroll.FIGURES), np.int64)
         rows = max(_ROWS, runs.largest)
         points, minutes = np.empty((rows, 6), np.int64), np.empty((rows, 3), np.int64)
         filled = 0
@@ -211,13 +173,17 @@ class Merge:
         parts = []
         while filled < keys:
             begun = filled
-            filled, point_rows, minute_rows = merge.merge_processes(*runs.arguments, latest, figures, points, minutes, filled)
+            filled, point_rows, minute_rows = merge.merge_processes(
+                *runs.arguments, latest, figures, points, minutes, filled
+            )
             done = slice(begun, filled)
-            starts[done] = self._month_starts(figures[done, chains.LAST_POSSIBLE] - early[done], figures[done, chains.LAST_POSSIBLE] >= 0)
+            starts[done] = self._month_starts(
+                figures[done, unroll.LAST_POSSIBLE] - early[done], figures[done, unroll.LAST_POSSIBLE] >= 0
+            )
             key = points[:point_rows, 0]
             elapsed = points[:point_rows, 1] >> shift
             start = starts[key]
-            fits = (start != _NONE) & (elapsed <= figures[key, chains.LAST_POSSIBLE])
+            fits = (start != _NONE) & (elapsed <= figures[key, unroll.LAST_POSSIBLE])
             at = pa.array(key)
             yield "counters", _table("counters", [
                 layouts.take(at), hosts.take(at), pa.array(pids[key]), loaders.take(at), elapsed,
@@ -227,26 +193,39 @@ class Merge:
             key = minutes[:minute_rows, 0]
             known = starts[key] != _NONE
             minute = starts[key[known]] // merge.MINUTE + minutes[:minute_rows, 1][known]
-            table = pa.table({"host": hosts.take(pa.array(key[known])), "minute": _minutes(minute), "ids": minutes[:minute_rows, 2][known]})
+            table = pa.table(
+                {
+                    "host": hosts.take(pa.array(key[known])),
+                    "minute": _minutes(minute),
+                    "ids": minutes[:minute_rows, 2][known],
+                }
+            )
             parts.append(table.group_by(["host", "minute"]).aggregate([("ids", "sum")]))
         f = figures.T
-        span = (f[chains.LAST] >> shift) - (f[chains.FIRST] >> shift)
-        rate = np.divide((f[chains.PRODUCED] - f[chains.CHAINS]) * 1000.0, span, out=np.zeros(keys), where=span > 0)
+        span = (f[unroll.LAST] >> shift) - (f[unroll.FIRST] >> shift)
+        rate = np.divide((f[unroll.PRODUCED] - f[unroll.CHAINS]) * 1000.0, span, out=np.zeros(keys), where=span > 0)
         position, bits = loader_positions(loader_numbers.astype(np.uint32))
-        possible = f[chains.LAST_POSSIBLE]
+        possible = f[unroll.LAST_POSSIBLE]
         dated = starts != _NONE
         table = _table("processes", [
             layouts, hosts, pa.array(pids), loaders,
-            process_makers(layouts.to_pylist(), loader_numbers.astype(np.uint32), f[chains.WHOLE_SECONDS].astype(bool)),
-            f[chains.IDS], f[chains.DISTINCT], f[chains.FIRST] >> shift, f[chains.LAST] >> shift,
-            _instants(starts + (f[chains.FIRST] >> shift) - early, dated), _instants(starts + possible - early, dated),
-            f[chains.FIRST] & mask, f[chains.LAST] & mask, f[chains.PRODUCED], f[chains.PRODUCED] - f[chains.POSITIONS],
-            f[chains.WRAPS], pa.array(f[chains.WIDEST_GAP] / 1000.0 * rate <= chains.HALF), f[chains.OUT_OF_ORDER],
-            f[chains.TRACKS], pa.array(rate, mask=span == 0), f[chains.CHAINS],
-            pa.array(position, mask=position < 0), pa.array(bits.astype(np.int32), mask=position < 0), pa.array(possible, mask=possible < 0),
+            process_makers(layouts.to_pylist(), loader_numbers.astype(np.uint32), f[unroll.WHOLE_SECONDS].astype(bool)),
+            f[unroll.IDS], f[unroll.DISTINCT], f[unroll.FIRST] >> shift, f[unroll.LAST] >> shift,
+            _instants(starts + (f[unroll.FIRST] >> shift) - early, dated), _instants(starts + possible - early, dated),
+            f[unroll.FIRST] & mask, f[unroll.LAST] & mask, f[unroll.PRODUCED], f[unroll.PRODUCED] - f[unroll.POSITIONS],
+            f[unroll.WRAPS], pa.array(f[unroll.WIDEST_GAP] / 1000.0 * rate <= chains.HALF), f[unroll.OUT_OF_ORDER],
+            f[unroll.TRACKS], pa.array(rate, mask=span == 0), f[unroll.CHAINS],
+            pa.array(position, mask=position < 0), pa.array(bits.astype(np.int32), mask=position < 0),
+            pa.array(possible, mask=possible < 0),
         ])  # fmt: skip
         yield "processes", table
-        sums = [("pid", "count"), ("ids", "sum"), ("distinct", "sum"), ("first_sent_at", "min"), ("last_sent_at", "max")]
+        sums = [
+            ("pid", "count"),
+            ("ids", "sum"),
+            ("distinct", "sum"),
+            ("first_sent_at", "min"),
+            ("last_sent_at", "max"),
+        ]
         grouped = table.group_by("host").aggregate(sums)
         yield "hosts", _table("hosts", [grouped[name] for name in ("host", *("_".join(pair) for pair in sums))])
         activity = pa.concat_tables(parts).group_by(["host", "minute"]).aggregate([("ids_sum", "sum")])
@@ -278,7 +257,7 @@ class Merge:
         times = [pa.array(_CLIENT_EPOCH + f[column].astype("timedelta64[s]")).cast(TIME) for column in (2, 3)]
         yield "clients", _table("clients", [macs, pa.array(pids), f[0], f[1], *times, f[4], f[5]])
         timeline = pa.concat_tables(parts).group_by("minute").aggregate([("ids_sum", "sum")])
-        minute = _minutes(find.CLIENT_EPOCH_MINUTE + timeline["minute"].to_numpy())
+        minute = _minutes(CLIENT_EPOCH_MINUTE + timeline["minute"].to_numpy())
         yield "timeline", _table("timeline", [minute, ["client"] * len(minute), timeline["ids_sum_sum"]])
 
     def _brokers(self, runs: Runs) -> Iterator[tuple[str, pa.Table]]:
@@ -290,8 +269,11 @@ class Merge:
         filled = 0
         while filled < len(runs.words):
             filled, s, b = merge.merge_brokers(*runs.arguments, figures, segments, bins, filled)
-            names = pc.utf8_lpad(pa.array(segments[:s, 1] << np.int64(merge.SEGMENT_SHIFT)).cast(_TEXT), 20, "0")
-            yield "segments", _table("segments", [addresses.take(pa.array(segments[:s, 0])), names, *segments[:s, 2:].T])
+            names = pc.utf8_lpad(pa.array(segments[:s, 1] << np.int64(merge.SEGMENT_SHIFT)).cast(TEXT), 20, "0")
+            yield (
+                "segments",
+                _table("segments", [addresses.take(pa.array(segments[:s, 0])), names, *segments[:s, 2:].T]),
+            )
             yield "distribution", _table("distribution", [addresses.take(pa.array(bins[:b, 0])), *bins[:b, 1:].T])
         f = figures.T
         ports = (runs.words[:, 2] & find.WORD).astype(np.int64)
@@ -318,7 +300,7 @@ def combine(parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, in
     timeline = tables["timeline"].group_by(["minute", "kind"]).aggregate([("ids", "sum")])
     tables["timeline"] = _table("timeline", [timeline["minute"], timeline["kind"], timeline["ids_sum"]])
     tables["files"], tables["refused"] = _files(reports, files)
-    for name, columns in _ORDER.items():
+    for name, columns in ORDER.items():
         tables[name] = tables[name].sort_by([(column, "ascending") for column in columns]).combine_chunks()
     return tables
 
@@ -338,6 +320,8 @@ def _files(reports: list[list], files: Sequence[tuple[str, int, str]]) -> tuple[
             known[0] += count
             known[1] = min(known[1], row)
     names = [name for name, _, _ in files]
-    table = _table("files", [names, [size for _, size, _ in files], text_bytes, ids, refused, [error or None for error in errors]])
+    table = _table(
+        "files", [names, [size for _, size, _ in files], text_bytes, ids, refused, [error or None for error in errors]]
+    )
     rows = [[reason, count, row[2], row[0], row[1]] for reason, (count, row) in sorted(reasons.items())]
     return table, _table("refused", list(zip(*rows, strict=True)) if rows else [[]] * 5)

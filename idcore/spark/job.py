@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
@@ -72,7 +73,13 @@ class Cancelled(IdError):
 class _Watch:
     """Follows one Spark job by its group: finished tasks of its first stage, and a stop on request."""
 
-    def __init__(self, spark: SparkSession, sizes: Sequence[int], report: Callable[[Progress], None] | None, stop: threading.Event) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        sizes: Sequence[int],
+        report: Callable[[Progress], None] | None,
+        stop: threading.Event,
+    ) -> None:
         self.spark, self.sizes, self.report, self.stop = spark, sizes, report, stop
         self.group = f"scan-{uuid.uuid4().hex}"
         self.began = time.monotonic()
@@ -114,7 +121,11 @@ class _Watch:
         if not self.classic:
             return 0.0
         tracker = self.spark.sparkContext.statusTracker()
-        stages = {stage for job in tracker.getJobIdsForGroup(self.group) for stage in (tracker.getJobInfo(job) or _NO_JOB).stageIds}
+        stages = {
+            stage
+            for job in tracker.getJobIdsForGroup(self.group)
+            for stage in (tracker.getJobInfo(job) or _NO_JOB).stageIds
+        }
         info = tracker.getStageInfo(min(stages)) if stages else None
         return info.numCompletedTasks / info.numTasks if info and info.numTasks else 0.0
 
@@ -175,7 +186,7 @@ def _partitions(splits: Sequence[Any], split_size: int, cores: int) -> list[list
         tasks = deal(splits, split_size, cores if total >= cores * SMALLEST_TASK else 1)
     count = min(len(tasks), max(4 * cores, -(-total // SPLIT_SIZE)))
     edges = np.linspace(0, len(tasks), count + 1).astype(int)
-    return [tasks[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [tasks[a:b] for a, b in pairwise(edges)]
 
 
 def _cores(spark: SparkSession) -> int:
@@ -255,11 +266,15 @@ def versions() -> dict[str, str]:
 class Job:
     """A scan of the console: runs in a thread of the server, outlives the page that began it."""
 
-    def __init__(self, run: Run, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, run: Run, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None = None
+    ) -> None:
         self.run = run
         self._stop = threading.Event()
         self._progress = Progress("waiting")
-        self._thread = threading.Thread(target=self._work, args=(list(paths), options, names), name=f"job-{run.name}", daemon=True)
+        self._thread = threading.Thread(
+            target=self._work, args=(list(paths), options, names), name=f"job-{run.name}", daemon=True
+        )
         self.run.set_state("running")
         self._thread.start()
 
@@ -272,7 +287,7 @@ class Job:
         except Cancelled:
             self._progress = replace(self._progress, state="cancelled")
             self.run.set_state("cancelled")
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  whatever it is, the run says so
             text = str(error).strip().split("\n")[0] or type(error).__name__
             self._progress = replace(self._progress, state="failed", error=text)
             self.run.set_state("failed", text)

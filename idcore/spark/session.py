@@ -1,4 +1,4 @@
-"""One Spark session for everything: where Java is, what a session needs, and that workers run this interpreter and idcore."""
+"""One Spark session for everything: where Java is, what it needs, and that workers run this interpreter and idcore."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _settings(local: bool) -> dict[str, str]:
         "spark.sql.warehouse.dir": scratch,
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.adaptive.enabled": "false",  # the only shuffle is ours, and its size is known
-        "spark.sql.codegen.wholeStage": "false",  # all work is in Python; compiling two projections costs more than it saves
+        "spark.sql.codegen.wholeStage": "false",  # all work is in Python: compiling projections costs more
         "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # a record is a packed fact of up to some MB
         "spark.driver.maxResultSize": "4g",
         "spark.pyspark.python": sys.executable,
@@ -105,7 +105,9 @@ def _settings(local: bool) -> dict[str, str]:
 def _start(master: str | None, remote: str | None) -> SparkSession:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    inherited = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part != str(PACKAGE.parent)]
+    inherited = [
+        part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part != str(PACKAGE.parent)
+    ]
     os.environ["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), *inherited])
     from pyspark.sql import SparkSession
 
@@ -118,7 +120,9 @@ def _start(master: str | None, remote: str | None) -> SparkSession:
         return session
     found = java()
     if found is None:
-        raise SparkError(f"Spark needs Java {NEWEST_JAVA_NEEDED} or later and none was found; install it with: {GET_JAVA}")
+        raise SparkError(
+            f"Spark needs Java {NEWEST_JAVA_NEEDED} or later and none was found; install it with: {GET_JAVA}"
+        )
     os.environ["JAVA_HOME"] = str(Path(found.path).resolve().parents[1])
     master = master or "local[*]"
     local = master.startswith("local")
@@ -184,7 +188,7 @@ class _Holder:
 
 
 def _is_stopped(spark: SparkSession) -> bool:
-    return spark.is_stopped if is_connect(spark) else spark.sparkContext._jsc is None
+    return bool(getattr(spark, "is_stopped", False)) if is_connect(spark) else spark.sparkContext._jsc is None
 
 
 _holder = _Holder()

@@ -30,7 +30,7 @@ def facts(
     any_case: bool,
     found: Callable[[int], None] | None = None,
 ) -> DataFrame:
-    """One partition for each list of tasks; a task's splits share their memory. `found` is told the ids as tasks end."""
+    """One partition for each list of tasks; a task's splits share their memory. `found` is told the ids it found."""
 
     def scan(batches: Batches) -> Batches:
         for batch in batches:
@@ -57,7 +57,11 @@ def merged(frame: DataFrame, months: np.ndarray) -> DataFrame:
 
 def merge_with(months: np.ndarray) -> Callable[[Batches], Batches]:
     def merge(batches: Batches) -> Batches:
-        rows = (Fact(*values) for batch in batches for values in zip(*(column.to_pylist() for column in batch.columns), strict=True))
+        rows = (
+            Fact(*values)
+            for batch in batches
+            for values in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        )
         for name, table in Merge(months).tables(rows):
             for start in range(0, max(1, table.num_rows), _CHUNK_ROWS):
                 yield _batch(_RESULTS, (name, to_stream(table.slice(start, _CHUNK_ROWS))))

@@ -28,10 +28,17 @@ def free_port() -> int:
 @contextmanager
 def running(folder: Path, name: str, port: int, *command: str) -> Iterator[None]:
     """A Java server of Spark's, from the moment it listens to its end."""
-    environment = {**os.environ, "SPARK_HOME": str(HOME), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(HOME),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+    }
     log = folder / f"{name}.log"
     with log.open("wb") as out:
-        server = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        server = subprocess.Popen(
+            command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out
+        )
     try:
         deadline = time.monotonic() + 90
         while True:
@@ -76,10 +83,21 @@ def local(log: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
 
 
 @pytest.mark.timeout(300)
-def test_a_standalone_cluster_of_two_workers_writes_the_same_tables(log: Path, local: dict[str, str], tmp_path: Path) -> None:
+def test_a_standalone_cluster_of_two_workers_writes_the_same_tables(
+    log: Path, local: dict[str, str], tmp_path: Path
+) -> None:
     port = free_port()
     spark_class = str(HOME / "bin" / "spark-class")
-    master = [spark_class, "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
+    master = [
+        spark_class,
+        "org.apache.spark.deploy.master.Master",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--webui-port",
+        "0",
+    ]
     with ExitStack() as stack:
         stack.enter_context(running(tmp_path, "master", port, *master))
         for number in (1, 2):

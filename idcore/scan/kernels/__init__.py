@@ -1,4 +1,4 @@
-"""The compiled loops of the scan (numba): text to sorted runs of ids, runs to figures. They know no files and no Spark."""
+"""The compiled loops of the scan (numba): text to sorted runs of ids, runs to figures. They know no files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from pathlib import Path
 
 import numba
 
-_SOURCES = ("idcore.layout:layout.py", *(f"{__name__}:{name}.py" for name in ("vector", "find", "encode", "chains", "merge")))
+_SOURCES = (
+    "idcore.layout:layout.py",
+    *(f"{__name__}:{name}.py" for name in ("vector", "find", "pairs", "encode", "chains", "unroll", "merge")),
+)
 
 
 def cache_folder() -> str:

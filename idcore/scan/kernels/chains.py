@@ -1,4 +1,4 @@
-"""The counters of one process, unrolled: chains (a run of the process), tracks (processes alive at once), points to draw.
+"""Counters of one process cut into chains (one run of a process each) and tracks (processes alive at once).
 
 All functions take the distinct ids of one process as sorted words `elapsed << 16 | counter`. The rules stand in
 docs/scan.md; `tests/scan/twin.py` is their slow twin.
@@ -26,15 +26,6 @@ LATE = 250  # ms that a thread may stand between its clock and its counter
 FALL = 1000  # ms after which a lower counter is no late thread any more
 RING = 128  # the last positions of a fragment: an honest process takes none of them twice
 TAILS = 64  # chains that a later fragment may go on with
-POINTS = 1500  # a process with no more ids than this is drawn whole
-BUCKETS = 256
-DRAWN_GAPS = 100
-DRAWN_WRAPS = 256
-
-(
-    DISTINCT, IDS, FIRST, LAST, LAST_POSSIBLE, PRODUCED, POSITIONS, WRAPS, OUT_OF_ORDER, CHAINS, TRACKS, WIDEST_GAP, WHOLE_SECONDS,
-) = range(13)  # fmt: skip
-FIGURES = 13
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -68,7 +59,7 @@ def is_plain(values):
 
 @numba.njit(cache=True, nogil=True)
 def as_taken(values, order):
-    """The order in which counters were taken: ids of one millisecond go on from the millisecond before, wraps included."""
+    """The order in which counters were taken: ids of one millisecond go on from the millisecond before."""
     n = values.size
     start = 0
     while start < n:
@@ -278,170 +269,3 @@ def tracks_of(chain, chains, track):
         tracks = max(tracks, free + 1)
         track[number] = free
     return tracks
-
-
-@numba.njit(cache=True, nogil=True)
-def sort_positions(values):
-    """Insertion sort with a budget, then an ordinary one."""
-    budget = 600 + 8 * values.size
-    for i in range(1, values.size):
-        x = values[i]
-        j = i - 1
-        while j >= 0 and values[j] > x:
-            values[j + 1] = values[j]
-            j -= 1
-        values[j + 1] = x
-        budget -= i - 1 - j
-        if budget < 0:
-            values.sort()
-            return
-
-
-@numba.njit(cache=True, nogil=True)
-def unroll(values, chain, chains, positions, before, figures):
-    """Every chain alone: positions from 0, the id before each one in its chain (-1), and the sums over the chains."""
-    n = values.size
-    last = np.full(chains, -1, np.int64)
-    first_counter = np.zeros(chains, np.int64)
-    low = np.zeros(chains, np.int64)
-    high = np.zeros(chains, np.int64)
-    sizes = np.zeros(chains, np.int64)
-    risen = np.ones(chains, np.bool_)
-    back = 0
-    widest = 0
-    for i in range(n):
-        k = chain[i]
-        counter = counter_of(values[i])
-        previous = last[k]
-        before[i] = previous
-        sizes[k] += 1
-        last[k] = i
-        if previous < 0:
-            first_counter[k] = counter
-            positions[i] = 0
-            continue
-        s = step(counter_of(values[previous]), counter)
-        if s <= 0:
-            risen[k] = False
-            if s < 0:
-                back += 1
-        positions[i] = positions[previous] + s
-        low[k] = min(low[k], positions[i])
-        high[k] = max(high[k], positions[i])
-        widest = max(widest, elapsed_of(values[i]) - elapsed_of(values[previous]))
-    produced = 0
-    different = 0
-    wraps = 0
-    for k in range(chains):
-        produced += high[k] - low[k] + 1
-        wraps += ((first_counter[k] + high[k]) >> np.int64(COUNTER_SHIFT)) - ((first_counter[k] + low[k]) >> np.int64(COUNTER_SHIFT))
-        if risen[k]:
-            different += sizes[k]
-    if not risen.all():
-        starts = np.zeros(chains + 1, np.int64)
-        for k in range(chains):
-            starts[k + 1] = starts[k] + sizes[k]
-        place = starts[:-1].copy()
-        grouped = np.empty(n, np.int64)
-        for i in range(n):
-            grouped[place[chain[i]]] = positions[i]
-            place[chain[i]] += 1
-        for k in range(chains):
-            if not risen[k]:
-                part = grouped[starts[k] : starts[k + 1]]
-                sort_positions(part)
-                different += 1
-                for i in range(1, part.size):
-                    if part[i] != part[i - 1]:
-                        different += 1
-    figures[PRODUCED] = produced
-    figures[POSITIONS] = different
-    figures[WRAPS] = wraps
-    figures[OUT_OF_ORDER] = back
-    figures[WIDEST_GAP] = widest
-
-
-@numba.njit(cache=True, nogil=True)
-def points_of(values, chain, chains, positions, before, wraps, keep):
-    """Marks the ids that a chart needs: ends of buckets, of chains, of the largest gaps, of wraps; lowest and highest."""
-    n = values.size
-    if n <= POINTS:
-        keep[:n] = True
-        return
-    keep[:n] = False
-    first = elapsed_of(values[0])
-    width = (elapsed_of(values[n - 1]) - first) // BUCKETS + 1
-    low = np.full(chains, -1, np.int64)
-    high = np.full(chains, -1, np.int64)
-    last = np.full(chains, -1, np.int64)
-    gaps = 0
-    for i in range(n):
-        k = chain[i]
-        previous = before[i]
-        last[k] = i
-        if previous < 0:
-            keep[i] = True
-            low[k] = high[k] = i
-            continue
-        if (elapsed_of(values[i]) - first) // width != (elapsed_of(values[previous]) - first) // width:
-            keep[i] = keep[previous] = True
-        if positions[i] < positions[low[k]]:
-            low[k] = i
-        if positions[i] > positions[high[k]]:
-            high[k] = i
-        moved = positions[i] - positions[previous]
-        if moved > 1:
-            gaps += 1
-        if wraps <= DRAWN_WRAPS and moved > 0 and counter_of(values[i]) < counter_of(values[previous]):
-            keep[i] = keep[previous] = True
-    for k in range(chains):
-        keep[low[k]] = keep[high[k]] = keep[last[k]] = True
-    if gaps:
-        widths = np.empty(gaps, np.int64)
-        at = 0
-        for i in range(n):
-            if before[i] >= 0 and positions[i] - positions[before[i]] > 1:
-                widths[at] = positions[i] - positions[before[i]]
-                at += 1
-        widths.sort()
-        enough = widths[max(0, gaps - DRAWN_GAPS)]
-        drawn = 0
-        for i in range(n):
-            if before[i] >= 0 and drawn < DRAWN_GAPS and positions[i] - positions[before[i]] >= max(enough, 2):
-                keep[i] = keep[before[i]] = True
-                drawn += 1
-
-
-@numba.njit(cache=True, nogil=True)
-def analyse(values, figures, chain, track, positions, before, keep):
-    """All figures of one process. `track` is by chain; the other scratch arrays hold one entry an id. Returns the chains."""
-    n = values.size
-    chains = 1
-    tracks = 1
-    track[0] = 0
-    if is_plain(values):
-        chain[:n] = 0
-    else:
-        order = np.empty(n, np.int64)
-        as_taken(values, order)
-        taken = values[order]
-        fragment = np.empty(n, np.int64)
-        first_index = np.empty(n, np.int64)
-        last_index = np.empty(n, np.int64)
-        sizes = np.empty(n, np.int64)
-        owner = np.empty(n, np.int64)
-        repeats = np.empty(n, np.bool_)
-        pieces, returns = fragments_of(taken, fragment, first_index, last_index, sizes, repeats)
-        if returns >= RETURNS and returns >= pieces - 1:
-            chains = link_fragments(taken, fragment, first_index, last_index, sizes, pieces, owner)
-            tracks = tracks_of(owner, chains, track)
-        else:
-            chains = break_at_restarts(taken, fragment, first_index, repeats, pieces, owner)
-            track[:chains] = 0
-        for i in range(n):
-            chain[order[i]] = owner[i]
-    unroll(values, chain, chains, positions, before, figures)
-    points_of(values, chain, chains, positions, before, figures[WRAPS], keep)
-    figures[CHAINS] = chains
-    figures[TRACKS] = tracks
-    return chains

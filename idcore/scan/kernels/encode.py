@@ -1,4 +1,4 @@
-"""Ids of one task, grouped by process or broker, to sorted runs of deltas and back. Nothing is lost: order, repeats, bits.
+"""Ids of one task, grouped by process or broker, to sorted runs of deltas and back. Nothing is lost.
 
 A run: its first value, then for each further value a step; every value is followed by how often it stood when that is
 more than once. All numbers are varints (7 bits a byte, low bits first).

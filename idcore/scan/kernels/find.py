@@ -39,7 +39,9 @@ VALUE_SHIFT = U(_bits_after(UNIQ_V4, "loader"))
 PID_SHIFT = U(_bits_after(UNIQ_V4, "pid") - _bits_after(UNIQ_V4, "loader"))
 OFFSET_SHIFT = U(_bits_after(OFFSET_V4, "port"))
 SEQUENCE_SHIFT = U(_bits_after(CLIENT_V1, "seconds"))
-assert _bits_after(OFFSET_V4, "port") == 64 and _bits_after(CLIENT_V1, "pid") == 64, "the words of the kernel are 8 bytes"
+assert _bits_after(OFFSET_V4, "port") == 64 and _bits_after(CLIENT_V1, "pid") == 64, (
+    "the words of the kernel are 8 bytes"
+)
 
 VALUE_MASK = U((1 << int(VALUE_SHIFT)) - 1)
 WORD = U(0xFFFFFFFF)
@@ -50,8 +52,6 @@ LITTLE_ELAPSED = U(32 * 86_400_000)
 SET_BACK = U((1 << 32) - 86_400_000)
 LONGEST_LINE = 1 << 20
 LINE_IDS = 64
-CLIENT_EPOCH_MINUTE = 26_824_320  # 2021-01-01T00:00Z in minutes since 1970
-NO_MINUTE = np.int64(-(1 << 62))
 LINE_ENDED = np.int64(-1)
 
 REASONS = ("lower_case", "version", "port", "elapsed")
@@ -87,9 +87,7 @@ def swap_16(word):
 
 @numba.njit(cache=True, nogil=True)
 def is_private(ip):
-    return (
-        ip >> U(24) == U(10) or ip >> U(24) == U(127) or ip >> U(20) == U(0xAC1) or ip >> U(16) == U(0xC0A8)
-    )
+    return ip >> U(24) == U(10) or ip >> U(24) == U(127) or ip >> U(20) == U(0xAC1) or ip >> U(16) == U(0xC0A8)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -141,16 +139,6 @@ def has_label(buf, place, labels):
 
 
 @numba.njit(cache=True, nogil=True)
-def minute_of(elapsed, months, early):
-    """Minute since 1970 of the newest month in which `elapsed` fits; NO_MINUTE when it fits none."""
-    elapsed -= early
-    for row in range(months.shape[0]):
-        if elapsed <= months[row, 1]:
-            return (months[row, 0] + elapsed) // 60_000
-    return NO_MINUTE
-
-
-@numba.njit(cache=True, nogil=True)
 def refuse(reason, buf, place, size, origin, refused, samples):
     if refused[reason, 0] == 0:
         refused[reason, 1] = place + origin
@@ -161,54 +149,9 @@ def refuse(reason, buf, place, size, origin, refused, samples):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def put_pair(slot, minute, offset, cache, words, pairs, row):
-    """Widens the cached (broker, minute) range, or sends the one that was cached to `pairs`. Returns the pairs sent."""
-    place = slot & (cache.shape[0] - 1)
-    if cache[place, 0] == slot and cache[place, 1] == minute:
-        cache[place, 2] = min(cache[place, 2], offset)
-        cache[place, 3] = max(cache[place, 3], offset)
-        return row
-    row = send_pair(cache, place, words, pairs, row)
-    cache[place, 0] = slot
-    cache[place, 1] = minute
-    cache[place, 2] = offset
-    cache[place, 3] = offset
-    return row
-
-
-@numba.njit(cache=True, nogil=True)
-def send_pair(cache, place, words, pairs, row):
-    slot = cache[place, 0]
-    if slot < 0:
-        return row
-    for word in range(3):
-        pairs[row, word] = words[slot, word]
-    for column in range(1, 4):
-        pairs[row, 2 + column] = U(cache[place, column])
-    return row + 1
-
-
-@numba.njit(cache=True, nogil=True)
-def send_pairs(cache, words, pairs, row):
-    """Empties the cache into `pairs`. Returns the pairs sent."""
-    for place in range(cache.shape[0]):
-        row = send_pair(cache, place, words, pairs, row)
-        cache[place, 0] = -1
-    return row
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
 def is_offset(k2):
     code = k2 >> CODE_SHIFT
     return code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def minute_of_id(k2, value, months):
-    code = k2 >> CODE_SHIFT
-    if code == CODE_CLIENT:
-        return CLIENT_EPOCH_MINUTE + np.int64((value >> SEQUENCE_SHIFT) // U(60))
-    return minute_of(np.int64(value >> COUNTER_SHIFT), months, 86_400_000 if code == CODE_LE else 0)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -222,42 +165,16 @@ def end_line(end, line_start, line_open, first, n, lines, count):
 
 
 @numba.njit(cache=True, nogil=True)
-def pair_lines(lines, state, values, slots, words, months, cache, pairs):
-    """The offset ids of each line are dated by its uniq ids: the i-th by the i-th, then by the last."""
-    times = np.empty(LINE_IDS, np.int64)
-    row = state[STATE_PAIRS]
-    for line in range(state[STATE_LINES]):
-        first, last = lines[line, 0], lines[line, 1]
-        dated = 0
-        for i in range(first, last):
-            k2 = words[slots[i], 2]
-            if not is_offset(k2):
-                if dated < LINE_IDS:
-                    times[dated] = minute_of_id(k2, values[i], months)
-                dated += 1
-        offsets = last - first - dated
-        if dated == 0 or dated > LINE_IDS or offsets == 0 or offsets > LINE_IDS:
-            continue
-        at = 0
-        for i in range(first, last):
-            if is_offset(words[slots[i], 2]):
-                minute = times[min(at, dated - 1)]
-                at += 1
-                if minute != NO_MINUTE:
-                    row = put_pair(np.int64(slots[i]), minute, np.int64(values[i]), cache, words, pairs, row)
-    state[STATE_PAIRS] = row
-    state[STATE_LINES] = 0
-
-
-@numba.njit(cache=True, nogil=True)
 def find(
-    buf, start, stop, origin, what, any_case, loaders, labels, table, words, values, slots, lines, state, refused, samples
+    buf, start, stop, origin, what, any_case, loaders, labels,
+    table, words, values, slots, lines, state, refused, samples,
 ):  # fmt: skip
     """Takes the tokens whose run of digits begins in buf[start:stop]; buf holds 64 bytes before and 192 after.
 
     table: open-addressed keys (k0, k1, k2, slot, ids, last value, unsorted, 0), a power of two of rows; words: keys by
-    slot. values, slots: one entry an id. lines: first and last id of each line that may hold a pair. Returns where to go on: `stop`, or earlier when the table must grow first; when it
-    reads on for a line (TAIL), LINE_ENDED once that line has ended.
+    slot. values, slots: one entry an id. lines: first and last id of each line that may hold a pair.
+    Returns where to go on: `stop`, or earlier when the table must grow first; LINE_ENDED once the line that is read on
+    (TAIL) has ended.
     """
     p0 = U(buf.ctypes.data)
     rows = U(table.shape[0] - 1)
@@ -338,13 +255,20 @@ def find(
                             else:
                                 k1 = hi >> U(32)
                             port = hi & WORD
-                            if U(1) <= port and port < U(65536) and lo <= MAX_OFFSET and (wide or not looks_little_endian(hi, lo)):
+                            if (
+                                U(1) <= port
+                                and port < U(65536)
+                                and lo <= MAX_OFFSET
+                                and (wide or not looks_little_endian(hi, lo))
+                            ):
                                 k2 = ((CODE_OFFSET_V6 if wide else CODE_OFFSET_V4) << CODE_SHIFT) | port
                                 value = lo
                             elif port < U(65536) and port != U(0) and lo <= MAX_OFFSET:
                                 k1 = swap_32(k1)
                                 loader = swap_32(((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD)
-                                k2 = (CODE_LE << CODE_SHIFT) | (swap_16((hi >> U(16)) & U(0xFFFF)) << PID_SHIFT) | loader
+                                k2 = (
+                                    (CODE_LE << CODE_SHIFT) | (swap_16((hi >> U(16)) & U(0xFFFF)) << PID_SHIFT) | loader
+                                )
                                 elapsed = np.int64(swap_32((lo >> COUNTER_SHIFT) & WORD))
                                 value = (U(elapsed) << COUNTER_SHIFT) | swap_16(lo & U(0xFFFF))
                             else:

@@ -8,32 +8,15 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .chains import (
-    BUCKETS,
-    DISTINCT,
-    DRAWN_GAPS,
-    DRAWN_WRAPS,
-    FIGURES,
-    FIRST,
-    IDS,
-    LAST,
-    LAST_POSSIBLE,
-    POINTS,
-    WHOLE_SECONDS,
-    analyse,
-    counter_of,
-    elapsed_of,
-    step,
-)
+from .chains import counter_of, elapsed_of, step
 from .encode import decode
 from .find import CODE_LE, CODE_SHIFT, SEQUENCE_SHIFT
+from .unroll import DISTINCT, FIRST, IDS, LAST, LAST_POSSIBLE, WHOLE_SECONDS, analyse
 
 U = np.uint64
 SEGMENT_SHIFT = U(30)  # a commit log file holds 1 GiB by default (MessageStoreConfig.mappedFileSizeCommitLog)
 BINS = 128
 MINUTE = 60_000
-POINT_COLUMNS = 7  # process, value, position, track, chain, missing before
-MOST_POINTS = POINTS + 2 * (BUCKETS + DRAWN_GAPS + DRAWN_WRAPS)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -125,7 +108,20 @@ def merge_processes(order, edges, key2, distinct, places, data, largest, latest,
     point = minute_row = 0
     for key in range(filled, edges.size - 1):
         k2 = key2[order[edges[key]]]
-        n = load(order, edges[key], edges[key + 1], distinct, places, data, k2, values, counts, bounds, spare_values, spare_counts)
+        n = load(
+            order,
+            edges[key],
+            edges[key + 1],
+            distinct,
+            places,
+            data,
+            k2,
+            values,
+            counts,
+            bounds,
+            spare_values,
+            spare_counts,
+        )
         if point + n > points.shape[0] or minute_row + n > minutes.shape[0]:
             return key, point, minute_row
         row = figures[key]
@@ -181,7 +177,20 @@ def merge_clients(order, edges, key2, distinct, places, data, largest, figures, 
     minute_row = 0
     for key in range(filled, edges.size - 1):
         k2 = key2[order[edges[key]]]
-        n = load(order, edges[key], edges[key + 1], distinct, places, data, k2, values, counts, bounds, spare_values, spare_counts)
+        n = load(
+            order,
+            edges[key],
+            edges[key + 1],
+            distinct,
+            places,
+            data,
+            k2,
+            values,
+            counts,
+            bounds,
+            spare_values,
+            spare_counts,
+        )
         if minute_row + n > minutes.shape[0]:
             return key, minute_row
         mask = (U(1) << SEQUENCE_SHIFT) - U(1)
@@ -213,8 +222,9 @@ def merge_clients(order, edges, key2, distinct, places, data, largest, figures, 
 
 @numba.njit(cache=True, nogil=True)
 def merge_brokers(order, edges, key2, distinct, places, data, largest, figures, segments, bins, filled):
-    """Offset ids. figures: ids, distinct, least, greatest, segments. segments: key, file, ids, distinct, least, greatest.
+    """Offset ids. figures: ids, distinct, least, greatest, segments.
 
+    segments: key, file, ids, distinct, least, greatest.
     bins: key, start, end, ids, distinct: 128 equal bins from the least to the greatest offset, empty ones left out.
     """
     values = np.empty(largest, np.uint64)
@@ -225,7 +235,20 @@ def merge_brokers(order, edges, key2, distinct, places, data, largest, figures, 
     segment_row = bin_row = 0
     for key in range(filled, edges.size - 1):
         k2 = key2[order[edges[key]]]
-        n = load(order, edges[key], edges[key + 1], distinct, places, data, k2, values, counts, bounds, spare_values, spare_counts)
+        n = load(
+            order,
+            edges[key],
+            edges[key + 1],
+            distinct,
+            places,
+            data,
+            k2,
+            values,
+            counts,
+            bounds,
+            spare_values,
+            spare_counts,
+        )
         if segment_row + n > segments.shape[0] or bin_row + min(n, BINS) > bins.shape[0]:
             return key, segment_row, bin_row
         least = np.int64(values[0])
@@ -265,6 +288,3 @@ def merge_brokers(order, edges, key2, distinct, places, data, largest, figures, 
         figures[key, 3] = np.int64(values[n - 1])
         figures[key, 4] = files
     return edges.size - 1, segment_row, bin_row
-
-
-__all__ = ["FIGURES", "merge_brokers", "merge_clients", "merge_processes"]

@@ -1,4 +1,4 @@
-"""Four vector steps of the scan in portable LLVM IR, each with its plain twin. They know bytes and hex digits, no ids."""
+"""Four vector steps of the scan in portable LLVM IR, each with its plain twin. They know no ids."""
 
 from __future__ import annotations
 

@@ -1,0 +1,105 @@
+"""Lines that hold both kinds of id: which offsets a broker had reached at which minute."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from .find import (
+    CODE_CLIENT,
+    CODE_LE,
+    CODE_SHIFT,
+    COUNTER_SHIFT,
+    LINE_IDS,
+    SEQUENCE_SHIFT,
+    STATE_LINES,
+    STATE_PAIRS,
+    is_offset,
+)
+
+U = np.uint64
+CLIENT_EPOCH_MINUTE = 26_824_320  # 2021-01-01T00:00Z in minutes since 1970
+NO_MINUTE = np.int64(-(1 << 62))
+
+
+@numba.njit(cache=True, nogil=True)
+def minute_of(elapsed, months, early):
+    """Minute since 1970 of the newest month in which `elapsed` fits; NO_MINUTE when it fits none."""
+    elapsed -= early
+    for row in range(months.shape[0]):
+        if elapsed <= months[row, 1]:
+            return (months[row, 0] + elapsed) // 60_000
+    return NO_MINUTE
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def minute_of_id(k2, value, months):
+    code = k2 >> CODE_SHIFT
+    if code == CODE_CLIENT:
+        return CLIENT_EPOCH_MINUTE + np.int64((value >> SEQUENCE_SHIFT) // U(60))
+    return minute_of(np.int64(value >> COUNTER_SHIFT), months, 86_400_000 if code == CODE_LE else 0)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def put_pair(slot, minute, offset, cache, words, pairs, row):
+    """Widens the cached (broker, minute) range, or sends the one that was cached to `pairs`. Returns the pairs sent."""
+    place = slot & (cache.shape[0] - 1)
+    if cache[place, 0] == slot and cache[place, 1] == minute:
+        cache[place, 2] = min(cache[place, 2], offset)
+        cache[place, 3] = max(cache[place, 3], offset)
+        return row
+    row = send_pair(cache, place, words, pairs, row)
+    cache[place, 0] = slot
+    cache[place, 1] = minute
+    cache[place, 2] = offset
+    cache[place, 3] = offset
+    return row
+
+
+@numba.njit(cache=True, nogil=True)
+def send_pair(cache, place, words, pairs, row):
+    slot = cache[place, 0]
+    if slot < 0:
+        return row
+    for word in range(3):
+        pairs[row, word] = words[slot, word]
+    for column in range(1, 4):
+        pairs[row, 2 + column] = U(cache[place, column])
+    return row + 1
+
+
+@numba.njit(cache=True, nogil=True)
+def send_pairs(cache, words, pairs, row):
+    """Empties the cache into `pairs`. Returns the pairs sent."""
+    for place in range(cache.shape[0]):
+        row = send_pair(cache, place, words, pairs, row)
+        cache[place, 0] = -1
+    return row
+
+
+@numba.njit(cache=True, nogil=True)
+def pair_lines(lines, state, values, slots, words, months, cache, pairs):
+    """The offset ids of each line are dated by its uniq ids: the i-th by the i-th, then by the last."""
+    times = np.empty(LINE_IDS, np.int64)
+    row = state[STATE_PAIRS]
+    for line in range(state[STATE_LINES]):
+        first, last = lines[line, 0], lines[line, 1]
+        dated = 0
+        for i in range(first, last):
+            k2 = words[slots[i], 2]
+            if not is_offset(k2):
+                if dated < LINE_IDS:
+                    times[dated] = minute_of_id(k2, values[i], months)
+                dated += 1
+        offsets = last - first - dated
+        if dated == 0 or dated > LINE_IDS or offsets == 0 or offsets > LINE_IDS:
+            continue
+        at = 0
+        for i in range(first, last):
+            if is_offset(words[slots[i], 2]):
+                minute = times[min(at, dated - 1)]
+                at += 1
+                if minute != NO_MINUTE:
+                    row = put_pair(np.int64(slots[i]), minute, np.int64(values[i]), cache, words, pairs, row)
+    state[STATE_PAIRS] = row
+    state[STATE_LINES] = 0

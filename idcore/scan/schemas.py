@@ -1,0 +1,51 @@
+"""The columns of the tables that a scan writes, as CONTRACT names them, and the order of their rows."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+TIME = pa.timestamp("us", "UTC")
+TEXT = pa.string()
+_TYPES = {"": pa.int64(), "small": pa.int32(), "text": TEXT, "time": TIME, "truth": pa.bool_(), "real": pa.float64()}
+_PROCESS = "layout:text host:text pid:small loader:text"
+_COUNTED = "ids distinct"
+_SENT = "first_sent_at:time last_sent_at:time"
+_OFFSETS = "min_offset max_offset"
+
+# name:type, int64 where no type stands
+_COLUMNS = {
+    "processes": f"{_PROCESS} maker:text {_COUNTED} first_elapsed_ms last_elapsed_ms {_SENT} first_counter last_counter"
+    " produced missing wraps wraps_certain:truth out_of_order tracks rate_per_second:real"
+    " chains loader_position:small loader_bits:small last_possible_elapsed_ms",
+    "hosts": f"host:text processes {_COUNTED} {_SENT}",
+    "brokers": f"address:text host:text port {_COUNTED} segments {_OFFSETS}",
+    "segments": f"address:text segment:text {_COUNTED} {_OFFSETS}",
+    "clients": f"mac:text pid:small {_COUNTED} {_SENT} min_sequence max_sequence",
+    "counters": f"{_PROCESS} elapsed_ms sent_at:time counter position track chain missing_before",
+    "timeline": "minute:time kind:text ids",
+    "activity": "host:text minute:time ids",
+    "distribution": f"address:text from_offset to_offset {_COUNTED}",
+    "growth": f"address:text minute:time {_OFFSETS}",
+    "refused": "reason:text ids sample:text file:text byte",
+    "files": "file:text bytes text_bytes ids refused error:text",
+}
+
+
+def _schema(columns: str) -> pa.Schema:
+    pairs = (column.partition(":") for column in columns.split())
+    return pa.schema([(name, _TYPES[kind]) for name, _, kind in pairs])
+
+
+SCHEMAS: dict[str, pa.Schema] = {name: _schema(columns) for name, columns in _COLUMNS.items()}
+ORDER = {
+    "processes": ["layout", "host", "pid", "loader"],
+    "hosts": ["host"],
+    "brokers": ["address"],
+    "segments": ["address", "segment"],
+    "clients": ["mac", "pid"],
+    "counters": ["layout", "host", "pid", "loader", "elapsed_ms", "counter"],
+    "timeline": ["minute", "kind"],
+    "activity": ["host", "minute"],
+    "distribution": ["address", "from_offset"],
+    "growth": ["address", "minute"],
+}
