@@ -1,4 +1,4 @@
-"""The built-in example: 2,000 log lines with a wrap, gaps, a restart and a shared fingerprint. The same every time."""
+"""The built-in example: 2,000 log lines with wraps, gaps, a restart and a shared fingerprint. The same every time."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ class Producer:
     gap_at: int = -1
     gap: int = 0
     go: bool = False
+    others: int = 0  # ids that go to topics of other logs, between two of this one
 
 
 PRODUCERS = (
-    Producer("10.42.3.17", 27515, 0x18B4AAC2, 64_980, 0, 720, 1.8, gap_at=310, gap=14),
-    Producer("10.42.3.18", 9077, 0x14DAD5DC, 11_800, 20, 300, 1.7, gap_at=120, gap=61),
+    Producer("10.42.3.17", 27515, 0x18B4AAC2, 40_960, 0, 720, 1.8, others=360),
+    Producer("10.42.3.18", 9077, 0x14DAD5DC, 11_800, 20, 290, 1.6, gap_at=120, gap=61),
     Producer("10.42.3.18", 9077, 0x14DAD5DC, 0, 560, 260, 1.9),  # restarted with the same pid: a container
     Producer("172.17.0.2", 1, 0x251A69D7, 2_000, 5, 240, 4.9),  # two containers with one fingerprint
     Producer("172.17.0.2", 1, 0x251A69D7, 31_400, 180, 200, 4.6, gap_at=90, gap=5),
@@ -55,7 +56,7 @@ def _events() -> Iterator[tuple[float, str, int | None]]:
         seconds, counter = producer.begin, producer.counter
         for place in range(producer.ids):
             seconds += producer.pace * random.uniform(0.2, 1.8)
-            counter += 1 + (producer.gap if place == producer.gap_at else 0)
+            counter += 1 + (producer.gap if place == producer.gap_at else 0) + random.randint(0, producer.others)
             born = clocks.to_ms(START) + round(seconds * 1000)
             elapsed = born - month.start_ms
             if producer.go:
@@ -133,7 +134,9 @@ def consumed() -> str:
 
 def incident() -> str:
     """Some 90 lines around the wrap of the busiest process: a retry, trace ids, two containers under one fingerprint."""
-    middle = next(place for place, line in enumerate(lines()) if "0000, offsetMsgId" in line and "msgId=0A2A03116B7B" in line)
+    busiest = [place for place, line in enumerate(lines()) if "msgId=0A2A03116B7B" in line]
+    counters = [int(lines()[place].split("msgId=")[1][28:32], 16) for place in busiest]
+    middle = next(place for place, before, after in zip(busiest[1:], counters, counters[1:], strict=False) if after < before)
     return "\n".join(lines()[max(0, middle - 45) : middle + 45])
 
 

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from pages.parts.roles import Palette
 from pages.parts.times import offset_text
 
-SANS = "Source Sans, Source Sans 3, sans-serif"
-MONO = "Source Code Pro, ui-monospace, Menlo, Consolas, monospace"
+SANS = '"Source Sans", sans-serif'
+MONO = '"Source Code Pro", ui-monospace, Menlo, Consolas, monospace'
 CONFIG: dict[str, Any] = {"displayModeBar": False, "doubleClick": "reset", "showTips": False}
 
 
@@ -44,6 +44,16 @@ def axis(palette: Palette, **more: Any) -> dict[str, Any]:
     if isinstance(more.get("title"), str):
         more["title"] = {"text": more["title"], "font": {"color": palette.muted, "size": 12}, "standoff": 8}
     return {**quiet, **more}
+
+
+# ISO on every scale, in every language: Plotly's own labels are English.
+DATES = [
+    {"dtickrange": [None, 1000], "value": "%H:%M:%S.%L\n%Y-%m-%d"},
+    {"dtickrange": [1000, 60_000], "value": "%H:%M:%S\n%Y-%m-%d"},
+    {"dtickrange": [60_000, 86_400_000], "value": "%H:%M\n%Y-%m-%d"},
+    {"dtickrange": [86_400_000, "M1"], "value": "%m-%d\n%Y"},
+    {"dtickrange": ["M1", None], "value": "%Y-%m"},
+]
 
 
 def series_colour(palette: Palette, place: int) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from pages.parts.figures import MONO, axis, clock_title, paper, ramp, series_colour, tint, wall_clock
+from pages.parts.figures import DATES, MONO, axis, clock_title, paper, ramp, series_colour, tint, wall_clock
 from pages.parts.roles import Palette
 from pages.parts.text import Words
 
@@ -78,7 +78,7 @@ def _cell_hover(row: object, words: Words) -> str:
         return ""
     oldest, newest, files = getattr(row, "oldest", ""), getattr(row, "newest", ""), int(getattr(row, "files", 1))
     name = oldest if files == 1 else f"{oldest}<br>… {newest}<br>{words.count('file', files)}"
-    return f"<span style='font-family:{MONO}'>{name}</span><br>{words.count('id', int(ids))}"
+    return f"<b>{name}</b><br>{words.count('id', int(ids))}"
 
 
 def totals(brokers: pd.DataFrame, words: Words, palette: Palette, *, limit: int = 6) -> go.Figure:
@@ -91,7 +91,7 @@ def totals(brokers: pd.DataFrame, words: Words, palette: Palette, *, limit: int 
         labels.append(words("producers.others", n=f"{len(rest):,}"))
         values.append(int(rest["ids"].sum()))
         colours.append(tint(palette.muted, 0.5))
-    figure = go.Figure(layout=paper(palette, 26 * max(1, len(labels)) + 12, right=72))
+    figure = go.Figure(layout=paper(palette, 26 * max(1, len(labels)) + 12, right=48))
     figure.add_bar(
         x=values, y=list(range(len(labels))), orientation="h", marker={"color": colours, "cornerradius": 3}, width=0.62,
         text=[f"{value:,}" for value in values], textposition="outside", cliponaxis=False, hovertext=labels,
@@ -108,18 +108,18 @@ def totals(brokers: pd.DataFrame, words: Words, palette: Palette, *, limit: int 
 
 
 def growth(rows: pd.DataFrame, order: list[str], words: Words, palette: Palette, zone: tzinfo, zone_name: str) -> go.Figure:
-    """How far each broker's log had come, minute by minute, from its first dated minute on, in MiB."""
+    """How far each broker's log had come, minute by minute, from its first dated minute on, in MB."""
     figure = go.Figure(layout=paper(palette, 240, right=24))
     for place, address in enumerate(order):
         mine = rows[rows["address"] == address].sort_values("minute")
         if mine.empty:
             continue
         figure.add_scatter(
-            x=wall_clock(mine["minute"], zone), y=(mine["max_offset"] - mine["min_offset"].iloc[0]) / 2**20, name=address,
+            x=wall_clock(mine["minute"], zone), y=(mine["max_offset"] - mine["min_offset"].iloc[0]) / 1e6, name=address,
             mode="lines" if len(mine) > 1 else "markers", line={"color": series_colour(palette, place), "width": 2},
-            hovertemplate=f"<b>{address}</b><br>%{{x|%Y-%m-%d %H:%M}}<br>%{{y:,.1f}} MiB<extra></extra>",
+            hovertemplate=f"<b>{address}</b><br>%{{x|%Y-%m-%d %H:%M}}<br>%{{y:,.1f}} MB<extra></extra>",
         )  # fmt: skip
-    figure.update_xaxes(axis(palette, showgrid=False, fixedrange=True, title=clock_title(rows["minute"], zone, zone_name)))
+    figure.update_xaxes(axis(palette, showgrid=False, fixedrange=True, tickformatstops=DATES, title=clock_title(rows["minute"], zone, zone_name)))
     figure.update_yaxes(axis(palette, rangemode="tozero", title=words("brokers.growth_axis"), fixedrange=True, tickformat=","))
     figure.update_layout(dragmode=False, showlegend=len(order) > 1,
                          legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0,

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from pages.parts.figures import axis, clock_title, paper, series_colour, tint, wall_clock
+from pages.parts.figures import DATES, axis, clock_title, paper, series_colour, tint, wall_clock
 from pages.parts.roles import Palette
 from pages.parts.text import Words
 
@@ -19,6 +19,8 @@ TOP = TURN - 1
 MOST_CROSSINGS = 64  # between two points: beyond that the strokes are one black wall
 MOST_LABELS = 12
 MOST_BANDS = 200
+SAMPLE = 0.1  # where more than this share is missing, the input is a sample and a gap is what stands out of it
+STANDS_OUT = 20
 
 Place = datetime | float
 
@@ -37,6 +39,7 @@ class Strokes:
 def strokes(points: pd.DataFrame, places: list[Any], seconds: list[float]) -> Strokes:
     """Cuts the points of one process into lines. `places` are x values, `seconds` the same on a running clock."""
     drawn = Strokes()
+    least = least_gap(points)
     counters, positions = points["counter"].tolist(), points["position"].tolist()
     tracks, chains, missing = points["track"].tolist(), points["chain"].tolist(), points["missing_before"].tolist()
     by_chain: dict[tuple[int, int], list[int]] = {}
@@ -52,14 +55,14 @@ def strokes(points: pd.DataFrame, places: list[Any], seconds: list[float]) -> St
         low = min(positions[row] for row in rows)
         x, saw, count = [places[first]], [counters[first]], [base + positions[first] - low]
         for before, row in zip(rows, rows[1:], strict=False):
-            if missing[row] > 0:
+            if missing[row] >= least:
                 drawn.gaps.append((places[before], places[row], missing[row]))
                 x, saw, count = [*x, None], [*saw, None], [*count, None]
             turns = (start + positions[row]) // TURN - (start + positions[before]) // TURN
             if turns > 0:
                 crossings = _crossings(start, positions, seconds, before, row, places, turns)
                 drawn.wraps += crossings
-                if missing[row] <= 0:
+                if missing[row] < least:
                     for place in crossings:
                         middle = base + _at(place, places, positions, before, row) - low
                         x += [place, None, place]
@@ -78,6 +81,16 @@ def strokes(points: pd.DataFrame, places: list[Any], seconds: list[float]) -> St
         produced[track] = base + made + 1
     drawn.wraps.sort()
     return drawn
+
+
+def least_gap(points: pd.DataFrame) -> int:
+    """From how many missing ids on a gap is drawn: 1, or what stands out where the input is a sample anyway."""
+    missing = points["missing_before"]
+    chains = points.groupby(["track", "chain"])["position"]
+    produced = int((chains.max() - chains.min() + 1).sum()) if len(points) else 0
+    if not produced or missing.sum() <= SAMPLE * produced:
+        return 1
+    return max(1, int(STANDS_OUT * missing[missing > 0].median()))
 
 
 def _crossings(start: int, positions: list[int], seconds: list[float], before: int, row: int, places: list[Any],
@@ -104,7 +117,7 @@ def sawtooth(points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo,
     points = points.sort_values(["elapsed_ms", "position"], kind="stable")
     dated = bool(points["sent_at"].notna().all())
     if dated:
-        places: list[Any] = wall_clock(points["sent_at"], zone).dt.to_pydatetime().tolist()
+        places: list[Any] = [moment.to_pydatetime() for moment in wall_clock(points["sent_at"], zone)]
         title = clock_title(points["sent_at"], zone, zone_name)
     else:
         places = [value / 1000 for value in points["elapsed_ms"].tolist()]
@@ -115,7 +128,7 @@ def sawtooth(points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo,
         _lines(figure, drawn, palette, words, rows=1)
         figure.update_yaxes(axis(palette, range=[0, TURN * 1.04], tickvals=[0, TOP], ticktext=["0", f"{TOP:,}"],
                                  fixedrange=True))  # fmt: skip
-        figure.update_xaxes(axis(palette, showgrid=False, fixedrange=True, nticks=4))
+        figure.update_xaxes(axis(palette, showgrid=False, fixedrange=True, nticks=4, tickformatstops=DATES if dated else None))
         figure.update_layout(dragmode=False)
         return figure, drawn
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.64, 0.36], vertical_spacing=0.07)
@@ -127,7 +140,7 @@ def sawtooth(points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo,
                              title=words("counters.axis"), fixedrange=True), row=1, col=1)  # fmt: skip
     figure.update_yaxes(axis(palette, title=words("counters.unrolled_axis"), rangemode="tozero", fixedrange=True,
                              tickformat=","), row=2, col=1)  # fmt: skip
-    figure.update_xaxes(axis(palette, showgrid=False))
+    figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES if dated else None))
     figure.update_xaxes(title={"text": title, "font": {"color": palette.muted, "size": 12}, "standoff": 8}, row=2, col=1)
     figure.update_layout(dragmode="zoom", hovermode="closest")
     return figure, drawn

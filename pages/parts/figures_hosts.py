@@ -8,7 +8,7 @@ from datetime import tzinfo
 import pandas as pd
 import plotly.graph_objects as go
 
-from pages.parts.figures import MONO, axis, clock_title, paper, step_minutes, tint, wall_clock
+from pages.parts.figures import DATES, MONO, axis, clock_title, paper, step_minutes, tint, wall_clock
 from pages.parts.roles import Palette
 from pages.parts.text import Words
 
@@ -41,7 +41,7 @@ def bars(hosts: pd.DataFrame, measure: str, words: Words, palette: Palette, *, c
     total = int(hosts[measure].sum()) or 1
     hover = [f"<b>{label}</b><br>{words.count('id', value)} · {words.share(value, total)}"
              for label, value in zip(labels, values, strict=True)]
-    figure = go.Figure(layout=paper(palette, (26 if small else 30) * max(1, len(keys)) + (12 if small else 40), right=72))
+    figure = go.Figure(layout=paper(palette, (26 if small else 30) * max(1, len(keys)) + (12 if small else 18), right=48 if small else 72))
     figure.add_bar(
         x=values, y=list(range(len(keys))), orientation="h", marker={"color": colours, "cornerradius": 3},
         text=[f"{value:,}" for value in values], textposition="outside", cliponaxis=False, customdata=keys,
@@ -86,7 +86,7 @@ def heat(activity: pd.DataFrame, order: list[str], words: Words, palette: Palett
         z=grid.to_numpy(), x=clock, y=list(grid.index), colorscale=scale, showscale=False, xgap=1, ygap=3,
         hovertext=hover, hoverinfo="text", zmin=0, hoverongaps=False,
     )  # fmt: skip
-    figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(columns, zone, zone_name), fixedrange=True))
+    figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(columns, zone, zone_name), fixedrange=True, tickformatstops=DATES))
     figure.update_yaxes(axis(
         palette, autorange="reversed", showgrid=False, fixedrange=True, type="category",
         tickfont={"family": MONO, "size": 12, "color": palette.text},

@@ -14,6 +14,15 @@ PAGES = Path(__file__).resolve().parents[1]
 ICON = Path(__file__).with_name("icon.png")
 STYLE = (Path(__file__).with_name("style.css")).read_text(encoding="utf-8")
 
+# Streamlit's uploader speaks English only; its two texts are said over.
+CHINESE = """
+[data-testid="stFileUploaderDropzone"] button p { font-size: 0; }
+[data-testid="stFileUploaderDropzone"] button p::after { content: "选择文件"; font-size: 0.875rem; }
+[data-testid="stFileUploaderDropzoneInstructions"] { font-size: 0; }
+[data-testid="stFileUploaderDropzoneInstructions"] * { font-size: 0; }
+[data-testid="stFileUploaderDropzoneInstructions"]::after { content: "每个文件不超过 1 GB"; font-size: 0.875rem; }
+"""
+
 # Group -> pages: address, script, icon. An address is a contract; the words come from text.
 GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "ids": (
@@ -46,7 +55,8 @@ def show() -> None:
     words = view.words
     made = pages(words)
     st.set_page_config(page_title=words("name"), page_icon=str(ICON), layout="wide")
-    st.html(f"<style>:root{{{roles.css_variables()}}}{STYLE}{roles.css_fields()}</style>")
+    chinese = CHINESE if words.lang == "zh" else ""
+    st.html(f"<style>:root{{{roles.css_variables()}}}{STYLE}{roles.css_fields()}{chinese}</style>")
     current = st.navigation(list(made.values()), position="hidden")
     st.session_state["pages"] = made
     scans.warm_up()
@@ -61,7 +71,7 @@ def sidebar(view: View, made: dict[str, Page], current: Page) -> None:
     words = view.words
     st.html(f'<div class="mq-name"><i></i><i></i><i></i><i></i><b>{words("name")}</b></div>')
     for group, rows in GROUPS.items():
-        with st.container(key=f"nav-{group}", gap="xxsmall"):
+        with st.container(key=f"nav-{group}", gap="xsmall"):
             st.html(f'<div class="mq-group">{words(f"group.{group}")}</div>')
             for address, _, icon in rows:
                 page = made[HOME] if address == "decode" and current is made[HOME] else made[address]

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from pages.parts import figures_brokers, marks, sentences, tables
-from pages.parts.markup import join, tag
+from pages.parts.markup import Html, tag
 from pages.parts.text import Words
 from pages.parts.view import View
 from pages.parts.widgets import show
@@ -27,15 +27,13 @@ def head(row: dict[str, Any], total: int, rate: float | None, view: View) -> Non
     show(tag("div", name, *(tag("span", fact) for fact in facts if fact), class_="mq-run mq-log-head"))
 
 
-def foot(segments: pd.DataFrame, words: Words) -> None:
+def foot(segments: pd.DataFrame, words: Words) -> Html:
     """The oldest and the newest file, written out."""
-    if segments.empty:
-        return
     oldest, newest = segments["segment"].min(), segments["segment"].max()
     _, together = figures_brokers.cells(segments)
     last = tag("span", newest, class_="mq-mono") if newest != oldest else None
-    middle = words("brokers.together", n=together) if together > 1 else None
-    show(tag("div", join([tag("span", oldest, class_="mq-mono"), middle and tag("span", middle), last]), class_="mq-ends"))
+    middle = tag("span", words("brokers.together", n=together)) if together > 1 else None
+    return tag("div", tag("span", oldest, class_="mq-mono"), middle, last, class_="mq-ends")
 
 
 def alt(row: dict[str, Any], segments: pd.DataFrame, words: Words) -> str:

@@ -69,7 +69,10 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[Any]], caption: str
     body = []
     for place, row in enumerate(rows, first):
         cells = [tag("td", f"{place:,}", class_="mq-num mq-faint")] if numbered else []
-        cells += [tag("td", "" if cell is None else cell, class_=style) for cell, style in zip(row, styles, strict=True)]
+        cells += [
+            tag("td", "" if cell is None else cell, class_=style, title=cell if column.wide and cell else None)
+            for column, cell, style in zip(columns, row, styles, strict=True)
+        ]
         body.append(tag("tr", *cells))
     return tag(
         "div",

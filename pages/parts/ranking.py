@@ -43,7 +43,7 @@ def show(processes: pd.DataFrame, place: int, view: View) -> None:
     words = view.words
     by = st.segmented_control(
         words("counters.rank"), BY, default="wraps", required=True, key="rank", bind="query-params",
-        format_func=lambda name: words(f"sort.{name}"),
+        format_func=lambda name: words(f"rank.{name}"),
     )  # fmt: skip
     ordered = sentences.sorted_processes(processes, by or "wraps").head(TOP)
     with st.container(key="ranking", gap=None):

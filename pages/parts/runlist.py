@@ -52,8 +52,7 @@ def one(row: Mapping[str, Any]) -> None:
                 show(tag("div", words("scan.cancelled"), class_="mq-faint mq-note"))
         with right, st.container(horizontal=True, gap="small", horizontal_alignment="right", vertical_alignment="center"):
             if row["state"] == "done":
-                for address in ("producers", "counters", "brokers"):
-                    page_link(address, words(f"page.{address}"), run=row["name"])
+                page_link("producers", words("runs.open"), icon=":material/arrow_forward:", run=row["name"])
             with st.popover(words("runs.delete"), type="tertiary", icon=":material/delete:"):
                 st.markdown(words("runs.delete_sure"))
                 st.button(words("runs.delete_yes"), key=f"delete-{row['name']}", type="primary", on_click=delete,

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from pages.parts import times
-from pages.parts.figures_counters import rate_text
+from pages.parts.figures_counters import SAMPLE, rate_text
 from pages.parts.text import Words
 from pages.parts.view import View
 
@@ -27,13 +27,20 @@ def span(processes: pd.DataFrame, view: View) -> str:
 def producers(processes: pd.DataFrame, view: View) -> str:
     """Hosts, processes, ids, when; wraps and missing."""
     words = view.words
-    wraps, missing = int(processes["wraps"].sum()), int(processes["missing"].sum())
+    part = processes["missing"] > SAMPLE * processes["produced"]
+    wraps, missing = int(processes["wraps"].sum()), int(processes.loc[~part, "missing"].sum())
     shared = int((processes["tracks"] > 1).sum())
+    restarts = int((processes["chains"] - processes["tracks"]).clip(lower=0).sum()) if "chains" in processes else 0
+    parts = [words.count("wrap", wraps), words.count("missing", missing)]
+    if restarts:
+        parts.insert(1, words.count("restart", restarts))
     text = words(
         "producers.said", hosts=words.count("host", processes["host"].nunique()),
         processes=words.count("process", len(processes)), ids=words.count("id", int(processes["distinct"].sum())),
-        span=span(processes, view), wraps=words.count("wrap", wraps), missing=words.count("missing", missing),
+        span=span(processes, view), parts=words("clause").join(parts),
     )  # fmt: skip
+    if part.any():
+        text += words("producers.said_part", n=words.count("in_part", int(part.sum())))
     return text + (words("producers.said_shared", n=words.count("fingerprint", shared)) if shared else "")
 
 
@@ -44,15 +51,18 @@ def process(row: dict[str, Any], view: View) -> str:
     parts = [words.count("wrap", int(row["wraps"])) if row["wraps_certain"]
              else words("counters.wraps_at_least", n=words.count("wrap", int(row["wraps"])))]  # fmt: skip
     missing = int(row["missing"])
-    share = f" ({words.share(missing, int(row['produced']))})" if missing else ""
-    parts.append(words.count("missing", missing) + share)
+    share = words.share(missing, int(row["produced"]))
+    if missing > SAMPLE * int(row["produced"]):
+        parts.append(words("counters.sample", share=words.share(int(row["produced"]) - missing, int(row["produced"]))))
+    else:
+        parts.append(words.count("missing", missing) + (f" ({share})" if missing else ""))
     restarts = int(row["chains"]) - int(row["tracks"]) if row.get("chains") is not None else 0
     if restarts > 0:
         parts.append(words.count("restart", restarts))
     rate = row["rate_per_second"]
     said = words("counters.said", host=row["host"], pid=row["pid"], loader=row["loader"],
                  produced=words.count("id", int(row["produced"])), span=span(frame, view),
-                 parts=words("comma").join(parts))  # fmt: skip
+                 parts=words("clause").join(parts))  # fmt: skip
     if rate is not None and rate == rate:
         said += words("counters.said_rate", rate=rate_text(float(rate)))
     if row["tracks"] > 1:
@@ -64,7 +74,7 @@ def brokers(rows: pd.DataFrame, view: View) -> str:
     """Brokers, ids, files, and how far they lie apart."""
     words = view.words
     widest = (rows["max_offset"] - rows["min_offset"]).max()
-    return words("brokers.said", brokers=words.count("broker", len(rows)), ids=words.count("stored", int(rows["ids"].sum())),
+    return words("brokers.said", brokers=words.count("broker", len(rows)), ids=words.count("stored", int(rows["distinct"].sum())),
                  files=words.count("segment", int(rows["segments"].sum())), span=words.bytes(widest))  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def show(html: Html) -> None:
 
 
 def chart(figure: go.Figure, alt: str, data: Callable[[], pd.DataFrame] | None, name: str, *, select: bool = False,
-          ) -> Any:
+          below: Html | None = None) -> Any:
     """A picture with its text for screen readers, and its data one click away."""
     words = view().words
     state: Any = None
@@ -49,6 +49,8 @@ def chart(figure: go.Figure, alt: str, data: Callable[[], pd.DataFrame] | None, 
                                 selection_mode="points")  # fmt: skip
     else:
         st.plotly_chart(figure, theme=None, config=CONFIG, key=f"chart-{name}", alt=alt)
+    if below is not None:
+        st.html(below)
     if data is not None:
         download(words("csv.of_chart"), lambda: export.csv_frame(data()), f"{name}.csv", key=f"data-{name}")
     return state

@@ -31,8 +31,7 @@ for row in brokers.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
     mine, bins = cache.broker(run, row["address"])
     logs.head(row, int(brokers["ids"].sum()), rates.get(row["address"]), shown)
     figure = figures_brokers.log(mine, bins, words, shown.palette, kept_from=logs.kept_from(growth, row["address"], shown))
-    chart(figure, logs.alt(row, mine, words), lambda bins=bins: bins, f"log-{row['address']}")
-    logs.foot(mine, words)
+    chart(figure, logs.alt(row, mine, words), lambda bins=bins: bins, f"log-{row['address']}", below=logs.foot(mine, words))
 if pages > 1:
     st.pagination(pages, key="brokers_page")
 

@@ -49,6 +49,7 @@ small_print([
     words("counters.thinned", shown=f"{len(points):,}", all=words.count("id", total)) if len(points) < total else "",
     words("counters.bands", n=figures_counters.MOST_LABELS) if drawn is not None and len(drawn.gaps) > figures_counters.MOST_LABELS else "",
     "" if row["wraps_certain"] else words("counters.uncertain"),
+    words("counters.sample_note") if not points.empty and figures_counters.least_gap(points) > 1 else "",
     words("counters.missing_note") if row["missing"] else "",
     *triage.notes(run, shown), zone_note(shown),
 ])  # fmt: skip

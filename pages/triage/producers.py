@@ -44,7 +44,8 @@ if not activity.empty:
 st.subheader(words("producers.processes"), anchor=False)
 rows = processes[processes["host"].isin(chosen)] if chosen else processes
 with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-    sort = st.selectbox(words("sort"), SORTS, format_func=lambda name: words(f"sort.{name}"), key="sort", bind="query-params")
+    sort = st.selectbox(words("sort"), SORTS, format_func=lambda name: words(f"sort.{name}"), key="sort", bind="query-params",
+                        width=220)  # fmt: skip
     if chosen:
         filters.clear("host", words("filter.shown", name=words("comma").join(chosen), n=words.count("process", len(rows))))
 rows = sentences.sorted_processes(rows, sort)
