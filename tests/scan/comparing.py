@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,10 +31,9 @@ def differences(got: Mapping[str, pa.Table], want: Mapping[str, Sequence[Row]]) 
         if name == "files":
             columns = ["file", "bytes", "text_bytes", "ids", "refused"]
         a, b = rows(found, columns), rows(wanted, columns)
-        out += [f"{name}: only the scan has {dict(zip(columns, row, strict=True))}" for row in a if row not in b]
-        out += [f"{name}: only the twin has {dict(zip(columns, row, strict=True))}" for row in b if row not in a]
-        if not out and a != b:
-            out.append(f"{name}: some row stands more often in one of them")
+        scan, twin = Counter(a), Counter(b)
+        for who, more in (("scan", scan - twin), ("twin", twin - scan)):
+            out += [f"{name}: only the {who} has {dict(zip(columns, row, strict=True))}" for row in more]
     return out
 
 

@@ -166,6 +166,60 @@ def shared(seed: int) -> Log:
     return Log(f"shared {seed}", joined(lines), {pid: n for pid, (n, _) in planted.items()})
 
 
+def any_counters(seed: int, count: int = 60) -> Log:
+    """Processes whose counters do what they like: the rule must be followed to the letter even there."""
+    r = random.Random(seed)
+
+    def noise() -> Ids:
+        n = r.choice((3, 20, 300))
+        return [(r.randrange(r.choice((50, 5000, 2_000_000))), r.randrange(r.choice((200, 65536)))) for _ in range(n)]
+
+    def walks() -> Ids:
+        counters, now, out = [r.randrange(65536) for _ in range(r.randrange(1, 90))], 0, []
+        for _ in range(r.choice((60, 600))):
+            one = r.randrange(len(counters))
+            counters[one] += r.choice((0, 1, 1, 1, 2, -1, -64, -65, 1024, 1025, 5))
+            now += r.choice((0, 0, 1, 10, 999, 1000, 1001, 5000))
+            out.append((now, counters[one] % 65536))
+        return out
+
+    def comings_and_goings() -> Ids:
+        out: Ids = []
+        starts = [r.choice((0, 1, 500, r.randrange(65536))) for _ in range(r.randrange(1, 5))]
+        for turn in range(r.randrange(2, 40)):
+            pause = r.choice((0, 0.5, 1.1, 30))
+            begin = after(out, pause) if out else 0
+            part = live(r, r.choice((1, 20, 500)), r.randrange(1, 60), starts[turn % len(starts)], begin)
+            if r.random() < 0.7:
+                starts[turn % len(starts)] = part[-1][1] + 1 + r.choice((0, 0, 0, 2000))
+            out += part
+        return out
+
+    def together() -> Ids:
+        out: Ids = []
+        for _ in range(r.randrange(2, 6)):
+            start = r.choice((0, 0, r.randrange(65536)))
+            rate, lost, sampled = r.choice((10, 100, 1000)), r.choice((0.0, 0.5, 0.9)), r.choice((0, 0, 100, 300))
+            out += live(r, rate, r.choice((5, 50, 300)), start, r.randrange(3000), lost, sampled)
+        return out
+
+    def many_restarts() -> Ids:
+        out = live(r, 20, 3000, 30_000, 0)
+        while after(out, 0) > 10_000 and len(out) < 5000:
+            out += live(r, 5, r.randrange(3, 8), 0, r.randrange(150_000))
+        return out
+
+    kinds = (noise, walks, comings_and_goings, together, many_restarts)
+    lines = []
+    for pid in range(1, count + 1):
+        ids = r.choice(kinds[: 5 if pid == 1 else 4])()
+        if r.random() < 0.2:
+            ids = [(e // 1000 * 1000, c) for e, c in ids]
+        lines += text_of(r, 0x0A00000B, pid, JAVA, ids)
+    r.shuffle(lines)
+    return Log(f"any counters {seed}", joined(lines))
+
+
 # --- logs with everything else ----------------------------------------------------------------------------------------
 
 

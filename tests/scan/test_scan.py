@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
@@ -74,6 +76,13 @@ def test_every_alignment_of_one_id(split: int, on_disk: Write) -> None:
         assert differences(scan(path, split=split), expect(path, data)) == []
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_chains_follow_the_rule_to_the_letter(seed: int, on_disk: Write) -> None:
+    data = logs.any_counters(seed).data
+    path = on_disk(data)
+    assert differences(scan(path, split=(WHOLE, 5000)[seed % 2]), expect(path, data)) == []
+
+
 def test_the_order_of_files_and_lines_does_not_matter(on_disk: Write) -> None:
     parts = {on_disk(log.data, f"f{i}.log"): log.data for i, log in enumerate(everything(3)[:6])}
     want = twin.tables(parts, SHANGHAI, AT)
@@ -130,6 +139,29 @@ def test_a_line_of_many_megabytes_without_a_newline(on_disk: Write) -> None:
     assert [(p["distinct"], p["missing"], p["wraps"]) for p in want["processes"]] == [(70_000, 0, 1)]
     for split in (WHOLE, 300_000):
         assert differences(scan(path, split=split), want) == []
+
+
+SCAN_IN_A_NEW_PROCESS = """
+import resource, sys
+from tests.scan.test_scan import scan
+scan(sys.argv[1])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+found = scan(sys.argv[2], split=1 << 28)
+row = found["processes"].to_pylist()[0]
+more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+print(row["ids"], row["missing"], row["wraps"], found["growth"].num_rows, more)
+"""
+
+
+def test_a_line_of_a_hundred_megabytes_in_bounded_memory(on_disk: Write) -> None:
+    once = b"".join(logs.uniq(0x0A000001, 3, logs.JAVA, 1000 + k, k).encode() + b" " * 990 for k in range(1000))
+    small, large = on_disk(once), on_disk(once * 100 + logs.offset(1, 10911, 5).encode(), "large.log")
+    command = [sys.executable, "-c", SCAN_IN_A_NEW_PROCESS, small, large]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    ids, missing, wraps, growth, kilobytes = map(int, done.stdout.split())
+    assert (ids, missing, wraps, growth) == (100_000, 0, 0, 0)  # a line so long dates no offset
+    assert kilobytes < 60_000
 
 
 def test_hex_runs_of_a_megabyte(on_disk: Write) -> None:

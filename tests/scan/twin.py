@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -158,8 +159,10 @@ def process_row(p: Process) -> Row:
 
 def host_rows(running: list[Process]) -> list[Row]:
     rows = []
-    for address in {p.key[1] for p in running}:
-        own = [p for p in running if p.key[1] == address]
+    by_host: dict[str, list[Process]] = defaultdict(list)
+    for p in running:
+        by_host[p.key[1]].append(p)
+    for address, own in by_host.items():
         times = [t for p in own for t in p.times]
         rows.append({
             "host": address, "processes": len(own), "ids": sum(len(p.occurrences) for p in own),
@@ -171,9 +174,11 @@ def host_rows(running: list[Process]) -> list[Row]:
 
 def broker_rows(accepted: list[Found]) -> list[Row]:
     rows = []
-    offsets = [f.one for f in accepted if isinstance(f.one, Offset)]
-    for address in {o.address for o in offsets}:
-        own = [o for o in offsets if o.address == address]
+    by_address: dict[str, list[Offset]] = defaultdict(list)
+    for found in accepted:
+        if isinstance(found.one, Offset):
+            by_address[found.one.address].append(found.one)
+    for address, own in by_address.items():
         values = [o.offset for o in own]
         rows.append({
             "address": address, "host": own[0].host, "port": own[0].port, "ids": len(own), "distinct": len(set(values)),
@@ -233,14 +238,14 @@ def activity_rows(running: list[Process]) -> list[Row]:
 
 def pairs(data: bytes, here: list[Found], calendar: Calendar) -> Iterator[tuple[str, datetime, int]]:
     """Offsets dated by the time ids of their line: (address, minute, offset)."""
+    ends = [i for i, byte in enumerate(data) if byte == 10] + [len(data)]
     by_line: dict[tuple[int, int], list[Found]] = defaultdict(list)
     for found in here:
-        start = data.rfind(b"\n", 0, found.byte) + 1
-        end = data.find(b"\n", found.byte)
-        by_line[start, len(data) if end < 0 else end].append(found)
-    for (start, end), line in by_line.items():
-        times = [f.one for f in line if isinstance(f.one, Uniq | Client)]
-        offsets = [f.one for f in line if isinstance(f.one, Offset)]
+        line = bisect(ends, found.byte)
+        by_line[ends[line - 1] + 1 if line else 0, ends[line]].append(found)
+    for (start, end), own in by_line.items():
+        times = [f.one for f in own if isinstance(f.one, Uniq | Client)]
+        offsets = [f.one for f in own if isinstance(f.one, Offset)]
         if end - start > MIB or not 1 <= len(times) <= 64 or not 1 <= len(offsets) <= 64:
             continue
         for i, one in enumerate(offsets):
