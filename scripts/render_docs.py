@@ -1,0 +1,13 @@
+"""Writes the pages of docs/ that are rendered from the code. Set-up only: the rendering stands in idcore.cli.docs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from idcore.cli.docs import main
+
+if __name__ == "__main__":
+    main()
