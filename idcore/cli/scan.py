@@ -14,7 +14,7 @@ from typing import Any
 from idcore.cli.parser import Usage
 from idcore.errors import IdError
 from idcore.scan.schemas import SCHEMAS
-from idcore.spark.job import SPLIT_SIZE, Cancelled, Progress, ScanOptions, scan, spool
+from idcore.spark.job import SPLIT_SIZE, Cancelled, Progress, ScanOptions, reason_of, scan, spool
 
 DONE, SOME_UNREADABLE, INTERRUPTED = 0, 1, 130
 STANDARD_INPUT = "-"
@@ -92,12 +92,8 @@ def _interruptible(paths: list[str], out: Path, asked: ScanOptions, names: dict[
     if isinstance(ended[0], IdError):
         raise ended[0]
     if isinstance(ended[0], BaseException):
-        raise IdError(f"the scan failed: {_first_line(ended[0])}") from ended[0]
+        raise IdError(f"the scan failed: {reason_of(ended[0])}") from ended[0]
     return ended[0]  # type: ignore[no-any-return]
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n")[0] or type(error).__name__
 
 
 def _show(progress: Progress) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import shutil
 import tempfile
 import threading
@@ -37,6 +38,7 @@ SPLIT_SIZE = 256 << 20  # Spark's cost for a Python task is that of scanning som
 SMALLEST_TASK = 32 << 20
 BYTES_PER_MERGE = 8 << 30  # text whose facts one merge task holds in memory: 1.3 % of it
 MONTHS = 13
+_RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt)\b")
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
@@ -128,6 +130,13 @@ class _Watch:
         }
         info = tracker.getStageInfo(min(stages)) if stages else None
         return info.numCompletedTasks / info.numTasks if info and info.numTasks else 0.0
+
+
+def reason_of(error: BaseException) -> str:
+    """One line for a person: what the worker said last, else what Spark said first."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if _RAISED.match(line)]
+    return (told or lines or [type(error).__name__])[-1 if told else 0]
 
 
 class _NoJob:
@@ -288,7 +297,7 @@ class Job:
             self._progress = replace(self._progress, state="cancelled")
             self.run.set_state("cancelled")
         except Exception as error:  # noqa: BLE001  whatever it is, the run says so
-            text = str(error).strip().split("\n")[0] or type(error).__name__
+            text = reason_of(error)
             self._progress = replace(self._progress, state="failed", error=text)
             self.run.set_state("failed", text)
 
