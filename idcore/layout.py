@@ -14,8 +14,14 @@ if TYPE_CHECKING:
 Raw = Literal["unsigned", "signed", "bytes"]
 ByteOrder = Literal["big", "little"]
 
-_STRUCT_CODES = {("unsigned", 1): "B", ("unsigned", 2): "H", ("unsigned", 4): "I", ("unsigned", 8): "Q",
-                 ("signed", 4): "i", ("signed", 8): "q"}
+_STRUCT_CODES = {
+    ("unsigned", 1): "B",
+    ("unsigned", 2): "H",
+    ("unsigned", 4): "I",
+    ("unsigned", 8): "Q",
+    ("signed", 4): "i",
+    ("signed", 8): "q",
+}
 
 
 class Span(NamedTuple):
@@ -102,32 +108,42 @@ def _dtype(layout: Layout) -> numpy.dtype:
 
 def _uniq(name: str, ip: int, byteorder: ByteOrder = "big") -> Layout:
     since = "the first of the month" if byteorder == "big" else "the last day of the month before"
-    return Layout(name, (
-        Field("ip", ip, "address of the producing client", "bytes"),
-        Field("pid", 2, "lower 16 bits of its process id"),
-        Field("loader", 4, "hash of the class loader that loaded the generator"),
-        Field("elapsed", 4, f"milliseconds since {since}, 00:00, in the producer's own zone"),
-        Field("counter", 2, "sequence of the whole process, wraps at 65,536"),
-    ), byteorder)
+    return Layout(
+        name,
+        (
+            Field("ip", ip, "address of the producing client", "bytes"),
+            Field("pid", 2, "lower 16 bits of its process id"),
+            Field("loader", 4, "hash of the class loader that loaded the generator"),
+            Field("elapsed", 4, f"milliseconds since {since}, 00:00, in the producer's own zone"),
+            Field("counter", 2, "sequence of the whole process, wraps at 65,536"),
+        ),
+        byteorder,
+    )
 
 
 def _offset(name: str, ip: int) -> Layout:
-    return Layout(name, (
-        Field("ip", ip, "address of the broker that stored the message", "bytes"),
-        Field("port", 4, "port of that broker, 1 to 65,535"),
-        Field("offset", 8, "physical offset of the record in the broker's commit log", "signed"),
-    ))
+    return Layout(
+        name,
+        (
+            Field("ip", ip, "address of the broker that stored the message", "bytes"),
+            Field("port", 4, "port of that broker, 1 to 65,535"),
+            Field("offset", 8, "physical offset of the record in the broker's commit log", "signed"),
+        ),
+    )
 
 
 UNIQ_V4 = _uniq("uniq_v4", 4)
 UNIQ_V6 = _uniq("uniq_v6", 16)
-CLIENT_V1 = Layout("client_v1", (
-    Field("version", 1, "version of the format, always 01"),
-    Field("mac", 6, "hardware address of the producing client", "bytes"),
-    Field("pid", 2, "lower 16 bits of its process id"),
-    Field("seconds", 4, "seconds since 2021-01-01T00:00:00Z"),
-    Field("sequence", 4, "sequence of the whole process"),
-))
+CLIENT_V1 = Layout(
+    "client_v1",
+    (
+        Field("version", 1, "version of the format, always 01"),
+        Field("mac", 6, "hardware address of the producing client", "bytes"),
+        Field("pid", 2, "lower 16 bits of its process id"),
+        Field("seconds", 4, "seconds since 2021-01-01T00:00:00Z"),
+        Field("sequence", 4, "sequence of the whole process"),
+    ),
+)
 OFFSET_V4 = _offset("offset_v4", 4)
 OFFSET_V6 = _offset("offset_v6", 16)
 UNIQ_V4_LE = _uniq("uniq_v4_le", 4, "little")

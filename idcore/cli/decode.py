@@ -167,8 +167,9 @@ def print_table(rows: Iterable[dict[str, Any]], out: IO[str], *, every: bool) ->
     table.close()
 
 
-def _again(first: dict[str, Any], second: dict[str, Any] | None, rest: Iterator[dict[str, Any]]
-           ) -> Iterator[dict[str, Any]]:
+def _again(
+    first: dict[str, Any], second: dict[str, Any] | None, rest: Iterator[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
     yield first
     if second is not None:
         yield second

@@ -68,10 +68,10 @@ a hint, not the judge: a printed MessageExt shows the offset id as `msgId`.
 
 Each reason has a weight; {certain} points make a reading *certain*, {likely} *likely*, fewer *possible*. The loader
 weighs most (+4 when it stands in HotSpot's stream of {stream:,} main-thread hashes or is a known constant, +3 for the
-Go client's zero, -1 or -2 when unknown), then the label (+2 for, -1 against), letter case (+1, the Go client's +2, mixed
--1, lower -2), elapsed within a month (+1, beyond it down to -2), a possible host (+1 or -1), the pid where a port
-cannot be (+1), a UUID's version digits (-3). An offset id gains from its usual port (+2; node ports +1), from zeros in
-the right places (+2) and an offset below 2^44 (+1).
+Go client's zero, -1 or -2 when unknown), then the label (+2 for, -1 against), letter case (+1, the Go client's +2,
+mixed -1, lower -2), elapsed within a month (+1, beyond it down to -2), a possible host (+1 or -1), the pid where a
+port cannot be (+1), a UUID's version digits (-3). An offset id gains from its usual port (+2; node ports +1), from
+zeros in the right places (+2) and an offset below 2^44 (+1).
 
 ## Time
 

@@ -89,20 +89,27 @@ def read_clock(options: argparse.Namespace) -> tuple[datetime, tzinfo, str]:
 
 def _decode(commands: Any) -> None:
     command = commands.add_parser(
-        "decode", help="what each id says", description="Reads ids from the arguments, or every id in lines of text.")
+        "decode", help="what each id says", description="Reads ids from the arguments, or every id in lines of text."
+    )
     command.add_argument("ids", nargs="*", metavar="ID", help="ids, also comma-joined; - reads standard input")
-    command.add_argument("--format", choices=("table", "json", "csv"),
-                         help="default: table on a terminal, json when piped")
+    command.add_argument(
+        "--format", choices=("table", "json", "csv"), help="default: table on a terminal, json when piped"
+    )
     _add_clock(command)
     command.add_argument("--all", action="store_true", help="every reading in full")
-    command.add_argument("--case", choices=("strict", "any"), default="strict",
-                         help="any: also 32-digit ids whose letters are all lower case")
+    command.add_argument(
+        "--case",
+        choices=("strict", "any"),
+        default="strict",
+        help="any: also 32-digit ids whose letters are all lower case",
+    )
     command.set_defaults(run=_run_decode)
 
 
 def _scan(commands: Any) -> None:
     command = commands.add_parser(
-        "scan", help="tables of every id in files", description="Scans text on Spark; DIR gets one table a folder.")
+        "scan", help="tables of every id in files", description="Scans text on Spark; DIR gets one table a folder."
+    )
     command.add_argument("paths", nargs="+", metavar="PATH", help="files, folders, globs; - reads standard input")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the tables go")
     command.add_argument("--overwrite", action="store_true", help="replace an existing DIR")
@@ -112,14 +119,21 @@ def _scan(commands: Any) -> None:
     _add_clock(command)
     command.add_argument("--split-size", type=_size, metavar="SIZE", help="bytes a task reads, or with k, M, G")
     command.add_argument("--format", choices=("table", "json"), default="table", help="how the summary is printed")
-    command.add_argument("--case", choices=("strict", "any"), default="strict",
-                         help="any: also 32-digit ids whose letters are all lower case")
+    command.add_argument(
+        "--case",
+        choices=("strict", "any"),
+        default="strict",
+        help="any: also 32-digit ids whose letters are all lower case",
+    )
     command.set_defaults(run=_run_scan)
 
 
 def _make(commands: Any) -> None:
-    command = commands.add_parser("make", help="ids and logs to try things with",
-                                  description="Writes ids or logs, and beside them truth.json with what was put in.")
+    command = commands.add_parser(
+        "make",
+        help="ids and logs to try things with",
+        description="Writes ids or logs, and beside them truth.json with what was put in.",
+    )
     kinds = command.add_subparsers(title="what", required=True, metavar="WHAT", parser_class=_Parser)
     ids = kinds.add_parser("ids", help="ids as the Java client makes them")
     ids.add_argument("--count", type=_count, required=True, metavar="N", help="how many")

@@ -87,8 +87,25 @@ class Table:
 
 
 _CARD = (
-    "label", "kind", "layout", "certainty", "host", "pid", "loader", "elapsed_ms", "counter", "port", "offset",
-    "segment", "position", "mac", "seconds", "sequence", "sent_at", "month", "maker",
+    "label",
+    "kind",
+    "layout",
+    "certainty",
+    "host",
+    "pid",
+    "loader",
+    "elapsed_ms",
+    "counter",
+    "port",
+    "offset",
+    "segment",
+    "position",
+    "mac",
+    "seconds",
+    "sequence",
+    "sent_at",
+    "month",
+    "maker",
 )
 
 

@@ -26,7 +26,21 @@ CLIENT_EPOCH_S = 1_609_459_200
 
 # UTC offsets, in minutes, that a place on earth keeps today or kept since RocketMQ exists.
 _OFFSETS_IN_USE = (
-    *range(-12 * 60, 14 * 60 + 1, 60), -570, -210, -150, 210, 270, 330, 345, 390, 510, 525, 570, 630, 765, 825,
+    *range(-12 * 60, 14 * 60 + 1, 60),
+    -570,
+    -210,
+    -150,
+    210,
+    270,
+    330,
+    345,
+    390,
+    510,
+    525,
+    570,
+    630,
+    765,
+    825,
 )
 _BORN_TOLERANCE_MS = 1_000
 # A line is logged after its message was made: by how much, when another zone than the line's own is to be believed.
@@ -235,8 +249,11 @@ def all_months(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4, count: int 
     """Every reading within the last `count` months, newest first: the id alone does not tell them apart."""
     limit = to_ms(clock.reference)
     choice = _choice(elapsed, clock.reference, clock.zone, layout, count + 1)
-    return tuple(_read(elapsed, month, replace(clock, month=None)) for month in choice
-                 if month.start_ms + elapsed <= limit and _fits(elapsed, month))[:count]
+    return tuple(
+        _read(elapsed, month, replace(clock, month=None))
+        for month in choice
+        if month.start_ms + elapsed <= limit and _fits(elapsed, month)
+    )[:count]
 
 
 def _around(instant_ms: int, zone: tzinfo, layout: Layout) -> tuple[Month, ...]:
@@ -263,13 +280,18 @@ def _zone_of_start(start_ms: int, early_ms: int, late_ms: int, layout: Layout) -
 
 def _refine_born(elapsed: int, clock: Clock, layout: Layout, born_ms: int) -> tuple[Clock, Reason] | None:
     start = born_ms - elapsed
-    own = next((m for m in _around(start, clock.zone, layout)
-                if abs(start - m.start_ms) <= _BORN_TOLERANCE_MS), None)
+    own = next((m for m in _around(start, clock.zone, layout) if abs(start - m.start_ms) <= _BORN_TOLERANCE_MS), None)
     if own is not None:
         return replace(clock, month=own, zone_source="born"), plain("zone_born")
     if clock.zone_source == "given":
-        noon = next((m for m in _around(start, clock.zone, layout)
-                     if abs(start - m.start_ms - DAY_MS // 2) <= _BORN_TOLERANCE_MS), None)
+        noon = next(
+            (
+                m
+                for m in _around(start, clock.zone, layout)
+                if abs(start - m.start_ms - DAY_MS // 2) <= _BORN_TOLERANCE_MS
+            ),
+            None,
+        )
         if noon is not None:
             # Calendar.HOUR instead of HOUR_OF_DAY, up to 4.0.0-incubating: the month begins at noon.
             late = Month(noon.label, noon.start_ms + DAY_MS // 2, noon.length_ms - DAY_MS // 2)
@@ -295,8 +317,14 @@ def _refine_prefix(elapsed: int, clock: Clock, layout: Layout, prefix: datetime)
     instant = to_ms(prefix)
     start = instant - elapsed
     for zone in (clock.zone, prefix.tzinfo):
-        own = next((m for m in _around(start, zone, layout)
-                    if _PREFIX_EARLY_MS <= start - m.start_ms <= _PREFIX_OWN_ZONE_LATE_MS), None)
+        own = next(
+            (
+                m
+                for m in _around(start, zone, layout)
+                if _PREFIX_EARLY_MS <= start - m.start_ms <= _PREFIX_OWN_ZONE_LATE_MS
+            ),
+            None,
+        )
         if own is not None:
             return replace(clock, zone=zone, month=own, zone_source="prefix"), plain("zone_prefix")
     found = _zone_of_start(start // 1000 * 1000, _PREFIX_EARLY_MS, _PREFIX_LATE_MS, layout)
@@ -352,6 +380,7 @@ def client_sent(
         minutes = round(late / 60_000)
         if minutes in _OFFSETS_IN_USE and abs(late - minutes * 60_000) <= 60_000:
             zone = timezone(timedelta(minutes=minutes))
-            return SentAt(from_ms(at_ms - minutes * 60_000, zone), None, zone_text(timedelta(minutes=minutes)),
-                          "born"), plain("seconds_local")
+            return SentAt(
+                from_ms(at_ms - minutes * 60_000, zone), None, zone_text(timedelta(minutes=minutes)), "born"
+            ), plain("seconds_local")
     return SentAt(from_ms(at_ms), None, "+00:00", None), reason

@@ -14,9 +14,35 @@ from idcore.ids.words import Reason
 
 # The contract of `decode --format json` and csv: these names, this order.
 KEYS = (
-    "text", "line", "column", "label", "kind", "layout", "certainty", "host", "pid", "loader", "loader_position",
-    "loader_bits", "elapsed_ms", "counter", "sent_at", "month", "zone", "zone_source", "port", "offset", "segment",
-    "position", "mac", "seconds", "sequence", "maker", "why", "others", "error",
+    "text",
+    "line",
+    "column",
+    "label",
+    "kind",
+    "layout",
+    "certainty",
+    "host",
+    "pid",
+    "loader",
+    "loader_position",
+    "loader_bits",
+    "elapsed_ms",
+    "counter",
+    "sent_at",
+    "month",
+    "zone",
+    "zone_source",
+    "port",
+    "offset",
+    "segment",
+    "position",
+    "mac",
+    "seconds",
+    "sequence",
+    "maker",
+    "why",
+    "others",
+    "error",
 )
 _NOTHING: dict[str, Any] = dict.fromkeys(KEYS)
 

@@ -29,15 +29,31 @@ _ESCAPED_SIGNS = ("%22", "%27", "%3A", "%3a", "%3D", "%3d", "%5B", "%5b", "%20",
 _NAMING = ("=", ":", "：", "%3A", "%3a", "%3D", "%3d", "->")
 _SIGNS_MOST = 40
 _NAME = re.compile(r"(?:\bmessage )?[A-Za-z_][A-Za-z0-9_]*\Z", re.IGNORECASE)
-_NAMES = frozenset({
-    "msgid", "msgids", "messageid", "message id", "offsetmsgid", "offsetid", "uniq_key", "transactionid",
-    "__transactionid__", "origin_message_id", "uniqid", "uniqkey", "message_id", "msg_id", "offset_msg_id",
-})
+_NAMES = frozenset(
+    {
+        "msgid",
+        "msgids",
+        "messageid",
+        "message id",
+        "offsetmsgid",
+        "offsetid",
+        "uniq_key",
+        "transactionid",
+        "__transactionid__",
+        "origin_message_id",
+        "uniqid",
+        "uniqkey",
+        "message_id",
+        "msg_id",
+        "offset_msg_id",
+    }
+)
 
 _BORN = re.compile(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
 _BORN_WALL = re.compile(r"born\s?timestamp:\s+(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{3})", re.IGNORECASE)
 _PREFIX = re.compile(
-    r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?")
+    r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?"
+)
 _PREFIX_WITHIN = 160
 
 
@@ -74,7 +90,7 @@ def find(text: str | Iterable[str]) -> Iterator[Token]:
             end = piece.find("\n", start)
             part = piece[start:] if end < 0 else piece[start:end]
             for cut in range(0, len(part), _WINDOW) if len(part) > LONGEST_WHOLE_LINE else (0,):
-                bit = part[cut:cut + _WINDOW] if len(part) > LONGEST_WHOLE_LINE else part
+                bit = part[cut : cut + _WINDOW] if len(part) > LONGEST_WHOLE_LINE else part
                 if window is not None:
                     yield from window.feed(bit)
                     continue
@@ -129,7 +145,7 @@ class _Windows:
                 return
             self._kept_from += end.start()
             self._seen = self._kept_from
-            piece = piece[end.start():]
+            piece = piece[end.start() :]
             self._in_long_run = False
         text = self._kept + piece
         if self._first:
@@ -176,7 +192,11 @@ def _places(text: str) -> list[tuple[int, int, int]]:
 
 
 def _tokens(
-    text: str, places: list[tuple[int, int, int]], number: int, column_from: int, prefix: datetime | None,
+    text: str,
+    places: list[tuple[int, int, int]],
+    number: int,
+    column_from: int,
+    prefix: datetime | None,
     born: list[tuple[int, int]],
 ) -> Iterator[Token]:
     stop_before, label_before = -1, None
@@ -184,23 +204,30 @@ def _tokens(
         label = _label(text, start)
         if label is None and stop_before >= 0 and text[stop_before:start].strip(" \"'") == ",":
             label = label_before  # the next of a comma-joined list bears the name of the first
-        yield Token(text[start:stop], number, column_from + start + 1, label, _born_of(start, born), prefix,
-                    _vouched(text, start))
+        yield Token(
+            text[start:stop],
+            number,
+            column_from + start + 1,
+            label,
+            _born_of(start, born),
+            prefix,
+            _vouched(text, start),
+        )
         stop_before, label_before = stop, label
 
 
 def _label(text: str, start: int) -> str | None:
     """The name in front of a value, past quotes, brackets and one of the signs that give a name its value."""
-    before = text[max(0, start - _SIGNS_MOST):start]
+    before = text[max(0, start - _SIGNS_MOST) : start]
     bare = before.rstrip(_SIGNS)
     while bare.endswith(_ESCAPED_SIGNS):
         sign = next(sign for sign in _ESCAPED_SIGNS if bare.endswith(sign))
         bare = bare[: -len(sign)].rstrip(_SIGNS)
     if not bare or not (bare[-1].isalnum() or bare[-1] == "_"):
         return None
-    signs = before[len(bare):]
+    signs = before[len(bare) :]
     end = start - len(signs)
-    match = _NAME.search(text[max(0, end - _SIGNS_MOST):end])
+    match = _NAME.search(text[max(0, end - _SIGNS_MOST) : end])
     if match is None:
         return None
     name = match.group()
@@ -218,7 +245,7 @@ def _vouched(text: str, start: int) -> bool:
     end = start
     while end and start - end < rules.LABEL_SIGNS_MOST and text[end - 1] in rules.LABEL_SIGNS:
         end -= 1
-    return rules.vouches(text[max(0, end - 16):end])
+    return rules.vouches(text[max(0, end - 16) : end])
 
 
 def _born_marks(text: str) -> list[tuple[int, int]]:
@@ -244,8 +271,15 @@ def prefix_time(line: str) -> datetime | None:
         return None
     year, month, day, hour, minute, second, fraction, zone = match.groups()
     try:
-        found = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second),
-                         int((fraction or "0").ljust(6, "0")[:6]))
+        found = datetime(
+            int(year),
+            int(month),
+            int(day),
+            int(hour),
+            int(minute),
+            int(second),
+            int((fraction or "0").ljust(6, "0")[:6]),
+        )
         return found if zone is None else found.replace(tzinfo=_offset(zone))
     except ValueError:
         return None

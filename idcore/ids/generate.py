@@ -81,8 +81,9 @@ class Generator:
             counter = self._counter
             self._counter += 1
         made = UniqId(self._layout, self._ip, self._pid, self._loader, elapsed % _INT, counter % _SHORT, "")
-        return UniqId(made.layout, made.ip, made.pid, made.loader, made.elapsed, made.counter,
-                      bytes(made).hex().upper())
+        return UniqId(
+            made.layout, made.ip, made.pid, made.loader, made.elapsed, made.counter, bytes(made).hex().upper()
+        )
 
     def create_uniq_id(self) -> str:
         """The next id as text (createUniqID)."""

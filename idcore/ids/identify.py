@@ -35,7 +35,8 @@ from idcore.layout import CLIENT_V1, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V4_LE, 
 Case = Literal["strict", "any"]
 
 _PAIRS: dict[int, tuple[Layout, Layout]] = {
-    UNIQ_V4.digits: (UNIQ_V4, OFFSET_V4), UNIQ_V6.digits: (UNIQ_V6, OFFSET_V6),
+    UNIQ_V4.digits: (UNIQ_V4, OFFSET_V4),
+    UNIQ_V6.digits: (UNIQ_V6, OFFSET_V6),
 }
 
 
@@ -61,9 +62,7 @@ class Verdict:
         return self.readings[1:] + self.rejected
 
 
-def identify(
-    text: str, label: str | None = None, case: Case = "strict", *, vouched: bool | None = None
-) -> Verdict:
+def identify(text: str, label: str | None = None, case: Case = "strict", *, vouched: bool | None = None) -> Verdict:
     """Every reading of one token.
 
     `label` is the name in front of it. `vouched` says whether that name stands so close that it vouches for an
@@ -169,8 +168,9 @@ def _judged_uniq(
 ) -> tuple[list[Reading], IdError | None]:
     """A uniq reading, or the refusal of its elapsed."""
     elapsed = uniq.elapsed
-    if not (vouched or rules.elapsed_possible(elapsed) or rules.clock_set_back(elapsed)
-            or makers.is_known(uniq.loader)):
+    if not (
+        vouched or rules.elapsed_possible(elapsed) or rules.clock_set_back(elapsed) or makers.is_known(uniq.loader)
+    ):
         return [], elapsed_error(uniq)
     return [weigh_uniq(uniq, label, lead, points)], None
 
@@ -190,9 +190,7 @@ def _little_endian(raw: bytes, text: str, offset: OffsetId) -> UniqId | None:
 # ---- 34 digits
 
 
-def _client(
-    raw: bytes, text: str, label: str | None
-) -> tuple[list[Reading], list[Reading], IdError | None]:
+def _client(raw: bytes, text: str, label: str | None) -> tuple[list[Reading], list[Reading], IdError | None]:
     client = ClientId.from_bytes(raw, CLIENT_V1, text)
     reading = weigh_client(client, label)
     if client.version != 1:

@@ -26,14 +26,34 @@ KNOWN_CONSTANTS: dict[int, str] = {
 
 # Which launch a place in the stream stands for; ranges below catch the rest.
 _PLACES: dict[int, str] = {
-    0: "java_jdk11", 6: "java_jdk17_agent", 8: "java_jdk17", 14: "java_jdk8_early", 15: "java_jdk8",
-    17: "java_jdk9", 18: "java_jdk8_terminal", 36: "java_jdk8_server", 66: "java_jdk17", 157: "java_jdk8_tools_cmd",
-    292: "java_jdk11", 295: "java_jdk17_no_cds", 296: "java_jdk17_no_cds", 307: "java_jdk17", 320: "java_jdk11_25",
-    348: "java_jdk21_no_cds", 497: "java_jdk11", 511: "java_jdk17", 512: "java_jdk17_no_cds", 521: "java_jdk11",
-    566: "java_jdk21_no_cds", 615: "java_jdk25", 59: "java_main",
+    0: "java_jdk11",
+    6: "java_jdk17_agent",
+    8: "java_jdk17",
+    14: "java_jdk8_early",
+    15: "java_jdk8",
+    17: "java_jdk9",
+    18: "java_jdk8_terminal",
+    36: "java_jdk8_server",
+    66: "java_jdk17",
+    157: "java_jdk8_tools_cmd",
+    292: "java_jdk11",
+    295: "java_jdk17_no_cds",
+    296: "java_jdk17_no_cds",
+    307: "java_jdk17",
+    320: "java_jdk11_25",
+    348: "java_jdk21_no_cds",
+    497: "java_jdk11",
+    511: "java_jdk17",
+    512: "java_jdk17_no_cds",
+    521: "java_jdk11",
+    566: "java_jdk21_no_cds",
+    615: "java_jdk25",
+    59: "java_main",
 }
 _RANGES: tuple[tuple[int, int, str], ...] = (
-    (16, 31, "java_jdk8_server"), (80, 301, "java_boot"), (1000, STREAM_LENGTH, "java_agent"),
+    (16, 31, "java_jdk8_server"),
+    (80, 301, "java_boot"),
+    (1000, STREAM_LENGTH, "java_agent"),
 )
 
 
@@ -123,7 +143,12 @@ def _plain(code: str) -> Maker:
 
 
 def uniq_maker(
-    layout: str, loader: int, *, whole_seconds: bool, host_loopback: bool = False, elapsed_fits: bool = True,
+    layout: str,
+    loader: int,
+    *,
+    whole_seconds: bool,
+    host_loopback: bool = False,
+    elapsed_fits: bool = True,
     last_twelve: str = "",
 ) -> Maker:
     """The likeliest maker of a uniq id, from its layout, loader, time and letters."""
@@ -166,9 +191,7 @@ def client_maker(seconds: int, last_sixteen: str = "") -> Maker:
     return _plain("grpc")
 
 
-def process_makers(
-    layouts: Sequence[str] | np.ndarray, loaders: np.ndarray, whole_seconds: np.ndarray
-) -> np.ndarray:
+def process_makers(layouts: Sequence[str] | np.ndarray, loaders: np.ndarray, whole_seconds: np.ndarray) -> np.ndarray:
     """The likeliest maker of each process as text. `whole_seconds`: every elapsed of it is a multiple of 1,000.
 
     Works on columns: only one row of each kind (layout, loader class, whole seconds) is put into words.
@@ -188,7 +211,8 @@ def process_makers(
     rest = kind < 0
     after = STREAM_LENGTH + 1 + len(KNOWN_CONSTANTS)
     kind[rest] = after + np.select(
-        [loader[rest] == 0, loader[rest] < 0x10000, loader[rest] <= MASK_64_BIT_JVM], [0, 1, 2], 3)
+        [loader[rest] == 0, loader[rest] < 0x10000, loader[rest] <= MASK_64_BIT_JVM], [0, 1, 2], 3
+    )
     old = np.char.equal(names, "uniq_v4_le") if names.dtype.kind == "U" else names == "uniq_v4_le"
     group = (kind * 2 + whole) * 2 + old
     _, first, which = np.unique(group, return_index=True, return_inverse=True)
@@ -198,5 +222,16 @@ def process_makers(
     return words[which.reshape(-1)]
 
 
-__all__ = ["KNOWN_CONSTANTS", "MAKERS", "Maker", "client_maker", "is_known", "known_loaders", "loader_place",
-           "loader_positions", "process_makers", "stream", "uniq_maker"]
+__all__ = [
+    "KNOWN_CONSTANTS",
+    "MAKERS",
+    "Maker",
+    "client_maker",
+    "is_known",
+    "known_loaders",
+    "loader_place",
+    "loader_positions",
+    "process_makers",
+    "stream",
+    "uniq_maker",
+]

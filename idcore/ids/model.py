@@ -55,8 +55,15 @@ def _of_size(text: str, layouts: tuple[Layout, ...]) -> tuple[bytes, Layout]:
 
 def _sized(raw: bytes, layout: Layout) -> tuple[Any, ...]:
     if len(raw) != layout.size:
-        raise refuse("size", None, min(len(raw), layout.size), raw.hex().upper(),
-                     size=len(raw), layout=layout.name, wanted=layout.size)
+        raise refuse(
+            "size",
+            None,
+            min(len(raw), layout.size),
+            raw.hex().upper(),
+            size=len(raw),
+            layout=layout.name,
+            wanted=layout.size,
+        )
     return layout.struct.unpack(raw)
 
 
@@ -129,8 +136,9 @@ class UniqId:
         return cls(layout, ip, pid, loader, elapsed, counter, raw.hex().upper() if text is None else text)
 
     @classmethod
-    def of(cls, host: str | bytes, pid: int, loader: int, elapsed: int, counter: int,
-           layout: Layout | None = None) -> UniqId:
+    def of(
+        cls, host: str | bytes, pid: int, loader: int, elapsed: int, counter: int, layout: Layout | None = None
+    ) -> UniqId:
         """An id from its values; each must fit its field."""
         ip = host_bytes(host)
         chosen = layout or (UNIQ_V4 if len(ip) == 4 else UNIQ_V6)
@@ -284,25 +292,42 @@ def port_error(offset_id: OffsetId) -> IdError:
 def offset_error(offset_id: OffsetId) -> IdError:
     """The refusal of a physical offset that no commit log reaches."""
     how = "negative" if offset_id.physical_offset < 0 else "above 2^48, more than any commit log holds"
-    return refuse("offset", "offset", offset_id.layout.span("offset").start, offset_id.text,
-                  offset=offset_id.physical_offset, how=how)
+    return refuse(
+        "offset",
+        "offset",
+        offset_id.layout.span("offset").start,
+        offset_id.text,
+        offset=offset_id.physical_offset,
+        how=how,
+    )
 
 
 def version_error(client_id: ClientId) -> IdError:
     """The refusal of a 34-digit token that does not begin with 01."""
-    return refuse("version", "version", client_id.layout.span("version").start, client_id.text,
-                  version=client_id.version)
+    return refuse(
+        "version", "version", client_id.layout.span("version").start, client_id.text, version=client_id.version
+    )
 
 
 def elapsed_error(uniq_id: UniqId) -> IdError:
     """The refusal of an elapsed that no month holds."""
-    return refuse("elapsed", "elapsed", uniq_id.layout.span("elapsed").start, uniq_id.text,
-                  elapsed_ms=uniq_id.elapsed, longest_ms=rules.LONGEST_MONTH_MS)
+    return refuse(
+        "elapsed",
+        "elapsed",
+        uniq_id.layout.span("elapsed").start,
+        uniq_id.text,
+        elapsed_ms=uniq_id.elapsed,
+        longest_ms=rules.LONGEST_MONTH_MS,
+    )
 
 
 MODELS: dict[str, type[UniqId] | type[OffsetId] | type[ClientId]] = {
-    UNIQ_V4.name: UniqId, UNIQ_V6.name: UniqId, UNIQ_V4_LE.name: UniqId,
-    OFFSET_V4.name: OffsetId, OFFSET_V6.name: OffsetId, CLIENT_V1.name: ClientId,
+    UNIQ_V4.name: UniqId,
+    UNIQ_V6.name: UniqId,
+    UNIQ_V4_LE.name: UniqId,
+    OFFSET_V4.name: OffsetId,
+    OFFSET_V6.name: OffsetId,
+    CLIENT_V1.name: ClientId,
 }
 
 

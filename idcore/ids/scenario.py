@@ -145,8 +145,9 @@ class JavaProcess(Process):
 
     def _next(self) -> UniqId:
         if self._generator is None:
-            self._generator = Generator(lambda: self.now_ms, self._zone, self.host, self._pid, self._loader,
-                                        counter=self.position)
+            self._generator = Generator(
+                lambda: self.now_ms, self._zone, self.host, self._pid, self._loader, counter=self.position
+            )
         return self._generator.next_id()
 
     def lose(self, count: int) -> None:
@@ -277,7 +278,8 @@ class Scenario:
                 f"SendResult [sendStatus=0, msgIds={self._see(process, message)}, "
                 f"offsetMsgId={self._see_offset(message)}, queueOffset={message.queue_offset}, "
                 f"messageQueue=MessageQueue [topic={message.topic}, brokerName={message.broker.name}, "
-                f"queueId={message.queue}]]")
+                f"queueId={message.queue}]]"
+            )
         return self._send_result(str(self._see(process, message)), str(self._see_offset(message)), message)
 
     def _send(self, process: Process) -> Message:
@@ -308,7 +310,8 @@ class Scenario:
         return self._prefix(thread) + (
             f"o.a.r.c.p.DefaultMQProducer - SendResult [sendStatus=SEND_OK, msgId={ids}, offsetMsgId={offsets}, "
             f"messageQueue=MessageQueue [topic={message.topic}, brokerName={message.broker.name}, "
-            f"queueId={message.queue}], queueOffset={message.queue_offset}]")
+            f"queueId={message.queue}], queueOffset={message.queue_offset}]"
+        )
 
     def _batch(self, process: Process) -> str:
         # A batch goes to one queue of one broker and comes back as two comma-joined lists.
@@ -343,7 +346,8 @@ class Scenario:
             f"toString()=Message{{topic='{message.topic}', flag=0, properties={{MIN_OFFSET=0, "
             f"MAX_OFFSET={message.queue_offset + 1}, KEYS={message.key}, CONSUME_START_TIME={self._now}, "
             f"UNIQ_KEY={self._see(process, message)}, CLUSTER=DefaultCluster, WAIT=true}}, "
-            f"body=[72, 101, 108, 108, 111], transactionId='null'}}]]")
+            f"body=[72, 101, 108, 108, 111], transactionId='null'}}]]"
+        )
 
     def _noise(self) -> str:
         if self._random.random() < 0.5:

@@ -69,9 +69,13 @@ def weigh_uniq(uniq: UniqId, label: str | None, lead: Reason | None, points: int
     score = points
     fits = rules.elapsed_possible(uniq.elapsed) or rules.clock_set_back(uniq.elapsed)
     maker = makers.uniq_maker(
-        uniq.layout.name, uniq.loader, whole_seconds=uniq.elapsed % 1000 == 0,
-        host_loopback=uniq.ip == b"\x7f\0\0\1", elapsed_fits=fits,
-        last_twelve=text[-12:])
+        uniq.layout.name,
+        uniq.loader,
+        whole_seconds=uniq.elapsed % 1000 == 0,
+        host_loopback=uniq.ip == b"\x7f\0\0\1",
+        elapsed_fits=fits,
+        last_twelve=text[-12:],
+    )
     score += _weigh_loader(uniq, why)
     score += _weigh_label(label, _CLIENT_LABELS, why)
     score += _weigh_letters(text, why, go=uniq.loader < 0x10000)
@@ -228,8 +232,13 @@ def weigh_little_endian(little: UniqId, offset: OffsetId, label: str | None) -> 
         score += 1
     score += _weigh_label(label, _CLIENT_LABELS, why)
     score += _weigh_letters(little.text, why)
-    return Reading(little, _certainty(score), makers.uniq_maker(UNIQ_V4_LE.name, little.loader, whole_seconds=False),
-                   tuple(why), score)
+    return Reading(
+        little,
+        _certainty(score),
+        makers.uniq_maker(UNIQ_V4_LE.name, little.loader, whole_seconds=False),
+        tuple(why),
+        score,
+    )
 
 
 def weigh_client(client: ClientId, label: str | None) -> Reading:

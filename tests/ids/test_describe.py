@@ -76,10 +76,10 @@ def test_a_table_of_two_thousand_ids_takes_a_fraction_of_a_second() -> None:
     scenario = Scenario(1, datetime(2026, 11, 20, tzinfo=UTC), UTC, 2_000)
     tokens = [token for line in scenario.log(2_000) for token in find(line)][:2_000]
     took = []
-    for _ in range(3):  # the shortest of three: other work on the machine is not ours
-        began = time.perf_counter()
+    for _ in range(3):  # processor time, the shortest of three: other work on the machine is not ours
+        began = time.process_time()
         for token in tokens:
             describe(identify(token.text, token.label, vouched=token.vouched), token, CLOCK)
-        took.append(time.perf_counter() - began)
+        took.append(time.process_time() - began)
     assert len(tokens) == 2_000
     assert min(took) < 0.25

@@ -112,7 +112,7 @@ def test_offset_ids_both_ways() -> None:
     made = decode_message_id("7F00000100002A9F00000000000735FA")
     assert (made.address, made.physical_offset) == ("127.0.0.1:10911", 472_570)
     six = create_message_id("::1", 10911, 1 << 40)
-    assert six == "00000000000000000000000000000001" "00002A9F" "0000010000000000"
+    assert six == "0000000000000000000000000000000100002A9F0000010000000000"
     assert decode_message_id(six).address == "[::1]:10911"
 
 

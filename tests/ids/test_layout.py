@@ -58,7 +58,7 @@ def test_a_big_endian_and_a_little_endian_uniq_id_by_hand() -> None:
 
 
 def test_an_offset_is_signed_as_a_java_long_is() -> None:
-    raw = bytes.fromhex("7F000001" "00002A9F" "FFFFFFFFFFFFFFFF")
+    raw = bytes.fromhex("7F00000100002A9FFFFFFFFFFFFFFFFF")
     assert OFFSET_V4.struct.unpack(raw) == (b"\x7f\0\0\1", 10911, -1)
     assert int(np.frombuffer(raw, OFFSET_V4.dtype)[0]["offset"]) == -1
 

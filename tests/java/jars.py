@@ -1,6 +1,6 @@
 """RocketMQ's own jars for the referee, from Maven Central into .cache. Run at set-up; tests only read what is there.
 
-    python tests/java/jars.py
+python tests/java/jars.py
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def test_ids_that_java_makes_are_ours_byte_for_byte(referee: Referee) -> None:
 
 def test_java_reads_the_ids_that_we_make(referee: Referee) -> None:
     rng = random.Random(f"{referee.release}{referee.zone}")
-    (_, _, at), = referee.ask(["uniq " + "7F000001" * 4])
+    ((_, _, at),) = referee.ask(["uniq " + "7F000001" * 4])
     expected, questions = [], []
     for _ in range(400):
         # at least a minute from now: Java's own clock runs on while it answers
