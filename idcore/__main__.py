@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -47,6 +48,9 @@ def _point_to_nothing(descriptor: int) -> None:
 
 
 def _run() -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter gets its number, not a traceback
+            stream.reconfigure(errors="backslashreplace")
     status = main()
     try:
         sys.stdout.flush()

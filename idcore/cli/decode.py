@@ -22,6 +22,8 @@ def run(options: argparse.Namespace) -> int:
     """Decodes; 0 when all was understood, 1 when something was refused."""
     if not options.ids and sys.stdin is not None and sys.stdin.isatty():
         raise Usage("no id given; write ids, or - to read standard input")
+    if sys.stdin is None and (not options.ids or "-" in options.ids):
+        raise Usage("standard input is closed")
     reference, zone, source = read_clock(options)
     clock = Clock(reference, zone, "given" if source == "given" else "assumed")
     refused = Refused()

@@ -13,7 +13,7 @@ from idcore.ids.clock import (
     sent_at,
     zone_text,
 )
-from idcore.ids.describe import KEYS, describe, when, why
+from idcore.ids.describe import KEYS, describe, made_by, when, why
 from idcore.ids.find import Token, find
 from idcore.ids.identify import Reading, Verdict, decode, identify
 from idcore.ids.makers import (
@@ -57,6 +57,7 @@ __all__ = [
     "loader_place",
     "loader_positions",
     "machine_zone",
+    "made_by",
     "months",
     "parse_instant",
     "parse_zone",

@@ -10,7 +10,7 @@ from idcore.ids.clock import Clock, SentAt
 from idcore.ids.find import Token
 from idcore.ids.identify import Reading, Verdict
 from idcore.ids.model import ClientId, OffsetId, UniqId
-from idcore.ids.words import Reason
+from idcore.ids.words import Maker, Reason
 
 # The contract of `decode --format json` and csv: these names, this order.
 KEYS = (
@@ -87,6 +87,11 @@ def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | 
     return None, None
 
 
+def made_by(reading: Reading, extra: Reason | None) -> Maker:
+    """The reading's maker, or the one that the line's hint (the reason of `when`) gives away."""
+    return Maker("grpc_java_old") if extra is not None and extra.code == "seconds_local" else reading.made_by
+
+
 def _head(verdict: Verdict, token: Token | None) -> dict[str, Any]:
     row = _NOTHING.copy()
     row["text"] = verdict.text
@@ -99,8 +104,8 @@ def _head(verdict: Verdict, token: Token | None) -> dict[str, Any]:
 def _put_reading(row: dict[str, Any], reading: Reading, token: Token | None, clock: Clock) -> None:
     found = reading.id
     row["kind"], row["layout"], row["certainty"] = found.kind, found.layout.name, reading.certainty
-    row["maker"] = str(reading.made_by)
     sent, extra = when(reading, token, clock)
+    row["maker"] = str(made_by(reading, extra))
     reasons = [str(reason) for reason in reading.why]
     if extra is not None and extra not in reading.why:
         reasons.append(str(extra))

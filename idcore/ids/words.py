@@ -84,7 +84,6 @@ REASONS: dict[str, str] = {
 
 # Who most likely made an id.
 MAKERS: dict[str, str] = {
-    "java": "Java client",
     "java_jdk8": "Java client, JDK 8, class path launch",
     "java_jdk8_early": "Java client, early JDK 8 (or JDK 25 with an agent)",
     "java_jdk8_server": "Java client, JDK 8, server, shell or java -jar",
@@ -103,7 +102,6 @@ MAKERS: dict[str, str] = {
     "java_main": "Java client, loader {position} of the main thread",
     "java_agent": "Java client, probably a fat jar with an agent",
     "java_mqadmin": "mqadmin 5.3.2 or later in Docker",
-    "java_fake_host": "Java client",
     "go": "Go client 2.x",
     "go_family": "Go client 2.x, or a relative",
     "elixir": "ex_rocketmq (Elixir)",

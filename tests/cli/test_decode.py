@@ -270,3 +270,17 @@ def test_it_starts_fast_and_light() -> None:
     done = subprocess.run([sys.executable, "-c", code, ID], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
     assert not loaded & {"numpy", "numba", "pyspark", "pandas", "pyarrow", "streamlit"}
+
+
+def test_a_closed_standard_input_is_said() -> None:
+    command = f'"{sys.executable}" -m idcore decode - <&-'
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "closed" in one_line(done)
+
+
+def test_letters_that_a_terminal_lacks_are_no_traceback() -> None:
+    done = run("decode", "消息", PYTHONIOENCODING="ascii")
+    assert done.returncode == 1
+    assert rows(done)[0]["text"] == "消息"
+    one_line(done)

@@ -6,7 +6,7 @@ import json
 import time
 from datetime import UTC, datetime
 
-from idcore.ids import KEYS, Clock, describe, find, identify, parse_zone
+from idcore.ids import ERRORS, KEYS, MAKERS, REASONS, Clock, describe, find, identify, parse_zone
 from idcore.ids.generate import create_message_id
 from idcore.ids.scenario import Scenario
 
@@ -54,6 +54,23 @@ def test_a_client_id() -> None:
     row = describe(identify("01EA2C235B8585B70D08C1575B00000015"), None, CLOCK)
     assert (row["mac"], row["pid"], row["seconds"], row["sequence"]) == ("ea:2c:23:5b:85:85", 46861, 146_888_539, 21)
     assert (row["sent_at"], row["month"], row["zone"]) == ("2025-08-28T02:22:19.000+00:00", None, "+00:00")
+
+
+def test_born_gives_an_early_java_client_away() -> None:
+    # reference-ids.jsonl, 5.0.0 in Asia/Shanghai: the epoch was the local 2021-01-01
+    born = datetime(2022, 10, 1, 12, tzinfo=parse_zone("+08:00"))
+    seconds = int(born.timestamp()) + 8 * 3600 - 1_609_459_200
+    line = f"messageId=01EA2C235B8585B70D{seconds:08X}00000015, bornTimestamp={int(born.timestamp())}000"
+    token = next(find(line))
+    row = describe(identify(token.text, token.label), token, CLOCK)
+    assert (row["maker"], row["sent_at"]) == ("Java gRPC client up to 5.0.2", "2022-10-01T12:00:00.000+08:00")
+    assert (row["zone"], row["zone_source"]) == ("+08:00", "born")
+
+
+def test_codes_name_one_thing() -> None:
+    assert not set(ERRORS) & set(REASONS)
+    assert not set(MAKERS) & (set(ERRORS) | set(REASONS))
+    assert len(set(MAKERS.values())) == len(MAKERS)  # a table's text leads back to its code
 
 
 def test_a_refused_token() -> None:
