@@ -92,14 +92,12 @@ def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
     return splits
 
 
-def deal(splits: Sequence[Split], split_size: int, tasks_at_least: int) -> list[list[Split]]:
-    """Splits to tasks: neighbours share one up to `split_size` bytes, so that tiny files cost no task each."""
-    total = sum(split.size for split in splits)
-    wanted = max(1, min(split_size, -(-total // max(1, tasks_at_least))))
+def deal(splits: Sequence[Split], size: int) -> list[list[Split]]:
+    """Splits to tasks: neighbours share one up to `size` bytes, so that tiny files cost no task each."""
     tasks: list[list[Split]] = []
-    held = wanted
+    held = 0
     for split in splits:
-        if held + split.size > wanted * 1.5 or not tasks:
+        if not tasks or held + split.size > size:
             tasks.append([])
             held = 0
         tasks[-1].append(split)

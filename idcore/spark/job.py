@@ -166,7 +166,8 @@ def compute(
     started = time.monotonic()
     zone = options.zone or machine_zone()
     rows = month_rows(options.at or datetime.now(UTC), zone)
-    partitions = _partitions(split_files(files, options.split_size), options.split_size, _cores(spark))
+    split_size = even(sum(file.size for file in files), options.split_size, _cores(spark))
+    partitions = _partitions(split_files(files, split_size), split_size, _cores(spark))
     sizes = [sum(split.size for task in partition for split in task) for partition in partitions]
     parts = []
     if partitions:
@@ -184,6 +185,14 @@ def compute(
     return tables, started - began, time.monotonic() - started
 
 
+def even(total: int, split_size: int, cores: int) -> int:
+    """The size at which every core gets as many splits as the others; a size that was asked to be small is kept."""
+    if split_size < SMALLEST_TASK:
+        return split_size
+    rounds = max(1, -(-total // (cores * split_size)))
+    return min(split_size, max(SMALLEST_TASK, -(-total // (cores * rounds))))
+
+
 def _partitions(splits: Sequence[Any], split_size: int, cores: int) -> list[list[list[Any]]]:
     """Splits to tasks, tasks to partitions: tasks of `split_size`, smaller only so that every core has work."""
     total = sum(split.size for split in splits)
@@ -192,7 +201,7 @@ def _partitions(splits: Sequence[Any], split_size: int, cores: int) -> list[list
     if split_size < SMALLEST_TASK:  # asked for: every split a task of its own, many tasks a partition
         tasks = [[split] for split in splits]
     else:
-        tasks = deal(splits, split_size, cores if total >= cores * SMALLEST_TASK else 1)
+        tasks = deal(splits, split_size)
     count = min(len(tasks), max(4 * cores, -(-total // SPLIT_SIZE)))
     edges = np.linspace(0, len(tasks), count + 1).astype(int)
     return [tasks[a:b] for a, b in pairwise(edges)]
