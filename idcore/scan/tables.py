@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.ids.makers import loader_positions, process_makers
+from idcore.ids.model import host_text
 from idcore.layout import LAYOUTS
 
 from .facts import IDS, PAIRS, Fact, fold_pairs, unpack_ids
@@ -93,7 +93,7 @@ def _hosts(words: np.ndarray) -> pa.Array:
     ]
     text = pc.binary_join_element_wise(*parts, ".")
     if wide.any():
-        long = [str(ipaddress.IPv6Address(int(high) << 64 | int(low))) for high, low in words[wide, :2]]
+        long = [host_text(address.tobytes()) for address in words[wide, :2].astype(">u8")]
         text = pc.replace_with_mask(text, pa.array(wide), pa.array(long, TEXT))
     return text
 

@@ -34,7 +34,7 @@ from .steps import by_part, facts, from_results, merged
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SPLIT_SIZE = 256 << 20  # Spark's cost for a Python task is that of scanning some 30 MB
+SPLIT_SIZE = 1 << 30  # a Python task costs Spark what scanning 30 MB costs; memory does not grow with the split
 SMALLEST_TASK = 32 << 20
 BYTES_PER_MERGE = 8 << 30  # text whose facts one merge task holds in memory: 1.3 % of it
 MONTHS = 13

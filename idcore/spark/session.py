@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import shutil
@@ -51,10 +52,10 @@ class SparkError(IdError):
 
 @cache
 def java() -> Java | None:
-    """The Java of JAVA_HOME or of the path, when it is new enough."""
+    """The first that is new enough: of JAVA_HOME, of the path, of the usual folders."""
     home = os.environ.get("JAVA_HOME")
     candidates = [os.path.join(home, "bin", "java")] if home else []
-    for path in (*candidates, shutil.which("java")):
+    for path in (*candidates, shutil.which("java"), *sorted(glob.glob("/usr/lib/jvm/*/bin/java"), reverse=True)):
         if path and os.path.exists(path):
             shown = subprocess.run([path, "-version"], capture_output=True, text=True, check=False).stderr
             found = re.search(r'version "(\d+)', shown)
