@@ -142,6 +142,15 @@ def need_test_programs() -> None:
         say(f"tests that need them are skipped: sudo apt-get install {' '.join(missing)}")
 
 
+def need_jars() -> None:
+    """RocketMQ's own classes, from Maven Central, once; the tests themselves fetch nothing."""
+    if (
+        shutil.which("mvn")
+        and subprocess.run([PYTHON, "tests/java/jars.py"], cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+    ):
+        say("RocketMQ's classes could not be fetched; tests that need them are skipped")
+
+
 def warm_kernels() -> None:
     """Compile the kernels once, where the Spark workers look for them, so that the first scan does not wait for it."""
     sources = sorted((ROOT / "idcore").glob("scan/**/*.py"))
@@ -169,6 +178,7 @@ def main() -> None:
     need_java()
     if options.dev:
         need_test_programs()
+        need_jars()
     warm_kernels()
 
 
