@@ -29,6 +29,7 @@ from playwright.sync_api import (
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}
+expect.set_options(timeout=15_000)  # a loaded machine is slow, not wrong
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 LINKS = {
     "/": "IDs or log lines",
     f"/decode?ids={UNIQ},{OFFSET}": OFFSET,
-    f"/anatomy?id={UNIQ}": "28213",
+    f"/anatomy?id={UNIQ}": "18B4AAC2",
     "/producers": "Producers",
     "/counters": "Counters",
     "/brokers": "Brokers",
@@ -40,10 +40,6 @@ def test_a_link_opens_its_page_on_a_cold_server(browser: Browser, quiet_console:
         expect(tab.page.locator('[data-testid="stSidebar"]')).to_be_visible()
         expect(tab.page.locator('[data-testid="stMain"]')).to_contain_text(LINKS[link], timeout=15_000)
         assert urlsplit(tab.page.url).path == urlsplit(link).path
-        tab.settle()
-        tab.page.reload()
-        tab.settle()
-        expect(tab.page.locator('[data-testid="stMain"]')).to_contain_text(LINKS[link], timeout=15_000)
         tab.settle()
 
 

@@ -14,8 +14,8 @@ from tests.browser.harness import NARROW, Console, Visit, visit
 from tests.browser.samples import OFFSET, TRACE, UNIQ, log
 
 pytestmark = pytest.mark.browser
-CHART = '[data-testid="stPlotlyChart"] .main-svg'
-SCAN = 90_000  # milliseconds: the first scan may have to wait for Spark to start
+CHART = '[data-testid="stPlotlyChart"] .js-plotly-plot'
+SCAN = 60_000  # milliseconds: the first scan may have to wait for Spark to start
 
 
 def box(page: Page) -> Locator:
@@ -53,8 +53,8 @@ def test_one_id_is_a_card_with_its_fields(tab: Visit) -> None:
     tab.go("/decode")
     paste(tab, UNIQ)
     main = tab.page.locator('[data-testid="stMain"]')
-    for said in ("172.17.0.1", "28213", "18B4AAC2"):
-        expect(main).to_contain_text(re.compile(said.replace("28213", "28,?213")))
+    for said in ("172.17.0.1", "28,?213", "18B4AAC2"):
+        expect(main).to_contain_text(re.compile(said))
     tab.settle()
     tab.page.locator('[data-testid="stMain"] a[href*="anatomy"]').first.click()
     expect(tab.page).to_have_url(re.compile(f"/anatomy.*{UNIQ}"))

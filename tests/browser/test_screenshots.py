@@ -17,14 +17,14 @@ from tests.browser.samples import UNIQ
 FOLDER = ROOT / "docs" / "screenshots"
 TALLEST = 1800
 COLOURS = 160
-CHART = '[data-testid="stPlotlyChart"] .main-svg'
+CHART = '[data-testid="stPlotlyChart"] .js-plotly-plot'
 LOOKS: list[tuple[str, str, str]] = [
     ("en", "light", "wide"),
     ("zh", "dark", "wide"),
     ("en", "dark", "narrow"),
     ("zh", "light", "narrow"),
 ]
-CHARTS = {"decode": 3, "producers": 2, "counters": 2, "brokers": 1}
+CHARTS = {"decode": 3, "producers": 2, "counters": 1, "brokers": 1}
 EMPTY = ("decode", "producers", "runs")
 
 pytestmark = [
