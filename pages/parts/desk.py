@@ -139,6 +139,7 @@ def take(text: str, files: Sequence[Any], *, reference: datetime | None = None, 
     if made.found:
         here.dated = scans.dating(made.found, here.clock())
         scan(here)
+    into_link()  # now, or the next look at the address would take up what it asked for before
 
 
 def scan(here: Desk) -> None:

@@ -46,7 +46,8 @@ def bars(hosts: pd.DataFrame, measure: str, words: Words, palette: Palette, *, c
         x=values, y=list(range(len(keys))), orientation="h", marker={"color": colours, "cornerradius": 3},
         text=[f"{value:,}" for value in values], textposition="outside", cliponaxis=False, customdata=keys,
         textfont={"color": palette.muted, "size": 12}, hovertext=hover, hoverinfo="text", width=0.62,
-        selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 1}},
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 0.35}, "textfont": {"color": palette.muted}},
     )  # fmt: skip
     figure.update_xaxes(axis(palette, visible=False, rangemode="tozero", fixedrange=True))
     figure.update_yaxes(axis(
@@ -73,7 +74,7 @@ def heat(activity: pd.DataFrame, order: list[str], words: Words, palette: Palett
     grid, step = binned(activity, order)
     columns = pd.Series(grid.columns)
     clock = wall_clock(columns, zone)
-    figure = go.Figure(layout=paper(palette, 22 * len(grid) + 48))
+    figure = go.Figure(layout=paper(palette, 22 * len(grid) + 62, bottom=54))
     scale = [[place / (len(palette.scale) - 3), colour] for place, colour in enumerate(palette.scale[2:])]
     hover = [
         [

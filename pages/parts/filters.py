@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import export
-from pages.parts.view import view
 from pages.parts.widgets import download
 
 
@@ -40,14 +39,22 @@ def _value(point: Any) -> str:
     return str(data or "")
 
 
+def generation(name: str) -> int:
+    """How often the filter was cleared: part of the chart's key."""
+    return int(st.session_state.get(f"generation-{name}", 0))
+
+
 def clear(name: str, label: str) -> None:
     """What the table is filtered for, and a way out."""
+
     def forget() -> None:
         st.query_params.pop(name, None)
-        for key in (f"linked-{name}", f"picked-{name}", "chart-hosts"):
-            st.session_state.pop(key, None)
+        state = st.session_state
+        for key in (f"linked-{name}", f"picked-{name}"):
+            state.pop(key, None)
+        state[f"generation-{name}"] = state.get(f"generation-{name}", 0) + 1  # a new chart, with nothing picked
 
-    st.button(label, icon=":material/close:", on_click=forget, key=f"clear-{name}", help=view().words("filter.clear"))
+    st.button(label, icon=":material/close:", on_click=forget, key=f"clear-{name}")
 
 
 def takeaway(rows: pd.DataFrame, name: str) -> None:

@@ -52,7 +52,6 @@ def show(processes: pd.DataFrame, place: int, view: View) -> None:
             st.button(
                 f"**{value(row, by or 'wraps', words)}**  `{row['host']}` {row['pid']}", key=f"rank-{at}", width="stretch",
                 type="secondary" if at == place else "tertiary", on_click=into_link, args=(processes, int(str(at))),
-                help=name(row),
             )  # fmt: skip
     if len(processes) > TOP:
         st.caption(words("counters.rank_more", n=TOP, all=words.count("process", len(processes))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -49,11 +49,19 @@ def line(intake: Intake, view: View, files: bool) -> None:
     for item in intake.refused:
         code = item.verdict.reason or ""
         reasons[code] = reasons.get(code, 0) + 1
-    said = words("comma").join(f"{words(f'refusal.{code}')} {n:,}" for code, n in sorted(reasons.items(), key=lambda x: -x[1]))
+    said = reasons_text(reasons, words)
     with st.expander(words("refused.line", n=words.count("token", len(intake.refused)), reasons=said)):
         show(cards.refused(intake.refused[:SHOWN], view, files=files))
         if len(intake.refused) > SHOWN:
             st.caption(words("refused.more", n=f"{len(intake.refused) - SHOWN:,}"))
+
+
+def reasons_text(reasons: Mapping[str, int], words: Words) -> str:
+    """Reasons with their counts, the most frequent first; a single one needs no count."""
+    ordered = sorted(reasons.items(), key=lambda item: -item[1])
+    if len(ordered) == 1:
+        return words(f"refusal.{ordered[0][0]}")
+    return words("clause").join(f"{words(f'refusal.{code}')} ({n:,})" for code, n in ordered)
 
 
 def no_id(intake: Intake, view: View) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -114,12 +115,13 @@ def brokers(rows: pd.DataFrame, files: pd.DataFrame, view: View) -> None:
     show(table(columns, body, words("table.brokers")))
 
 
-def gaps(rows: list[tuple[Any, Any, int]], words: Words) -> None:
-    """Where ids are missing: from, to, how many."""
+def gaps(rows: list[tuple[Any, Any, int]], view: View) -> None:
+    """Where ids are missing: from, to, how many. The times are the figure's, wall clock of the reader's zone."""
+    words = view.words
     columns = [Column("from", words("col.gap_from"), mono=True, role="time"), Column("to", words("col.gap_to"), mono=True, role="time"),
                Column("missing", words("col.missing"), right=True)]  # fmt: skip
 
     def moment(value: Any) -> str:
-        return f"{value:%Y-%m-%d %H:%M:%S}.{value.microsecond // 1000:03d}" if hasattr(value, "microsecond") else f"{value:,.3f} s"
+        return view.full(value.replace(tzinfo=view.zone)) if isinstance(value, datetime) else f"{value:,.3f} s"
 
     show(table(columns, ((moment(a), moment(b), number(n)) for a, b, n in rows), words("table.gaps")))

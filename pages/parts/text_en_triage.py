@@ -100,7 +100,6 @@ WORDS: dict[str, str] = {
     "runs.not_allowed": "No folder of the server may be scanned; IDCORE_ALLOWED_PATHS lists those that may.",
     # triage
     "filter.shown": "{name}: {n}",
-    "filter.clear": "Show all again",
     "rank.wraps": "wraps",
     "rank.missing": "missing",
     "rank.rate": "rate",

@@ -100,7 +100,6 @@ WORDS: dict[str, str] = {
     "runs.not_allowed": "服务器上没有开放任何目录；可开放的目录由 IDCORE_ALLOWED_PATHS 指定。",
     # 排查
     "filter.shown": "{name}：{n}",
-    "filter.clear": "显示全部",
     "rank.wraps": "回绕",
     "rank.missing": "缺失",
     "rank.rate": "速率",

@@ -11,6 +11,7 @@ import streamlit as st
 from idcore.runs import Run, runs_root
 from pages.parts import cache, export, problems, scans, watch
 from pages.parts.markup import tag
+from pages.parts.refusals import reasons_text
 from pages.parts.text import Words
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show
@@ -110,6 +111,6 @@ def notes(run: Run, shown: View) -> list[str]:
     refused = cache.frame(run, "refused")
     if not refused.empty:
         sums = refused.groupby("reason")["ids"].sum().sort_values(ascending=False)
-        said = words("comma").join(f"{words(f'refusal.{code}')} {n:,}" for code, n in sums.items())
+        said = reasons_text({str(code): int(n) for code, n in sums.items()}, words)
         lines.append(words("refused.line", n=words.count("token", int(sums.sum())), reasons=said) + words("stop"))
     return lines

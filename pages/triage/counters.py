@@ -38,7 +38,7 @@ with right:
 if drawn is not None and drawn.gaps:
     st.subheader(words("counters.gaps"), anchor=False)
     largest = sorted(drawn.gaps, key=lambda gap: -gap[2])
-    tables.gaps(largest[:100], words)
+    tables.gaps(largest[:100], shown)
 st.subheader(words("producers.processes"), anchor=False)
 rows, first = tables.paged(processes, "processes_page")
 tables.processes(rows, shown, run.name, first=first)

@@ -30,7 +30,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", horizontal_align
     )  # fmt: skip
 labels = {host: [words(f"mark.{code}") for code in codes] for host, codes in marks.of_hosts(processes).items()}
 bars = figures_hosts.bars(hosts, measure or "ids", words, shown.palette, chosen=filters.linked("host"), marks=labels)
-picked = chart(bars, words("producers.alt", hosts=words.count("host", len(hosts))), lambda: hosts, "hosts", select=True)
+picked = chart(bars, words("producers.alt", hosts=words.count("host", len(hosts))), lambda: hosts, f"hosts-{filters.generation('host')}", select=True)
 chosen = filters.chosen("host", picked)
 
 if not activity.empty:
