@@ -46,24 +46,39 @@ if not text:
     said(words("anatomy.lead"))
     with st.container(horizontal=True, gap="small"):
         for kind, sample in example.SAMPLES.items():
-            st.button(words(f"kind_long.{kind}"), key=f"sample-{kind}", icon=":material/arrow_forward:",
-                      on_click=lambda sample=sample: st.query_params.update(id=sample))  # fmt: skip
+            st.button(
+                words(f"kind_long.{kind}"),
+                key=f"sample-{kind}",
+                icon=":material/arrow_forward:",
+                on_click=lambda sample=sample: st.query_params.update(id=sample),
+            )
     st.stop()
 with problems.caught():
     verdict = identify(text)
 clock = cards.clock_of(view())
 found = Found(Token(text, 1, 1), verdict)
 if verdict.best is None:
-    st.error(words.error(verdict.error) if verdict.error is not None else words("decode.no_id"), icon=":material/block:")
+    st.error(
+        words.error(verdict.error) if verdict.error is not None else words("decode.no_id"), icon=":material/block:"
+    )
 every = [*verdict.readings, *verdict.rejected]
 if not every:
     st.stop()
 if verdict.best is not None:
     key = "anatomy.said" if len(every) > 1 else "anatomy.said_one"
-    said(words(key, kind=words(f"kind_long.{verdict.best.id.kind}"), sure=words(f"certainty.{verdict.best.certainty}"),
-               n=words.count("other_reading", len(every) - 1)))  # fmt: skip
-names = [f"{words(f'kind.{item.id.kind}')} · {words(f'certainty_short.{item.certainty}') if item.certainty else words('certainty_short.none')}"
-         + (f" · {item.id.layout.name}" if item.id.layout.name.endswith("_le") else "") for item in every]  # fmt: skip
+    said(
+        words(
+            key,
+            kind=words(f"kind_long.{verdict.best.id.kind}"),
+            sure=words(f"certainty.{verdict.best.certainty}"),
+            n=words.count("other_reading", len(every) - 1),
+        )
+    )
+names = [
+    f"{words(f'kind.{item.id.kind}')} · {words('certainty_short.' + (item.certainty or 'none'))}"
+    + (f" · {item.id.layout.name}" if item.id.layout.name.endswith("_le") else "")
+    for item in every
+]
 for tab, item in zip(st.tabs(names) if len(every) > 1 else [st.container()], every, strict=True):
     with tab:
         reading(found, item)

@@ -56,11 +56,12 @@ words = view().words
 desk.from_link()
 heading("page.decode")
 desk.box()
-here = desk.current()
-if here is None:
+found_here = desk.current()
+if found_here is None:
     if st.session_state.get("nothing"):
         st.warning(words("decode.nothing"), icon=":material/info:")
     st.stop()
+here: desk.Desk = found_here
 desk.into_link()
 if not here.intake.found:
     refusals.no_id(here.intake, view())
@@ -74,7 +75,7 @@ run = None
 if here.run is not None:
     scans.remember(here.run)
     run = scans.store().open(here.run)
-if len(here.intake.found) > 1 or here.files or here.intake.cut:
-    if watch.scan_state(run, again=lambda: desk.scan(here)) and run is not None:
-        pictures.three(run, view())
+several = len(here.intake.found) > 1 or here.files or here.intake.cut
+if several and watch.scan_state(run, again=lambda: desk.scan(here)) and run is not None:
+    pictures.three(run, view())
 small_print(notes(here))

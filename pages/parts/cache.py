@@ -53,7 +53,9 @@ def _points(path: str, written: float, key: tuple[tuple[str, Any], ...]) -> pd.D
 
 def points(run: Run, process: Key) -> pd.DataFrame:
     """The thinned counter of one process."""
-    key = tuple((name, process[name] if name != "pid" else int(process[name])) for name in ("layout", "host", "pid", "loader"))
+    key = tuple(
+        (name, process[name] if name != "pid" else int(process[name])) for name in ("layout", "host", "pid", "loader")
+    )
     return _points(str(run.path), stamp(run), key)
 
 
@@ -77,13 +79,19 @@ def runs(root: str) -> list[dict[str, Any]]:
     """The list of runs, at most two seconds old."""
     listed = []
     for run in Runs(Path(root)).list():
-        listed.append({"name": run.name, "title": run.title, "created": run.created, "state": run.state,
-                       "error": run.error, "summary": run.summary})  # fmt: skip
+        listed.append(
+            {
+                "name": run.name,
+                "title": run.title,
+                "created": run.created,
+                "state": run.state,
+                "error": run.error,
+                "summary": run.summary,
+            }
+        )
     return listed
 
 
 def forget_runs() -> None:
     """After a run was made or deleted the list is read anew."""
     runs.clear()
-
-

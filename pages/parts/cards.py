@@ -40,21 +40,34 @@ def card(found: Found, view: View, clock: Clock) -> Html:
     best = found.verdict.best
     assert best is not None
     title = tag(
-        "div", tag("strong", words(f"kind_long.{best.id.kind}"), class_=f"mq-{best.id.kind}"),
+        "div",
+        tag("strong", words(f"kind_long.{best.id.kind}"), class_=f"mq-{best.id.kind}"),
         tag("span", words(f"certainty.{best.certainty}"), class_="mq-sure"),
-        tag("span", best.id.layout.name, class_="mq-mono mq-faint"), class_="mq-title",
-    )  # fmt: skip
+        tag("span", best.id.layout.name, class_="mq-mono mq-faint"),
+        class_="mq-title",
+    )
     others = found.verdict.others
     return tag(
-        "div", title, tag("p", words(f"kind_lead.{best.id.kind}"), class_="mq-lead"),
+        "div",
+        title,
+        tag("p", words(f"kind_lead.{best.id.kind}"), class_="mq-lead"),
         tag("div", ruler.ruler(best, words, large=True), ruler.key(best, words), class_="mq-anatomy"),
         facts(found, best, view, clock),
-        tag("details", tag("summary", words("card.why", n=len(why(best, found.token, clock)))), reasons(found, best, words, clock)),
+        tag(
+            "details",
+            tag("summary", words("card.why", n=len(why(best, found.token, clock)))),
+            reasons(found, best, words, clock),
+        ),
         months(best, view, clock, found),
-        tag("details", tag("summary", words.count("other_reading", len(others))), *(other(item, words) for item in others))
-        if others else None,
+        tag(
+            "details",
+            tag("summary", words.count("other_reading", len(others))),
+            *(other(item, words) for item in others),
+        )
+        if others
+        else None,
         class_="mq-card",
-    )  # fmt: skip
+    )
 
 
 def facts(found: Found, reading: Reading, view: View, clock: Clock) -> Html:
@@ -63,14 +76,36 @@ def facts(found: Found, reading: Reading, view: View, clock: Clock) -> Html:
     rows: list[tuple[str, object]] = [(words("card.maker"), words.coded(reading.made_by))]
     sent, _ = when(reading, found.token, clock)
     if sent is not None:
-        source = words(f"zone.source_{sent.zone_source}", zone=sent.zone) if sent.zone_source else words("zone.source_utc")
-        rows.append((words("card.when"), join([tag("span", times.full(sent.at, view.zone), class_="mq-mono"), " ",
-                                               tag("span", source, class_="mq-faint")])))  # fmt: skip
+        source = (
+            words(f"zone.source_{sent.zone_source}", zone=sent.zone) if sent.zone_source else words("zone.source_utc")
+        )
+        rows.append(
+            (
+                words("card.when"),
+                join(
+                    [
+                        tag("span", times.full(sent.at, view.zone), class_="mq-mono"),
+                        " ",
+                        tag("span", source, class_="mq-faint"),
+                    ]
+                ),
+            )
+        )
     made = reading.id
     if isinstance(made, OffsetId) and made.physical_offset >= 0:
         rows.append((words("card.broker"), tag("span", made.address, class_="mq-mono")))
-        rows.append((words("card.file"), join([tag("span", made.segment(), class_="mq-mono"), " ", tag(
-            "span", words("card.position", position=f"{made.position():,}"), class_="mq-faint")])))  # fmt: skip
+        rows.append(
+            (
+                words("card.file"),
+                join(
+                    [
+                        tag("span", made.segment(), class_="mq-mono"),
+                        " ",
+                        tag("span", words("card.position", position=f"{made.position():,}"), class_="mq-faint"),
+                    ]
+                ),
+            )
+        )
     if found.token.label:
         rows.append((words("card.label"), tag("span", found.token.label, class_="mq-mono")))
     pairs = [piece for name, value in rows for piece in (tag("dt", name), tag("dd", value))]
@@ -94,8 +129,16 @@ def other(reading: Reading, words: Words) -> Html:
         f"{ruler.field_name(reading, span.name, words)} {ruler.value_of(reading, span.name, words)}"
         for span in reading.id.layout.spans
     )
-    return tag("p", kind_mark(reading, words), " ", tag("span", sure, class_="mq-faint"), tag("br"),
-               tag("span", values), tag("br"), tag("span", words("semicolon").join(map(words.coded, reading.why)), class_="mq-faint"))  # fmt: skip
+    return tag(
+        "p",
+        kind_mark(reading, words),
+        " ",
+        tag("span", sure, class_="mq-faint"),
+        tag("br"),
+        tag("span", values),
+        tag("br"),
+        tag("span", words("semicolon").join(map(words.coded, reading.why)), class_="mq-faint"),
+    )
 
 
 def months(reading: Reading, view: View, clock: Clock, found: Found) -> Html | None:
@@ -108,12 +151,19 @@ def months(reading: Reading, view: View, clock: Clock, found: Found) -> Html | N
     if not choice:
         return None
     items = [
-        tag("li", tag("span", times.full(item.at, view.zone), class_="mq-mono"),
-            words("card.month_shown") if chosen is not None and item.at == chosen.at else None)
+        tag(
+            "li",
+            tag("span", times.full(item.at, view.zone), class_="mq-mono"),
+            words("card.month_shown") if chosen is not None and item.at == chosen.at else None,
+        )
         for item in choice
-    ]  # fmt: skip
-    return tag("details", tag("summary", words("card.months", n=len(choice))), tag("p", words("card.months_lead"), class_="mq-faint"),
-               tag("ul", *items, class_="mq-why"))  # fmt: skip
+    ]
+    return tag(
+        "details",
+        tag("summary", words("card.months", n=len(choice))),
+        tag("p", words("card.months_lead"), class_="mq-faint"),
+        tag("ul", *items, class_="mq-why"),
+    )
 
 
 def many(items: Sequence[Found], view: View, clock: Clock, *, first: int = 1, files: bool = False) -> Html:
@@ -135,7 +185,9 @@ def many(items: Sequence[Found], view: View, clock: Clock, *, first: int = 1, fi
     ]
     if files:
         columns.append(Column("file", words("col.file_name")))
-    return table(columns, (_row(item, view, clock, files) for item in items), words("table.ids"), first=first, numbered=True)
+    return table(
+        columns, (_row(item, view, clock, files) for item in items), words("table.ids"), first=first, numbered=True
+    )
 
 
 def _row(item: Found, view: View, clock: Clock, files: bool) -> list[object]:
@@ -145,7 +197,9 @@ def _row(item: Found, view: View, clock: Clock, files: bool) -> list[object]:
     made = best.id
     sent, _ = when(best, item.token, clock)
     cells: list[object] = [
-        join([kind_mark(best, words), tag("span", " " + words(f"certainty_short.{best.certainty}"), class_="mq-faint")]),
+        join(
+            [kind_mark(best, words), tag("span", " " + words(f"certainty_short.{best.certainty}"), class_="mq-faint")]
+        ),
         link(item.token.text, href("anatomy", id=item.token.text), new=True),
     ]
     if isinstance(made, OffsetId):
@@ -174,6 +228,11 @@ def refused(items: Sequence[Found], view: View, *, files: bool = False) -> Html:
     rows = []
     for item in items:
         error = item.verdict.error
-        row = [item.token.text, words.error(error) if error is not None else "", item.token.label, f"{item.token.line:,}"]
+        row = [
+            item.token.text,
+            words.error(error) if error is not None else "",
+            item.token.label,
+            f"{item.token.line:,}",
+        ]
         rows.append([*row, item.source] if files else row)
     return table(columns, rows, words("table.refused"))

@@ -54,7 +54,10 @@ def box() -> None:
         left, right = st.columns([7, 4], gap="medium")
         with left:
             st.text_area(
-                words("decode.box"), key="text", height=220 if bare else 132, placeholder=words("decode.placeholder"),
+                words("decode.box"),
+                key="text",
+                height=220 if bare else 132,
+                placeholder=words("decode.placeholder"),
                 persist_state="session",
             )
         with right:
@@ -110,8 +113,9 @@ def into_link() -> None:
             query[name] = value
 
 
-def take(text: str, files: Sequence[Any], *, reference: datetime | None = None, link: str | None = None,
-         name: str = PASTED) -> None:
+def take(
+    text: str, files: Sequence[Any], *, reference: datetime | None = None, link: str | None = None, name: str = PASTED
+) -> None:
     """Reads everything at once, and starts the scan."""
     words = view().words
     read: list[tuple[str, str]] = [(name if files or name != PASTED else "", text)] if text.strip() else []
@@ -132,8 +136,17 @@ def take(text: str, files: Sequence[Any], *, reference: datetime | None = None, 
     made = intake.read(read)
     made.cut = made.cut or more
     ids = intake.ids_of(made, MOST_LINKED) if not files and name == PASTED and only_ids(text) else None
-    here = Desk(made, title_of(made, text, [source.name for source in sources], words), bool(files), text.count("\n") + 1,
-                reference, link or (",".join(ids) if ids else None), None, None, sources)  # fmt: skip
+    here = Desk(
+        made,
+        title_of(made, text, [source.name for source in sources], words),
+        bool(files),
+        text.count("\n") + 1,
+        reference,
+        link or (",".join(ids) if ids else None),
+        None,
+        None,
+        sources,
+    )
     st.session_state["desk"] = here
     st.session_state["ids_page"] = 1
     if made.found:
@@ -168,8 +181,9 @@ def reopen(name: str) -> None:
     files = any(label != PASTED for label, _ in read)
     made = intake.read(read if files else [("", text) for _, text in read])
     made.cut = made.cut or more
-    st.session_state["desk"] = Desk(made, run.title, files, sum(text.count("\n") + 1 for _, text in read),
-                                    at_of(run), None, run.name)  # fmt: skip
+    st.session_state["desk"] = Desk(
+        made, run.title, files, sum(text.count("\n") + 1 for _, text in read), at_of(run), None, run.name
+    )
     scans.remember(run.name)
 
 
@@ -192,4 +206,6 @@ def title_of(made: intake.Intake, text: str, names: Sequence[str], words: Words)
         return words("comma").join(shown[:3]) + (words("decode.more_files", n=len(shown) - 3) if len(shown) > 3 else "")
     if len(made.found) == 1:
         return made.found[0].token.text
-    return words("decode.pasted_title", ids=words.count("id", len(made.found)), lines=words.count("line", text.count("\n") + 1))
+    return words(
+        "decode.pasted_title", ids=words.count("id", len(made.found)), lines=words.count("line", text.count("\n") + 1)
+    )

@@ -45,7 +45,10 @@ PRODUCERS = (
     Producer("10.42.7.9", 8, 0, 1, 60, 110, 9.0, go=True),
     Producer("2001:db8:12::42", 611, 0x30946E09, 9_000, 300, 90, 8.5),
 )
-BROKERS = (("broker-a", "10.42.9.1", 10911, 412 * GIB + 77_120_004, 6), ("broker-b", "10.42.9.2", 10911, 96 * GIB + 901_777, 3))
+BROKERS = (
+    ("broker-a", "10.42.9.1", 10911, 412 * GIB + 77_120_004, 6),
+    ("broker-b", "10.42.9.2", 10911, 96 * GIB + 901_777, 3),
+)
 
 
 def _events() -> Iterator[tuple[float, str, int | None]]:
@@ -76,23 +79,26 @@ def lines() -> tuple[str, ...]:
         head = f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03d} +0800"
         thread = f"[order-{rank % 8}]"
         place = 0 if random.random() < 0.6 else 1
-        broker, host, port, start, files = BROKERS[place]
+        broker, host, port, _, files = BROKERS[place]
         offsets[place] += random.randint(1, round(2 * files * GIB / 1150)) // 4 * 4
         offset = str(OffsetId.of(host, port, offsets[place]))
         queue = f"MessageQueue [topic=OrderPaid, brokerName={broker}, queueId={rank % 4}]"
         send = f"msgId={text}, offsetMsgId={offset}, messageQueue={queue}, queueOffset={41_000 + rank}"
         if rank % 12 == 5:
-            made.append(f"{head} INFO  [consume-{rank % 4}] handled {message_ext(text, offset, born, broker, f'{host}:{port}', rank)}")
+            record = message_ext(text, offset, born, broker, f"{host}:{port}", rank)
+            made.append(f"{head} INFO  [consume-{rank % 4}] handled {record}")
         else:
             made.append(f"{head} INFO  {thread} send ok SendResult [sendStatus=SEND_OK, {send}]")
         if rank % 25 == 9:
             trace = hashlib.md5(str(rank).encode(), usedforsecurity=False).hexdigest()
             made.append(f"{head} INFO  {thread} http 200 /pay traceId={trace}")
         if rank % 130 == 70:
-            made.append(f"{head} WARN  {thread} sendDefaultImpl exception, resend at once: wait response timeout, broker {broker}")
+            made.append(f"{head} WARN  {thread} sendDefaultImpl exception, resend at once: timeout, broker {broker}")
             again = str(OffsetId.of(host, port, offsets[place] + 764))
-            made.append(f"{head} INFO  {thread} send ok SendResult [sendStatus=SEND_OK, msgId={text}, offsetMsgId={again}, "
-                        f"messageQueue={queue}, queueOffset={41_001 + rank}]")  # fmt: skip
+            made.append(
+                f"{head} INFO  {thread} send ok SendResult [sendStatus=SEND_OK, msgId={text}, offsetMsgId={again}, "
+                f"messageQueue={queue}, queueOffset={41_001 + rank}]"
+            )
     return tuple(made)
 
 
@@ -102,7 +108,7 @@ def message_ext(text: str, offset: str, born: int | None, broker: str, address: 
         f"MessageExt [brokerName={broker}, queueId={rank % 4}, storeSize=764, queueOffset={41_000 + rank}, sysFlag=0, "
         f"bornTimestamp={born}, bornHost=/10.42.3.17:51710, storeTimestamp={(born or 0) + 3}, storeHost=/{address}, "
         f"msgId={offset}, bodyCRC=613185359, reconsumeTimes=0, toString()=Message{{topic='OrderPaid', flag=0, "
-        f"properties={{MIN_OFFSET=0, MAX_OFFSET={41_900 + rank}, KEYS=o-{90_000 + rank}, UNIQ_KEY={text}, TAGS=paid}}}}]"
+        f"properties={{MIN_OFFSET=0, MAX_OFFSET={41_900 + rank}, KEYS=o-{90_000 + rank}, UNIQ_KEY={text}}}}}]"
     )
 
 
@@ -133,10 +139,12 @@ def consumed() -> str:
 
 
 def incident() -> str:
-    """Some 90 lines around the wrap of the busiest process: a retry, trace ids, two containers under one fingerprint."""
+    """Some 90 lines around the wrap of the busiest process: trace ids, two containers under one fingerprint."""
     busiest = [place for place, line in enumerate(lines()) if "msgId=0A2A03116B7B" in line]
     counters = [int(lines()[place].split("msgId=")[1][28:32], 16) for place in busiest]
-    middle = next(place for place, before, after in zip(busiest[1:], counters, counters[1:], strict=False) if after < before)
+    middle = next(
+        place for place, before, after in zip(busiest[1:], counters, counters[1:], strict=False) if after < before
+    )
     return "\n".join(lines()[max(0, middle - 45) : middle + 45])
 
 

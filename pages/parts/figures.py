@@ -19,14 +19,16 @@ CONFIG: dict[str, Any] = {"displayModeBar": False, "doubleClick": "reset", "show
 def paper(palette: Palette, height: int, *, left: int = 8, right: int = 12, top: int = 8, bottom: int = 8) -> go.Layout:
     """A sheet without frame or legend, see-through so that the page's ground shows."""
     return go.Layout(
-        template=None,
+        template=go.layout.Template(),  # not the default one: Streamlit puts placeholders for colours into it
         height=height,
         margin={"l": left, "r": right, "t": top, "b": bottom, "pad": 4},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": SANS, "size": 13, "color": palette.text},
         hoverlabel={
-            "bgcolor": palette.panel, "bordercolor": palette.line, "align": "left",
+            "bgcolor": palette.panel,
+            "bordercolor": palette.line,
+            "align": "left",
             "font": {"family": SANS, "size": 13, "color": palette.text},
         },
         showlegend=False,
@@ -38,8 +40,13 @@ def paper(palette: Palette, height: int, *, left: int = 8, right: int = 12, top:
 def axis(palette: Palette, **more: Any) -> dict[str, Any]:
     """An axis with quiet lines and labels."""
     quiet: dict[str, Any] = {
-        "gridcolor": palette.line, "zeroline": False, "linecolor": palette.line, "automargin": True, "ticks": "",
-        "tickfont": {"color": palette.muted, "size": 12}, "title": {"font": {"color": palette.muted, "size": 12}},
+        "gridcolor": palette.line,
+        "zeroline": False,
+        "linecolor": palette.line,
+        "automargin": True,
+        "ticks": "",
+        "tickfont": {"color": palette.muted, "size": 12},
+        "title": {"font": {"color": palette.muted, "size": 12}},
     }
     if isinstance(more.get("title"), str):
         more["title"] = {"text": more["title"], "font": {"color": palette.muted, "size": 12}, "standoff": 8}
@@ -92,5 +99,3 @@ def step_minutes(minutes: float, cells: int) -> int:
         if minutes / step <= cells:
             return step
     return 43200
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
@@ -29,7 +30,9 @@ Place = datetime | float
 class Strokes:
     """What is drawn of one process: lines cut at wraps and gaps, and the places of everything that has a mark."""
 
-    lines: list[tuple[int, list[Any], list[Any], list[Any]]] = field(default_factory=list)  # track, x, counter, position
+    lines: list[tuple[int, list[Any], list[Any], list[Any]]] = field(
+        default_factory=list
+    )  # track, x, counter, position
     wraps: list[Any] = field(default_factory=list)
     gaps: list[tuple[Any, Any, int]] = field(default_factory=list)
     restarts: list[Any] = field(default_factory=list)
@@ -54,7 +57,7 @@ def strokes(points: pd.DataFrame, places: list[Any], seconds: list[float]) -> St
         start = (counters[first] - positions[first]) % TURN
         low = min(positions[row] for row in rows)
         x, saw, count = [places[first]], [counters[first]], [base + positions[first] - low]
-        for before, row in zip(rows, rows[1:], strict=False):
+        for before, row in itertools.pairwise(rows):
             if missing[row] >= least:
                 drawn.gaps.append((places[before], places[row], missing[row]))
                 x, saw, count = [*x, None], [*saw, None], [*count, None]
@@ -93,8 +96,9 @@ def least_gap(points: pd.DataFrame) -> int:
     return max(1, int(STANDS_OUT * missing[missing > 0].median()))
 
 
-def _crossings(start: int, positions: list[int], seconds: list[float], before: int, row: int, places: list[Any],
-               turns: int) -> list[Any]:
+def _crossings(
+    start: int, positions: list[int], seconds: list[float], before: int, row: int, places: list[Any], turns: int
+) -> list[Any]:
     """Where the straight line between two points passes 65,535: at most MOST_CROSSINGS of them."""
     lift = positions[row] - positions[before]
     found = []
@@ -111,8 +115,15 @@ def _at(place: Any, places: list[Any], positions: list[int], before: int, row: i
     return float(positions[before] + (positions[row] - positions[before]) * part)
 
 
-def sawtooth(points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo, zone_name: str, *, small: bool = False,
-             ) -> tuple[go.Figure, Strokes]:
+def sawtooth(
+    points: pd.DataFrame,
+    words: Words,
+    palette: Palette,
+    zone: tzinfo,
+    zone_name: str,
+    *,
+    small: bool = False,
+) -> tuple[go.Figure, Strokes]:
     """The figure, and the strokes it was drawn from (for its sentence and its small print)."""
     points = points.sort_values(["elapsed_ms", "position"], kind="stable")
     dated = bool(points["sent_at"].notna().all())
@@ -126,22 +137,46 @@ def sawtooth(points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo,
     if small:
         figure = go.Figure(layout=paper(palette, 168, top=14, bottom=4))
         _lines(figure, drawn, palette, words, rows=1)
-        figure.update_yaxes(axis(palette, range=[0, TURN * 1.04], tickvals=[0, TOP], ticktext=["0", f"{TOP:,}"],
-                                 fixedrange=True))  # fmt: skip
-        figure.update_xaxes(axis(palette, showgrid=False, fixedrange=True, nticks=4, tickformatstops=DATES if dated else None))
+        figure.update_yaxes(
+            axis(palette, range=[0, TURN * 1.04], tickvals=[0, TOP], ticktext=["0", f"{TOP:,}"], fixedrange=True)
+        )
+        figure.update_xaxes(
+            axis(palette, showgrid=False, fixedrange=True, nticks=4, tickformatstops=DATES if dated else None)
+        )
         figure.update_layout(dragmode=False)
         return figure, drawn
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.64, 0.36], vertical_spacing=0.07)
-    figure.update_layout(paper(palette, 560, top=34))
+    figure = make_subplots(
+        rows=2,
+        cols=1,
+        shared_xaxes=True,
+        row_heights=[0.64, 0.36],
+        vertical_spacing=0.07,
+        figure=go.Figure(layout=paper(palette, 560, top=34)),
+    )
     _lines(figure, drawn, palette, words, rows=2)
     _marks(figure, drawn, palette, words)
     ticks = [0, TURN // 4, TURN // 2, 3 * TURN // 4, TOP]
-    figure.update_yaxes(axis(palette, range=[0, TURN * 1.02], tickvals=ticks, ticktext=[f"{tick:,}" for tick in ticks],
-                             title=words("counters.axis"), fixedrange=True), row=1, col=1)  # fmt: skip
-    figure.update_yaxes(axis(palette, title=words("counters.unrolled_axis"), rangemode="tozero", fixedrange=True,
-                             tickformat=","), row=2, col=1)  # fmt: skip
+    figure.update_yaxes(
+        axis(
+            palette,
+            range=[0, TURN * 1.02],
+            tickvals=ticks,
+            ticktext=[f"{tick:,}" for tick in ticks],
+            title=words("counters.axis"),
+            fixedrange=True,
+        ),
+        row=1,
+        col=1,
+    )
+    figure.update_yaxes(
+        axis(palette, title=words("counters.unrolled_axis"), rangemode="tozero", fixedrange=True, tickformat=","),
+        row=2,
+        col=1,
+    )
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES if dated else None))
-    figure.update_xaxes(title={"text": title, "font": {"color": palette.muted, "size": 12}, "standoff": 8}, row=2, col=1)
+    figure.update_xaxes(
+        title={"text": title, "font": {"color": palette.muted, "size": 12}, "standoff": 8}, row=2, col=1
+    )
     figure.update_layout(dragmode="zoom", hovermode="closest")
     return figure, drawn
 
@@ -151,15 +186,31 @@ def _lines(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words, ro
     for track, x, saw, count in drawn.lines:
         colour = palette.roles["counter"] if len(tracks) == 1 else series_colour(palette, track)
         name = words("counters.track", n=track + 1) if len(tracks) > 1 else words("counters.counter")
-        look: dict[str, Any] = {"mode": "lines", "line": {"color": colour, "width": 2}, "connectgaps": False, "name": name}
+        look: dict[str, Any] = {
+            "mode": "lines",
+            "line": {"color": colour, "width": 2},
+            "connectgaps": False,
+            "name": name,
+        }
         if sum(value is not None for value in saw) == 1:
             look |= {"mode": "markers", "marker": {"color": colour, "size": 7}}
         where: dict[str, int] = {"row": 1, "col": 1} if rows == 2 else {}
-        figure.add_scatter(x=x, y=saw, hovertemplate=f"%{{x|%Y-%m-%d %H:%M:%S.%L}}<br>{words('counters.counter')} %{{y:,.0f}}"
-                           "<extra></extra>", **look, **where)  # fmt: skip
+        figure.add_scatter(
+            x=x,
+            y=saw,
+            hovertemplate=f"%{{x|%Y-%m-%d %H:%M:%S.%L}}<br>{words('counters.counter')} %{{y:,.0f}}<extra></extra>",
+            **look,
+            **where,
+        )
         if rows == 2:
-            figure.add_scatter(x=x, y=count, hovertemplate=f"%{{x|%Y-%m-%d %H:%M:%S.%L}}<br>%{{y:,.0f}} {words('ids')}"
-                               "<extra></extra>", row=2, col=1, **look)  # fmt: skip
+            figure.add_scatter(
+                x=x,
+                y=count,
+                hovertemplate=f"%{{x|%Y-%m-%d %H:%M:%S.%L}}<br>%{{y:,.0f}} {words('ids')}<extra></extra>",
+                row=2,
+                col=1,
+                **look,
+            )
 
 
 def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> None:
@@ -167,32 +218,86 @@ def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) ->
     number = {place: str(rank) for rank, place in enumerate(drawn.wraps, 1)}
     if drawn.wraps:
         figure.add_scatter(
-            x=labelled, y=[TOP] * len(labelled), mode="markers+text", text=[number[place] for place in labelled],
-            textposition="top center", cliponaxis=False, textfont={"size": 12, "color": palette.text},
+            x=labelled,
+            y=[TOP] * len(labelled),
+            mode="markers+text",
+            text=[number[place] for place in labelled],
+            textposition="top center",
+            cliponaxis=False,
+            textfont={"size": 12, "color": palette.text},
             marker={"symbol": "triangle-down", "size": 8, "color": palette.text},
             hovertemplate="%{x|%Y-%m-%d %H:%M:%S.%L}<br>" + words("counters.wrap_hover") + " %{text}<extra></extra>",
-            row=1, col=1,
-        )  # fmt: skip
+            row=1,
+            col=1,
+        )
     largest = sorted(drawn.gaps, key=lambda gap: -gap[2])
     warning = palette.roles["warning"]
     for begin, end, _ in largest[:MOST_BANDS]:
-        figure.add_shape(type="rect", x0=begin, x1=end, y0=0, y1=1, yref="paper", xref="x", layer="below",
-                         fillcolor=tint(warning, 0.2), line={"color": tint(warning, 0.55), "width": 1})  # fmt: skip
+        figure.add_shape(
+            type="rect",
+            x0=begin,
+            x1=end,
+            y0=0,
+            y1=1,
+            yref="paper",
+            xref="x",
+            layer="below",
+            fillcolor=tint(warning, 0.2),
+            line={"color": tint(warning, 0.55), "width": 1},
+        )
     for begin, end, ids in largest[:MOST_LABELS]:
-        figure.add_annotation(x=begin + (end - begin) / 2, y=0.0, yref="y domain", xref="x", yanchor="bottom", yshift=2,
-                              text=words("counters.gap_label", n=f"{ids:,}"), showarrow=False, textangle=-90,
-                              xshift=-9, font={"size": 12, "color": warning})  # fmt: skip
+        figure.add_annotation(
+            x=begin + (end - begin) / 2,
+            y=0.0,
+            yref="y domain",
+            xref="x",
+            yanchor="bottom",
+            yshift=2,
+            text=words("counters.gap_label", n=f"{ids:,}"),
+            showarrow=False,
+            textangle=-90,
+            xshift=-9,
+            font={"size": 12, "color": warning},
+        )
     for place in drawn.restarts:
-        figure.add_shape(type="line", x0=place, x1=place, y0=0, y1=1, yref="paper", xref="x",
-                         line={"color": palette.text, "width": 1.5, "dash": "dot"})  # fmt: skip
-        figure.add_annotation(x=place, y=1.0, yref="y domain", xref="x", yanchor="top", xanchor="left", xshift=4,
-                              text=words("counters.restart"), showarrow=False, font={"size": 12, "color": palette.text})  # fmt: skip
+        figure.add_shape(
+            type="line",
+            x0=place,
+            x1=place,
+            y0=0,
+            y1=1,
+            yref="paper",
+            xref="x",
+            line={"color": palette.text, "width": 1.5, "dash": "dot"},
+        )
+        figure.add_annotation(
+            x=place,
+            y=1.0,
+            yref="y domain",
+            xref="x",
+            yanchor="top",
+            xanchor="left",
+            xshift=4,
+            text=words("counters.restart"),
+            showarrow=False,
+            font={"size": 12, "color": palette.text},
+        )
     tracks = {track for track, _, _, _ in drawn.lines}
     for track, place, count, rate in drawn.slopes:
         colour = palette.roles["counter"] if len(tracks) == 1 else series_colour(palette, track)
-        figure.add_annotation(x=place, y=count, xref="x2", yref="y2", text=words("counters.slope", n=rate_text(rate)),
-                              showarrow=False, xanchor="right", yanchor="bottom", xshift=-4, yshift=2,
-                              font={"size": 12, "color": colour})  # fmt: skip
+        figure.add_annotation(
+            x=place,
+            y=count,
+            xref="x2",
+            yref="y2",
+            text=words("counters.slope", n=rate_text(rate)),
+            showarrow=False,
+            xanchor="right",
+            yanchor="bottom",
+            xshift=-4,
+            yshift=2,
+            font={"size": 12, "color": colour},
+        )
 
 
 def rate_text(rate: float) -> str:

@@ -23,8 +23,17 @@ def top_hosts(hosts: pd.DataFrame, measure: str, limit: int = TOP) -> tuple[pd.D
     return ordered.iloc[:cut], ordered.iloc[cut:]
 
 
-def bars(hosts: pd.DataFrame, measure: str, words: Words, palette: Palette, *, chosen: Collection[str] = (),
-         marks: dict[str, list[str]] | None = None, limit: int = TOP, small: bool = False) -> go.Figure:
+def bars(
+    hosts: pd.DataFrame,
+    measure: str,
+    words: Words,
+    palette: Palette,
+    *,
+    chosen: Collection[str] = (),
+    marks: dict[str, list[str]] | None = None,
+    limit: int = TOP,
+    small: bool = False,
+) -> go.Figure:
     """Horizontal bars, the largest on top; what lies beyond the limit is one bar `N others`."""
     shown, rest = top_hosts(hosts, measure, limit)
     names = shown["host"].tolist()
@@ -39,21 +48,44 @@ def bars(hosts: pd.DataFrame, measure: str, words: Words, palette: Palette, *, c
         values.append(int(rest[measure].sum()))
         colours.append(tint(palette.muted, 0.5))
     total = int(hosts[measure].sum()) or 1
-    hover = [f"<b>{label}</b><br>{words.count('id', value)} · {words.share(value, total)}"
-             for label, value in zip(labels, values, strict=True)]
-    figure = go.Figure(layout=paper(palette, (26 if small else 30) * max(1, len(keys)) + (12 if small else 18), right=48 if small else 72))
+    hover = [
+        f"<b>{label}</b><br>{words.count('id', value)} · {words.share(value, total)}"
+        for label, value in zip(labels, values, strict=True)
+    ]
+    figure = go.Figure(
+        layout=paper(
+            palette, (26 if small else 30) * max(1, len(keys)) + (12 if small else 18), right=48 if small else 72
+        )
+    )
     figure.add_bar(
-        x=values, y=list(range(len(keys))), orientation="h", marker={"color": colours, "cornerradius": 3},
-        text=[f"{value:,}" for value in values], textposition="outside", cliponaxis=False, customdata=keys,
-        textfont={"color": palette.muted, "size": 12}, hovertext=hover, hoverinfo="text", width=0.62,
+        x=values,
+        y=list(range(len(keys))),
+        orientation="h",
+        marker={"color": colours, "cornerradius": 3},
+        text=[f"{value:,}" for value in values],
+        textposition="outside",
+        cliponaxis=False,
+        customdata=keys,
+        textfont={"color": palette.muted, "size": 12},
+        hovertext=hover,
+        hoverinfo="text",
+        width=0.62,
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 0.35}, "textfont": {"color": palette.muted}},
-    )  # fmt: skip
+    )
     figure.update_xaxes(axis(palette, visible=False, rangemode="tozero", fixedrange=True))
-    figure.update_yaxes(axis(
-        palette, autorange="reversed", tickmode="array", tickvals=list(range(len(keys))), ticktext=labels,
-        showgrid=False, fixedrange=True, tickfont={"family": MONO, "size": 12, "color": palette.text},
-    ))  # fmt: skip
+    figure.update_yaxes(
+        axis(
+            palette,
+            autorange="reversed",
+            tickmode="array",
+            tickvals=list(range(len(keys))),
+            ticktext=labels,
+            showgrid=False,
+            fixedrange=True,
+            tickfont={"family": MONO, "size": 12, "color": palette.text},
+        )
+    )
     figure.update_layout(dragmode=False, clickmode="event+select", bargap=0.2)
     return figure
 
@@ -68,8 +100,14 @@ def binned(activity: pd.DataFrame, order: list[str]) -> tuple[pd.DataFrame, int]
     return grid.reindex(index=order, columns=whole), step
 
 
-def heat(activity: pd.DataFrame, order: list[str], words: Words, palette: Palette, zone: tzinfo, zone_name: str,
-         ) -> tuple[go.Figure, int]:
+def heat(
+    activity: pd.DataFrame,
+    order: list[str],
+    words: Words,
+    palette: Palette,
+    zone: tzinfo,
+    zone_name: str,
+) -> tuple[go.Figure, int]:
     """Host x time: the darker, the more ids; minutes without ids stay blank. Also gives the step in minutes."""
     grid, step = binned(activity, order)
     columns = pd.Series(grid.columns)
@@ -84,13 +122,32 @@ def heat(activity: pd.DataFrame, order: list[str], words: Words, palette: Palett
         for host, row in zip(grid.index, grid.to_numpy(), strict=True)
     ]
     figure.add_heatmap(
-        z=grid.to_numpy(), x=clock, y=list(grid.index), colorscale=scale, showscale=False, xgap=1, ygap=3,
-        hovertext=hover, hoverinfo="text", zmin=0, hoverongaps=False,
-    )  # fmt: skip
-    figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(columns, zone, zone_name), fixedrange=True, tickformatstops=DATES))
-    figure.update_yaxes(axis(
-        palette, autorange="reversed", showgrid=False, fixedrange=True, type="category",
-        tickfont={"family": MONO, "size": 12, "color": palette.text},
-    ))  # fmt: skip
+        z=grid.to_numpy(),
+        x=clock,
+        y=list(grid.index),
+        colorscale=scale,
+        showscale=False,
+        xgap=1,
+        ygap=3,
+        hovertext=hover,
+        hoverinfo="text",
+        zmin=0,
+        hoverongaps=False,
+    )
+    figure.update_xaxes(
+        axis(
+            palette, showgrid=False, title=clock_title(columns, zone, zone_name), fixedrange=True, tickformatstops=DATES
+        )
+    )
+    figure.update_yaxes(
+        axis(
+            palette,
+            autorange="reversed",
+            showgrid=False,
+            fixedrange=True,
+            type="category",
+            tickfont={"family": MONO, "size": 12, "color": palette.text},
+        )
+    )
     figure.update_layout(dragmode=False)
     return figure, step

@@ -13,7 +13,7 @@ from pages.parts.widgets import download
 
 
 def linked(name: str) -> list[str]:
-    """What the address asked for when this view was opened; clicks do not change it, or the chart would be made anew."""
+    """What the address asked for when this view was opened; clicks leave it, or the chart would be made anew."""
     state = st.session_state
     if f"linked-{name}" not in state:
         state[f"linked-{name}"] = st.query_params.get_all(name)
@@ -62,5 +62,10 @@ def takeaway(rows: pd.DataFrame, name: str) -> None:
     make: Callable[[], bytes] = lambda: export.csv_frame(rows)  # noqa: E731
     with st.container(horizontal=True, gap="medium"):
         download("CSV", make, f"{name}.csv", key=f"{name}-csv")
-        download("JSON", lambda: rows.to_json(orient="records", lines=True, date_format="iso").encode(), f"{name}.jsonl",
-                 key=f"{name}-json", mime="application/x-ndjson")  # fmt: skip
+        download(
+            "JSON",
+            lambda: rows.to_json(orient="records", lines=True, date_format="iso").encode(),
+            f"{name}.jsonl",
+            key=f"{name}-json",
+            mime="application/x-ndjson",
+        )

@@ -77,20 +77,31 @@ def sidebar(view: View, made: dict[str, Page], current: Page) -> None:
                 page = made[HOME] if address == "decode" and current is made[HOME] else made[address]
                 run = scans.current_name() if address in TRIAGE else None
                 st.page_link(
-                    page, label=words(f"page.{address}"), icon=icon, width="stretch",
+                    page,
+                    label=words(f"page.{address}"),
+                    icon=icon,
+                    width="stretch",
                     query_params=link_params(run=run),
                 )
     with st.container(key="nav-settings", gap="small"):
         state = st.session_state
         state["pick_lang"] = words.lang
         st.segmented_control(
-            words("lang"), list(text.LANGS), key="pick_lang", format_func=lambda lang: words(f"lang.{lang}"),
-            on_change=choose_lang, required=True,
+            words("lang"),
+            list(text.LANGS),
+            key="pick_lang",
+            format_func=lambda lang: words(f"lang.{lang}"),
+            on_change=choose_lang,
+            required=True,
         )
         names = zone_options(view)
         state["pick_zone"] = view.zone_name
         st.selectbox(
-            words("zone"), names, key="pick_zone", on_change=choose_zone, help=words("zone.help"),
+            words("zone"),
+            names,
+            key="pick_zone",
+            on_change=choose_zone,
+            help=words("zone.help"),
             format_func=lambda name: words("zone.browser", zone=name) if name == browser_zone() else name,
         )
 

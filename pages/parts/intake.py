@@ -18,7 +18,9 @@ HEAD = 4 << 20  # bytes of one file read at once
 _WORD = re.compile(r"[0-9A-Za-z]{16,80}")
 _RUN = re.compile(r"[0-9A-Fa-f]+")
 _MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
 )
 
 
@@ -108,5 +110,3 @@ def ids_of(intake: Intake, limit: int) -> list[str] | None:
     """The ids as a link may carry them: different ones in order, or None where they are too many."""
     different = list(dict.fromkeys(item.token.text for item in intake.found + intake.refused))
     return different if 0 < len(different) <= limit else None
-
-

@@ -20,10 +20,15 @@ DELETES_AT = 4  # deleteWhen, the broker's hour
 def head(row: dict[str, Any], total: int, rate: float | None, view: View) -> None:
     """One line above the picture."""
     words = view.words
-    name = tables.marked(tag("b", row["address"], class_="mq-mono mq-broker"), marks.of_broker(row["host"], int(row["port"])), words)
-    facts = [words.count("id", int(row["ids"])), words("brokers.share", share=words.share(row["ids"], total)),
-             words("brokers.span", span=words.bytes(row["max_offset"] - row["min_offset"])),
-             sentences.growth_text(rate, words)]  # fmt: skip
+    name = tables.marked(
+        tag("b", row["address"], class_="mq-mono mq-broker"), marks.of_broker(row["host"], int(row["port"])), words
+    )
+    facts = [
+        words.count("id", int(row["ids"])),
+        words("brokers.share", share=words.share(row["ids"], total)),
+        words("brokers.span", span=words.bytes(row["max_offset"] - row["min_offset"])),
+        sentences.growth_text(rate, words),
+    ]
     show(tag("div", name, *(tag("span", fact) for fact in facts if fact), class_="mq-run mq-log-head"))
 
 
@@ -38,8 +43,14 @@ def foot(segments: pd.DataFrame, words: Words) -> Html:
 
 def alt(row: dict[str, Any], segments: pd.DataFrame, words: Words) -> str:
     """The picture in words."""
-    return words("brokers.alt_log", address=row["address"], files=words.count("segment", len(segments)),
-                 ids=words.count("id", int(row["ids"])), low=f"{row['min_offset']:,}", high=f"{row['max_offset']:,}")  # fmt: skip
+    return words(
+        "brokers.alt_log",
+        address=row["address"],
+        files=words.count("segment", len(segments)),
+        ids=words.count("id", int(row["ids"])),
+        low=f"{row['min_offset']:,}",
+        high=f"{row['max_offset']:,}",
+    )
 
 
 def cut(now: datetime, view: View) -> datetime:

@@ -49,8 +49,9 @@ class Column:
     wide: bool = False
 
 
-def table(columns: Sequence[Column], rows: Iterable[Sequence[Any]], caption: str, *, first: int = 1,
-          numbered: bool = False) -> Html:
+def table(
+    columns: Sequence[Column], rows: Iterable[Sequence[Any]], caption: str, *, first: int = 1, numbered: bool = False
+) -> Html:
     """A table that scrolls sideways in its own box; the caption is for screen readers."""
     head = [tag("th", "#", scope="col", class_="mq-num")] if numbered else []
     head += [
@@ -60,10 +61,15 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[Any]], caption: str
     styles = [
         " ".join(
             style
-            for style in ("mq-mono" if c.mono else "", "mq-num" if c.right else "", "mq-wide" if c.wide else "",
-                          f"mq-{c.role}" if c.role else "")
+            for style in (
+                "mq-mono" if c.mono else "",
+                "mq-num" if c.right else "",
+                "mq-wide" if c.wide else "",
+                f"mq-{c.role}" if c.role else "",
+            )
             if style
-        ) or None
+        )
+        or None
         for c in columns
     ]
     body = []
@@ -77,10 +83,15 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[Any]], caption: str
     return tag(
         "div",
         tag("table", tag("caption", caption, class_="mq-hidden"), tag("thead", tag("tr", *head)), tag("tbody", *body)),
-        class_="mq-table", tabindex="0", role="region", aria_label=caption,
+        class_="mq-table",
+        tabindex="0",
+        role="region",
+        aria_label=caption,
     )
 
 
 def link(label: Any, href: str, *, new: bool = False, class_: str | None = None) -> Html:
     """A link to an address of the console."""
-    return tag("a", label, href=href, target="_blank" if new else "_self", rel="noopener" if new else None, class_=class_)
+    return tag(
+        "a", label, href=href, target="_blank" if new else "_self", rel="noopener" if new else None, class_=class_
+    )

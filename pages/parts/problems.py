@@ -24,7 +24,11 @@ def message(error: BaseException, words: text.Words) -> str:
         return words("problem.missing", name=error.filename or "")
     if isinstance(error, OSError):
         return words("problem.disk", reason=error.strerror or str(error))
-    if isinstance(error, (ValueError, LookupError)) and error.args and type(error) not in (ValueError, KeyError, IndexError):
+    if (
+        isinstance(error, (ValueError, LookupError))
+        and error.args
+        and type(error) not in (ValueError, KeyError, IndexError)
+    ):
         return words("problem.core", reason=str(error.args[0]))  # the core's own errors say what is wrong
     return words("problem.other", name=type(error).__name__)
 
@@ -35,10 +39,10 @@ def show(error: BaseException) -> None:
 
 
 @contextmanager
-def caught(*kinds: type[BaseException]) -> Iterator[None]:
+def caught() -> Iterator[None]:
     """Errors of the core inside become a message, and the page ends here."""
     try:
         yield
-    except kinds or (IdError, OSError) as error:
+    except (IdError, OSError) as error:
         show(error)
         st.stop()

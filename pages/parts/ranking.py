@@ -27,7 +27,10 @@ def choose(processes: pd.DataFrame, view: View) -> int:
     st.session_state["pick_process"] = place
     names = [name(row) for row in processes.to_dict("records")]
     st.selectbox(
-        view.words("counters.process"), list(range(len(names))), format_func=lambda at: names[at], key="pick_process",
+        view.words("counters.process"),
+        list(range(len(names))),
+        format_func=lambda at: names[at],
+        key="pick_process",
         on_change=lambda: into_link(processes, int(st.session_state["pick_process"])),
     )
     return place
@@ -42,17 +45,26 @@ def show(processes: pd.DataFrame, place: int, view: View) -> None:
     """The first ten by wraps, missing share or rate; a click shows the process."""
     words = view.words
     by = st.segmented_control(
-        words("counters.rank"), BY, default="wraps", required=True, key="rank", bind="query-params",
+        words("counters.rank"),
+        BY,
+        default="wraps",
+        required=True,
+        key="rank",
+        bind="query-params",
         format_func=lambda name: words(f"rank.{name}"),
-    )  # fmt: skip
+    )
     ordered = sentences.sorted_processes(processes, by or "wraps").head(TOP)
     with st.container(key="ranking", gap=None):
         for at, row in ordered.iterrows():
             row = row.to_dict()
             st.button(
-                f"**{value(row, by or 'wraps', words)}**  `{row['host']}` {row['pid']}", key=f"rank-{at}", width="stretch",
-                type="secondary" if at == place else "tertiary", on_click=into_link, args=(processes, int(str(at))),
-            )  # fmt: skip
+                f"**{value(row, by or 'wraps', words)}**  `{row['host']}` {row['pid']}",
+                key=f"rank-{at}",
+                width="stretch",
+                type="secondary" if at == place else "tertiary",
+                on_click=into_link,
+                args=(processes, int(str(at))),
+            )
     if len(processes) > TOP:
         st.caption(words("counters.rank_more", n=TOP, all=words.count("process", len(processes))))
 
@@ -62,5 +74,9 @@ def value(row: Any, by: str, words: Words) -> str:
     if by == "missing":
         return words.share(row["missing"], row["produced"]) if row["missing"] else "0 %"
     if by == "rate":
-        return words("counters.slope", n=tables.rate(row["rate_per_second"])) if tables.rate(row["rate_per_second"]) else "–"
+        return (
+            words("counters.slope", n=tables.rate(row["rate_per_second"]))
+            if tables.rate(row["rate_per_second"])
+            else "–"
+        )
     return words.count("wrap_short", int(row["wraps"]))

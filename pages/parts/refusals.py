@@ -26,8 +26,13 @@ def sentence(intake: Intake, lines: int, words: Words) -> str:
     different = len({item.token.text.upper() for item in intake.found})
     total = len(intake.found)
     key = "decode.said_repeated" if different != total else "decode.said"
-    return words(key, ids=words.count("id", total), different=words.count("different", different),
-                 lines=words.count("line", lines), kinds=words.listed(kinds))  # fmt: skip
+    return words(
+        key,
+        ids=words.count("id", total),
+        different=words.count("different", different),
+        lines=words.count("line", lines),
+        kinds=words.listed(kinds),
+    )
 
 
 def rows_of(found: Sequence[Found], clock: Clock) -> Callable[[], Iterator[dict[str, Any]]]:

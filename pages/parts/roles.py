@@ -28,10 +28,18 @@ ROLES: dict[str, tuple[str, int | None]] = {
 
 # Field of a layout -> the role that colours it.
 FIELD_ROLES = {
-    "ip": "host", "pid": "pid", "loader": "loader", "elapsed": "time", "counter": "counter",
-    "port": "broker", "offset": "offset",
-    "version": "client", "mac": "host", "seconds": "time", "sequence": "counter",
-}  # fmt: skip
+    "ip": "host",
+    "pid": "pid",
+    "loader": "loader",
+    "elapsed": "time",
+    "counter": "counter",
+    "port": "broker",
+    "offset": "offset",
+    "version": "client",
+    "mac": "host",
+    "seconds": "time",
+    "sequence": "counter",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,13 +27,23 @@ def value_of(reading: Reading, name: str, words: Words) -> str:
     """A field's value as people read it."""
     found = reading.id
     if isinstance(found, UniqId):
-        plain = {"ip": found.host, "pid": f"{found.pid}", "loader": found.loader_text,
-                 "elapsed": f"{found.elapsed:,}", "counter": f"{found.counter:,}"}  # fmt: skip
+        plain = {
+            "ip": found.host,
+            "pid": f"{found.pid}",
+            "loader": found.loader_text,
+            "elapsed": f"{found.elapsed:,}",
+            "counter": f"{found.counter:,}",
+        }
     elif isinstance(found, OffsetId):
         plain = {"ip": found.host, "port": f"{found.port}", "offset": f"{found.physical_offset:,}"}
     else:
-        plain = {"version": f"{found.version}", "mac": found.mac_text, "pid": f"{found.pid}",
-                 "seconds": f"{found.seconds:,}", "sequence": f"{found.sequence:,}"}  # fmt: skip
+        plain = {
+            "version": f"{found.version}",
+            "mac": found.mac_text,
+            "pid": f"{found.pid}",
+            "seconds": f"{found.seconds:,}",
+            "sequence": f"{found.sequence:,}",
+        }
     return plain[name]
 
 
@@ -47,8 +57,10 @@ def meaning_of(reading: Reading, name: str, words: Words) -> str:
                 return words("means.loader_stream", place=f"{place[0]:,}", bits=place[1])
             return words("means.loader_zero") if found.loader == 0 else words("means.loader_other")
         if name == "elapsed":
-            return words("means.elapsed_le" if found.layout.byteorder == "little" else "means.elapsed",
-                         span=words.duration(found.elapsed / 1000))  # fmt: skip
+            return words(
+                "means.elapsed_le" if found.layout.byteorder == "little" else "means.elapsed",
+                span=words.duration(found.elapsed / 1000),
+            )
         return words(f"means.uniq_{name}")
     if isinstance(found, OffsetId):
         if name == "offset" and found.physical_offset >= 0:
@@ -77,17 +89,29 @@ def ruler(reading: Reading, words: Words, *, large: bool = False, bits: bool = F
         label = tag("span", field_name(reading, span.name, words), class_="mq-label")
         if bits:
             cells = [
-                tag("span", tag("span", digits[2 * place : 2 * place + 2], class_="mq-hex mq-mono"),
+                tag(
+                    "span",
+                    tag("span", digits[2 * place : 2 * place + 2], class_="mq-hex mq-mono"),
                     tag("span", f"{raw[span.start + place]:08b}"[:4], class_="mq-bits mq-mono"),
                     tag("span", f"{raw[span.start + place]:08b}"[4:], class_="mq-bits mq-mono"),
-                    tag("span", span.start + place, class_="mq-place"), class_="mq-byte")
+                    tag("span", span.start + place, class_="mq-place"),
+                    class_="mq-byte",
+                )
                 for place in range(span.stop - span.start)
-            ]  # fmt: skip
+            ]
             inside: Any = tag("span", *cells, class_="mq-bytes")
         else:
             inside = tag("span", digits, class_="mq-hex mq-mono")
-        pieces.append(tag("span", inside, label, class_="mq-span", data_field=span.name,
-                          title=words("ruler.bytes", first=span.start, last=span.stop - 1)))  # fmt: skip
+        pieces.append(
+            tag(
+                "span",
+                inside,
+                label,
+                class_="mq-span",
+                data_field=span.name,
+                title=words("ruler.bytes", first=span.start, last=span.stop - 1),
+            )
+        )
     spoken = tag("p", spoken_text(reading, words), class_="mq-hidden")
     return join([tag("div", *pieces, class_=f"mq-ruler{' mq-large' if large else ''}", aria_hidden="true"), spoken])
 
@@ -95,24 +119,33 @@ def ruler(reading: Reading, words: Words, *, large: bool = False, bits: bool = F
 def spoken_text(reading: Reading, words: Words) -> str:
     """The ruler in words."""
     parts = [
-        words("ruler.spoken", name=field_name(reading, span.name, words), first=span.start, last=span.stop - 1,
-              digits=digits_of(reading, span), value=value_of(reading, span.name, words))
+        words(
+            "ruler.spoken",
+            name=field_name(reading, span.name, words),
+            first=span.start,
+            last=span.stop - 1,
+            digits=digits_of(reading, span),
+            value=value_of(reading, span.name, words),
+        )
         for span in reading.id.layout.spans
-    ]  # fmt: skip
+    ]
     return words("ruler.spoken_head", text=reading.id.text) + " " + words("semicolon").join(parts) + words("stop")
 
 
 def key(reading: Reading, words: Words) -> Html:
     """The value table, which is the ruler's key: name, raw digits, value, meaning."""
     rows = [
-        tag("div",
+        tag(
+            "div",
             tag("span", field_name(reading, span.name, words), class_="mq-fieldname", role="rowheader"),
             tag("span", digits_of(reading, span), class_="mq-raw mq-mono mq-faint", role="cell"),
             tag("span", value_of(reading, span.name, words), class_="mq-value mq-mono", role="cell"),
             tag("span", meaning_of(reading, span.name, words), class_="mq-means", role="cell"),
-            data_field=span.name, role="row")
+            data_field=span.name,
+            role="row",
+        )
         for span in reading.id.layout.spans
-    ]  # fmt: skip
+    ]
     return tag("div", *rows, class_="mq-key", role="table", aria_label=words("ruler.key"))
 
 
@@ -125,9 +158,17 @@ def lessons(reading: Reading, words: Words) -> Html:
         for part in ("how", "proves", "not"):
             if words.has(f"{base}.{part}"):
                 entries += [tag("dt", words(f"lesson.{part}")), tag("dd", words(f"{base}.{part}"))]
-        boxes.append(tag("details", tag("summary", field_name(reading, span.name, words), " ",
-                                        tag("span", words("ruler.bytes", first=span.start, last=span.stop - 1), class_="mq-faint")),
-                         tag("dl", *entries), data_field=span.name))  # fmt: skip
+        boxes.append(
+            tag(
+                "details",
+                tag(
+                    "summary",
+                    field_name(reading, span.name, words),
+                    " ",
+                    tag("span", words("ruler.bytes", first=span.start, last=span.stop - 1), class_="mq-faint"),
+                ),
+                tag("dl", *entries),
+                data_field=span.name,
+            )
+        )
     return tag("div", *boxes, class_="mq-lessons")
-
-

@@ -42,21 +42,41 @@ def one(row: Mapping[str, Any]) -> None:
         left, right = st.columns([5, 3], vertical_alignment="center")
         with left:
             facts = [view().minute(row["created"]), *figures(row, words)]
-            show(tag("div", tag("b", row["title"], class_="mq-run-title"), tag("div", *(tag("span", fact) for fact in facts),
-                     class_="mq-run"), class_="mq-run-row"))  # fmt: skip
+            show(
+                tag(
+                    "div",
+                    tag("b", row["title"], class_="mq-run-title"),
+                    tag("div", *(tag("span", fact) for fact in facts), class_="mq-run"),
+                    class_="mq-run-row",
+                )
+            )
             if row["state"] in ("new", "running"):
                 progress(row["name"], words)
             elif row["state"] == "failed":
-                show(tag("div", words("scan.failed", reason=row["error"] or words("scan.gone")), class_="mq-error mq-note"))
+                show(
+                    tag(
+                        "div",
+                        words("scan.failed", reason=row["error"] or words("scan.gone")),
+                        class_="mq-error mq-note",
+                    )
+                )
             elif row["state"] == "cancelled":
                 show(tag("div", words("scan.cancelled"), class_="mq-faint mq-note"))
-        with right, st.container(horizontal=True, gap="small", horizontal_alignment="right", vertical_alignment="center"):
+        with (
+            right,
+            st.container(horizontal=True, gap="small", horizontal_alignment="right", vertical_alignment="center"),
+        ):
             if row["state"] == "done":
                 page_link("producers", words("runs.open"), icon=":material/arrow_forward:", run=row["name"])
             with st.popover(words("runs.delete"), type="tertiary", icon=":material/delete:"):
                 st.markdown(words("runs.delete_sure"))
-                st.button(words("runs.delete_yes"), key=f"delete-{row['name']}", type="primary", on_click=delete,
-                          args=(row["name"],))  # fmt: skip
+                st.button(
+                    words("runs.delete_yes"),
+                    key=f"delete-{row['name']}",
+                    type="primary",
+                    on_click=delete,
+                    args=(row["name"],),
+                )
 
 
 def figures(row: Mapping[str, Any], words: Words) -> list[str]:
@@ -64,8 +84,13 @@ def figures(row: Mapping[str, Any], words: Words) -> list[str]:
     summary = row["summary"]
     if not summary:
         return []
-    return [words.count("file", summary["files"]), words.bytes(summary["text_bytes"]), words.count("id", summary["ids"]),
-            words.count("refused_token", summary["refused"]), words("runs.took", span=words.duration(summary["seconds"]))]  # fmt: skip
+    return [
+        words.count("file", summary["files"]),
+        words.bytes(summary["text_bytes"]),
+        words.count("id", summary["ids"]),
+        words.count("refused_token", summary["refused"]),
+        words("runs.took", span=words.duration(summary["seconds"])),
+    ]
 
 
 def progress(name: str, words: Words) -> None:
@@ -76,8 +101,10 @@ def progress(name: str, words: Words) -> None:
         return
     now = job.progress()
     if now.bytes_total:
-        st.progress(min(1.0, now.bytes_done / now.bytes_total),
-                    watch.progress_text(now.bytes_done, now.bytes_total, now.ids, now.seconds, now.seconds_left, words))  # fmt: skip
+        st.progress(
+            min(1.0, now.bytes_done / now.bytes_total),
+            watch.progress_text(now.bytes_done, now.bytes_total, now.ids, now.seconds, now.seconds_left, words),
+        )
     else:
         st.progress(0.0, words("scan.waiting"))
     st.button(words("scan.cancel"), key=f"cancel-{name}", on_click=job.cancel)
@@ -131,8 +158,12 @@ def folder() -> None:
         show(tag("p", words("runs.folder_off"), class_="mq-faint"))
         return
     with st.form("run-folder", border=False):
-        path = st.text_input(words("runs.folder"), key="run-path", placeholder=str(roots[0]),
-                             help=words("runs.folder_help", roots=words("comma").join(map(str, roots))))  # fmt: skip
+        path = st.text_input(
+            words("runs.folder"),
+            key="run-path",
+            placeholder=str(roots[0]),
+            help=words("runs.folder_help", roots=words("comma").join(map(str, roots))),
+        )
         if not (st.form_submit_button(words("runs.scan")) and path):
             return
     try:

@@ -149,7 +149,9 @@ def begin(title: str, sources: Sequence[Source], dated: Dating) -> Run:
                 return run
         except IdError:
             del _digests()[digest]
-    run = store().create(title, "console", {"zone": str(dated.zone), "zone_source": dated.source, "at": dated.at.isoformat()})
+    run = store().create(
+        title, "console", {"zone": str(dated.zone), "zone_source": dated.source, "at": dated.at.isoformat()}
+    )
     names = {}
     for place, source in enumerate(sources):
         path = run.input_folder / f"{place:03d}-{safe_name(source.name)}"

@@ -35,10 +35,13 @@ def producers(processes: pd.DataFrame, view: View) -> str:
     if restarts:
         parts.insert(1, words.count("restart", restarts))
     text = words(
-        "producers.said", hosts=words.count("host", processes["host"].nunique()),
-        processes=words.count("process", len(processes)), ids=words.count("id", int(processes["distinct"].sum())),
-        span=span(processes, view), parts=words("clause").join(parts),
-    )  # fmt: skip
+        "producers.said",
+        hosts=words.count("host", processes["host"].nunique()),
+        processes=words.count("process", len(processes)),
+        ids=words.count("id", int(processes["distinct"].sum())),
+        span=span(processes, view),
+        parts=words("clause").join(parts),
+    )
     if part.any():
         text += words("producers.said_part", n=words.count("in_part", int(part.sum())))
     return text + (words("producers.said_shared", n=words.count("fingerprint", shared)) if shared else "")
@@ -48,8 +51,11 @@ def process(row: dict[str, Any], view: View) -> str:
     """One process: what its counter tells."""
     words = view.words
     frame = pd.DataFrame([row])
-    parts = [words.count("wrap", int(row["wraps"])) if row["wraps_certain"]
-             else words("counters.wraps_at_least", n=words.count("wrap", int(row["wraps"])))]  # fmt: skip
+    parts = [
+        words.count("wrap", int(row["wraps"]))
+        if row["wraps_certain"]
+        else words("counters.wraps_at_least", n=words.count("wrap", int(row["wraps"])))
+    ]
     missing = int(row["missing"])
     share = words.share(missing, int(row["produced"]))
     if missing > SAMPLE * int(row["produced"]):
@@ -60,9 +66,15 @@ def process(row: dict[str, Any], view: View) -> str:
     if restarts > 0:
         parts.append(words.count("restart", restarts))
     rate = row["rate_per_second"]
-    said = words("counters.said", host=row["host"], pid=row["pid"], loader=row["loader"],
-                 produced=words.count("id", int(row["produced"])), span=span(frame, view),
-                 parts=words("clause").join(parts))  # fmt: skip
+    said = words(
+        "counters.said",
+        host=row["host"],
+        pid=row["pid"],
+        loader=row["loader"],
+        produced=words.count("id", int(row["produced"])),
+        span=span(frame, view),
+        parts=words("clause").join(parts),
+    )
     if rate is not None and rate == rate:
         said += words("counters.said_rate", rate=rate_text(float(rate)))
     if row["tracks"] > 1:
@@ -74,8 +86,13 @@ def brokers(rows: pd.DataFrame, view: View) -> str:
     """Brokers, ids, files, and how far they lie apart."""
     words = view.words
     widest = (rows["max_offset"] - rows["min_offset"]).max()
-    return words("brokers.said", brokers=words.count("broker", len(rows)), ids=words.count("stored", int(rows["distinct"].sum())),
-                 files=words.count("segment", int(rows["segments"].sum())), span=words.bytes(widest))  # fmt: skip
+    return words(
+        "brokers.said",
+        brokers=words.count("broker", len(rows)),
+        ids=words.count("stored", int(rows["distinct"].sum())),
+        files=words.count("segment", int(rows["segments"].sum())),
+        span=words.bytes(widest),
+    )
 
 
 def growth_rates(growth: pd.DataFrame) -> dict[str, float]:
@@ -99,10 +116,20 @@ def growth_text(rate: float | None, words: Words) -> str:
 def sorted_processes(processes: pd.DataFrame, by: str) -> pd.DataFrame:
     """Processes in the order a person asked for; ties by ids."""
     share = processes["missing"] / processes["produced"].clip(lower=1)
-    keys = {"ids": processes["distinct"], "missing": share, "wraps": processes["wraps"], "rate": processes["rate_per_second"],
-            "first": processes["first_sent_at"], "host": processes["host"]}  # fmt: skip
+    keys = {
+        "ids": processes["distinct"],
+        "missing": share,
+        "wraps": processes["wraps"],
+        "rate": processes["rate_per_second"],
+        "first": processes["first_sent_at"],
+        "host": processes["host"],
+    }
     rising = by in ("first", "host")
     made = processes.assign(_by=keys.get(by, processes["distinct"]))
-    made = made.sort_values(["_by", "distinct", "host", "pid", "loader"], ascending=[rising, False, True, True, True],
-                            na_position="last", kind="stable")  # fmt: skip
+    made = made.sort_values(
+        ["_by", "distinct", "host", "pid", "loader"],
+        ascending=[rising, False, True, True, True],
+        na_position="last",
+        kind="stable",
+    )
     return made.drop(columns="_by")

@@ -46,10 +46,16 @@ class FirstPage:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "GET" or "text/html" not in Headers(scope=scope).get("accept", ""):
+        if (
+            scope["type"] != "http"
+            or scope["method"] != "GET"
+            or "text/html" not in Headers(scope=scope).get("accept", "")
+        ):
             await self.app(scope, receive, send)
             return
-        plain = [(name, value) for name, value in scope["headers"] if name not in (b"accept-encoding", b"if-none-match")]
+        plain = [
+            (name, value) for name, value in scope["headers"] if name not in (b"accept-encoding", b"if-none-match")
+        ]
         chinese = b"lang=zh" in scope.get("query_string", b"")
         head: Message | None = None
         body = b""

@@ -20,7 +20,12 @@ ROWS = 50
 
 def marked(text: Any, codes: list[str] | tuple[str, ...], words: Words) -> Html:
     """A name with its marks behind it."""
-    return join([text, *(tag("span", words(f"mark.{code}"), class_="mq-mark", title=words(f"mark.{code}.help")) for code in codes)])
+    return join(
+        [
+            text,
+            *(tag("span", words(f"mark.{code}"), class_="mq-mark", title=words(f"mark.{code}.help")) for code in codes),
+        ]
+    )
 
 
 def paged(frame: pd.DataFrame, key: str) -> tuple[pd.DataFrame, int]:
@@ -76,13 +81,25 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
     for row in rows.to_dict("records"):
         where = href("counters", run=run, process=triage.process_key(row))
         wraps = number(row["wraps"]) if row["wraps_certain"] else words("counters.at_least", n=number(row["wraps"]))
-        body.append([
-            marked(link(row["host"], where), marks.of_process(row), words), row["pid"], row["loader"],
-            words.maker(row["maker"] or ""), view.full(row["first_sent_at"]), view.full(row["last_sent_at"]),
-            number(row["ids"]), number(row["distinct"]), number(row["produced"]), number(row["missing"]), wraps,
-            rate(row["rate_per_second"]), number(row["tracks"]), number(row["out_of_order"]),
-            f"{row['first_counter']:,} → {row['last_counter']:,}",
-        ])  # fmt: skip
+        body.append(
+            [
+                marked(link(row["host"], where), marks.of_process(row), words),
+                row["pid"],
+                row["loader"],
+                words.maker(row["maker"] or ""),
+                view.full(row["first_sent_at"]),
+                view.full(row["last_sent_at"]),
+                number(row["ids"]),
+                number(row["distinct"]),
+                number(row["produced"]),
+                number(row["missing"]),
+                wraps,
+                rate(row["rate_per_second"]),
+                number(row["tracks"]),
+                number(row["out_of_order"]),
+                f"{row['first_counter']:,} → {row['last_counter']:,}",
+            ]
+        )
     show(table(columns, body, words("table.processes"), first=first, numbered=True))
 
 
@@ -106,20 +123,32 @@ def brokers(rows: pd.DataFrame, files: pd.DataFrame, view: View) -> None:
     body = []
     for row in rows.to_dict("records"):
         ends = files.loc[row["address"]] if row["address"] in files.index else None
-        body.append([
-            marked(row["address"], marks.of_broker(row["host"], int(row["port"])), words), number(row["ids"]),
-            words.share(row["ids"], total), number(row["distinct"]), number(row["segments"]), number(row["min_offset"]),
-            number(row["max_offset"]), words.bytes(row["max_offset"] - row["min_offset"]),
-            ends["oldest"] if ends is not None else "", ends["newest"] if ends is not None else "", row.get("growth", ""),
-        ])  # fmt: skip
+        body.append(
+            [
+                marked(row["address"], marks.of_broker(row["host"], int(row["port"])), words),
+                number(row["ids"]),
+                words.share(row["ids"], total),
+                number(row["distinct"]),
+                number(row["segments"]),
+                number(row["min_offset"]),
+                number(row["max_offset"]),
+                words.bytes(row["max_offset"] - row["min_offset"]),
+                ends["oldest"] if ends is not None else "",
+                ends["newest"] if ends is not None else "",
+                row.get("growth", ""),
+            ]
+        )
     show(table(columns, body, words("table.brokers")))
 
 
 def gaps(rows: list[tuple[Any, Any, int]], view: View) -> None:
     """Where ids are missing: from, to, how many. The times are the figure's, wall clock of the reader's zone."""
     words = view.words
-    columns = [Column("from", words("col.gap_from"), mono=True, role="time"), Column("to", words("col.gap_to"), mono=True, role="time"),
-               Column("missing", words("col.missing"), right=True)]  # fmt: skip
+    columns = [
+        Column("from", words("col.gap_from"), mono=True, role="time"),
+        Column("to", words("col.gap_to"), mono=True, role="time"),
+        Column("missing", words("col.missing"), right=True),
+    ]
 
     def moment(value: Any) -> str:
         return view.full(value.replace(tzinfo=view.zone)) if isinstance(value, datetime) else f"{value:,.3f} s"

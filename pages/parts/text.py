@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, Protocol
 
 from idcore.errors import IdError
 from idcore.ids import words as core
@@ -155,4 +155,4 @@ def words(lang: Lang) -> Words:
 def lang_of(asked: str | None) -> Lang | None:
     """A language by what a link or a browser calls it: zh, zh-CN, en-US."""
     head = (asked or "").lower().replace("_", "-").split("-")[0]
-    return cast(Lang, head) if head in LANGS else None
+    return head if head in LANGS else None

@@ -192,35 +192,65 @@ WORDS: dict[str, str] = {
     "lesson.how": "Filled",
     "lesson.proves": "Proves",
     "lesson.not": "Does not prove",
-    "lesson.uniq_ip.how": "MessageClientIDSetter takes the first address of the host that is not loopback. Java clients "
-    "4.8.0 to 5.0.0 prefer public addresses and fall back to 127.0.0.1; from 4.6.0 on a host may give IPv6, which makes 56 digits.",
+    "lesson.uniq_ip.how": (
+        "MessageClientIDSetter takes the first address of the host that is not loopback. Java clients "
+        "4.8.0 to 5.0.0 prefer public addresses and fall back to 127.0.0.1; from 4.6.0 on a host may "
+        "give IPv6, which makes 56 digits."
+    ),
     "lesson.uniq_ip.proves": "Which machine or container made the message, within one network.",
-    "lesson.uniq_ip.not": "The address the broker saw: behind NAT, a VPN or Docker they differ. 172.17.0.x and 127.0.0.1 stand on "
-    "thousands of machines.",
-    "lesson.uniq_pid.how": "The lower 16 bits of the process id. Clients 4.6.0 and 4.6.1 shift it away and write 0000.",
+    "lesson.uniq_ip.not": (
+        "The address the broker saw: behind NAT, a VPN or Docker they differ. 172.17.0.x and 127.0.0.1 "
+        "stand on thousands of machines."
+    ),
+    "lesson.uniq_pid.how": (
+        "The lower 16 bits of the process id. Clients 4.6.0 and 4.6.1 shift it away and write 0000."
+    ),
     "lesson.uniq_pid.proves": "Which process on that host, together with the loader.",
-    "lesson.uniq_pid.not": "The full process id: above 65,535 it is cut. In containers it is often 1, so two pods can look like one.",
-    "lesson.uniq_loader.how": "hashCode of the class loader that loaded the generator. HotSpot draws it from a constant stream, so "
-    "the same start-up gives the same hash.",
-    "lesson.uniq_loader.proves": "What kind of client it was: a place in HotSpot's stream is Java, and the place hints at JDK and "
-    "launch. 00000000 is the Go client and its relatives.",
+    "lesson.uniq_pid.not": (
+        "The full process id: above 65,535 it is cut. In containers it is often 1, so two pods can look like one."
+    ),
+    "lesson.uniq_loader.how": (
+        "hashCode of the class loader that loaded the generator. HotSpot draws it from a constant "
+        "stream, so the same start-up gives the same hash."
+    ),
+    "lesson.uniq_loader.proves": (
+        "What kind of client it was: a place in HotSpot's stream is Java, and the place hints at JDK and "
+        "launch. 00000000 is the Go client and its relatives."
+    ),
     "lesson.uniq_loader.not": "One process: 18B4AAC2 is the same in every JDK 8 started from a class path.",
-    "lesson.uniq_elapsed.how": "System.currentTimeMillis() less the first of the month, 00:00, in the producer's zone.",
+    "lesson.uniq_elapsed.how": (
+        "System.currentTimeMillis() less the first of the month, 00:00, in the producer's zone."
+    ),
     "lesson.uniq_elapsed.proves": "Day, hour and millisecond within a month, by the producer's clock.",
-    "lesson.uniq_elapsed.not": "Month, year or zone. From day 24.86 on the number is above 2^31, and a decoder that reads it as signed "
-    "is seven weeks off.",
-    "lesson.uniq_counter.how": "An AtomicInteger that all producers of the process share, cut to 16 bits. It starts at 0.",
+    "lesson.uniq_elapsed.not": (
+        "Month, year or zone. From day 24.86 on the number is above 2^31, and a decoder that reads it as "
+        "signed is seven weeks off."
+    ),
+    "lesson.uniq_counter.how": (
+        "An AtomicInteger that all producers of the process share, cut to 16 bits. It starts at 0."
+    ),
     "lesson.uniq_counter.proves": "The order of messages within a process, and how many it made between two ids.",
-    "lesson.uniq_counter.not": "A total: it wraps at 65,536. A missing number may belong to another topic or to a failed send.",
+    "lesson.uniq_counter.not": (
+        "A total: it wraps at 65,536. A missing number may belong to another topic or to a failed send."
+    ),
     "lesson.offset_ip.how": "The broker writes its own storeHost (brokerIP1) when it appends the record.",
     "lesson.offset_ip.proves": "Which broker stored this copy, under the address it had then.",
-    "lesson.offset_ip.not": "That the address can be reached: Docker and Kubernetes brokers often write an internal one, and it changes with a restart.",
-    "lesson.offset_port.how": "Four bytes for a port below 65,536, so the first two are zero. That tells the two kinds of id apart.",
+    "lesson.offset_ip.not": (
+        "That the address can be reached: Docker and Kubernetes brokers often write an internal one, and "
+        "it changes with a restart."
+    ),
+    "lesson.offset_port.how": (
+        "Four bytes for a port below 65,536, so the first two are zero. That tells the two kinds of id apart."
+    ),
     "lesson.offset_port.proves": "The listening port; 30000 to 32767 is a Kubernetes NodePort.",
     "lesson.offset_port.not": "Master or slave: the id keeps the address of the broker that first stored the record.",
-    "lesson.offset_offset.how": "The physical offset of the record's first byte in the commit log, over all topics and queues.",
+    "lesson.offset_offset.how": (
+        "The physical offset of the record's first byte in the commit log, over all topics and queues."
+    ),
     "lesson.offset_offset.proves": "The file and the byte. A larger offset on one broker was stored later.",
-    "lesson.offset_offset.not": "That the record is still there: files are deleted after 72 hours by default. It is no queue offset.",
+    "lesson.offset_offset.not": (
+        "That the record is still there: files are deleted after 72 hours by default. It is no queue offset."
+    ),
     "lesson.client_version.how": "MessageIdCodec writes 01.",
     "lesson.client_version.proves": "A 5.x gRPC client.",
     "lesson.client_mac.how": "The hardware address of a network interface; random bytes where there is none.",
@@ -230,7 +260,9 @@ WORDS: dict[str, str] = {
     "lesson.client_pid.proves": "Which process on that machine.",
     "lesson.client_pid.not": "The full process id.",
     "lesson.client_seconds.how": "Seconds since 2021-01-01T00:00:00Z, counted with a clock that never runs back.",
-    "lesson.client_seconds.proves": "When it was made, to the second, with month and year. Java clients up to 5.0.2 count from local midnight.",
+    "lesson.client_seconds.proves": (
+        "When it was made, to the second, with month and year. Java clients up to 5.0.2 count from local midnight."
+    ),
     "lesson.client_seconds.not": "The millisecond.",
     "lesson.client_sequence.how": "A counter of the process, 32 bits.",
     "lesson.client_sequence.proves": "The order of messages within the process.",

@@ -73,7 +73,9 @@ WORDS: dict[str, str] = {
     "scan.gone": "its server was stopped",
     "scan.again": "Try again",
     "scan.elsewhere": "Another process of this server is at work on it.",
-    "scan.no_java": "The charts need Java 17 or later, which this server does not have. Decoding works without it. To get it:",
+    "scan.no_java": (
+        "The charts need Java 17 or later, which this server does not have. Decoding works without it. To get it:"
+    ),
     "scan.no_spark": "The charts need PySpark, which this installation does not have. Decoding works without it.",
     "scan.spark_failed": "Spark did not start, so there are no charts: {reason}",
     "scan.off": "Charts are switched off on this server.",
@@ -124,7 +126,9 @@ WORDS: dict[str, str] = {
     "producers.heat_note": "One cell of the time strip is {step}; a blank cell has no ids.",
     "producers.top_note": "The bars show the {n} largest of {all}.",
     "mark.loopback": "loopback",
-    "mark.loopback.help": "127.0.0.1: the machine's identity is lost. A Java client below 5.1.0, or a machine without another address.",
+    "mark.loopback.help": (
+        "127.0.0.1: the machine's identity is lost. A Java client below 5.1.0, or a machine without another address."
+    ),
     "mark.docker": "docker0",
     "mark.docker.help": "An address of Docker's default bridge: many machines have the same one.",
     "mark.link_local": "link-local",
@@ -136,7 +140,9 @@ WORDS: dict[str, str] = {
     "mark.uncertain": "wraps uncertain",
     "mark.uncertain.help": "Somewhere more than half a turn of the counter lies between two ids.",
     "mark.internal": "internal",
-    "mark.internal.help": "172.16/12: usually an address inside Docker or Kubernetes that clients elsewhere cannot reach.",
+    "mark.internal.help": (
+        "172.16/12: usually an address inside Docker or Kubernetes that clients elsewhere cannot reach."
+    ),
     "mark.node_port": "NodePort",
     "mark.node_port.help": "30000 to 32767: a port that Kubernetes gives out.",
     # counters
@@ -159,13 +165,22 @@ WORDS: dict[str, str] = {
     "counters.gap_label": "{n} missing",
     "counters.restart": "restart",
     "counters.slope": "{n} ids/s",
-    "counters.alt_small": "The 16-bit counter of the busiest process against time; it falls from 65,535 to 0 at each wrap.",
+    "counters.alt_small": (
+        "The 16-bit counter of the busiest process against time; it falls from 65,535 to 0 at each wrap."
+    ),
     "counters.no_points": "This run holds no points for this process.",
     "counters.gaps": "Gaps",
-    "counters.thinned": "{shown} of {all} are drawn: the lowest and the highest of each step, and both sides of every wrap and gap.",
+    "counters.thinned": (
+        "{shown} of {all} are drawn: the lowest and the highest of each step, and both sides of every wrap and gap."
+    ),
     "counters.bands": "Only the {n} largest gaps carry their number.",
-    "counters.uncertain": "Between two ids more than half a turn of the counter may have passed, so the number of wraps is a lower bound.",
-    "counters.missing_note": "Missing ids were made but do not stand in this input: other logs, other topics of the process, or failed sends.",
+    "counters.uncertain": (
+        "Between two ids more than half a turn of the counter may have passed, so the number of wraps is a lower bound."
+    ),
+    "counters.missing_note": (
+        "Missing ids were made but do not stand in this input: other logs, other topics of the process, "
+        "or failed sends."
+    ),
     # brokers
     "brokers.said": "**{brokers}** stored **{ids}** in {files}; on the widest they lie {span} apart.",
     "brokers.none": "No offset ids in this run, so nothing tells where the messages were stored.",
@@ -179,13 +194,22 @@ WORDS: dict[str, str] = {
     "brokers.rate": "{n} MB/s",
     "brokers.together": "one cell is {n} files",
     "brokers.alt": "Bar chart of offset ids by broker, {brokers}.",
-    "brokers.alt_log": "Commit log of {address}: {ids} in {files}, offsets {low} to {high}. Strip of files above, histogram below.",
+    "brokers.alt_log": (
+        "Commit log of {address}: {ids} in {files}, offsets {low} to {high}. Strip of files above, histogram below."
+    ),
     "brokers.alt_growth": "Growth of the commit log over time, {brokers}.",
-    "brokers.files_note": "A cell is a commit log file of 1 GiB, the default size; files without ids of this run are blank.",
+    "brokers.files_note": (
+        "A cell is a commit log file of 1 GiB, the default size; files without ids of this run are blank."
+    ),
     "brokers.growth_note": "Growth is read from lines that hold both ids of a message.",
-    "brokers.all_old": "Everything dated here is older than the default retention (72 h, deleted at 04:00), so the records are probably gone.",
+    "brokers.all_old": (
+        "Everything dated here is older than the default retention (72 h, deleted at 04:00), so the "
+        "records are probably gone."
+    ),
     # problems
-    "problem.memory": "The server has too little memory for this. Scan it with the command: python -m idcore scan PATH --out DIR",
+    "problem.memory": (
+        "The server has too little memory for this. Scan it with the command: python -m idcore scan PATH --out DIR"
+    ),
     "problem.permission": "The server may not read {name}.",
     "problem.missing": "There is no {name} on the server.",
     "problem.disk": "The server's disk says: {reason}.",

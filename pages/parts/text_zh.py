@@ -192,15 +192,21 @@ WORDS: dict[str, str] = {
     "lesson.how": "如何写入",
     "lesson.proves": "能证明",
     "lesson.not": "不能证明",
-    "lesson.uniq_ip.how": "MessageClientIDSetter 取本机第一个非回环地址。Java 客户端 4.8.0 至 5.0.0 优先取公网地址，"
-    "取不到就写 127.0.0.1；4.6.0 起可能写 IPv6，此时 ID 为 56 位。",
+    "lesson.uniq_ip.how": (
+        "MessageClientIDSetter 取本机第一个非回环地址。Java 客户端 4.8.0 至 5.0.0 优先取公网地址，"
+        "取不到就写 127.0.0.1；4.6.0 起可能写 IPv6，此时 ID 为 56 位。"
+    ),
     "lesson.uniq_ip.proves": "在同一网络内，消息由哪台机器或哪个容器产生。",
-    "lesson.uniq_ip.not": "Broker 看到的地址：经过 NAT、VPN 或 Docker 后两者不同。172.17.0.x 和 127.0.0.1 在成千上万台机器上都有。",
+    "lesson.uniq_ip.not": (
+        "Broker 看到的地址：经过 NAT、VPN 或 Docker 后两者不同。172.17.0.x 和 127.0.0.1 在成千上万台机器上都有。"
+    ),
     "lesson.uniq_pid.how": "进程号的低 16 位。客户端 4.6.0 和 4.6.1 移位出错，写成 0000。",
     "lesson.uniq_pid.proves": "与类加载器一起，可定位到该主机上的进程。",
     "lesson.uniq_pid.not": "完整的进程号：超过 65,535 会被截断。容器里常常都是 1，两个 Pod 会看起来像一个。",
     "lesson.uniq_loader.how": "加载生成器的类加载器的 hashCode。HotSpot 从固定序列中取值，启动方式相同，哈希就相同。",
-    "lesson.uniq_loader.proves": "客户端的类型：在 HotSpot 序列中就是 Java，位置还能看出 JDK 和启动方式；00000000 是 Go 客户端及其同类。",
+    "lesson.uniq_loader.proves": (
+        "客户端的类型：在 HotSpot 序列中就是 Java，位置还能看出 JDK 和启动方式；00000000 是 Go 客户端及其同类。"
+    ),
     "lesson.uniq_loader.not": "某一个进程：JDK 8 用 classpath 启动时都是 18B4AAC2。",
     "lesson.uniq_elapsed.how": "System.currentTimeMillis() 减去当月 1 日零点（生产者所在时区）。",
     "lesson.uniq_elapsed.proves": "按生产者的时钟，是当月哪一天、几点、哪一毫秒。",

@@ -68,7 +68,6 @@ REASONS: dict[str, str] = {
 }
 
 MAKERS: dict[str, str] = {
-    "java": "Java 客户端",
     "java_jdk8": "Java 客户端，JDK 8，classpath 启动",
     "java_jdk8_early": "Java 客户端，早期 JDK 8（或带 agent 的 JDK 25）",
     "java_jdk8_server": "Java 客户端，JDK 8，服务器、脚本或 java -jar 启动",
@@ -87,7 +86,6 @@ MAKERS: dict[str, str] = {
     "java_main": "Java 客户端，主线程第 {position} 个类加载器",
     "java_agent": "Java 客户端，多半是带 agent 的 fat jar",
     "java_mqadmin": "Docker 中的 mqadmin 5.3.2 或更高",
-    "java_fake_host": "Java 客户端",
     "go": "Go 客户端 2.x",
     "go_family": "Go 客户端 2.x 或同类",
     "elixir": "ex_rocketmq（Elixir）",

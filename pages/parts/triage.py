@@ -16,8 +16,20 @@ from pages.parts.text import Words
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show
 
-TABLES = ("processes", "hosts", "brokers", "segments", "clients", "counters", "timeline", "activity", "distribution",
-          "growth", "refused", "files")  # fmt: skip
+TABLES = (
+    "processes",
+    "hosts",
+    "brokers",
+    "segments",
+    "clients",
+    "counters",
+    "timeline",
+    "activity",
+    "distribution",
+    "growth",
+    "refused",
+    "files",
+)
 MOST_LISTED = 12
 
 
@@ -44,8 +56,12 @@ def run_of(page: str) -> Run:
 def line(run: Run, page: str, words: Words) -> None:
     """Which run: its name, files, bytes, ids, when; switch, link, download."""
     summary = run.summary or {}
-    facts = [words.count("file", summary.get("files", 0)), words.bytes(summary.get("text_bytes", 0)),
-             words.count("id", summary.get("ids", 0)), view().minute(run.created)]  # fmt: skip
+    facts = [
+        words.count("file", summary.get("files", 0)),
+        words.bytes(summary.get("text_bytes", 0)),
+        words.count("id", summary.get("ids", 0)),
+        view().minute(run.created),
+    ]
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="run-line"):
         show(tag("div", tag("b", run.title), *(tag("span", fact) for fact in facts), class_="mq-run"))
         with st.popover(words("run.switch"), type="tertiary", icon=":material/swap_horiz:"):
@@ -57,7 +73,9 @@ def line(run: Run, page: str, words: Words) -> None:
             page_link("runs", words("run.all"), icon=":material/history:")
         with st.popover(words("run.link"), type="tertiary", icon=":material/link:"):
             st.code(address(run), language=None, wrap_lines=True)
-        download(words("run.download"), lambda: everything(run), f"{run.name}.zip", key="run-zip", mime="application/zip")
+        download(
+            words("run.download"), lambda: everything(run), f"{run.name}.zip", key="run-zip", mime="application/zip"
+        )
 
 
 def address(run: Run) -> str:
@@ -101,13 +119,19 @@ def notes(run: Run, shown: View) -> list[str]:
     assumed = summary.get("assumed") or run.options
     if assumed.get("zone"):
         key = f"run.zone_{assumed.get('zone_source') or 'assumed'}"
-        lines.append(words(key if words.has(key) else "run.zone_assumed", zone=assumed["zone"], at=str(assumed.get("at", ""))[:10]))
+        lines.append(
+            words(
+                key if words.has(key) else "run.zone_assumed", zone=assumed["zone"], at=str(assumed.get("at", ""))[:10]
+            )
+        )
     files = cache.frame(run, "files")
     if not files.empty:
         failed = files[files["error"].notna() & (files["error"] != "")]
         if len(failed):
             names = words("comma").join(f"{row.file} ({row.error})" for row in failed.head(5).itertuples())
-            lines.append(words("run.failed_files", n=words.count("file", len(failed)), of=f"{len(files):,}", names=names))
+            lines.append(
+                words("run.failed_files", n=words.count("file", len(failed)), of=f"{len(files):,}", names=names)
+            )
     refused = cache.frame(run, "refused")
     if not refused.empty:
         sums = refused.groupby("reason")["ids"].sum().sort_values(ascending=False)

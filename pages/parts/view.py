@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from typing import Literal, cast
+from typing import Literal
 
 import streamlit as st
 
@@ -60,7 +60,7 @@ def settle() -> View:
         name, zone, source = browser, times.zone_of(browser), "browser"
     else:
         name, zone, source = "UTC", UTC, "default"
-    theme = cast(roles.Theme, "dark" if st.context.theme.type == "dark" else "light")
+    theme: roles.Theme = "dark" if st.context.theme.type == "dark" else "light"
     state["lang"], state["zone_chosen"] = lang, name if source == "chosen" else None
     made = View(text.words(lang), zone or UTC, name, source, theme)
     state["view"] = made

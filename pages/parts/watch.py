@@ -52,12 +52,20 @@ def ticking(run: Run) -> None:
     if progress is None or progress.state == "waiting" or not progress.bytes_total:
         engine = scans.engine()
         starting = engine is not None and engine.state == "starting"
-        text = words("scan.starting", seconds=words.duration(engine.seconds)) if starting and engine else words("scan.waiting")
+        text = (
+            words("scan.starting", seconds=words.duration(engine.seconds))
+            if starting and engine
+            else words("scan.waiting")
+        )
         st.progress(0.0, text)
     else:
         share = min(1.0, progress.bytes_done / progress.bytes_total)
-        st.progress(share, progress_text(progress.bytes_done, progress.bytes_total, progress.ids, progress.seconds,
-                                         progress.seconds_left, words))  # fmt: skip
+        st.progress(
+            share,
+            progress_text(
+                progress.bytes_done, progress.bytes_total, progress.ids, progress.seconds, progress.seconds_left, words
+            ),
+        )
     if job is not None:
         st.button(words("scan.cancel"), key=f"cancel-{run.name}", on_click=job.cancel)
 

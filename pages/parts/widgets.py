@@ -39,14 +39,22 @@ def show(html: Html) -> None:
     st.html(html)
 
 
-def chart(figure: go.Figure, alt: str, data: Callable[[], pd.DataFrame] | None, name: str, *, select: bool = False,
-          below: Html | None = None) -> Any:
+def chart(
+    figure: go.Figure,
+    alt: str,
+    data: Callable[[], pd.DataFrame] | None,
+    name: str,
+    *,
+    select: bool = False,
+    below: Html | None = None,
+) -> Any:
     """A picture with its text for screen readers, and its data one click away."""
     words = view().words
     state: Any = None
     if select:
-        state = st.plotly_chart(figure, theme=None, config=CONFIG, key=f"chart-{name}", alt=alt, on_select="rerun",
-                                selection_mode="points")  # fmt: skip
+        state = st.plotly_chart(
+            figure, theme=None, config=CONFIG, key=f"chart-{name}", alt=alt, on_select="rerun", selection_mode="points"
+        )
     else:
         st.plotly_chart(figure, theme=None, config=CONFIG, key=f"chart-{name}", alt=alt)
     if below is not None:
@@ -59,7 +67,14 @@ def chart(figure: go.Figure, alt: str, data: Callable[[], pd.DataFrame] | None, 
 def download(label: str, data: Callable[[], bytes], file: str, *, key: str, mime: str = "text/csv") -> None:
     """A file that is made when it is asked for."""
     st.download_button(
-        label, data, file, mime, key=key, on_click="ignore", type="tertiary", icon=":material/download:",
+        label,
+        data,
+        file,
+        mime,
+        key=key,
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
     )
 
 

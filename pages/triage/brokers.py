@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import pandas as pd
 import streamlit as st
 
 from pages.parts import cache, figures_brokers, filters, logs, sentences, tables, triage
@@ -9,6 +12,12 @@ from pages.parts.view import view
 from pages.parts.widgets import chart, heading, said, small_print, zone_note
 
 SHOWN = 6
+
+
+def frame_of(frame: pd.DataFrame) -> pd.DataFrame:
+    """The data behind a picture, for its download."""
+    return frame
+
 
 shown = view()
 words = shown.words
@@ -30,8 +39,16 @@ page = min(int(st.session_state.get("brokers_page") or 1), pages)
 for row in brokers.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
     mine, bins = cache.broker(run, row["address"])
     logs.head(row, int(brokers["ids"].sum()), rates.get(row["address"]), shown)
-    figure = figures_brokers.log(mine, bins, words, shown.palette, kept_from=logs.kept_from(growth, row["address"], shown))
-    chart(figure, logs.alt(row, mine, words), lambda bins=bins: bins, f"log-{row['address']}", below=logs.foot(mine, words))
+    figure = figures_brokers.log(
+        mine, bins, words, shown.palette, kept_from=logs.kept_from(growth, row["address"], shown)
+    )
+    chart(
+        figure,
+        logs.alt(row, mine, words),
+        partial(frame_of, bins),
+        f"log-{row['address']}",
+        below=logs.foot(mine, words),
+    )
 if pages > 1:
     st.pagination(pages, key="brokers_page")
 
@@ -45,9 +62,12 @@ st.subheader(words("brokers.table"), anchor=False)
 brokers["growth"] = [sentences.growth_text(rates.get(address), words) for address in brokers["address"]]
 tables.brokers(brokers, ends, shown)
 filters.takeaway(brokers.drop(columns="growth"), "brokers")
-small_print([
-    words("brokers.files_note"),
-    words("brokers.growth_note") if rates else "",
-    words("brokers.all_old") if logs.all_old(growth, shown) else "",
-    *triage.notes(run, shown), zone_note(shown),
-])  # fmt: skip
+small_print(
+    [
+        words("brokers.files_note"),
+        words("brokers.growth_note") if rates else "",
+        words("brokers.all_old") if logs.all_old(growth, shown) else "",
+        *triage.notes(run, shown),
+        zone_note(shown),
+    ]
+)

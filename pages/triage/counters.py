@@ -45,11 +45,18 @@ tables.processes(rows, shown, run.name, first=first)
 tables.pager(processes, "processes_page")
 filters.takeaway(processes, "processes")
 total = int(row["distinct"])
-small_print([
-    words("counters.thinned", shown=f"{len(points):,}", all=words.count("id", total)) if len(points) < total else "",
-    words("counters.bands", n=figures_counters.MOST_LABELS) if drawn is not None and len(drawn.gaps) > figures_counters.MOST_LABELS else "",
-    "" if row["wraps_certain"] else words("counters.uncertain"),
-    words("counters.sample_note") if not points.empty and figures_counters.least_gap(points) > 1 else "",
-    words("counters.missing_note") if row["missing"] else "",
-    *triage.notes(run, shown), zone_note(shown),
-])  # fmt: skip
+small_print(
+    [
+        words("counters.thinned", shown=f"{len(points):,}", all=words.count("id", total))
+        if len(points) < total
+        else "",
+        words("counters.bands", n=figures_counters.MOST_LABELS)
+        if drawn is not None and len(drawn.gaps) > figures_counters.MOST_LABELS
+        else "",
+        "" if row["wraps_certain"] else words("counters.uncertain"),
+        words("counters.sample_note") if not points.empty and figures_counters.least_gap(points) > 1 else "",
+        words("counters.missing_note") if row["missing"] else "",
+        *triage.notes(run, shown),
+        zone_note(shown),
+    ]
+)

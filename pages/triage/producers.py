@@ -25,12 +25,24 @@ said(sentences.producers(processes, shown))
 with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
     st.subheader(words("producers.by_host"), anchor=False)
     measure = st.segmented_control(
-        words("producers.measure"), ["ids", "distinct"], default="ids", required=True, key="measure", bind="query-params",
-        format_func=lambda name: words(f"col.{name}"), label_visibility="collapsed",
-    )  # fmt: skip
+        words("producers.measure"),
+        ["ids", "distinct"],
+        default="ids",
+        required=True,
+        key="measure",
+        bind="query-params",
+        format_func=lambda name: words(f"col.{name}"),
+        label_visibility="collapsed",
+    )
 labels = {host: [words(f"mark.{code}") for code in codes] for host, codes in marks.of_hosts(processes).items()}
 bars = figures_hosts.bars(hosts, measure or "ids", words, shown.palette, chosen=filters.linked("host"), marks=labels)
-picked = chart(bars, words("producers.alt", hosts=words.count("host", len(hosts))), lambda: hosts, f"hosts-{filters.generation('host')}", select=True)
+picked = chart(
+    bars,
+    words("producers.alt", hosts=words.count("host", len(hosts))),
+    lambda: hosts,
+    f"hosts-{filters.generation('host')}",
+    select=True,
+)
 chosen = filters.chosen("host", picked)
 
 if not activity.empty:
@@ -44,17 +56,25 @@ if not activity.empty:
 st.subheader(words("producers.processes"), anchor=False)
 rows = processes[processes["host"].isin(chosen)] if chosen else processes
 with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-    sort = st.selectbox(words("sort"), SORTS, format_func=lambda name: words(f"sort.{name}"), key="sort", bind="query-params",
-                        width=220)  # fmt: skip
+    sort = st.selectbox(
+        words("sort"), SORTS, format_func=lambda name: words(f"sort.{name}"), key="sort", bind="query-params", width=220
+    )
     if chosen:
-        filters.clear("host", words("filter.shown", name=words("comma").join(chosen), n=words.count("process", len(rows))))
+        filters.clear(
+            "host", words("filter.shown", name=words("comma").join(chosen), n=words.count("process", len(rows)))
+        )
 rows = sentences.sorted_processes(rows, sort)
 page, first = tables.paged(rows, "processes_page")
 tables.processes(page, shown, run.name, first=first)
 tables.pager(rows, "processes_page")
 filters.takeaway(rows, "processes")
-small_print([
-    words("producers.heat_note", step=words.count("minute", step)) if not activity.empty and order else "",
-    words("producers.top_note", n=figures_hosts.TOP, all=words.count("host", len(hosts))) if len(hosts) > figures_hosts.TOP + 1 else "",
-    *triage.notes(run, shown), zone_note(shown),
-])  # fmt: skip
+small_print(
+    [
+        words("producers.heat_note", step=words.count("minute", step)) if not activity.empty and order else "",
+        words("producers.top_note", n=figures_hosts.TOP, all=words.count("host", len(hosts)))
+        if len(hosts) > figures_hosts.TOP + 1
+        else "",
+        *triage.notes(run, shown),
+        zone_note(shown),
+    ]
+)

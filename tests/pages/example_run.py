@@ -47,19 +47,53 @@ class Process:
 
 JDK8 = "Java client, JDK 8, class path launch"
 PROCESSES = (
-    Process("10.42.3.17", 27515, "18B4AAC2", JDK8, 15, (Chain(0, 0, 0, 61_200, 141_000, 110, ((60_000, 14), (99_000, 412))),)),
-    Process("10.42.3.17", 4211, "14DAD5DC", "Java client, early JDK 8 (or JDK 25 with an agent)", 14,
-            (Chain(0, 0, 120, 40_020, 30_500, 30, ((12_000, 3),)),)),
-    Process("10.42.3.18", 9077, "18B4AAC2", JDK8, 15,
-            (Chain(0, 0, 30, 11_800, 21_000, 38), Chain(0, 1, 640, 0, 17_300, 33, ((9_000, 61),)))),
-    Process("172.17.0.2", 1, "251A69D7", "Java client, JDK 17", 8,
-            (Chain(0, 0, 10, 2_000, 8_000, 8), Chain(1, 1, 200, 0, 6_500, 8, ((3_000, 5),)))),
+    Process(
+        "10.42.3.17",
+        27515,
+        "18B4AAC2",
+        JDK8,
+        15,
+        (Chain(0, 0, 0, 61_200, 141_000, 110, ((60_000, 14), (99_000, 412))),),
+    ),
+    Process(
+        "10.42.3.17",
+        4211,
+        "14DAD5DC",
+        "Java client, early JDK 8 (or JDK 25 with an agent)",
+        14,
+        (Chain(0, 0, 120, 40_020, 30_500, 30, ((12_000, 3),)),),
+    ),
+    Process(
+        "10.42.3.18",
+        9077,
+        "18B4AAC2",
+        JDK8,
+        15,
+        (Chain(0, 0, 30, 11_800, 21_000, 38), Chain(0, 1, 640, 0, 17_300, 33, ((9_000, 61),))),
+    ),
+    Process(
+        "172.17.0.2",
+        1,
+        "251A69D7",
+        "Java client, JDK 17",
+        8,
+        (Chain(0, 0, 10, 2_000, 8_000, 8), Chain(1, 1, 200, 0, 6_500, 8, ((3_000, 5),))),
+    ),
     Process("10.42.7.9", 8, "00000000", "Go client 2.x", None, (Chain(0, 0, 90, 1, 2_400, 2),)),
     Process("127.0.0.1", 30412, "63947C6B", "Java client, JDK 17", 66, (Chain(0, 0, 400, 65_400, 700, 3),)),
-    Process("2001:db8:12::42", 611, "30946E09", "Java client, JDK 17", 307, (Chain(0, 0, 300, 9_000, 5_200, 6),), "uniq_v6"),
-    Process("10.42.7.12", 15, "0C387F44", "Java client, JDK 8, server, shell or java -jar", 17,
-            (Chain(0, 0, 700, 512, 1, 1),), rate_known=False),
-)  # fmt: skip
+    Process(
+        "2001:db8:12::42", 611, "30946E09", "Java client, JDK 17", 307, (Chain(0, 0, 300, 9_000, 5_200, 6),), "uniq_v6"
+    ),
+    Process(
+        "10.42.7.12",
+        15,
+        "0C387F44",
+        "Java client, JDK 8, server, shell or java -jar",
+        17,
+        (Chain(0, 0, 700, 512, 1, 1),),
+        rate_known=False,
+    ),
+)
 BROKERS = (
     ("10.42.9.1:10911", 412 * GIB + 77_120_004, 7.4, 118_000, (0, 1, 2, 4, 5, 6, 7)),
     ("10.42.9.2:10911", 96 * GIB + 901_777, 3.2, 91_300, (0, 1, 2, 3)),
@@ -84,12 +118,21 @@ def _points(process: Process) -> tuple[list[dict[str, Any]], dict[str, Any]]:
             if place % keep == 0 or before or place + 1 in gaps or at_wrap or place == chain.ids - 1:
                 seconds = chain.begins + (position / chain.rate)
                 sent = START + timedelta(milliseconds=round(seconds * 1000))
-                rows.append({
-                    "layout": process.layout, "host": process.host, "pid": process.pid, "loader": process.loader,
-                    "elapsed_ms": round((sent - MONTH).total_seconds() * 1000), "sent_at": sent,
-                    "counter": (chain.counter + position) % 65536, "position": position, "track": chain.track,
-                    "chain": chain.chain, "missing_before": before,
-                })  # fmt: skip
+                rows.append(
+                    {
+                        "layout": process.layout,
+                        "host": process.host,
+                        "pid": process.pid,
+                        "loader": process.loader,
+                        "elapsed_ms": round((sent - MONTH).total_seconds() * 1000),
+                        "sent_at": sent,
+                        "counter": (chain.counter + position) % 65536,
+                        "position": position,
+                        "track": chain.track,
+                        "chain": chain.chain,
+                        "missing_before": before,
+                    }
+                )
         produced += position + 1
         missing += sum(gaps.values())
         wraps += (chain.counter + position) // 65536 - chain.counter // 65536
@@ -107,18 +150,34 @@ def tables() -> dict[str, pd.DataFrame]:
         first, last = min(rows, key=lambda r: r["sent_at"]), max(rows, key=lambda r: r["sent_at"])
         seconds = (last["sent_at"] - first["sent_at"]).total_seconds()
         chains = len(process.chains)
-        processes.append({
-            "layout": process.layout, "host": process.host, "pid": process.pid, "loader": process.loader,
-            "maker": process.maker, "ids": sums["ids"] + sums["ids"] // 7, "distinct": sums["ids"],
-            "first_elapsed_ms": first["elapsed_ms"], "last_elapsed_ms": last["elapsed_ms"],
-            "first_sent_at": first["sent_at"], "last_sent_at": last["sent_at"], "first_counter": first["counter"],
-            "last_counter": last["counter"], "produced": sums["produced"], "missing": sums["missing"],
-            "wraps": sums["wraps"], "wraps_certain": process.certain, "out_of_order": 3 if sums["ids"] > 50_000 else 0,
-            "tracks": len({c.track for c in process.chains}),
-            "rate_per_second": (sums["produced"] - chains) / seconds if seconds else None, "chains": chains,
-            "loader_position": process.position, "loader_bits": 31 if process.position is not None else None,
-            "last_possible_elapsed_ms": last["elapsed_ms"],
-        })  # fmt: skip
+        processes.append(
+            {
+                "layout": process.layout,
+                "host": process.host,
+                "pid": process.pid,
+                "loader": process.loader,
+                "maker": process.maker,
+                "ids": sums["ids"] + sums["ids"] // 7,
+                "distinct": sums["ids"],
+                "first_elapsed_ms": first["elapsed_ms"],
+                "last_elapsed_ms": last["elapsed_ms"],
+                "first_sent_at": first["sent_at"],
+                "last_sent_at": last["sent_at"],
+                "first_counter": first["counter"],
+                "last_counter": last["counter"],
+                "produced": sums["produced"],
+                "missing": sums["missing"],
+                "wraps": sums["wraps"],
+                "wraps_certain": process.certain,
+                "out_of_order": 3 if sums["ids"] > 50_000 else 0,
+                "tracks": len({c.track for c in process.chains}),
+                "rate_per_second": (sums["produced"] - chains) / seconds if seconds else None,
+                "chains": chains,
+                "loader_position": process.position,
+                "loader_bits": 31 if process.position is not None else None,
+                "last_possible_elapsed_ms": last["elapsed_ms"],
+            }
+        )
         for chain in process.chains:
             for minute in range(int(chain.ids / chain.rate // 60) + 1):
                 at = (START + timedelta(seconds=chain.begins + 60 * minute)).replace(second=0, microsecond=0)
@@ -126,28 +185,64 @@ def tables() -> dict[str, pd.DataFrame]:
                 activity.append({"host": process.host, "minute": at, "ids": int(min(left, 60 * chain.rate)) or 1})
     brokers, segments, bins, growth = _brokers()
     hosts = (
-        pd.DataFrame(processes).groupby("host", sort=False)
-        .agg(processes=("pid", "size"), ids=("ids", "sum"), distinct=("distinct", "sum"),
-             first_sent_at=("first_sent_at", "min"), last_sent_at=("last_sent_at", "max")).reset_index()
-    )  # fmt: skip
+        pd.DataFrame(processes)
+        .groupby("host", sort=False)
+        .agg(
+            processes=("pid", "size"),
+            ids=("ids", "sum"),
+            distinct=("distinct", "sum"),
+            first_sent_at=("first_sent_at", "min"),
+            last_sent_at=("last_sent_at", "max"),
+        )
+        .reset_index()
+    )
     busy = pd.DataFrame(activity).groupby(["host", "minute"], as_index=False)["ids"].sum()
     refused = [
-        {"reason": "lower_case", "ids": 212, "sample": "9f86d081884c7d659a2feaa0c55ad015", "file": "app.log", "byte": 8812},
+        {
+            "reason": "lower_case",
+            "ids": 212,
+            "sample": "9f86d081884c7d659a2feaa0c55ad015",
+            "file": "app.log",
+            "byte": 8812,
+        },
         {"reason": "elapsed", "ids": 3, "sample": "0123456789ABCDEF0123456789ABCDEF", "file": "app.log", "byte": 99120},
     ]
     files = [
-        {"file": "app.log", "bytes": 31_200_118, "text_bytes": 31_200_118, "ids": 300_000, "refused": 215, "error": None},
+        {
+            "file": "app.log",
+            "bytes": 31_200_118,
+            "text_bytes": 31_200_118,
+            "ids": 300_000,
+            "refused": 215,
+            "error": None,
+        },
         {"file": "old.log.gz", "bytes": 1_044, "text_bytes": 0, "ids": 0, "refused": 0, "error": "not a gzip file"},
     ]
     return {
-        "processes": pd.DataFrame(processes), "hosts": hosts, "counters": pd.DataFrame(counters), "activity": busy,
-        "brokers": pd.DataFrame(brokers), "segments": pd.DataFrame(segments), "distribution": pd.DataFrame(bins),
-        "growth": pd.DataFrame(growth), "refused": pd.DataFrame(refused), "files": pd.DataFrame(files),
+        "processes": pd.DataFrame(processes),
+        "hosts": hosts,
+        "counters": pd.DataFrame(counters),
+        "activity": busy,
+        "brokers": pd.DataFrame(brokers),
+        "segments": pd.DataFrame(segments),
+        "distribution": pd.DataFrame(bins),
+        "growth": pd.DataFrame(growth),
+        "refused": pd.DataFrame(refused),
+        "files": pd.DataFrame(files),
         "timeline": busy.groupby("minute", as_index=False)["ids"].sum().assign(kind="uniq"),
-        "clients": pd.DataFrame({"mac": ["08:71:90:66:ff:9a"], "pid": [4711], "ids": [12], "distinct": [12],
-                                 "first_sent_at": [START], "last_sent_at": [START + timedelta(minutes=2)],
-                                 "min_sequence": [0], "max_sequence": [11]}),
-    }  # fmt: skip
+        "clients": pd.DataFrame(
+            {
+                "mac": ["08:71:90:66:ff:9a"],
+                "pid": [4711],
+                "ids": [12],
+                "distinct": [12],
+                "first_sent_at": [START],
+                "last_sent_at": [START + timedelta(minutes=2)],
+                "min_sequence": [0],
+                "max_sequence": [11],
+            }
+        ),
+    }
 
 
 def _brokers() -> tuple[list[dict[str, Any]], ...]:
@@ -157,21 +252,52 @@ def _brokers() -> tuple[list[dict[str, Any]], ...]:
         first = low // GIB
         for place in files:
             share = ids // len(files) + 900 * place
-            segments.append({"address": address, "segment": f"{(first + place) * GIB:020d}", "ids": share, "distinct": share,
-                             "min_offset": max(low, (first + place) * GIB), "max_offset": min(high, (first + place + 1) * GIB - 1)})
+            segments.append(
+                {
+                    "address": address,
+                    "segment": f"{(first + place) * GIB:020d}",
+                    "ids": share,
+                    "distinct": share,
+                    "min_offset": max(low, (first + place) * GIB),
+                    "max_offset": min(high, (first + place + 1) * GIB - 1),
+                }
+            )
         width = (high - low) // 128 + 1
         for place in range(128):
             start = low + place * width
             if start // GIB - first in files:
-                bins.append({"address": address, "from_offset": start, "to_offset": min(start + width, high + 1),
-                             "ids": ids // 128 + place * 3, "distinct": ids // 128 + place * 3})
+                bins.append(
+                    {
+                        "address": address,
+                        "from_offset": start,
+                        "to_offset": min(start + width, high + 1),
+                        "ids": ids // 128 + place * 3,
+                        "distinct": ids // 128 + place * 3,
+                    }
+                )
         host, port = address.rsplit(":", 1)
-        brokers.append({"address": address, "host": host, "port": int(port), "ids": ids, "distinct": ids - 40,
-                        "segments": len(files), "min_offset": low, "max_offset": high})
+        brokers.append(
+            {
+                "address": address,
+                "host": host,
+                "port": int(port),
+                "ids": ids,
+                "distinct": ids - 40,
+                "segments": len(files),
+                "min_offset": low,
+                "max_offset": high,
+            }
+        )
         for minute in range(20):
             at = (START + timedelta(minutes=minute)).replace(second=0, microsecond=0)
-            growth.append({"address": address, "minute": at, "min_offset": low + int((high - low) * minute / 20),
-                           "max_offset": low + int((high - low) * (minute + 1) / 20)})
+            growth.append(
+                {
+                    "address": address,
+                    "minute": at,
+                    "min_offset": low + int((high - low) * minute / 20),
+                    "max_offset": low + int((high - low) * (minute + 1) / 20),
+                }
+            )
     return brokers, segments, bins, growth
 
 
@@ -180,11 +306,23 @@ def summary(made: dict[str, pd.DataFrame]) -> dict[str, Any]:
     processes, brokers = made["processes"], made["brokers"]
     uniq, offset = int(processes["ids"].sum()), int(brokers["ids"].sum())
     return {
-        "bytes": 31_201_162, "text_bytes": 31_200_118, "files": 2, "ids": uniq + offset + 12, "distinct": uniq + offset - 40_000,
-        "uniq": uniq, "offset": offset, "client": 12, "refused": 215, "processes": len(processes),
-        "hosts": len(made["hosts"]), "brokers": len(brokers), "segments": len(made["segments"]),
-        "start_seconds": 5.1, "seconds": 1.24, "versions": {"idcore": "0.1.0"},
-    }  # fmt: skip
+        "bytes": 31_201_162,
+        "text_bytes": 31_200_118,
+        "files": 2,
+        "ids": uniq + offset + 12,
+        "distinct": uniq + offset - 40_000,
+        "uniq": uniq,
+        "offset": offset,
+        "client": 12,
+        "refused": 215,
+        "processes": len(processes),
+        "hosts": len(made["hosts"]),
+        "brokers": len(brokers),
+        "segments": len(made["segments"]),
+        "start_seconds": 5.1,
+        "seconds": 1.24,
+        "versions": {"idcore": "0.1.0"},
+    }
 
 
 def write(folder: Path, made: dict[str, pd.DataFrame] | None = None) -> Path:
@@ -210,7 +348,7 @@ def typed(frame: pd.DataFrame) -> pa.Table:
             fields.append((name, pa.bool_()))
         elif name == "rate_per_second":
             fields.append((name, pa.float64()))
-        elif kind == object:
+        elif kind.kind == "O":
             fields.append((name, pa.string()))
         else:
             fields.append((name, pa.int64()))

@@ -1,0 +1,77 @@
+"""What every page test shares: a folder of runs of its own, no Spark, and the app as AppTest runs it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.pages import example_run
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = "20261121-015500-a1b2c3"
+
+
+@pytest.fixture(autouse=True)
+def quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No test touches the runs of this user, starts Spark, or finds an allowed folder by chance."""
+    import streamlit as st
+
+    monkeypatch.setenv("IDCORE_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("IDCORE_NO_SPARK", "1")
+    monkeypatch.delenv("IDCORE_ALLOWED_PATHS", raising=False)
+    yield
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def make_run(
+    root: Path, name: str = RUN, state: str = "done", title: str = "app.log, old.log.gz", error: str = ""
+) -> Path:
+    """A run folder as the core writes it."""
+    folder = root / name
+    folder.mkdir(parents=True)
+    facts = {
+        "title": title,
+        "source": "console",
+        "created": datetime(2026, 11, 21, 1, 55, tzinfo=UTC).isoformat(),
+        "options": {"zone": "Asia/Shanghai", "zone_source": "born"},
+        "state": state,
+        "error": error,
+        "pid": 1,
+    }
+    (folder / "run.json").write_text(json.dumps(facts), encoding="utf-8")
+    if state == "done":
+        example_run.write(folder)
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> str:
+    """The name of a finished run."""
+    make_run(tmp_path / "runs")
+    return RUN
+
+
+@pytest.fixture
+def open_page() -> Callable[..., AppTest]:
+    """Opens an address of the console: `open_page("producers", run=NAME)`."""
+
+    def opened(page: str = "", **query: Any) -> AppTest:
+        from pages.parts import frame
+
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        for key, value in query.items():
+            app.query_params[key] = value
+        if page:
+            scripts = {address: script for rows in frame.GROUPS.values() for address, script, _ in rows}
+            app.run()
+            app.switch_page(str(Path("pages") / scripts[page]))
+        return app.run()
+
+    return opened

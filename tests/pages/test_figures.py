@@ -1,0 +1,193 @@
+"""The figures: what must hold of the picture, read from the figure itself."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import UTC
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pandas as pd
+import pytest
+
+from pages.parts import figures, figures_brokers, figures_counters, figures_hosts, roles, text
+from tests.pages import example_run
+
+TABLES = example_run.tables()
+WORDS = text.words("en")
+LIGHT = roles.palette("light")
+SHANGHAI = ZoneInfo("Asia/Shanghai")
+
+
+def points(place: int) -> pd.DataFrame:
+    process = TABLES["processes"].iloc[place]
+    counters = TABLES["counters"]
+    same = counters["layout"].eq(process["layout"])
+    for name in ("host", "pid", "loader"):
+        same &= counters[name].eq(process[name])
+    return counters[same]
+
+
+def sawtooth(place: int) -> tuple[Any, figures_counters.Strokes]:
+    return figures_counters.sawtooth(points(place), WORDS, LIGHT, SHANGHAI, "Asia/Shanghai")
+
+
+def test_the_line_stops_at_65535_and_starts_again_at_0_without_a_stroke_between() -> None:
+    _, drawn = sawtooth(0)
+    ((_, _, saw, _),) = drawn.lines
+    breaks = [at for at, value in enumerate(saw) if value is None]
+    wraps = [at for at in breaks if saw[at - 1] == 65_535 and saw[at + 1] == 0]
+    assert len(wraps) == len(drawn.wraps) == TABLES["processes"]["wraps"].iloc[0] == 3
+    steps = [b - a for a, b in itertools.pairwise(saw) if a is not None and b is not None]
+    assert min(steps) > -200, "a stroke falls down the picture"
+
+
+def test_wraps_are_numbered_on_the_top_edge() -> None:
+    figure, drawn = sawtooth(0)
+    marks = next(trace for trace in figure.data if trace.mode == "markers+text")
+    assert list(marks.text) == ["1", "2", "3"] and set(marks.y) == {65_535}
+    assert list(marks.x) == drawn.wraps
+
+
+def test_a_gap_is_a_band_with_its_number_and_the_line_breaks_there() -> None:
+    figure, drawn = sawtooth(0)
+    assert sorted(ids for _, _, ids in drawn.gaps) == [14, 412]
+    assert {"14 missing", "412 missing"} <= {note.text for note in figure.layout.annotations}
+    bands = [shape for shape in figure.layout.shapes if shape.type == "rect"]
+    assert len(bands) == 2 and all(shape.x0 < shape.x1 for shape in bands)
+
+
+def test_a_restart_is_a_vertical_mark_and_the_count_goes_on() -> None:
+    figure, drawn = sawtooth(2)
+    assert len(drawn.restarts) == 1
+    assert "restart" in {note.text for note in figure.layout.annotations}
+    counts = [value for _, _, _, count in drawn.lines for value in count if value is not None]
+    assert counts == sorted(counts)
+    assert max(counts) + 1 == TABLES["processes"]["produced"].iloc[2]
+
+
+def test_two_tracks_have_two_colours() -> None:
+    figure, drawn = sawtooth(3)
+    assert {track for track, *_ in drawn.lines} == {0, 1}
+    assert len({trace.line.color for trace in figure.data if trace.mode == "lines"}) == 2
+    assert drawn.restarts == []
+
+
+def test_a_single_id_is_a_point() -> None:
+    figure, _ = sawtooth(7)
+    assert figure.data[0].mode == "markers"
+
+
+def test_in_a_sample_only_gaps_that_stand_out_are_marked() -> None:
+    rows = points(4).head(60).copy().assign(missing_before=9)
+    rows["position"] = range(0, 600, 10)
+    rows["counter"] = rows["position"]
+    rows.iloc[30, rows.columns.get_loc("missing_before")] = 900
+    rows.iloc[30:, rows.columns.get_loc("position")] += 900
+    rows["counter"] = rows["position"]
+    drawn = figures_counters.sawtooth(rows, WORDS, LIGHT, UTC, "UTC")[1]
+    assert [ids for _, _, ids in drawn.gaps] == [900]
+
+
+def test_ids_without_a_date_are_drawn_over_elapsed() -> None:
+    rows = points(4).assign(sent_at=pd.NaT)
+    rows["sent_at"] = pd.to_datetime(rows["sent_at"], utc=True)
+    figure, drawn = figures_counters.sawtooth(rows, WORDS, LIGHT, UTC, "UTC")
+    assert isinstance(drawn.lines[0][1][0], float)
+    assert figure.layout.xaxis2.title.text == "seconds since the month began"
+
+
+def test_beyond_the_first_thirty_hosts_one_bar_holds_the_others() -> None:
+    hosts = pd.DataFrame(
+        {"host": [f"10.0.0.{n}" for n in range(50)], "ids": range(50, 0, -1), "distinct": range(50, 0, -1)}
+    )
+    bar = figures_hosts.bars(hosts, "ids", WORDS, LIGHT).data[0]
+    assert len(bar.x) == 31 and bar.x[-1] == sum(range(1, 21)) and bar.customdata[-1] == ""
+    thirty_one = figures_hosts.bars(hosts.head(31), "ids", WORDS, LIGHT).data[0]
+    assert len(thirty_one.x) == 31, "`1 others` would say less than the host itself"
+
+
+def test_minutes_without_ids_stay_blank() -> None:
+    busy = TABLES["activity"]
+    busy = busy[~((busy["host"] == "10.42.3.17") & (busy["minute"] == busy["minute"].sort_values().iloc[20]))]
+    grid, step = figures_hosts.binned(busy, ["10.42.3.17", "172.17.0.2"])
+    assert step == 1
+    assert grid.loc["10.42.3.17"].isna().sum() >= 1
+    assert (grid.columns[1:] - grid.columns[:-1] == pd.Timedelta(minutes=1)).all(), "empty minutes have their place"
+
+
+def test_a_long_span_is_drawn_in_coarser_steps() -> None:
+    minutes = pd.date_range("2026-11-01", periods=5_000, freq="min", tz="UTC")
+    busy = pd.DataFrame({"host": "10.0.0.1", "minute": minutes, "ids": 1})
+    grid, step = figures_hosts.binned(busy, ["10.0.0.1"])
+    assert step == 30 and grid.shape[1] <= figures_hosts.CELLS and grid.sum().sum() == 5_000
+
+
+def test_the_strip_has_a_cell_for_every_file_and_unseen_ones_are_blank() -> None:
+    mine = TABLES["segments"][TABLES["segments"]["address"] == "10.42.9.1:10911"]
+    strip, together = figures_brokers.cells(mine)
+    assert together == 1 and len(strip) == 8
+    assert strip["ids"].isna().tolist() == [False, False, False, True, False, False, False, False]
+    assert strip["ids"].sum() == mine["ids"].sum()
+
+
+def test_very_many_files_share_cells_and_none_is_lost() -> None:
+    rows = pd.DataFrame({"segment": [f"{n << 30:020d}" for n in range(5, 5_000, 3)], "ids": 2, "distinct": 2})
+    strip, together = figures_brokers.cells(rows)
+    assert len(strip) <= figures_brokers.MOST_CELLS + 1 and together == 17
+    assert strip["ids"].sum() == rows["ids"].sum()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_figure_is_drawn_in_either_theme(theme: roles.Theme) -> None:
+    palette = roles.palette(theme)
+    bins = TABLES["distribution"]
+    address = "10.42.9.1:10911"
+    mine = TABLES["segments"][TABLES["segments"]["address"] == address]
+    made = [
+        figures_hosts.bars(TABLES["hosts"], "ids", WORDS, palette),
+        figures_hosts.heat(TABLES["activity"], ["10.42.3.17"], WORDS, palette, UTC, "UTC")[0],
+        figures_brokers.log(mine, bins[bins["address"] == address], WORDS, palette),
+        figures_brokers.totals(TABLES["brokers"], WORDS, palette),
+        figures_brokers.growth(TABLES["growth"], [address], WORDS, palette, UTC, "UTC"),
+        figures_counters.sawtooth(points(0), WORDS, palette, UTC, "UTC", small=True)[0],
+    ]
+    for figure in made:
+        assert "#00000" not in figure.to_json(), "a placeholder of Streamlit instead of a colour"
+
+
+def contrast(one: str, other: str) -> float:
+    def light(colour: str) -> float:
+        channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_role_can_be_read_on_its_ground(theme: roles.Theme) -> None:
+    palette = roles.palette(theme)
+    colours = {**palette.roles, "text": palette.text, "muted": palette.muted}
+    for ground in (palette.background, palette.panel):
+        weak = {
+            role: round(contrast(colour, ground), 2)
+            for role, colour in colours.items()
+            if contrast(colour, ground) < 4.5
+        }
+        assert not weak, f"below AA on {ground}"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_one_role_has_one_colour(theme: roles.Theme) -> None:
+    palette = roles.palette(theme)
+    fields = [
+        palette.roles[role]
+        for role in ("host", "pid", "loader", "time", "counter", "broker", "offset", "uniq", "client")
+    ]
+    assert len(set(fields)) == len(fields)
+
+
+def test_a_colour_keeps_its_place_in_the_series() -> None:
+    assert figures.series_colour(LIGHT, 0) == figures.series_colour(LIGHT, len(LIGHT.series))

@@ -1,0 +1,260 @@
+"""The parts without a page: escaping, exports, times, sentences, intake, what may be scanned."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pandas as pd
+import pytest
+
+from idcore.ids.clock import Clock
+from idcore.ids.find import Token
+from idcore.ids.identify import identify
+from idcore.layout import LAYOUTS
+from pages.parts import (
+    cards,
+    example,
+    export,
+    intake,
+    logs,
+    marks,
+    markup,
+    roles,
+    ruler,
+    scans,
+    sentences,
+    serve,
+    text,
+    times,
+    triage,
+)
+from pages.parts.view import View
+from tests.pages import example_run
+
+SHANGHAI = ZoneInfo("Asia/Shanghai")
+UNIQ, OFFSET = "AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580"
+
+
+def reader(lang: text.Lang = "en") -> View:
+    return View(text.words(lang), SHANGHAI, "Asia/Shanghai", "chosen", "light")
+
+
+# ---- markup and export
+
+
+def test_whatever_stands_in_the_input_is_escaped() -> None:
+    evil = "<img src=x onerror=alert(1)>\"'"
+    made = markup.table([markup.Column("a", evil, wide=True)], [[evil]], evil)
+    assert "<img" not in made and made.count("&lt;img") >= 4
+    assert 'href="javascript' not in markup.link("x", "decode?ids=A")
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
+def test_no_spreadsheet_runs_an_exported_cell(start: str) -> None:
+    row = export.csv_rows(["name"], [[f"{start}cmd|' /C calc'!A0"]]).decode("utf-8-sig")
+    cell = row.split("\r\n", 1)[1].lstrip('"')
+    assert cell.startswith("'" + start)
+
+
+def test_numbers_are_exported_as_numbers() -> None:
+    frame = pd.DataFrame({"n": [-5], "at": pd.to_datetime(["2026-11-21T01:50:13Z"])})
+    assert export.csv_frame(frame).decode("utf-8-sig") == "n,at\r\n-5,2026-11-21T01:50:13+00:00\r\n"
+
+
+# ---- times
+
+
+@pytest.mark.parametrize(
+    ("name", "offset"), [("UTC", "+00:00"), ("+08:00", "+08:00"), ("-03:30", "-03:30"), ("Asia/Kolkata", "+05:30")]
+)
+def test_a_zone_is_a_name_or_an_offset(name: str, offset: str) -> None:
+    zone = times.zone_of(name)
+    assert zone is not None and times.full(datetime(2026, 11, 21, tzinfo=UTC), zone).endswith(offset)
+
+
+@pytest.mark.parametrize("name", ["", "Mars/Olympus", "+25:00", "+0800", "../../etc/passwd", "8"])
+def test_what_is_no_zone_is_none(name: str) -> None:
+    assert times.zone_of(name) is None
+
+
+def test_a_span_is_as_short_as_its_ends_can_be_told_apart() -> None:
+    start = datetime(2026, 11, 21, 1, 50, 13, tzinfo=UTC)
+    assert times.between(start, start + timedelta(minutes=22), SHANGHAI) == ("2026-11-21 09:50", "10:12 +08:00")
+    assert times.between(start, start + timedelta(seconds=4), SHANGHAI) == ("2026-11-21 09:50:13", "09:50:17 +08:00")
+    assert times.between(start, start + timedelta(days=1), SHANGHAI)[1] == "2026-11-22 09:50 +08:00"
+
+
+# ---- ruler and card
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        UNIQ,
+        OFFSET,
+        "0101007F0000A61200003CF1C4030100",
+        "0108719066FF9A12670AC62EB100000007",
+        "20010DB8001200000000000000000042026330946E09" + "096403F49223",
+    ],
+)
+@pytest.mark.parametrize("lang", text.LANGS)
+def test_the_ruler_shows_every_byte_once_and_in_order(token: str, lang: text.Lang) -> None:
+    best = identify(token).best
+    assert best is not None
+    layout = LAYOUTS[best.id.layout.name]
+    shown = "".join(ruler.digits_of(best, span) for span in layout.spans)
+    assert shown == token
+    words = text.words(lang)
+    for part in (ruler.ruler(best, words, bits=True), ruler.key(best, words), ruler.lessons(best, words)):
+        assert part.count("data-field=") == len(layout.fields)
+    assert all(value in ruler.spoken_text(best, words) for value in (token, ruler.digits_of(best, layout.spans[0])))
+
+
+def test_every_field_of_every_layout_has_a_role_and_a_lesson() -> None:
+    kinds = {"uniq": "uniq", "offs": "offset", "clie": "client"}
+    for layout in LAYOUTS.values():
+        for field in layout.fields:
+            assert field.name in roles.FIELD_ROLES
+            for table in text.TABLES.values():
+                assert f"lesson.{kinds[layout.name[:4]]}_{field.name}.how" in table
+
+
+@pytest.mark.parametrize("lang", text.LANGS)
+def test_a_card_says_kind_values_time_and_the_months_it_could_be_from(lang: text.Lang) -> None:
+    found = intake.Found(Token(UNIQ, 1, 1, "msgId"), identify(UNIQ, "msgId"))
+    view = reader(lang)
+    made = cards.card(found, view, Clock(datetime(2026, 11, 21, tzinfo=UTC), SHANGHAI, "given"))
+    for said in ("172.17.0.1", "18236", "7D4991AD", "992", "2026-11-10 23:37:24.823 +08:00", "2026-10-10", "msgId"):
+        assert said in made
+
+
+# ---- intake
+
+
+def test_pasted_lines_give_ids_in_order_with_their_places() -> None:
+    made = intake.read([("", f"x msgId={UNIQ}, offsetMsgId={OFFSET}\n9f86d081884c7d659a2feaa0c55ad015\n")])
+    assert [(item.token.text, item.token.line, item.token.label) for item in made.found] == [
+        (UNIQ, 1, "msgId"),
+        (OFFSET, 1, "offsetMsgId"),
+    ]
+    assert [item.verdict.reason for item in made.refused] == ["lower_case"]
+    assert made.kinds == {"uniq": 1, "offset": 1} and not made.cut
+
+
+def test_a_list_of_words_is_judged_word_by_word() -> None:
+    made = intake.read([("", f"{UNIQ},{UNIQ[:-1]}\n{OFFSET}")])
+    assert [item.token.text for item in made.found] == [UNIQ, OFFSET]
+    assert [item.verdict.reason for item in made.refused] == ["odd"]
+
+
+def test_where_nothing_is_found_the_longest_run_is_told() -> None:
+    assert intake.read([("", f"nothing but msgId={UNIQ[:31]} here")]).longest == 31
+
+
+def test_what_is_beyond_the_limit_is_said_to_be_cut() -> None:
+    made = intake.read([("", f"x {UNIQ}\n" * 50)], limit=10)
+    assert len(made.found) == 10 and made.cut
+
+
+@pytest.mark.parametrize(
+    "raw", [UNIQ.encode(), b"\xef\xbb\xbf" + UNIQ.encode(), UNIQ.encode("utf-16"), gzip.compress(UNIQ.encode())]
+)
+def test_a_file_is_read_whatever_its_mark_or_packing(raw: bytes) -> None:
+    head, more = intake.head_text(io.BytesIO(raw))
+    assert head == UNIQ and not more
+
+
+def test_a_broken_archive_gives_nothing_and_no_error() -> None:
+    assert intake.head_text(io.BytesIO(b"\x1f\x8bnothing")) == ("", False)
+
+
+def test_the_example_is_the_same_every_time_and_holds_its_story() -> None:
+    made = intake.read([("", example.log())])
+    assert set(made.kinds) == {"uniq", "offset"} and made.refused and not made.cut
+    assert {item.verdict.reason for item in made.refused} == {"lower_case"}
+    dated = scans.dating(made.found, Clock(example.now(), UTC, "assumed"))
+    assert dated.source == "born" and dated.zone.utcoffset(None) == timedelta(hours=8) and dated.at == example.now()
+    assert "msgId=" in example.incident()
+
+
+# ---- sentences and marks
+
+
+@pytest.mark.parametrize(
+    ("count", "english", "chinese"),
+    [
+        (1, "**1 host**, **1 process** made **141,000 ids**", "**1 台主机**上的 **1 个进程**"),
+        (8, "**7 hosts**, **8 processes** made **", "**7 台主机**上的 **8 个进程**"),
+    ],
+)
+def test_the_sentence_counts_what_the_table_holds(count: int, english: str, chinese: str) -> None:
+    processes = example_run.tables()["processes"].head(count)
+    assert sentences.producers(processes, reader()).startswith(english)
+    assert sentences.producers(processes, reader("zh")).startswith(chinese)
+
+
+def test_a_process_is_told_with_wraps_missing_restarts_and_tracks() -> None:
+    rows = [row.to_dict() for _, row in example_run.tables()["processes"].iterrows()]
+    assert "3 wraps, 426 ids missing (0.3 %)" in sentences.process(rows[0], reader())
+    assert "1 restart" in sentences.process(rows[2], reader())
+    assert "**2 counters** rise at the same time" in sentences.process(rows[3], reader())
+    assert "produced **1 id** at 2026" in sentences.process(rows[7], reader())
+    assert "at least 3 wraps" in sentences.process(rows[0] | {"wraps_certain": False}, reader())
+
+
+def test_odd_hosts_and_brokers_carry_their_marks() -> None:
+    found = marks.of_hosts(example_run.tables()["processes"])
+    assert found == {"172.17.0.2": ["docker", "shared"], "127.0.0.1": ["loopback"]}
+    assert marks.of_broker("172.18.0.4", 30911) == ("internal", "node_port")
+    assert marks.of_broker("10.1.2.3", 10911) == ()
+
+
+def test_a_process_in_a_link_is_found_again() -> None:
+    processes = example_run.tables()["processes"]
+    for place, row in processes.iterrows():
+        assert triage.find_process(processes, triage.process_key(row)) == place
+    for key in (None, "", "10.0.0.1", "a~b~c", "10.42.3.17~99999999999~18B4AAC2"):
+        assert triage.find_process(processes, key) is None
+
+
+def test_the_default_retention_cuts_at_four_in_the_morning() -> None:
+    now = datetime(2026, 11, 21, 3, 0, tzinfo=SHANGHAI)
+    assert logs.cut(now, reader()) == datetime(2026, 11, 17, 4, 0, tzinfo=SHANGHAI)
+
+
+# ---- what the server lets in
+
+
+def test_without_allowed_paths_nothing_may_be_scanned(tmp_path: Path) -> None:
+    with pytest.raises(PermissionError):
+        scans.allowed(str(tmp_path))
+
+
+def test_only_what_lies_in_an_allowed_folder_may_be_scanned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside, outside = tmp_path / "logs", tmp_path / "secret"
+    inside.mkdir()
+    outside.mkdir()
+    (inside / "escape").symlink_to(outside)
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", os.pathsep.join([str(inside), str(tmp_path / "other")]))
+    assert scans.allowed(str(inside / "a.log")) == (inside / "a.log").resolve()
+    for path in (outside, inside / "escape" / "x", inside / ".." / "secret", tmp_path, Path("/")):
+        with pytest.raises(PermissionError):
+            scans.allowed(str(path))
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b\\c.log", "..", "", "x" * 300, "日志.log", ".hidden"])
+def test_an_upload_stays_in_its_folder_whatever_it_is_called(name: str) -> None:
+    safe = scans.safe_name(name)
+    assert safe and "/" not in safe and "\\" not in safe and not safe.startswith(".") and len(safe) <= 80
+
+
+def test_the_first_page_names_its_server_and_its_language() -> None:
+    page = b'<!DOCTYPE html><html lang="en"><head><title>Streamlit</title></head></html>'
+    made = serve.with_base(page, "", True).decode()
+    assert 'lang="zh-CN"' in made and 'BACKEND_BASE_URL:location.origin+"/"' in made and "Streamlit" not in made
+    assert "</script><b>" not in serve.with_base(page, "</script><b>", False).decode()
