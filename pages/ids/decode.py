@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import cards, desk, export, pictures, refusals, scans, watch
+from pages.parts import cards, desk, export, refusals, scans, watch
 from pages.parts.view import view
 from pages.parts.widgets import download, heading, page_link, said, show, small_print, zone_note
 
@@ -77,5 +77,7 @@ if here.run is not None:
     run = scans.store().open(here.run)
 several = len(here.intake.found) > 1 or here.files or here.intake.cut
 if several and watch.scan_state(run, again=lambda: desk.scan(here)) and run is not None:
+    from pages.parts import pictures  # Plotly only where there is something to draw
+
     pictures.three(run, view())
 small_print(notes(here))

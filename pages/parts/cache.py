@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 import streamlit as st
 
 from idcore.runs import Run, Runs
+
+if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
+    import pandas as pd
+    import pyarrow as pa
 
 Key = Mapping[str, Any]
 
@@ -30,6 +31,8 @@ def _arrow(path: str, written: float, name: str, columns: tuple[str, ...] | None
 
 @st.cache_data(max_entries=24, show_spinner=False)
 def _frame(path: str, written: float, name: str) -> pd.DataFrame:
+    import pandas as pd
+
     found = _arrow(path, written, name, None)
     return pd.DataFrame() if found is None else found.to_pandas()
 
@@ -41,6 +44,10 @@ def frame(run: Run, name: str) -> pd.DataFrame:
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _points(path: str, written: float, key: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     found = _arrow(path, written, "counters", None)
     if found is None:
         return pd.DataFrame()
@@ -60,6 +67,9 @@ def points(run: Run, process: Key) -> pd.DataFrame:
 
 
 def _of_address(path: str, written: float, name: str, address: str) -> pd.DataFrame:
+    import pandas as pd
+    import pyarrow.compute as pc
+
     found = _arrow(path, written, name, None)
     return pd.DataFrame() if found is None else found.filter(pc.equal(found["address"], address)).to_pandas()
 

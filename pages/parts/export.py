@@ -7,9 +7,10 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -33,6 +34,8 @@ def csv_rows(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
 
 def csv_frame(frame: pd.DataFrame) -> bytes:
     """A table as CSV; instants in ISO 8601."""
+    import pandas as pd
+
     plain = frame.copy()
     for name in plain.columns:
         if isinstance(plain[name].dtype, pd.DatetimeTZDtype):

@@ -13,7 +13,6 @@ from pages.parts.times import offset_text
 
 SANS = '"Source Sans", sans-serif'
 MONO = '"Source Code Pro", ui-monospace, Menlo, Consolas, monospace'
-CONFIG: dict[str, Any] = {"displayModeBar": False, "doubleClick": "reset", "showTips": False}
 
 
 def paper(palette: Palette, height: int, *, left: int = 8, right: int = 12, top: int = 8, bottom: int = 8) -> go.Layout:

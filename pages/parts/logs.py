@@ -29,7 +29,7 @@ def head(row: dict[str, Any], total: int, rate: float | None, view: View) -> Non
         words("brokers.span", span=words.bytes(row["max_offset"] - row["min_offset"])),
         sentences.growth_text(rate, words),
     ]
-    show(tag("div", name, *(tag("span", fact) for fact in facts if fact), class_="mq-run mq-log-head"))
+    show(tag("div", tag("span", name), *(tag("span", fact) for fact in facts if fact), class_="mq-run mq-log-head"))
 
 
 def foot(segments: pd.DataFrame, words: Words) -> Html:

@@ -121,7 +121,9 @@ def notes(run: Run, shown: View) -> list[str]:
         key = f"run.zone_{assumed.get('zone_source') or 'assumed'}"
         lines.append(
             words(
-                key if words.has(key) else "run.zone_assumed", zone=assumed["zone"], at=str(assumed.get("at", ""))[:10]
+                key if words.has(key) else "run.zone_assumed",
+                zone=assumed["zone"],
+                at=str(assumed.get("at") or run.created)[:10],
             )
         )
     files = cache.frame(run, "files")

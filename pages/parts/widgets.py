@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from pages.parts import export
-from pages.parts.figures import CONFIG
 from pages.parts.markup import Html, tag
 from pages.parts.view import View, link_params, view
+
+if TYPE_CHECKING:  # the decode page is up before pandas and Plotly are
+    import pandas as pd
+    import plotly.graph_objects as go
+
+CONFIG: dict[str, Any] = {"displayModeBar": False, "doubleClick": "reset", "showTips": False}
 
 
 def heading(key: str) -> None:

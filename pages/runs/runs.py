@@ -31,4 +31,10 @@ with left:
     runlist.uploads()
 with right:
     runlist.folder()
-small_print([words("runs.kept", folder=str(runs_root())), "" if scans.allowed_roots() else words("runs.not_allowed"), zone_note(shown)])
+small_print(
+    [
+        words("runs.kept", folder=str(runs_root())),
+        "" if scans.allowed_roots() else words("runs.not_allowed"),
+        zone_note(shown),
+    ]
+)
