@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -26,6 +27,7 @@ from idcore.errors import IdError
 from idcore.ids.clock import machine_zone, months
 from idcore.runs import Run, write_text
 from idcore.scan.inputs import InputFile, deal, list_files, split_files
+from idcore.scan.schemas import TEXT
 from idcore.scan.tables import Tables, combine
 
 from . import session as spark_session
@@ -247,9 +249,10 @@ def scan(
 
 def _renamed(tables: Tables, names: dict[str, str]) -> Tables:
     for name in ("files", "refused"):
-        column = [names.get(value, value) for value in tables[name]["file"].to_pylist()]
-        index = tables[name].schema.get_field_index("file")
-        tables[name] = tables[name].set_column(index, tables[name].schema.field(index), [column])
+        table = tables[name]
+        index = table.schema.get_field_index("file")
+        column = pa.array([names.get(value, value) for value in table["file"].to_pylist()], TEXT)
+        tables[name] = table.set_column(index, table.schema.field(index), column)
     return tables
 
 

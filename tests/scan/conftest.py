@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,9 +24,11 @@ def on_disk(tmp_path: Path) -> Callable[[bytes, str], str]:
 
 @pytest.fixture(scope="session")
 def spark() -> None:
-    """The project's own local session, one for all tests; skipped where there is no Java."""
+    """The project's own local session, one for all tests; without Java skipped, and failed under CI."""
     from idcore.spark import session
 
     if session.java() is None:
+        if os.environ.get("CI"):
+            pytest.fail(f"no Java; {session.GET_JAVA}")
         pytest.skip("no Java")
     session.session()

@@ -1,0 +1,121 @@
+"""Jobs and runs as the console uses them: done, failed, cancelled, named, refused; nothing half-written."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from idcore.runs import RunError, Runs
+from idcore.scan.inputs import Split, deal
+from idcore.spark import job
+from idcore.spark.job import Cancelled, Progress, ScanOptions, even, reason_of, scan, start
+
+ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
+OPTIONS = ScanOptions(zone=UTC, at=datetime(2026, 11, 21, tzinfo=UTC))
+GIB = 1 << 30
+
+
+@pytest.mark.usefixtures("spark")
+def test_an_upload_is_shown_by_its_own_name_also_when_nothing_is_refused(tmp_path: Path) -> None:
+    stored = tmp_path / "0001"
+    stored.write_bytes(ONE)
+    run = Runs(tmp_path / "runs").create("a paste")
+    ended = start(run, [str(stored)], OPTIONS, {str(stored): "pasted text"}).wait(60)
+    assert (ended.state, ended.error, run.state) == ("done", "", "done")
+    assert run.table("files", ["file"]).to_pylist() == [{"file": "pasted text"}]
+    assert run.table("refused").num_rows == 0
+    assert run.summary is not None and (run.summary["uniq"], run.summary["offset"]) == (1, 1)
+    assert run.table("growth").num_rows == 1
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_file_that_is_gone_is_named_and_the_rest_is_done(tmp_path: Path) -> None:
+    good = tmp_path / "good.log"
+    good.write_bytes(ONE)
+    summary = scan([str(tmp_path / "gone.log"), str(good)], tmp_path / "out", OPTIONS)
+    assert (summary["files"], summary["failed_files"], summary["ids"]) == (2, 1, 2)
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_cancelled_scan_writes_nothing(tmp_path: Path) -> None:
+    log = tmp_path / "large.log"
+    log.write_bytes(ONE * 400_000)
+    stop = threading.Event()
+
+    def at_once(progress: Progress) -> None:
+        stop.set()
+
+    with pytest.raises(Cancelled):
+        scan([str(log)], tmp_path / "out", ScanOptions(zone=UTC, at=OPTIONS.at, split_size=4096), at_once, stop)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_failed_scan_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(job.pq, "write_table", broken)
+    log = tmp_path / "a.log"
+    log.write_bytes(ONE)
+    run = Runs(tmp_path / "runs").create("a log")
+    ended = start(run, [str(log)], OPTIONS).wait(60)
+    assert (ended.state, ended.error) == ("failed", "the disk is full")
+    assert (run.state, run.error, run.summary) == ("failed", "the disk is full", None)
+
+
+def test_a_run_whose_server_has_gone_is_failed(tmp_path: Path) -> None:
+    run = Runs(tmp_path).create("left behind")
+    run.set_state("running")
+    assert run.state == "running"
+    text = (run.path / "run.json").read_text()
+    (run.path / "run.json").write_text(text.replace(f'"pid": {__import__("os").getpid()}', '"pid": 4194305'))
+    assert run.state == "failed"
+
+
+@pytest.mark.parametrize("name", ["", "..", "../..", "20261121-000000-abcdef/../x", "20261121-000000-abcdef"])
+def test_a_name_that_is_no_run_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RunError, match="there is no run"):
+        Runs(tmp_path).open(name)
+
+
+def test_runs_are_listed_newest_first_and_deleted_for_good(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    first = runs.create("first")
+    time.sleep(0.01)
+    second = runs.create("second")
+    (tmp_path / "not a run").mkdir()
+    assert [run.title for run in runs.list()] == ["second", "first"]
+    runs.delete(second.name)
+    assert [run.name for run in runs.list()] == [first.name]
+    with pytest.raises(RunError, match="no table"):
+        first.table("hosts")
+
+
+@pytest.mark.parametrize(
+    ("total", "asked", "cores", "size"),
+    [
+        (1000, GIB, 2, 32 << 20),  # a paste: one split
+        (8 * GIB, GIB, 2, GIB),
+        (9 * GIB, GIB, 2, -(-9 * GIB // 10)),  # ten equal splits, not nine large and one small
+        (9 * GIB, 4096, 2, 4096),  # asked for small: kept
+    ],
+)
+def test_every_core_gets_as_many_splits(total: int, asked: int, cores: int, size: int) -> None:
+    assert even(total, asked, cores) == size
+
+
+def test_tiny_files_share_a_task_and_none_is_lost() -> None:
+    splits = [Split(number, f"{number}.log", 0, size) for number, size in enumerate([10, 10, 10, 95, 1, 1, 200, 3])]
+    tasks = deal(splits, 100)
+    assert [[split.size for split in task] for task in tasks] == [[10, 10, 10], [95, 1, 1], [200], [3]]
+
+
+def test_the_last_word_of_a_worker_is_what_a_person_reads() -> None:
+    told = "An error occurred.\nTraceback (most recent call last):\n  File x\nOSError: no space left\n\tat java.lang"
+    assert reason_of(RuntimeError(told)) == "OSError: no space left"
+    assert reason_of(RuntimeError("")) == "RuntimeError"
