@@ -27,7 +27,7 @@ def many(here: desk.Desk) -> None:
     pages = -(-len(found) // ROWS)
     page = min(int(st.session_state.get("ids_page") or 1), pages)
     start = (page - 1) * ROWS
-    said(refusals.sentence(here.intake, here.lines, words))
+    said(refusals.sentence(here.intake, here.where(words), words))
     show(cards.many(found[start : start + ROWS], view(), here.clock(), first=start + 1, files=here.files))
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         if pages > 1:

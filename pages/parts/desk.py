@@ -35,6 +35,12 @@ class Desk:
     dated: scans.Dating | None = None
     sources: list[scans.Source] = field(default_factory=list)
 
+    def where(self, words: Words) -> str:
+        """What was read: so many lines of text, or so many files."""
+        if self.files:
+            return words.count("file", len({item.source for item in self.intake.found + self.intake.refused}))
+        return words.count("line", self.lines)
+
     def clock(self) -> Clock:
         """The reader's clock, or the input's own."""
         return cards.clock_of(view(), self.reference)
@@ -140,7 +146,7 @@ def take(
         made,
         title_of(made, text, [source.name for source in sources], words),
         bool(files),
-        text.count("\n") + 1,
+        lines_of(text),
         reference,
         link or (",".join(ids) if ids else None),
         None,
@@ -182,7 +188,7 @@ def reopen(name: str) -> None:
     made = intake.read(read if files else [("", text) for _, text in read])
     made.cut = made.cut or more
     st.session_state["desk"] = Desk(
-        made, run.title, files, sum(text.count("\n") + 1 for _, text in read), at_of(run), None, run.name
+        made, run.title, files, sum(lines_of(text) for _, text in read), at_of(run), None, run.name
     )
     scans.remember(run.name)
 
@@ -191,6 +197,11 @@ def at_of(run: Run) -> datetime | None:
     """ "Now" as a run took it."""
     at = run.options.get("at")
     return datetime.fromisoformat(at) if isinstance(at, str) else None
+
+
+def lines_of(text: str) -> int:
+    """How many lines a text has; an end of line at its end opens no new one."""
+    return text.count("\n") + (not text.endswith("\n"))
 
 
 def only_ids(text: str) -> bool:
@@ -207,5 +218,5 @@ def title_of(made: intake.Intake, text: str, names: Sequence[str], words: Words)
     if len(made.found) == 1:
         return made.found[0].token.text
     return words(
-        "decode.pasted_title", ids=words.count("id", len(made.found)), lines=words.count("line", text.count("\n") + 1)
+        "decode.pasted_title", ids=words.count("id", len(made.found)), lines=words.count("line", lines_of(text))
     )

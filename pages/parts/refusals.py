@@ -20,7 +20,7 @@ SHOWN = 200
 __all__ = ["KEYS", "dated_note", "line", "no_id", "rows_of", "sentence"]
 
 
-def sentence(intake: Intake, lines: int, words: Words) -> str:
+def sentence(intake: Intake, where: str, words: Words) -> str:
     """`2,000 ids in 1,000 lines: 1,000 uniq ids and 1,000 offset ids.`"""
     kinds = [words.count(f"kind_{kind}", n) for kind, n in sorted(intake.kinds.items(), key=lambda item: -item[1])]
     different = len({item.token.text.upper() for item in intake.found})
@@ -30,7 +30,7 @@ def sentence(intake: Intake, lines: int, words: Words) -> str:
         key,
         ids=words.count("id", total),
         different=words.count("different", different),
-        lines=words.count("line", lines),
+        lines=where,
         kinds=words.listed(kinds),
     )
 
