@@ -16,7 +16,7 @@ from tests.browser.samples import UNIQ
 
 FOLDER = ROOT / "docs" / "screenshots"
 TALLEST = 1800
-COLOURS = 160
+COLOURS = 256
 CHART = '[data-testid="stPlotlyChart"] .js-plotly-plot'
 LOOKS: list[tuple[str, str, str]] = [
     ("en", "light", "wide"),
@@ -37,7 +37,7 @@ def keep(picture: bytes, name: str) -> None:
     """A small PNG: few colours are enough for a page."""
     image = Image.open(io.BytesIO(picture)).convert("RGB")
     image = image.crop((0, 0, image.width, min(image.height, TALLEST)))
-    small = image.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    small = image.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, kmeans=1, dither=Image.Dither.NONE)
     FOLDER.mkdir(parents=True, exist_ok=True)
     small.save(FOLDER / f"{name}.png", optimize=True)
 
