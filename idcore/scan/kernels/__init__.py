@@ -11,6 +11,7 @@ import numba
 
 _SOURCES = (
     "idcore.layout:layout.py",
+    "idcore.ids.rules:rules.py",
     *(f"{__name__}:{name}.py" for name in ("vector", "find", "pairs", "encode", "chains", "unroll", "merge")),
 )
 

@@ -1,4 +1,4 @@
-"""Text to ids: finds every token, judges it by SPEC of `idcore.ids.identify`, and files it under its process or broker.
+"""Text to ids: finds every token, judges it as `idcore.ids.identify` does, and files it under its process or broker.
 
 One call takes one window of text. It keeps no text, allocates nothing, and leaves an id where its first digit stands.
 The judgement is `idcore.ids.identify` in machine words: the tests hold the two equal over random tokens.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from idcore.ids import rules
 from idcore.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4
 
 from .vector import (
@@ -45,11 +46,11 @@ assert _bits_after(OFFSET_V4, "port") == 64 and _bits_after(CLIENT_V1, "pid") ==
 
 VALUE_MASK = U((1 << int(VALUE_SHIFT)) - 1)
 WORD = U(0xFFFFFFFF)
-MAX_OFFSET = U(1 << 48)
-LITTLE_OFFSET = U(1 << 44)
-MAX_ELAPSED = U(31 * 86_400_000 + 1_000)
-LITTLE_ELAPSED = U(32 * 86_400_000)
-SET_BACK = U((1 << 32) - 86_400_000)
+MAX_OFFSET = U(rules.OFFSET_LIMIT)
+LITTLE_OFFSET = U(rules.LITTLE_ENDIAN_OFFSET)
+MAX_ELAPSED = U(rules.LONGEST_MONTH_MS + rules.ELAPSED_SLACK_MS)
+LITTLE_ELAPSED = U(rules.LITTLE_ENDIAN_ELAPSED_MS)
+SET_BACK = U(rules.ELAPSED_WRAP - rules.CLOCK_BACK_MS)
 LONGEST_LINE = 1 << 20
 LINE_IDS = 64
 LINE_ENDED = np.int64(-1)
@@ -60,7 +61,7 @@ STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_FIRST, STATE_LINES, STATE_PAI
 STATE_SIZE = 7
 TOKEN, COUNT, TAIL = 0, 1, 2  # what a call does: find only (timing), count ids, read on for a line that began earlier
 
-_LABELS = (b"msgid", b"msgids", b"messageid", b"uniq_key", b"transactionid")
+_LABELS = [label.encode() for label in rules.VOUCHING_LABELS]
 LABELS = np.zeros((len(_LABELS), 16), np.uint8)
 for _row, _label in enumerate(_LABELS):
     LABELS[_row, 0] = len(_label)

@@ -17,6 +17,7 @@ from .chains import (
     step,
     tracks_of,
 )
+from .encode import sort_nearly
 from .find import COUNTER_SHIFT
 
 POINTS = 1500  # a process with no more ids than this is drawn whole
@@ -27,23 +28,6 @@ DRAWN_WRAPS = 256
 FIGURES = 13  # columns of a process's figures:
 DISTINCT, IDS, FIRST, LAST, LAST_POSSIBLE, PRODUCED, POSITIONS = range(7)
 WRAPS, OUT_OF_ORDER, CHAINS, TRACKS, WIDEST_GAP, WHOLE_SECONDS = range(7, FIGURES)
-
-
-@numba.njit(cache=True, nogil=True)
-def sort_positions(values):
-    """Insertion sort with a budget, then an ordinary one."""
-    budget = 600 + 8 * values.size
-    for i in range(1, values.size):
-        x = values[i]
-        j = i - 1
-        while j >= 0 and values[j] > x:
-            values[j + 1] = values[j]
-            j -= 1
-        values[j + 1] = x
-        budget -= i - 1 - j
-        if budget < 0:
-            values.sort()
-            return
 
 
 @numba.njit(cache=True, nogil=True)
@@ -100,7 +84,7 @@ def unroll(values, chain, chains, positions, before, figures):
         for k in range(chains):
             if not risen[k]:
                 part = grouped[starts[k] : starts[k + 1]]
-                sort_positions(part)
+                sort_nearly(part, 0, part.size)
                 different += 1
                 for i in range(1, part.size):
                     if part[i] != part[i - 1]:
