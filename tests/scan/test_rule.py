@@ -1,0 +1,114 @@
+"""The kernel against `identify`: the same verdict, key and values for every token, over random and hostile bytes."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from idcore.ids.find import find
+from idcore.ids.identify import identify
+from idcore.ids.model import ClientId, OffsetId, UniqId
+from idcore.scan.local import scan_local
+from idcore.spark.job import month_rows
+
+AT = datetime(2026, 11, 21, tzinfo=UTC)
+ADDRESSES = ("0A000001", "7F000001", "C0A80165", "AC110002", "CB007107", "0101007F", "981FA8C0", "FFFFFFFF", "00000000")
+PORTS = ("00000000", "00000001", "00002A9F", "0000FFFF", "00010000", "0000A612")
+OFFSETS = (
+    0,
+    1,
+    1 << 30,
+    (1 << 44) - 256,
+    (1 << 44) + 256,
+    0x3CF1C4030100,
+    (1 << 48) - 256,
+    1 << 48,
+    (1 << 48) + 1,
+    1 << 63,
+)
+LOADERS = ("18B4AAC2", "00B4AAC2", "00000000", "AC4C820C", "7C84929B", "11524711", "DEADBEEF", "00000001")
+ELAPSED = (0, 1, 2_678_400_000, 2_678_401_000, 2_678_401_001, 2**31, 2**32 - 86_400_001, 2**32 - 86_400_000, 2**32 - 1)
+FRONTS = (
+    "",
+    "msgId=",
+    "msgIds: ",
+    'UNIQ_KEY":"',
+    "traceId=",
+    "messageId = '",
+    "xmsgid  ====",
+    "%22",
+    "\\u0022",
+    "\\x22",
+    "%",
+    "(",
+)
+
+
+def token(pick: random.Random) -> str:
+    """One token: random digits, or the edges of the rule put together."""
+    kind = pick.randrange(6)
+    address = pick.choice(ADDRESSES)
+    if kind == 0:
+        digits = "".join(pick.choices("0123456789ABCDEF", k=pick.choice((31, 32, 33, 34, 36, 56, 57, 64))))
+    elif kind == 1:
+        digits = address + pick.choice(PORTS) + f"{pick.choice(OFFSETS):016X}"
+    elif kind == 2:
+        counter, pid = pick.choice(("0000", "0001", "FFFF")), pick.choice(("0000", "0001", "FFFF"))
+        digits = address + pid + pick.choice(LOADERS) + f"{pick.choice(ELAPSED):08X}" + counter
+    elif kind == 3:
+        tail = token_tail(pick)
+        digits = f"20010DB8{pick.getrandbits(96):024X}" + tail
+    elif kind == 4:
+        digits = pick.choice(("01", "00", "02")) + f"{pick.getrandbits(128):032X}"
+    else:
+        digits = f"{pick.getrandbits(32):08X}00000000{pick.getrandbits(16):04X}" + f"{pick.getrandbits(48):012X}"
+    case = pick.randrange(8)
+    return digits.lower() if case == 0 else digits[:20] + digits[20:].lower() if case == 1 else digits
+
+
+def token_tail(pick: random.Random) -> str:
+    if pick.random() < 0.5:
+        return pick.choice(PORTS) + f"{pick.choice(OFFSETS):016X}"
+    return f"{pick.getrandbits(16):04X}" + pick.choice(LOADERS) + f"{pick.choice(ELAPSED):08X}0001"
+
+
+def read(text: str) -> Counter[tuple[object, ...]]:
+    """What `find` and `identify` say, one entry an id: its key and its values, or the reason of its refusal."""
+    found: Counter[tuple[object, ...]] = Counter()
+    for item in find(text):
+        verdict = identify(item.text, item.label, vouched=item.vouched)
+        best = verdict.best
+        if best is None:
+            found["refused", verdict.reason] += 1
+        elif isinstance(best.id, UniqId):
+            one = best.id
+            found[one.layout.name, one.host, one.pid, f"{one.loader:08X}", one.elapsed, one.counter] += 1
+        elif isinstance(best.id, OffsetId):
+            found["offset", best.id.address, best.id.physical_offset] += 1
+        elif isinstance(best.id, ClientId):
+            found["client", best.id.mac.hex(":"), best.id.pid, best.id.sequence] += 1
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_kernel_judges_every_token_as_identify_does(seed: int, on_disk: Callable[..., str]) -> None:
+    pick = random.Random(seed)
+    # A scan tells the values of single ids where a key has one id: so every line is a file of its own here.
+    lines = [pick.choice(FRONTS) + token(pick) + pick.choice(("", ",", "%22", "g", " ")) for _ in range(400)]
+    for number, line in enumerate(lines):
+        tables = scan_local([on_disk(line.encode(), f"{number}.log")], month_rows(AT, UTC))
+        seen: Counter[tuple[object, ...]] = Counter()
+        for row in tables["processes"].to_pylist():
+            key = (row["layout"], row["host"], row["pid"], row["loader"], row["first_elapsed_ms"], row["first_counter"])
+            seen[key] += row["ids"]
+        for row in tables["brokers"].to_pylist():
+            seen["offset", row["address"], row["min_offset"]] += row["ids"]
+        for row in tables["clients"].to_pylist():
+            seen["client", row["mac"], row["pid"], row["min_sequence"]] += row["ids"]
+        for row in tables["refused"].to_pylist():
+            seen["refused", row["reason"]] += row["ids"]
+        assert seen == read(line), line
