@@ -53,8 +53,8 @@ def notes(here: desk.Desk) -> list[str]:
 
 
 words = view().words
-desk.from_link()
 heading("page.decode")
+desk.from_link()
 desk.box()
 found_here = desk.current()
 if found_here is None:

@@ -103,7 +103,12 @@ def from_link() -> None:
         st.session_state["text"] = text
         take(text, [], link=ids)
     elif run and not ids and (here is None or here.run != run):
-        reopen(run)
+        try:
+            reopen(run)
+        except IdError as error:  # a link to a run that was deleted: say so, and offer the empty box
+            problems.show(error)
+            del query["run"]
+            st.session_state.pop("run", None)
 
 
 def into_link() -> None:

@@ -90,7 +90,7 @@ def dated_note(found: Sequence[Found], clock: Clock, words: Words) -> list[str]:
     """Where month and zone of the times shown come from, each source with its count."""
     sources: dict[str, int] = {}
     zones: dict[str, str] = {}
-    for item in found[:1000]:
+    for item in found:
         best = item.verdict.best
         if best is None or best.id.kind != "uniq":
             continue

@@ -114,7 +114,8 @@ def dating(found: Sequence[Found], clock: Clock) -> Dating:
     """What the lines tell about zone and month, so that charts and table agree; else the reader's choice and now."""
     zones: dict[str, int] = {}
     newest: tuple[int, int] | None = None
-    for item in found[:400]:
+    latest = clock.reference
+    for item in found[:: 1 + len(found) // 800]:
         best = item.verdict.best
         if best is None or (item.token.born_ms is None and item.token.prefix_time is None):
             continue
@@ -123,6 +124,7 @@ def dating(found: Sequence[Found], clock: Clock) -> Dating:
             continue
         if sent.zone_source in ("born", "prefix"):
             zones[sent.zone] = zones.get(sent.zone, 0) + 1
+        latest = max(latest, sent.at)
         year, month = int(sent.month[:4]), int(sent.month[5:])
         newest = max(newest, (year, month)) if newest else (year, month)
     zone, source = clock.zone, str(clock.zone_source)
@@ -131,6 +133,8 @@ def dating(found: Sequence[Found], clock: Clock) -> Dating:
         most = max(zones, key=lambda name: zones[name])
         zone, source = (clock.zone if most == own else clocks.parse_zone(most)), "born"
     at = clock.reference
+    if latest > at:  # lines from after "now" prove the assumed zone wrong; their month counts all the same
+        at = latest + timedelta(days=1)
     if newest is not None:
         last = clocks.month_of(newest[0], newest[1], zone)
         at = min(at, clocks.from_ms(last.start_ms + last.length_ms, UTC) - timedelta(milliseconds=1))

@@ -101,7 +101,7 @@ def growth_rates(growth: pd.DataFrame) -> dict[str, float]:
     for address, mine in growth.groupby("address"):
         mine = mine.sort_values("minute")
         seconds = (mine["minute"].iloc[-1] - mine["minute"].iloc[0]).total_seconds()
-        if seconds > 0:
+        if seconds > 0 and mine["max_offset"].is_monotonic_increasing:  # a log that shrinks was dated wrongly
             rates[str(address)] = float(mine["max_offset"].iloc[-1] - mine["max_offset"].iloc[0]) / seconds
     return rates
 
