@@ -180,8 +180,7 @@ def scan(here: Desk) -> None:
 
 def reopen(name: str) -> None:
     """A run from its link: what was scanned is read at once again, its scan is not repeated."""
-    with problems.caught():
-        run = scans.store().open(name)
+    run = scans.store().open(name)
     read = []
     more = False
     for path in sorted(run.input_folder.iterdir()):

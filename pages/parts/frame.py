@@ -95,7 +95,7 @@ def sidebar(view: View, made: dict[str, Page], current: Page) -> None:
             on_change=choose_lang,
             required=True,
         )
-        names = zone_options(view)
+        names, own = zone_options(view), browser_zone()
         state["pick_zone"] = view.zone_name
         st.selectbox(
             words("zone"),
@@ -103,7 +103,7 @@ def sidebar(view: View, made: dict[str, Page], current: Page) -> None:
             key="pick_zone",
             on_change=choose_zone,
             help=words("zone.help"),
-            format_func=lambda name: words("zone.browser", zone=name) if name == browser_zone() else name,
+            format_func=lambda name: words("zone.browser", zone=name) if name == own else name,
         )
 
 

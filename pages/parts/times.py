@@ -9,10 +9,16 @@ from zoneinfo import ZoneInfo, available_timezones
 
 
 @cache
+def _known() -> frozenset[str]:
+    """Every zone this machine knows; asking walks a folder, so it is asked once."""
+    return frozenset(available_timezones())
+
+
+@cache
 def zone_names() -> tuple[str, ...]:
     """Every IANA zone a person would look for, in order."""
     skip = ("Etc/", "SystemV/", "posix/", "right/", "US/", "Brazil/", "Canada/", "Chile/", "Mexico/")
-    names = {name for name in available_timezones() if "/" in name and not name.startswith(skip)}
+    names = {name for name in _known() if "/" in name and not name.startswith(skip)}
     return ("UTC", *sorted(names))
 
 
@@ -25,7 +31,7 @@ def zone_of(name: str) -> tzinfo | None:
     if sign in ("+", "-") and len(rest) == 5 and rest[2] == ":" and (rest[:2] + rest[3:]).isdigit():
         ahead = timedelta(hours=int(rest[:2]), minutes=int(rest[3:]))
         return timezone(-ahead if sign == "-" else ahead) if ahead < timedelta(hours=24) else None
-    if text not in available_timezones():
+    if text not in _known():
         return None
     return ZoneInfo(text)
 
