@@ -20,7 +20,10 @@ from tests.browser.samples import log
 
 BOX = "document.querySelector('textarea[aria-label=\"IDs or log lines\"]')"
 MAIN = "document.querySelector('[data-testid=stMain]')"
-DRAWN = "[...document.querySelectorAll('[data-testid=stPlotlyChart]')].filter(c => c.querySelector('.cartesianlayer path')).length"
+DRAWN = (
+    "[...document.querySelectorAll('[data-testid=stPlotlyChart]')]"
+    ".filter(chart => chart.querySelector('.cartesianlayer path')).length"
+)
 LINES = 1_000
 
 
