@@ -66,12 +66,12 @@ def open_page() -> Callable[..., AppTest]:
         from pages.parts import frame
 
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-        for key, value in query.items():
-            app.query_params[key] = value
         if page:
             scripts = {address: script for rows in frame.GROUPS.values() for address, script, _ in rows}
             app.run()
             app.switch_page(str(Path("pages") / scripts[page]))
+        for key, value in query.items():
+            app.query_params[key] = value
         return app.run()
 
     return opened

@@ -150,6 +150,11 @@ def test_a_run_that_is_gone_is_a_message(open_page: Open) -> None:
         assert app.error and not app.exception
 
 
+def test_a_link_to_a_run_that_is_gone_leaves_the_box(open_page: Open) -> None:
+    app = open_page(run="20200101-000000-000000")
+    assert app.error and app.text_area[0].label == "IDs or log lines"
+
+
 def test_a_failed_run_says_why(open_page: Open, tmp_path: Path) -> None:
     make_run(tmp_path / "runs", state="failed", error="disk full")
     app = open_page("producers", run="20261121-015500-a1b2c3")
