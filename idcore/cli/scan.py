@@ -118,8 +118,9 @@ def size(count: int) -> str:
 def describe(summary: dict[str, Any], out: Path) -> str:
     """The summary for a person: totals, the largest processes and brokers, what was refused or could not be read."""
     n = {name: f"{value:,}" for name, value in summary.items() if isinstance(value, int)}
+    files = f"{n['files']} file{'' if summary['files'] == 1 else 's'}"
     lines = [
-        f"{n['files']} files, {size(summary['text_bytes'])} of text: {n['ids']} ids, {n['distinct']} different"
+        f"{files}, {size(summary['text_bytes'])} of text: {n['ids']} ids, {n['distinct']} different"
         f" ({n['uniq']} msgId, {n['offset']} offsetMsgId, {n['client']} client); {n['refused']} refused",
         f"{n['hosts']} hosts, {n['processes']} processes; {n['brokers']} brokers, {n['segments']} commit log files",
         f"{summary['start_seconds']:.1f} s until Spark was up, {summary['seconds']:.2f} s from then;"
@@ -145,7 +146,7 @@ def _largest(out: Path, name: str, columns: list[str]) -> list[str]:
     import pyarrow.parquet as pq
 
     table = pq.read_table(out / name, columns=columns).sort_by([("ids", "descending")])
-    rows = [[_cell(row[column]) for column in columns] for row in table.slice(0, _SHOWN).to_pylist()]
+    rows = [[_cell(column, row[column]) for column in columns] for row in table.slice(0, _SHOWN).to_pylist()]
     if not rows:
         return []
     widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
@@ -158,8 +159,8 @@ def _largest(out: Path, name: str, columns: list[str]) -> list[str]:
     return [*text, ""]
 
 
-def _cell(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
+def _cell(column: str, value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) and column != "pid" else str(value)
 
 
 def _name_failures(out: Path) -> int:

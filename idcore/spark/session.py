@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import glob
 import os
 import re
@@ -64,9 +65,16 @@ def java() -> Java | None:
     return None
 
 
+def _temporary_folder(prefix: str) -> str:
+    """A folder that goes with this process."""
+    folder = tempfile.mkdtemp(prefix=prefix)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 def package_zip() -> str:
     """idcore as an archive that travels with a job to machines that do not have it."""
-    path = os.path.join(tempfile.mkdtemp(prefix="idcore-"), "idcore.zip")
+    path = os.path.join(_temporary_folder("idcore-"), "idcore.zip")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(PACKAGE.rglob("*.py")):
             archive.write(file, os.path.join("idcore", file.relative_to(PACKAGE)))
@@ -74,7 +82,7 @@ def package_zip() -> str:
 
 
 def _settings(local: bool) -> dict[str, str]:
-    scratch = tempfile.mkdtemp(prefix="idcore-spark-")
+    scratch = _temporary_folder("idcore-spark-")
     settings = {
         "spark.app.name": "rocketmq-ids",
         "spark.ui.enabled": "false",
