@@ -50,7 +50,7 @@ class Run:
     def _facts(self) -> dict[str, Any]:
         try:
             return json.loads((self.path / "run.json").read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):
             raise RunError(f"there is no run {self.name}", "run", None, self.name) from None
 
     @property
@@ -120,6 +120,14 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
+def _is_whole(run: Run) -> bool:
+    """Not one that is being deleted, or whose run.json was lost."""
+    try:
+        return bool(run._facts.keys() >= {"title", "source", "created", "options", "state", "error", "pid"})
+    except RunError:
+        return False
+
+
 class Runs:
     """All runs under one folder."""
 
@@ -147,10 +155,8 @@ class Runs:
         """Every run, newest first."""
         if not self.root.is_dir():
             return []
-        found = [
-            Run(path) for path in self.root.iterdir() if _NAME.fullmatch(path.name) and (path / "run.json").exists()
-        ]
-        return sorted(found, key=lambda run: run.created, reverse=True)
+        found = [Run(path) for path in self.root.iterdir() if _NAME.fullmatch(path.name)]
+        return sorted(filter(_is_whole, found), key=lambda run: run.created, reverse=True)
 
     def open(self, name: str) -> Run:
         """A run by its name; RunError when there is none. A name is never a path."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import sys
 import threading
 from pathlib import Path
@@ -27,6 +26,8 @@ def run(options: argparse.Namespace) -> int:
     paths, names = [], {}
     for path in options.paths:
         if path == STANDARD_INPUT:
+            if sys.stdin is None:
+                raise Usage("standard input is closed")
             spooled = spool(sys.stdin.buffer)
             names[spooled] = STANDARD_INPUT
             path = spooled
@@ -53,16 +54,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _make_room(out: Path, overwrite: bool) -> None:
-    """An existing folder is kept unless it may be replaced; only what a scan writes is ever removed."""
+    """An existing folder is kept unless it may be replaced; one that holds what no scan wrote never is."""
     if not out.exists():
         return
     if not overwrite:
         raise Usage(f"{out} exists; add --overwrite to replace what a scan wrote there")
     if not out.is_dir():
         raise Usage(f"{out} is not a folder")
-    (out / "summary.json").unlink(missing_ok=True)
-    for name in SCHEMAS:
-        shutil.rmtree(out / name, ignore_errors=True)
+    for folder in (out / name for name in SCHEMAS):
+        if folder.exists() and (
+            folder.is_symlink() or any(not path.match("part-*.parquet") for path in folder.iterdir())
+        ):
+            raise Usage(f"{folder} holds what no scan wrote; name another folder")
 
 
 def _interruptible(paths: list[str], out: Path, asked: ScanOptions, names: dict[str, str]) -> dict[str, Any]:

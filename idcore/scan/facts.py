@@ -15,7 +15,7 @@ import numpy as np
 
 from idcore.ids.makers import known_loaders
 
-from .inputs import BEFORE, READ_ERRORS, WINDOW, Split, Windows, reason_of, walk
+from .inputs import AFTER, BEFORE, READ_ERRORS, WINDOW, Split, Windows, reason_of, walk
 from .kernels import encode, find, pairs
 
 IDS, PAIRS, REPORT = 0, 1, 2
@@ -45,7 +45,7 @@ class Scanner:
         self.refused = np.zeros((len(find.REASONS), 3), np.int64)
         self.samples = np.zeros((len(find.REASONS), _SAMPLE + 8), np.uint8)
         self.cache = np.full((1024, 4), -1, np.int64)
-        self.lines = np.empty((WINDOW // 66 + 2, 2), np.int64)
+        self.lines = np.empty(((WINDOW + AFTER) // 66 + 2, 2), np.int64)
         self.state = np.zeros(find.STATE_SIZE, np.int64)
         self._clear()
 
@@ -66,7 +66,7 @@ class Scanner:
             size = max(2 * len(self.values), int(state[find.STATE_IDS]) + more)
             self.values = np.concatenate([self.values, np.empty(size - len(self.values), np.uint64)])
             self.slots = np.concatenate([self.slots, np.empty(size - len(self.slots), np.uint32)])
-        most = int(state[find.STATE_PAIRS]) + more + len(self.cache)
+        most = int(state[find.STATE_PAIRS]) + more + 2 * find.LINE_IDS + len(self.cache)
         if most > len(self.pairs):
             size = max(2 * len(self.pairs), most)
             self.pairs = np.concatenate([self.pairs, np.empty((size - len(self.pairs), 6), np.uint64)])
@@ -121,6 +121,9 @@ class Scanner:
             self._read_on(windows, at)
         except READ_ERRORS as problem:
             error = reason_of(problem)
+        error = error or windows.error
+        if not (error or split.packing) and at < split.stop:
+            error = "shorter than when the scan began"
         yield self._report(split, at - split.start, error)
 
     def _may_pack(self) -> bool:

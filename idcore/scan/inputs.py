@@ -16,10 +16,11 @@ import numpy as np
 
 BEFORE, AFTER = 64, 256  # bytes of text that stay visible on both sides of a window
 WINDOW = 1 << 20
+_PIECE = 1 << 14  # unpacked at once: a damaged file loses no more than this before the damage
 READ_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
 _MAGIC = {
     b"\x1f\x8b": "gzip",
-    b"BZh": "bz2",
+    **{b"BZh%d1AY&SY" % level: "bz2" for level in range(1, 10)},
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\x04\x22\x4d\x18": "lz4",
@@ -53,24 +54,50 @@ class Split:
 
 def list_files(paths: Sequence[str]) -> list[InputFile]:
     """Files, folders to any depth, globs; each file as often as it is named, what is not there with its error."""
-    found = []
+    found: list[InputFile] = []
     for path in paths:
         if os.path.isdir(path):
-            names = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
-            found += [name for name in sorted(names) if os.path.isfile(name)]
-        elif not os.path.exists(path) and glob.has_magic(path):
-            found += sorted(name for name in glob.glob(path, recursive=True) if os.path.isfile(name)) or [path]
+            found += _walk(path)
+        elif not os.path.lexists(path) and glob.has_magic(path):
+            found += _matches(path) or [_look_at(path)]
         else:
-            found.append(path)
-    return [_look_at(path) for path in found]
+            found.append(_look_at(path))
+    return found
+
+
+def _walk(folder: str) -> list[InputFile]:
+    """The files below a folder. Links are not followed: they lead out of it, or to what is read anyway."""
+    failed: list[OSError] = []
+    names = [os.path.join(at, name) for at, _, names in os.walk(folder, onerror=failed.append) for name in names]
+    files = [_look_at(name) for name in sorted(names) if not os.path.islink(name)]
+    return files + [InputFile(str(error.filename), 0, "", reason_of(error)) for error in failed]
+
+
+def _matches(pattern: str) -> list[InputFile]:
+    """What a pattern matches, folders read like any other; each file once, however many ways lead to it."""
+    found: dict[tuple[int, int], InputFile] = {}
+    for name in sorted(glob.glob(pattern, recursive=True)):
+        for file in _walk(name) if os.path.isdir(name) else [_look_at(name)]:
+            try:
+                status = os.stat(file.path)
+            except OSError:
+                found[0, len(found)] = file
+            else:
+                found.setdefault((status.st_dev, status.st_ino), file)
+    return list(found.values())
+
+
+def shown(path: str) -> str:
+    """A path as text that every table can hold, also when its bytes are no UTF-8."""
+    return os.fsencode(path).decode(errors="backslashreplace")
 
 
 def _look_at(path: str) -> InputFile:
     try:
         if not os.path.isfile(path):
-            return InputFile(path, 0, "", "no such file" if not os.path.exists(path) else "not a regular file")
+            return InputFile(path, 0, "", "not a regular file" if os.path.exists(path) else "no such file")
         with open(path, "rb") as file:
-            head = file.read(6)
+            head = file.read(10)
         packing = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
         return InputFile(path, os.path.getsize(path), packing)
     except OSError as error:
@@ -141,7 +168,7 @@ class Windows:
         self.at = BEFORE
         self.origin = split.start - BEFORE
         self.ended = False
-        self.text_bytes = 0
+        self.error = ""
 
     def __enter__(self) -> Windows:
         return self
@@ -159,7 +186,11 @@ class Windows:
             self.origin += keep
         room = BEFORE + WINDOW + AFTER
         while self.filled < room and not self.ended:
-            got = self.read(self.view[self.filled : room])
+            try:
+                got = self.read(self.view[self.filled : room])
+            except READ_ERRORS as error:  # what was read before it still counts
+                self.error = reason_of(error)
+                got = 0
             if not got:
                 self.ended = True
             self.filled += got or 0
@@ -169,7 +200,7 @@ class Windows:
 
 def _reader(stream: BinaryIO) -> Callable[[memoryview], int]:
     def read(view: memoryview) -> int:
-        data = stream.read(len(view))
+        data = stream.read(min(len(view), _PIECE))
         view[: len(data)] = data
         return len(data)
 

@@ -26,7 +26,7 @@ import idcore
 from idcore.errors import IdError
 from idcore.ids.clock import machine_zone, months
 from idcore.runs import Run, write_text
-from idcore.scan.inputs import InputFile, deal, list_files, split_files
+from idcore.scan.inputs import InputFile, deal, list_files, shown, split_files
 from idcore.scan.schemas import TEXT
 from idcore.scan.tables import Tables, combine
 
@@ -183,7 +183,7 @@ def compute(
                 if stop.is_set():
                     raise Cancelled("the scan was cancelled") from error
                 raise
-    tables = combine(parts, [(file.path, file.size, file.error) for file in files])
+    tables = combine(parts, [(shown(file.path), file.size, file.error) for file in files])
     return tables, started - began, time.monotonic() - started
 
 
@@ -232,6 +232,7 @@ def scan(
         tables = _renamed(tables, names)
     writing = time.monotonic()
     folder = Path(out)
+    (folder / "summary.json").unlink(missing_ok=True)  # until the last table is written this is no finished run
     for name, table in tables.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         pq.write_table(table, folder / name / "part-00000.parquet", compression="zstd")
@@ -251,6 +252,7 @@ def _renamed(tables: Tables, names: dict[str, str]) -> Tables:
     for name in ("files", "refused"):
         table = tables[name]
         index = table.schema.get_field_index("file")
+        names = {shown(path): name for path, name in names.items()}
         column = pa.array([names.get(value, value) for value in table["file"].to_pylist()], TEXT)
         tables[name] = table.set_column(index, table.schema.field(index), column)
     return tables

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PACKAGE = Path(__file__).resolve().parents[1]
-NEWEST_JAVA_NEEDED = 17  # Spark 4 runs on Java 17 and later
+OLDEST_JAVA = 17  # Spark 4 runs on Java 17 and later
 GET_JAVA = "apt-get install -y openjdk-17-jre-headless"
 
 
@@ -60,7 +60,7 @@ def java() -> Java | None:
         if path and os.path.exists(path):
             shown = subprocess.run([path, "-version"], capture_output=True, text=True, check=False).stderr
             found = re.search(r'version "(\d+)', shown)
-            if found and int(found[1]) >= NEWEST_JAVA_NEEDED:
+            if found and int(found[1]) >= OLDEST_JAVA:
                 return Java(path, int(found[1]))
     return None
 
@@ -129,9 +129,7 @@ def _start(master: str | None, remote: str | None) -> SparkSession:
         return session
     found = java()
     if found is None:
-        raise SparkError(
-            f"Spark needs Java {NEWEST_JAVA_NEEDED} or later and none was found; install it with: {GET_JAVA}"
-        )
+        raise SparkError(f"Spark needs Java {OLDEST_JAVA} or later and none was found; install it with: {GET_JAVA}")
     os.environ["JAVA_HOME"] = str(Path(found.path).resolve().parents[1])
     master = master or "local[*]"
     local = master.startswith("local")
@@ -205,7 +203,9 @@ _holder = _Holder()
 
 def session(master: str | None = None, remote: str | None = None) -> SparkSession:
     """The session; blocks until it is up. SparkError says why it cannot be."""
-    return _holder.get(master or os.environ.get("IDCORE_SPARK_MASTER"), remote or os.environ.get("IDCORE_SPARK_REMOTE"))
+    if not (master or remote):  # what was asked for comes before what the environment says
+        master, remote = os.environ.get("IDCORE_SPARK_MASTER"), os.environ.get("IDCORE_SPARK_REMOTE")
+    return _holder.get(master, remote)
 
 
 def start_in_background() -> None:
