@@ -14,6 +14,7 @@ from pages.parts.text import Words
 
 TOP = 30
 CELLS = 180
+FEW = 6  # columns that are labelled one by one, since Plotly would cut minutes into milliseconds
 
 
 def top_hosts(hosts: pd.DataFrame, measure: str, limit: int = TOP) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -34,7 +35,10 @@ def bars(
     limit: int = TOP,
     small: bool = False,
 ) -> go.Figure:
-    """Horizontal bars, the largest on top; what lies beyond the limit is one bar `N others`."""
+    """Horizontal bars, the largest on top; what lies beyond the limit is one bar `N others`.
+
+    That bar is cut, and hatched, where it would dwarf every host.
+    """
     shown, rest = top_hosts(hosts, measure, limit)
     names = shown["host"].tolist()
     values = shown[measure].astype(int).tolist()
@@ -48,6 +52,9 @@ def bars(
         values.append(int(rest[measure].sum()))
         colours.append(tint(palette.muted, 0.5))
     total = int(hosts[measure].sum()) or 1
+    longest = max(values[: len(names)], default=1)
+    lengths = [min(value, longest) for value in values]
+    hatched = ["/" if length < value else "" for length, value in zip(lengths, values, strict=True)]
     hover = [
         f"<b>{label}</b><br>{words.count('id', value)} · {words.share(value, total)}"
         for label, value in zip(labels, values, strict=True)
@@ -58,10 +65,10 @@ def bars(
         )
     )
     figure.add_bar(
-        x=values,
+        x=lengths,
         y=list(range(len(keys))),
         orientation="h",
-        marker={"color": colours, "cornerradius": 3},
+        marker={"color": colours, "cornerradius": 3, "pattern": {"shape": hatched, "size": 6}},
         text=[f"{value:,}" for value in values],
         textposition="outside",
         cliponaxis=False,
@@ -121,9 +128,10 @@ def heat(
         ]
         for host, row in zip(grid.index, grid.to_numpy(), strict=True)
     ]
+    edges = [*clock, clock.iloc[-1] + pd.Timedelta(minutes=step)]  # a cell begins with its minute
     figure.add_heatmap(
         z=grid.to_numpy(),
-        x=clock,
+        x=edges,
         y=list(grid.index),
         colorscale=scale,
         showscale=False,
@@ -139,6 +147,13 @@ def heat(
             palette, showgrid=False, title=clock_title(columns, zone, zone_name), fixedrange=True, tickformatstops=DATES
         )
     )
+    if len(clock) <= FEW:
+        day = f"{clock.iloc[0]:%Y-%m-%d} {clock_title(columns, zone, zone_name)}"
+        figure.update_xaxes(
+            tickvals=list(clock + pd.Timedelta(minutes=step) / 2),
+            ticktext=[f"{moment:%H:%M}" for moment in clock],
+            title_text=day,
+        )
     figure.update_yaxes(
         axis(
             palette,

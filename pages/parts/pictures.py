@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from idcore.runs import Run
-from pages.parts import cache, figures_brokers, figures_counters, figures_hosts
+from pages.parts import cache, figures_brokers, figures_counters, figures_hosts, triage
 from pages.parts.view import View
 from pages.parts.widgets import chart, page_link
 
@@ -24,8 +24,9 @@ def three(run: Run, view: View) -> None:
             figure = figures_hosts.bars(hosts, "ids", words, view.palette, limit=5, small=True)
             chart(figure, words("producers.alt", hosts=words.count("host", len(hosts))), None, "small-hosts")
     with middle:
-        page_link("counters", words("pictures.counters"), icon=":material/show_chart:", run=run.name)
         busiest = busiest_process(processes)
+        key = triage.process_key(busiest) if busiest is not None else None
+        page_link("counters", words("pictures.counters"), icon=":material/show_chart:", run=run.name, process=key)
         points = cache.points(run, busiest) if busiest is not None else pd.DataFrame()
         if points.empty:
             st.caption(words("pictures.no_uniq"))

@@ -124,7 +124,7 @@ WORDS: dict[str, str] = {
     "producers.alt": "Bar chart of ids by host, {hosts}. The processes table below holds the figures.",
     "producers.alt_time": "Heat strip of ids by host and time, one cell for {step}; empty cells have no ids.",
     "producers.heat_note": "One cell of the time strip is {step}; a blank cell has no ids.",
-    "producers.top_note": "The bars show the {n} largest of {all}.",
+    "producers.top_note": "The bars show the {n} largest of {all}; the bar of the others is cut where it is hatched.",
     "mark.loopback": "loopback",
     "mark.loopback.help": (
         "127.0.0.1: the machine's identity is lost. A Java client below 5.1.0, or a machine without another address."

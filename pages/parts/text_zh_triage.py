@@ -122,7 +122,7 @@ WORDS: dict[str, str] = {
     "producers.alt": "各主机 ID 数的条形图，共 {hosts}。具体数值见下方进程表。",
     "producers.alt_time": "主机与时间的热力条，每格 {step}；空白格没有 ID。",
     "producers.heat_note": "热力条每格 {step}；空白表示没有 ID。",
-    "producers.top_note": "条形图只画 {all}中最多的 {n} 台。",
+    "producers.top_note": "条形图只画 {all}中最多的 {n} 台；“其余”一条有斜纹时表示已截短。",
     "mark.loopback": "回环地址",
     "mark.loopback.help": "127.0.0.1：看不出是哪台机器。可能是 5.1.0 之前的 Java 客户端，或机器没有其他地址。",
     "mark.docker": "docker0",

@@ -17,7 +17,7 @@ if processes.empty:
     st.info(words("producers.none"), icon=":material/info:")
     small_print(triage.notes(run, shown))
     st.stop()
-processes = sentences.sorted_processes(processes, "ids").reset_index(drop=True)
+processes = sentences.sorted_processes(processes, "wraps").reset_index(drop=True)
 place = ranking.choose(processes, shown)
 row = processes.iloc[place].to_dict()
 said(sentences.process(row, shown))
