@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from pages.parts import problems, roles, scans, text, themes, times
+from pages.parts import browser, problems, roles, scans, text, times
 from pages.parts.view import View, browser_zone, link_params, settle
 
 PAGES = Path(__file__).resolve().parents[1]
@@ -62,7 +62,7 @@ def show() -> None:
     scans.warm_up()
     with st.sidebar:
         sidebar(view, made, current)
-        themes.follow(view.theme)
+        browser.follow(view.theme)
     with problems.caught():
         current.run()
 

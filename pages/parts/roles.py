@@ -33,6 +33,7 @@ FIELD_ROLES = {
     "loader": "loader",
     "elapsed": "time",
     "counter": "counter",
+    "broker": "broker",  # the ip of an offset id
     "port": "broker",
     "offset": "offset",
     "version": "client",

@@ -80,6 +80,11 @@ def field_name(reading: Reading, name: str, words: Words) -> str:
     return words(key) if words.has(key) else words.field(name)
 
 
+def drawn_as(reading: Reading, name: str) -> str:
+    """A field's name in roles: an ip is a host's, or the broker's in an offset id."""
+    return "broker" if name == "ip" and reading.id.kind == "offset" else name
+
+
 def ruler(reading: Reading, words: Words, *, large: bool = False, bits: bool = False) -> Html:
     """The spans with their names below. Screen readers get one sentence instead."""
     raw = raw_bytes(reading)
@@ -108,7 +113,7 @@ def ruler(reading: Reading, words: Words, *, large: bool = False, bits: bool = F
                 inside,
                 label,
                 class_="mq-span",
-                data_field=span.name,
+                data_field=drawn_as(reading, span.name),
                 title=words("ruler.bytes", first=span.start, last=span.stop - 1),
             )
         )
@@ -141,7 +146,7 @@ def key(reading: Reading, words: Words) -> Html:
             tag("span", digits_of(reading, span), class_="mq-raw mq-mono mq-faint", role="cell"),
             tag("span", value_of(reading, span.name, words), class_="mq-value mq-mono", role="cell"),
             tag("span", meaning_of(reading, span.name, words), class_="mq-means", role="cell"),
-            data_field=span.name,
+            data_field=drawn_as(reading, span.name),
             role="row",
         )
         for span in reading.id.layout.spans
@@ -168,7 +173,7 @@ def lessons(reading: Reading, words: Words) -> Html:
                     tag("span", words("ruler.bytes", first=span.start, last=span.stop - 1), class_="mq-faint"),
                 ),
                 tag("dl", *entries),
-                data_field=span.name,
+                data_field=drawn_as(reading, span.name),
             )
         )
     return tag("div", *boxes, class_="mq-lessons")

@@ -77,7 +77,7 @@ WORDS: dict[str, str] = {
         "The charts need Java 17 or later, which this server does not have. Decoding works without it. To get it:"
     ),
     "scan.no_spark": "The charts need PySpark, which this installation does not have. Decoding works without it.",
-    "scan.spark_failed": "Spark did not start, so there are no charts: {reason}",
+    "scan.spark_failed": "No charts for now: {reason}",
     "scan.off": "Charts are switched off on this server.",
     "empty.producers": "No run to show yet. Decode some ids or a log, and its producers appear here.",
     "empty.counters": "No run to show yet. Decode some ids or a log, and the counters of its processes appear here.",

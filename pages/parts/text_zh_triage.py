@@ -75,7 +75,7 @@ WORDS: dict[str, str] = {
     "scan.elsewhere": "由本服务器的另一个进程执行中。",
     "scan.no_java": "图表需要 Java 17 或更高版本，本服务器没有。解码不受影响。安装方法：",
     "scan.no_spark": "图表需要 PySpark，当前环境没有安装。解码不受影响。",
-    "scan.spark_failed": "Spark 启动失败，无法生成图表：{reason}",
+    "scan.spark_failed": "暂时没有图表：{reason}",
     "scan.off": "本服务器已关闭图表功能。",
     "empty.producers": "还没有可显示的扫描。先解码一些消息 ID 或日志，生产者就会出现在这里。",
     "empty.counters": "还没有可显示的扫描。先解码一些消息 ID 或日志，各进程的计数器就会出现在这里。",
