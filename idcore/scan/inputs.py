@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import glob
 import gzip
 import lzma
@@ -80,8 +81,9 @@ def _matches(pattern: str) -> list[InputFile]:
         for file in _walk(name) if os.path.isdir(name) else [_look_at(name)]:
             try:
                 status = os.stat(file.path)
-            except OSError:
-                found[0, len(found)] = file
+            except OSError as error:
+                if error.errno != errno.ELOOP:  # links in a circle lead to nothing new
+                    found[0, len(found)] = file
             else:
                 found.setdefault((status.st_dev, status.st_ino), file)
     return list(found.values())
