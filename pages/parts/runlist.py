@@ -116,6 +116,7 @@ def delete(name: str) -> None:
         job = scans.job_of(scans.store().open(name))
         if job is not None:
             job.cancel()
+            job.wait(10)
         scans.store().delete(name)
     except (IdError, OSError) as error:
         st.session_state["runs_problem"] = problems.message(error, view().words)

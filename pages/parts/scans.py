@@ -152,7 +152,7 @@ def begin(title: str, sources: Sequence[Source], dated: Dating) -> Run:
                 remember(run.name)
                 return run
         except IdError:
-            del _digests()[digest]
+            _digests().pop(digest, None)
     run = store().create(
         title, "console", {"zone": str(dated.zone), "zone_source": dated.source, "at": dated.at.isoformat()}
     )
@@ -187,13 +187,14 @@ def launch(run: Run, paths: list[str], dated: Dating, names: dict[str, str] | No
 def _digest(sources: Sequence[Source], dated: Dating) -> str:
     made = hashlib.sha256(f"{dated.zone} {dated.at:%Y-%m-%d}".encode())
     for source in sources:
-        made.update(source.name.encode() + b"\0")
+        each = hashlib.sha256(source.name.encode() + b"\0")
         if isinstance(source.data, bytes):
-            made.update(source.data)
+            each.update(source.data)
         else:
             source.data.seek(0)
             while piece := source.data.read(1 << 20):
-                made.update(piece)
+                each.update(piece)
+        made.update(each.digest())  # of fixed length: where one source ends and the next begins is never in doubt
     return made.hexdigest()
 
 
