@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import cards, desk, export, refusals, scans, watch
+from pages.parts import cards, desk, refusals, scans, watch
 from pages.parts.view import view
 from pages.parts.widgets import download, heading, page_link, said, show, small_print, zone_note
 
 ROWS = 50
 
 
-def one(here: desk.Desk) -> None:
-    """A single id as a card."""
+def one(here: desk.Desk) -> DeltaGenerator:
+    """A single id as a card; gives the row below it."""
     words = view().words
     item = here.intake.found[0]
     show(cards.card(item, view(), here.clock()))
-    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+    below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
+    with below:
         page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", id=item.token.text)
-        takeaway(here)
+    return below
 
 
-def many(here: desk.Desk) -> None:
-    """The table, at once."""
+def many(here: desk.Desk) -> DeltaGenerator:
+    """The table, at once; gives the row below it."""
     words, found = view().words, here.intake.found
     pages = -(-len(found) // ROWS)
     page = min(int(st.session_state.get("ids_page") or 1), pages)
     start = (page - 1) * ROWS
     said(refusals.sentence(here.intake, here.where(words), words))
     show(cards.many(found[start : start + ROWS], view(), here.clock(), first=start + 1, files=here.files))
-    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        if pages > 1:
-            st.pagination(pages, key="ids_page")
-        takeaway(here)
+    below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
+    if pages > 1:
+        below.pagination(pages, key="ids_page")
+    return below
 
 
 def takeaway(here: desk.Desk) -> None:
@@ -40,9 +42,9 @@ def takeaway(here: desk.Desk) -> None:
     words, found = view().words, here.intake.found
     with st.popover(words("copy"), type="tertiary", icon=":material/content_copy:"):
         st.code("\n".join(item.token.text for item in found), language=None, height=200)
-    rows = refusals.rows_of(found, here.clock())
-    download("CSV", lambda: export.csv_dicts(rows(), refusals.KEYS), "ids.csv", key="ids-csv")
-    download("JSON", lambda: export.json_lines(rows()), "ids.jsonl", key="ids-json", mime="application/x-ndjson")
+    table, lines = here.exports()
+    download("CSV", table, "ids.csv", key="ids-csv")
+    download("JSON", lines, "ids.jsonl", key="ids-json", mime="application/x-ndjson")
 
 
 def notes(here: desk.Desk) -> list[str]:
@@ -66,10 +68,7 @@ desk.into_link()
 if not here.intake.found:
     refusals.no_id(here.intake, view())
     st.stop()
-if len(here.intake.found) == 1:
-    one(here)
-else:
-    many(here)
+below = one(here) if len(here.intake.found) == 1 else many(here)
 refusals.line(here.intake, view(), here.files)
 run = None
 if here.run is not None:
@@ -81,3 +80,5 @@ if several and watch.scan_state(run, again=lambda: desk.scan(here)) and run is n
 
     pictures.three(run, view())
 small_print(notes(here))
+with below:
+    takeaway(here)  # last: the table does not wait until its files are made

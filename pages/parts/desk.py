@@ -12,7 +12,7 @@ import streamlit as st
 from idcore.errors import IdError
 from idcore.ids.clock import Clock
 from idcore.runs import Run
-from pages.parts import cards, example, intake, problems, scans
+from pages.parts import cards, example, export, intake, problems, refusals, scans
 from pages.parts.markup import tag
 from pages.parts.text import Words
 from pages.parts.view import view
@@ -34,12 +34,21 @@ class Desk:
     run: str | None = None
     dated: scans.Dating | None = None
     sources: list[scans.Source] = field(default_factory=list)
+    made: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
 
     def where(self, words: Words) -> str:
         """What was read: so many lines of text, or so many files."""
         if self.files:
             return words.count("file", len({item.source for item in self.intake.found + self.intake.refused}))
         return words.count("line", self.lines)
+
+    def exports(self) -> tuple[bytes, bytes]:
+        """All ids as CSV and as JSON Lines, made once for a zone."""
+        key = f"{view().zone_name} {view().zone_from}"
+        if key not in self.made:
+            rows = list(refusals.rows_of(self.intake.found, self.clock())())
+            self.made = {key: (export.csv_dicts(rows, refusals.KEYS), export.json_lines(rows))}
+        return self.made[key]
 
     def clock(self) -> Clock:
         """The reader's clock, or the input's own."""

@@ -67,8 +67,12 @@ def chart(
     return state
 
 
-def download(label: str, data: Callable[[], bytes], file: str, *, key: str, mime: str = "text/csv") -> None:
-    """A file that is made when it is asked for."""
+def download(label: str, data: bytes | Callable[[], bytes], file: str, *, key: str, mime: str = "text/csv") -> None:
+    """A file; from a function it is made when it is asked for.
+
+    Where the page looks at a running scan the bytes must be there: Streamlit drops what was made for a click as soon as
+    anything on the page is drawn again.
+    """
     st.download_button(
         label,
         data,
