@@ -23,7 +23,7 @@ STATE_IDS, STATE_KEYS, STATE_LINES = kernel.STATE_IDS, kernel.STATE_KEYS, kernel
 LINE_START, LINE_OPEN, LINE_FIRST = kernel.LINE_START, kernel.LINE_OPEN, kernel.LINE_FIRST
 LOWER_CASE, VERSION, PORT, ELAPSED = kernel.LOWER_CASE, kernel.VERSION, kernel.PORT, kernel.ELAPSED
 MAX_OFFSET, MAX_ELAPSED, SET_BACK = kernel.MAX_OFFSET, kernel.MAX_ELAPSED, kernel.SET_BACK
-end_line, has_label, hash_of, is_known = kernel.end_line, kernel.has_label, kernel.hash_of, kernel.is_known
+has_label, hash_of, is_known, may_pair = kernel.has_label, kernel.hash_of, kernel.is_known, kernel.may_pair
 looks_little_endian, refuse, swap_16, swap_32 = (
     kernel.looks_little_endian,
     kernel.refuse,
@@ -67,8 +67,10 @@ def pass_lines(buf, start, stop, origin, n, lines, state):
         while buf[first] != 10:
             first += U(1)
         end = np.int64(first) + origin
-        line = state[LINE_START], state[LINE_OPEN], state[LINE_FIRST]
-        state[STATE_LINES] = end_line(end, line[0], line[1], line[2], n, lines, state[STATE_LINES])
+        if may_pair(end - state[LINE_START], state[LINE_OPEN], n - state[LINE_FIRST]):
+            lines[state[STATE_LINES], 0] = state[LINE_FIRST]
+            lines[state[STATE_LINES], 1] = n
+            state[STATE_LINES] += 1
     state[LINE_START], state[LINE_OPEN], state[LINE_FIRST] = np.int64(last) + origin, 1, n
     return True
 

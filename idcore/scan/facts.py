@@ -147,7 +147,8 @@ class Scanner:
         if not ended and windows.ended:
             first, n = int(state[find.LINE_FIRST]), int(state[find.STATE_IDS])
             end = windows.at + windows.origin
-            if find.end_line(end, int(state[find.LINE_START]), 1, first, n, self.lines, 0):
+            if find.may_pair(end - int(state[find.LINE_START]), 1, n - first):
+                self.lines[0] = first, n
                 state[find.STATE_LINES] = 1
                 self._pair()
         state[find.STATE_IDS] = ids

@@ -13,11 +13,10 @@ from idcore.ids import rules
 from idcore.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4
 
 from .vector import (
-    hex_mask_32,
     hex_mask_64,
     leading_zeros,
     letter_case_32,
-    newline_mask_32,
+    newline_mask_64,
     trailing_zeros,
     unhex_32,
 )
@@ -51,6 +50,8 @@ LITTLE_OFFSET = U(rules.LITTLE_ENDIAN_OFFSET)
 MAX_ELAPSED = U(rules.LONGEST_MONTH_MS + rules.ELAPSED_SLACK_MS)
 LITTLE_ELAPSED = U(rules.LITTLE_ENDIAN_ELAPSED_MS)
 SET_BACK = U(rules.ELAPSED_WRAP - rules.CLOCK_BACK_MS)
+BLOCK = 16  # a run of 32 digits holds a whole block of 16 wherever the blocks begin
+LOW_BITS, HIGH_BITS = U(0x7FFF7FFF7FFF7FFF), U(0x8000800080008000)
 LONGEST_LINE = 1 << 20
 LINE_IDS = 64
 LINE_ENDED = np.int64(-1)
@@ -156,13 +157,9 @@ def is_offset(k2):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def end_line(end, line_start, line_open, first, n, lines, count):
-    """A line ends before byte `end`; its ids are first..n. It is kept when it may hold a pair. Returns lines kept."""
-    if line_open and 2 <= n - first <= 2 * LINE_IDS and end - line_start <= LONGEST_LINE:
-        lines[count, 0] = first
-        lines[count, 1] = n
-        count += 1
-    return count
+def may_pair(bytes_long, line_open, ids):
+    """A line is kept when it may hold a pair: seen from its start, not too long, at least two ids, not too many."""
+    return line_open and 2 <= ids and ids <= 2 * LINE_IDS and bytes_long <= LONGEST_LINE
 
 
 @numba.njit(cache=True, nogil=True)
@@ -183,152 +180,159 @@ def find(
     n = state[STATE_IDS]
     keys = state[STATE_KEYS]
     line_start, line_open, line_first, kept = state[LINE_START], state[LINE_OPEN], state[LINE_FIRST], state[STATE_LINES]
-    ended = False
+    ended = full = False
     base = start
-    mask = hex_mask_32(p0 + U(base))
-    before = hex_mask_32(p0 + U(base) - U(1)) & U(1)
-    while base < stop:
-        following = hex_mask_32(p0 + U(base + 32))
-        runs = mask | (following << U(32))
-        runs &= runs >> U(1)
-        runs &= runs >> U(2)
-        runs &= runs >> U(4)
-        runs &= runs >> U(8)
-        runs &= runs >> U(16)
-        runs &= WORD
-        feeds = newline_mask_32(p0 + U(base))
-        if base + 32 > stop:
-            feeds &= (U(1) << U(stop - base)) - U(1)
-        if runs != U(0):
+    carry = hex_mask_64(p0 + U(start - 64)) >> U(48) == U(0xFFFF)
+    place = stop
+    while base < stop + BLOCK - 1:
+        mask = ~hex_mask_64(p0 + U(base))
+        blocks = ~(((mask & LOW_BITS) + LOW_BITS) | mask) & HIGH_BITS  # the top bit of each block of 16 hex digits
+        feeds = newline_mask_64(p0 + U(base))
+        if base + 64 > stop:
+            feeds &= (U(1) << U(stop - base)) - U(1) if base < stop else U(0)
+        firsts = blocks & ~((blocks << U(BLOCK)) | (HIGH_BITS & U(0xFFFF) if carry else U(0)))
+        carry = blocks >> U(63) != U(0)
+        while firsts != U(0):
+            block = base + (np.int64(trailing_zeros(firsts)) - (BLOCK - 1))
+            firsts &= firsts - U(1)
+            place = block - np.int64(leading_zeros(~hex_mask_64(p0 + U(block - 64))))
+            if place < start or place >= stop:
+                continue
+            rest = ~hex_mask_64(p0 + U(place))
+            size = np.int64(trailing_zeros(rest)) if rest != U(0) else 999
+            if size < 32:
+                continue
+            ahead = feeds & ((U(1) << U(block - base)) - U(1))
+            if ahead != U(0):
+                end = base + np.int64(trailing_zeros(ahead)) + origin
+                if may_pair(end - line_start, line_open, n - line_first):
+                    lines[kept, 0] = line_first
+                    lines[kept, 1] = n
+                    kept += 1
+                if what == TAIL:
+                    ended = True
+                    break
+                line_first = n
+                line_start = base + 64 - np.int64(leading_zeros(ahead)) + origin
+                line_open = 1
+                feeds &= ~ahead
             if keys >= limit:
+                full = True
                 break
-            first = trailing_zeros(runs)
-            if (first != U(0) or before == U(0)) and base + np.int64(first) < stop:
-                place = base + np.int64(first)
-                ahead = feeds & ((U(1) << first) - U(1))
-                if ahead != U(0):
-                    end = base + np.int64(trailing_zeros(ahead)) + origin
-                    kept = end_line(end, line_start, line_open, line_first, n, lines, kept)
-                    if what == TAIL:
-                        ended = True
-                        break
-                    line_first = n
-                    line_start = base + 64 - np.int64(leading_zeros(ahead)) + origin
-                    line_open = 1
-                    feeds &= ~ahead
-                rest = ~hex_mask_64(p0 + U(place + 32))
-                size = 32 + (np.int64(trailing_zeros(rest)) if rest != U(0) else 999)
-                if buf[place - 1] == 37:  # %22
+            if buf[place - 1] == 37:  # %22
+                place += 2
+                size -= 2
+            elif buf[place - 2] == 92:
+                if buf[place - 1] == 120:  # \x22
                     place += 2
                     size -= 2
-                elif buf[place - 2] == 92:
-                    if buf[place - 1] == 120:  # \x22
-                        place += 2
-                        size -= 2
-                    elif buf[place - 1] == 117:  # \u0022
-                        place += 4
-                        size -= 4
-                if size == 32 or size == 56 or size == 34:
-                    p = p0 + U(place)
-                    letters = letter_case_32(p)
-                    if size != 32:
-                        letters |= letter_case_32(p + U(size - 32))
-                    k0 = k1 = k2 = value = U(0)
-                    elapsed = np.int64(-1)
-                    reason = -1
-                    if letters == U(2) and not (any_case and size == 32):
-                        reason = LOWER_CASE
+                elif buf[place - 1] == 117:  # \u0022
+                    place += 4
+                    size -= 4
+            if size == 32 or size == 56 or size == 34:
+                p = p0 + U(place)
+                letters = letter_case_32(p)
+                if size != 32:
+                    letters |= letter_case_32(p + U(size - 32))
+                k0 = k1 = k2 = value = U(0)
+                elapsed = np.int64(-1)
+                reason = -1
+                if letters == U(2) and not (any_case and size == 32):
+                    reason = LOWER_CASE
+                else:
+                    hi, lo = unhex_32(p)
+                    if size == 34:
+                        if hi >> U(56) != U(1):
+                            reason = VERSION
+                        hi, lo = unhex_32(p + U(2))
+                        k1 = hi >> U(16)
+                        k2 = (CODE_CLIENT << CODE_SHIFT) | (hi & U(0xFFFF))
+                        value = lo
                     else:
-                        hi, lo = unhex_32(p)
-                        if size == 34:
-                            if hi >> U(56) != U(1):
-                                reason = VERSION
-                            hi, lo = unhex_32(p + U(2))
-                            k1 = hi >> U(16)
-                            k2 = (CODE_CLIENT << CODE_SHIFT) | (hi & U(0xFFFF))
-                            value = lo
+                        wide = size == 56
+                        if wide:
+                            k0 = hi
+                            k1 = lo
+                            hi, lo = unhex_32(p + U(24))
                         else:
-                            wide = size == 56
-                            if wide:
-                                k0 = hi
-                                k1 = lo
-                                hi, lo = unhex_32(p + U(24))
-                            else:
-                                k1 = hi >> U(32)
-                            port = hi & WORD
-                            if (
-                                U(1) <= port
-                                and port < U(65536)
-                                and lo <= MAX_OFFSET
-                                and (wide or not looks_little_endian(hi, lo))
+                            k1 = hi >> U(32)
+                        port = hi & WORD
+                        if (
+                            U(1) <= port
+                            and port < U(65536)
+                            and lo <= MAX_OFFSET
+                            and (wide or not looks_little_endian(hi, lo))
+                        ):
+                            k2 = ((CODE_OFFSET_V6 if wide else CODE_OFFSET_V4) << CODE_SHIFT) | port
+                            value = lo
+                        elif port < U(65536) and port != U(0) and lo <= MAX_OFFSET:
+                            k1 = swap_32(k1)
+                            loader = swap_32(((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD)
+                            k2 = (
+                                (CODE_LE << CODE_SHIFT) | (swap_16((hi >> U(16)) & U(0xFFFF)) << PID_SHIFT) | loader
+                            )
+                            elapsed = np.int64(swap_32((lo >> COUNTER_SHIFT) & WORD))
+                            value = (U(elapsed) << COUNTER_SHIFT) | swap_16(lo & U(0xFFFF))
+                        else:
+                            identity = ((port << U(16)) | (lo >> VALUE_SHIFT)) & U((1 << 48) - 1)
+                            loader = identity & WORD
+                            elapsed = np.int64((lo & VALUE_MASK) >> COUNTER_SHIFT)
+                            if port < U(65536) and loader == U(0):
+                                reason = PORT
+                            elif (
+                                U(elapsed) > MAX_ELAPSED
+                                and U(elapsed) < SET_BACK
+                                and not is_known(loaders, loader)
+                                and not has_label(buf, place, labels)
                             ):
-                                k2 = ((CODE_OFFSET_V6 if wide else CODE_OFFSET_V4) << CODE_SHIFT) | port
-                                value = lo
-                            elif port < U(65536) and port != U(0) and lo <= MAX_OFFSET:
-                                k1 = swap_32(k1)
-                                loader = swap_32(((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD)
-                                k2 = (
-                                    (CODE_LE << CODE_SHIFT) | (swap_16((hi >> U(16)) & U(0xFFFF)) << PID_SHIFT) | loader
-                                )
-                                elapsed = np.int64(swap_32((lo >> COUNTER_SHIFT) & WORD))
-                                value = (U(elapsed) << COUNTER_SHIFT) | swap_16(lo & U(0xFFFF))
-                            else:
-                                identity = ((port << U(16)) | (lo >> VALUE_SHIFT)) & U((1 << 48) - 1)
-                                loader = identity & WORD
-                                elapsed = np.int64((lo & VALUE_MASK) >> COUNTER_SHIFT)
-                                if port < U(65536) and loader == U(0):
-                                    reason = PORT
-                                elif (
-                                    U(elapsed) > MAX_ELAPSED
-                                    and U(elapsed) < SET_BACK
-                                    and not is_known(loaders, loader)
-                                    and not has_label(buf, place, labels)
-                                ):
-                                    reason = ELAPSED
-                                k2 = ((CODE_V6 if wide else CODE_V4) << CODE_SHIFT) | identity
-                                value = lo & VALUE_MASK
-                    if reason >= 0:
-                        if what != TAIL:
-                            refuse(reason, buf, place, size, origin, refused, samples)
-                    else:
-                        if what != TOKEN:
-                            h = hash_of(k0, k1, k2) & rows
-                            while True:
-                                found = table[h, 2]
-                                if found == U(0):
-                                    table[h, 0] = words[keys, 0] = k0
-                                    table[h, 1] = words[keys, 1] = k1
-                                    table[h, 2] = words[keys, 2] = k2
-                                    table[h, 3] = U(keys)
-                                    keys += 1
-                                    break
-                                if found == k2 and table[h, 1] == k1 and table[h, 0] == k0:
-                                    break
-                                h = (h + U(1)) & rows
-                            if what == COUNT:
-                                table[h, 4] += U(1)
-                                if value < table[h, 5]:
-                                    table[h, 6] = U(1)
-                                table[h, 5] = value
-                            values[n] = value
-                            slots[n] = np.uint32(table[h, 3])
-                            n += 1
+                                reason = ELAPSED
+                            k2 = ((CODE_V6 if wide else CODE_V4) << CODE_SHIFT) | identity
+                            value = lo & VALUE_MASK
+                if reason >= 0:
+                    if what != TAIL:
+                        refuse(reason, buf, place, size, origin, refused, samples)
+                else:
+                    if what != TOKEN:
+                        h = hash_of(k0, k1, k2) & rows
+                        while True:
+                            found = table[h, 2]
+                            if found == U(0):
+                                table[h, 0] = words[keys, 0] = k0
+                                table[h, 1] = words[keys, 1] = k1
+                                table[h, 2] = words[keys, 2] = k2
+                                table[h, 3] = U(keys)
+                                keys += 1
+                                break
+                            if found == k2 and table[h, 1] == k1 and table[h, 0] == k0:
+                                break
+                            h = (h + U(1)) & rows
+                        if what == COUNT:
+                            table[h, 4] += U(1)
+                            if value < table[h, 5]:
+                                table[h, 6] = U(1)
+                            table[h, 5] = value
+                        values[n] = value
+                        slots[n] = np.uint32(table[h, 3])
+                        n += 1
+        if ended or full:
+            break
         if feeds != U(0):
             if n != line_first:
                 end = base + np.int64(trailing_zeros(feeds)) + origin
-                kept = end_line(end, line_start, line_open, line_first, n, lines, kept)
+                if may_pair(end - line_start, line_open, n - line_first):
+                    lines[kept, 0] = line_first
+                    lines[kept, 1] = n
+                    kept += 1
             if what == TAIL:
                 ended = True
                 break
             line_first = n
             line_start = base + 64 - np.int64(leading_zeros(feeds)) + origin
             line_open = 1
-        before = mask >> U(31)
-        mask = following
-        base += 32
+        base += 64
     state[STATE_IDS], state[STATE_KEYS], state[STATE_LINES] = n, keys, kept
     state[LINE_START], state[LINE_OPEN], state[LINE_FIRST] = line_start, line_open, line_first
-    return LINE_ENDED if ended else min(base, stop)
+    return LINE_ENDED if ended else place if full else stop
 
 
 @numba.njit(cache=True, nogil=True)

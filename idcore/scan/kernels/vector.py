@@ -21,33 +21,27 @@ def _same(vector: Any, value: int) -> Any:
     return ir.Constant(vector, [value] * vector.count)
 
 
-def _hex_mask(lanes: int) -> Any:
-    @intrinsic
-    def hex_mask(typing_context: Any, address: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            vector, text = _load(builder, args[0], lanes)
-            digit = builder.icmp_unsigned("<", builder.sub(text, _same(vector, 48)), _same(vector, 10))
-            lower = builder.or_(text, _same(vector, 32))
-            letter = builder.icmp_unsigned("<", builder.sub(lower, _same(vector, 97)), _same(vector, 6))
-            mask = builder.bitcast(builder.or_(digit, letter), ir.IntType(lanes))
-            return mask if lanes == 64 else builder.zext(mask, _I64)
+@intrinsic
+def hex_mask_64(typing_context: Any, address: Any) -> Any:
+    """Bit i is set where byte i of the 64 at `address` is a hex digit."""
 
-        return types.uint64(types.uint64), codegen
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector, text = _load(builder, args[0], 64)
+        digit = builder.icmp_unsigned("<", builder.sub(text, _same(vector, 48)), _same(vector, 10))
+        lower = builder.or_(text, _same(vector, 32))
+        letter = builder.icmp_unsigned("<", builder.sub(lower, _same(vector, 97)), _same(vector, 6))
+        return builder.bitcast(builder.or_(digit, letter), _I64)
 
-    return hex_mask
-
-
-hex_mask_32 = _hex_mask(32)
-hex_mask_64 = _hex_mask(64)
+    return types.uint64(types.uint64), codegen
 
 
 @intrinsic
-def newline_mask_32(typing_context: Any, address: Any) -> Any:
-    """Bit i is set where byte i of the 32 at `address` is a line feed."""
+def newline_mask_64(typing_context: Any, address: Any) -> Any:
+    """Bit i is set where byte i of the 64 at `address` is a line feed."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        vector, text = _load(builder, args[0], 32)
-        return builder.zext(builder.bitcast(builder.icmp_unsigned("==", text, _same(vector, 10)), _I32), _I64)
+        vector, text = _load(builder, args[0], 64)
+        return builder.bitcast(builder.icmp_unsigned("==", text, _same(vector, 10)), _I64)
 
     return types.uint64(types.uint64), codegen
 
@@ -109,12 +103,12 @@ def leading_zeros(typing_context: Any, word: Any) -> Any:
 
 
 def plain_hex_mask(text: bytes) -> int:
-    """Twin of hex_mask_32 and hex_mask_64 over `text`."""
+    """Twin of hex_mask_64."""
     return sum(1 << place for place, byte in enumerate(text) if byte in HEX)
 
 
 def plain_newline_mask(text: bytes) -> int:
-    """Twin of newline_mask_32."""
+    """Twin of newline_mask_64."""
     return sum(1 << place for place, byte in enumerate(text) if byte == 10)
 
 
