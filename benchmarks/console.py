@@ -50,10 +50,11 @@ def cold(browser: Browser) -> dict[str, float]:
 
 
 def warm(browser: Browser, server: Console, number: int) -> dict[str, float]:
-    """A server that has been up for a while, a new visitor, text that was not seen before."""
+    """A server that has been up for a while, a new visitor who pastes a second after the page is there, new text."""
     text = log(LINES, first=number * 700)
     with visit(browser, server.url) as tab:
         tab.go("/decode")
+        tab.page.wait_for_timeout(1_000)
         tab.page.get_by_role("textbox", name="IDs or log lines").fill(text)
         button = tab.page.get_by_role("button", name="Decode", exact=True)
         begun = time.perf_counter()

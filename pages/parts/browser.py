@@ -1,18 +1,24 @@
-"""What only the browser knows: that the theme was switched, that a phone's menu has done its work. Draws nothing."""
+"""What only the browser can do: see the theme switched, close a phone's menu, fetch the charts' code. Draws nothing."""
 
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 # Figures are drawn on the server. Streamlit tells it the theme with every run, but does not run again when it changes;
-# and on a phone its sidebar stays open over the page that a link in it has opened.
+# and on a phone its sidebar stays open over the page that a link in it has opened. The 5 MB that draw charts it asks
+# for with the first chart only: half a second of waiting that is better spent while the reader looks for the ids.
 WATCH = """
 export default function ({ data, setStateValue }) {
   const app = document.querySelector(".stApp");
-  let last = data;
+  let last = data.theme;
+  const code = document.querySelector('script[type="module"][src*="/static/js/"]');
+  if (code && data.charts) {
+    setTimeout(() => import(new URL(data.charts, code.src).href).catch(() => {}), 300);
+  }
   const look = () => {
     const now = app ? getComputedStyle(app).colorScheme : last;
     if ((now === "dark" || now === "light") && now !== last) {
@@ -41,7 +47,14 @@ def _watch() -> ComponentRenderer:
     return st.components.v2.component("browser_watch", js=WATCH)
 
 
+@cache
+def _chart_code() -> str:
+    """The file of Streamlit's own front end that draws charts; empty when it has another name by now."""
+    found = sorted((Path(st.__file__).parent / "static" / "static" / "js").glob("PlotlyChart.*.js"))
+    return found[0].name if found else ""
+
+
 def follow(theme: str) -> None:
-    """Runs the page again when the theme is no longer the one it was drawn in."""
+    """Runs the page again when the theme is no longer the one it was drawn in; fetches the code of charts early."""
     if st.runtime.exists():
-        _watch()(data=theme, key="browser-watch", on_theme_change=lambda: None, height=1)
+        _watch()(data={"theme": theme, "charts": _chart_code()}, key="browser-watch", on_theme_change=lambda: None, height=1)

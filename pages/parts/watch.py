@@ -12,7 +12,8 @@ from pages.parts.markup import tag
 from pages.parts.text import Words
 from pages.parts.view import view
 
-EVERY = 0.4
+LOOK = 0.1  # seconds between two looks at a job; each look stays with the job for WAIT, or until it ends
+WAIT = 0.3
 
 
 def scan_state(run: Run | None, again: Callable[[], None] | None = None) -> bool:
@@ -25,7 +26,7 @@ def scan_state(run: Run | None, again: Callable[[], None] | None = None) -> bool
     if state == "done":
         return True
     if state in ("new", "running"):
-        st.fragment(ticking, run_every=EVERY)(run)
+        st.fragment(ticking, run_every=LOOK)(run)
     elif state == "cancelled":
         st.info(words("scan.cancelled"), icon=":material/cancel:")
         offer(words, again)
@@ -45,6 +46,8 @@ def ticking(run: Run) -> None:
     """One look at the job; when it has ended, the whole page is drawn again."""
     words = view().words
     job = scans.job_of(run)
+    if job is not None:
+        job.wait(WAIT)
     state = run.state
     if state not in ("new", "running"):
         st.rerun()
