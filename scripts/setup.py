@@ -166,6 +166,17 @@ def warm_kernels() -> None:
         say("the kernels could not be compiled now; the first scan will try again")
 
 
+def make_class_archive() -> None:
+    """Spark's classes in one file for the JVM to map: a session is up in half the time. Done at once when it is there."""
+    if (
+        find_java()
+        and subprocess.run(
+            [PYTHON, "-m", "idcore.spark.archive"], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True
+        ).returncode
+    ):
+        say("Spark's class archive could not be made; sessions start a little slower")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Set up this folder: packages, Java, compiled kernels.")
     parser.add_argument("--dev", action="store_true", help="also what tests, checks and benchmarks need")
@@ -180,6 +191,7 @@ def main() -> None:
         need_test_programs()
         need_jars()
     warm_kernels()
+    make_class_archive()
 
 
 if __name__ == "__main__":

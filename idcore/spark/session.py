@@ -22,11 +22,14 @@ from typing import TYPE_CHECKING
 
 from idcore.errors import IdError
 
+from .archive import java_options
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PACKAGE = Path(__file__).resolve().parents[1]
 OLDEST_JAVA = 17  # Spark 4 runs on Java 17 and later
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # it plans, and starts Python: quick to be up counts
 GET_JAVA = "apt-get install -y openjdk-17-jre-headless"
 
 
@@ -81,7 +84,7 @@ def package_zip() -> str:
     return path
 
 
-def _settings(local: bool) -> dict[str, str]:
+def _settings(local: bool, java: str) -> dict[str, str]:
     scratch = _temporary_folder("idcore-spark-")
     settings = {
         "spark.app.name": "rocketmq-ids",
@@ -106,7 +109,7 @@ def _settings(local: bool) -> dict[str, str]:
             "spark.driver.memory": os.environ.get("IDCORE_SPARK_MEMORY", "2g"),
             "spark.local.dir": scratch,
             "spark.python.daemon.module": "idcore.spark.daemon",
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
+            "spark.driver.extraJavaOptions": f"{QUICK_JAVA} {java_options(java)}",
         }
     return settings
 
@@ -135,8 +138,9 @@ def _start(master: str | None, remote: str | None) -> SparkSession:
     local = master.startswith("local")
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        os.environ.setdefault("SPARK_LAUNCHER_OPTS", QUICK_JAVA)  # a small JVM that only composes the command
     builder = SparkSession.builder.master(master)
-    for name, value in _settings(local).items():
+    for name, value in _settings(local, found.path).items():
         builder = builder.config(name, value)
     with _quiet_java():
         session = builder.getOrCreate()

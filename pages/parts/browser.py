@@ -57,4 +57,6 @@ def _chart_code() -> str:
 def follow(theme: str) -> None:
     """Runs the page again when the theme is no longer the one it was drawn in; fetches the code of charts early."""
     if st.runtime.exists():
-        _watch()(data={"theme": theme, "charts": _chart_code()}, key="browser-watch", on_theme_change=lambda: None, height=1)
+        _watch()(
+            data={"theme": theme, "charts": _chart_code()}, key="browser-watch", on_theme_change=lambda: None, height=1
+        )

@@ -268,9 +268,7 @@ def find(
                         elif port < U(65536) and port != U(0) and lo <= MAX_OFFSET:
                             k1 = swap_32(k1)
                             loader = swap_32(((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD)
-                            k2 = (
-                                (CODE_LE << CODE_SHIFT) | (swap_16((hi >> U(16)) & U(0xFFFF)) << PID_SHIFT) | loader
-                            )
+                            k2 = (CODE_LE << CODE_SHIFT) | (swap_16((hi >> U(16)) & U(0xFFFF)) << PID_SHIFT) | loader
                             elapsed = np.int64(swap_32((lo >> COUNTER_SHIFT) & WORD))
                             value = (U(elapsed) << COUNTER_SHIFT) | swap_16(lo & U(0xFFFF))
                         else:
