@@ -1,4 +1,4 @@
-"""The byte maps: one table of fields per id format, read as struct, numpy dtype and spans. Judges no value."""
+"""The byte maps: one table of fields per format, read as struct, numpy dtype and spans. Judges no value."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ _STRUCT_CODES = {
     ("unsigned", 2): "H",
     ("unsigned", 4): "I",
     ("unsigned", 8): "Q",
+    ("signed", 1): "b",
+    ("signed", 2): "h",
     ("signed", 4): "i",
     ("signed", 8): "q",
 }
@@ -157,3 +159,99 @@ LAYOUTS: dict[str, Layout] = {
 def layout_code(name: str) -> int:
     """The small number a layout has in kernels and fact tables."""
     return list(LAYOUTS).index(name) + 1
+
+
+def _record(born: int, store: int) -> Layout:
+    return Layout(
+        f"record_born_v{'4' if born == 4 else '6'}_store_v{'4' if store == 4 else '6'}",
+        (
+            Field("total_size", 4, "bytes of the whole record, these four included", "signed"),
+            Field("magic", 4, "DAA320A7 (version 1), DAA320AB (version 2) or CBD43194 (blank)"),
+            Field("body_crc", 4, "CRC-32 of the stored body, without its highest bit", "signed"),
+            Field("queue_id", 4, "queue of the topic", "signed"),
+            Field("flag", 4, "the application's own flag", "signed"),
+            Field("queue_offset", 8, "place in the queue", "signed"),
+            Field("physical_offset", 8, "place in the commit log, of this record's first byte", "signed"),
+            Field("sys_flag", 4, "compressed, transaction, IPv6 hosts, inner batch, way of compression", "signed"),
+            Field("born_timestamp", 8, "the producer's clock, in ms since 1970", "signed"),
+            Field("born_ip", born, "address of the producer, as the broker saw it", "bytes"),
+            Field("born_port", 4, "port of that connection", "signed"),
+            Field("store_timestamp", 8, "the broker's clock, in ms since 1970", "signed"),
+            Field("store_ip", store, "address of the broker", "bytes"),
+            Field("store_port", 4, "port of the broker", "signed"),
+            Field("reconsume_times", 4, "how often a consumer sent the message back", "signed"),
+            Field("prepared_transaction_offset", 8, "place of the half record, of a committed one", "signed"),
+            Field("body_length", 4, "bytes of the body that follows", "signed"),
+        ),
+    )
+
+
+# A record of the commit log: a head whose size depends on its hosts, then body, topic and properties, each behind its
+# own length. Asked for by (born host is IPv6, store host is IPv6).
+RECORD_HEADS: dict[tuple[bool, bool], Layout] = {
+    (born, store): _record(16 if born else 4, 16 if store else 4) for born in (False, True) for store in (False, True)
+}
+BLANK = Layout(
+    "blank",
+    (
+        Field("total_size", 4, "bytes up to the end of the file, these four included", "signed"),
+        Field("magic", 4, "CBD43194"),
+    ),
+)
+# By the record's magic: the second version has room for %RETRY% topics of long group names.
+TOPIC_LENGTHS: dict[int, Layout] = {
+    0xDAA320A7: Layout("topic_v1", (Field("topic_length", 1, "bytes of the topic", "signed"),)),
+    0xDAA320AB: Layout("topic_v2", (Field("topic_length", 2, "bytes of the topic", "signed"),)),
+}
+BLANK_MAGIC = 0xCBD43194
+PROPERTIES_LENGTH = Layout("properties", (Field("properties_length", 2, "bytes of the properties", "signed"),))
+WIRE_HEAD = Layout(
+    "wire",
+    (
+        Field("total_size", 4, "bytes of the whole message, these four included", "signed"),
+        Field("magic", 4, "0 on the wire"),
+        Field("body_crc", 4, "0 on the wire", "signed"),
+        Field("flag", 4, "the application's own flag", "signed"),
+        Field("body_length", 4, "bytes of the body that follows", "signed"),
+    ),
+)
+
+QUEUE_UNIT = Layout(
+    "queue_unit",
+    (
+        Field("physical_offset", 8, "place of the record in the commit log", "signed"),
+        Field("size", 4, "bytes of the record", "signed"),
+        Field("tags_code", 8, "Java hash of the tag; in SCHEDULE_TOPIC_XXXX the instant it is due", "signed"),
+    ),
+)
+INDEX_HEADER = Layout(
+    "index_header",
+    (
+        Field("begin_timestamp", 8, "store time of the first entry", "signed"),
+        Field("end_timestamp", 8, "store time of the last entry", "signed"),
+        Field("begin_physical_offset", 8, "record of the first entry", "signed"),
+        Field("end_physical_offset", 8, "record of the last entry", "signed"),
+        Field("hash_slot_count", 4, "slots in use", "signed"),
+        Field("index_count", 4, "place of the next entry; places count from 1", "signed"),
+    ),
+)
+INDEX_SLOT = Layout("index_slot", (Field("newest", 4, "place of the slot's newest entry, 0 for none", "signed"),))
+INDEX_ENTRY = Layout(
+    "index_entry",
+    (
+        Field("key_hash", 4, "absolute value of the Java hash of topic#key", "signed"),
+        Field("physical_offset", 8, "place of the record in the commit log", "signed"),
+        Field("seconds", 4, "store time, in seconds since the file's begin_timestamp", "signed"),
+        Field("previous", 4, "place of the slot's entry before this one, 0 for none", "signed"),
+    ),
+)
+CHECKPOINT = Layout(
+    "checkpoint",
+    (
+        Field("physical_timestamp", 8, "store time up to which the commit log is flushed", "signed"),
+        Field("queue_timestamp", 8, "store time up to which the consume queues are flushed", "signed"),
+        Field("index_timestamp", 8, "store time up to which full index files are flushed", "signed"),
+        Field("master_flushed_offset", 8, "what the master had flushed (5.x)", "signed"),
+        Field("confirm_physical_offset", 8, "what is confirmed by the replicas (5.x)", "signed"),
+    ),
+)

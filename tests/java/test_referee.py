@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
@@ -16,67 +14,10 @@ from idcore.ids.clock import DAY_MS, from_ms, month_start, to_ms, uniq_sent
 from idcore.ids.generate import Generator, create_message_id, decode_message_id
 from idcore.ids.model import host_text
 from tests.java import jars
+from tests.java.referee import Referee
 
 ZONES = ("UTC", "Asia/Shanghai", "America/New_York", "Asia/Kolkata")
 pytestmark = pytest.mark.timeout(300)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def java() -> None:
-    problem = jars.missing()
-    if problem and os.environ.get("CI") == "true":
-        pytest.fail(problem)
-    if problem:
-        pytest.skip(problem)
-
-
-class Referee:
-    """One Java process of one release in one zone: questions in, answers out."""
-
-    def __init__(self, release: str, zone: str, home: Path, classes: Path) -> None:
-        self.release = release
-        self.zone = ZoneInfo(zone)
-        path = f"{classes}{os.pathsep}{jars.folder(release)}/*"
-        self._process = subprocess.Popen(
-            ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Duser.timezone={zone}",
-             f"-Duser.home={home}", "-cp", path, "Referee"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8",
-            cwd=home,
-        )  # fmt: skip
-
-    def ask(self, questions: list[str]) -> list[list[str]]:
-        """One list of words for each question."""
-        assert self._process.stdin
-        assert self._process.stdout
-        answers = []
-        for at in range(0, len(questions), 50):  # few enough at a time for either pipe
-            part = questions[at : at + 50]
-            self._process.stdin.write("".join(question + "\n" for question in part))
-            self._process.stdin.flush()
-            answers += [self._process.stdout.readline().split() for _ in part]
-        assert all(answers), "Java ended early"
-        return answers
-
-    def close(self) -> None:
-        """Ends the process."""
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.close()
-        self._process.stdout.close()
-        self._process.wait(30)
-
-
-@pytest.fixture(scope="session")
-def classes(tmp_path_factory: pytest.TempPathFactory, java: None) -> dict[str, Path]:
-    made = {}
-    for release in jars.RELEASES:
-        made[release] = tmp_path_factory.mktemp(f"classes-{release}")
-        subprocess.run(
-            ["javac", "-nowarn", "-encoding", "UTF-8", "-cp", f"{jars.folder(release)}/*", "-d", str(made[release]),
-             str(jars.HERE / "Referee.java")],
-            check=True, capture_output=True, timeout=120,
-        )  # fmt: skip
-    return made
 
 
 @pytest.fixture(scope="session", params=[(r, z) for r in jars.RELEASES for z in ZONES], ids="-".join)

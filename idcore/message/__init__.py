@@ -1,0 +1,54 @@
+"""Messages and stored records: values, properties, bodies, the wire form, bytes both ways. No files, no sockets."""
+
+from idcore.message.bodies import LARGEST_BODY, compress, crc32, text_of, unpack
+from idcore.message.javatext import hash_code
+from idcore.message.model import Host, Message, MessageBatch, MessageExt, tags_code
+from idcore.message.record import (
+    MAGIC_V1,
+    MAGIC_V2,
+    Part,
+    Record,
+    blank_record,
+    decode_record,
+    decode_records,
+    is_record,
+    parts,
+    record_size,
+)
+from idcore.message.validators import check_broker_topic, check_message, check_topic, is_system_topic
+from idcore.message.wire import decode_message, decode_messages, encode_message, encode_messages, unwrap
+from idcore.message.words import ERRORS
+
+__all__ = [
+    "ERRORS",
+    "LARGEST_BODY",
+    "MAGIC_V1",
+    "MAGIC_V2",
+    "Host",
+    "Message",
+    "MessageBatch",
+    "MessageExt",
+    "Part",
+    "Record",
+    "blank_record",
+    "check_broker_topic",
+    "check_message",
+    "check_topic",
+    "compress",
+    "crc32",
+    "decode_message",
+    "decode_messages",
+    "decode_record",
+    "decode_records",
+    "encode_message",
+    "encode_messages",
+    "hash_code",
+    "is_record",
+    "is_system_topic",
+    "parts",
+    "record_size",
+    "tags_code",
+    "text_of",
+    "unpack",
+    "unwrap",
+]

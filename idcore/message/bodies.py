@@ -1,0 +1,105 @@
+"""Bodies: zlib, LZ4 frames and zstd both ways, and the CRC of a stored body. A bound on what may come out, always."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+
+from idcore.message import flags
+from idcore.message.flags import Compression
+from idcore.message.words import refuse
+
+# A broker takes 4 MiB (maxMessageSize) unless it is told otherwise; what unpacks to more than this is no message.
+LARGEST_BODY = 64 << 20
+_LEVEL = 5  # DefaultMQProducerImpl
+_ZSTD_STEP = 1 << 10
+
+
+def crc32(body: bytes) -> int:
+    """UtilAll.crc32: without the highest bit, so that it is never negative."""
+    return zlib.crc32(body) & 0x7FFFFFFF
+
+
+def compress(kind: Compression, body: bytes) -> bytes:
+    """A body as a producer packs it; the bits to set are flags.compression_bits(kind)."""
+    if kind == "zlib":
+        return zlib.compress(body, _LEVEL)
+    if kind == "lz4":
+        import lz4.frame
+
+        return bytes(lz4.frame.compress(body, block_size=lz4.frame.BLOCKSIZE_MAX4MB, store_size=False))
+    import zstandard
+
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(body)
+
+
+def unpack(body: bytes, sys_flag: int, most: int = LARGEST_BODY) -> bytes:
+    """The body that the application sent; as it is where sysFlag says it is not compressed."""
+    if not sys_flag & flags.COMPRESSED or not body:
+        return body
+    number = flags.compression_type(sys_flag)
+    kind = flags.COMPRESSIONS.get(number)
+    if kind is None:
+        raise refuse("compression", "sys_flag", None, kind=number)
+    return _UNPACK[kind](body, most)
+
+
+def _zlib(body: bytes, most: int) -> bytes:
+    machine = zlib.decompressobj()
+    try:
+        plain = machine.decompress(body, most + 1)
+    except zlib.error as problem:
+        raise refuse("body_broken", "body", None, kind="zlib", reason=str(problem)) from None
+    return _whole("zlib", plain, machine.eof, most)
+
+
+def _lz4(body: bytes, most: int) -> bytes:
+    import lz4.frame
+
+    plain = b""
+    while body:  # lz4-java reads frame after frame
+        machine = lz4.frame.LZ4FrameDecompressor()
+        try:
+            plain += machine.decompress(body, most + 1 - len(plain))
+        except RuntimeError as problem:
+            raise refuse("body_broken", "body", None, kind="LZ4", reason=str(problem)) from None
+        if len(plain) > most or not machine.eof:
+            return _whole("LZ4", plain, machine.eof, most)
+        body = machine.unused_data or b""
+    return plain
+
+
+def _zstd(body: bytes, most: int) -> bytes:
+    import zstandard
+
+    machine = zstandard.ZstdDecompressor().decompressobj()
+    plain = bytearray()
+    # Small steps: a few bytes can stand for a block of 128 KiB, and this decompressor takes no bound.
+    for at in range(0, len(body), _ZSTD_STEP):
+        if machine.eof or len(plain) > most:
+            break
+        try:
+            plain += machine.decompress(body[at : at + _ZSTD_STEP])
+        except zstandard.ZstdError as problem:
+            raise refuse("body_broken", "body", None, kind="zstd", reason=str(problem)) from None
+    return _whole("zstd", bytes(plain), machine.eof, most)
+
+
+_UNPACK: dict[Compression, Callable[[bytes, int], bytes]] = {"zlib": _zlib, "lz4": _lz4, "zstd": _zstd}
+
+
+def _whole(kind: str, plain: bytes, ended: bool, most: int) -> bytes:
+    if len(plain) > most:
+        raise refuse("body_huge", "body", None, most=most)
+    if not ended:
+        raise refuse("body_cut", "body", None, kind=kind)
+    return plain
+
+
+def text_of(body: bytes) -> str | None:
+    """The body as text, when it is UTF-8 without control characters other than white space."""
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return text if all(char.isprintable() or char in "\t\n\r\u00a0\u3000" for char in text) else None

@@ -1,0 +1,71 @@
+"""What Java does with text: hash codes, UTF-8, splitting, the order of a HashMap. Knows no message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_INT = 1 << 32
+
+
+def hash_code(text: str) -> int:
+    """String.hashCode: over UTF-16 units, in 32 bits, signed."""
+    total = 0
+    if text.isascii():
+        for unit in text.encode("ascii"):
+            total = (31 * total + unit) & 0xFFFFFFFF
+    else:
+        raw = text.encode("utf-16-be", "surrogatepass")
+        for at in range(0, len(raw), 2):
+            total = (31 * total + (raw[at] << 8 | raw[at + 1])) & 0xFFFFFFFF
+    return total - _INT if total & 0x80000000 else total
+
+
+def units(text: str) -> int:
+    """String.length: how many UTF-16 units."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-be", "surrogatepass")) // 2
+
+
+def to_bytes(text: str) -> bytes:
+    """String.getBytes(UTF_8): a lone surrogate becomes a question mark."""
+    return text.encode("utf-8", "replace")
+
+
+def to_text(raw: bytes) -> str:
+    """new String(bytes, UTF_8): what is no UTF-8 becomes replacement characters."""
+    return raw.decode("utf-8", "replace")
+
+
+def split(text: str, separator: str) -> list[str]:
+    """String.split with one character: empty parts at the end are dropped."""
+    parts = text.split(separator)
+    if len(parts) == 1:
+        return parts
+    while parts and not parts[-1]:
+        parts.pop()
+    return parts
+
+
+def is_blank(text: str | None) -> bool:
+    """UtilAll.isBlank: nothing but Character.isWhitespace, which leaves out the no-break spaces."""
+    return text is None or all(char.isspace() and char not in "\u00a0\u2007\u202f\u0085" for char in text)
+
+
+def trims_to_nothing(text: str) -> bool:
+    """String.trim().isEmpty(): nothing but characters up to the space."""
+    return all(char <= " " for char in text)
+
+
+def hash_map_order(names: Iterable[str], capacity: int = 16) -> list[str]:
+    """The order in which a HashMap of this first capacity hands out keys that were put in this order."""
+    seen = list(dict.fromkeys(names))
+    buckets = 1
+    while buckets < capacity:
+        buckets *= 2
+    while len(seen) > buckets * 3 // 4:
+        buckets *= 2
+
+    def bucket(name: str) -> int:
+        code = hash_code(name) & 0xFFFFFFFF
+        return (code ^ code >> 16) & (buckets - 1)
+
+    return sorted(seen, key=bucket)  # a bucket keeps the order of arrival, and so does sorted()

@@ -1,0 +1,86 @@
+"""Properties as text and back, as Java's MessageDecoder does it in three generations. Knows no message around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from idcore.message.javatext import split
+
+NAME_VALUE, PROPERTY = "\x01", "\x02"
+# "split": up to 4.5.x. "bare": 4.9.x, which leaves out the last separator. "current": 5.x, which writes it again.
+Dialect = Literal["split", "bare", "current"]
+
+KEYS, TAGS, WAIT, DELAY, UNIQ_KEY = "KEYS", "TAGS", "WAIT", "DELAY", "UNIQ_KEY"
+RETRY_TOPIC, REAL_TOPIC, REAL_QUEUE_ID = "RETRY_TOPIC", "REAL_TOPIC", "REAL_QID"
+PREPARED, PRODUCER_GROUP, ORIGIN_MESSAGE_ID = "TRAN_MSG", "PGROUP", "ORIGIN_MESSAGE_ID"
+RECONSUME_TIME, MAX_RECONSUME_TIMES, CLUSTER, INSTANCE_ID = (
+    "RECONSUME_TIME", "MAX_RECONSUME_TIMES", "CLUSTER", "INSTANCE_ID",
+)  # fmt: skip
+TRANSACTION_ID, BUYER_ID, REGION, TRACE = "__transactionId__", "BUYER_ID", "MSG_REGION", "TRACE_ON"
+MIN_OFFSET, MAX_OFFSET, INNER_NUM, INNER_BASE = "MIN_OFFSET", "MAX_OFFSET", "INNER_NUM", "INNER_BASE"
+INNER_MULTI_DISPATCH = "INNER_MULTI_DISPATCH"
+KEY_SEPARATOR = " "
+
+# MessageConst.STRING_HASH_SET of 5.3.3: names that an application may not use.
+RESERVED = frozenset(
+    (
+        "TRACE_ON", "MSG_REGION", "KEYS", "TAGS", "WAIT", "DELAY", "RETRY_TOPIC", "REAL_TOPIC", "REAL_QID",
+        "TRAN_MSG", "PGROUP", "MIN_OFFSET", "MAX_OFFSET", "BUYER_ID", "ORIGIN_MESSAGE_ID", "TRANSFER_FLAG",
+        "CORRECTION_FLAG", "MQ2_FLAG", "RECONSUME_TIME", "UNIQ_KEY", "MAX_RECONSUME_TIMES",
+        "CONSUME_START_TIME", "POP_CK", "POP_CK_OFFSET", "1ST_POP_TIME", "TRAN_PREPARED_QUEUE_OFFSET",
+        "DUP_INFO", "EXTEND_UNIQ_INFO", "INSTANCE_ID", "CORRELATION_ID", "REPLY_TO_CLIENT", "TTL",
+        "ARRIVE_TIME", "PUSH_REPLY_TIME", "CLUSTER", "MSG_TYPE", "INNER_MULTI_QUEUE_OFFSET", "TIMER_DELAY_MS",
+        "TIMER_DELAY_SEC", "TIMER_DELIVER_MS", "TIMER_ENQUEUE_MS", "TIMER_DEQUEUE_MS", "TIMER_ROLL_TIMES",
+        "TIMER_OUT_MS", "TIMER_DEL_UNIQKEY", "TIMER_DELAY_LEVEL", "__BORNHOST", "BORN_TIMESTAMP",
+        "DLQ_ORIGIN_TOPIC", "DLQ_ORIGIN_MESSAGE_ID", "__CRC32#",
+    )
+)  # fmt: skip
+
+
+def encode(properties: Mapping[str, str], dialect: Dialect = "current") -> str:
+    """messageProperties2String: in the order of the mapping, separators in values as they are."""
+    text = "".join(f"{name}{NAME_VALUE}{value}{PROPERTY}" for name, value in properties.items())
+    return text[:-1] if dialect == "bare" else text
+
+
+def decode(text: str, dialect: Dialect = "current") -> dict[str, str]:
+    """string2messageProperties: what a value with a separator, an empty one or a double one comes to in Java."""
+    return _by_split(text) if dialect == "split" else _by_index(text)
+
+
+def _by_split(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for item in split(text, PROPERTY):
+        parts = split(item, NAME_VALUE)
+        if len(parts) == 2:
+            found[parts[0]] = parts[1]
+    return found
+
+
+def _by_index(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for item in text.split(PROPERTY):
+        at = item.find(NAME_VALUE)
+        # at least one character on either side
+        if 0 < at < len(item) - 1:
+            found[item[:at]] = item[at + 1 :]
+    return found
+
+
+def pieces(text: str) -> list[tuple[str, str | None]]:
+    """Every piece in order, those included that Java drops: a name without a value has None."""
+    items = text.split(PROPERTY)
+    if items and not items[-1]:
+        items.pop()
+    return [(name, value if mark else None) for name, mark, value in (item.partition(NAME_VALUE) for item in items)]
+
+
+def keys_of(properties: Mapping[str, str]) -> list[str]:
+    """The keys that the broker indexes besides UNIQ_KEY: KEYS cut at spaces, without the empty ones."""
+    return [key for key in properties.get(KEYS, "").split(KEY_SEPARATOR) if key]
+
+
+def add_missing_separator(text: str) -> str:
+    """Text to which more properties can be appended, whichever generation wrote it."""
+    return text if not text or text.endswith(PROPERTY) else text + PROPERTY

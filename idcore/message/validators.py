@@ -1,0 +1,68 @@
+"""What the client and the broker refuse before they take a message (Validators, TopicValidator). Sends nothing."""
+
+from __future__ import annotations
+
+from idcore.message import javatext
+from idcore.message import properties as names
+from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX, Message
+from idcore.message.words import refuse
+
+TOPIC_MOST, RETRY_TOPIC_MOST = 127, 255
+MESSAGE_MOST = 4 << 20  # maxMessageSize of producer and broker
+PROPERTIES_MOST = 32_767
+_TOPIC_LETTERS = frozenset("%|-_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+
+SCHEDULE_TOPIC, HALF_TOPIC, OP_HALF_TOPIC = (
+    "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC",
+)  # fmt: skip
+CHECK_MAX_TIME_TOPIC = "TRANS_CHECK_MAX_TIME_TOPIC"
+_FORBIDDEN = frozenset(
+    (SCHEDULE_TOPIC, HALF_TOPIC, OP_HALF_TOPIC, CHECK_MAX_TIME_TOPIC, "SELF_TEST_TOPIC", "OFFSET_MOVED_EVENT")
+)
+SYSTEM_TOPICS = _FORBIDDEN | {"TBW102", "BenchmarkTest", "RMQ_SYS_TRACE_TOPIC", "CHECKPOINT_TOPIC"}
+_SYSTEM_PREFIX = "rmq_sys_"
+
+
+def is_system_topic(topic: str) -> bool:
+    """TopicValidator.isSystemTopic; retry and dead letter topics are none."""
+    return topic in SYSTEM_TOPICS or topic.startswith(_SYSTEM_PREFIX)
+
+
+def check_topic(topic: str) -> None:
+    """Validators.checkTopic: what a client may name."""
+    if javatext.is_blank(topic):
+        raise refuse("topic_blank", "topic")
+    if javatext.units(topic) > TOPIC_MOST:
+        raise refuse("topic_length", "topic", None, most=TOPIC_MOST)
+    _check_letters(topic)
+
+
+def check_broker_topic(topic: str) -> None:
+    """TopicValidator.validateTopic: what a broker may hold; %RETRY% and %DLQ% topics may be longer."""
+    if javatext.is_blank(topic):
+        raise refuse("topic_blank", "topic")
+    _check_letters(topic)
+    most = RETRY_TOPIC_MOST if topic.startswith((RETRY_PREFIX, DLQ_PREFIX)) else TOPIC_MOST
+    if javatext.units(topic) > most:
+        raise refuse("topic_length", "topic", None, most=most)
+
+
+def _check_letters(topic: str) -> None:
+    if not _TOPIC_LETTERS.issuperset(topic):
+        raise refuse("topic_characters", "topic", None, topic=topic)
+
+
+def check_message(message: Message, most: int = MESSAGE_MOST) -> None:
+    """Validators.checkMessage: what a producer refuses to send."""
+    check_topic(message.topic)
+    if message.topic in _FORBIDDEN:
+        raise refuse("topic_forbidden", "topic", None, topic=message.topic)
+    if message.body is None:
+        raise refuse("body_null", "body")
+    if not message.body:
+        raise refuse("body_zero", "body")
+    if len(message.body) > most:
+        raise refuse("body_over", "body", None, most=most)
+    path = message.properties.get(names.INNER_MULTI_DISPATCH)
+    if path is not None and "/" in path:
+        raise refuse("dispatch_path", "properties", None, path=path)

@@ -1,0 +1,88 @@
+"""The form in which a client sends a message inside a batch, and one message after another. Knows no stored record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from idcore.layout import PROPERTIES_LENGTH, WIRE_HEAD
+from idcore.message import flags
+from idcore.message import properties as names
+from idcore.message.javatext import to_bytes, to_text
+from idcore.message.model import Message, MessageExt
+from idcore.message.properties import Dialect
+from idcore.message.reader import Bytes, Reader
+from idcore.message.validators import PROPERTIES_MOST
+from idcore.message.words import refuse
+
+_SMALLEST = WIRE_HEAD.size + PROPERTIES_LENGTH.size
+
+
+def encode_message(message: Message, dialect: Dialect = "current") -> bytes:
+    """MessageDecoder.encodeMessage: flag, body and properties; the topic travels once, with the request."""
+    body = message.body
+    if body is None:
+        raise refuse("body_null", "body")
+    raw = to_bytes(names.encode(message.properties, dialect))
+    if len(raw) > PROPERTIES_MOST:  # Java lets the short wrap and writes what nobody can read
+        raise refuse("properties_long", "properties_length", None, size=len(raw), most=PROPERTIES_MOST)
+    size = _SMALLEST + len(body) + len(raw)
+    head = WIRE_HEAD.struct.pack(size, 0, 0, message.flag, len(body))
+    return b"".join((head, body, PROPERTIES_LENGTH.struct.pack(len(raw)), raw))
+
+
+def encode_messages(messages: Iterable[Message], dialect: Dialect = "current") -> bytes:
+    """MessageDecoder.encodeMessages, and MessageBatch.encode: one after the other."""
+    return b"".join(encode_message(message, dialect) for message in messages)
+
+
+def decode_message(raw: Bytes, start: int = 0, topic: str = "", dialect: Dialect = "current") -> tuple[Message, int]:
+    """One message and the place behind it. The bytes carry no topic."""
+    reader = Reader(raw, start)
+    size, _magic, _crc, flag, body_length = reader.fixed(WIRE_HEAD)
+    if size < _SMALLEST:
+        raise refuse("total_size", "total_size", start, size=size, least=_SMALLEST)
+    reader.stop = start + size
+    length_at = start + WIRE_HEAD.span("body_length").start
+    body = reader.counted("body", "body_length", body_length, length_at)
+    length_at = reader.at
+    (length,) = reader.fixed(PROPERTIES_LENGTH)
+    text = to_text(reader.counted("properties", "properties_length", length, length_at))
+    if reader.at != start + size:
+        raise refuse("sum", "total_size", start, size=size, parts=reader.at - start)
+    return Message(topic, body, flag, names.decode(text, dialect)), reader.at
+
+
+def decode_messages(raw: Bytes, topic: str = "", dialect: Dialect = "current") -> Iterator[Message]:
+    """Every message of a batch's body."""
+    at = 0
+    while at < len(raw):
+        message, at = decode_message(raw, at, topic, dialect)
+        yield message
+
+
+def count_messages(raw: Bytes) -> int:
+    """countInnerMsgNum, by sizes alone."""
+    at = count = 0
+    while at < len(raw):
+        (size, *_) = Reader(raw, at).fixed(WIRE_HEAD)
+        if size < _SMALLEST:
+            raise refuse("total_size", "total_size", at, size=size, least=_SMALLEST)
+        at += size
+        count += 1
+    return count
+
+
+def unwrap(outer: MessageExt) -> Sequence[MessageExt]:
+    """The messages of an inner batch: each takes the stored values of the outer one, and its own place in the queue."""
+    if not outer.sys_flag & (flags.INNER_BATCH | flags.NEED_UNWRAP) or outer.body is None:
+        return (outer,)
+    inner = []
+    for place, message in enumerate(decode_messages(outer.body, outer.topic)):
+        made = replace(
+            outer, body=message.body, flag=message.flag, properties=message.properties,
+            queue_offset=outer.queue_offset + place, store_size=0, body_crc=0, reconsume_times=0,
+            prepared_transaction_offset=0,
+        ).with_property(names.WAIT, "true" if outer.wait_store_ok else "false")  # fmt: skip
+        inner.append(made)
+    return inner
