@@ -1,0 +1,85 @@
+"""Where a server listens: an IP address with a port, or a configured name that becomes one. Dials nobody."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from dataclasses import dataclass
+
+from idcore.ids.model import host_bytes, host_text
+from idcore.remoting.errors import ProfileError, Unreachable
+
+_ENDPOINT = re.compile(r"(?:\[(?P<v6>[^\]]+)\]|(?P<host>[^\[\]:\s]+)):(?P<port>\d{1,5})")
+_NAME = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(?:\.[A-Za-z0-9_-]{1,63})*\.?")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Address:
+    """An IP address and a port: the only thing that is ever dialled."""
+
+    ip: bytes
+    port: int
+
+    @classmethod
+    def of(cls, host: str | bytes, port: int) -> Address:
+        """From an address as text or as raw bytes, as it stands in an id."""
+        return cls(_plain(host_bytes(host)), port)
+
+    @property
+    def host(self) -> str:
+        """The address without its port."""
+        return host_text(self.ip)
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if len(self.ip) == 16 else f"{self.host}:{self.port}"
+
+
+def _plain(ip: bytes) -> bytes:
+    # ::ffff:10.0.0.1 and 10.0.0.1 are one host; a guard that compares must not see two.
+    return ip[12:] if len(ip) == 16 and ip[:12] == bytes(10) + b"\xff\xff" else ip
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """`host:port` as somebody configured or registered it; the host may be a name."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> Endpoint:
+        """From `10.0.0.1:9876`, `[::1]:9876`, `::1:9876` (as RocketMQ prints it) or `name:9876`."""
+        given = text.strip()
+        match = _ENDPOINT.fullmatch(given)
+        host, port = (match["v6"] or match["host"], match["port"]) if match else given.rpartition(":")[::2]
+        try:
+            host = str(ipaddress.ip_address(host))
+        except ValueError:
+            if match is None or match["v6"] or not _NAME.fullmatch(host) or re.fullmatch(r"[\d.]+", host):
+                raise ProfileError(f"{text[:80]!r} is no HOST:PORT", "address", None, text[:80], "endpoint") from None
+        if not (port.isascii() and port.isdigit()) or not 1 <= int(port) <= 65_535:
+            raise ProfileError(f"{text[:80]!r} has no port between 1 and 65535", "port", None, text[:80], "endpoint")
+        return cls(host, int(port))
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def is_name(self) -> bool:
+        """Whether a name service has to be asked for the address."""
+        try:
+            ipaddress.ip_address(self.host)
+        except ValueError:
+            return True
+        return False
+
+    def resolve(self) -> tuple[Address, ...]:
+        """Every address of the host, in the system's order; a name is asked for now, an address never."""
+        if not self.is_name:
+            return (Address.of(self.host, self.port),)
+        try:
+            found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as problem:
+            raise Unreachable.at(str(self), f"its name cannot be resolved ({problem})") from None
+        return tuple(dict.fromkeys(Address.of(str(where[0]).partition("%")[0], self.port) for *_, where in found))

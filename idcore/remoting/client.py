@@ -1,0 +1,240 @@
+"""Questions over sockets: pooled connections, TLS, signatures, timeouts, answers paired by opaque. Reads no records."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TypeVar
+
+from idcore.remoting.acl import Credentials, sign
+from idcore.remoting.address import Address
+from idcore.remoting.errors import Closed, FrameError, NotInTopology, RemotingError, Unreachable
+from idcore.remoting.frame import LONGEST_FRAME, Frame, FrameReader, encode
+from idcore.remoting.requests import VERSION, ReadCode, Request
+
+T = TypeVar("T")
+
+# Questions on their way at once on one connection: few enough that they fit the socket's buffers unread.
+_IN_FLIGHT = 32
+_IDLE_EACH = 8
+_PORTION = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """How connections are encrypted: the context, and the name a certificate must carry (None: the address)."""
+
+    context: ssl.SSLContext
+    server_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds to connect, seconds to answer everything asked at once, bytes of one frame."""
+
+    connect_seconds: float = 3.0
+    answer_seconds: float = 5.0
+    longest_frame: int = LONGEST_FRAME
+
+
+class Client:
+    """Asks servers by address. `may_dial` is asked before every connection; what it refuses is never contacted."""
+
+    def __init__(
+        self,
+        may_dial: Callable[[Address], bool],
+        credentials: Credentials | None = None,
+        tls: Tls | None = None,
+        limits: Limits | None = None,
+        name: str = "",
+    ) -> None:
+        self._may_dial = may_dial
+        self._credentials = credentials
+        self._tls = tls
+        self._limits = limits or Limits()
+        self._name = name
+        self._idle: dict[Address, list[_Connection]] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes what is idle; what is in use is closed as it comes back."""
+        with self._lock:
+            self._closed = True
+            idle = [connection for held in self._idle.values() for connection in held]
+            self._idle.clear()
+        for connection in idle:
+            connection.close()
+
+    def ask(self, address: Address, request: Request[T]) -> T:
+        """One question's answer, or the error in its place."""
+        answer = self.ask_all(address, [request])[0]
+        if isinstance(answer, RemotingError):
+            raise answer
+        return answer
+
+    def ask_all(self, address: Address, requests: Sequence[Request[T]]) -> list[T | RemotingError]:
+        """Many questions on one connection, answers in the order of the questions, a refused one as its error.
+
+        Raises Unreachable where the connection fails: then none of the answers counts.
+        """
+        if not requests:
+            return []
+        for request in requests:
+            ReadCode(request.code)  # ValueError for a code that is not ours, before anybody is contacted
+        if not self._may_dial(address):
+            raise NotInTopology.refuse(str(address), self._name)
+        connection = self._taken(address)
+        if connection is not None:
+            # What was idle may have been closed by the server meanwhile. Nothing that is asked here changes anything,
+            # so it is asked again.
+            try:
+                return self._exchange(connection, requests)
+            except Closed:
+                self._drop_idle(address)
+        return self._exchange(_Connection(address, self._tls, self._limits), requests)
+
+    def _exchange(self, connection: _Connection, requests: Sequence[Request[T]]) -> list[T | RemotingError]:
+        try:
+            frames = connection.exchange(requests, self._credentials)
+        except FrameError as problem:
+            connection.close()
+            raise Unreachable.at(str(connection.address), f"its answer is no RocketMQ frame: {problem}") from problem
+        except BaseException:
+            connection.close()
+            raise
+        self._give_back(connection)
+        return [_result(request, frame, connection.address) for request, frame in zip(requests, frames, strict=True)]
+
+    def _taken(self, address: Address) -> _Connection | None:
+        with self._lock:
+            held = self._idle.get(address)
+            return held.pop() if held else None
+
+    def _drop_idle(self, address: Address) -> None:
+        with self._lock:
+            idle = self._idle.pop(address, [])
+        for connection in idle:
+            connection.close()
+
+    def _give_back(self, connection: _Connection) -> None:
+        with self._lock:
+            held = self._idle.setdefault(connection.address, [])
+            if not self._closed and len(held) < _IDLE_EACH:
+                held.append(connection)
+                return
+        connection.close()
+
+
+def _result(request: Request[T], frame: Frame, address: Address) -> T | RemotingError:
+    try:
+        return request.result(frame, str(address))
+    except RemotingError as problem:
+        return problem
+
+
+class _Connection:
+    """One socket, used by one caller at a time."""
+
+    def __init__(self, address: Address, tls: Tls | None, limits: Limits) -> None:
+        self.address = address
+        self._limits = limits
+        self._opaques = itertools.count(1)
+        self._reader = FrameReader(limits.longest_frame)
+        self._socket = _connected(address, tls, limits.connect_seconds)
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def exchange(self, requests: Sequence[Request[T]], credentials: Credentials | None) -> list[Frame]:
+        """The frames that answer these requests, in their order."""
+        until = time.monotonic() + self._limits.answer_seconds
+        answers: dict[int, Frame] = {}
+        places: dict[int, int] = {}
+        sent = 0
+        while len(answers) < len(requests):
+            while sent < len(requests) and len(places) < _IN_FLIGHT:
+                opaque = next(self._opaques) & 0x7FFFFFFF
+                self._send(requests[sent], opaque, credentials, until)
+                places[opaque] = sent
+                sent += 1
+            for frame in self._received(until):
+                # A server may ask as well (NOTIFY_CONSUMER_IDS_CHANGED); nobody here answers. An opaque that is not
+                # ours answers no question of ours.
+                place = places.pop(frame.opaque, None) if frame.is_response else None
+                if place is not None:
+                    answers[place] = frame
+        return [answers[place] for place in range(len(requests))]
+
+    def _send(self, request: Request[T], opaque: int, credentials: Credentials | None, until: float) -> None:
+        # The only place that sends, and ReadCode holds every code there is for it.
+        code = ReadCode(request.code)
+        fields = request.fields()
+        signed = fields if credentials is None else sign(fields, b"", credentials)
+        raw = encode(Frame(int(code), opaque, 0, "PYTHON", VERSION, None, signed))
+        self._socket.settimeout(self._left(until))
+        try:
+            self._socket.sendall(raw)
+        except OSError as problem:
+            raise self._failed(problem) from None
+
+    def _received(self, until: float) -> list[Frame]:
+        self._socket.settimeout(self._left(until))
+        try:
+            portion = self._socket.recv(_PORTION)
+        except OSError as problem:
+            raise self._failed(problem) from None
+        if not portion:
+            raise Closed.at(str(self.address), "it closed the connection")
+        return list(self._reader.feed(portion))
+
+    def _left(self, until: float) -> float:
+        left = until - time.monotonic()
+        if left <= 0:
+            raise Unreachable.at(str(self.address), f"no answer within {self._limits.answer_seconds:g} s")
+        return left
+
+    def _failed(self, problem: OSError) -> Unreachable:
+        if isinstance(problem, TimeoutError):
+            return Unreachable.at(str(self.address), f"no answer within {self._limits.answer_seconds:g} s")
+        kind = Closed if isinstance(problem, ConnectionError) else Unreachable
+        return kind.at(str(self.address), _why(problem))
+
+
+def _connected(address: Address, tls: Tls | None, seconds: float) -> socket.socket:
+    try:
+        plain = socket.create_connection((address.host, address.port), seconds)
+    except TimeoutError:
+        raise Unreachable.at(str(address), f"no connection within {seconds:g} s") from None
+    except OSError as problem:
+        raise Unreachable.at(str(address), _why(problem)) from None
+    try:
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if tls is None:
+            return plain
+        return tls.context.wrap_socket(plain, server_hostname=tls.server_name or address.host)
+    except OSError as problem:
+        plain.close()
+        raise Unreachable.at(str(address), f"TLS: {_why(problem)}") from None
+
+
+def _why(problem: OSError) -> str:
+    if isinstance(problem, ssl.SSLCertVerificationError):
+        return f"its certificate is not accepted ({problem.verify_message})"
+    if isinstance(problem, ssl.SSLError):
+        return str(problem.reason or problem).lower().replace("_", " ")
+    return (problem.strerror or str(problem) or type(problem).__name__).lower()

@@ -1,0 +1,108 @@
+"""What can go wrong between this machine and a cluster, one class each. Knows no socket and no message."""
+
+from __future__ import annotations
+
+from idcore.errors import IdError
+
+_SHOWN = 300
+
+
+class RemotingError(IdError):
+    """Anything that kept a question from being answered."""
+
+
+class FrameError(RemotingError):
+    """Bytes that are no frame: the field, how many bytes it needs, how many are left."""
+
+    @classmethod
+    def short(cls, what: str, field: str, byte: int, needed: int, remaining: int) -> FrameError:
+        """A field that needs more bytes than there are."""
+        problem = f"{what}: {field} needs {needed} bytes, {remaining} remain"
+        return cls(problem, field, byte, None, "frame_short", {"needed": needed, "remaining": remaining})
+
+    @classmethod
+    def wrong(cls, problem: str, field: str, byte: int | None = None) -> FrameError:
+        """A field whose bytes are there and make no sense."""
+        return cls(problem, field, byte, None, "frame_wrong")
+
+    @property
+    def needed(self) -> int | None:
+        """Bytes that the field needs, where that is the problem."""
+        return self.values.get("needed")
+
+    @property
+    def remaining(self) -> int | None:
+        """Bytes that were left for it."""
+        return self.values.get("remaining")
+
+
+class ProfileError(RemotingError):
+    """A cluster profile that cannot be used; `field` is the key in the file or the name in the environment."""
+
+
+class Unreachable(RemotingError):
+    """An address that did not answer: refused, timed out, closed early, or spoke no TLS we accept."""
+
+    @classmethod
+    def at(cls, address: str, why: str) -> Unreachable:
+        """The address and what happened there."""
+        return cls(
+            f"{address} did not answer: {why}", None, None, None, "unreachable", {"address": address, "why": why}
+        )
+
+    @property
+    def address(self) -> str:
+        """Who did not answer."""
+        return str(self.values.get("address", ""))
+
+
+class Closed(Unreachable):
+    """A connection that the other side closed; one that had been idle is opened again."""
+
+
+class NotInTopology(RemotingError):
+    """An address that the configured cluster does not list; nobody was asked."""
+
+    @classmethod
+    def refuse(cls, address: str, cluster: str) -> NotInTopology:
+        """The sentence a reader gets."""
+        problem = (
+            f"{address} is not a broker of cluster {cluster}: an address inside an id is data from a stranger,"
+            " so it was not contacted"
+        )
+        return cls(problem, None, None, None, "not_in_topology", {"address": address, "cluster": cluster})
+
+
+class AnswerError(RemotingError):
+    """An answer with an error code, in the server's own words."""
+
+    @classmethod
+    def of(cls, address: str, code: int, remark: str | None) -> AnswerError:
+        """What the server at this address said."""
+        said = " ".join((remark or "no remark").split())[:_SHOWN]
+        return cls(
+            f"{address} answered code {code}: {said}",
+            None,
+            None,
+            None,
+            "answer",
+            {"address": address, "answer": code, "remark": said},
+        )
+
+    @property
+    def answer(self) -> int:
+        """The code of the answer (ResponseCode.java)."""
+        return int(self.values.get("answer", -1))
+
+    @property
+    def remark(self) -> str:
+        """The server's words, on one line."""
+        return str(self.values.get("remark", ""))
+
+
+class NotPermitted(AnswerError):
+    """An answer that says: these credentials, or none, may not ask this."""
+
+
+class TooManyLookups(RemotingError):
+    """A user's rate limit is used up; `values["seconds"]` says for how long."""

@@ -1,0 +1,278 @@
+"""Remoting frames: bytes go in as they come, whole frames come out. No sockets, no clocks, no opinion on codes.
+
+A frame is: length 4 (of all that follows), serialisation 1, header length 3, header, body (RemotingCommand.java).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from struct import Struct
+from typing import Any, Literal, cast
+
+from idcore.remoting import loose_json
+from idcore.remoting.errors import FrameError
+
+Serialisation = Literal["JSON", "ROCKETMQ"]
+
+SERIALISATIONS: tuple[Serialisation, ...] = ("JSON", "ROCKETMQ")
+# NettyRemotingAbstract's default, com.rocketmq.remoting.frameMaxLength.
+LONGEST_FRAME = 16 * 1024 * 1024
+# LanguageCode.java; a number that is not in it stands as "#17".
+LANGUAGES = (
+    "JAVA", "CPP", "DOTNET", "PYTHON", "DELPHI", "ERLANG", "RUBY", "OTHER", "HTTP", "GO", "PHP", "OMS", "RUST",
+    "NODE_JS",
+)  # fmt: skip
+
+RESPONSE, ONE_WAY = 1, 2
+_PREFIX = 8
+_HEAD = Struct(">hBhiii")
+_INT = range(-(1 << 31), 1 << 31)
+_SHORT = range(-(1 << 15), 1 << 15)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One command on the wire. `fields` are the extFields: None where the sender wrote none at all."""
+
+    code: int
+    opaque: int
+    flag: int = 0
+    language: str = "JAVA"
+    version: int = 0
+    remark: str | None = None
+    fields: Mapping[str, str] | None = None
+    body: bytes = b""
+    serialisation: Serialisation = "JSON"
+
+    @property
+    def is_response(self) -> bool:
+        """Whether this answers a request."""
+        return bool(self.flag & RESPONSE)
+
+    def field(self, name: str) -> str | None:
+        """One of the extFields, None when it is absent."""
+        return None if self.fields is None else self.fields.get(name)
+
+
+def encode(frame: Frame) -> bytes:
+    """The bytes of a frame, as Java writes them."""
+    header = _json_header(frame) if frame.serialisation == "JSON" else _binary_header(frame)
+    if len(header) > 0xFFFFFF:
+        raise FrameError.wrong(f"a header of {len(header)} bytes does not fit its three-byte length", "header")
+    kind = SERIALISATIONS.index(frame.serialisation)
+    total = 4 + len(header) + len(frame.body)
+    return total.to_bytes(4, "big") + bytes([kind]) + len(header).to_bytes(3, "big") + header + frame.body
+
+
+def decode(raw: bytes) -> Frame:
+    """The one frame that these bytes are, no more and no less."""
+    reader = FrameReader()
+    frames = list(reader.feed(raw))
+    reader.end()
+    if len(frames) != 1:
+        raise FrameError.wrong(f"{len(frames)} frames where one was expected", "length", 0)
+    return frames[0]
+
+
+class FrameReader:
+    """Takes bytes in any portions and gives whole frames; after an error it gives the same error for ever."""
+
+    def __init__(self, longest: int = LONGEST_FRAME) -> None:
+        self._longest = longest
+        self._bytes = bytearray()
+        self._error: FrameError | None = None
+
+    def feed(self, portion: bytes) -> Iterator[Frame]:
+        """The frames that these bytes complete, in order."""
+        if self._error is not None:
+            raise self._error
+        self._bytes += portion
+        try:
+            while (frame := self._next()) is not None:
+                yield frame
+        except FrameError as problem:
+            self._error = problem
+            self._bytes.clear()
+            raise
+
+    def end(self) -> None:
+        """The stream has ended; an error when that was inside a frame."""
+        if self._error is not None:
+            raise self._error
+        if self._bytes:
+            held = len(self._bytes)
+            needed = 4 + int.from_bytes(self._bytes[:4], "big") if held >= 4 else 4
+            raise FrameError.short(
+                "the stream ended inside a frame", "length" if held < 4 else "frame", 0, needed, held
+            )
+
+    def _next(self) -> Frame | None:
+        held = len(self._bytes)
+        if held < 4:
+            return None
+        # The length is judged before anything is kept for it: a stranger's four bytes do not reserve memory.
+        length = int.from_bytes(self._bytes[:4], "big")
+        if length < 4:
+            raise FrameError.short("the frame is shorter than its header's length", "header length", 0, 4, length)
+        if length > self._longest:
+            raise FrameError.wrong(f"a frame of {length} bytes is over the limit of {self._longest}", "length", 0)
+        if held >= _PREFIX:
+            self._check_header(length)
+        if held < 4 + length:
+            return None
+        raw = bytes(self._bytes[: 4 + length])
+        del self._bytes[: 4 + length]
+        return _frame(raw)
+
+    def _check_header(self, length: int) -> None:
+        kind = self._bytes[4]
+        header = int.from_bytes(self._bytes[5:8], "big")
+        if kind >= len(SERIALISATIONS):
+            raise FrameError.wrong(f"serialisation {kind} is neither JSON (0) nor ROCKETMQ (1)", "serialisation", 4)
+        if header > length - 4:
+            raise FrameError.short("the header is longer than its frame", "header", _PREFIX, header, length - 4)
+
+
+def _frame(raw: bytes) -> Frame:
+    serialisation = SERIALISATIONS[raw[4]]
+    stop = _PREFIX + int.from_bytes(raw[5:8], "big")
+    read = _read_json if serialisation == "JSON" else _read_binary
+    return read(raw[_PREFIX:stop], raw[stop:])
+
+
+# ---- JSON
+
+
+def _json_header(frame: Frame) -> bytes:
+    # Keys in fastjson's order, absent ones left out, so that a recorded frame comes out byte for byte.
+    header: dict[str, Any] = {"code": frame.code}
+    if frame.fields is not None:
+        header["extFields"] = dict(frame.fields)
+    header |= {"flag": frame.flag, "language": frame.language, "opaque": frame.opaque}
+    if frame.remark is not None:
+        header["remark"] = frame.remark
+    header |= {"serializeTypeCurrentRPC": "JSON", "version": frame.version}
+    return json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def _read_json(header: bytes, body: bytes) -> Frame:
+    try:
+        values = loose_json.loads(header)
+    except ValueError as problem:
+        raise FrameError.wrong(f"the header is no JSON: {problem}", "header", _PREFIX) from None
+    if not isinstance(values, dict):
+        raise FrameError.wrong("the header is no JSON object", "header", _PREFIX)
+    language, remark = values.get("language", "JAVA"), values.get("remark")
+    if not isinstance(language, str):
+        raise FrameError.wrong(f"language is {type(language).__name__}, not text", "language")
+    if remark is not None and not isinstance(remark, str):
+        raise FrameError.wrong(f"remark is {type(remark).__name__}, not text", "remark")
+    return Frame(
+        _number(values, "code"), _number(values, "opaque", 0), _number(values, "flag", 0), language,
+        _number(values, "version", 0), remark, _fields(values.get("extFields")), body, "JSON",
+    )  # fmt: skip
+
+
+def _number(values: dict[str, Any], name: str, default: int | None = None) -> int:
+    value = values.get(name, default)
+    if not isinstance(value, int) or isinstance(value, bool) or value not in _INT:
+        raise FrameError.wrong(f"{name} is no 32-bit number", name)
+    return value
+
+
+def _fields(values: Any) -> dict[str, str] | None:
+    if values is None:
+        return None
+    if not isinstance(values, dict):
+        raise FrameError.wrong(f"extFields is {type(values).__name__}, not an object", "extFields")
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise FrameError.wrong(f"extFields.{name[:60]} is {type(value).__name__}, not text", "extFields")
+    return cast("dict[str, str]", values)
+
+
+# ---- ROCKETMQ
+
+
+def _binary_header(frame: Frame) -> bytes:
+    # RocketMQSerializable.java: code and version are shorts, keys have two bytes of length, values four.
+    for name, value, allowed in (("code", frame.code, _SHORT), ("version", frame.version, _SHORT)):
+        if value not in allowed:
+            raise FrameError.wrong(f"{name} {value} does not fit its two bytes", name)
+    remark = (frame.remark or "").encode()
+    pairs = b"".join(
+        _sized(name, 2) + _sized(value, 4) for name, value in (frame.fields or {}).items()
+    )  # fmt: skip
+    head = _HEAD.pack(
+        frame.code, _language_code(frame.language), frame.version, frame.opaque, frame.flag, len(remark)
+    )  # fmt: skip
+    return head + remark + len(pairs).to_bytes(4, "big") + pairs
+
+
+def _sized(text: str, size: int) -> bytes:
+    raw = text.encode()
+    if len(raw) >= 1 << (8 * size - 1):
+        raise FrameError.wrong(f"{len(raw)} bytes do not fit a length of {size} bytes", "extFields")
+    return len(raw).to_bytes(size, "big") + raw
+
+
+def _language_code(language: str) -> int:
+    if language in LANGUAGES:
+        return LANGUAGES.index(language)
+    number = int(language[1:]) if language.startswith("#") and language[1:].isdecimal() else 256
+    if number > 255:
+        raise FrameError.wrong(f"{language!r} is no language that a ROCKETMQ header can hold", "language")
+    return number
+
+
+def _read_binary(header: bytes, body: bytes) -> Frame:
+    walk = _Walk(header)
+    code, language, version, opaque, flag, remark_length = _HEAD.unpack(walk.take(_HEAD.size, "header"))
+    remark = walk.text(remark_length, "remark")
+    length = walk.number(4, "extFields length")
+    fields: dict[str, str] = {}
+    stop = walk.at + walk.room(length, "extFields")
+    while walk.at < stop:
+        name = walk.text(walk.number(2, "name length"), "name of an extField")
+        fields[name] = walk.text(walk.number(4, "value length"), f"extFields.{name[:60]}")
+    if walk.at != stop or stop != len(header):
+        problem = f"extFields end at byte {walk.at} of the header, not at {len(header)}"
+        raise FrameError.wrong(problem, "extFields", _PREFIX + walk.at)
+    name = LANGUAGES[language] if language < len(LANGUAGES) else f"#{language}"
+    return Frame(code, opaque, flag, name, version, remark or None, fields or None, body, "ROCKETMQ")
+
+
+class _Walk:
+    """A header read from left to right; each step says what it needs and what remains."""
+
+    def __init__(self, header: bytes) -> None:
+        self._header = header
+        self.at = 0
+
+    def room(self, size: int, field: str) -> int:
+        """The size, when so many bytes remain."""
+        remaining = len(self._header) - self.at
+        if not 0 <= size <= remaining:
+            raise FrameError.short("the ROCKETMQ header is cut off", field, _PREFIX + self.at, size, remaining)
+        return size
+
+    def take(self, size: int, field: str) -> bytes:
+        """The next bytes."""
+        start = self.at
+        self.at += self.room(size, field)
+        return self._header[start : self.at]
+
+    def number(self, size: int, field: str) -> int:
+        """The next bytes as a signed number, which Java's lengths are."""
+        return int.from_bytes(self.take(size, field), "big", signed=True)
+
+    def text(self, size: int, field: str) -> str:
+        """The next bytes as UTF-8."""
+        start = self.at
+        try:
+            return self.take(size, field).decode("utf-8")
+        except UnicodeDecodeError as problem:
+            place = _PREFIX + start + problem.start
+            raise FrameError.wrong(f"{field} is no UTF-8: {problem.reason}", field, place) from None
