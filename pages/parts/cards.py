@@ -179,12 +179,11 @@ def many(items: Sequence[Found], view: View, clock: Clock, *, first: int = 1, fi
         Column("counter", words("col.counter"), right=True, mono=True, role="counter"),
         Column("segment", words("col.segment"), mono=True, role="offset"),
         Column("position", words("col.position"), right=True, mono=True, role="offset"),
+        Column("line", words("col.line"), right=True, mono=True),
+        *([Column("file", words("col.file_name"))] if files else []),
         Column("maker", words("col.maker")),
         Column("why", words("col.why"), wide=True),
-        Column("line", words("col.line"), right=True, mono=True),
     ]
-    if files:
-        columns.append(Column("file", words("col.file_name")))
     return table(
         columns, (_row(item, view, clock, files) for item in items), words("table.ids"), first=first, numbered=True
     )
@@ -210,8 +209,8 @@ def _row(item: Found, view: View, clock: Clock, files: bool) -> list[object]:
     else:
         cells += [made.host, made.pid, made.loader_text, sent_text(sent, view.zone), f"{made.counter:,}", None, None]
     reasons = words("semicolon").join(words.coded(reason) for reason in why(best, item.token, clock))
-    cells += [words.coded(best.made_by), reasons, f"{item.token.line:,}"]
-    return [*cells, item.source] if files else cells
+    place: list[object] = [f"{item.token.line:,}", *([item.source] if files else [])]
+    return [*cells, *place, words.coded(best.made_by), reasons]
 
 
 def refused(items: Sequence[Found], view: View, *, files: bool = False) -> Html:

@@ -74,10 +74,14 @@ def tint(colour: str, alpha: float) -> str:
     return f"rgba({red},{green},{blue},{alpha:g})"
 
 
-def ramp(palette: Palette, role: str) -> list[list[Any]]:
-    """A scale from barely there to the role's full colour."""
-    colour = palette.roles[role]
+def ramp(colour: str) -> list[list[Any]]:
+    """A scale from barely there to the full colour."""
     return [[0.0, tint(colour, 0.18)], [0.5, tint(colour, 0.6)], [1.0, tint(colour, 1)]]
+
+
+def local(moment: datetime, zone: tzinfo) -> datetime:
+    """An instant as the reader's wall clock."""
+    return moment.astimezone(zone).replace(tzinfo=None)
 
 
 def wall_clock(moments: pd.Series, zone: tzinfo) -> pd.Series:

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from pages.parts.figures import DATES, MONO, axis, clock_title, paper, ramp, series_colour, tint, wall_clock
+from idcore.growth import Log
+from idcore.growth import speeds as speeds_of
+from pages.parts.figures import (
+    DATES,
+    MONO,
+    axis,
+    clock_title,
+    local,
+    paper,
+    ramp,
+    series_colour,
+    step_minutes,
+    tint,
+    wall_clock,
+)
 from pages.parts.roles import Palette
 from pages.parts.text import Words
 
 GIB = 1 << 30
 MOST_CELLS = 300
+SLIVER = 0.1  # offsets that fill less of the axis than this have one of their own
+STEPS = 120  # steps in which the speed of a log is drawn
+
+
+def colours_of(addresses: Sequence[str], palette: Palette) -> dict[str, str]:
+    """A colour for each broker, the same wherever it is drawn; in the order of addresses, not of today's sizes."""
+    return {address: series_colour(palette, place) for place, address in enumerate(sorted(addresses))}
 
 
 def cells(segments: pd.DataFrame) -> tuple[pd.DataFrame, int]:
@@ -42,21 +64,62 @@ def log(
     bins: pd.DataFrame,
     words: Words,
     palette: Palette,
+    colour: str,
     *,
     kept_from: int | None = None,
+    hours: int = 72,
 ) -> go.Figure:
-    """One broker: its files as a strip, the histogram of its offsets under it, on one axis in GiB."""
+    """One broker: its files as a strip, the histogram of its offsets under it.
+
+    Both share an axis in GiB, unless the offsets fill a sliver of it only: then the histogram has an axis of its own,
+    and a mark in the strip says where it lies. A single offset needs no histogram.
+    """
     strip, together = cells(segments)
-    figure = make_subplots(
-        rows=2,
-        cols=1,
-        shared_xaxes=True,
-        row_heights=[0.26, 0.74],
-        vertical_spacing=0.05,
-        figure=go.Figure(layout=paper(palette, 190, top=4)),
-    )
     left, right = float(strip["from_gib"].iloc[0]), float(strip["from_gib"].iloc[-1] + together)
-    edges = [*strip["from_gib"].tolist(), right]
+    low, high = int(segments["min_offset"].min()), int(segments["max_offset"].max())
+    close = (high - low) / GIB < SLIVER * (right - left)
+    rows = 1 if high == low else 2
+    figure = make_subplots(
+        rows=rows,
+        cols=1,
+        shared_xaxes=not close,
+        row_heights=[0.24, 0.76] if rows == 2 else [1.0],
+        vertical_spacing=0.05 if not close else 0.22,
+        figure=go.Figure(layout=paper(palette, {1: 66, 2: 216 if close else 190}[rows], top=4)),
+    )
+    _strip(figure, strip, left, right, words, palette, colour)
+    pad = (right - left) * 0.004
+    quiet = axis(palette, showgrid=False, fixedrange=True, range=[left - pad, right + pad], tickformat=",", nticks=8)
+    figure.update_xaxes(quiet)
+    figure.update_yaxes(axis(palette, visible=False, fixedrange=True), row=1, col=1)
+    named = {"font": {"size": 12, "color": palette.muted}, "standoff": 6}
+    if rows == 2:
+        _histogram(figure, bins, words, colour, 1 if close else GIB)
+        figure.update_yaxes(axis(palette, rangemode="tozero", nticks=3, tickformat=",", fixedrange=True), row=2, col=1)
+    if close:
+        figure.add_vrect(
+            x0=low / GIB, x1=high / GIB, row=1, col=1, line={"color": palette.text, "width": 2}, fillcolor=palette.text
+        )
+        figure.update_xaxes(tickvals=[left, right], ticktext=[f"{left:,.0f} GiB", f"{right:,.0f} GiB"], row=1, col=1)
+        if rows == 2:
+            edge = (high - low) * 0.02
+            near = axis(
+                palette, showgrid=False, fixedrange=True, range=[low - edge, high + edge], tickformat=",d", nticks=5
+            )
+            figure.update_xaxes(near, row=2, col=1)
+            figure.update_xaxes(title={"text": words("brokers.axis_bytes"), **named}, row=2, col=1)
+    else:
+        figure.update_xaxes(title={"text": words("brokers.axis"), **named}, row=2, col=1)
+    if kept_from is not None:
+        _cut(figure, left, min(kept_from / GIB, right), right, words("brokers.cut", hours=hours), palette)
+    figure.update_layout(dragmode=False, bargap=0)
+    return figure
+
+
+def _strip(
+    figure: go.Figure, strip: pd.DataFrame, left: float, right: float, words: Words, palette: Palette, colour: str
+) -> None:
+    """The files as cells, the darker the more ids; a frame around them all."""
     figure.add_shape(
         type="rect",
         x0=left,
@@ -69,69 +132,69 @@ def log(
         line={"width": 1, "color": palette.line},
         fillcolor="rgba(0,0,0,0)",
     )
-    hover = [_cell_hover(row, words) for row in strip.itertuples()]
     figure.add_heatmap(
         z=[strip["ids"].tolist()],
-        x=edges,
+        x=[*strip["from_gib"].tolist(), right],
         y=[0, 1],
-        colorscale=ramp(palette, "offset"),
+        colorscale=ramp(colour),
         showscale=False,
         zmin=0,
+        zmax=float(strip["ids"].max()),
         xgap=1.5 if len(strip) <= 200 else 0,
-        hovertext=[hover],
+        hovertext=[[_cell_hover(row, words) for row in strip.itertuples()]],
         hoverinfo="text",
         hoverongaps=False,
         row=1,
         col=1,
     )
-    width = (bins["to_offset"] - bins["from_offset"]) / GIB
+
+
+def _histogram(figure: go.Figure, bins: pd.DataFrame, words: Words, colour: str, unit: int) -> None:
+    """Ids by offset; the bins are the scan's own."""
+    width = (bins["to_offset"] - bins["from_offset"]) / unit
     figure.add_bar(
-        x=bins["from_offset"] / GIB + width / 2,
+        x=bins["from_offset"] / unit + width / 2,
         y=bins["ids"],
         width=width,
         row=2,
         col=1,
-        marker={"color": palette.roles["offset"], "line": {"width": 0}},
+        marker={"color": colour, "line": {"width": 0}},
         customdata=list(zip(bins["from_offset"], bins["to_offset"], strict=True)),
         hovertemplate=f"%{{customdata[0]:,d}} – %{{customdata[1]:,d}}<br>%{{y:,d}} {words('ids')}<extra></extra>",
     )
-    if kept_from is not None and left * GIB < kept_from:
-        place = min(kept_from / GIB, right)
-        figure.add_shape(
-            type="rect",
-            x0=left,
-            x1=place,
-            y0=0,
-            y1=1,
-            xref="x",
-            yref="paper",
-            layer="above",
-            fillcolor=tint(palette.roles["warning"], 0.14),
-            line={"width": 0},
-        )
-        figure.add_annotation(
-            x=place,
-            y=1,
-            xref="x2",
-            yref="y2 domain",
-            text=words("brokers.cut"),
-            showarrow=False,
-            xanchor="right",
-            yanchor="top",
-            font={"size": 12, "color": palette.roles["warning"]},
-        )
-    figure.update_yaxes(axis(palette, visible=False, fixedrange=True), row=1, col=1)
-    figure.update_yaxes(axis(palette, rangemode="tozero", nticks=3, tickformat=",", fixedrange=True), row=2, col=1)
-    pad = (right - left) * 0.004
-    figure.update_xaxes(axis(palette, showgrid=False, fixedrange=True, range=[left - pad, right + pad]))
-    figure.update_xaxes(
-        title={"text": words("brokers.axis"), "font": {"size": 12, "color": palette.muted}, "standoff": 6},
-        tickformat=",",
-        row=2,
-        col=1,
+
+
+def _cut(figure: go.Figure, left: float, place: float, right: float, label: str, palette: Palette) -> None:
+    """What is older than the retention: a band over the files, its name on the side that has room for it."""
+    if place <= left:
+        return
+    inside = place - left > 0.3 * (right - left)
+    warning = palette.roles["warning"]
+    figure.add_shape(
+        type="rect",
+        x0=left,
+        x1=place,
+        y0=0,
+        y1=1,
+        xref="x",
+        yref="y domain",
+        layer="above",
+        fillcolor=tint(palette.background, 0.55),
+        line={"color": warning, "width": 1},
     )
-    figure.update_layout(dragmode=False, bargap=0)
-    return figure
+    figure.add_annotation(
+        x=place,
+        y=0.5,
+        xref="x",
+        yref="y domain",
+        text=label if inside else f"← {label}",
+        showarrow=False,
+        xanchor="right" if inside else "left",
+        xshift=-6 if inside else 6,
+        bgcolor=palette.background,
+        borderpad=2,
+        font={"size": 12, "color": warning},
+    )
 
 
 def _cell_hover(row: object, words: Words) -> str:
@@ -144,11 +207,12 @@ def _cell_hover(row: object, words: Words) -> str:
 
 
 def totals(brokers: pd.DataFrame, words: Words, palette: Palette, *, limit: int = 6) -> go.Figure:
-    """Ids by broker as small bars."""
+    """Ids by broker as small bars, each in its broker's colour."""
+    own = colours_of(brokers["address"].tolist(), palette)
     ordered = brokers.sort_values(["ids", "address"], ascending=[False, True])
     shown, rest = ordered.iloc[:limit], ordered.iloc[limit:]
     labels, values = shown["address"].tolist(), shown["ids"].astype(int).tolist()
-    colours = [palette.roles["broker"]] * len(labels)
+    colours = [own[address] for address in labels]
     if len(rest):
         labels.append(words("producers.others", n=f"{len(rest):,}"))
         values.append(int(rest["ids"].sum()))
@@ -184,43 +248,63 @@ def totals(brokers: pd.DataFrame, words: Words, palette: Palette, *, limit: int 
 
 
 def growth(
-    rows: pd.DataFrame, order: list[str], words: Words, palette: Palette, zone: tzinfo, zone_name: str
-) -> go.Figure:
-    """How far each broker's log had come, minute by minute, from its first dated minute on, in MB."""
-    figure = go.Figure(layout=paper(palette, 240, right=24))
-    for place, address in enumerate(order):
-        mine = rows[rows["address"] == address].sort_values("minute")
-        if mine.empty:
-            continue
+    logs: Mapping[str, Log],
+    colours: Mapping[str, str],
+    words: Words,
+    palette: Palette,
+    zone: tzinfo,
+    zone_name: str,
+) -> tuple[go.Figure, int]:
+    """How fast each log grew, in MB a second, and how far it had come, in MB; also the step in minutes."""
+    figure = make_subplots(
+        rows=2,
+        cols=1,
+        shared_xaxes=True,
+        row_heights=[0.55, 0.45],
+        vertical_spacing=0.08,
+        figure=go.Figure(layout=paper(palette, 380, right=24)),
+    )
+    span = max(int(log.minutes[-1] - log.minutes[0]) for log in logs.values()) + 1
+    step = step_minutes(span, STEPS)
+    unit, scale = ("MB", 1e6) if max(int(log.lows[-1] - log.lows[0]) for log in logs.values()) >= 5e6 else ("kB", 1e3)
+    for address, log in logs.items():
+        line = {"color": colours[address], "width": 2}
+        speeds = speeds_of(log, step)
+        if speeds:
+            clock = [local(begin, zone) for begin, _, _ in speeds] + [local(speeds[-1][1], zone)]
+            values = [speed / scale for _, _, speed in speeds]
+            figure.add_scatter(
+                x=clock,
+                y=[*values, values[-1]],
+                name=address,
+                mode="lines",
+                line={**line, "shape": "hv"},
+                row=1,
+                col=1,
+                hovertemplate=f"<b>{address}</b><br>%{{x|%Y-%m-%d %H:%M}}<br>%{{y:,.4~r}} {unit}/s<extra></extra>",
+            )
+        minutes = pd.Series(pd.to_datetime(log.minutes * 60, unit="s", utc=True))
         figure.add_scatter(
-            x=wall_clock(mine["minute"], zone),
-            y=(mine["max_offset"] - mine["min_offset"].iloc[0]) / 1e6,
+            x=wall_clock(minutes, zone),
+            y=(log.lows - log.lows[0]) / scale,
             name=address,
-            mode="lines" if len(mine) > 1 else "markers",
-            line={"color": series_colour(palette, place), "width": 2},
-            hovertemplate=f"<b>{address}</b><br>%{{x|%Y-%m-%d %H:%M}}<br>%{{y:,.1f}} MB<extra></extra>",
+            showlegend=not speeds,
+            mode="lines" if len(minutes) > 1 else "markers",
+            line=line,
+            marker={"color": line["color"]},
+            row=2,
+            col=1,
+            hovertemplate=f"<b>{address}</b><br>%{{x|%Y-%m-%d %H:%M}}<br>%{{y:,.1f}} {unit}<extra></extra>",
         )
-    figure.update_xaxes(
-        axis(
-            palette,
-            showgrid=False,
-            fixedrange=True,
-            tickformatstops=DATES,
-            title=clock_title(rows["minute"], zone, zone_name),
+    ends = pd.Series(pd.to_datetime([log.minutes[-1] * 60 for log in logs.values()], unit="s", utc=True))
+    figure.update_xaxes(axis(palette, showgrid=False, fixedrange=True, tickformatstops=DATES))
+    figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(ends, zone, zone_name)), row=2, col=1)
+    for row, key in ((1, "brokers.speed_axis"), (2, "brokers.growth_axis")):
+        quiet = axis(
+            palette, rangemode="tozero", title=words(key, unit=unit), fixedrange=True, tickformat=",", nticks=4
         )
-    )
-    figure.update_yaxes(
-        axis(palette, rangemode="tozero", title=words("brokers.growth_axis"), fixedrange=True, tickformat=",")
-    )
-    figure.update_layout(
-        dragmode=False,
-        showlegend=len(order) > 1,
-        legend={
-            "orientation": "h",
-            "y": 1.02,
-            "yanchor": "bottom",
-            "x": 0,
-            "font": {"family": MONO, "size": 12, "color": palette.text},
-        },
-    )
-    return figure
+        figure.update_yaxes(quiet, row=row, col=1)
+    names = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    font = {"family": MONO, "size": 12, "color": palette.text}
+    figure.update_layout(dragmode=False, showlegend=len(logs) > 1, legend={**names, "font": font})
+    return figure, step

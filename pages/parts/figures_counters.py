@@ -20,6 +20,7 @@ TOP = TURN - 1
 MOST_CROSSINGS = 64  # between two points: beyond that the strokes are one black wall
 MOST_LABELS = 12
 MOST_BANDS = 200
+NARROW, LABEL = 0.012, 0.07  # of the width: gaps this close share a band, and a label
 SAMPLE = 0.1  # where more than this share is missing, the input is a sample and a gap is what stands out of it
 STANDS_OUT = 20
 
@@ -230,35 +231,7 @@ def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) ->
             row=1,
             col=1,
         )
-    largest = sorted(drawn.gaps, key=lambda gap: -gap[2])
-    warning = palette.roles["warning"]
-    for begin, end, _ in largest[:MOST_BANDS]:
-        figure.add_shape(
-            type="rect",
-            x0=begin,
-            x1=end,
-            y0=0,
-            y1=1,
-            yref="paper",
-            xref="x",
-            layer="below",
-            fillcolor=tint(warning, 0.2),
-            line={"color": tint(warning, 0.55), "width": 1},
-        )
-    for begin, end, ids in largest[:MOST_LABELS]:
-        figure.add_annotation(
-            x=begin + (end - begin) / 2,
-            y=0.0,
-            yref="y domain",
-            xref="x",
-            yanchor="bottom",
-            yshift=2,
-            text=words("counters.gap_label", n=f"{ids:,}"),
-            showarrow=False,
-            textangle=-90,
-            xshift=-9,
-            font={"size": 12, "color": warning},
-        )
+    _gaps(figure, drawn, palette, words)
     for place in drawn.restarts:
         figure.add_shape(
             type="line",
@@ -290,7 +263,7 @@ def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) ->
             y=count,
             xref="x2",
             yref="y2",
-            text=words("counters.slope", n=rate_text(rate)),
+            text=words("counters.slope_mean", n=rate_text(rate)),
             showarrow=False,
             xanchor="right",
             yanchor="bottom",
@@ -298,6 +271,69 @@ def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) ->
             yshift=2,
             font={"size": 12, "color": colour},
         )
+
+
+def gathered(gaps: list[tuple[Any, Any, int]], width: Any) -> list[tuple[Any, Any, int, int]]:
+    """Gaps that lie within `width` of each other as one: begin, end, ids missing, gaps. Numbers would overprint."""
+    made: list[tuple[Any, Any, int, int]] = []
+    for begin, end, ids in sorted(gaps, key=lambda gap: gap[:2]):
+        if made and max(end, made[-1][1]) - made[-1][0] <= width:
+            first, last, before, count = made[-1]
+            made[-1] = (first, max(end, last), before + ids, count + 1)
+        else:
+            made.append((begin, end, ids, 1))
+    return made
+
+
+def _gaps(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> None:
+    """Bands where ids are missing, and their numbers as far as these can be read beside each other."""
+    places = [x for _, line, _, _ in drawn.lines for x in line if x is not None]
+    if not drawn.gaps or not places:
+        return
+    whole = max(places) - min(places)
+    warning = palette.roles["warning"]
+    bands = sorted(gathered(drawn.gaps, whole * NARROW), key=lambda gap: -gap[2])[:MOST_BANDS]
+    for begin, end, _, _ in bands:
+        figure.add_shape(
+            type="rect",
+            x0=begin,
+            x1=end,
+            y0=0,
+            y1=1,
+            yref="paper",
+            xref="x",
+            layer="below",
+            fillcolor=tint(warning, 0.2),
+            line={"color": tint(warning, 0.45), "width": 1},
+        )
+    labelled: list[Any] = []
+    for begin, end, ids, count in sorted(gathered(drawn.gaps, whole * LABEL), key=lambda gap: -gap[2]):
+        middle = begin + (end - begin) / 2
+        if len(labelled) == MOST_LABELS or any(abs(middle - place) < whole * LABEL for place in labelled):
+            continue
+        labelled.append(middle)
+        key = "counters.gap_label" if count == 1 else "counters.gaps_label"
+        figure.add_annotation(
+            x=begin,
+            y=1.0,
+            yref="y domain",
+            xref="x",
+            yanchor="top",
+            xanchor="right",
+            yshift=-6,
+            text=words(key, n=f"{ids:,}", gaps=f"{count:,}"),
+            showarrow=False,
+            textangle=-90,
+            font={"size": 12, "color": warning},
+        )
+
+
+def pause(points: pd.DataFrame) -> tuple[float, float]:
+    """The longest time in which the process made no id of this input, and its whole span, in seconds."""
+    moments = points["elapsed_ms"].sort_values()
+    if len(moments) < 2:
+        return 0.0, 0.0
+    return float(moments.diff().max()) / 1000, float(moments.iloc[-1] - moments.iloc[0]) / 1000
 
 
 def rate_text(rate: float) -> str:

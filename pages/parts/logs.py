@@ -1,35 +1,88 @@
-"""What stands around the picture of one broker's log: address, figures, first and last file, what is surely gone."""
+"""What stands around the pictures of the brokers' logs: names, files, growth, and the age of an offset asked for."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
+import streamlit as st
 
-from pages.parts import figures_brokers, marks, sentences, tables
+from idcore import growth
+from idcore.ids.identify import identify
+from idcore.ids.model import OffsetId
+from pages.parts import figures_brokers, marks, tables
 from pages.parts.markup import Html, tag
 from pages.parts.text import Words
+from pages.parts.times import full
 from pages.parts.view import View
-from pages.parts.widgets import show
+from pages.parts.widgets import said, show, small_print
 
-KEPT = timedelta(hours=72)  # fileReservedTime
-DELETES_AT = 4  # deleteWhen, the broker's hour
+LONGEST = 8_760  # hours that files may be kept: a year
 
 
-def head(row: dict[str, Any], total: int, rate: float | None, view: View) -> None:
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long the brokers keep a file, and at which hour they delete."""
+
+    hours: int
+    hour: int
+
+    def cut(self, view: View) -> datetime:
+        """What was written before this instant has probably been deleted."""
+        return growth.expired_before(view.now(), self.hours, self.hour, view.zone)
+
+
+def logs_of(rows: pd.DataFrame) -> dict[str, growth.Log]:
+    """The log of each broker that has dated lines."""
+    made = {}
+    for address, mine in rows.groupby("address", sort=False):
+        minutes = mine["minute"].astype("datetime64[us, UTC]").astype("int64") // 60_000_000
+        log = growth.of_rows(
+            zip(minutes.tolist(), mine["min_offset"].tolist(), mine["max_offset"].tolist(), strict=True)
+        )
+        if log is not None:
+            made[str(address)] = log
+    return made
+
+
+def retention() -> Retention:
+    """What the boxes further down hold, or the address; the broker's defaults otherwise."""
+
+    def chosen(name: str, usual: int, least: int, most: int) -> int:
+        value = st.session_state.get(name, st.query_params.get(name, usual))
+        return int(value) if str(value).isdigit() and least <= int(value) <= most else usual
+
+    return Retention(chosen("keep", growth.KEPT_HOURS, 1, LONGEST), chosen("delete_at", growth.DELETES_AT, 0, 23))
+
+
+def head(row: dict[str, Any], total: int, rate: float | None, colour: str, view: View) -> None:
     """One line above the picture."""
     words = view.words
     name = tables.marked(
-        tag("b", row["address"], class_="mq-mono mq-broker"), marks.of_broker(row["host"], int(row["port"])), words
+        tag("b", tables.swatch(row["address"], colour), class_="mq-mono"),
+        marks.of_broker(row["host"], int(row["port"])),
+        words,
     )
+    apart = row["max_offset"] - row["min_offset"]
     facts = [
         words.count("id", int(row["ids"])),
         words("brokers.share", share=words.share(row["ids"], total)),
-        words("brokers.span", span=words.bytes(row["max_offset"] - row["min_offset"])),
-        sentences.growth_text(rate, words),
+        words("brokers.span", span=words.bytes(apart))
+        if apart
+        else words("brokers.one", offset=f"{row['min_offset']:,}"),
+        rate_text(rate, words),
     ]
     show(tag("div", tag("span", name), *(tag("span", fact) for fact in facts if fact), class_="mq-run mq-log-head"))
+
+
+def rate_text(rate: float | None, words: Words) -> str:
+    """`7.4 MB/s`, `0.8 kB/s`."""
+    if rate is None:
+        return ""
+    unit, scale = ("MB", 1e6) if rate >= 1e5 else ("kB", 1e3) if rate >= 100 else ("B", 1)
+    return words("brokers.rate", n=f"{rate / scale:,.1f}", unit=unit)
 
 
 def foot(segments: pd.DataFrame, words: Words) -> Html:
@@ -53,25 +106,78 @@ def alt(row: dict[str, Any], segments: pd.DataFrame, words: Words) -> str:
     )
 
 
-def cut(now: datetime, view: View) -> datetime:
-    """Before this instant the default retention has deleted: 72 hours before the last 04:00."""
-    local = now.astimezone(view.zone)
-    last = local.replace(hour=DELETES_AT, minute=0, second=0, microsecond=0)
-    if last > local:
-        last -= timedelta(days=1)
-    return last - KEPT
-
-
-def kept_from(growth: pd.DataFrame, address: str, view: View) -> int | None:
+def kept_from(log: growth.Log | None, cut: datetime) -> int | None:
     """The offset a broker's log had reached at the cut; None where the dates do not reach across it."""
-    if growth.empty:
+    if log is None or not log.first <= cut < log.last:
         return None
-    mine = growth[growth["address"] == address]
-    edge = cut(view.now(), view)
-    old, new = mine[mine["minute"] < edge], mine[mine["minute"] >= edge]
-    return int(old["max_offset"].max()) if len(old) and len(new) else None
+    old = log.minutes * 60 < cut.timestamp()
+    return int(log.lows[old][-1])
 
 
-def all_old(growth: pd.DataFrame, view: View) -> bool:
-    """Whether every dated minute lies before the cut."""
-    return not growth.empty and bool(growth["minute"].max() < cut(view.now(), view))
+def ask(logs: dict[str, growth.Log], kept: Retention, view: View) -> None:
+    """The boxes: when was this offset written, and until when can its record be expected?"""
+    words = view.words
+    left, middle, right, last = st.columns([5, 4, 2, 2], gap="small", vertical_alignment="bottom")
+    asked = left.text_input(
+        words("growth.box"), key="offset", placeholder=words("growth.placeholder"), bind="query-params"
+    ).strip()
+    right.number_input(words("growth.keep"), 1, LONGEST, growth.KEPT_HOURS, key="keep", bind="query-params")
+    last.number_input(words("growth.delete_at"), 0, 23, growth.DELETES_AT, key="delete_at", bind="query-params")
+    best = identify(asked).best if asked else None
+    made = best.id if best is not None and isinstance(best.id, OffsetId) else None
+    names = list(logs)
+    if made is not None or len(names) == 1:
+        address = made.address if made is not None else names[0]
+        middle.text_input(words("col.broker"), address, disabled=True, key=f"own-{address}")
+    else:
+        address = middle.selectbox(words("col.broker"), names, key="broker", bind="query-params")
+    plain = asked.replace(",", "").replace("_", "")
+    if not asked:
+        return
+    if made is None and not (plain.isdigit() and len(plain) <= 18):
+        st.error(words("growth.no_offset"), icon=":material/block:")
+    elif address not in logs:
+        st.info(words("growth.no_log", address=address), icon=":material/info:")
+    else:
+        answer(logs[address], address, made.physical_offset if made is not None else int(plain), kept, view)
+
+
+def answer(log: growth.Log, address: str, offset: int, kept: Retention, view: View) -> None:
+    """When the offset was written and how long its record is kept, in a sentence; what it rests on below."""
+    words = view.words
+    written = growth.written(log, offset)
+    until = growth.kept(log, offset, kept.hours, kept.hour, view.zone)
+    file = f"{offset // growth.SEGMENT * growth.SEGMENT:020d}"
+    text = words(
+        f"growth.{written.how}",
+        offset=f"{offset:,}",
+        address=address,
+        at=view.minute(written.at or written.earliest or written.latest),
+    )
+    text += words(f"growth.kept_{until.bound}", until=view.minute(until.until))
+    text += words(
+        "growth.gone" if until.until <= view.now() and until.bound != "at_least" else "growth.file", file=file
+    )
+    said(text)
+    small_print(
+        [
+            words("growth.known", first=full(written.earliest, view.zone), last=full(written.latest, view.zone))
+            if written.how in ("minute", "between")
+            else "",
+            words("growth.rule", hours=kept.hours, hour=f"{kept.hour:02d}:00"),
+        ]
+    )
+
+
+def notes(logs: dict[str, growth.Log], kept: Retention, view: View) -> list[str]:
+    """What the growth rests on, what was left out of it, and whether all of it is old."""
+    words = view.words
+    if not logs:
+        return [words("growth.none")]
+    left_out = sum(log.left_out for log in logs.values())
+    old = all(log.last < kept.cut(view) for log in logs.values())
+    return [
+        words("brokers.growth_note"),
+        words("growth.left_out", n=words.count("minute", left_out)) if left_out else "",
+        words("brokers.all_old", hours=kept.hours, hour=f"{kept.hour:02d}:00") if old else "",
+    ]

@@ -6,10 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from pages.parts import times
+from pages.parts import figures_counters, times
 from pages.parts.figures_counters import SAMPLE, rate_text
-from pages.parts.text import Words
 from pages.parts.view import View
+
+STILL = 0.1  # a pause of more than this share of the whole span is worth a word beside the average
 
 
 def span(processes: pd.DataFrame, view: View) -> str:
@@ -47,8 +48,8 @@ def producers(processes: pd.DataFrame, view: View) -> str:
     return text + (words("producers.said_shared", n=words.count("fingerprint", shared)) if shared else "")
 
 
-def process(row: dict[str, Any], view: View) -> str:
-    """One process: what its counter tells."""
+def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None) -> str:
+    """One process: what its counter tells; of its points, how long it stood still."""
     words = view.words
     frame = pd.DataFrame([row])
     parts = [
@@ -77,6 +78,10 @@ def process(row: dict[str, Any], view: View) -> str:
     )
     if rate is not None and rate == rate:
         said += words("counters.said_rate", rate=rate_text(float(rate)))
+        still, whole = figures_counters.pause(points) if points is not None and not points.empty else (0.0, 0.0)
+        if still > STILL * whole:
+            said += words("counters.said_pause", pause=words.duration(still), whole=words.duration(whole))
+        said += words("stop")
     if row["tracks"] > 1:
         said += words("counters.said_tracks", n=words.count("track", int(row["tracks"])))
     return said
@@ -93,24 +98,6 @@ def brokers(rows: pd.DataFrame, view: View) -> str:
         files=words.count("segment", int(rows["segments"].sum())),
         span=words.bytes(widest),
     )
-
-
-def growth_rates(growth: pd.DataFrame) -> dict[str, float]:
-    """Bytes a second of each broker's log between its first and its last dated minute."""
-    rates = {}
-    for address, mine in growth.groupby("address"):
-        mine = mine.sort_values("minute")
-        seconds = (mine["minute"].iloc[-1] - mine["minute"].iloc[0]).total_seconds()
-        if seconds > 0 and mine["max_offset"].is_monotonic_increasing:  # a log that shrinks was dated wrongly
-            rates[str(address)] = float(mine["max_offset"].iloc[-1] - mine["max_offset"].iloc[0]) / seconds
-    return rates
-
-
-def growth_text(rate: float | None, words: Words) -> str:
-    """`7.4 MB/s`."""
-    if rate is None:
-        return ""
-    return words("brokers.rate", n=f"{rate / 1e6:,.1f}" if rate >= 1e5 else f"{rate / 1e6:,.3f}")
 
 
 def sorted_processes(processes: pd.DataFrame, by: str) -> pd.DataFrame:

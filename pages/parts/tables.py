@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -28,6 +29,11 @@ def marked(text: Any, codes: list[str] | tuple[str, ...], words: Words) -> Html:
     )
 
 
+def swatch(name: str, colour: str) -> Html:
+    """A name behind a square of its colour in the pictures."""
+    return join([tag("i", class_="mq-dot", style=f"background:{colour}"), name])
+
+
 def paged(frame: pd.DataFrame, key: str) -> tuple[pd.DataFrame, int]:
     """The rows in sight, and the number of the first."""
     pages = max(1, -(-len(frame) // ROWS))
@@ -52,30 +58,27 @@ def rate(value: Any) -> str:
     return "" if value is None or value != value else rate_text(float(value))
 
 
-def missing_share(row: Any) -> float:
-    """Which part of what was produced is missing."""
-    return float(row["missing"]) / float(row["produced"]) if row["produced"] else 0.0
-
-
 def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> None:
-    """The processes table: every column of the contract, each process a link to its counter."""
+    """The processes table: who and how many first, then when, long text last; each process a link to its counter."""
     words = view.words
+    dated = [name for name in ("zone", "zone_source", "month") if name in rows]
     columns = [
         Column("host", words("col.host"), mono=True, role="host"),
         Column("pid", words("col.pid"), mono=True, right=True, role="pid"),
         Column("loader", words("col.loader"), mono=True, role="loader"),
-        Column("maker", words("col.maker")),
-        Column("first", words("col.first"), mono=True, role="time"),
-        Column("last", words("col.last"), mono=True, role="time"),
         Column("ids", words("col.ids"), right=True),
         Column("distinct", words("col.distinct"), right=True),
-        Column("produced", words("col.produced"), right=True, help=words("col.produced.help")),
         Column("missing", words("col.missing"), right=True, help=words("col.missing.help")),
         Column("wraps", words("col.wraps"), right=True),
         Column("rate", words("col.rate"), right=True, help=words("col.rate.help")),
+        Column("first", words("col.first"), mono=True, role="time"),
+        Column("last", words("col.last"), mono=True, role="time"),
+        *(Column(name, words(f"col.{name}"), mono=name == "month") for name in dated),
+        Column("produced", words("col.produced"), right=True, help=words("col.produced.help")),
         Column("tracks", words("col.tracks"), right=True, help=words("col.tracks.help")),
         Column("order", words("col.out_of_order"), right=True),
         Column("counters", words("col.first_last_counter"), mono=True, right=True, role="counter"),
+        Column("maker", words("col.maker")),
     ]
     body = []
     for row in rows.to_dict("records"):
@@ -86,38 +89,46 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
                 marked(link(row["host"], where), marks.of_process(row), words),
                 row["pid"],
                 row["loader"],
-                words.maker(row["maker"] or ""),
-                view.full(row["first_sent_at"]),
-                view.full(row["last_sent_at"]),
                 number(row["ids"]),
                 number(row["distinct"]),
-                number(row["produced"]),
                 number(row["missing"]),
                 wraps,
                 rate(row["rate_per_second"]),
+                view.full(row["first_sent_at"]),
+                view.full(row["last_sent_at"]),
+                *(_dating(name, row[name], words) for name in dated),
+                number(row["produced"]),
                 number(row["tracks"]),
                 number(row["out_of_order"]),
                 f"{row['first_counter']:,} → {row['last_counter']:,}",
+                words.maker(row["maker"] or ""),
             ]
         )
     show(table(columns, body, words("table.processes"), first=first, numbered=True))
 
 
-def brokers(rows: pd.DataFrame, files: pd.DataFrame, view: View) -> None:
-    """The brokers table: where their offsets lie, and in which files."""
+def _dating(name: str, value: Any, words: Words) -> str:
+    """A process's own zone, where that is known from, and its month; nothing where nothing tells it."""
+    text = "" if value is None or value != value else str(value)
+    key = f"col.zone_source.{text}"
+    return words(key) if name == "zone_source" and words.has(key) else text
+
+
+def brokers(rows: pd.DataFrame, files: pd.DataFrame, colours: Mapping[str, str], view: View) -> None:
+    """The brokers table: where their offsets lie, how fast they grow, and in which files."""
     words = view.words
     columns = [
-        Column("address", words("col.broker"), mono=True, role="broker"),
+        Column("address", words("col.broker"), mono=True),
         Column("ids", words("col.ids"), right=True),
         Column("share", words("col.share"), right=True),
         Column("distinct", words("col.distinct"), right=True),
         Column("segments", words("col.segments"), right=True),
+        Column("growth", words("col.growth"), right=True, help=words("col.growth.help")),
+        Column("span", words("col.span"), right=True),
         Column("min", words("col.min_offset"), mono=True, right=True, role="offset"),
         Column("max", words("col.max_offset"), mono=True, right=True, role="offset"),
-        Column("span", words("col.span"), right=True),
         Column("oldest", words("col.oldest"), mono=True, role="offset"),
         Column("newest", words("col.newest"), mono=True, role="offset"),
-        Column("growth", words("col.growth"), right=True, help=words("col.growth.help")),
     ]
     total = int(rows["ids"].sum())
     body = []
@@ -125,17 +136,21 @@ def brokers(rows: pd.DataFrame, files: pd.DataFrame, view: View) -> None:
         ends = files.loc[row["address"]] if row["address"] in files.index else None
         body.append(
             [
-                marked(row["address"], marks.of_broker(row["host"], int(row["port"])), words),
+                marked(
+                    swatch(row["address"], colours[row["address"]]),
+                    marks.of_broker(row["host"], int(row["port"])),
+                    words,
+                ),
                 number(row["ids"]),
                 words.share(row["ids"], total),
                 number(row["distinct"]),
                 number(row["segments"]),
+                row.get("growth", ""),
+                words.bytes(row["max_offset"] - row["min_offset"]),
                 number(row["min_offset"]),
                 number(row["max_offset"]),
-                words.bytes(row["max_offset"] - row["min_offset"]),
                 ends["oldest"] if ends is not None else "",
                 ends["newest"] if ends is not None else "",
-                row.get("growth", ""),
             ]
         )
     show(table(columns, body, words("table.brokers")))

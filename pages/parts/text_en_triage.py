@@ -29,7 +29,14 @@ WORDS: dict[str, str] = {
     "col.missing.help": "Produced, but not in this input: other logs, other topics, failed sends",
     "col.wraps": "Wraps",
     "col.rate": "Ids/s",
-    "col.rate.help": "Produced between the first and the last id, a second",
+    "col.rate.help": "On average over the whole span from the first to the last id, standstills included",
+    "col.zone": "Zone",
+    "col.zone_source": "Zone from",
+    "col.zone_source.born": "bornTimestamp",
+    "col.zone_source.prefix": "start of the line",
+    "col.zone_source.given": "chosen",
+    "col.zone_source.assumed": "assumed",
+    "col.month": "Month",
     "col.tracks": "Tracks",
     "col.tracks.help": "Counters that rise at the same time; two or more mean that processes share the fingerprint",
     "col.out_of_order": "Out of order",
@@ -150,7 +157,8 @@ WORDS: dict[str, str] = {
     "counters.rank": "Rank by",
     "counters.rank_more": "The first {n} of {all}.",
     "counters.said": "The process {host}, pid {pid}, loader {loader} produced **{produced}**{span}: {parts}.",
-    "counters.said_rate": " That is {rate} ids/s.",
+    "counters.said_rate": " On average {rate} ids/s over the whole span",
+    "counters.said_pause": ", though it stood still for {pause} of {whole}",
     "counters.said_tracks": " **{n}** rise at the same time: processes that share this fingerprint.",
     "counters.at_least": "≥ {n}",
     "counters.wraps_at_least": "at least {n}",
@@ -163,8 +171,10 @@ WORDS: dict[str, str] = {
     "counters.sample": "{share} of them in this input",
     "counters.sample_note": "Most ids of this process are not in this input, so only gaps that stand out are marked.",
     "counters.gap_label": "{n} missing",
+    "counters.gaps_label": "{n} missing in {gaps} gaps",
     "counters.restart": "restart",
     "counters.slope": "{n} ids/s",
+    "counters.slope_mean": "{n} ids/s on average",
     "counters.alt_small": (
         "The 16-bit counter of the busiest process against time; it falls from 65,535 to 0 at each wrap."
     ),
@@ -173,7 +183,7 @@ WORDS: dict[str, str] = {
     "counters.thinned": (
         "{shown} of {all} are drawn: the lowest and the highest of each step, and both sides of every wrap and gap."
     ),
-    "counters.bands": "Only the {n} largest gaps carry their number.",
+    "counters.bands": "Gaps close to each other share a band and a number; the table below holds each of them.",
     "counters.uncertain": (
         "Between two ids more than half a turn of the counter may have passed, so the number of wraps is a lower bound."
     ),
@@ -186,12 +196,15 @@ WORDS: dict[str, str] = {
     "brokers.none": "No offset ids in this run, so nothing tells where the messages were stored.",
     "brokers.table": "Brokers",
     "brokers.growth": "Growth",
-    "brokers.growth_axis": "MB since the first dated line",
+    "brokers.growth_axis": "{unit} grown",
+    "brokers.speed_axis": "{unit}/s",
     "brokers.axis": "GiB in the commit log",
-    "brokers.cut": "older than 72 h",
+    "brokers.axis_bytes": "physical offset, bytes",
+    "brokers.cut": "older than {hours} h",
+    "brokers.one": "all at offset {offset}",
     "brokers.share": "{share} of all",
     "brokers.span": "{span} from first to last",
-    "brokers.rate": "{n} MB/s",
+    "brokers.rate": "{n} {unit}/s",
     "brokers.together": "one cell is {n} files",
     "brokers.alt": "Bar chart of offset ids by broker, {brokers}.",
     "brokers.alt_log": (
@@ -203,9 +216,31 @@ WORDS: dict[str, str] = {
     ),
     "brokers.growth_note": "Growth is read from lines that hold both ids of a message.",
     "brokers.all_old": (
-        "Everything dated here is older than the default retention (72 h, deleted at 04:00), so the "
-        "records are probably gone."
+        "Everything dated here is older than the retention ({hours} h, deleted at {hour}), so the records are "
+        "probably gone."
     ),
+    "growth.box": "When was it written: an offset, or an offset id",
+    "growth.placeholder": "1,422,569 or AC11000100002A9F00000000000E8580",
+    "growth.keep": "Kept for, hours",
+    "growth.delete_at": "Deleted at, hour",
+    "growth.no_offset": "This is neither a physical offset (digits) nor an offset id (32 or 56 hex digits).",
+    "growth.no_log": "No dated line of this run names the broker {address}, so its log has no dates.",
+    "growth.minute": "Offset {offset} of {address} was written in the minute of **{at}**.",
+    "growth.between": "Offset {offset} of {address} was written at about **{at}**, interpolated between two known points.",
+    "growth.before": "Offset {offset} of {address} was written before **{at}**, the first known point.",
+    "growth.after": "Offset {offset} of {address} was written after **{at}**, the last known point.",
+    "growth.kept_about": " Its record can be expected until about **{until}**",
+    "growth.kept_at_least": " Its record can be expected until **{until}** at least",
+    "growth.kept_at_most": " Its record can be expected until **{until}** at most",
+    "growth.gone": ", which has passed. Its file is {file}.",
+    "growth.file": ". Its file is {file}.",
+    "growth.known": "Known: the log passed it between {first} and {last}.",
+    "growth.rule": (
+        "A file of 1 GiB goes as a whole, in the first hour {hour} of the broker's day in which it has been full for "
+        "{hours} h; a disk that is nearly full deletes earlier. The broker's zone is taken to be the one shown."
+    ),
+    "growth.left_out": "{n} fit no log that only grows and were left out: copies stored later, or ids dated wrongly.",
+    "growth.none": "No line here holds both ids of a message, so the offsets have no dates.",
     # problems
     "problem.memory": (
         "The server has too little memory for this. Scan it with the command: python -m idcore scan PATH --out DIR"

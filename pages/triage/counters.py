@@ -20,8 +20,9 @@ if processes.empty:
 processes = sentences.sorted_processes(processes, "wraps").reset_index(drop=True)
 place = ranking.choose(processes, shown)
 row = processes.iloc[place].to_dict()
-said(sentences.process(row, shown))
 points = cache.points(run, row)
+sentence = sentences.process(row, shown, points)
+said(sentence)
 
 left, right = st.columns([5, 2], gap="large")
 drawn = None
@@ -30,8 +31,7 @@ with left:
         st.info(words("counters.no_points"), icon=":material/info:")
     else:
         figure, drawn = figures_counters.sawtooth(points, words, shown.palette, shown.zone, shown.zone_name)
-        alt = sentences.process(row, shown).replace("**", "")
-        chart(figure, alt, lambda: points, f"counter-{place}")
+        chart(figure, sentence.replace("**", ""), lambda: points, f"counter-{place}")
 with right:
     ranking.show(processes, place, shown)
 
@@ -50,9 +50,7 @@ small_print(
         words("counters.thinned", shown=f"{len(points):,}", all=words.count("id", total))
         if len(points) < total
         else "",
-        words("counters.bands", n=figures_counters.MOST_LABELS)
-        if drawn is not None and len(drawn.gaps) > figures_counters.MOST_LABELS
-        else "",
+        words("counters.bands") if drawn is not None and len(drawn.gaps) > 1 else "",
         "" if row["wraps_certain"] else words("counters.uncertain"),
         words("counters.sample_note") if not points.empty and figures_counters.least_gap(points) > 1 else "",
         words("counters.missing_note") if row["missing"] else "",

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pandas as pd
 import pytest
 
-from pages.parts import figures, figures_brokers, figures_counters, figures_hosts, roles, text
+from pages.parts import figures, figures_brokers, figures_counters, figures_hosts, logs, roles, text
 from tests.pages import example_run
 
 TABLES = example_run.tables()
@@ -139,6 +139,69 @@ def test_very_many_files_share_cells_and_none_is_lost() -> None:
     assert strip["ids"].sum() == rows["ids"].sum()
 
 
+def one_broker(low: int, high: int) -> Any:
+    """The picture of a broker whose offsets all lie between two in one file."""
+    name = f"{low // (1 << 30) * (1 << 30):020d}"
+    segments = pd.DataFrame({"segment": [name], "ids": [9], "distinct": [3], "min_offset": [low], "max_offset": [high]})
+    bins = pd.DataFrame({"from_offset": [low], "to_offset": [high + 1], "ids": [9], "distinct": [3]})
+    return figures_brokers.log(segments, bins, WORDS, LIGHT, LIGHT.series[0])
+
+
+def test_offsets_close_together_have_an_axis_of_their_own() -> None:
+    wide = one_broker(412 << 30, (412 << 30) + (900 << 20))
+    assert list(wide.layout.xaxis2.range) == list(wide.layout.xaxis.range)
+    close = one_broker(1_000, 1_422_569)
+    low, high = close.layout.xaxis2.range
+    assert 0 < 1_000 - low < 100_000 and 0 < high - 1_422_569 < 100_000
+    assert close.layout.xaxis2.title.text == "physical offset, bytes"
+
+
+def test_a_single_offset_has_no_histogram() -> None:
+    assert [trace.type for trace in one_broker(74_565, 74_565).data] == ["heatmap"]
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.98])
+def test_the_name_of_what_is_too_old_lies_inside_the_picture(share: float) -> None:
+    address = "10.42.9.1:10911"
+    mine = TABLES["segments"][TABLES["segments"]["address"] == address]
+    bins = TABLES["distribution"][TABLES["distribution"]["address"] == address]
+    edge = int((412 + 8 * share) * (1 << 30))
+    figure = figures_brokers.log(mine, bins, WORDS, LIGHT, LIGHT.series[0], kept_from=edge, hours=48)
+    (note,) = figure.layout.annotations
+    assert "older than 48 h" in note.text
+    assert note.xanchor == ("right" if share > 0.3 else "left"), "where there is room for it"
+
+
+def test_a_broker_has_one_colour_wherever_it_is_drawn() -> None:
+    names = TABLES["brokers"]["address"].tolist()
+    colours = figures_brokers.colours_of(names, LIGHT)
+    assert colours == figures_brokers.colours_of(names[::-1], LIGHT) and len(set(colours.values())) == len(names)
+    drawn, _ = figures_brokers.growth(logs.logs_of(TABLES["growth"]), colours, WORDS, LIGHT, UTC, "UTC")
+    assert {trace.name: trace.line.color for trace in drawn.data} == colours
+    bars = figures_brokers.totals(TABLES["brokers"], WORDS, LIGHT).data[0]
+    assert dict(zip(bars.hovertext, bars.marker.color, strict=True)) == colours
+
+
+def test_dense_gaps_share_a_band_and_a_number() -> None:
+    rows = points(0).head(400).copy()
+    rows["missing_before"] = [1 if 200 <= place < 260 else 0 for place in range(len(rows))]
+    figure, drawn = figures_counters.sawtooth(rows, WORDS, LIGHT, UTC, "UTC")
+    assert len(drawn.gaps) == 60, "the table holds each of them"
+    labels = [note for note in figure.layout.annotations if "missing" in note.text]
+    assert 1 <= len(labels) <= 4 and "gaps" in labels[0].text
+    places = sorted(note.x for note in labels)
+    whole = max(x for x in figure.data[0].x if x) - min(x for x in figure.data[0].x if x)
+    assert all(b - a > whole * 0.05 for a, b in itertools.pairwise(places)), "numbers would overprint"
+    assert len([shape for shape in figure.layout.shapes if shape.type == "rect"]) < 20
+
+
+def test_gaps_far_apart_are_not_gathered() -> None:
+    assert figures_counters.gathered([(0.0, 1.0, 5), (50.0, 51.0, 7), (51.5, 52.0, 1)], 4.0) == [
+        (0.0, 1.0, 5, 1),
+        (50.0, 52.0, 8, 2),
+    ]
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_figure_is_drawn_in_either_theme(theme: roles.Theme) -> None:
     palette = roles.palette(theme)
@@ -148,9 +211,16 @@ def test_every_figure_is_drawn_in_either_theme(theme: roles.Theme) -> None:
     made = [
         figures_hosts.bars(TABLES["hosts"], "ids", WORDS, palette),
         figures_hosts.heat(TABLES["activity"], ["10.42.3.17"], WORDS, palette, UTC, "UTC")[0],
-        figures_brokers.log(mine, bins[bins["address"] == address], WORDS, palette),
+        figures_brokers.log(mine, bins[bins["address"] == address], WORDS, palette, palette.series[0]),
         figures_brokers.totals(TABLES["brokers"], WORDS, palette),
-        figures_brokers.growth(TABLES["growth"], [address], WORDS, palette, UTC, "UTC"),
+        figures_brokers.growth(
+            logs.logs_of(TABLES["growth"]),
+            figures_brokers.colours_of(TABLES["brokers"]["address"].tolist(), palette),
+            WORDS,
+            palette,
+            UTC,
+            "UTC",
+        )[0],
         figures_counters.sawtooth(points(0), WORDS, palette, UTC, "UTC", small=True)[0],
     ]
     for figure in made:

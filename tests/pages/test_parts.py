@@ -21,7 +21,6 @@ from pages.parts import (
     example,
     export,
     intake,
-    logs,
     marks,
     markup,
     roles,
@@ -222,9 +221,14 @@ def test_a_process_in_a_link_is_found_again() -> None:
         assert triage.find_process(processes, key) is None
 
 
-def test_the_default_retention_cuts_at_four_in_the_morning() -> None:
-    now = datetime(2026, 11, 21, 3, 0, tzinfo=SHANGHAI)
-    assert logs.cut(now, reader()) == datetime(2026, 11, 17, 4, 0, tzinfo=SHANGHAI)
+def test_an_average_says_that_it_spans_a_standstill() -> None:
+    row = example_run.tables()["processes"].iloc[0].to_dict()
+    seconds = [0, 1, 2, 60, 61]
+    points = pd.DataFrame({"elapsed_ms": [1000 * second for second in seconds]})
+    said = sentences.process(row, reader(), points)
+    assert "ids/s over the whole span, though it stood still for 58 s of 1 min 1 s." in said
+    steady = pd.DataFrame({"elapsed_ms": range(0, 100_000, 1000)})
+    assert sentences.process(row, reader(), steady).endswith("ids/s over the whole span.")
 
 
 # ---- what the server lets in
