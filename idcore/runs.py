@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -77,9 +78,14 @@ class Run:
     def state(self) -> str:
         """new, running, done, failed or cancelled; a run whose server has gone is failed."""
         facts = self._facts
-        if facts["state"] == "running" and not _is_alive(facts["pid"]):
+        if facts["state"] in ("new", "running") and not is_alive(facts["pid"], facts.get("started")):
             return "failed"
         return facts["state"]
+
+    @property
+    def plan(self) -> dict[str, Any] | None:
+        """What its scan was asked for, so that it can be asked again; None for one that never began."""
+        return self._facts.get("plan")
 
     @property
     def summary(self) -> dict[str, Any] | None:
@@ -93,10 +99,9 @@ class Run:
         folder.mkdir(exist_ok=True)
         return folder
 
-    def set_state(self, state: str, error: str = "") -> None:
-        write_text(
-            self.path / "run.json", json.dumps(self._facts | {"state": state, "error": error, "pid": os.getpid()})
-        )
+    def set_state(self, state: str, error: str = "", **more: Any) -> None:
+        facts = self._facts | {"state": state, "error": error, **_owner(), **more}
+        write_text(self.path / "run.json", json.dumps(facts))
 
     def has(self, table: str) -> bool:
         return (self.path / table).is_dir()
@@ -110,14 +115,42 @@ class Run:
         return pq.read_table(self.path / name, columns=columns)
 
 
-def _is_alive(pid: int) -> bool:
+def _owner() -> dict[str, Any]:
+    """Which process a run belongs to."""
+    return {"pid": os.getpid(), "started": started(os.getpid())}
+
+
+def started(pid: int) -> str | None:
+    """When a process began, in a form to compare: a pid alone comes back, in a container at once. None: not known."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {text.rpartition(')')[2].split()[19]}"  # field 22; the name before it may hold anything
+    except OSError:
+        return _started_by_ps(pid)
+
+
+def _started_by_ps(pid: int) -> str | None:
+    """Where there is no /proc."""
+    try:
+        told = subprocess.run(
+            ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=5, env={"LC_ALL": "C"}
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return told.stdout.strip() or None
+
+
+def is_alive(pid: int, began: str | None) -> bool:
+    """Whether the process lives that had this pid and began then; of an old run, which does not say when, the pid."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
-    return True
+        pass  # it lives, and is someone else's
+    now = started(pid)
+    return began is None or now is None or now == began
 
 
 def _is_whole(run: Run) -> bool:
@@ -146,7 +179,7 @@ class Runs:
             "options": options or {},
             "state": "new",
             "error": "",
-            "pid": os.getpid(),
+            **_owner(),
         }
         write_text(run.path / "run.json", json.dumps(facts))
         return run

@@ -5,23 +5,26 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from idcore.cli.parser import Usage
 from idcore.errors import IdError
 from idcore.scan.schemas import SCHEMAS
-from idcore.spark.job import SPLIT_SIZE, Cancelled, Progress, ScanOptions, reason_of, scan, spool
+from idcore.spark.job import SPLIT_SIZE, ScanOptions, reason_of, scan, spool
+from idcore.spark.watch import Cancelled, Progress
 
-DONE, SOME_UNREADABLE, INTERRUPTED = 0, 1, 130
+DONE, SOME_UNREADABLE, NOT_DONE = 0, 1, 3
 STANDARD_INPUT = "-"
 _SHOWN = 10
+_PATIENCE = 10.0  # seconds that a cancelled scan has to clean up
 
 
 def run(options: argparse.Namespace) -> int:
-    """Exit status 0 done, 1 some input could not be read, 130 cancelled."""
+    """Exit status 0 done, 1 some input could not be read, 3 could not be done, 130 cancelled."""
     _make_room(options.out, options.overwrite)
     paths, names = [], {}
     for path in options.paths:
@@ -43,6 +46,9 @@ def run(options: argparse.Namespace) -> int:
     )
     try:
         summary = _interruptible(paths, options.out, asked, names)
+    except IdError as problem:
+        print(f"idcore: {' '.join(str(problem).split())}", file=sys.stderr)
+        return NOT_DONE
     finally:
         for spooled in names:
             os.unlink(spooled)
@@ -80,14 +86,16 @@ def _interruptible(paths: list[str], out: Path, asked: ScanOptions, names: dict[
             ended.append(error)
 
     thread = threading.Thread(target=work, name="scan", daemon=True)
-    thread.start()
+    terminated = signal.signal(signal.SIGTERM, _interrupt)
     try:
+        thread.start()
         thread.join()
     except KeyboardInterrupt:
         stop.set()
-        thread.join(10)
+        thread.join(_PATIENCE)
         raise
     finally:
+        signal.signal(signal.SIGTERM, terminated)
         if sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     if isinstance(ended[0], Cancelled):
@@ -99,11 +107,18 @@ def _interruptible(paths: list[str], out: Path, asked: ScanOptions, names: dict[
     return ended[0]  # type: ignore[no-any-return]
 
 
+def _interrupt(*_: object) -> NoReturn:
+    """SIGTERM ends a scan as Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
 def _show(progress: Progress) -> None:
     rate = progress.bytes_done / progress.seconds if progress.seconds else 0.0
     left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
     line = (
         f"{size(progress.bytes_done)} of {size(progress.bytes_total)}, {size(int(rate))}/s, {progress.ids:,} ids{left}"
+        if progress.phase == "reading"
+        else f"{size(progress.bytes_total)} read, {progress.ids:,} ids, {progress.phase}"
     )
     print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
@@ -121,13 +136,14 @@ def size(count: int) -> str:
 def describe(summary: dict[str, Any], out: Path) -> str:
     """The summary for a person: totals, the largest processes and brokers, what was refused or could not be read."""
     n = {name: f"{value:,}" for name, value in summary.items() if isinstance(value, int)}
+    assumed = summary["assumed"]
     files = f"{n['files']} file{'' if summary['files'] == 1 else 's'}"
     lines = [
         f"{files}, {size(summary['text_bytes'])} of text: {n['ids']} ids, {n['distinct']} different"
         f" ({n['uniq']} msgId, {n['offset']} offsetMsgId, {n['client']} client); {n['refused']} refused",
         f"{n['hosts']} hosts, {n['processes']} processes; {n['brokers']} brokers, {n['segments']} commit log files",
         f"{summary['start_seconds']:.1f} s until Spark was up, {summary['seconds']:.2f} s from then;"
-        f" times in {summary['assumed']['zone']} ({summary['assumed']['zone_source']})",
+        f" times in {assumed['zone_name'] or assumed['zone']} ({assumed['zone_source']})",
     ]
     columns = ["host", "pid", "loader", "ids", "distinct", "produced", "missing", "wraps", "tracks"]
     lines += _largest(out, "processes", columns)

@@ -7,7 +7,7 @@ PAIRS: broker, minute, least and greatest offset. REPORT: what happened to one s
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -47,6 +47,7 @@ class Scanner:
         self.cache = np.full((1024, 4), -1, np.int64)
         self.lines = np.empty(((WINDOW + AFTER) // 66 + 2, 2), np.int64)
         self.state = np.zeros(find.STATE_SIZE, np.int64)
+        self.moved: Callable[[int, int], None] | None = None  # told after each window: bytes and ids of the split
         self._clear()
 
     def _clear(self) -> None:
@@ -112,6 +113,8 @@ class Scanner:
                 stop = min(limit, windows.stop - windows.origin)
                 self._find(windows, stop, find.COUNT)
                 at = windows.at + windows.origin
+                if self.moved is not None:
+                    self.moved(windows.taken(), self.found + int(state[find.STATE_IDS]))
                 if at >= windows.stop or (windows.ended and windows.at >= windows.filled):
                     break
                 if state[find.STATE_IDS] > MOST_IDS and self._may_pack():
@@ -232,9 +235,15 @@ def _pack_pairs(rows: np.ndarray) -> Iterator[Fact]:
         yield Fact(int(part), PAIRS, rows[parts == part].tobytes())
 
 
-def scan_task(splits: Sequence[Split], months: np.ndarray, any_case: bool = False) -> Iterator[Fact]:
-    """All facts of the splits of one task."""
+def scan_task(
+    splits: Sequence[Split],
+    months: np.ndarray,
+    any_case: bool = False,
+    moved: Callable[[int, int], None] | None = None,
+) -> Iterator[Fact]:
+    """All facts of the splits of one task; one REPORT for each split, in their order."""
     scanner = Scanner(months, any_case, sum(split.size for split in splits))
+    scanner.moved = moved
     for split, windows, error in walk(splits):
         if windows is None:
             yield Fact(0, REPORT, json.dumps([split.number, 0, 0, [], error]).encode())

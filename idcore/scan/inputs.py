@@ -158,6 +158,7 @@ class Windows:
         self.buf = buf
         self.view = memoryview(buf)  # type: ignore[arg-type]
         self.file = open(split.path, "rb", buffering=0)  # noqa: SIM115  closed by __exit__
+        self.start, self.size = split.start, split.size
         self.stop = (1 << 62) if split.packing else split.stop
         begin = max(0, split.start - BEFORE)
         if split.packing:
@@ -177,6 +178,10 @@ class Windows:
 
     def __exit__(self, *_: object) -> None:
         self.file.close()
+
+    def taken(self) -> int:
+        """Bytes of the split, as stored, that were read so far."""
+        return min(max(0, self.file.tell() - self.start), self.size)
 
     def slide(self) -> int:
         """Takes more text in behind `self.at`. Returns the limit: up to there tokens and lines may be judged."""

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import re
 import shutil
 import tempfile
 import threading
 import time
-import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 import idcore
 from idcore.errors import IdError
-from idcore.ids.clock import machine_zone, months
-from idcore.runs import Run, write_text
+from idcore.ids.clock import machine_zone, months, zone_text
+from idcore.scan.folder import TableFolder
 from idcore.scan.inputs import InputFile, deal, list_files, shown, split_files
 from idcore.scan.schemas import TEXT
 from idcore.scan.tables import Tables, combine
 
+from . import health
 from . import session as spark_session
 from .steps import by_part, facts, from_results, merged
+from .watch import LOOK, Report, Reporter, Watch, check
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,8 +39,8 @@ SPLIT_SIZE = 1 << 30  # a Python task costs Spark what scanning 30 MB costs; mem
 SMALLEST_TASK = 32 << 20
 BYTES_PER_MERGE = 8 << 30  # text whose facts one merge task holds in memory: 1.3 % of it
 MONTHS = 13
+MOST_SPLITS = 100_000
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt)\b")
-State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,95 +56,11 @@ class ScanOptions:
     remote: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a scan is. `seconds_left` is None until it can be told."""
-
-    state: State
-    bytes_done: int = 0
-    bytes_total: int = 0
-    ids: int = 0
-    seconds: float = 0.0
-    seconds_left: float | None = None
-    error: str = ""
-
-
-class Cancelled(IdError):
-    """The scan was stopped by its user."""
-
-
-class _Watch:
-    """Follows one Spark job by its group: finished tasks of its first stage, and a stop on request."""
-
-    def __init__(
-        self,
-        spark: SparkSession,
-        sizes: Sequence[int],
-        report: Callable[[Progress], None] | None,
-        stop: threading.Event,
-    ) -> None:
-        self.spark, self.sizes, self.report, self.stop = spark, sizes, report, stop
-        self.group = f"scan-{uuid.uuid4().hex}"
-        self.began = time.monotonic()
-        self.classic = not spark_session.is_connect(spark)
-        self.over = threading.Event()
-        self.ids: Any = spark.sparkContext.accumulator(0) if self.classic else None
-        self.thread = threading.Thread(target=self._follow, name=self.group, daemon=True)
-
-    def __enter__(self) -> _Watch:
-        self.spark.addTag(self.group)
-        if self.classic:
-            self.spark.sparkContext.setJobGroup(self.group, "scan", interruptOnCancel=True)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.over.set()
-        self.thread.join()
-        self.spark.removeTag(self.group)
-
-    def _follow(self) -> None:
-        while not self.over.wait(0.1):
-            if self.stop.is_set():
-                self.spark.interruptTag(self.group)
-                if self.classic:
-                    self.spark.sparkContext.cancelJobGroup(self.group)
-            if self.report:
-                self.report(self.progress())
-
-    def progress(self) -> Progress:
-        total = sum(self.sizes)
-        seconds = time.monotonic() - self.began
-        done = int(total * self._share())
-        left = seconds * (total - done) / done if done else None
-        return Progress("running", done, total, self.ids.value if self.classic else 0, seconds, left)
-
-    def _share(self) -> float:
-        """Finished tasks of the scanning stage; Connect has no status tracker, so there the share stays 0."""
-        if not self.classic:
-            return 0.0
-        tracker = self.spark.sparkContext.statusTracker()
-        stages = {
-            stage
-            for job in tracker.getJobIdsForGroup(self.group)
-            for stage in (tracker.getJobInfo(job) or _NO_JOB).stageIds
-        }
-        info = tracker.getStageInfo(min(stages)) if stages else None
-        return info.numCompletedTasks / info.numTasks if info and info.numTasks else 0.0
-
-
 def reason_of(error: BaseException) -> str:
     """One line for a person: what the worker said last, else what Spark said first."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if _RAISED.match(line)]
     return (told or lines or [type(error).__name__])[-1 if told else 0]
-
-
-class _NoJob:
-    stageIds: Sequence[int] = ()
-
-
-_NO_JOB = _NoJob()
 
 
 def month_rows(at: datetime, zone: tzinfo) -> np.ndarray:
@@ -155,36 +70,70 @@ def month_rows(at: datetime, zone: tzinfo) -> np.ndarray:
     return np.array(rows, np.int64)
 
 
+def _session(options: ScanOptions, stop: threading.Event) -> SparkSession:
+    """The session. A scan that is stopped while Spark starts does not wait for it; the next one will find it up."""
+    came: list[Any] = []
+
+    def start() -> None:
+        try:
+            came.append(spark_session.session(options.master, options.remote))
+        except Exception as error:  # noqa: BLE001  raised again by the thread that waits
+            came.append(error)
+
+    thread = threading.Thread(target=start, name="spark-session", daemon=True)
+    thread.start()
+    while not came:
+        check(stop)
+        thread.join(LOOK)
+    if isinstance(came[0], Exception):
+        raise came[0]
+    return came[0]  # type: ignore[no-any-return]
+
+
 def compute(
     files: Sequence[InputFile],
     options: ScanOptions,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Report | None = None,
     stop: threading.Event | None = None,
 ) -> tuple[Tables, float, float]:
     """The tables of the files, seconds until Spark was up, seconds from then on."""
     began = time.monotonic()
     stop = stop or threading.Event()
-    spark = spark_session.session(options.master, options.remote)
+    _refuse_crumbs(files, options.split_size)
+    spark = _session(options, stop)
+    check(stop)
     started = time.monotonic()
-    zone = options.zone or machine_zone()
-    rows = month_rows(options.at or datetime.now(UTC), zone)
+    rows = month_rows(options.at or datetime.now(UTC), options.zone or machine_zone())
     split_size = even(sum(file.size for file in files), options.split_size, _cores(spark))
     partitions = _partitions(split_files(files, split_size), split_size, _cores(spark))
     sizes = [sum(split.size for task in partition for split in task) for partition in partitions]
     parts = []
     if partitions:
-        with _Watch(spark, sizes, on_progress, stop) as watch:
+        with Watch(spark, sizes, Reporter(on_progress), stop) as watch:
             try:
-                found = watch.ids.add if watch.classic else None
-                frame = facts(spark, partitions, rows, options.case == "any", found)
+                found = watch.ids.add if watch.ids is not None else None
+                frame = facts(spark, partitions, rows, options.case == "any", watch.meter, found)
                 spread = min(32, max(_cores(spark), -(-sum(sizes) // BYTES_PER_MERGE))) if len(partitions) > 1 else 1
                 parts = list(from_results(merged(by_part(frame, spread), rows).toArrow()))
             except Exception as error:
-                if stop.is_set():
-                    raise Cancelled("the scan was cancelled") from error
+                check(stop)
+                health.refuse_gone(spark, error)
                 raise
+    check(stop)
     tables = combine(parts, [(shown(file.path), file.size, file.error) for file in files])
+    check(stop)
     return tables, started - began, time.monotonic() - started
+
+
+def _refuse_crumbs(files: Sequence[InputFile], split_size: int) -> None:
+    """A split is a line in the driver's books and a call in a worker; too many of them would end neither well."""
+    total = sum(file.size for file in files)
+    if total // split_size > MOST_SPLITS:
+        least = -(-total // MOST_SPLITS)
+        raise IdError(
+            f"splits of {split_size:,} bytes would cut the input of {total:,} bytes into more than {MOST_SPLITS:,};"
+            f" take {least:,} bytes or more"
+        )
 
 
 def even(total: int, split_size: int, cores: int) -> int:
@@ -210,14 +159,14 @@ def _partitions(splits: Sequence[Any], split_size: int, cores: int) -> list[list
 
 
 def _cores(spark: SparkSession) -> int:
-    return 4 if spark_session.is_connect(spark) else spark.sparkContext.defaultParallelism
+    return 4 if health.is_connect(spark) else spark.sparkContext.defaultParallelism
 
 
 def scan(
     paths: Sequence[str],
     out: str | Path,
     options: ScanOptions,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Report | None = None,
     stop: threading.Event | None = None,
     names: dict[str, str] | None = None,
 ) -> dict[str, Any]:
@@ -225,27 +174,38 @@ def scan(
 
     `names` gives the name that stands in the tables for a path (an uploaded file, standard input).
     """
-    files = list_files(paths)
-    tables, start_seconds, seconds = compute(files, options, on_progress, stop)
-    if names:
-        files = [replace(file, path=names.get(file.path, file.path)) for file in files]
-        tables = _renamed(tables, names)
-    writing = time.monotonic()
-    folder = Path(out)
-    (folder / "summary.json").unlink(missing_ok=True)  # until the last table is written this is no finished run
-    for name, table in tables.items():
-        (folder / name).mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, folder / name / "part-00000.parquet", compression="zstd")
-    summary = summarise(tables, files)
-    summary["start_seconds"] = round(start_seconds, 3)
-    summary["seconds"] = round(seconds + time.monotonic() - writing, 3)
-    summary["assumed"] = {
-        "zone": str(options.zone or machine_zone()), "zone_source": options.zone_source,
-        "at": (options.at or datetime.now(UTC)).isoformat(timespec="seconds"), "case": options.case,
-    }  # fmt: skip
-    summary["versions"] = versions()
-    write_text(folder / "summary.json", json.dumps(summary, indent=1))
+    stop = stop or threading.Event()
+    reporter = Reporter(on_progress)
+    with TableFolder(Path(out)) as folder:
+        files = list_files(paths)
+        check(stop)
+        tables, start_seconds, seconds = compute(files, options, reporter, stop)
+        writing = time.monotonic()
+        reporter(replace(reporter.last, phase="writing", seconds_left=None))
+        if names:
+            files = [replace(file, path=names.get(file.path, file.path)) for file in files]
+            tables = _renamed(tables, names)
+        folder.write(tables, lambda: check(stop))
+        summary = summarise(tables, files)
+        summary["start_seconds"] = round(start_seconds, 3)
+        summary["seconds"] = round(seconds + time.monotonic() - writing, 3)
+        summary["assumed"] = assumed(options)
+        summary["versions"] = versions()
+        check(stop)
+        folder.finish(summary)
     return summary
+
+
+def assumed(options: ScanOptions) -> dict[str, Any]:
+    """What the months were read with: the zone as its offset at that instant, and its name where it has one."""
+    zone, at = options.zone or machine_zone(), options.at or datetime.now(UTC)
+    return {
+        "zone": zone_text(at.astimezone(zone).utcoffset()),
+        "zone_name": getattr(zone, "key", None),
+        "zone_source": options.zone_source,
+        "at": at.isoformat(timespec="seconds"),
+        "case": options.case,
+    }
 
 
 def _renamed(tables: Tables, names: dict[str, str]) -> Tables:
@@ -284,64 +244,6 @@ def versions() -> dict[str, str]:
     return {"idcore": idcore.__version__, "python": platform.python_version()} | {
         name: version(name) for name in ("pyspark", "pyarrow", "numpy", "numba")
     }
-
-
-class Job:
-    """A scan of the console: runs in a thread of the server, outlives the page that began it."""
-
-    def __init__(
-        self, run: Run, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None = None
-    ) -> None:
-        self.run = run
-        self._stop = threading.Event()
-        self._progress = Progress("waiting")
-        self._thread = threading.Thread(
-            target=self._work, args=(list(paths), options, names), name=f"job-{run.name}", daemon=True
-        )
-        self.run.set_state("running")
-        self._thread.start()
-
-    def _work(self, paths: list[str], options: ScanOptions, names: dict[str, str] | None) -> None:
-        try:
-            scan(paths, self.run.path, options, self._take, self._stop, names)
-            last = self._progress
-            self._progress = replace(last, state="done", bytes_done=last.bytes_total, seconds_left=0.0)
-            self.run.set_state("done")
-        except Cancelled:
-            self._progress = replace(self._progress, state="cancelled")
-            self.run.set_state("cancelled")
-        except Exception as error:  # noqa: BLE001  whatever it is, the run says so
-            text = reason_of(error)
-            self._progress = replace(self._progress, state="failed", error=text)
-            self.run.set_state("failed", text)
-
-    def _take(self, progress: Progress) -> None:
-        self._progress = progress
-
-    def progress(self) -> Progress:
-        return self._progress
-
-    def cancel(self) -> None:
-        self._stop.set()
-
-    def wait(self, seconds: float | None = None) -> Progress:
-        """Blocks until the scan has ended, or for so long."""
-        self._thread.join(seconds)
-        return self._progress
-
-
-_jobs: dict[str, Job] = {}
-
-
-def start(run: Run, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None = None) -> Job:
-    """Begins a scan of `paths` into the run's folder."""
-    job = _jobs[run.name] = Job(run, paths, options, names)
-    return job
-
-
-def find(run_name: str) -> Job | None:
-    """The job of a run that this server began, finished or not."""
-    return _jobs.get(run_name)
 
 
 def spool(stream: IO[bytes]) -> str:

@@ -20,9 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from idcore.errors import IdError
-
 from .archive import java_options
+from .health import SparkError, forget, is_connect, is_gone, java_ended
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).resolve().parents[1]
 OLDEST_JAVA = 17  # Spark 4 runs on Java 17 and later
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # it plans, and starts Python: quick to be up counts
+TRY_AGAIN = 10.0  # seconds after which a start that failed may be tried again
 GET_JAVA = "apt-get install -y openjdk-17-jre-headless"
 
 
@@ -50,22 +50,27 @@ class Status:
     seconds: float = 0.0
 
 
-class SparkError(IdError):
-    """Spark cannot be started or reached."""
-
-
-@cache
 def java() -> Java | None:
     """The first that is new enough: of JAVA_HOME, of the path, of the usual folders."""
     home = os.environ.get("JAVA_HOME")
     candidates = [os.path.join(home, "bin", "java")] if home else []
     for path in (*candidates, shutil.which("java"), *sorted(glob.glob("/usr/lib/jvm/*/bin/java"), reverse=True)):
         if path and os.path.exists(path):
-            shown = subprocess.run([path, "-version"], capture_output=True, text=True, check=False).stderr
-            found = re.search(r'version "(\d+)', shown)
-            if found and int(found[1]) >= OLDEST_JAVA:
-                return Java(path, int(found[1]))
+            version = _version(path, os.path.getmtime(path))
+            if version >= OLDEST_JAVA:
+                return Java(path, version)
     return None
+
+
+@cache
+def _version(path: str, changed: float) -> int:
+    """Major version of a java command; asked again when the file has changed, as after an installation."""
+    try:
+        shown = subprocess.run([path, "-version"], capture_output=True, text=True, check=False).stderr
+    except OSError:
+        return 0
+    found = re.search(r'version "(\d+)', shown)
+    return int(found[1]) if found else 0
 
 
 def _temporary_folder(prefix: str) -> str:
@@ -96,6 +101,7 @@ def _settings(local: bool, java: str) -> dict[str, str]:
         "spark.sql.codegen.wholeStage": "false",  # all work is in Python: compiling projections costs more
         "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # a record is a packed fact of up to some MB
         "spark.driver.maxResultSize": "4g",
+        "spark.scheduler.mode": "FAIR",  # a paste comes back while a large scan is at work: watch.py names the pools
         "spark.pyspark.python": sys.executable,
         "spark.pyspark.driver.python": sys.executable,
         "spark.executorEnv.PYTHONDONTWRITEBYTECODE": "1",
@@ -167,11 +173,6 @@ def _quiet_java() -> Iterator[None]:
             os.close(ours)
 
 
-def is_connect(spark: SparkSession) -> bool:
-    """Whether the session talks to a Spark Connect server."""
-    return type(spark).__module__.startswith("pyspark.sql.connect")
-
-
 class _Holder:
     """The one session of this process, started at most once at a time."""
 
@@ -183,8 +184,11 @@ class _Holder:
 
     def get(self, master: str | None, remote: str | None) -> SparkSession:
         with self.lock:
-            if self.session is not None and not _is_stopped(self.session):
-                return self.session
+            if self.session is not None:
+                if not is_gone(self.session):
+                    return self.session
+                forget(self.session)
+                self.session = None
             self.began = time.monotonic()
             self.status = Status("starting")
             try:
@@ -196,10 +200,6 @@ class _Holder:
                 raise SparkError(f"Spark did not start: {self.status.text}") from error
             self.status = Status("ready", "", time.monotonic() - self.began)
             return self.session
-
-
-def _is_stopped(spark: SparkSession) -> bool:
-    return bool(getattr(spark, "is_stopped", False)) if is_connect(spark) else spark.sparkContext._jsc is None
 
 
 _holder = _Holder()
@@ -214,7 +214,7 @@ def session(master: str | None = None, remote: str | None = None) -> SparkSessio
 
 def start_in_background() -> None:
     """Begins to start the session, once; `status` tells how far it is."""
-    if _holder.status.state != "idle" or status().state == "no_java":
+    if status().state != "idle":
         return
     _holder.status = Status("starting")
     _holder.began = time.monotonic()
@@ -236,8 +236,16 @@ def _touch(batches):  # type: ignore[no-untyped-def]
 
 def status() -> Status:
     """How far the session is, without waiting for it."""
-    if _holder.status.state == "idle" and java() is None and not os.environ.get("IDCORE_SPARK_REMOTE"):
-        return Status("no_java", GET_JAVA)
-    if _holder.status.state == "starting":
+    now = _holder.status
+    if now.state == "starting":
         return Status("starting", "", time.monotonic() - _holder.began)
-    return _holder.status
+    may_begin = now.state == "idle" or (
+        time.monotonic() - _holder.began - now.seconds > TRY_AGAIN
+        if now.state == "failed"
+        else _holder.session is not None and java_ended(_holder.session)
+    )
+    if not may_begin:
+        return now
+    if java() is None and not os.environ.get("IDCORE_SPARK_REMOTE"):
+        return Status("no_java", GET_JAVA)
+    return Status("idle")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +13,7 @@ import pyarrow as pa
 
 from idcore.scan.facts import REPORT, Fact, ids_of, scan_task
 from idcore.scan.inputs import Split
+from idcore.scan.meter import Hand, Meter
 from idcore.scan.tables import Merge
 
 if TYPE_CHECKING:
@@ -28,21 +32,44 @@ def facts(
     partitions: Sequence[Sequence[Sequence[Split]]],
     months: np.ndarray,
     any_case: bool,
+    meter: Meter | None = None,
     found: Callable[[int], None] | None = None,
 ) -> DataFrame:
-    """One partition for each list of tasks; a task's splits share their memory. `found` is told the ids it found."""
+    """One partition for each list of tasks; a task's splits share their memory.
+
+    A meter means that the tasks run on this machine: they move it. Where they do not, `found` is told the ids of each
+    split, and a file that only the worker cannot open is named with the worker.
+    """
 
     def scan(batches: Batches) -> Batches:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                for task in partitions[number]:
-                    for fact in scan_task(task, months, any_case):
-                        if found is not None and fact.what == REPORT:
-                            found(ids_of(fact))
+                tasks = partitions[number]
+                splits = [split for task in tasks for split in task]
+                hand = Hand(meter, number, splits) if meter is not None else None
+                reported = iter(splits)
+                for task in tasks:
+                    for fact in scan_task(task, months, any_case, hand.move if hand is not None else None):
+                        if fact.what == REPORT:
+                            if hand is not None:
+                                hand.next(ids_of(fact))
+                            else:
+                                fact = _from_elsewhere(fact, next(reported))
+                            if found is not None:
+                                found(ids_of(fact))
                         yield _batch(_FACTS, fact)
 
     rows = spark.range(0, len(partitions), 1, len(partitions))
     return rows.mapInArrow(scan, FACTS)
+
+
+def _from_elsewhere(report: Fact, split: Split) -> Fact:
+    """The driver saw every file that it lists; a worker on which there is none has another view of the path."""
+    number, text_bytes, ids, refused, error = json.loads(report.data)
+    if not error or "://" in split.path or os.path.exists(split.path):
+        return report
+    told = f"{error}, says worker {socket.gethostname()}; a path must lead every worker to the same file"
+    return Fact(report.part, report.what, json.dumps([number, text_bytes, ids, refused, told]).encode())
 
 
 def by_part(frame: DataFrame, partitions: int) -> DataFrame:

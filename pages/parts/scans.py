@@ -23,7 +23,7 @@ from pages.parts import cache
 from pages.parts.intake import Found
 
 if TYPE_CHECKING:
-    from idcore.spark.job import Job
+    from idcore.spark.background import Job
     from idcore.spark.session import Status
 
 OLD = 400  # digests of inputs remembered, so that a reload does not scan again
@@ -100,9 +100,9 @@ def job_of(run: Run) -> Job | None:
     """The running or finished job of this server for a run."""
     if importlib.util.find_spec("pyspark") is None:
         return None
-    from idcore.spark import job
+    from idcore.spark import background
 
-    return job.find(run.name)
+    return background.find(run.name)
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
@@ -176,10 +176,10 @@ def begin(title: str, sources: Sequence[Source], dated: Dating) -> Run:
 
 def launch(run: Run, paths: list[str], dated: Dating, names: dict[str, str] | None = None) -> None:
     """Starts the scan of a run in a thread of the server."""
-    from idcore.spark import job
+    from idcore.spark import background
+    from idcore.spark.job import ScanOptions
 
-    options = job.ScanOptions(zone=dated.zone, zone_source=dated.source, at=dated.at)
-    job.start(run, paths, options, names)
+    background.start(run, paths, ScanOptions(zone=dated.zone, zone_source=dated.source, at=dated.at), names)
     remember(run.name)
     cache.forget_runs()
 

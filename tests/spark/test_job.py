@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from idcore.runs import RunError, Runs
+from idcore.scan import folder
 from idcore.scan.inputs import Split, deal
-from idcore.spark import job
-from idcore.spark.job import Cancelled, Progress, ScanOptions, even, reason_of, scan, start
+from idcore.spark.background import start
+from idcore.spark.job import ScanOptions, even, reason_of, scan
+from idcore.spark.watch import Cancelled, Progress
 
 ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
 OPTIONS = ScanOptions(zone=UTC, at=datetime(2026, 11, 21, tzinfo=UTC))
@@ -59,7 +61,7 @@ def test_a_failed_scan_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def broken(*_: object, **__: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(job.pq, "write_table", broken)
+    monkeypatch.setattr(folder.pq, "write_table", broken)
     log = tmp_path / "a.log"
     log.write_bytes(ONE)
     run = Runs(tmp_path / "runs").create("a log")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import pkgutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import numba
+from numba.core.caching import _CacheLocator
 
 _SOURCES = (
     "idcore.layout:layout.py",
@@ -16,17 +19,55 @@ _SOURCES = (
 )
 
 
-def cache_folder() -> str:
-    """Where compiled kernels are kept: a folder for each version of all their sources.
-
-    Numba itself looks only at the file of the function it has cached, not at those of the functions compiled into it.
-    """
-    base = os.environ.get("NUMBA_CACHE_DIR") or str(Path.home() / ".cache" / "rocketmq-ids" / "kernels")
+@cache
+def _digest() -> str:
+    """Of all sources. Numba looks only at the file of the function it has cached, not at those compiled into it."""
     state = hashlib.sha256(numba.__version__.encode())
     for source in _SOURCES:
         package, name = source.split(":")
         state.update(pkgutil.get_data(package, name) or b"")
-    return os.path.join(base, state.hexdigest()[:16])
+    return state.hexdigest()[:16]
 
 
-numba.config.CACHE_DIR = cache_folder()
+@cache
+def cache_folder() -> str:
+    """Where compiled kernels are kept: a folder for each version of all their sources, where this user may write."""
+    own = os.environ.get("NUMBA_CACHE_DIR") or os.path.expanduser("~/.cache/rocketmq-ids/kernels")
+    spare = os.path.join(tempfile.gettempdir(), f"rocketmq-ids-{os.getuid()}")
+    for base in (own, spare):
+        folder = Path(base).absolute() / _digest()
+        try:
+            if base.startswith("~"):  # a container's user may have no home
+                continue
+            folder.mkdir(parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK) and (base == own or os.stat(base).st_uid == os.getuid()):
+                return str(folder)
+        except OSError:
+            continue
+    return tempfile.mkdtemp(prefix="rocketmq-ids-kernels-")
+
+
+class ByContent(_CacheLocator):  # type: ignore[misc]
+    """Finds a compiled kernel by what the sources say. Numba's own locators go by the path of the source, which on a
+    cluster is that of an archive in the folder of one application, so that each application compiled anew."""
+
+    def __init__(self, py_func, py_file):
+        self._py_file = py_file  # numba names it in its warnings
+        self._line = py_func.__code__.co_firstlineno
+
+    def get_cache_path(self):
+        return cache_folder()
+
+    def get_source_stamp(self):
+        return _digest()
+
+    def get_disambiguator(self):
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        return cls(py_func, py_file) if py_func.__module__.startswith(f"{__name__}.") else None
+
+
+_OTHERS = "UserProvidedCacheLocator,InTreeCacheLocator,UserWideCacheLocator,IPythonCacheLocator,ZipCacheLocator"
+numba.config.CACHE_LOCATOR_CLASSES = f"{__name__}.ByContent,{numba.config.CACHE_LOCATOR_CLASSES or _OTHERS}"

@@ -1,0 +1,74 @@
+"""A folder of tables: written aside, put in its place at once, summary.json last. Knows no Spark and counts nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from idcore.errors import IdError
+from idcore.runs import write_text
+
+from .tables import Tables
+
+_ASIDE = ".unfinished-"
+
+
+class TableFolder:
+    """Within `with`, the folder may be written; whatever ends the block before `finish`, nothing of it stays."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.finished = False
+
+    def __enter__(self) -> TableFolder:
+        """Makes the folder now, so that one that cannot be written is found before the work and not after it."""
+        self.made = [folder for folder in (self.path, *self.path.absolute().parents) if not folder.exists()]
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            for left in self.path.glob(f"{_ASIDE}*"):  # of a scan that was killed
+                shutil.rmtree(left, ignore_errors=True)
+            self.aside = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=self.path))
+        except OSError as error:
+            self._remove_made()
+            raise IdError(f"{self.path} cannot be written: {error.strerror or error}") from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self.aside, ignore_errors=True)
+        if not self.finished:
+            self._remove_made()
+
+    def _remove_made(self) -> None:
+        with suppress(OSError):  # the folder holds something else by now
+            for folder in self.made:
+                folder.rmdir()
+
+    def write(self, tables: Tables, between: Callable[[], None]) -> None:
+        """One Parquet folder for each table; `between` is called before each and may raise."""
+        for name, table in tables.items():
+            between()
+            (self.aside / name).mkdir()
+            pq.write_table(table, self.aside / name / "part-00000.parquet", compression="zstd")
+
+    def finish(self, summary: dict[str, Any]) -> None:
+        """Puts the tables in the place of what an earlier scan wrote. A folder without summary.json is unfinished."""
+        (self.path / "summary.json").unlink(missing_ok=True)
+        moved = []
+        try:
+            for table in sorted(self.aside.iterdir()):
+                place = self.path / table.name
+                shutil.rmtree(place, ignore_errors=True)
+                moved.append(table.rename(place))
+            write_text(self.path / "summary.json", json.dumps(summary, indent=1))
+        except OSError:
+            for place in moved:
+                shutil.rmtree(place, ignore_errors=True)
+            raise
+        self.finished = True

@@ -1,0 +1,109 @@
+"""Scans in the background of a server: begun, found again, cancelled, begun anew. Does none of the scanning."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from idcore.errors import IdError
+from idcore.ids.clock import parse_zone, zone_text
+from idcore.runs import Run, RunError
+
+from .job import ScanOptions, reason_of, scan
+from .watch import Cancelled, Progress, State
+
+
+class Job:
+    """A scan of the console: runs in a thread of the server, outlives the page that began it."""
+
+    def __init__(
+        self, run: Run, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None = None
+    ) -> None:
+        self.run = run
+        self._stop = threading.Event()
+        self._progress = Progress("waiting")
+        self._thread = threading.Thread(
+            target=self._work, args=(list(paths), options, names), name=f"job-{run.name}", daemon=True
+        )
+        self.run.set_state("running", plan=_plan(paths, options, names))
+        self._thread.start()
+
+    def _work(self, paths: list[str], options: ScanOptions, names: dict[str, str] | None) -> None:
+        try:
+            scan(paths, self.run.path, options, self._take, self._stop, names)
+        except Cancelled:
+            self._end("cancelled")
+        except Exception as error:  # noqa: BLE001  whatever it is, the run says so
+            self._end("failed", reason_of(error))
+        else:
+            self._progress = replace(self._progress, bytes_done=self._progress.bytes_total, seconds_left=0.0)
+            self._end("done")
+
+    def _end(self, state: State, error: str = "") -> None:
+        self._progress = replace(self._progress, state=state, error=error)
+        try:
+            self.run.set_state(state, error)
+        except (RunError, OSError) as gone:  # the run was deleted, or its disk is full: the job itself still knows
+            self._progress = replace(self._progress, error=error or str(gone))
+
+    def _take(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def progress(self) -> Progress:
+        return self._progress
+
+    def cancel(self) -> None:
+        self._stop.set()
+
+    def wait(self, seconds: float | None = None) -> Progress:
+        """Blocks until the scan has ended, or for so long."""
+        self._thread.join(seconds)
+        return self._progress
+
+
+_jobs: dict[str, Job] = {}
+
+
+def start(run: Run, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None = None) -> Job:
+    """Begins a scan of `paths` into the run's folder."""
+    job = _jobs[run.name] = Job(run, paths, options, names)
+    return job
+
+
+def find(run_name: str) -> Job | None:
+    """The job of a run that this server began, finished or not."""
+    return _jobs.get(run_name)
+
+
+def again(run: Run) -> Job:
+    """Begins the scan of a run that failed or was cancelled anew, as it was asked for."""
+    plan = run.plan
+    if plan is None:
+        raise IdError("this run does not say what it scanned; start a new one")
+    if run.state not in ("failed", "cancelled"):
+        raise IdError("only a run that failed or was cancelled can be started again")
+    return start(run, plan["paths"], _options(plan), plan["names"])
+
+
+def _plan(paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:
+    zone = options.zone
+    return {
+        "paths": list(paths),
+        "names": names,
+        "zone": zone and (getattr(zone, "key", None) or zone_text(zone.utcoffset(None))),
+        "zone_source": options.zone_source,
+        "at": options.at and options.at.isoformat(),
+        "split_size": options.split_size,
+        "case": options.case,
+        "master": options.master,
+        "remote": options.remote,
+    }
+
+
+def _options(plan: dict[str, Any]) -> ScanOptions:
+    asked = {name: plan[name] for name in ("zone_source", "split_size", "case", "master", "remote")}
+    zone, at = plan["zone"], plan["at"]
+    return ScanOptions(zone and parse_zone(zone), at=at and datetime.fromisoformat(at), **asked)

@@ -1,0 +1,75 @@
+"""Whether a Spark session still lives, and how to forget one that does not, so that the next can begin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from idcore.errors import IdError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class SparkError(IdError):
+    """Spark cannot be started or reached."""
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether the session talks to a Spark Connect server."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def is_local(spark: SparkSession) -> bool:
+    """Whether its tasks run on this machine, beside this process."""
+    return not is_connect(spark) and str(spark.sparkContext.master).split("[")[0] == "local"
+
+
+def java_ended(spark: SparkSession) -> bool:
+    """Whether the Java process that this one started for Spark is no more."""
+    if is_connect(spark):
+        return False
+    process: Any = getattr(spark.sparkContext._gateway, "proc", None)
+    return process is not None and process.poll() is not None
+
+
+def is_gone(spark: SparkSession) -> bool:
+    """Whether no job can run in it any more: closed, its Java process ended, or its cluster lost."""
+    if is_connect(spark):
+        return bool(getattr(spark, "is_stopped", False))
+    from py4j.protocol import Py4JError
+
+    context = spark.sparkContext
+    if context._jsc is None or java_ended(spark):
+        return True
+    try:
+        return bool(context._jsc.sc().isStopped())
+    except (Py4JError, OSError):
+        return True
+
+
+def forget(spark: SparkSession) -> None:
+    """PySpark keeps a Java that has ended for good and would ask it again; without it, a new one is started."""
+    if is_connect(spark):
+        return
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession as Classic
+
+    if not java_ended(spark):
+        spark.stop()
+        return
+    SparkContext._active_spark_context = None
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    Classic._instantiatedSession = None
+
+
+def refuse_gone(spark: SparkSession, error: Exception) -> None:
+    """Says in one sentence why a job failed whose session has gone under it."""
+    if is_connect(spark):
+        return
+    if java_ended(spark):
+        raise SparkError(
+            "Spark's Java process ended in mid-scan: it was killed, or had too little memory; start the scan again"
+        ) from error
+    if is_gone(spark):
+        raise SparkError("the cluster closed the Spark session in mid-scan; start the scan again") from error

@@ -1,0 +1,177 @@
+"""Follows one Spark job: how far it is, and a stop on request. Knows what is measured, not what it is for."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from idcore.errors import IdError
+from idcore.scan.meter import Meter, new_meter
+
+from . import health
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOOK = 0.1  # seconds between two looks
+State = Literal["waiting", "running", "done", "failed", "cancelled"]
+Phase = Literal["reading", "merging", "writing"]
+Report = Callable[["Progress"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a scan is. `seconds_left` is None until it can be told."""
+
+    state: State
+    bytes_done: int = 0
+    bytes_total: int = 0
+    ids: int = 0
+    seconds: float = 0.0
+    seconds_left: float | None = None
+    error: str = ""
+    phase: Phase = "reading"
+
+
+class Cancelled(IdError):
+    """The scan was stopped by its user."""
+
+
+def check(stop: threading.Event) -> None:
+    """Ends a scan that was asked to stop."""
+    if stop.is_set():
+        raise Cancelled("the scan was cancelled")
+
+
+class Reporter:
+    """Tells someone else how far the scan is; one who cannot listen is not told again, and the scan goes on."""
+
+    def __init__(self, report: Report | None) -> None:
+        self.report = report
+        self.last = Progress("running")
+
+    def __call__(self, progress: Progress) -> None:
+        self.last = progress
+        if self.report is not None:
+            try:
+                self.report(progress)
+            except Exception as error:  # noqa: BLE001  someone else's code, and not what the scan is for
+                self.report = None
+                logging.getLogger(__name__).warning("progress is not shown any more: %s", error)
+
+
+class _Pools:
+    """Names of Spark's scheduler pools. Scans at work share the cores equally; a name is used again, for Spark keeps
+    every pool it ever heard of."""
+
+    def __init__(self) -> None:
+        self.taken: set[int] = set()
+        self.lock = threading.Lock()
+
+    def take(self) -> int:
+        with self.lock:
+            number = next(n for n in range(len(self.taken) + 1) if n not in self.taken)
+            self.taken.add(number)
+            return number
+
+    def give_back(self, number: int) -> None:
+        with self.lock:
+            self.taken.discard(number)
+
+
+_pools = _Pools()
+
+
+class Watch:
+    """One job, by its tag. `sizes`: bytes of each partition.
+
+    On this machine tasks move a meter as they read. Elsewhere finished tasks count, for nothing that a task says
+    arrives before it has ended; there they are many, so that is fine enough.
+    """
+
+    def __init__(self, spark: SparkSession, sizes: Sequence[int], reporter: Reporter, stop: threading.Event) -> None:
+        self.spark, self.sizes, self.reporter, self.stop = spark, sizes, reporter, stop
+        self.group = f"scan-{uuid.uuid4().hex}"
+        self.began = time.monotonic()
+        self.classic = not health.is_connect(spark)
+        self.local = health.is_local(spark)
+        self.over = threading.Event()
+        self.meter: Meter | None = None
+        self.ids: Any = spark.sparkContext.accumulator(0) if self.classic and not self.local else None
+        self.share = 0.0
+        self.owner = threading.get_ident()
+        self.thread = threading.Thread(target=self._follow, name=self.group, daemon=True)
+
+    def __enter__(self) -> Watch:
+        self.stack = ExitStack()
+        if self.local:
+            self.meter = self.stack.enter_context(new_meter(len(self.sizes)))
+        if self.classic:
+            context = self.spark.sparkContext
+            pool = _pools.take()
+            self.stack.callback(_pools.give_back, pool)
+            context.setJobGroup(self.group, "scan", interruptOnCancel=True)
+            context.setLocalProperty("spark.scheduler.pool", f"scan-{pool}")
+        else:
+            self.spark.addTag(self.group)
+            self.spark.registerProgressHandler(self._on_connect)  # type: ignore[arg-type]
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        self.thread.join()
+        if not self.classic:
+            self.spark.removeProgressHandler(self._on_connect)  # type: ignore[arg-type]
+            self.spark.removeTag(self.group)
+        self.stack.close()
+
+    def _on_connect(self, stages: Any = None, **_: object) -> None:
+        """What a Connect server tells the thread that waits for it: stages, in no order; the first is the reading."""
+        if stages and threading.get_ident() == self.owner:
+            first = min(stages, key=lambda stage: stage.stage_id)
+            self.share = first.num_completed_tasks / first.num_tasks if first.num_tasks else 0.0
+
+    def _follow(self) -> None:
+        while not self.over.wait(LOOK):
+            try:
+                if self.stop.is_set():
+                    self._interrupt()
+                progress = self.progress()
+            except Exception as error:  # noqa: BLE001  a session that has gone fails the job itself, which says so
+                logging.getLogger(__name__).debug("no look at the job: %s", error)
+                continue
+            self.reporter(progress)
+
+    def _interrupt(self) -> None:
+        if self.classic:
+            self.spark.sparkContext.cancelJobGroup(self.group)
+        else:
+            self.spark.interruptTag(self.group)
+
+    def progress(self) -> Progress:
+        total = sum(self.sizes)
+        seconds = time.monotonic() - self.began
+        if self.meter is not None:
+            done, ids = self.meter.total
+        else:
+            done, ids = int(total * self._share()), self.ids.value if self.ids is not None else 0
+        done = min(done, total)
+        left = seconds * (total - done) / done if done else None
+        return Progress("running", done, total, ids, seconds, left, phase="merging" if done == total else "reading")
+
+    def _share(self) -> float:
+        """Finished tasks of the reading stage."""
+        if not self.classic:
+            return self.share
+        tracker = self.spark.sparkContext.statusTracker()
+        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self.group)]
+        stages = {stage for job in jobs if job is not None for stage in job.stageIds}
+        info = tracker.getStageInfo(min(stages)) if stages else None
+        return info.numCompletedTasks / info.numTasks if info and info.numTasks else 0.0

@@ -1,0 +1,67 @@
+"""Compiled kernels are found by what the sources say, wherever they lie: also in the archive a cluster is sent."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from idcore.scan import kernels
+
+PACKAGE = Path(kernels.__file__).parents[2]
+COUNT = """
+import idcore.scan.kernels.encode as encode, numpy as np
+encode.parts_of(np.zeros((1, 6), np.uint64), np.zeros(1, np.int64))
+print(encode.__file__, *encode.parts_of.stats.cache_hits.values(), len(encode.parts_of.stats.cache_misses))
+"""
+
+
+def ask(place: Path, cache: Path) -> list[str]:
+    """Where the kernel was loaded from, hits and misses of its cache, in a new process."""
+    environment = {**os.environ, "PYTHONPATH": str(place), "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run([sys.executable, "-c", COUNT], env=environment, capture_output=True, text=True, cwd="/")
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def archive(folder: Path, added: str = "") -> Path:
+    folder.mkdir()
+    path = folder / "idcore.zip"
+    with zipfile.ZipFile(path, "w") as out:
+        for file in PACKAGE.rglob("*.py"):
+            text = file.read_text(encoding="utf-8")
+            out.writestr(
+                str(Path("idcore") / file.relative_to(PACKAGE)), text + (added if file.name == "find.py" else "")
+            )
+    return path
+
+
+def test_two_archives_of_the_same_sources_share_their_compiled_kernels(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    first, second = archive(tmp_path / "app-1"), archive(tmp_path / "app-2")
+    assert ask(first, cache) == [f"{first}/idcore/scan/kernels/encode.py", "1"]
+    assert ask(second, cache) == [f"{second}/idcore/scan/kernels/encode.py", "1", "0"]
+    assert ask(PACKAGE.parent, cache)[1:] == ["1", "0"]
+
+
+def test_a_kernel_is_compiled_anew_when_any_source_has_changed(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    ask(archive(tmp_path / "app-1"), cache)
+    assert (
+        ask(archive(tmp_path / "app-2", "\n# another find, which parts_of may have had compiled into it\n"), cache)[-1]
+        == "1"
+    )
+
+
+def test_a_user_without_a_home_gets_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("HOME", str(blocked))
+    monkeypatch.setattr(kernels.tempfile, "gettempdir", lambda: str(tmp_path))
+    folder = Path(kernels.cache_folder.__wrapped__())
+    assert folder.is_dir() and folder.parent == tmp_path / f"rocketmq-ids-{os.getuid()}"

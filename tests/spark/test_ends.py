@@ -1,0 +1,118 @@
+"""How scans end that someone or something ends: signals, a killed Java, a server that has gone. In processes of
+their own, for what is killed here must not be the session of the other tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from idcore.runs import Runs, is_alive, started
+
+ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
+CLI = [sys.executable, "-m", "idcore", "scan"]
+
+
+def cli(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*CLI, *arguments], capture_output=True, text=True, timeout=120)
+
+
+def test_what_cannot_be_done_exits_3_with_one_line(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_bytes(ONE)
+    done = cli(str(log), "--out", str(log / "out"))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == f"idcore: {log / 'out'} cannot be written: Not a directory\n"
+
+
+def test_wrong_usage_still_exits_2(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    done = cli("a.log", "--out", str(tmp_path / "out"))
+    assert done.returncode == 2 and "--overwrite" in done.stderr
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_cancels_and_leaves_nothing(tmp_path: Path, how: signal.Signals) -> None:
+    log = tmp_path / "a.log"
+    log.write_bytes(ONE * 1_000_000)
+    out = tmp_path / "out"
+    scan = subprocess.Popen(
+        [*CLI, str(log), "--out", str(out), "--split-size", "4k"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 60
+    while not out.exists():
+        assert scan.poll() is None and time.monotonic() < deadline
+        time.sleep(0.05)
+    scan.send_signal(how)
+    told, problem = scan.communicate(timeout=30)
+    assert (scan.returncode, told, problem) == (130, b"", b"")
+    assert not out.exists()
+
+
+KILLED = """
+import json, os, signal, sys, time
+from datetime import UTC, datetime
+from pathlib import Path
+from idcore.runs import Runs
+from idcore.spark import background, session
+from idcore.spark.job import ScanOptions
+
+folder = Path(sys.argv[1])
+at = datetime(2026, 11, 21, tzinfo=UTC)
+
+def java():
+    return session.session().sparkContext._gateway.proc.pid
+
+runs = Runs(folder / "runs")
+run = runs.create("killed in mid-scan")
+os.kill(java(), 0)
+work = background.start(run, [str(folder / "a.log")], ScanOptions(zone=UTC, at=at, split_size=4096))
+while not work.progress().bytes_done:
+    time.sleep(0.02)
+os.kill(java(), signal.SIGKILL)
+ended = work.wait(60)
+idle = session.status().state
+second = background.start(runs.create("after it"), [str(folder / "b.log")], ScanOptions(zone=UTC, at=at)).wait(90)
+print(json.dumps([ended.state, ended.error, run.state, sorted(path.name for path in run.path.iterdir()), idle,
+                  second.state, second.ids]))
+"""
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_java_that_is_killed_fails_its_scan_and_the_next_scan_starts_another(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_bytes(ONE * 1_000_000)
+    (tmp_path / "b.log").write_bytes(ONE)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    why = "Spark's Java process ended in mid-scan: it was killed, or had too little memory; start the scan again"
+    assert json.loads(done.stdout) == ["failed", why, "failed", ["run.json"], "idle", "done", 2]
+
+
+def test_a_run_is_not_alive_because_its_servers_pid_is(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    for state in ("new", "running"):
+        run = runs.create(state)
+        run.set_state(state)
+        assert run.state == state
+        facts = json.loads((run.path / "run.json").read_text())
+        assert facts["pid"] == os.getpid() and facts["started"]
+        facts["started"] = facts["started"] + "0"  # the same pid, in a container that was started again
+        (run.path / "run.json").write_text(json.dumps(facts))
+        assert run.state == "failed"
+
+
+def test_a_process_is_told_from_the_one_that_had_its_pid_before() -> None:
+    with subprocess.Popen(["sleep", "60"]) as child:
+        began = started(child.pid)
+        assert began and began != started(os.getpid())
+        assert is_alive(child.pid, began) and is_alive(child.pid, None)
+        assert not is_alive(child.pid, started(os.getpid()))
+        child.kill()
+    assert not is_alive(child.pid, began)

@@ -1,0 +1,241 @@
+"""Long scans: how far they are, and that a cancel ends them in every phase and leaves nothing behind."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from idcore.errors import IdError
+from idcore.runs import Run, Runs
+from idcore.scan.facts import scan_task
+from idcore.scan.folder import TableFolder
+from idcore.scan.inputs import Split
+from idcore.scan.meter import Hand, new_meter
+from idcore.spark import background, job
+from idcore.spark import session as spark_session
+from idcore.spark.job import ScanOptions, scan
+from idcore.spark.watch import Cancelled, Progress, Reporter
+
+ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
+AT = datetime(2026, 11, 21, tzinfo=UTC)
+OPTIONS = ScanOptions(zone=UTC, at=AT)
+MONTHS = np.array([[0, 31 * 86_400_000 - 1]], np.int64)
+
+
+def made(folder: Path, lines: int, name: str = "a.log") -> str:
+    path = folder / name
+    path.write_bytes(ONE * lines)
+    return str(path)
+
+
+def in_the_way(monkeypatch: pytest.MonkeyPatch, place: object, name: str, what: Callable[[], None]) -> None:
+    """Something happens when a step of the scan is about to be taken."""
+    step = getattr(place, name)
+
+    def taken(*given: object, **named: object) -> object:
+        what()
+        return step(*given, **named)
+
+    monkeypatch.setattr(place, name, taken)
+
+
+def left(run: Run) -> set[str]:
+    return {path.name for path in run.path.iterdir()}
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        (job, "list_files"),
+        (job, "even"),  # Spark is up, nothing is planned
+        (job, "from_results"),  # the facts are merged
+        (job, "combine"),
+        (job, "summarise"),  # every table is written
+    ],
+)
+def test_a_cancel_in_any_phase_ends_as_cancelled_and_leaves_no_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: object, name: str
+) -> None:
+    run = Runs(tmp_path / "runs").create("to be stopped")
+    begun = threading.Event()
+    in_the_way(monkeypatch, place, name, lambda: (begun.wait(10), background._jobs[run.name].cancel()))  # type: ignore[func-returns-value]
+    work = background.start(run, [made(tmp_path, 10)], OPTIONS)
+    begun.set()
+    assert work.wait(60).state == "cancelled"
+    assert (run.state, left(run)) == ("cancelled", {"run.json"})
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_cancel_while_tables_are_written_leaves_the_earlier_result_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, out, stop = made(tmp_path, 10), tmp_path / "out", threading.Event()
+    first = scan([log], out, OPTIONS)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    in_the_way(monkeypatch, __import__("idcore.scan.folder", fromlist=["pq"]).pq, "write_table", stop.set)
+    with pytest.raises(Cancelled):
+        scan([made(tmp_path, 20, "b.log")], out, OPTIONS, None, stop)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert first["ids"] == 20
+
+
+def test_a_cancel_does_not_wait_until_spark_is_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    up = threading.Event()
+    monkeypatch.setattr(spark_session, "session", lambda *_: up.wait(60))
+    run = Runs(tmp_path / "runs").create("early")
+    work = background.start(run, [made(tmp_path, 10)], OPTIONS)
+    began = time.monotonic()
+    work.cancel()
+    assert work.wait(30).state == "cancelled"
+    assert time.monotonic() - began < 5
+    up.set()
+    assert left(run) == {"run.json"}
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_cancelled_scan_frees_its_cores(tmp_path: Path) -> None:
+    log = made(tmp_path, 2_000_000)  # 176 MB in crumbs: half a minute
+    seen = threading.Event()
+    stop = threading.Event()
+    ended: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            scan([log], tmp_path / "out", ScanOptions(zone=UTC, at=AT, split_size=4096), lambda _: seen.set(), stop)
+        except Cancelled as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert seen.wait(60)
+    stop.set()
+    thread.join(15)
+    assert ended and not thread.is_alive()
+    tracker = spark_session.session().sparkContext.statusTracker()
+    deadline = time.monotonic() + 10
+    while tracker.getActiveJobsIds() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not tracker.getActiveJobsIds()
+    began = time.monotonic()
+    scan([made(tmp_path, 10, "b.log")], tmp_path / "next", OPTIONS)
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.usefixtures("spark")
+def test_progress_comes_from_within_a_task(tmp_path: Path) -> None:
+    log = made(tmp_path, 3_000_000)  # 264 MB: fewer tasks than the looks at them
+    seen: list[Progress] = []
+    summary = scan([log], tmp_path / "out", OPTIONS, seen.append)
+    reading = [progress for progress in seen if progress.phase == "reading" and progress.bytes_done]
+    assert len({progress.bytes_done for progress in reading}) >= 2
+    assert [progress.bytes_done for progress in seen] == sorted(progress.bytes_done for progress in seen)
+    assert all(progress.bytes_total == summary["bytes"] for progress in seen)
+    assert seen[-1].phase == "writing"
+    last = reading[-1]
+    assert 0 < last.ids <= summary["ids"]
+    assert last.seconds_left is not None and last.seconds_left >= 0
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_reporter_that_fails_is_not_told_again_and_the_scan_goes_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    told: list[Progress] = []
+
+    def fails(progress: Progress) -> None:
+        told.append(progress)
+        raise OSError("the terminal has gone")
+
+    with caplog.at_level(logging.WARNING):
+        assert scan([made(tmp_path, 10)], tmp_path / "out", OPTIONS, fails)["ids"] == 20
+    assert len(told) == 1
+    assert [record.getMessage() for record in caplog.records if record.name.startswith("idcore")] == [
+        "progress is not shown any more: the terminal has gone"
+    ]
+
+
+def test_a_reporter_remembers_what_it_was_told_last() -> None:
+    reporter = Reporter(None)
+    reporter(Progress("running", 1, 2))
+    assert reporter.last.bytes_done == 1
+
+
+def test_a_meter_adds_up_what_tasks_of_other_processes_read(tmp_path: Path) -> None:
+    log = made(tmp_path, 30_000)
+    size = len(ONE) * 30_000
+    middle = size // 2
+    splits = [Split(0, log, 0, middle), Split(0, log, middle, size)]
+    seen = []
+    with new_meter(2) as meter:
+        hand = Hand(pickle.loads(pickle.dumps(meter)), 1, splits)
+
+        def moved(taken: int, ids: int) -> None:
+            hand.move(taken, ids)
+            seen.append(meter.total)
+
+        for fact in scan_task(splits, MONTHS, moved=moved):
+            if fact.what == 2:
+                hand.next(30_000)
+        assert meter.total == (size, 60_000)
+        assert len(seen) >= 4 and seen == sorted(seen)
+        Hand(meter, 1, splits)
+        assert meter.total == (0, 0)  # a task that is tried again does not count twice
+    assert not Path(meter.path).exists()
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(IdError, match="cannot be written"), TableFolder(tmp_path / "file" / "below" / "out"):
+        raise AssertionError
+    with TableFolder(tmp_path / "new" / "out"):
+        assert (tmp_path / "new" / "out").is_dir()
+    assert not (tmp_path / "new").exists()  # nothing was finished, nothing stays
+
+
+@pytest.mark.usefixtures("spark")
+def test_crumbs_of_a_large_input_are_refused_with_the_size_that_would_do(tmp_path: Path) -> None:
+    log = made(tmp_path, 10_000)
+    with pytest.raises(IdError, match=r"take 9 bytes or more"):
+        scan([log], tmp_path / "out", ScanOptions(zone=UTC, at=AT, split_size=1))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_run_that_failed_is_started_again_as_it_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = made(tmp_path, 10)
+    run = Runs(tmp_path / "runs").create("twice")
+    with monkeypatch.context() as broken:
+        broken.setattr(job, "combine", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
+        assert background.start(run, [log], OPTIONS, {log: "pasted text"}).wait(60).error == "no space left"
+    with pytest.raises(IdError, match="does not say what"):
+        background.again(Runs(tmp_path / "runs").create("never begun"))
+    ended = background.again(run).wait(60)
+    assert (ended.state, run.state, run.error) == ("done", "done", "")
+    assert run.table("files", ["file"]).to_pylist() == [{"file": "pasted text"}]
+    assert run.summary is not None and run.summary["assumed"]["at"] == "2026-11-21T00:00:00+00:00"
+    with pytest.raises(IdError, match="only a run that failed"):
+        background.again(run)
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_summary_names_the_zone_as_every_table_does(tmp_path: Path) -> None:
+    from zoneinfo import ZoneInfo
+
+    log = made(tmp_path, 1)
+    for zone, text, name in [
+        (UTC, "+00:00", None),
+        (ZoneInfo("Asia/Kathmandu"), "+05:45", "Asia/Kathmandu"),
+    ]:
+        told = scan([log], tmp_path / text, ScanOptions(zone=zone, at=AT))["assumed"]
+        assert (told["zone"], told["zone_name"]) == (text, name)
