@@ -76,7 +76,7 @@ def _make_room(out: Path, overwrite: bool) -> None:
 
 def _interruptible(paths: list[str], out: Path, asked: ScanOptions, names: dict[str, str]) -> dict[str, Any]:
     """The scan in a thread of its own, so that Ctrl-C reaches this one and stops the Spark job."""
-    stop = threading.Event()
+    stop, over = threading.Event(), threading.Event()
     ended: list[Any] = []
 
     def work() -> None:
@@ -84,15 +84,17 @@ def _interruptible(paths: list[str], out: Path, asked: ScanOptions, names: dict[
             ended.append(scan(paths, out, asked, _show if sys.stderr.isatty() else None, stop, names))
         except BaseException as error:  # noqa: BLE001  handed to the thread that waits
             ended.append(error)
+        finally:
+            over.set()
 
     thread = threading.Thread(target=work, name="scan", daemon=True)
     terminated = signal.signal(signal.SIGTERM, _interrupt)
     try:
         thread.start()
-        thread.join()
+        over.wait()
     except KeyboardInterrupt:
         stop.set()
-        thread.join(_PATIENCE)
+        over.wait(_PATIENCE)  # join() would take the thread for ended: an interrupt of its lock does that in 3.11
         raise
     finally:
         signal.signal(signal.SIGTERM, terminated)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 from idcore.errors import IdError
@@ -26,10 +27,18 @@ def is_local(spark: SparkSession) -> bool:
 
 def java_ended(spark: SparkSession) -> bool:
     """Whether the Java process that this one started for Spark is no more."""
-    if is_connect(spark):
-        return False
+    return not is_connect(spark) and _has_ended(spark, 0.0)
+
+
+def _has_ended(spark: SparkSession, patience: float) -> bool:
     process: Any = getattr(spark.sparkContext._gateway, "proc", None)
-    return process is not None and process.poll() is not None
+    if process is None:
+        return False
+    try:
+        process.wait(patience)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def is_gone(spark: SparkSession) -> bool:
@@ -67,9 +76,10 @@ def refuse_gone(spark: SparkSession, error: Exception) -> None:
     """Says in one sentence why a job failed whose session has gone under it."""
     if is_connect(spark):
         return
-    if java_ended(spark):
+    gone = is_gone(spark)
+    if gone and _has_ended(spark, 2.0):  # its connections break a moment before it is a dead process
         raise SparkError(
             "Spark's Java process ended in mid-scan: it was killed, or had too little memory; start the scan again"
         ) from error
-    if is_gone(spark):
+    if gone:
         raise SparkError("the cluster closed the Spark session in mid-scan; start the scan again") from error

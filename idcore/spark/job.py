@@ -22,13 +22,13 @@ import pyarrow.compute as pc
 import idcore
 from idcore.errors import IdError
 from idcore.ids.clock import machine_zone, months, zone_text
-from idcore.scan.folder import TableFolder
 from idcore.scan.inputs import InputFile, deal, list_files, shown, split_files
 from idcore.scan.schemas import TEXT
 from idcore.scan.tables import Tables, combine
 
 from . import health
 from . import session as spark_session
+from .folder import TableFolder
 from .steps import by_part, facts, from_results, merged
 from .watch import LOOK, Report, Reporter, Watch, check
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from idcore.runs import RunError, Runs
-from idcore.scan import folder
 from idcore.scan.inputs import Split, deal
+from idcore.spark import folder
 from idcore.spark.background import start
 from idcore.spark.job import ScanOptions, even, reason_of, scan
 from idcore.spark.watch import Cancelled, Progress

@@ -16,10 +16,9 @@ import pytest
 from idcore.errors import IdError
 from idcore.runs import Run, Runs
 from idcore.scan.facts import scan_task
-from idcore.scan.folder import TableFolder
 from idcore.scan.inputs import Split
 from idcore.scan.meter import Hand, new_meter
-from idcore.spark import background, job
+from idcore.spark import background, folder, job
 from idcore.spark import session as spark_session
 from idcore.spark.job import ScanOptions, scan
 from idcore.spark.watch import Cancelled, Progress, Reporter
@@ -67,7 +66,12 @@ def test_a_cancel_in_any_phase_ends_as_cancelled_and_leaves_no_table(
 ) -> None:
     run = Runs(tmp_path / "runs").create("to be stopped")
     begun = threading.Event()
-    in_the_way(monkeypatch, place, name, lambda: (begun.wait(10), background._jobs[run.name].cancel()))  # type: ignore[func-returns-value]
+
+    def cancel() -> None:
+        assert begun.wait(10)
+        background._jobs[run.name].cancel()
+
+    in_the_way(monkeypatch, place, name, cancel)
     work = background.start(run, [made(tmp_path, 10)], OPTIONS)
     begun.set()
     assert work.wait(60).state == "cancelled"
@@ -81,7 +85,7 @@ def test_a_cancel_while_tables_are_written_leaves_the_earlier_result_whole(
     log, out, stop = made(tmp_path, 10), tmp_path / "out", threading.Event()
     first = scan([log], out, OPTIONS)
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    in_the_way(monkeypatch, __import__("idcore.scan.folder", fromlist=["pq"]).pq, "write_table", stop.set)
+    in_the_way(monkeypatch, folder.pq, "write_table", stop.set)
     with pytest.raises(Cancelled):
         scan([made(tmp_path, 20, "b.log")], out, OPTIONS, None, stop)
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
@@ -194,9 +198,9 @@ def test_a_meter_adds_up_what_tasks_of_other_processes_read(tmp_path: Path) -> N
 
 def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(IdError, match="cannot be written"), TableFolder(tmp_path / "file" / "below" / "out"):
+    with pytest.raises(IdError, match="cannot be written"), folder.TableFolder(tmp_path / "file" / "below" / "out"):
         raise AssertionError
-    with TableFolder(tmp_path / "new" / "out"):
+    with folder.TableFolder(tmp_path / "new" / "out"):
         assert (tmp_path / "new" / "out").is_dir()
     assert not (tmp_path / "new").exists()  # nothing was finished, nothing stays
 

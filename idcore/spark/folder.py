@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 
 from idcore.errors import IdError
 from idcore.runs import write_text
-
-from .tables import Tables
+from idcore.scan.tables import Tables
 
 _ASIDE = ".unfinished-"
 
