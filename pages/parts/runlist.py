@@ -68,6 +68,8 @@ def one(row: Mapping[str, Any]) -> None:
         ):
             if row["state"] == "done":
                 page_link("producers", words("runs.open"), icon=":material/arrow_forward:", run=row["name"])
+            elif row["state"] in ("failed", "cancelled"):
+                st.button(words("scan.again"), key=f"again-{row['name']}", on_click=again, args=(row["name"],))
             with st.popover(words("runs.delete"), type="tertiary", icon=":material/delete:"):
                 st.markdown(words("runs.delete_sure"))
                 st.button(
@@ -108,6 +110,15 @@ def progress(name: str, words: Words) -> None:
     else:
         st.progress(0.0, words("scan.waiting"))
     st.button(words("scan.cancel"), key=f"cancel-{name}", on_click=job.cancel)
+
+
+def again(name: str) -> None:
+    """Starts a run that ended early once more."""
+    try:
+        scans.again(name)
+    except (IdError, OSError) as error:
+        st.session_state["runs_problem"] = problems.message(error, view().words)
+    cache.forget_runs()
 
 
 def delete(name: str) -> None:

@@ -184,6 +184,19 @@ def launch(run: Run, paths: list[str], dated: Dating, names: dict[str, str] | No
     cache.forget_runs()
 
 
+def again(name: str) -> None:
+    """Begins the scan of a run that failed or was cancelled anew; a folder of the server must still be allowed."""
+    from idcore.spark import background
+
+    run = store().open(name)
+    for path in (run.plan or {}).get("paths", ()):
+        if run.path.resolve() not in Path(path).resolve().parents:
+            allowed(path)
+    background.again(run)
+    remember(name)
+    cache.forget_runs()
+
+
 def _digest(sources: Sequence[Source], dated: Dating) -> str:
     made = hashlib.sha256(f"{dated.zone} {dated.at:%Y-%m-%d}".encode())
     for source in sources:

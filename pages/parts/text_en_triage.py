@@ -74,6 +74,7 @@ WORDS: dict[str, str] = {
     "scan.bytes": "{done} of {total}",
     "scan.rate": "{rate}/s",
     "scan.left": "{span} left",
+    "scan.merging": "making the tables",
     "scan.cancel": "Cancel",
     "scan.cancelled": "The scan was cancelled.",
     "scan.failed": "The scan failed: {reason}",

@@ -74,6 +74,7 @@ WORDS: dict[str, str] = {
     "scan.bytes": "{done} / {total}",
     "scan.rate": "{rate}/秒",
     "scan.left": "剩余 {span}",
+    "scan.merging": "正在生成各表",
     "scan.cancel": "取消",
     "scan.cancelled": "扫描已取消。",
     "scan.failed": "扫描失败：{reason}",

@@ -80,7 +80,9 @@ def progress_text(done: int, total: int, ids: int, seconds: float, left: float |
         parts.append(words("scan.rate", rate=words.bytes(done / seconds)))
     if ids:
         parts.append(words.count("id", ids))
-    if left is not None:
+    if done and done >= total:
+        parts.append(words("scan.merging"))
+    elif left is not None:
         parts.append(words("scan.left", span=words.duration(left)))
     return " · ".join(parts)
 
