@@ -29,6 +29,8 @@ def sentence(runs: Sequence[Mapping[str, Any]], words: Words) -> str:
 def rows(start: int, count: int, live: bool) -> None:
     """The runs of one page of the list, newest first."""
     runs = cache.runs(str(runs_root()))
+    if problem := st.session_state.get("runs_problem"):
+        st.error(problem, icon=":material/error:")
     if live and not any(row["state"] in ("new", "running") for row in runs):
         st.rerun()
     for row in runs[start : start + count]:
@@ -114,6 +116,7 @@ def progress(name: str, words: Words) -> None:
 
 def again(name: str) -> None:
     """Starts a run that ended early once more."""
+    st.session_state.pop("runs_problem", None)
     try:
         scans.again(name)
     except (IdError, OSError) as error:
@@ -123,6 +126,7 @@ def again(name: str) -> None:
 
 def delete(name: str) -> None:
     """Deletes a run for good; a running one is stopped first."""
+    st.session_state.pop("runs_problem", None)
     try:
         job = scans.job_of(scans.store().open(name))
         if job is not None:

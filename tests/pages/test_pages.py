@@ -166,6 +166,11 @@ def test_a_file_that_failed_is_named(open_page: Open, run: str) -> None:
     assert "1 file of 2 could not be read: old.log.gz (not a gzip file)" in shown(open_page("producers", run=run))
 
 
+def test_a_run_that_cannot_be_started_again_says_why(open_page: Open, tmp_path: Path) -> None:
+    make_run(tmp_path / "runs", state="failed", error="disk full")
+    assert "does not say what it scanned" in press(open_page("runs"), "Try again").error[0].value
+
+
 def test_a_run_can_be_deleted(open_page: Open, run: str, tmp_path: Path) -> None:
     app = open_page("runs")
     press(app, "Delete this run")
