@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PACKAGE = Path(__file__).resolve().parents[1]
+STARTER = "spark-start"
 OLDEST_JAVA = 17  # Spark 4 runs on Java 17 and later
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # it plans, and starts Python: quick to be up counts
 TRY_AGAIN = 10.0  # seconds after which a start that failed may be tried again
@@ -181,6 +182,7 @@ class _Holder:
         self.session: SparkSession | None = None
         self.status = Status("idle")
         self.began = 0.0
+        self.wanted = False  # by a scan: what it does itself is not done ahead of it
 
     def get(self, master: str | None, remote: str | None) -> SparkSession:
         with self.lock:
@@ -209,6 +211,7 @@ def session(master: str | None = None, remote: str | None = None) -> SparkSessio
     """The session; blocks until it is up. SparkError says why it cannot be."""
     if not (master or remote):  # what was asked for comes before what the environment says
         master, remote = os.environ.get("IDCORE_SPARK_MASTER"), os.environ.get("IDCORE_SPARK_REMOTE")
+    _holder.wanted |= threading.current_thread().name != STARTER
     return _holder.get(master, remote)
 
 
@@ -218,13 +221,13 @@ def start_in_background() -> None:
         return
     _holder.status = Status("starting")
     _holder.began = time.monotonic()
-    threading.Thread(target=_try, name="spark-start", daemon=True).start()
+    threading.Thread(target=_try, name=STARTER, daemon=True).start()
 
 
 def _try() -> None:
     try:
         running = session()
-        if not is_connect(running):  # the workers are forked once, with the kernels loaded
+        if not is_connect(running) and not _holder.wanted:  # the workers are forked once, with the kernels loaded
             running.range(0, 2, 1, 2).mapInArrow(_touch, "id long").collect()
     except SparkError:
         return  # status() holds the reason, and the next session() call raises it
