@@ -167,7 +167,7 @@ def warm_kernels() -> None:
 
 
 def make_class_archive() -> None:
-    """Spark's classes in one file for the JVM to map: a session is up in half the time. Done at once when it is there."""
+    """Spark's classes in one file for the JVM to map: a session is up in half the time."""
     if (
         find_java()
         and subprocess.run(

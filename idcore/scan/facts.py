@@ -20,6 +20,7 @@ from .kernels import encode, find, pairs
 
 IDS, PAIRS, REPORT = 0, 1, 2
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory whatever the input
+MOST_KEYS = 1 << 17  # and processes, clients and brokers: a table of 16 MiB
 _SAMPLE = 56
 
 
@@ -48,11 +49,12 @@ class Scanner:
         self.lines = np.empty(((WINDOW + AFTER) // 66 + 2, 2), np.int64)
         self.state = np.zeros(find.STATE_SIZE, np.int64)
         self.moved: Callable[[int, int], None] | None = None  # told after each window: bytes and ids of the split
+        self.table = np.zeros((1 << 12, 8), np.uint64)
+        self.words = np.empty(((1 << 11) + 1, 3), np.uint64)
         self._clear()
 
     def _clear(self) -> None:
-        self.table = np.zeros((1 << 12, 8), np.uint64)
-        self.words = np.empty(((1 << 11) + 1, 3), np.uint64)
+        self.table.fill(0)  # as large as it has grown: where there were many keys there will be more
         self.values = np.empty(self.expected, np.uint64)
         self.slots = np.empty(self.expected, np.uint32)
         self.pairs = np.empty((1 << 14, 6), np.uint64)
@@ -117,7 +119,8 @@ class Scanner:
                     self.moved(windows.taken(), self.found + int(state[find.STATE_IDS]))
                 if at >= windows.stop or (windows.ended and windows.at >= windows.filled):
                     break
-                if state[find.STATE_IDS] > MOST_IDS and self._may_pack():
+                full = state[find.STATE_IDS] > MOST_IDS or state[find.STATE_KEYS] > MOST_KEYS
+                if full and self._may_pack():
                     self.found += int(state[find.STATE_IDS])
                     yield from self.facts()
                 limit = windows.slide()
@@ -179,7 +182,7 @@ class Scanner:
         words = self.words[:keys]
         sizes = np.empty(keys, np.int64)
         unsorted = np.empty(keys, np.bool_)
-        parts = np.empty(keys, np.int64)
+        parts = np.empty(keys, np.uint8)  # bytes are sorted by counting
         encode.groups_of(self.table, words, keys, sizes, unsorted, parts)
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(sizes, out=starts[1:])
@@ -193,7 +196,7 @@ class Scanner:
         encode.encode(grouped, order, starts, words, unsorted, distinct, lengths, out)
         words = words[order]
         ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        edges = np.searchsorted(parts[order], np.arange(encode.PARTS + 1))
+        edges = np.concatenate([[0], np.cumsum(np.bincount(parts[order], minlength=encode.PARTS))])
         for part in range(encode.PARTS):
             a, b = int(edges[part]), int(edges[part + 1])
             if a < b:

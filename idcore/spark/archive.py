@@ -1,4 +1,4 @@
-"""The classes Spark loads at its start, as one archive for the JVM to map: made once, at set-up. Knows no scan's result.
+"""The classes Spark loads at its start, as one archive for the JVM to map, made once at set-up. Knows no scan.
 
     python -m idcore.spark.archive          makes it, where there is none for this Java and this Spark
 

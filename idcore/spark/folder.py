@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -49,12 +49,23 @@ class TableFolder:
             for folder in self.made:
                 folder.rmdir()
 
-    def write(self, tables: Tables, between: Callable[[], None]) -> None:
-        """One Parquet folder for each table; `between` is called before each and may raise."""
+    @property
+    def large(self) -> Path:
+        """Where merge tasks write tables that are too large for the driver."""
+        return self.aside.absolute() / ".large"
+
+    def write(self, tables: Tables, written: Mapping[str, Sequence[Path]], between: Callable[[], None]) -> None:
+        """One Parquet folder for each table; `written`: files of `large`, by table, that belong to it as well.
+
+        `between` is called before each and may raise.
+        """
         for name, table in tables.items():
             between()
             (self.aside / name).mkdir()
             pq.write_table(table, self.aside / name / "part-00000.parquet", compression="zstd")
+            for number, path in enumerate(written.get(name, ()), 1):
+                path.rename(self.aside / name / f"part-{number:05d}.parquet")
+        shutil.rmtree(self.large, ignore_errors=True)
 
     def finish(self, summary: dict[str, Any]) -> None:
         """Puts the tables in the place of what an earlier scan wrote. A folder without summary.json is unfinished."""

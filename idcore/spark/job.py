@@ -18,6 +18,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as dataset
+import pyarrow.parquet as pq
 
 import idcore
 from idcore.errors import IdError
@@ -29,7 +31,7 @@ from idcore.scan.tables import Tables, combine
 from . import health
 from . import session as spark_session
 from .folder import TableFolder
-from .steps import by_part, facts, from_results, merged
+from .steps import SENT, by_part, facts, files_of, from_results, merged
 from .watch import LOOK, Report, Reporter, Watch, check
 
 if TYPE_CHECKING:
@@ -95,8 +97,12 @@ def compute(
     options: ScanOptions,
     on_progress: Report | None = None,
     stop: threading.Event | None = None,
-) -> tuple[Tables, float, float]:
-    """The tables of the files, seconds until Spark was up, seconds from then on."""
+    folder: str | None = None,
+) -> tuple[Tables, dict[str, list[Path]], float, float]:
+    """The tables of the files, seconds until Spark was up, seconds from then on.
+
+    What is too large for the driver lies in files in `folder`, by table; without a folder everything is in memory.
+    """
     began = time.monotonic()
     stop = stop or threading.Event()
     _refuse_crumbs(files, options.split_size)
@@ -107,14 +113,16 @@ def compute(
     split_size = even(sum(file.size for file in files), options.split_size, _cores(spark))
     partitions = _partitions(split_files(files, split_size), split_size, _cores(spark))
     sizes = [sum(split.size for task in partition for split in task) for partition in partitions]
-    parts = []
+    parts: list[tuple[str, pa.Table]] = []
+    written: dict[str, list[Path]] = {}
     if partitions:
         with Watch(spark, sizes, Reporter(on_progress), stop) as watch:
             try:
                 found = watch.ids.add if watch.ids is not None else None
                 frame = facts(spark, partitions, rows, options.case == "any", watch.meter, found)
                 spread = min(32, max(_cores(spark), -(-sum(sizes) // BYTES_PER_MERGE))) if len(partitions) > 1 else 1
-                parts = list(from_results(merged(by_part(frame, spread), rows).toArrow()))
+                results = merged(by_part(frame, spread), rows, folder, min(SENT, 8 * SENT // spread)).toArrow()
+                parts, written = list(from_results(results)), files_of(results)
             except Exception as error:
                 check(stop)
                 health.refuse_gone(spark, error)
@@ -122,7 +130,7 @@ def compute(
     check(stop)
     tables = combine(parts, [(shown(file.path), file.size, file.error) for file in files])
     check(stop)
-    return tables, started - began, time.monotonic() - started
+    return tables, written, started - began, time.monotonic() - started
 
 
 def _refuse_crumbs(files: Sequence[InputFile], split_size: int) -> None:
@@ -179,14 +187,14 @@ def scan(
     with TableFolder(Path(out)) as folder:
         files = list_files(paths)
         check(stop)
-        tables, start_seconds, seconds = compute(files, options, reporter, stop)
+        tables, written, start_seconds, seconds = compute(files, options, reporter, stop, str(folder.large))
         writing = time.monotonic()
         reporter(replace(reporter.last, phase="writing", seconds_left=None))
         if names:
             files = [replace(file, path=names.get(file.path, file.path)) for file in files]
             tables = _renamed(tables, names)
-        folder.write(tables, lambda: check(stop))
-        summary = summarise(tables, files)
+        folder.write(tables, written, lambda: check(stop))
+        summary = summarise(folder.aside, files)
         summary["start_seconds"] = round(start_seconds, 3)
         summary["seconds"] = round(seconds + time.monotonic() - writing, 3)
         summary["assumed"] = assumed(options)
@@ -218,13 +226,18 @@ def _renamed(tables: Tables, names: dict[str, str]) -> Tables:
     return tables
 
 
-def summarise(tables: Tables, files: Sequence[InputFile]) -> dict[str, Any]:
-    """The counts of a scan, from its tables."""
+def summarise(folder: Path, files: Sequence[InputFile]) -> dict[str, Any]:
+    """The counts of a scan, from the tables it has written; of large ones a batch of rows is in memory at a time."""
 
-    def total(table: str, column: str) -> int:
-        return int(pc.sum(tables[table][column]).as_py() or 0)
+    def total(name: str, column: str) -> int:
+        batches = dataset.dataset(folder / name).to_batches(columns=[column])
+        return sum(int(pc.sum(batch[column]).as_py() or 0) for batch in batches)
+
+    def rows(name: str) -> int:
+        return int(dataset.dataset(folder / name).count_rows())
 
     kinds = {"uniq": "processes", "offset": "brokers", "client": "clients"}
+    errors = pq.read_table(folder / "files", columns=["error"])["error"]
     return {
         "bytes": total("files", "bytes"),
         "text_bytes": total("files", "text_bytes"),
@@ -233,8 +246,8 @@ def summarise(tables: Tables, files: Sequence[InputFile]) -> dict[str, Any]:
         "distinct": sum(total(table, "distinct") for table in kinds.values()),
         **{kind: total(table, "ids") for kind, table in kinds.items()},
         "refused": total("files", "refused"),
-        **{name: tables[name].num_rows for name in ("processes", "hosts", "brokers", "segments")},
-        "failed_files": tables["files"].num_rows - tables["files"]["error"].null_count,
+        **{name: rows(name) for name in ("processes", "hosts", "brokers", "segments")},
+        "failed_files": len(errors) - errors.null_count,
     }
 
 

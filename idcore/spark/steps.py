@@ -5,25 +5,32 @@ from __future__ import annotations
 import json
 import os
 import socket
+import uuid
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from idcore.scan.batches import batches
 from idcore.scan.facts import REPORT, Fact, ids_of, scan_task
 from idcore.scan.inputs import Split
 from idcore.scan.meter import Hand, Meter
+from idcore.scan.schemas import ORDER
 from idcore.scan.tables import Merge
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FACTS = "part int, what int, data binary"
-RESULTS = "table string, data binary"
+RESULTS = "table string, data binary, file string"
 _FACTS = pa.schema([("part", pa.int32()), ("what", pa.int32()), ("data", pa.binary())])
-_RESULTS = pa.schema([("table", pa.string()), ("data", pa.binary())])
+_RESULTS = pa.schema([("table", pa.string()), ("data", pa.binary()), ("file", pa.string())])
+SENT = 64 << 20  # bytes of tables that one merge task sends to the driver; what comes after is written where it is
 _CHUNK_ROWS = 1 << 17  # rows of a result that travel together
+_OWN = ORDER.keys() - {"timeline"}  # of these no row is made by two tasks
 Batches = Iterator[pa.RecordBatch]
 
 
@@ -41,8 +48,8 @@ def facts(
     split, and a file that only the worker cannot open is named with the worker.
     """
 
-    def scan(batches: Batches) -> Batches:
-        for batch in batches:
+    def scan(arriving: Batches) -> Batches:
+        for batch in arriving:
             for number in batch.column(0).to_pylist():
                 tasks = partitions[number]
                 splits = [split for task in tasks for split in task]
@@ -77,23 +84,37 @@ def by_part(frame: DataFrame, partitions: int) -> DataFrame:
     return frame.repartition(partitions, "part") if partitions > 1 else frame
 
 
-def merged(frame: DataFrame, months: np.ndarray) -> DataFrame:
-    """Facts to rows of (table, Arrow stream)."""
-    return frame.mapInArrow(merge_with(months), RESULTS)
+def merged(frame: DataFrame, months: np.ndarray, folder: str | None = None, sent: int = SENT) -> DataFrame:
+    """Facts to rows of (table, Arrow stream), or of (table, Parquet file) where a task has sent enough already."""
+    return frame.mapInArrow(merge_with(months, folder, sent), RESULTS)
 
 
-def merge_with(months: np.ndarray) -> Callable[[Batches], Batches]:
-    def merge(batches: Batches) -> Batches:
+def merge_with(months: np.ndarray, folder: str | None, sent: int) -> Callable[[Batches], Batches]:
+    def merge(arriving: Batches) -> Batches:
         rows = (
             Fact(*values)
-            for batch in batches
+            for batch in arriving
             for values in zip(*(column.to_pylist() for column in batch.columns), strict=True)
         )
-        for name, table in Merge(months).tables(rows):
-            for start in range(0, max(1, table.num_rows), _CHUNK_ROWS):
-                yield _batch(_RESULTS, (name, to_stream(table.slice(start, _CHUNK_ROWS))))
+        total = 0
+        for part, facts in batches(rows):
+            for number, (name, table) in enumerate(Merge(months).tables(facts)):
+                if folder is not None and total + table.nbytes > sent and name in _OWN:
+                    yield _batch(_RESULTS, (name, None, _write(table, name, Path(folder), f"{part:05d}-{number:05d}")))
+                    continue
+                total += table.nbytes
+                for start in range(0, max(1, table.num_rows), _CHUNK_ROWS):
+                    yield _batch(_RESULTS, (name, to_stream(table.slice(start, _CHUNK_ROWS)), None))
 
     return merge
+
+
+def _write(table: pa.Table, name: str, folder: Path, place: str) -> str:
+    """A table too large for the driver to a file; an attempt that failed leaves a file that nobody asks for."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}-{place}-{uuid.uuid4().hex[:8]}.parquet"
+    pq.write_table(table.sort_by([(column, "ascending") for column in ORDER[name]]), path, compression="zstd")
+    return str(path)
 
 
 def _batch(schema: pa.Schema, row: Sequence[object]) -> pa.RecordBatch:
@@ -111,4 +132,14 @@ def to_stream(table: pa.Table) -> bytes:
 def from_results(results: pa.Table) -> Iterator[tuple[str, pa.Table]]:
     """The tables behind collected results."""
     for name, data in zip(results["table"].to_pylist(), results["data"], strict=True):
-        yield name, pa.ipc.open_stream(data.as_buffer()).read_all()
+        if data.is_valid:
+            yield name, pa.ipc.open_stream(data.as_buffer()).read_all()
+
+
+def files_of(results: pa.Table) -> dict[str, list[Path]]:
+    """The files that merge tasks wrote themselves, by table, in the order of their parts."""
+    found: dict[str, list[Path]] = {}
+    for name, path in sorted(zip(results["table"].to_pylist(), results["file"].to_pylist(), strict=True), key=str):
+        if path is not None:
+            found.setdefault(name, []).append(Path(path))
+    return found

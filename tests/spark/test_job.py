@@ -7,11 +7,13 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from idcore.runs import RunError, Runs
 from idcore.scan.inputs import Split, deal
-from idcore.spark import folder
+from idcore.scan.schemas import ORDER
+from idcore.spark import folder, job
 from idcore.spark.background import start
 from idcore.spark.job import ScanOptions, even, reason_of, scan
 from idcore.spark.watch import Cancelled, Progress
@@ -40,6 +42,30 @@ def test_a_file_that_is_gone_is_named_and_the_rest_is_done(tmp_path: Path) -> No
     good.write_bytes(ONE)
     summary = scan([str(tmp_path / "gone.log"), str(good)], tmp_path / "out", OPTIONS)
     assert (summary["files"], summary["failed_files"], summary["ids"]) == (2, 1, 2)
+
+
+@pytest.mark.usefixtures("spark")
+def test_tables_too_large_for_the_driver_are_written_by_the_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "sparse.log"
+    log.write_text(
+        "".join(f"0A{n:06X}00FF18B4AAC2{n % 5_000:08X}0001 0B0000{n % 7:02X}00002A9F{n:016X}\n" for n in range(3_000))
+    )
+    whole = scan([str(log)], tmp_path / "whole", OPTIONS)
+    monkeypatch.setattr(job, "SENT", 1)
+    pieces = scan([str(log)], tmp_path / "pieces", OPTIONS)
+    assert len(list((tmp_path / "pieces" / "processes").iterdir())) > 1, "the driver wrote it all"
+    assert not (tmp_path / "pieces" / ".large").exists()
+    timing = {"seconds", "start_seconds"}
+    assert {k: v for k, v in whole.items() if k not in timing} == {k: v for k, v in pieces.items() if k not in timing}
+    assert whole["processes"] == 3_000
+    for name, order in ORDER.items():
+        ours, theirs = (
+            pq.read_table(tmp_path / out / name).sort_by([(c, "ascending") for c in order])
+            for out in ("whole", "pieces")
+        )
+        assert ours.combine_chunks().equals(theirs.combine_chunks()), name
 
 
 @pytest.mark.usefixtures("spark")

@@ -1,0 +1,44 @@
+"""Merging a few parts at a time: whole parts, nothing lost, whatever fits in memory."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from idcore.scan import facts
+from idcore.scan.batches import batches
+from idcore.scan.facts import IDS, PAIRS, REPORT, Fact, scan_task
+from idcore.scan.inputs import list_files, split_files
+from idcore.scan.kernels.encode import PARTS
+
+MONTHS = np.array([[1_793_491_200_000, 1_771_200_000]], np.int64)
+
+
+@pytest.mark.parametrize("held", [0, 100, 5_000, 1 << 20])
+def test_every_fact_comes_once_and_parts_stay_whole(held: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path))
+    rng = random.Random(held)
+    made = [
+        Fact(rng.randrange(64), rng.choice((IDS, PAIRS, REPORT)), rng.randbytes(rng.randrange(200))) for _ in range(900)
+    ]
+    given = list(batches(iter(made), held))
+    assert Counter(fact for _, batch in given for fact in batch) == Counter(made)
+    parts = [{fact.part for fact in batch} for _, batch in given]
+    assert sum(map(len, parts)) == len(set().union(*parts)), "a part was cut"
+    assert [first for first, _ in given] == [min(own) for own in parts] == sorted(first for first, _ in given)
+    assert held < 1 << 20 or len(given) == 1
+    assert not list(tmp_path.iterdir()), "what did not fit in memory was left behind"
+
+
+def test_a_task_with_many_processes_packs_them_before_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facts, "MOST_KEYS", 500)
+    log = tmp_path / "sparse.log"
+    ids = [f"0A{n:06X}00FF18B4AAC2{n:08X}0001" for n in range(100_000)]
+    log.write_text("\n".join(ids) + "\n")
+    packed = [fact for fact in scan_task(split_files(list_files([str(log)]), 1 << 30), MONTHS) if fact.what == IDS]
+    assert len(packed) > PARTS, "all was held until the end"
+    assert sum(int(facts.unpack_ids(fact.data)[1].sum()) for fact in packed) == len(ids)
