@@ -20,7 +20,7 @@ from .kernels import encode, find, pairs
 
 IDS, PAIRS, REPORT = 0, 1, 2
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory whatever the input
-MOST_KEYS = 1 << 17  # and processes, clients and brokers: a table of 16 MiB
+MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 MiB
 _SAMPLE = 56
 
 
@@ -113,14 +113,15 @@ class Scanner:
             state[find.LINE_OPEN] = split.start == 0 or windows.buf[BEFORE - 1] == 10
             while True:
                 stop = min(limit, windows.stop - windows.origin)
+                if self._is_full():
+                    stop = windows.last_line(stop)
                 self._find(windows, stop, find.COUNT)
                 at = windows.at + windows.origin
                 if self.moved is not None:
                     self.moved(windows.taken(), self.found + int(state[find.STATE_IDS]))
                 if at >= windows.stop or (windows.ended and windows.at >= windows.filled):
                     break
-                full = state[find.STATE_IDS] > MOST_IDS or state[find.STATE_KEYS] > MOST_KEYS
-                if full and self._may_pack():
+                if self._is_full() and self._may_pack():
                     self.found += int(state[find.STATE_IDS])
                     yield from self.facts()
                 limit = windows.slide()
@@ -131,6 +132,9 @@ class Scanner:
         if not (error or split.packing) and at < split.stop:
             error = "shorter than when the scan began"
         yield self._report(split, at - split.start, error)
+
+    def _is_full(self) -> bool:
+        return bool(self.state[find.STATE_IDS] > MOST_IDS or self.state[find.STATE_KEYS] > MOST_KEYS)
 
     def _may_pack(self) -> bool:
         """Not while a line is open that may still become a pair; one with too many ids never will."""

@@ -204,6 +204,11 @@ class Windows:
         self.buf[self.filled : self.filled + AFTER] = 0
         return self.filled if self.ended else self.filled - AFTER
 
+    def last_line(self, stop: int) -> int:
+        """Where the last line that begins before `stop` begins, if it begins behind `at`; else `stop`."""
+        feeds = np.flatnonzero(self.buf[self.at : stop] == 10)
+        return self.at + int(feeds[-1]) + 1 if len(feeds) else stop
+
 
 def _reader(stream: BinaryIO) -> Callable[[memoryview], int]:
     def read(view: memoryview) -> int:
