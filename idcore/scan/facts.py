@@ -15,8 +15,10 @@ import numpy as np
 
 from idcore.ids.makers import known_loaders
 
-from .inputs import AFTER, BEFORE, READ_ERRORS, WINDOW, Split, Windows, reason_of, walk
+from .inputs import Split, walk
 from .kernels import encode, find, pairs
+from .unpack import READ_ERRORS, reason_of
+from .windows import AFTER, BEFORE, WINDOW, Windows
 
 IDS, PAIRS, REPORT = 0, 1, 2
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory whatever the input
@@ -129,7 +131,7 @@ class Scanner:
         except READ_ERRORS as problem:
             error = reason_of(problem)
         error = error or windows.error
-        if not (error or split.packing) and at < split.stop:
+        if not error and at < split.stop:
             error = "shorter than when the scan began"
         yield self._report(split, at - split.start, error)
 
@@ -170,7 +172,7 @@ class Scanner:
                 sample = self.samples[reason, :size].tobytes().decode("ascii")
                 refused.append([find.REASONS[reason], int(count), sample, int(place)])
         ids = self.found + int(self.state[find.STATE_IDS])
-        return Fact(0, REPORT, json.dumps([split.number, text_bytes, ids, refused, error]).encode())
+        return _report_of(split, text_bytes, ids, refused, error)
 
     def facts(self) -> Iterator[Fact]:
         """The ids and pairs found so far, packed; the scanner is empty afterwards."""
@@ -207,6 +209,16 @@ class Scanner:
                 head = np.array([b - a], np.uint64)
                 pieces = (head, words[a:b], distinct[a:b], lengths[a:b], out[ends[a] : ends[b]])
                 yield Fact(part, IDS, b"".join(piece.tobytes() for piece in pieces))
+
+
+def _report_of(split: Split, text_bytes: int, ids: int, refused: list[list], error: str) -> Fact:
+    told = [split.number, text_bytes, ids, refused, error]
+    return Fact(0, REPORT, json.dumps([*told, split.member, split.place] if split.place else told).encode())
+
+
+def is_of_split(report: Fact) -> bool:
+    """Whether a REPORT closes its split; those of members and of row groups come before it."""
+    return len(json.loads(report.data)) == 5
 
 
 def ids_of(report: Fact) -> int:
@@ -248,12 +260,12 @@ def scan_task(
     any_case: bool = False,
     moved: Callable[[int, int], None] | None = None,
 ) -> Iterator[Fact]:
-    """All facts of the splits of one task; one REPORT for each split, in their order."""
+    """All facts of the splits of one task; each split ends with a REPORT of its own, in their order."""
     scanner = Scanner(months, any_case, sum(split.size for split in splits))
     scanner.moved = moved
     for split, windows, error in walk(splits):
         if windows is None:
-            yield Fact(0, REPORT, json.dumps([split.number, 0, 0, [], error]).encode())
+            yield _report_of(split, 0, 0, [], error)
         else:
             yield from scanner.scan(split, windows)
     yield from scanner.facts()

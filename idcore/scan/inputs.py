@@ -1,52 +1,54 @@
-"""Files to splits, splits to windows of text. Knows compression and places in files; knows nothing of ids."""
+"""Paths to files, files to splits, splits to windows of text. Knows places in files; knows nothing of ids."""
 
 from __future__ import annotations
 
-import bz2
 import errno
 import glob
-import gzip
-import lzma
 import os
-import zlib
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 import numpy as np
 
-BEFORE, AFTER = 64, 256  # bytes of text that stay visible on both sides of a window
-WINDOW = 1 << 20
-_PIECE = 1 << 14  # unpacked at once: a damaged file loses no more than this before the damage
-READ_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
-_MAGIC = {
-    b"\x1f\x8b": "gzip",
-    **{b"BZh%d1AY&SY" % level: "bz2" for level in range(1, 10)},
-    b"\xfd7zXZ\x00": "xz",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    b"\x04\x22\x4d\x18": "lz4",
-}
+from . import stores
+from .archives import Text, texts, texts_of_tar, texts_of_zip
+from .columns import rows_as_text
+from .kinds import CUT, HEAD, PARQUET, PLAIN, TAR, WHOLE, WIDE, ZIP, kind_of
+from .unpack import READ_ERRORS, narrowed, reader, reason_of
+from .windows import BEFORE, ENDLESS, Windows, new_buffer
+
+_OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file takes
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One file: its size as stored, how it is packed ('' for plain text), and why it cannot be read, if so."""
+    """One file: its size as stored, the name it goes by if that is not its path, and why it cannot be read, if so."""
 
     path: str
     size: int
-    packing: str = ""
     error: str = ""
+    name: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Its name as every table can hold it."""
+        return shown(self.name or self.path)
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The bytes of one file from `start` up to `stop`; a packed file is one split, measured as stored."""
+    """The bytes of one file from `start` up to `stop`, or a text in it: then `member` and `place` lead there."""
 
     number: int
     path: str
     start: int
     stop: int
-    packing: str = ""
+    kind: str = PLAIN
+    member: str = ""
+    place: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
@@ -54,10 +56,19 @@ class Split:
 
 
 def list_files(paths: Sequence[str]) -> list[InputFile]:
-    """Files, folders to any depth, globs; each file as often as it is named, what is not there with its error."""
+    """Files, folders to any depth, globs, URIs; each as often as it is named, what is not there with its error.
+
+    No file is opened here, and each is asked for its size once.
+    """
     found: list[InputFile] = []
     for path in paths:
-        if os.path.isdir(path):
+        if stores.is_uri(path):
+            found += [InputFile(*told) for told in stores.listed(path)]
+            continue
+        path = stores.local_path(path)
+        if "\0" in path:
+            found.append(InputFile(path, 0, "no such file"))
+        elif os.path.isdir(path):
             found += _walk(path)
         elif not os.path.lexists(path) and glob.has_magic(path):
             found += _matches(path) or [_look_at(path)]
@@ -68,10 +79,22 @@ def list_files(paths: Sequence[str]) -> list[InputFile]:
 
 def _walk(folder: str) -> list[InputFile]:
     """The files below a folder. Links are not followed: they lead out of it, or to what is read anyway."""
-    failed: list[OSError] = []
-    names = [os.path.join(at, name) for at, _, names in os.walk(folder, onerror=failed.append) for name in names]
-    files = [_look_at(name) for name in sorted(names) if not os.path.islink(name)]
-    return files + [InputFile(str(error.filename), 0, "", reason_of(error)) for error in failed]
+    files: list[InputFile] = []
+    failed: list[InputFile] = []
+    folders = [folder]
+    while folders:
+        at = folders.pop()
+        try:
+            with os.scandir(at) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    elif not entry.is_symlink():
+                        files.append(_look_at(entry.path, entry))
+        except OSError as error:
+            failed.append(InputFile(at, 0, reason_of(error)))
+    files.sort(key=lambda file: file.path)
+    return files + sorted(failed, key=lambda file: file.path)
 
 
 def _matches(pattern: str) -> list[InputFile]:
@@ -90,35 +113,57 @@ def _matches(pattern: str) -> list[InputFile]:
 
 
 def shown(path: str) -> str:
-    """A path as text that every table can hold, also when its bytes are no UTF-8."""
-    return os.fsencode(path).decode(errors="backslashreplace")
+    """A path as text that every table and terminal can hold: no bytes that are no UTF-8, no controls, no secrets."""
+    text = os.fsencode(stores.without_secrets(path)).decode(errors="backslashreplace")
+    return _UNPRINTABLE.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-def _look_at(path: str) -> InputFile:
+def _look_at(path: str, entry: os.DirEntry[str] | None = None) -> InputFile:
     try:
-        if not os.path.isfile(path):
-            return InputFile(path, 0, "", "not a regular file" if os.path.exists(path) else "no such file")
-        with open(path, "rb") as file:
-            head = file.read(10)
-        packing = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
-        return InputFile(path, os.path.getsize(path), packing)
+        if not (entry.is_file(follow_symlinks=False) if entry else os.path.isfile(path)):
+            return InputFile(path, 0, "not a regular file" if os.path.exists(path) else "no such file")
+        return InputFile(path, entry.stat(follow_symlinks=False).st_size if entry else os.path.getsize(path))
     except OSError as error:
-        return InputFile(path, 0, "", reason_of(error))
+        return InputFile(path, 0, reason_of(error))
 
 
 def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
-    """Splits in the order of the files; `number` is the place of the file in `files`."""
+    """Splits in the order of the files; `number` is the place of the file in `files`.
+
+    A file of one split is looked at by the worker that reads it; here only those are that would have to be cut.
+    """
     splits = []
+    here = os.getcwd()  # workers stand in other folders
     for number, file in enumerate(files):
-        path = os.path.abspath(file.path)  # workers stand in other folders
+        path = file.path if stores.is_uri(file.path) or file.path.startswith("/") else os.path.join(here, file.path)
         if file.error:
             continue
-        if file.packing:
-            splits.append(Split(number, path, 0, file.size, file.packing))
+        kind = _kind_to_cut(path) if file.size > split_size else WHOLE
+        if kind == WHOLE:
+            splits.append(Split(number, path, 0, file.size, WHOLE))
             continue
         for start in range(0, file.size, split_size):
-            splits.append(Split(number, path, start, min(start + split_size, file.size)))
+            splits.append(Split(number, path, start, min(start + split_size, file.size), kind))
     return splits
+
+
+def _kind_to_cut(path: str) -> str:
+    """The kind of a file whose splits can be read apart; WHOLE for every other, and for one that cannot be opened."""
+    try:
+        with stores.opened(path) as file:
+            if not file.seekable():
+                return WHOLE
+            kind = kind_of(_head(file))
+    except READ_ERRORS:
+        return WHOLE  # whoever reads it meets the same error, and reports it
+    return kind if kind in CUT or kind in WIDE or kind == PLAIN else WHOLE
+
+
+def _head(file: BinaryIO) -> bytes:
+    head = b""
+    while len(head) < HEAD and (more := file.read(HEAD - len(head))):
+        head += more
+    return head
 
 
 def deal(splits: Sequence[Split], size: int) -> list[list[Split]]:
@@ -130,107 +175,75 @@ def deal(splits: Sequence[Split], size: int) -> list[list[Split]]:
             tasks.append([])
             held = 0
         tasks[-1].append(split)
-        held += split.size
+        held += split.size + _OPENING
     return tasks
 
 
-def reason_of(error: Exception) -> str:
-    """What went wrong with a file, without its name, which stands beside it."""
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
-
-
-def _unpacked(file: BinaryIO, packing: str) -> BinaryIO:
-    if packing == "gzip":
-        return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
-    if packing == "bz2":
-        return bz2.BZ2File(file)  # type: ignore[return-value]
-    if packing == "xz":
-        return lzma.LZMAFile(file)  # type: ignore[return-value]
-    import pyarrow
-
-    return pyarrow.CompressedInputStream(pyarrow.PythonFile(file), packing)  # type: ignore[return-value]
-
-
-class Windows:
-    """A buffer that slides over one split. `buf[at]` is byte `at + origin` of the text."""
-
-    def __init__(self, split: Split, buf: np.ndarray) -> None:
-        self.buf = buf
-        self.view = memoryview(buf)  # type: ignore[arg-type]
-        self.file = open(split.path, "rb", buffering=0)  # noqa: SIM115  closed by __exit__
-        self.start, self.size = split.start, split.size
-        self.stop = (1 << 62) if split.packing else split.stop
-        begin = max(0, split.start - BEFORE)
-        if split.packing:
-            self.read: Callable[[memoryview], int] = _reader(_unpacked(self.file, split.packing))
-        else:
-            self.file.seek(begin)
-            self.read = self.file.readinto  # type: ignore[assignment]
-        self.buf[:BEFORE] = 0
-        self.filled = BEFORE - (split.start - begin)
-        self.at = BEFORE
-        self.origin = split.start - BEFORE
-        self.ended = False
-        self.error = ""
-
-    def __enter__(self) -> Windows:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
-
-    def taken(self) -> int:
-        """Bytes of the split, as stored, that were read so far."""
-        return min(max(0, self.file.tell() - self.start), self.size)
-
-    def slide(self) -> int:
-        """Takes more text in behind `self.at`. Returns the limit: up to there tokens and lines may be judged."""
-        keep = self.at - BEFORE
-        if keep > 0:
-            self.buf[: self.filled - keep] = self.buf[keep : self.filled].copy()
-            self.filled -= keep
-            self.at -= keep
-            self.origin += keep
-        room = BEFORE + WINDOW + AFTER
-        while self.filled < room and not self.ended:
-            try:
-                got = self.read(self.view[self.filled : room])
-            except READ_ERRORS as error:  # what was read before it still counts
-                self.error = reason_of(error)
-                got = 0
-            if not got:
-                self.ended = True
-            self.filled += got or 0
-        self.buf[self.filled : self.filled + AFTER] = 0
-        return self.filled if self.ended else self.filled - AFTER
-
-    def last_line(self, stop: int) -> int:
-        """Where the last line that begins before `stop` begins, if it begins behind `at`; else `stop`."""
-        feeds = np.flatnonzero(self.buf[self.at : stop] == 10)
-        return self.at + int(feeds[-1]) + 1 if len(feeds) else stop
-
-
-def _reader(stream: BinaryIO) -> Callable[[memoryview], int]:
-    def read(view: memoryview) -> int:
-        data = stream.read(min(len(view), _PIECE))
-        view[: len(data)] = data
-        return len(data)
-
-    return read
-
-
-def new_buffer() -> np.ndarray:
-    return np.zeros(BEFORE + WINDOW + 2 * AFTER, np.uint8)
-
-
 def walk(splits: Sequence[Split]) -> Iterator[tuple[Split, Windows | None, str]]:
-    """Each split with its windows, or with the reason why its file cannot be opened."""
+    """Every text of the splits with its windows, or with the reason why it cannot be read. Take one before the next.
+
+    Each split comes once without a `place`: as the text that it is, or behind all that it holds.
+    """
     buf = new_buffer()
     for split in splits:
+        told = False
         try:
-            windows = Windows(split, buf)
+            with stores.opened(split.path) as file:
+                for where, windows, error in _texts_of(split, file, buf):
+                    told = told or not where.place
+                    yield where, windows, error
+            problem = ""
         except READ_ERRORS as error:
-            yield split, None, reason_of(error)
-            continue
-        with windows:
-            yield split, windows, ""
+            problem = reason_of(error)
+        if not told:
+            yield replace(split, stop=split.start), None, problem
+
+
+def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[tuple[Split, Windows | None, str]]:
+    def taken() -> int:
+        return min(max(0, file.tell() - split.start), split.size)
+
+    kind = split.kind
+    if kind == WHOLE and file.seekable():
+        kind = kind_of(_head(file))
+        file.seek(0)
+    if kind == PLAIN or kind in WIDE:
+        yield _in_place(split, file, kind, buf, taken)
+        return
+    found = _parts_of(split, file, kind)
+    for text in found:
+        where = replace(split, start=0, stop=0, kind=text.kind, member=text.member, place=text.place)
+        if text.stream is None:
+            yield where, None, text.error
+        else:
+            read = reader(text.stream)
+            if text.kind in WIDE:
+                read = narrowed(read, text.kind)
+            yield where, Windows(buf, read, taken, 0, ENDLESS), ""
+
+
+def _in_place(
+    split: Split, file: BinaryIO, kind: str, buf: np.ndarray, taken: Callable[[], int]
+) -> tuple[Split, Windows, str]:
+    """A split of text as it lies in the file; of wide letters, those whose first byte lies in it."""
+    width = np.dtype(WIDE.get(kind, "u1")).itemsize
+    start, stop = (-(-place // width) for place in (split.start, split.stop))
+    begin = max(0, start - BEFORE)
+    file.seek(begin * width)
+    read = file.readinto  # type: ignore[attr-defined]
+    if kind in WIDE:
+        read = narrowed(read, kind)
+    return replace(split, start=start, stop=stop, kind=PLAIN), Windows(buf, read, taken, start, stop, begin), ""
+
+
+def _parts_of(split: Split, file: BinaryIO, kind: str) -> Iterator[Text]:
+    """The texts in the part of an archive, a Parquet file or anything packed that a split stands for."""
+    if kind == PARQUET and file.seekable():
+        for group, rows in rows_as_text(file, split.start, split.stop):
+            yield Text("", (group,), rows)
+    elif kind == TAR and file.seekable():
+        yield from texts_of_tar(file, split.start, split.stop)
+    elif kind == ZIP and file.seekable():
+        yield from texts_of_zip(file, split.start, split.stop)
+    else:
+        yield from texts(file)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .facts import scan_task
-from .inputs import list_files, shown, split_files
+from .inputs import list_files, split_files
 from .tables import Merge, Tables, combine
 
 
@@ -15,4 +15,4 @@ def scan_local(paths: Sequence[str], months: np.ndarray, split_size: int = 256 <
     """The tables of the files; every split is a task of its own."""
     files = list_files(paths)
     facts = [fact for split in split_files(files, split_size) for fact in scan_task([split], months, any_case)]
-    return combine(Merge(months).tables(facts), [(shown(file.path), file.size, file.error) for file in files])
+    return combine(Merge(months).tables(facts), [(file.shown, file.size, file.error) for file in files])

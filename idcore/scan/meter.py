@@ -52,8 +52,11 @@ class Hand:
         self.row[0] = self.bytes + taken
         self.row[1] = self.ids + ids
 
-    def next(self, ids: int) -> None:
+    def found(self, ids: int) -> None:
+        """A part of the present split is done, and held so many."""
+        self.ids += ids
+
+    def next(self) -> None:
         """The present split is done."""
         self.bytes += next(self.sizes)
-        self.ids += ids
         self.move(0, 0)

@@ -15,6 +15,7 @@ from idcore.ids.model import host_text
 from idcore.layout import LAYOUTS
 
 from .facts import IDS, PAIRS, Fact, fold_pairs, unpack_ids
+from .inputs import shown
 from .kernels import chains, find, merge, unroll
 from .kernels.pairs import CLIENT_EPOCH_MINUTE
 from .schemas import ORDER, SCHEMAS, TEXT, TIME
@@ -306,22 +307,25 @@ def combine(parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, in
 
 
 def _files(reports: list[list], files: Sequence[tuple[str, int, str]]) -> tuple[pa.Table, pa.Table]:
-    text_bytes, ids, refused = ([0] * len(files) for _ in range(3))
-    errors = [error for _, _, error in files]
+    """A row for each file and, behind it, for each member of an archive: the file has the bytes, they have the text."""
+    found: dict[tuple, list] = {
+        (number, ()): [name, size, 0, 0, 0, error] for number, (name, size, error) in enumerate(files)
+    }
     reasons: dict[str, list] = {}
-    for number, size, found, refusals, error in reports:
-        text_bytes[number] += size
-        ids[number] += found
-        errors[number] = errors[number] or error
-        for reason, count, sample, place in refusals:
-            refused[number] += count
-            row = (files[number][0], place, sample)
-            known = reasons.setdefault(reason, [0, row])
+    for number, size, ids, refusals, error, *inside in reports:
+        member, place = (shown(inside[0]), tuple(inside[1])) if inside else ("", ())
+        name = files[number][0] + member
+        row = found.setdefault((number, place if member else ()), [name, 0, 0, 0, 0, ""])
+        row[2] += size
+        row[3] += ids
+        row[5] = min(filter(None, (row[5], error)), default="")  # whichever split comes first
+        for reason, count, sample, byte in refusals:
+            row[4] += count
+            first = (files[number][0], place, byte, sample, name)
+            known = reasons.setdefault(reason, [0, first])
             known[0] += count
-            known[1] = min(known[1], row)
-    names = [name for name, _, _ in files]
-    table = _table(
-        "files", [names, [size for _, size, _ in files], text_bytes, ids, refused, [error or None for error in errors]]
-    )
-    rows = [[reason, count, row[2], row[0], row[1]] for reason, (count, row) in sorted(reasons.items())]
-    return table, _table("refused", list(zip(*rows, strict=True)) if rows else [[]] * 5)
+            known[1] = min(known[1], first)
+    rows = [[*found[key][:5], found[key][5] or None] for key in sorted(found)]
+    table = _table("files", list(zip(*rows, strict=True)) if rows else [[]] * 6)
+    refused = [[reason, count, row[3], row[4], row[2]] for reason, (count, row) in sorted(reasons.items())]
+    return table, _table("refused", list(zip(*refused, strict=True)) if refused else [[]] * 5)

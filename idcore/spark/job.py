@@ -24,8 +24,7 @@ import pyarrow.parquet as pq
 import idcore
 from idcore.errors import IdError
 from idcore.ids.clock import machine_zone, months, zone_text
-from idcore.scan.inputs import InputFile, deal, list_files, shown, split_files
-from idcore.scan.schemas import TEXT
+from idcore.scan.inputs import InputFile, deal, list_files, split_files
 from idcore.scan.tables import Tables, combine
 
 from . import health
@@ -128,7 +127,7 @@ def compute(
                 health.refuse_gone(spark, error)
                 raise
     check(stop)
-    tables = combine(parts, [(shown(file.path), file.size, file.error) for file in files])
+    tables = combine(parts, [(file.shown, file.size, file.error) for file in files])
     check(stop)
     return tables, written, started - began, time.monotonic() - started
 
@@ -186,13 +185,12 @@ def scan(
     reporter = Reporter(on_progress)
     with TableFolder(Path(out)) as folder:
         files = list_files(paths)
+        if names:
+            files = [replace(file, name=names.get(file.path, "")) for file in files]
         check(stop)
         tables, written, start_seconds, seconds = compute(files, options, reporter, stop, str(folder.large))
         writing = time.monotonic()
         reporter(replace(reporter.last, phase="writing", seconds_left=None))
-        if names:
-            files = [replace(file, path=names.get(file.path, file.path)) for file in files]
-            tables = _renamed(tables, names)
         folder.write(tables, written, lambda: check(stop))
         summary = summarise(folder.aside, files)
         summary["start_seconds"] = round(start_seconds, 3)
@@ -214,16 +212,6 @@ def assumed(options: ScanOptions) -> dict[str, Any]:
         "at": at.isoformat(timespec="seconds"),
         "case": options.case,
     }
-
-
-def _renamed(tables: Tables, names: dict[str, str]) -> Tables:
-    for name in ("files", "refused"):
-        table = tables[name]
-        index = table.schema.get_field_index("file")
-        names = {shown(path): name for path, name in names.items()}
-        column = pa.array([names.get(value, value) for value in table["file"].to_pylist()], TEXT)
-        tables[name] = table.set_column(index, table.schema.field(index), column)
-    return tables
 
 
 def summarise(folder: Path, files: Sequence[InputFile]) -> dict[str, Any]:

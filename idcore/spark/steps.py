@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idcore.scan.batches import batches
-from idcore.scan.facts import REPORT, Fact, ids_of, scan_task
+from idcore.scan.facts import REPORT, Fact, ids_of, is_of_split, scan_task
 from idcore.scan.inputs import Split
 from idcore.scan.meter import Hand, Meter
 from idcore.scan.schemas import ORDER
@@ -58,12 +58,17 @@ def facts(
                 for task in tasks:
                     for fact in scan_task(task, months, any_case, hand.move if hand is not None else None):
                         if fact.what == REPORT:
+                            ids = ids_of(fact)
                             if hand is not None:
-                                hand.next(ids_of(fact))
-                            else:
-                                fact = _from_elsewhere(fact, next(reported))
+                                hand.found(ids)
                             if found is not None:
-                                found(ids_of(fact))
+                                found(ids)
+                            if is_of_split(fact):
+                                split = next(reported)
+                                if hand is not None:
+                                    hand.next()
+                                else:
+                                    fact = _from_elsewhere(fact, split)
                         yield _batch(_FACTS, fact)
 
     rows = spark.range(0, len(partitions), 1, len(partitions))

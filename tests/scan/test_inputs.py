@@ -12,8 +12,10 @@ import pytest
 from idcore.cli.parser import Usage
 from idcore.cli.scan import _make_room
 from idcore.scan.facts import REPORT, Scanner
-from idcore.scan.inputs import AFTER, WINDOW, Split, Windows, list_files, new_buffer
+from idcore.scan.inputs import Split, list_files, walk
+from idcore.scan.kinds import kind_of
 from idcore.scan.local import scan_local
+from idcore.scan.windows import AFTER, WINDOW
 
 MONTHS = np.array([[0, 31 * 86_400_000 - 1]], np.int64)
 PAIR = b"0A00000100FF18B4AAC20000000A0001 0A00000200002A9F0000000000000001\n"
@@ -39,8 +41,9 @@ def test_a_file_that_has_shrunk_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(PAIR * 10)
     split = Split(0, str(path), 0, 1000)
-    with Windows(split, new_buffer()) as windows:
-        reports = [fact for fact in Scanner(MONTHS).scan(split, windows) if fact.what == REPORT]
+    scanner = Scanner(MONTHS)
+    texts = ((text, windows) for text, windows, _ in walk([split]) if windows)
+    reports = [fact for text, windows in texts for fact in scanner.scan(text, windows) if fact.what == REPORT]
     assert b"shorter than when the scan began" in reports[0].data
 
 
@@ -63,9 +66,8 @@ def test_links_in_a_folder_are_not_followed_and_a_pattern_counts_a_file_once(tmp
     assert len(set(real)) == len(real) and str(tmp_path / "in" / "a.log") in real
 
 
-def test_a_log_that_begins_like_a_name_of_bzip2_is_text(tmp_path: Path) -> None:
-    (tmp_path / "a.log").write_bytes(b"BZhost " + PAIR)
-    assert list_files([str(tmp_path / "a.log")])[0].packing == ""
+def test_a_log_that_begins_like_a_name_of_bzip2_is_text() -> None:
+    assert kind_of(b"BZhost " + PAIR) == "plain"
 
 
 def test_overwrite_refuses_a_folder_that_no_scan_wrote(tmp_path: Path) -> None:

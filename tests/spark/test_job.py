@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -139,8 +140,12 @@ def test_every_core_gets_as_many_splits(total: int, asked: int, cores: int, size
 
 def test_tiny_files_share_a_task_and_none_is_lost() -> None:
     splits = [Split(number, f"{number}.log", 0, size) for number, size in enumerate([10, 10, 10, 95, 1, 1, 200, 3])]
-    tasks = deal(splits, 100)
-    assert [[split.size for split in task] for task in tasks] == [[10, 10, 10], [95, 1, 1], [200], [3]]
+    splits = [replace(split, stop=split.stop << 20) for split in splits]
+    tasks = deal(splits, 100 << 20)
+    assert [[split.size >> 20 for split in task] for task in tasks] == [[10, 10, 10], [95, 1, 1], [200], [3]]
+    empty = [Split(number, f"{number}.log", 0, 0) for number in range(2000)]  # opening them is work all the same
+    dealt = deal(empty, 32 << 20)
+    assert [split for task in dealt for split in task] == empty and len(dealt) > 5
 
 
 def test_the_last_word_of_a_worker_is_what_a_person_reads() -> None:

@@ -188,7 +188,8 @@ def test_a_meter_adds_up_what_tasks_of_other_processes_read(tmp_path: Path) -> N
 
         for fact in scan_task(splits, MONTHS, moved=moved):
             if fact.what == 2:
-                hand.next(30_000)
+                hand.found(30_000)
+                hand.next()
         assert meter.total == (size, 60_000)
         assert len(seen) >= 4 and seen == sorted(seen)
         Hand(meter, 1, splits)

@@ -1,0 +1,75 @@
+"""What a file is, by its first bytes: text in some encoding, packed, an archive, or what a scan cannot read."""
+
+from __future__ import annotations
+
+from tarfile import HeaderError, TarInfo
+
+import numpy as np
+
+HEAD = 512  # bytes that tell every kind: the last of them is tar's, whose header is one block of this size
+PLAIN, WHOLE = "plain", "whole"  # text as it stands; not looked at yet
+WIDE = {"utf-16-le": "<u2", "utf-16-be": ">u2", "utf-32-le": "<u4", "utf-32-be": ">u4"}  # numpy's names of a unit
+ZIP, TAR, PARQUET = "zip", "tar", "parquet"
+CUT = {ZIP, TAR, PARQUET}  # their parts can be found without reading what lies before them
+
+_MARKS = {
+    b"\xff\xfe\x00\x00": "utf-32-le",
+    b"\x00\x00\xfe\xff": "utf-32-be",
+    b"\xff\xfe": "utf-16-le",
+    b"\xfe\xff": "utf-16-be",
+}
+_PACKED = {
+    b"\x1f\x8b": "gzip",
+    **{b"BZh%d1AY&SY" % level: "bz2" for level in range(1, 10)},
+    **{b"BZh%d\x17rE8P\x90" % level: "bz2" for level in range(1, 10)},  # of nothing
+    b"\xfd7zXZ\x00": "xz",
+    b"\x5d\x00\x00": "lzma",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    **{bytes((0x50 + number,)) + b"\x2a\x4d\x18": "zstd" for number in range(16)},  # begins with a skippable frame
+    b"\x04\x22\x4d\x18": "lz4",
+    b"PK\x03\x04": ZIP,
+    b"PK\x05\x06": ZIP,
+    b"PAR1": PARQUET,
+}
+PACKINGS = {"gzip", "bz2", "xz", "lzma", "zstd", "lz4"}
+_UNREADABLE = {
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive, which a scan cannot open: unpack it first",
+    b"Rar!\x1a\x07": "a RAR archive, which a scan cannot open: unpack it first",
+    b"\x1f\x9d": "packed with compress, which a scan cannot open: unpack it first",
+    b"\x89LZO\x00\r\n\x1a\n": "packed with lzop, which a scan cannot open: unpack it first",
+    b"\xff\x06\x00\x00sNaPpY": "packed with snappy, which a scan cannot open: unpack it first",
+    b"LPKSHHRH": "a binary journal of systemd: write it as text with journalctl --file NAME -o export",
+    b"Obj\x01": "an Avro file, which a scan cannot open: write it as JSON Lines first",
+}
+
+
+def kind_of(head: bytes) -> str:
+    """The kind of what begins like this; ValueError says why it cannot be read."""
+    for mark, kind in (_MARKS | _PACKED).items():
+        if head.startswith(mark):
+            return kind
+    for mark, reason in _UNREADABLE.items():
+        if head.startswith(mark):
+            raise ValueError(reason)
+    return TAR if _is_tar(head) else _unmarked(head)
+
+
+def _is_tar(head: bytes) -> bool:
+    if len(head) < HEAD or not head[0]:
+        return False
+    try:
+        TarInfo.frombuf(head[:HEAD], "utf-8", "surrogateescape")
+    except HeaderError:
+        return False
+    return True
+
+
+def _unmarked(head: bytes) -> str:
+    """UTF-16 without a mark: every other byte of mostly Latin text is 0, and none of those between."""
+    units = np.frombuffer(head, np.uint8, len(head) // 2 * 2).reshape(-1, 2) == 0
+    if len(units) < 8:
+        return PLAIN
+    first, second = units.mean(axis=0)
+    if second > 0.4 and first < 0.02:
+        return "utf-16-le"
+    return "utf-16-be" if first > 0.4 and second < 0.02 else PLAIN

@@ -1,0 +1,161 @@
+"""Where files lie: this machine, object stores, web servers. Opens them for ranged reads; keeps no credentials."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, BinaryIO, cast
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+from urllib.request import url2pathname
+
+import pyarrow as pa
+import pyarrow.fs as arrow_fs
+
+from . import web
+from .unpack import READ_ERRORS, reason_of
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_SAFE = "/:@!$&'()*+,;=~[]"  # of a path in a URI, without ? # and %
+_FIRST, _MOST = 1 << 16, 8 << 20  # bytes of one request: few for a look, many for a scan
+Listed = tuple[str, int, str]  # path, size, error
+
+
+def is_uri(path: str) -> bool:
+    """Whether a path names a store; `file:` is this machine."""
+    return bool(_URI.match(path)) and path[:5].lower() != "file:"
+
+
+def local_path(path: str) -> str:
+    """A path of this machine, also when it is written as a file: URI."""
+    if path[:7].lower() == "file://":
+        return url2pathname(urlsplit(path).path)
+    return path
+
+
+def without_secrets(path: str) -> str:
+    """A URI for people: no password, and no query, which may be a signature."""
+    if not is_uri(path):
+        return path
+    scheme, place, rest, _, _ = urlsplit(path)
+    user, at, host = place.rpartition("@")
+    return urlunsplit((scheme, host if ":" in user else user + at + host, rest, "", ""))
+
+
+class Ranged(io.RawIOBase):
+    """A file read by ranges, a few larger requests instead of many small ones."""
+
+    def __init__(self, size: int, fetch: Callable[[int, int], bytes], head: bytes = b"") -> None:
+        self.size, self.fetch = size, fetch
+        self.at = self.held_at = 0
+        self.held = memoryview(head)
+        self.ask = _FIRST
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self.at, os.SEEK_END: self.size}[whence]
+        if at < 0:
+            raise ValueError("before the beginning of the file")
+        self.at = at
+        return at
+
+    def readinto(self, view: Any) -> int:
+        if self.at >= self.size or not len(view):
+            return 0
+        if not self.held_at <= self.at < self.held_at + len(self.held):
+            follows = self.at == self.held_at + len(self.held)
+            self.ask = min(_MOST, 4 * self.ask) if follows else max(_FIRST, min(len(view), _MOST))
+            self.held = memoryview(self.fetch(self.at, min(self.ask, self.size - self.at)))
+            self.held_at = self.at
+        found = self.held[self.at - self.held_at :][: len(view)]
+        view[: len(found)] = found
+        self.at += len(found)
+        return len(found)
+
+
+def opened(path: str) -> BinaryIO:
+    """A file at its first byte, of this machine or of a store. One that cannot be sought has to be read forward."""
+    if not is_uri(path):
+        return open(path, "rb", buffering=0)  # type: ignore[return-value]
+    if web.is_web(path):
+        size, fetch, head, stream = web.opened(path)
+        return stream or cast(BinaryIO, Ranged(size, fetch, head))
+    filesystem, name = _found(path)
+    file = filesystem.open_input_file(name)
+
+    def fetch_range(at: int, size: int) -> bytes:
+        return file.read_at(size, at)  # type: ignore[no-any-return]
+
+    return cast(BinaryIO, Ranged(file.size(), fetch_range))
+
+
+def listed(uri: str) -> list[Listed]:
+    """The files that a URI names: itself, all below it, or what its pattern matches. Never raises."""
+    try:
+        if web.is_web(uri):
+            return [(uri, web.size_of(uri), "")]
+        filesystem, name = _found(uri)
+        told = filesystem.get_file_info(name)
+        if told.type == arrow_fs.FileType.File:
+            return [(uri, told.size, "")]
+        if told.type == arrow_fs.FileType.Directory:
+            return list(_below(filesystem, uri, name, re.compile(".*", re.DOTALL)))
+        if re.search(r"[*?\[]", name):
+            folder = re.split(r"[*?\[]", name, maxsplit=1)[0].rpartition("/")[0]
+            return list(_below(filesystem, uri, folder, _pattern(name))) or [(uri, 0, "no such file")]
+        return [(uri, 0, "no such file")]
+    except READ_ERRORS as error:
+        return [(uri, 0, reason_of(error))]
+
+
+def _below(filesystem: arrow_fs.FileSystem, uri: str, folder: str, wanted: re.Pattern[str]) -> Iterator[Listed]:
+    found = filesystem.get_file_info(arrow_fs.FileSelector(folder, recursive=True))
+    for told in sorted(found, key=lambda told: told.path):
+        if told.type == arrow_fs.FileType.File and wanted.fullmatch(told.path):
+            yield _uri_of(uri, told.path), told.size, ""
+
+
+def _pattern(glob: str) -> re.Pattern[str]:
+    """A glob as a regular expression: * and ? stay within a folder, ** crosses them."""
+    out = ""
+    for piece in re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", glob, re.DOTALL):
+        if piece[0] == "[" and len(piece) > 1:
+            inside = re.escape(piece[1:-1].removeprefix("!")).replace(r"\-", "-")
+            out += f"[^{inside}]" if piece[1] == "!" else f"[{inside}]"
+        else:
+            out += {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(piece) or re.escape(piece)
+    return re.compile(out, re.DOTALL)
+
+
+def _found(uri: str) -> tuple[arrow_fs.FileSystem, str]:
+    """The file system of a URI, and the path in it."""
+    scheme, place, path, query, fragment = urlsplit(uri)
+    filesystem, base = _filesystem(f"{scheme.lower()}://{place}" + (f"/?{query}" if query else ""))
+    path = unquote(path + (f"#{fragment}" if fragment else ""))
+    return filesystem, base.rstrip("/") + path.rstrip("/")
+
+
+@cache
+def _filesystem(base: str) -> tuple[arrow_fs.FileSystem, str]:
+    try:
+        return arrow_fs.FileSystem.from_uri(base)  # type: ignore[no-any-return]
+    except pa.ArrowInvalid as error:
+        raise OSError(f"no store is known for {base.partition('://')[0]}://: {reason_of(error)}") from error
+
+
+def _uri_of(uri: str, path: str) -> str:
+    """The URI of a path of the same file system."""
+    scheme, place, _, query, _ = urlsplit(uri)
+    _, base = _found(uri)[0], _filesystem(f"{scheme.lower()}://{place}" + (f"/?{query}" if query else ""))[1]
+    inside = path[len(base.rstrip("/")) :]
+    return urlunsplit((scheme, place, quote(inside, safe=_SAFE), query, ""))

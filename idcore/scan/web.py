@@ -1,0 +1,158 @@
+"""Files behind http:// and https://, by ranges where the server has them. Follows no way to another server."""
+
+from __future__ import annotations
+
+import base64
+import netrc
+import re
+import time
+from collections.abc import Callable
+from http.client import HTTPException, HTTPMessage, HTTPResponse
+from typing import Any, BinaryIO, cast
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+_HEAD = 1 << 16
+_SECONDS = 60.0
+_TRIES = 3
+Fetch = Callable[[int, int], bytes]
+
+
+def is_web(uri: str) -> bool:
+    return uri[:7].lower() == "http://" or uri[:8].lower() == "https://"
+
+
+class _SameServer(HTTPRedirectHandler):
+    """A server that is allowed to be read says nothing about those it points to."""
+
+    def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: HTTPMessage, newurl: str) -> Any:
+        to = urljoin(req.full_url, newurl)
+        if urlsplit(to)[:2] != urlsplit(req.full_url)[:2]:
+            raise OSError(f"leads to another server, {urlsplit(to).netloc}: name that one")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _ask(uri: str, first: int, last: int) -> HTTPResponse:
+    """The answer to a request for a range of bytes. Credentials: from the URI, else from ~/.netrc."""
+    scheme, place, path, query, _ = urlsplit(uri)
+    user, _, host = place.rpartition("@")
+    request = Request(urlunsplit((scheme, host, quote(path, safe="/%:@!$&'()*+,;=~"), query, "")))
+    request.add_header("Range", f"bytes={first}-{last}")
+    request.add_header("Accept-Encoding", "identity")
+    request.add_header("User-Agent", "rocketmq-ids")
+    login = tuple(map(unquote, user.split(":", 1))) if ":" in user else _from_netrc(urlsplit(uri).hostname or "")
+    if login:
+        coded = base64.b64encode(":".join(login).encode()).decode()
+        request.add_unredirected_header("Authorization", f"Basic {coded}")
+    try:
+        return cast(HTTPResponse, build_opener(_SameServer).open(request, timeout=_SECONDS))
+    except HTTPError as error:
+        error.close()
+        if error.code == 416:  # no such range: the file is empty
+            raise EOFError from error
+        raise OSError(f"the server says {error.code} {error.reason}") from error
+    except URLError as error:
+        raise OSError(f"the server cannot be reached: {error.reason}") from error
+    except HTTPException as error:
+        raise OSError(f"the server's answer makes no sense: {type(error).__name__}") from error
+
+
+def _from_netrc(host: str) -> tuple[str, str] | None:
+    try:
+        found = netrc.netrc().authenticators(host)
+    except (OSError, netrc.NetrcParseError):
+        return None
+    return (found[0], found[2] or "") if found else None
+
+
+def _total(answer: HTTPResponse) -> int | None:
+    """Size of the whole file, when the answer is a part of it."""
+    told = re.fullmatch(r"bytes \d+-\d+/(\d+)", answer.headers.get("Content-Range", ""))
+    return int(told[1]) if answer.status == 206 and told else None
+
+
+def size_of(uri: str) -> int:
+    """Bytes of a file; 0 when the server does not say."""
+    try:
+        with _ask(uri, 0, 0) as answer:
+            total = _total(answer)
+            return int(answer.headers.get("Content-Length") or 0) if total is None else total
+    except EOFError:
+        return 0
+
+
+def opened(uri: str) -> tuple[int, Fetch, bytes, BinaryIO | None]:
+    """Size, how to fetch a range, and the first bytes; or a stream, from a server that has no ranges."""
+    try:
+        answer = _ask(uri, 0, _HEAD - 1)
+    except EOFError:
+        return 0, _nothing, b"", None
+    total = _total(answer)
+    if total is None:
+        return 0, _nothing, b"", cast(BinaryIO, _Stream(answer))
+    tag = answer.headers.get("ETag")
+    with answer:
+        head = _whole(answer, min(total, _HEAD))
+
+    def fetch(at: int, size: int) -> bytes:
+        for left in reversed(range(_TRIES)):
+            try:
+                with _ask(uri, at, at + size - 1) as part:
+                    if part.status != 206 or part.headers.get("ETag") != tag:
+                        raise EOFError("changed while it was read")
+                    return _whole(part, size)
+            except OSError:
+                if not left:
+                    raise
+                time.sleep(0.5)
+        raise AssertionError
+
+    return total, fetch, head, None
+
+
+def _whole(answer: HTTPResponse, size: int) -> bytes:
+    try:
+        data = answer.read(size)
+    except HTTPException as error:
+        raise OSError("the server broke off") from error
+    if len(data) < size:
+        raise OSError("the server broke off")
+    return data
+
+
+def _nothing(_at: int, _size: int) -> bytes:
+    return b""
+
+
+class _Stream:
+    """An answer as a file that is read forward."""
+
+    def __init__(self, answer: HTTPResponse) -> None:
+        self.answer = answer
+        self.at = 0
+        self.closed = False
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            data = self.answer.read(None if size < 0 else size)
+        except HTTPException as error:
+            raise OSError("the server broke off") from error
+        self.at += len(data)
+        return data
+
+    def tell(self) -> int:
+        return self.at
+
+    def seekable(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self.closed = True
+        self.answer.close()
+
+    def __enter__(self) -> _Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
