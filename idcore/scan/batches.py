@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .facts import Fact
 
-HELD = 16 << 20  # bytes of facts merged at once: 10 million ids of few processes, or 400,000 processes of one id each
+HELD = 24 << 20  # bytes of facts merged at once: 5 to 15 million ids of few processes, or 500,000 of one id each
 _HEAD = struct.Struct("<iq")  # what, bytes
 
 

@@ -1,7 +1,8 @@
 """Text to facts: what one task finds in its splits, packed losslessly and dealt to parts. No Spark, no tables.
 
-A fact is (part, what, bytes). IDS: processes, clients and brokers of one part with all their ids as sorted runs.
-PAIRS: broker, minute, least and greatest offset. REPORT: what happened to one split of one file, as JSON.
+A fact is (part, what, bytes). IDS: processes, clients and brokers of one part with all their ids as sorted runs, and
+beside them the offset ids that stand with them. ODD: pairs of ids that do not fit there, as they are. PAIRS: broker,
+minute, least and greatest offset. REPORT: what happened to one split of one file, as JSON.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ import numpy as np
 from idcore.ids.makers import known_loaders
 
 from .inputs import Split, walk
-from .kernels import encode, find, pairs
+from .kernels import encode, find, mates, pairs
 from .unpack import READ_ERRORS, reason_of
 from .windows import AFTER, BEFORE, WINDOW, Windows
 
-IDS, PAIRS, REPORT = 0, 1, 2
+IDS, PAIRS, REPORT, ODD = range(4)
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory whatever the input
 MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 MiB
 _SAMPLE = 56
@@ -59,9 +60,12 @@ class Scanner:
         self.table.fill(0)  # as large as it has grown: where there were many keys there will be more
         self.values = np.empty(self.expected, np.uint64)
         self.slots = np.empty(self.expected, np.uint32)
+        self.mates = np.zeros(self.expected, np.int8)
         self.pairs = np.empty((1 << 14, 6), np.uint64)
-        for place in (find.STATE_IDS, find.STATE_KEYS, find.STATE_PAIRS, find.STATE_LINES, find.LINE_FIRST):
-            self.state[place] = 0
+        self.odd = np.empty((1 << 14, mates.ODD_COLUMNS), np.uint64)
+        line_start, line_open = self.state[find.LINE_START], self.state[find.LINE_OPEN]
+        self.state[:] = 0
+        self.state[find.LINE_START], self.state[find.LINE_OPEN] = line_start, line_open
 
     def _find(self, windows: Windows, stop: int, what: int) -> bool:
         """Takes the text up to `stop`. True when a line that is read on has ended."""
@@ -71,10 +75,10 @@ class Scanner:
             size = max(2 * len(self.values), int(state[find.STATE_IDS]) + more)
             self.values = np.concatenate([self.values, np.empty(size - len(self.values), np.uint64)])
             self.slots = np.concatenate([self.slots, np.empty(size - len(self.slots), np.uint32)])
-        most = int(state[find.STATE_PAIRS]) + more + 2 * find.LINE_IDS + len(self.cache)
-        if most > len(self.pairs):
-            size = max(2 * len(self.pairs), most)
-            self.pairs = np.concatenate([self.pairs, np.empty((size - len(self.pairs), 6), np.uint64)])
+            self.mates = np.concatenate([self.mates, np.zeros(size - len(self.mates), np.int8)])
+        most = more + 2 * find.LINE_IDS
+        self.pairs = _roomier(self.pairs, int(state[find.STATE_PAIRS]) + most + len(self.cache))
+        self.odd = _roomier(self.odd, int(state[find.STATE_ODD]) + most)
         went_to = windows.at
         while windows.at < stop and went_to != find.LINE_ENDED:
             went_to = find.find(
@@ -85,7 +89,7 @@ class Scanner:
                 windows.at = int(went_to)
                 if windows.at < stop:
                     self._grow()
-        self._pair()
+        self._pair(behind=what == find.TAIL)
         return bool(went_to == find.LINE_ENDED)
 
     def _grow(self) -> None:
@@ -96,10 +100,11 @@ class Scanner:
         words[: len(self.words)] = self.words
         self.words = words
 
-    def _pair(self) -> None:
+    def _pair(self, behind: bool) -> None:
         pairs.pair_lines(
-            self.lines, self.state, self.values, self.slots, self.words, self.months, self.cache, self.pairs
-        )
+            self.lines, self.state, self.values, self.slots, self.words, self.months, self.cache, self.pairs,
+            self.mates, self.odd, behind,
+        )  # fmt: skip
 
     def scan(self, split: Split, windows: Windows) -> Iterator[Fact]:
         """Everything whose first byte lies in the split; facts come early only when there are very many ids."""
@@ -162,7 +167,7 @@ class Scanner:
             if find.may_pair(end - int(state[find.LINE_START]), 1, n - first):
                 self.lines[0] = first, n
                 state[find.STATE_LINES] = 1
-                self._pair()
+                self._pair(behind=True)
         state[find.STATE_IDS] = ids
 
     def _report(self, split: Split, text_bytes: int, error: str) -> Fact:
@@ -181,7 +186,9 @@ class Scanner:
             yield from self._pack_ids(n, keys)
         rows = pairs.send_pairs(self.cache, self.words, self.pairs, int(self.state[find.STATE_PAIRS]))
         if rows:
-            yield from _pack_pairs(self.pairs[:rows])
+            yield from _deal(PAIRS, fold_pairs(self.pairs[:rows]))
+        if self.state[find.STATE_ODD]:
+            yield from _deal(ODD, self.odd[: self.state[find.STATE_ODD]])
         self._clear()
 
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
@@ -193,22 +200,77 @@ class Scanner:
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(sizes, out=starts[1:])
         grouped = np.empty(n, np.uint64)
-        encode.scatter(self.values, self.slots, n, starts[:-1].copy(), grouped)
+        paired = _Mates(self, sizes, starts) if self.state[find.STATE_MATED] else None
+        if paired is None:
+            encode.scatter(self.values, self.slots, n, starts[:-1].copy(), grouped)
+        else:
+            paired.scatter(self, n, grouped, unsorted)
         order = np.argsort(parts, kind="stable")
         order = order[sizes[order] > 0]  # a key seen only behind a split has none
         distinct = np.empty(len(order), np.uint32)
         lengths = np.empty(len(order), np.uint32)
         out = np.empty(20 * n + 32, np.uint8)
         encode.encode(grouped, order, starts, words, unsorted, distinct, lengths, out)
-        words = words[order]
         ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         edges = np.concatenate([[0], np.cumsum(np.bincount(parts[order], minlength=encode.PARTS))])
         for part in range(encode.PARTS):
             a, b = int(edges[part]), int(edges[part + 1])
             if a < b:
-                head = np.array([b - a], np.uint64)
-                pieces = (head, words[a:b], distinct[a:b], lengths[a:b], out[ends[a] : ends[b]])
-                yield Fact(part, IDS, b"".join(piece.tobytes() for piece in pieces))
+                runs = out[ends[a] : ends[b]]
+                pieces: list[np.ndarray] = [words[order[a:b]], distinct[a:b], lengths[a:b], runs]
+                head = [b - a, len(runs), 0, 0]
+                if paired is not None:
+                    brokers, sizes_of_mates, packed = paired.pack(grouped, order[a:b])
+                    head[2:] = len(brokers), paired.bits
+                    if len(brokers):
+                        pieces = [words[brokers], sizes_of_mates, *pieces, packed]
+                pieces.insert(0, np.array(head, np.uint64))
+                yield Fact(part, IDS, b"".join(piece.data for piece in pieces))
+
+
+class _Mates:
+    """The offset ids that stand beside the ids of one task, grouped like these."""
+
+    def __init__(self, scanner: Scanner, sizes: np.ndarray, starts: np.ndarray) -> None:
+        code = scanner.words[: len(sizes), 2] >> find.CODE_SHIFT
+        offset = (code == find.CODE_OFFSET_V4) | (code == find.CODE_OFFSET_V6)
+        self.has = ~offset & (sizes > 0)
+        self.starts = starts
+        places = np.zeros(len(sizes) + 1, np.int64)
+        np.cumsum(np.where(self.has, sizes, 0), out=places[1:])
+        self.shifts = starts[:-1] - places[:-1]
+        self.mates = np.zeros(places[-1], np.uint64)
+        brokers = int(offset[: mates.MOST_SLOTS].sum())
+        self.bits = brokers.bit_length()
+        self.local = np.full(min(len(sizes), int(mates.MOST_SLOTS)), -1, np.int64)
+        self.brokers = np.empty(brokers, np.int64)
+        self.out = np.empty(0, np.uint8)
+
+    def scatter(self, scanner: Scanner, n: int, grouped: np.ndarray, unsorted: np.ndarray) -> None:
+        mates.scatter(
+            scanner.values, scanner.slots, scanner.mates, n, self.starts[:-1].copy(), self.shifts, grouped, self.mates
+        )
+        mates.sort_groups(grouped, self.mates, self.starts, self.shifts, self.has, unsorted)
+
+    def pack(self, grouped: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The slots of the brokers, bytes of each run's mates, and all mates, of the keys in `order`."""
+        lengths = np.empty(len(order), np.uint32)
+        own = order[self.has[order]]
+        most = mates.LONGEST_TOKEN * int((self.starts[own + 1] - self.starts[own]).sum()) + 8
+        if most > len(self.out):
+            self.out = np.empty(most, np.uint8)
+        size, used = mates.encode_mates(
+            grouped, self.mates, order, self.starts, self.shifts, self.has, self.bits, self.local, self.brokers,
+            lengths, self.out,
+        )  # fmt: skip
+        return self.brokers[:used], lengths, self.out[:size]
+
+
+def _roomier(rows: np.ndarray, most: int) -> np.ndarray:
+    if most <= len(rows):
+        return rows
+    size = max(2 * len(rows), most)
+    return np.concatenate([rows, np.empty((size - len(rows), rows.shape[1]), rows.dtype)])
 
 
 def _report_of(split: Split, text_bytes: int, ids: int, refused: list[list], error: str) -> Fact:
@@ -226,13 +288,35 @@ def ids_of(report: Fact) -> int:
     return int(json.loads(report.data)[2])
 
 
-def unpack_ids(data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The words of the keys, different ids of each, bytes of each run, and all runs."""
-    keys = int(np.frombuffer(data, np.uint64, 1)[0])
-    words = np.frombuffer(data, np.uint64, 3 * keys, 8).reshape(keys, 3)
-    distinct = np.frombuffer(data, np.uint32, keys, 8 + 24 * keys)
-    lengths = np.frombuffer(data, np.uint32, keys, 8 + 28 * keys)
-    return words, distinct, lengths, np.frombuffer(data, np.uint8, -1, 8 + 32 * keys)
+class Block(NamedTuple):
+    """One fact of ids: words of the keys, different ids and bytes of each run, all runs; the same of their mates."""
+
+    words: np.ndarray
+    distinct: np.ndarray
+    lengths: np.ndarray
+    runs: np.ndarray
+    brokers: np.ndarray
+    mate_lengths: np.ndarray
+    mates: np.ndarray
+    bits: int
+
+
+def unpack_ids(data: bytes) -> Block:
+    keys, size, brokers, bits = (int(number) for number in np.frombuffer(data, np.uint64, 4))
+    at = 32
+
+    def take(kind: type, count: int) -> np.ndarray:
+        nonlocal at
+        found: np.ndarray = np.frombuffer(data, kind, count, at)
+        at += found.nbytes
+        return found
+
+    words_of_brokers = take(np.uint64, 3 * brokers).reshape(brokers, 3)
+    mate_lengths = take(np.uint32, keys) if brokers else np.zeros(keys, np.uint32)
+    words, distinct, lengths = take(np.uint64, 3 * keys).reshape(keys, 3), take(np.uint32, keys), take(np.uint32, keys)
+    runs = take(np.uint8, size)
+    packed = take(np.uint8, len(data) - at)
+    return Block(words, distinct, lengths, runs, words_of_brokers, mate_lengths, packed, bits)
 
 
 def fold_pairs(rows: np.ndarray) -> np.ndarray:
@@ -246,12 +330,12 @@ def fold_pairs(rows: np.ndarray) -> np.ndarray:
     return folded
 
 
-def _pack_pairs(rows: np.ndarray) -> Iterator[Fact]:
-    rows = fold_pairs(rows)
+def _deal(what: int, rows: np.ndarray) -> Iterator[Fact]:
+    """Rows that begin with the words of a key, to the parts of their keys."""
     parts = np.empty(len(rows), np.int64)
     encode.parts_of(rows, parts)
     for part in np.unique(parts):
-        yield Fact(int(part), PAIRS, rows[parts == part].tobytes())
+        yield Fact(int(part), what, rows[parts == part].tobytes())
 
 
 def scan_task(

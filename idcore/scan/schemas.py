@@ -25,6 +25,7 @@ _COLUMNS = {
     "timeline": "minute:time kind:text ids",
     "activity": "host:text minute:time ids",
     "distribution": f"address:text from_offset to_offset {_COUNTED}",
+    "copies": "msg_id:text offset_msg_ids:text lines",
     "growth": f"address:text minute:time {_OFFSETS}",
     "refused": "reason:text ids sample:text file:text byte",
     "files": "file:text bytes text_bytes ids refused error:text",
@@ -47,5 +48,6 @@ ORDER = {
     "timeline": ["minute", "kind"],
     "activity": ["host", "minute"],
     "distribution": ["address", "from_offset"],
+    "copies": ["msg_id"],
     "growth": ["address", "minute"],
 }

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.ids.makers import loader_positions, process_makers
-from idcore.ids.model import host_text
 from idcore.layout import LAYOUTS
 
-from .facts import IDS, PAIRS, Fact, fold_pairs, unpack_ids
+from . import texts
+from .facts import IDS, ODD, PAIRS, Fact, fold_pairs, unpack_ids
 from .inputs import shown
-from .kernels import chains, find, merge, unroll
+from .kernels import chains, find, mates, merge, unroll
 from .kernels.pairs import CLIENT_EPOCH_MINUTE
+from .runs import Mates, Runs, collect
 from .schemas import ORDER, SCHEMAS, TEXT, TIME
 
 _NAMES = list(LAYOUTS)
@@ -26,97 +26,6 @@ _DAY = 86_400_000
 _NONE = -(1 << 62)
 _ROWS = 1 << 20
 Tables = dict[str, pa.Table]
-
-
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """The runs of one kind of key, in order of key: `edges` cut `order` into keys, `words` has one row a key."""
-
-    words: np.ndarray
-    order: np.ndarray
-    edges: np.ndarray
-    key2: np.ndarray
-    distinct: np.ndarray
-    places: np.ndarray
-    data: np.ndarray
-    largest: int
-
-    @property
-    def arguments(self) -> tuple[object, ...]:
-        return self.order, self.edges, self.key2, self.distinct, self.places, self.data, self.largest
-
-
-def _collect(blocks: Sequence[bytes]) -> dict[str, Runs]:
-    """All runs of the blocks, by kind: uniq, client, offset."""
-    unpacked = [unpack_ids(block) for block in blocks]
-    if not unpacked:
-        return {}
-    words = np.concatenate([block[0] for block in unpacked])
-    distinct = np.concatenate([block[1] for block in unpacked]).astype(np.int64)
-    data = np.concatenate([block[3] for block in unpacked])
-    bases = np.cumsum([0] + [len(block[3]) for block in unpacked])
-    places = np.concatenate(
-        [base + np.cumsum(block[2], dtype=np.int64) - block[2] for base, block in zip(bases, unpacked, strict=False)]
-    )
-    code = (words[:, 2] >> find.CODE_SHIFT).astype(np.int64)
-    kind = np.select(
-        [code == int(find.CODE_CLIENT), (code == int(find.CODE_OFFSET_V4)) | (code == int(find.CODE_OFFSET_V6))],
-        [1, 2],
-        0,
-    )
-    found = {}
-    for number, name in enumerate(("uniq", "client", "offset")):
-        mine = np.flatnonzero(kind == number)
-        if not len(mine):
-            continue
-        own = words[mine]
-        order = np.lexsort((own[:, 1], own[:, 0], own[:, 2]) if own[:, 0].any() else (own[:, 1], own[:, 2]))
-        own = own[order]
-        changed = np.flatnonzero((own[1:] != own[:-1]).any(axis=1)) + 1
-        edges = np.concatenate([[0], changed, [len(own)]])
-        order = mine[order]
-        largest = int(np.add.reduceat(distinct[order], edges[:-1]).max())
-        found[name] = Runs(own[edges[:-1]], order, edges, words[:, 2], distinct, places, data, largest)
-    return found
-
-
-_BYTE_TEXT = pa.array([str(n) for n in range(256)])
-_HEX_TEXT = pa.array([f"{n:04X}" for n in range(1 << 16)])
-
-
-def _hosts(words: np.ndarray) -> pa.Array:
-    """Address text of each key: dotted, or RFC 5952."""
-    code = words[:, 2] >> find.CODE_SHIFT
-    wide = (code == find.CODE_V6) | (code == find.CODE_OFFSET_V6)
-    parts = [
-        _BYTE_TEXT.take(pa.array(((words[:, 1] >> np.uint64(shift)) & np.uint64(255)).astype(np.int64)))
-        for shift in (24, 16, 8, 0)
-    ]
-    text = pc.binary_join_element_wise(*parts, ".")
-    if wide.any():
-        long = [host_text(address.tobytes()) for address in words[wide, :2].astype(">u8")]
-        text = pc.replace_with_mask(text, pa.array(wide), pa.array(long, TEXT))
-    return text
-
-
-def _addresses(words: np.ndarray, hosts: pa.Array) -> pa.Array:
-    ports = pa.array((words[:, 2] & find.WORD).astype(np.int64)).cast(TEXT)
-    wide = pa.array(words[:, 2] >> find.CODE_SHIFT == find.CODE_OFFSET_V6)
-    bracketed = pc.binary_join_element_wise("[", hosts, "]", "")
-    return pc.binary_join_element_wise(pc.if_else(wide, bracketed, hosts), ports, ":")
-
-
-def _loaders(loaders: np.ndarray) -> pa.Array:
-    high, low = (_HEX_TEXT.take(pa.array(half.astype(np.int64))) for half in (loaders >> 16, loaders & 0xFFFF))
-    return pc.binary_join_element_wise(high, low, "")
-
-
-def _instants(milliseconds: np.ndarray, known: np.ndarray) -> pa.Array:
-    return pa.array(np.where(known, milliseconds, 0) * 1000, mask=~known).cast(pa.timestamp("us")).cast(TIME)
-
-
-def _minutes(minutes: np.ndarray) -> pa.Array:
-    return pa.array(minutes * 60_000_000).cast(pa.timestamp("us")).cast(TIME)
 
 
 def _table(name: str, columns: Sequence[object]) -> pa.Table:
@@ -136,18 +45,22 @@ class Merge:
 
     def tables(self, facts: Iterable[Fact]) -> Iterator[tuple[str, pa.Table]]:
         blocks, pairs, reports = [], [], []
+        odd = [np.empty((0, mates.ODD_COLUMNS), np.uint64)]
         for fact in facts:
             if fact.what == IDS:
-                blocks.append(fact.data)
+                blocks.append(unpack_ids(fact.data))
+            elif fact.what == ODD:
+                odd.append(np.frombuffer(fact.data, np.uint64).reshape(-1, mates.ODD_COLUMNS))
             elif fact.what == PAIRS:
                 pairs.append(np.frombuffer(fact.data, np.uint64).reshape(-1, 6))
             else:
                 reports.append(fact.data)
-        runs = _collect(blocks)
+        runs = collect(blocks)
+        beside = Mates(blocks, np.concatenate(odd))
         if "uniq" in runs:
-            yield from self._processes(runs["uniq"])
+            yield from self._processes(runs["uniq"], beside)
         if "client" in runs:
-            yield from self._clients(runs["client"])
+            yield from self._clients(runs["client"], beside)
         if "offset" in runs:
             yield from self._brokers(runs["offset"])
         if pairs:
@@ -155,7 +68,7 @@ class Merge:
         if reports:
             yield "reports", pa.table({"report": pa.array(reports, pa.binary())})
 
-    def _processes(self, runs: Runs) -> Iterator[tuple[str, pa.Table]]:
+    def _processes(self, runs: Runs, beside: Mates) -> Iterator[tuple[str, pa.Table]]:
         keys = len(runs.words)
         figures = np.zeros((keys, unroll.FIGURES), np.int64)
         rows = max(_ROWS, runs.largest)
@@ -167,7 +80,7 @@ class Merge:
         loader_numbers = (key2 & find.WORD).astype(np.int64)
         early = np.where(key2 >> find.CODE_SHIFT == find.CODE_LE, _DAY, 0)
         layouts = pa.array(_NAMES).take(pa.array((key2 >> find.CODE_SHIFT).astype(np.int64) - 1))
-        hosts, loaders = _hosts(runs.words), _loaders(loader_numbers)
+        hosts, loaders = texts.hosts(runs.words), texts.loaders(loader_numbers)
         shift = np.int64(find.COUNTER_SHIFT)
         mask = np.int64(chains.PERIOD - 1)
         starts = np.full(keys, _NONE, np.int64)
@@ -188,7 +101,7 @@ class Merge:
             at = pa.array(key)
             yield "counters", _table("counters", [
                 layouts.take(at), hosts.take(at), pa.array(pids[key]), loaders.take(at), elapsed,
-                _instants(start + elapsed - early[key], fits), points[:point_rows, 1] & mask,
+                texts.instants(start + elapsed - early[key], fits), points[:point_rows, 1] & mask,
                 points[:point_rows, 2], points[:point_rows, 3], points[:point_rows, 4], points[:point_rows, 5],
             ])  # fmt: skip
             key = minutes[:minute_rows, 0]
@@ -197,7 +110,7 @@ class Merge:
             table = pa.table(
                 {
                     "host": hosts.take(pa.array(key[known])),
-                    "minute": _minutes(minute),
+                    "minute": texts.minutes(minute),
                     "ids": minutes[:minute_rows, 2][known],
                 }
             )
@@ -212,7 +125,8 @@ class Merge:
             layouts, hosts, pa.array(pids), loaders,
             process_makers(layouts.to_pylist(), loader_numbers.astype(np.uint32), f[unroll.WHOLE_SECONDS].astype(bool)),
             f[unroll.IDS], f[unroll.DISTINCT], f[unroll.FIRST] >> shift, f[unroll.LAST] >> shift,
-            _instants(starts + (f[unroll.FIRST] >> shift) - early, dated), _instants(starts + possible - early, dated),
+            texts.instants(starts + (f[unroll.FIRST] >> shift) - early, dated),
+            texts.instants(starts + possible - early, dated),
             f[unroll.FIRST] & mask, f[unroll.LAST] & mask, f[unroll.PRODUCED], f[unroll.PRODUCED] - f[unroll.POSITIONS],
             f[unroll.WRAPS], pa.array(f[unroll.WIDEST_GAP] / 1000.0 * rate <= chains.HALF), f[unroll.OUT_OF_ORDER],
             f[unroll.TRACKS], pa.array(rate, mask=span == 0), f[unroll.CHAINS],
@@ -235,6 +149,16 @@ class Merge:
         if timeline.num_rows:
             kinds = pa.array(["uniq"] * timeline.num_rows)
             yield "timeline", _table("timeline", [timeline["minute"], kinds, timeline["ids_sum_sum_sum"]])
+        yield from self._copies(runs, beside, f[unroll.IDS] > f[unroll.DISTINCT])
+
+    def _copies(self, runs: Runs, beside: Mates, repeated: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
+        for own_words, own_values, words, values, lines in beside.copies(runs, repeated):
+            changed = (own_values[1:] != own_values[:-1]) | (own_words[1:] != own_words[:-1]).any(axis=1)
+            first = np.concatenate([[0], np.flatnonzero(changed) + 1])
+            edges = pa.array(np.append(first, len(words)), pa.int32())
+            offsets = pc.binary_join(pa.ListArray.from_arrays(edges, texts.digits(words, values)), ",")
+            own = texts.digits(own_words[first], own_values[first])
+            yield "copies", _table("copies", [own, offsets, lines[first]])
 
     def _month_starts(self, elapsed: np.ndarray, possible: np.ndarray) -> np.ndarray:
         """Start (ms) of the newest month in which each elapsed fits; _NONE where there is none."""
@@ -243,7 +167,7 @@ class Merge:
             starts = np.where(elapsed <= limit, start, starts)
         return np.where(possible, starts, _NONE)
 
-    def _clients(self, runs: Runs) -> Iterator[tuple[str, pa.Table]]:
+    def _clients(self, runs: Runs, beside: Mates) -> Iterator[tuple[str, pa.Table]]:
         figures = np.zeros((len(runs.words), 6), np.int64)
         minutes = np.empty((max(_ROWS, runs.largest), 3), np.int64)
         filled = 0
@@ -258,15 +182,16 @@ class Merge:
         times = [pa.array(_CLIENT_EPOCH + f[column].astype("timedelta64[s]")).cast(TIME) for column in (2, 3)]
         yield "clients", _table("clients", [macs, pa.array(pids), f[0], f[1], *times, f[4], f[5]])
         timeline = pa.concat_tables(parts).group_by("minute").aggregate([("ids_sum", "sum")])
-        minute = _minutes(CLIENT_EPOCH_MINUTE + timeline["minute"].to_numpy())
+        minute = texts.minutes(CLIENT_EPOCH_MINUTE + timeline["minute"].to_numpy())
         yield "timeline", _table("timeline", [minute, ["client"] * len(minute), timeline["ids_sum_sum"]])
+        yield from self._copies(runs, beside, f[0] > f[1])
 
     def _brokers(self, runs: Runs) -> Iterator[tuple[str, pa.Table]]:
         figures = np.zeros((len(runs.words), 5), np.int64)
         rows = max(_ROWS, runs.largest)
         segments, bins = np.empty((rows, 6), np.int64), np.empty((rows, 5), np.int64)
-        hosts = _hosts(runs.words)
-        addresses = _addresses(runs.words, hosts)
+        hosts = texts.hosts(runs.words)
+        addresses = texts.addresses(runs.words, hosts)
         filled = 0
         while filled < len(runs.words):
             filled, s, b = merge.merge_brokers(*runs.arguments, figures, segments, bins, filled)
@@ -282,9 +207,9 @@ class Merge:
 
     def _growth(self, pairs: np.ndarray) -> tuple[str, pa.Table]:
         pairs = fold_pairs(pairs)
-        addresses = _addresses(pairs[:, :3], _hosts(pairs[:, :3]))
+        addresses = texts.addresses(pairs[:, :3], texts.hosts(pairs[:, :3]))
         minute, least, greatest = (np.ascontiguousarray(pairs[:, column]).view(np.int64) for column in (3, 4, 5))
-        return "growth", _table("growth", [addresses, _minutes(minute), least, greatest])
+        return "growth", _table("growth", [addresses, texts.minutes(minute), least, greatest])
 
 
 def combine(parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, int, str]]) -> Tables:

@@ -20,6 +20,7 @@ from idcore.spark.job import month_rows
 from tests.scan import logs, twin
 from tests.scan.comparing import differences, same
 from tests.scan.logs import AT, Log, everything
+from tests.scan.logs_of_pairs import copied
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 WHOLE = 1 << 30
@@ -35,7 +36,7 @@ def expect(path: str, data: bytes, zone: tzinfo = SHANGHAI, case: str = "strict"
     return twin.tables({path: data}, zone, AT, case)
 
 
-ALL = [log for seed in (1, 2) for log in everything(seed)]
+ALL = [log for seed in (1, 2) for log in [*everything(seed), copied(seed)]]
 
 
 @pytest.mark.parametrize("log", ALL, ids=lambda log: log.name)
@@ -103,10 +104,10 @@ def test_a_file_twice_doubles_the_occurrences_and_nothing_else(on_disk: Write) -
     for name in once:
         if name in ("files", "refused"):
             continue
-        fixed = [c for c in once[name].column_names if c != "ids"]
+        fixed = [c for c in once[name].column_names if c not in ("ids", "lines")]
         assert same({name: once[name].select(fixed)}, {name: twice[name].select(fixed)}) == []
-        if "ids" in once[name].column_names:
-            assert sorted(2 * n for n in once[name]["ids"].to_pylist()) == sorted(twice[name]["ids"].to_pylist())
+        for counted in {"ids", "lines"}.intersection(once[name].column_names):
+            assert sorted(2 * n for n in once[name][counted].to_pylist()) == sorted(twice[name][counted].to_pylist())
 
 
 def test_a_folder_is_read_to_any_depth_and_by_content(on_disk: Write, tmp_path_factory: pytest.TempPathFactory) -> None:

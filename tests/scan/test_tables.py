@@ -16,6 +16,7 @@ from idcore.scan.local import scan_local
 from idcore.spark.job import month_rows
 from tests.scan import logs, twin
 from tests.scan.logs import AT, Log
+from tests.scan.logs_of_pairs import copied
 
 Write = Callable[..., str]
 Row = dict[str, Any]
@@ -143,6 +144,33 @@ def test_the_widest_gap_of_a_long_life_can_be_drawn(on_disk: Write) -> None:
     # process 2 logs every third counter, and none between 19,998 and 31,002
     widest = max(row["missing_before"] for row in points if row["pid"] == 2)
     assert widest == 31_002 - 19_998 - 1
+
+
+# --- copies -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_id_with_two_offset_ids_is_a_copy_and_its_lines_are_counted(on_disk: Write) -> None:
+    one, two, three = (logs.uniq(0x0A000001, 7, logs.JAVA, logs.NOON, counter) for counter in range(3))
+    a, b, c = (logs.offset(0x0A000001, 10911, place) for place in (10, 20, 1 << 48))
+    lines = [f"{one} {a}", f"{one} {one} {b} {b}", f"x {one}", f"{two} {a}", f"{two} {a}", f"{three} {c} {a}"]
+    want = [
+        {"msg_id": one, "offset_msg_ids": f"{a},{b}", "lines": 2},
+        {"msg_id": three, "offset_msg_ids": f"{a},{c}", "lines": 1},
+    ]
+    for split in (20, 200, 1 << 30):
+        assert scan(on_disk(logs.joined(lines)), split)["copies"].to_pylist() == want
+
+
+def test_copies_of_many_ids_out_of_order_across_splits(on_disk: Write) -> None:
+    lines = copied(5, 6000).data.splitlines()
+    random.Random(5).shuffle(lines)
+    data = b"\n".join(lines)
+    path = on_disk(data)
+    want = twin.tables({path: data}, UTC, AT)["copies"]
+    assert len(want) > 1000
+    for split in (50_000, 1 << 30):
+        found = scan(path, split)["copies"]
+        assert found.to_pylist() == sorted(want, key=lambda row: str(row["msg_id"]))
 
 
 # --- distribution, refused --------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
+from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from .chains import Chain, chains, tracks
@@ -74,6 +75,8 @@ def tables(
     refused: Counter[str] = Counter()
     file_rows: list[Row] = []
     growth: dict[tuple[str, datetime], list[int]] = defaultdict(list)
+    stored_as: dict[str, set[str]] = defaultdict(set)
+    lines_of: Counter[str] = Counter()
     for name, stored in named:
         data = unpacked(stored)
         here: list[Found] = []
@@ -90,8 +93,13 @@ def tables(
              "error": None}
         )  # fmt: skip
         accepted += here
-        for address, minute, offset in pairs(data, here, calendar):
-            growth[address, minute].append(offset)
+        for line in lines_with_both(data, here):
+            for one, place in line:
+                sent = sent_at(one, calendar)
+                if sent is not None:
+                    growth[place.address, minute_of(sent)].append(place.offset)
+                stored_as[written(one)].add(written(place))
+            lines_of.update({written(one) for one, _ in line})
     running = processes(accepted, calendar)
     return {
         "processes": [process_row(p) for p in running],
@@ -103,6 +111,11 @@ def tables(
         "activity": activity_rows(running),
         "growth": [
             {"address": a, "minute": m, "min_offset": min(o), "max_offset": max(o)} for (a, m), o in growth.items()
+        ],
+        "copies": [
+            {"msg_id": one, "offset_msg_ids": ",".join(sorted(places)), "lines": lines_of[one]}
+            for one, places in stored_as.items()
+            if len(places) > 1
         ],
         "refused": [{"reason": reason, "ids": n} for reason, n in refused.items()],
         "files": file_rows,
@@ -236,8 +249,8 @@ def activity_rows(running: list[Process]) -> list[Row]:
     return [{"host": address, "minute": minute, "ids": n} for (address, minute), n in counts.items()]
 
 
-def pairs(data: bytes, here: list[Found], calendar: Calendar) -> Iterator[tuple[str, datetime, int]]:
-    """Offsets dated by the time ids of their line: (address, minute, offset)."""
+def lines_with_both(data: bytes, here: list[Found]) -> Iterator[list[tuple[Uniq | Client, Offset]]]:
+    """Of each line that counts: the i-th offset id behind the i-th uniq or client id, then behind the last."""
     ends = [i for i, byte in enumerate(data) if byte == 10] + [len(data)]
     by_line: dict[tuple[int, int], list[Found]] = defaultdict(list)
     for found in here:
@@ -246,12 +259,21 @@ def pairs(data: bytes, here: list[Found], calendar: Calendar) -> Iterator[tuple[
     for (start, end), own in by_line.items():
         times = [f.one for f in own if isinstance(f.one, Uniq | Client)]
         offsets = [f.one for f in own if isinstance(f.one, Offset)]
-        if end - start > MIB or not 1 <= len(times) <= 64 or not 1 <= len(offsets) <= 64:
-            continue
-        for i, one in enumerate(offsets):
-            sent = sent_at(times[min(i, len(times) - 1)], calendar)
-            if sent is not None:
-                yield one.address, minute_of(sent), one.offset
+        if end - start <= MIB and 1 <= len(times) <= 64 and 1 <= len(offsets) <= 64:
+            yield [(times[min(i, len(times) - 1)], place) for i, place in enumerate(offsets)]
+
+
+def written(one: Uniq | Offset | Client) -> str:
+    """The digits of an id, from what they mean."""
+    if isinstance(one, Client):
+        return f"01{one.mac.replace(':', '')}{one.pid:04x}{one.seconds:08x}{one.sequence:08x}".upper()
+    address = ip_address(one.host).packed
+    if isinstance(one, Offset):
+        return f"{address.hex()}{one.port:08x}{one.offset:016x}".upper()
+    fields = ((one.pid, 2), (one.loader, 4), (one.elapsed, 4), (one.counter, 2))
+    if one.layout == "uniq_v4_le":
+        return (address[::-1] + b"".join(value.to_bytes(size, "little") for value, size in fields)).hex().upper()
+    return (address + b"".join(value.to_bytes(size, "big") for value, size in fields)).hex().upper()
 
 
 def sent_at(one: Uniq | Client, calendar: Calendar) -> datetime | None:

@@ -15,7 +15,7 @@ from numba.core.caching import _CacheLocator
 _SOURCES = (
     "idcore.layout:layout.py",
     "idcore.ids.rules:rules.py",
-    *(f"{__name__}:{name}.py" for name in ("vector", "find", "pairs", "encode", "chains", "unroll", "merge")),
+    *(f"{__name__}:{name}.py" for name in ("vector", "find", "pairs", "encode", "mates", "chains", "unroll", "merge")),
 )
 
 

@@ -58,8 +58,8 @@ LINE_ENDED = np.int64(-1)
 
 REASONS = ("lower_case", "version", "port", "elapsed")
 LOWER_CASE, VERSION, PORT, ELAPSED = range(4)
-STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_FIRST, STATE_LINES, STATE_PAIRS = range(7)
-STATE_SIZE = 7
+STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_FIRST, STATE_LINES, STATE_PAIRS, STATE_MATED, STATE_ODD = range(9)
+STATE_SIZE = 9
 TOKEN, COUNT, TAIL = 0, 1, 2  # what a call does: find only (timing), count ids, read on for a line that began earlier
 
 _LABELS = [label.encode() for label in rules.VOUCHING_LABELS]

@@ -77,8 +77,21 @@ def merge_runs(values, counts, bounds, runs, spare_values, spare_counts):
 
 
 @numba.njit(cache=True, nogil=True)
-def load(order, start, stop, distinct, places, data, k2, values, counts, bounds, spare_values, spare_counts):
-    """All runs of one key, merged. Returns how many different values they hold."""
+def room_for(largest, runs):
+    """What the runs of one key are merged in: values and counts, spare ones, where each run begins."""
+    return (
+        np.empty(largest, np.uint64),
+        np.empty(largest, np.int64),
+        np.empty(largest, np.uint64),
+        np.empty(largest, np.int64),
+        np.empty(runs + 2, np.int64),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def load(order, start, stop, distinct, places, data, k2, room):
+    """All runs of one key, merged into the first two arrays of `room`. Returns how many different values they hold."""
+    values, counts, spare_values, spare_counts, bounds = room
     at = 0
     for r in range(start, stop):
         bounds[r - start] = at
@@ -95,11 +108,8 @@ def merge_processes(order, edges, key2, distinct, places, data, largest, latest,
     latest: the last elapsed that any month holds. points: key, value, position, track, chain, missing before. minutes:
     key, minute since the month began, ids.
     """
-    values = np.empty(largest, np.uint64)
-    counts = np.empty(largest, np.int64)
-    spare_values = np.empty(largest, np.uint64)
-    spare_counts = np.empty(largest, np.int64)
-    bounds = np.empty(order.size + 2, np.int64)
+    room = room_for(largest, order.size)
+    values, counts = room[0], room[1]
     chain = np.empty(largest, np.int64)
     track = np.empty(largest, np.int64)
     positions = np.empty(largest, np.int64)
@@ -108,20 +118,7 @@ def merge_processes(order, edges, key2, distinct, places, data, largest, latest,
     point = minute_row = 0
     for key in range(filled, edges.size - 1):
         k2 = key2[order[edges[key]]]
-        n = load(
-            order,
-            edges[key],
-            edges[key + 1],
-            distinct,
-            places,
-            data,
-            k2,
-            values,
-            counts,
-            bounds,
-            spare_values,
-            spare_counts,
-        )
+        n = load(order, edges[key], edges[key + 1], distinct, places, data, k2, room)
         if point + n > points.shape[0] or minute_row + n > minutes.shape[0]:
             return key, point, minute_row
         row = figures[key]
@@ -169,28 +166,12 @@ def merge_processes(order, edges, key2, distinct, places, data, largest, latest,
 @numba.njit(cache=True, nogil=True)
 def merge_clients(order, edges, key2, distinct, places, data, largest, figures, minutes, filled):
     """5.x client ids. figures: ids, distinct, first and last seconds, least and greatest sequence."""
-    values = np.empty(largest, np.uint64)
-    counts = np.empty(largest, np.int64)
-    spare_values = np.empty(largest, np.uint64)
-    spare_counts = np.empty(largest, np.int64)
-    bounds = np.empty(order.size + 2, np.int64)
+    room = room_for(largest, order.size)
+    values, counts = room[0], room[1]
     minute_row = 0
     for key in range(filled, edges.size - 1):
         k2 = key2[order[edges[key]]]
-        n = load(
-            order,
-            edges[key],
-            edges[key + 1],
-            distinct,
-            places,
-            data,
-            k2,
-            values,
-            counts,
-            bounds,
-            spare_values,
-            spare_counts,
-        )
+        n = load(order, edges[key], edges[key + 1], distinct, places, data, k2, room)
         if minute_row + n > minutes.shape[0]:
             return key, minute_row
         mask = (U(1) << SEQUENCE_SHIFT) - U(1)
@@ -227,28 +208,12 @@ def merge_brokers(order, edges, key2, distinct, places, data, largest, figures, 
     segments: key, file, ids, distinct, least, greatest.
     bins: key, start, end, ids, distinct: 128 equal bins from the least to the greatest offset, empty ones left out.
     """
-    values = np.empty(largest, np.uint64)
-    counts = np.empty(largest, np.int64)
-    spare_values = np.empty(largest, np.uint64)
-    spare_counts = np.empty(largest, np.int64)
-    bounds = np.empty(order.size + 2, np.int64)
+    room = room_for(largest, order.size)
+    values, counts = room[0], room[1]
     segment_row = bin_row = 0
     for key in range(filled, edges.size - 1):
         k2 = key2[order[edges[key]]]
-        n = load(
-            order,
-            edges[key],
-            edges[key + 1],
-            distinct,
-            places,
-            data,
-            k2,
-            values,
-            counts,
-            bounds,
-            spare_values,
-            spare_counts,
-        )
+        n = load(order, edges[key], edges[key + 1], distinct, places, data, k2, room)
         if segment_row + n > segments.shape[0] or bin_row + min(n, BINS) > bins.shape[0]:
             return key, segment_row, bin_row
         least = np.int64(values[0])

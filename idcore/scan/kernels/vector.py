@@ -1,4 +1,4 @@
-"""Four vector steps of the scan in portable LLVM IR, each with its plain twin. They know no ids."""
+"""Vector steps of the scan and words at any byte, in portable LLVM IR; plain twins beside the former. No ids."""
 
 from __future__ import annotations
 
@@ -100,6 +100,27 @@ def leading_zeros(typing_context: Any, word: Any) -> Any:
         return builder.ctlz(args[0], ir.IntType(1)(0))
 
     return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def load_64(typing_context: Any, address: Any) -> Any:
+    """The 8 bytes at `address`, which need not be a multiple of 8, as one word, low bits first."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(builder.inttoptr(args[0], _I64.as_pointer()), align=1)
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def store_64(typing_context: Any, address: Any, word: Any) -> Any:
+    """Puts a word into the 8 bytes at `address`, low bits first."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[1], builder.inttoptr(args[0], _I64.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.uint64), codegen
 
 
 def plain_hex_mask(text: bytes) -> int:
