@@ -6,7 +6,7 @@ import streamlit as st
 
 from idcore.ids.find import Token
 from idcore.ids.identify import Reading, identify
-from pages.parts import cards, example, problems, ruler
+from pages.parts import cards, example, problems, refusals, ruler
 from pages.parts.intake import Found
 from pages.parts.markup import tag
 from pages.parts.view import view
@@ -58,9 +58,9 @@ with problems.caught():
 clock = cards.clock_of(view())
 found = Found(Token(text, 1, 1), verdict)
 if verdict.best is None:
-    st.error(
-        words.error(verdict.error) if verdict.error is not None else words("decode.no_id"), icon=":material/block:"
-    )
+    st.error(refusals.why_not(verdict, words), icon=":material/block:")
+if note := cards.filler(text, words):
+    show(note)
 every = [*verdict.readings, *verdict.rejected]
 if not every:
     st.stop()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import cards, desk, refusals, scans, watch
+from idcore.runs import Run
+from pages.parts import cards, desk, refusals, scans, triage, watch
 from pages.parts.view import view
 from pages.parts.widgets import download, heading, page_link, said, show, small_print, zone_note
 
@@ -23,13 +24,15 @@ def one(here: desk.Desk) -> DeltaGenerator:
     return below
 
 
-def many(here: desk.Desk) -> DeltaGenerator:
-    """The table, at once; gives the row below it."""
+def many(here: desk.Desk, run: Run | None) -> DeltaGenerator:
+    """The table, at once; gives the row below it. What was cut is counted by the scan."""
     words, found = view().words, here.intake.found
     pages = -(-len(found) // ROWS)
     page = min(int(st.session_state.get("ids_page") or 1), pages)
     start = (page - 1) * ROWS
-    said(refusals.sentence(here.intake, here.where(words), words))
+    summary = run.summary if run is not None and run.state == "done" else None
+    said(refusals.sentence(here.intake, here.where(words), words, summary))
+    triage.twins(desk.twins(here), words)
     show(cards.many(found[start : start + ROWS], view(), here.clock(), first=start + 1, files=here.files))
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     if pages > 1:
@@ -38,25 +41,23 @@ def many(here: desk.Desk) -> DeltaGenerator:
 
 
 def takeaway(here: desk.Desk) -> None:
-    """Copy, CSV, JSON: every id, not only those in sight."""
+    """Copy, CSV, JSON: every id that was read at once, not only those in sight; a cut is named on the button."""
     words, found = view().words, here.intake.found
-    with st.popover(words("copy"), type="tertiary", icon=":material/content_copy:"):
+
+    def named(kind: str) -> str:
+        return words("decode.part", kind=kind, n=words.count("id", len(found))) if here.intake.cut else kind
+
+    with st.popover(named(words("copy")), type="tertiary", icon=":material/content_copy:"):
         st.code("\n".join(item.token.text for item in found), language=None, height=200)
     table, lines = here.exports()
-    download("CSV", table, "ids.csv", key="ids-csv")
-    download("JSON", lines, "ids.jsonl", key="ids-json", mime="application/x-ndjson")
-
-
-def notes(here: desk.Desk) -> list[str]:
-    """The small print."""
-    words = view().words
-    lines = [words("decode.cut", n=words.count("id", len(here.intake.found)))] if here.intake.cut else []
-    return [*lines, *refusals.dated_note(here.intake.found, here.clock(), words), zone_note(view())]
+    download(named("CSV"), table, "ids.csv", key="ids-csv")
+    download(named("JSON"), lines, "ids.jsonl", key="ids-json", mime="application/x-ndjson")
 
 
 words = view().words
 heading("page.decode")
 desk.from_link()
+desk.missing()
 desk.box()
 found_here = desk.current()
 if found_here is None:
@@ -67,18 +68,21 @@ here: desk.Desk = found_here
 desk.into_link()
 if not here.intake.found:
     refusals.no_id(here.intake, view())
+    desk.case_offer(here)
     st.stop()
-below = one(here) if len(here.intake.found) == 1 else many(here)
-refusals.line(here.intake, view(), here.files)
 run = None
 if here.run is not None:
     scans.remember(here.run)
     run = scans.store().open(here.run)
+below = one(here) if len(here.intake.found) == 1 and not here.intake.cut else many(here, run)
+refusals.line(here.intake, view(), here.files)
+desk.case_offer(here)
 several = len(here.intake.found) > 1 or here.files or here.intake.cut
 if several and watch.scan_state(run, again=lambda: desk.scan(here)) and run is not None:
     from pages.parts import pictures  # Plotly only where there is something to draw
 
     pictures.three(run, view())
-small_print(notes(here))
+cut = words("decode.cut", n=words.count("id", len(here.intake.found))) if here.intake.cut else ""
+small_print([cut, *refusals.dated_note(here.intake.found, here.clock(), words), zone_note(view())])
 with below:
     takeaway(here)  # last: the table does not wait until its files are made

@@ -93,6 +93,7 @@ def runs(root: str) -> list[dict[str, Any]]:
             {
                 "name": run.name,
                 "title": run.title,
+                "options": run.options,
                 "created": run.created,
                 "state": run.state,
                 "error": run.error,

@@ -51,6 +51,7 @@ def card(found: Found, view: View, clock: Clock) -> Html:
         "div",
         title,
         tag("p", words(f"kind_lead.{best.id.kind}"), class_="mq-lead"),
+        filler(found.token.text, words),
         tag("div", ruler.ruler(best, words, large=True), ruler.key(best, words), class_="mq-anatomy"),
         facts(found, best, view, clock),
         tag(
@@ -122,9 +123,15 @@ def reasons(found: Found, reading: Reading, words: Words, clock: Clock) -> Html:
     return tag("ul", *items, class_="mq-why")
 
 
-def other(reading: Reading, words: Words) -> Html:
-    """Another reading in a line, and its first reason."""
+def filler(text: str, words: Words) -> Html | None:
+    """A word on an id whose digits are all the same: no client made it."""
+    return tag("p", words("card.filler"), class_="mq-warning mq-note") if len(set(text.upper())) == 1 else None
+
+
+def other(reading: Reading, words: Words, told: str | None = None) -> Html:
+    """Another reading in a line, and its reasons but for the one that has been told."""
     sure = words(f"certainty.{reading.certainty}" if reading.certainty else "certainty.none")
+    said = (told, "case_lower" if told == "lower_case" else None)  # one fact, two codes: as refusal and as reason
     values = words("comma").join(
         f"{ruler.field_name(reading, span.name, words)} {ruler.value_of(reading, span.name, words)}"
         for span in reading.id.layout.spans
@@ -137,7 +144,11 @@ def other(reading: Reading, words: Words) -> Html:
         tag("br"),
         tag("span", values),
         tag("br"),
-        tag("span", words("semicolon").join(map(words.coded, reading.why)), class_="mq-faint"),
+        tag(
+            "span",
+            words("semicolon").join(words.coded(why) for why in reading.why if why.code not in said),
+            class_="mq-faint",
+        ),
     )
 
 

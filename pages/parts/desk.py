@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,14 +12,15 @@ import streamlit as st
 
 from idcore.errors import IdError
 from idcore.ids.clock import Clock
+from idcore.ids.identify import Case
 from idcore.runs import Run
 from pages.parts import cards, example, export, intake, problems, refusals, scans
 from pages.parts.markup import tag
+from pages.parts.scans import PASTED
 from pages.parts.text import Words
 from pages.parts.view import view
 
 MOST_LINKED = 20  # ids that an address can carry
-PASTED = "pasted.txt"
 
 
 @dataclass(slots=True)
@@ -26,21 +28,23 @@ class Desk:
     """What lies on the desk of this session."""
 
     intake: intake.Intake
-    title: str
-    files: bool
-    lines: int
+    sources: list[scans.Source]
+    lines: int  # of pasted text
+    case: Case = "strict"
     reference: datetime | None = None
     link: str | None = None
     run: str | None = None
     dated: scans.Dating | None = None
-    sources: list[scans.Source] = field(default_factory=list)
     made: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
+
+    @property
+    def files(self) -> bool:
+        """Whether files lie here, not only a text."""
+        return any(source.name != PASTED for source in self.sources)
 
     def where(self, words: Words) -> str:
         """What was read: so many lines of text, or so many files."""
-        if self.files:
-            return words.count("file", len({item.source for item in self.intake.found + self.intake.refused}))
-        return words.count("line", self.lines)
+        return words.count("file", len(self.sources)) if self.files else words.count("line", self.lines)
 
     def exports(self) -> tuple[bytes, bytes]:
         """All ids as CSV and as JSON Lines, made once for a zone."""
@@ -107,14 +111,15 @@ def from_link() -> None:
     """What the address asks for, unless it lies here already: ?ids=A,B or ?run=NAME."""
     query, here = st.query_params, current()
     ids, run = query.get("ids"), query.get("run")
+    case: Case = "any" if query.get("case") == "any" else "strict"
     if ids and (here is None or here.link != ids):
         text = "\n".join(part.strip() for part in ids.split(",") if part.strip())
         st.session_state["text"] = text
-        take(text, [], link=ids)
+        take(text, [], link=ids, case=case)
     elif run and not ids and (here is None or here.run != run):
         try:
             reopen(run)
-        except IdError as error:  # a link to a run that was deleted: say so, and offer the empty box
+        except (IdError, OSError) as error:  # a link to a run that was deleted: say so, and offer the empty box
             problems.show(error)
             del query["run"]
             st.session_state.pop("run", None)
@@ -125,7 +130,8 @@ def into_link() -> None:
     here, query = current(), st.query_params
     if here is None:
         return
-    wanted = {"ids": here.link, "run": None if here.link else here.run}
+    case = "any" if here.link and here.case == "any" else None
+    wanted = {"ids": here.link, "run": None if here.link else here.run, "case": case}
     for name, value in wanted.items():
         if value is None:
             query.pop(name, None)
@@ -134,53 +140,73 @@ def into_link() -> None:
 
 
 def take(
-    text: str, files: Sequence[Any], *, reference: datetime | None = None, link: str | None = None, name: str = PASTED
+    text: str,
+    files: Sequence[Any],
+    *,
+    reference: datetime | None = None,
+    link: str | None = None,
+    name: str = PASTED,
+    case: Case = "strict",
 ) -> None:
-    """Reads everything at once, and starts the scan."""
-    words = view().words
-    read: list[tuple[str, str]] = [(name if files or name != PASTED else "", text)] if text.strip() else []
-    sources = [scans.Source(name, text.encode())] if text.strip() else []
-    more = False
-    for file in files:
-        head, longer = intake.head_text(file)
-        more = more or longer
-        read.append((file.name, head))
-        sources.append(scans.Source(file.name, file))
+    """What was pasted or uploaded onto the desk; nothing at all clears it."""
+    sources = [scans.Source.of(name, text.encode())] if text.strip() else []
+    sources += [scans.Source.of(file.name, file) for file in files]
+    st.session_state["nothing"] = not sources
+    st.session_state.pop("missing", None)
     if not sources:
         st.session_state["desk"] = None
-        st.session_state["nothing"] = True
-        for param in ("ids", "run"):
+        for param in ("ids", "run", "case"):
             st.query_params.pop(param, None)
         return
-    st.session_state["nothing"] = False
-    made = intake.read(read)
+    here = lay(sources, case)
+    here.reference = reference
+    ids = intake.ids_of(here.intake, MOST_LINKED) if not here.files and only_ids(text) else None
+    here.link = link or (",".join(ids) if ids else None)
+    start(here)
+
+
+def lay(sources: Sequence[scans.Source], case: Case) -> Desk:
+    """Reads the beginning of everything at once."""
+    read, more, lines = [], False, 0
+    only = [source.name for source in sources] == [PASTED]
+    for source in sources:
+        head, longer = intake.head_of(source.data)
+        more = more or longer
+        lines += lines_of(head) if source.name == PASTED else 0
+        read.append(("" if only else source.name, head))
+    made = intake.read(read, case=case)
     made.cut = made.cut or more
-    ids = intake.ids_of(made, MOST_LINKED) if not files and name == PASTED and only_ids(text) else None
-    here = Desk(
-        made,
-        title_of(made, text, [source.name for source in sources], words),
-        bool(files),
-        lines_of(text),
-        reference,
-        link or (",".join(ids) if ids else None),
-        None,
-        None,
-        sources,
-    )
+    return Desk(made, list(sources), lines, case)
+
+
+def start(here: Desk) -> None:
+    """Lays it on the desk and starts its scan."""
     st.session_state["desk"] = here
     st.session_state["ids_page"] = 1
-    if made.found:
-        here.dated = scans.dating(made.found, here.clock())
+    if here.intake.found:
+        here.dated = scans.dating(here.intake.found, here.clock())
         scan(here)
     into_link()  # now, or the next look at the address would take up what it asked for before
+
+
+def read_case(case: Case) -> None:
+    """The same input once more, lower-case ids read as upper case or refused."""
+    before = current()
+    if before is not None:
+        here = lay(before.sources, case)
+        here.reference, here.link = before.reference, before.link
+        start(here)
 
 
 def scan(here: Desk) -> None:
     """Starts the scan of what lies here, where Spark is to be had."""
     if here.dated is None or not scans.ready():
         return
+    found = here.intake.found
+    only = found[0].token.text if len(found) == 1 and not here.intake.cut else None
     try:
-        here.run = scans.begin(here.title, here.sources, here.dated).name
+        run = scans.begin(here.sources, here.dated, here.case, ids=len(found), lines=here.lines, only=only)
+        here.run = run.name
     except (IdError, OSError) as error:
         st.session_state["scan_problem"] = problems.message(error, view().words)
     else:
@@ -190,19 +216,10 @@ def scan(here: Desk) -> None:
 def reopen(name: str) -> None:
     """A run from its link: what was scanned is read at once again, its scan is not repeated."""
     run = scans.store().open(name)
-    read = []
-    more = False
-    for path in sorted(run.input_folder.iterdir()):
-        with path.open("rb") as file:
-            head, longer = intake.head_text(file)
-        read.append((path.name[4:], head))
-        more = more or longer
-    files = any(label != PASTED for label, _ in read)
-    made = intake.read(read if files else [("", text) for _, text in read])
-    made.cut = made.cut or more
-    st.session_state["desk"] = Desk(
-        made, run.title, files, sum(lines_of(text) for _, text in read), at_of(run), None, run.name
-    )
+    here = lay(scans.kept(run), "any" if run.options.get("case") == "any" else "strict")
+    here.reference, here.run = at_of(run), run.name
+    here.dated = scans.dating(here.intake.found, here.clock()) if here.intake.found else None
+    st.session_state["desk"] = here
     scans.remember(run.name)
 
 
@@ -223,13 +240,35 @@ def only_ids(text: str) -> bool:
     return bool(pieces) and all(piece.isalnum() and len(piece) <= 80 for piece in pieces)
 
 
-def title_of(made: intake.Intake, text: str, names: Sequence[str], words: Words) -> str:
-    """What a run is called in the list of runs."""
-    if list(names) != [PASTED]:
-        shown = [name if name != PASTED else words("decode.pasted") for name in names]
-        return words("comma").join(shown[:3]) + (words("decode.more_files", n=len(shown) - 3) if len(shown) > 3 else "")
-    if len(made.found) == 1:
-        return made.found[0].token.text
-    return words(
-        "decode.pasted_title", ids=words.count("id", len(made.found)), lines=words.count("line", lines_of(text))
-    )
+def case_offer(here: Desk) -> None:
+    """Ids whose letters are all lower case are refused; where there are some they can be read all the same."""
+    words, n = view().words, here.intake.lower
+    if not n:
+        return
+    other: Case = "strict" if here.case == "any" else "any"
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        if here.case == "any":
+            st.caption(words("case.read", n=words.count("lower", n)), width="content")
+        st.button(
+            words(f"case.{other}", n=words.count("lower", n)),
+            key="case",
+            type="tertiary",
+            icon=":material/match_case:",
+            on_click=read_case,
+            args=(other,),
+        )
+
+
+def twins(here: Desk) -> list[list[str]]:
+    """Files here that hold the same content."""
+    return scans.twins(here.sources)
+
+
+def missing() -> None:
+    """An address that is no page led here: say so once, calmly."""
+    state, query = st.session_state, st.query_params
+    if name := query.get("missing"):
+        state["missing"] = name if re.fullmatch(r"[\w./-]{1,60}", name) else "…"
+        del query["missing"]
+    if state.get("missing") and current() is None:
+        st.info(view().words("frame.missing", name=state["missing"]), icon=":material/info:")

@@ -7,11 +7,12 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter
 from typing import BinaryIO
 
 from idcore.ids.find import Token, find
-from idcore.ids.identify import Verdict, identify
+from idcore.ids.identify import Case, Verdict, identify
 
 LIMIT = 5_000  # ids read at once; the scan reads all of them
 HEAD = 4 << 20  # bytes of one file read at once
@@ -41,6 +42,7 @@ class Intake:
     refused: list[Found] = field(default_factory=list)
     longest: int = 0  # digits of the longest run, where nothing was found
     cut: bool = False  # there is more than was read at once
+    lower: int = 0  # all in lower case: refused ids that would be read, or, read as upper case, those that were
     seconds: float = 0.0
 
     @property
@@ -54,7 +56,7 @@ class Intake:
         return counts
 
 
-def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT) -> Intake:
+def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "strict") -> Intake:
     """Finds and judges the ids of several texts, each with the name it came under."""
     begun = perf_counter()
     made = Intake()
@@ -63,12 +65,22 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT) -> Intake:
             if len(made.found) + len(made.refused) >= limit:
                 made.cut = True
                 break
-            verdict = identify(token.text, token.label, vouched=token.vouched)
+            verdict = identify(token.text, token.label, case, vouched=token.vouched)
+            made.lower += _lower(token, verdict, case)
             (made.found if verdict.best is not None else made.refused).append(Found(token, verdict, name))
-    if not made.found and not made.refused:
+    if not made.found:
         made.longest = max((len(run) for _, text in sources for run in _RUN.findall(text[:HEAD])), default=0)
     made.seconds = perf_counter() - begun
     return made
+
+
+def _lower(token: Token, verdict: Verdict, case: Case) -> bool:
+    """Whether a token is an id but for its letters, all of them in lower case."""
+    if token.text.isdigit() or token.text != token.text.lower():
+        return False
+    if case == "strict" and verdict.reason == "lower_case":
+        verdict = identify(token.text, token.label, "any", vouched=token.vouched)
+    return verdict.best is not None
 
 
 def _tokens(text: str) -> Iterator[Token]:
@@ -80,6 +92,16 @@ def _tokens(text: str) -> Iterator[Token]:
                 yield Token(match.group(), number, match.start() + 1)
         return
     yield from find(text)
+
+
+def head_of(data: bytes | BinaryIO | Path) -> tuple[str, bool]:
+    """The beginning of a source as text, and whether there is more; pasted text is taken whole."""
+    if isinstance(data, bytes):
+        return text_of(data), False
+    if isinstance(data, Path):
+        with data.open("rb") as file:
+            return head_text(file)
+    return head_text(data)
 
 
 def head_text(file: BinaryIO, limit: int = HEAD) -> tuple[str, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import streamlit as st
 
 from idcore.ids.clock import Clock
 from idcore.ids.describe import KEYS, describe, when
+from idcore.ids.identify import Verdict
 from pages.parts import cards
 from pages.parts.intake import Found, Intake
 from pages.parts.text import Words
@@ -16,22 +18,33 @@ from pages.parts.view import View
 from pages.parts.widgets import show
 
 SHOWN = 200
+WRONG_SHAPE = ("empty", "odd", "length", "digit")  # refusals that only say that an id looks different
+RUN = re.compile(r"[0-9A-Fa-f]+")
 
-__all__ = ["KEYS", "dated_note", "line", "no_id", "rows_of", "sentence"]
+__all__ = ["KEYS", "dated_note", "line", "no_id", "rows_of", "sentence", "why_not"]
 
 
-def sentence(intake: Intake, where: str, words: Words) -> str:
-    """`2,000 ids in 1,000 lines: 1,000 uniq ids and 1,000 offset ids.`"""
-    kinds = [words.count(f"kind_{kind}", n) for kind, n in sorted(intake.kinds.items(), key=lambda item: -item[1])]
+def sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any] | None = None) -> str:
+    """`2,000 ids in 1,000 lines: 1,000 uniq ids and 1,000 offset ids.`
+
+    What was cut is told by the scan's own figures once these are there, and called the first ids until then.
+    """
+    kinds, total = intake.kinds, len(intake.found)
     different = len({item.token.text.upper() for item in intake.found})
-    total = len(intake.found)
-    key = "decode.said_repeated" if different != total else "decode.said"
+    if intake.cut and summary is None:
+        key = "decode.said_first"
+    else:
+        if intake.cut and summary is not None:
+            kinds = {kind: summary[kind] for kind in ("uniq", "offset", "client") if summary[kind]}
+            total, different = summary["ids"], summary["distinct"]
+        key = "decode.said_repeated" if different != total else "decode.said"
+    ordered = sorted(kinds.items(), key=lambda item: -item[1])
     return words(
         key,
         ids=words.count("id", total),
         different=words.count("different", different),
         lines=where,
-        kinds=words.listed(kinds),
+        kinds=words.listed([words.count(f"kind_{kind}", n) for kind, n in ordered]),
     )
 
 
@@ -73,17 +86,29 @@ def no_id(intake: Intake, view: View) -> None:
     """Nothing that is an id: say what is wrong with what stands there."""
     words = view.words
     if len(intake.refused) == 1:
-        item = intake.refused[0]
-        error = item.verdict.error
-        st.error(words.error(error) if error is not None else words("decode.no_id"), icon=":material/block:")
-        if item.verdict.others:
-            show(cards.other(item.verdict.others[0], words))
-    elif intake.refused:
+        verdict = intake.refused[0].verdict
+        st.error(why_not(verdict, words), icon=":material/block:")
+        if note := cards.filler(verdict.text, words):
+            show(note)
+        if verdict.others and verdict.reason not in WRONG_SHAPE:
+            show(cards.other(verdict.others[0], words, told=verdict.reason))
+    elif intake.refused and not all(item.verdict.reason in WRONG_SHAPE for item in intake.refused):
         st.error(words("decode.all_refused", n=words.count("token", len(intake.refused))), icon=":material/block:")
         show(cards.refused(intake.refused[:SHOWN], view))
     else:
-        key = "decode.no_id_run" if intake.longest else "decode.no_id"
-        st.error(words(key, n=words.count("digit", intake.longest)), icon=":material/block:")
+        st.error(no_run(intake.longest, words), icon=":material/block:")
+
+
+def why_not(verdict: Verdict, words: Words) -> str:
+    """Why a text is no id: a wrong length is told by the lengths there are, everything else by the core's reason."""
+    if verdict.reason in WRONG_SHAPE:
+        return no_run(max(map(len, RUN.findall(verdict.text)), default=0), words)
+    return words.error(verdict.error) if verdict.error is not None else words("decode.no_id")
+
+
+def no_run(longest: int, words: Words) -> str:
+    """What lengths ids have, and the longest run of hex digits that stands there."""
+    return words("decode.no_id_run", n=f"{longest:,}") if longest else words("decode.no_id")
 
 
 def dated_note(found: Sequence[Found], clock: Clock, words: Words) -> list[str]:

@@ -47,7 +47,7 @@ def one(row: Mapping[str, Any]) -> None:
             show(
                 tag(
                     "div",
-                    tag("b", row["title"], class_="mq-run-title"),
+                    tag("b", scans.title_of(row["title"], row["options"], words), class_="mq-run-title"),
                     tag("div", *(tag("span", fact) for fact in facts), class_="mq-run"),
                     class_="mq-run-row",
                 )
@@ -158,11 +158,8 @@ def begin_uploads(files: Sequence[Any], words: Words) -> None:
         return
     head, _ = intake.head_text(files[0], 1 << 20)
     dated = scans.dating(intake.read([("", head)], 400).found, cards.clock_of(view()))
-    title = words("comma").join(file.name for file in files[:3])
-    if len(files) > 3:
-        title += words("decode.more_files", n=len(files) - 3)
     with problems.caught():
-        scans.begin(title, [scans.Source(file.name, file) for file in files], dated)
+        scans.begin([scans.Source.of(file.name, file) for file in files], dated)
     st.rerun()
 
 

@@ -6,11 +6,12 @@ import hashlib
 import importlib.util
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import streamlit as st
 
@@ -18,15 +19,18 @@ from idcore.errors import IdError
 from idcore.ids import clock as clocks
 from idcore.ids.clock import Clock
 from idcore.ids.describe import when
+from idcore.ids.identify import Case
 from idcore.runs import Run, Runs, runs_root
 from pages.parts import cache
 from pages.parts.intake import Found
+from pages.parts.text import Words
 
 if TYPE_CHECKING:
     from idcore.spark.background import Job
     from idcore.spark.session import Status
 
 OLD = 400  # digests of inputs remembered, so that a reload does not scan again
+PASTED = "pasted.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +44,58 @@ class Dating:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One thing to scan: the name people know it by, and its bytes."""
+    """One thing to scan: the name people know it by, its bytes, and what tells them from any others."""
 
     name: str
-    data: bytes | BinaryIO
+    data: bytes | BinaryIO | Path
+    digest: bytes = b""
+
+    @classmethod
+    def of(cls, name: str, data: bytes | BinaryIO) -> Source:
+        """With its digest, which is read once."""
+        made = hashlib.sha256()
+        for piece in cls(name, data).pieces():
+            made.update(piece)
+        return cls(name, data, made.digest())
+
+    @classmethod
+    def of_file(cls, name: str, path: Path) -> Source:
+        """A file that a run keeps; it is told from others by where it lies."""
+        return cls(name, path, hashlib.sha256(str(path).encode()).digest())
+
+    def pieces(self) -> Iterator[bytes]:
+        """Its bytes, piece by piece."""
+        if isinstance(self.data, bytes):
+            yield self.data
+        elif isinstance(self.data, Path):
+            with self.data.open("rb") as file:
+                yield from iter(lambda: file.read(1 << 20), b"")
+        else:
+            self.data.seek(0)
+            yield from iter(partial(self.data.read, 1 << 20), b"")
+
+
+def twins(sources: Sequence[Source]) -> list[list[str]]:
+    """Names of sources with the same content: their ids count more than once."""
+    groups: dict[bytes, list[str]] = {}
+    for source in sources:
+        groups.setdefault(source.digest, []).append(source.name)
+    return [names for digest, names in groups.items() if digest and len(names) > 1]
+
+
+def title_of(title: str, options: Mapping[str, Any], words: Words) -> str:
+    """What a run is called, in the reader's language: made of what was scanned where the run says so."""
+    names = options.get("sources")
+    if not names:
+        return title
+    if list(names) == [PASTED]:
+        if options.get("only"):
+            return str(options["only"])
+        ids, lines = words.count("id", options.get("ids", 0)), words.count("line", options.get("lines", 0))
+        return words("decode.pasted_title", ids=ids, lines=lines)
+    shown = [words("decode.pasted") if name == PASTED else name for name in names[:3]]
+    more = len(names) - len(shown)
+    return words("comma").join(shown) + (words("decode.more_files", n=more) if more else "")
 
 
 def engine() -> Status | None:
@@ -141,9 +193,12 @@ def dating(found: Sequence[Found], clock: Clock) -> Dating:
     return Dating(zone, source, at)
 
 
-def begin(title: str, sources: Sequence[Source], dated: Dating) -> Run:
-    """Keeps the input in a new run and starts its scan; the same input again gives the run it had."""
-    digest = _digest(sources, dated)
+def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **facts: Any) -> Run:
+    """Keeps the input in a new run and starts its scan; the same input again gives the run it had.
+
+    `facts` (ids, lines, only) are what the run is called by.
+    """
+    digest = _digest(sources, dated, case)
     known = _digests().get(digest)
     if known is not None:
         try:
@@ -153,33 +208,45 @@ def begin(title: str, sources: Sequence[Source], dated: Dating) -> Run:
                 return run
         except IdError:
             _digests().pop(digest, None)
-    run = store().create(
-        title, "console", {"zone": str(dated.zone), "zone_source": dated.source, "at": dated.at.isoformat()}
-    )
-    names = {}
+    names = [source.name for source in sources]
+    options: dict[str, Any] = {
+        "zone": str(dated.zone),
+        "zone_source": dated.source,
+        "at": dated.at.isoformat(),
+        "case": case,
+    }
+    options |= {"sources": names, "same": twins(sources), **facts}
+    run = store().create(facts.get("only") or ", ".join(names[:3]), "console", options)
+    named = {}
     for place, source in enumerate(sources):
         path = run.input_folder / f"{place:03d}-{safe_name(source.name)}"
         with path.open("wb") as file:
-            if isinstance(source.data, bytes):
-                file.write(source.data)
-            else:
-                source.data.seek(0)
-                while piece := source.data.read(1 << 20):
-                    file.write(piece)
-        names[str(path)] = source.name
-    launch(run, list(names), dated, names)
+            for piece in source.pieces():
+                file.write(piece)
+        named[str(path)] = source.name
+    launch(run, list(named), dated, named, case)
     if len(_digests()) >= OLD:
         _digests().clear()
     _digests()[digest] = run.name
     return run
 
 
-def launch(run: Run, paths: list[str], dated: Dating, names: dict[str, str] | None = None) -> None:
+def kept(run: Run) -> list[Source]:
+    """What a run scanned, from its own folder."""
+    files = sorted(run.input_folder.iterdir(), key=lambda path: int(path.name.partition("-")[0]))
+    names = run.options.get("sources") or [path.name.partition("-")[2] for path in files]
+    return [Source.of_file(name, path) for name, path in zip(names, files, strict=False)]
+
+
+def launch(
+    run: Run, paths: list[str], dated: Dating, names: dict[str, str] | None = None, case: Case = "strict"
+) -> None:
     """Starts the scan of a run in a thread of the server."""
     from idcore.spark import background
     from idcore.spark.job import ScanOptions
 
-    background.start(run, paths, ScanOptions(zone=dated.zone, zone_source=dated.source, at=dated.at), names)
+    options = ScanOptions(zone=dated.zone, zone_source=dated.source, at=dated.at, case=case)
+    background.start(run, paths, options, names)
     remember(run.name)
     cache.forget_runs()
 
@@ -197,17 +264,10 @@ def again(name: str) -> None:
     cache.forget_runs()
 
 
-def _digest(sources: Sequence[Source], dated: Dating) -> str:
-    made = hashlib.sha256(f"{dated.zone} {dated.at:%Y-%m-%d}".encode())
-    for source in sources:
-        each = hashlib.sha256(source.name.encode() + b"\0")
-        if isinstance(source.data, bytes):
-            each.update(source.data)
-        else:
-            source.data.seek(0)
-            while piece := source.data.read(1 << 20):
-                each.update(piece)
-        made.update(each.digest())  # of fixed length: where one source ends and the next begins is never in doubt
+def _digest(sources: Sequence[Source], dated: Dating, case: Case) -> str:
+    made = hashlib.sha256(f"{dated.zone} {dated.at:%Y-%m-%d} {case}".encode())
+    for source in sources:  # of fixed length: where one source ends and the next begins is never in doubt
+        made.update(hashlib.sha256(source.name.encode()).digest() + source.digest)
     return made.hexdigest()
 
 

@@ -7,10 +7,12 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pages.parts import problems
@@ -53,6 +55,11 @@ class FirstPage:
         ):
             await self.app(scope, receive, send)
             return
+        if (lost := stray(scope["path"])) is not None:
+            query = scope.get("query_string", b"").decode("latin-1")
+            where = urlencode({"missing": lost}) + (f"&{query}" if query else "")
+            await RedirectResponse(f"{base()}?{where}", 307)(scope, receive, send)
+            return
         plain = [
             (name, value) for name, value in scope["headers"] if name not in (b"accept-encoding", b"if-none-match")
         ]
@@ -73,7 +80,7 @@ class FirstPage:
                 return
             headers = MutableHeaders(raw=list(head["headers"]))
             if headers.get("content-type", "").startswith("text/html"):
-                body = with_base(body, str(st.get_option("server.baseUrlPath") or ""), chinese)
+                body = with_base(body, base(), chinese)
                 headers["content-length"] = str(len(body))
             await send({**head, "headers": headers.raw})
             await send({"type": "http.response.body", "body": body})
@@ -81,9 +88,26 @@ class FirstPage:
         await self.app({**scope, "headers": plain}, receive, rewrite)
 
 
-def with_base(page: bytes, base: str, chinese: bool) -> bytes:
+def base() -> str:
+    """The address of the first page: `/`, or the path that the operator serves the console under."""
+    path = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{path}/" if path else "/"
+
+
+def stray(path: str) -> str | None:
+    """The address that was asked for where it is none of the console's: Streamlit would lay a dialog over the page."""
+    from pages.parts import frame
+
+    asked = path.removeprefix(base().rstrip("/")).strip("/")
+    known = {address for rows in frame.GROUPS.values() for address, _, _ in rows}
+    if not asked or asked in known or "_stcore" in asked or "." in asked.rpartition("/")[2]:
+        return None
+    return asked[:60]
+
+
+def with_base(page: bytes, path: str, chinese: bool) -> bytes:
     """The first page with its server's address, its language and its name in it."""
-    path = json.dumps(f"/{base.strip('/')}").replace("<", "\\u003c")
+    path = json.dumps(f"/{path.strip('/')}").replace("<", "\\u003c")
     script = f"<script>window.__streamlit={{BACKEND_BASE_URL:location.origin+{path}}}</script>"
     page = page.replace(b"<head>", b"<head>" + script.encode(), 1)
     page = page.replace(b"<title>Streamlit</title>", f"<title>{NAME}</title>".encode(), 1)

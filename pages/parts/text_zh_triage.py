@@ -65,6 +65,8 @@ WORDS: dict[str, str] = {
     "run.all": "全部扫描",
     "run.link": "复制链接",
     "run.download": "全部下载",
+    "run.same": "{names}内容相同，其中的 ID 被重复计数。",
+    "run.case_any": "按选择，字母全小写的 ID 也按大写读取。",
     "run.zone_born": "日志行给出时区 {zone}；ID 按此时区、{at} 之前最近一个说得通的月份推算。",
     "run.zone_given": "ID 按你选择的时区 {zone}、{at} 之前最近一个说得通的月份推算。",
     "run.zone_assumed": "ID 按假定的时区 {zone}、{at} 之前最近一个说得通的月份推算。",

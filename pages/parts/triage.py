@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from idcore.runs import Run, runs_root
-from pages.parts import cache, export, problems, scans, watch
+from pages.parts import cache, export, problems, runlist, scans, watch
 from pages.parts.markup import tag
 from pages.parts.refusals import reasons_text
 from pages.parts.text import Words
@@ -46,10 +46,13 @@ def run_of(page: str) -> Run:
     if st.query_params.get("run") != run.name:
         st.query_params["run"] = run.name
     if run.state != "done":
-        st.html(tag("p", tag("b", run.title), class_="mq-run"))
-        watch.scan_state(run)
+        show(tag("p", tag("b", scans.title_of(run.title, run.options, words)), class_="mq-run"))
+        watch.scan_state(run, again=lambda: runlist.again(run.name))
+        if problem := st.session_state.get("runs_problem"):
+            st.error(problem, icon=":material/error:")
         st.stop()
     line(run, page, words)
+    twins(run.options.get("same") or [], words)
     return run
 
 
@@ -63,11 +66,13 @@ def line(run: Run, page: str, words: Words) -> None:
         view().minute(run.created),
     ]
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="run-line"):
-        show(tag("div", tag("b", run.title), *(tag("span", fact) for fact in facts), class_="mq-run"))
+        title = scans.title_of(run.title, run.options, words)
+        show(tag("div", tag("b", title), *(tag("span", fact) for fact in facts), class_="mq-run"))
         with st.popover(words("run.switch"), type="tertiary", icon=":material/swap_horiz:"):
             others = [row for row in cache.runs(str(runs_root())) if row["state"] == "done" and row["name"] != run.name]
             for row in others[:MOST_LISTED]:
-                page_link(page, f"{row['title']} · {view().minute(row['created'])}", run=row["name"])
+                title = scans.title_of(row["title"], row["options"], words)
+                page_link(page, f"{title} · {view().minute(row['created'])}", run=row["name"])
             if not others:
                 st.caption(words("run.no_other"))
             page_link("runs", words("run.all"), icon=":material/history:")
@@ -76,6 +81,16 @@ def line(run: Run, page: str, words: Words) -> None:
         download(
             words("run.download"), lambda: everything(run), f"{run.name}.zip", key="run-zip", mime="application/zip"
         )
+
+
+def twins(groups: list[list[str]], words: Words) -> None:
+    """A line beside the figures where the same content was scanned more than once."""
+    for names in groups:
+        more = len(names) - 3
+        shown = (
+            words.listed(names) if more <= 0 else words("comma").join(names[:3]) + words("decode.more_files", n=more)
+        )
+        show(tag("p", words("run.same", names=shown), class_="mq-warning mq-note"))
 
 
 def address(run: Run) -> str:
@@ -126,6 +141,8 @@ def notes(run: Run, shown: View) -> list[str]:
                 at=str(assumed.get("at") or run.created)[:10],
             )
         )
+    if assumed.get("case") == "any":
+        lines.append(words("run.case_any"))
     files = cache.frame(run, "files")
     if not files.empty:
         failed = files[files["error"].notna() & (files["error"] != "")]

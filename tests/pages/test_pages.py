@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,9 +86,10 @@ def test_a_link_opens_with_its_ids_in_place(open_page: Open) -> None:
 def test_what_is_no_id_is_told_why(open_page: Open) -> None:
     app = open_page()
     app.text_area[0].set_value(UNIQ[:31])
-    assert "31 digits" in press(app, "Decode").error[0].value
+    said = "Ids have 32, 34 or 56 hex digits; the longest run here has 31."
+    assert said in press(app, "Decode").error[0].value
     app.text_area[0].set_value(f"see msgId={UNIQ[:31]} there")
-    assert "the longest run here has 31 digits" in press(app, "Decode").error[0].value
+    assert said in press(app, "Decode").error[0].value
     app.text_area[0].set_value("   ")
     assert press(app, "Decode").warning
 
@@ -130,7 +132,97 @@ def test_the_anatomy_shows_bytes_bits_and_every_reading(open_page: Open) -> None
 
 
 def test_the_anatomy_of_what_is_no_id_says_why(open_page: Open) -> None:
-    assert "31 digits" in open_page("anatomy", id=UNIQ[:31]).error[0].value
+    assert "the longest run here has 31." in open_page("anatomy", id=UNIQ[:31]).error[0].value
+
+
+def test_one_refusal_is_told_once(open_page: Open) -> None:
+    app = open_page()
+    app.text_area[0].set_value("9f86d081884c7d659a2feaa0c55ad015")
+    page = shown(press(app, "Decode")).lower()
+    assert page.count("all letters are lower case") == 1
+
+
+@pytest.mark.parametrize("text", ["F" * 32, "0" * 32, "00" * 28])
+def test_digits_that_are_all_the_same_are_called_a_filler(open_page: Open, text: str) -> None:
+    app = open_page()
+    app.text_area[0].set_value(text)
+    assert "All digits are the same" in shown(press(app, "Decode"))
+    assert "All digits are the same" in shown(open_page("anatomy", id=text))
+
+
+def test_lower_case_ids_can_be_read_as_upper_case_and_refused_again(open_page: Open) -> None:
+    app = open_page()
+    app.text_area[0].set_value(f"{UNIQ.lower()} {OFFSET} 9f86d081884c7d659a2feaa0c55ad015")
+    press(app, "Decode")
+    assert app.expander[0].label == "2 tokens refused: all lower case"
+    press(app, "Read 1 lower-case id as upper case")
+    page = shown(app)
+    assert "2 ids" in page and UNIQ.lower() in page and "172.17.0.1" in page
+    assert app.query_params["case"] == ["any"] or app.query_params["case"] == "any"
+    press(app, "Refuse them again")
+    assert app.expander[0].label == "2 tokens refused: all lower case"
+
+
+def test_a_link_says_how_lower_case_is_read(open_page: Open) -> None:
+    assert "172.17.0.1" in shown(open_page("decode", ids=UNIQ.lower(), case="any"))
+    assert open_page("decode", ids=UNIQ.lower()).error
+
+
+def test_what_is_cut_says_so_in_the_sentence_and_on_the_buttons(open_page: Open) -> None:
+    app = open_page()
+    app.text_area[0].set_value("".join(f"x {UNIQ[:-4]}{n:04X}\n" for n in range(5_200)))
+    page = shown(press(app, "Decode"))
+    assert "The first **5,000 ids**" in page or "The first <b>5,000 ids</b>" in page
+    labels = [button.proto.label for button in app.get("download_button")]
+    assert labels == ["CSV of the first 5,000 ids", "JSON of the first 5,000 ids"]
+
+
+def test_an_address_that_is_no_page_is_said_calmly_once(open_page: Open) -> None:
+    app = open_page(missing="findings")
+    assert "There is no page /findings here" in app.info[0].value
+    assert "missing" not in app.query_params
+    app.text_area[0].set_value(UNIQ)
+    assert not press(app, "Decode").info
+    assert "script" not in open_page(missing="<script>x").info[0].value
+
+
+def test_growth_answers_for_an_offset_and_for_an_offset_id(open_page: Open, run: str) -> None:
+    page = shown(
+        open_page("brokers", run=run, offset="446,000,000,000", broker="10.42.9.1:10911", zone="Asia/Shanghai")
+    )
+    assert "Offset 446,000,000,000 of 10.42.9.1:10911 was written in the minute of" in page
+    assert "can be expected until" in page and "2026-11-20" in page and "2026-11-24 04:00" in page
+    page = shown(
+        open_page("brokers", run=run, offset="0A2A090100002A9F00000067C0000000", keep="24", zone="Asia/Shanghai")
+    )
+    assert "2026-11-22 04:00" in page
+    assert "No dated line" in open_page("brokers", run=run, offset=OFFSET).info[0].value
+    assert "neither a physical offset" in open_page("brokers", run=run, offset="soon").error[0].value
+
+
+def test_a_title_is_told_in_the_reader_s_language(open_page: Open, tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "runs")
+    facts = json.loads((folder / "run.json").read_text())
+    facts["options"] |= {"sources": ["pasted.txt"], "ids": 7, "lines": 3}
+    (folder / "run.json").write_text(json.dumps(facts))
+    assert "7 ids from 3 lines" in shown(open_page("runs"))
+    assert "3 行中的 7 个 ID" in shown(open_page("runs", lang="zh"))
+    assert "3 行中的 7 个 ID" in shown(open_page("producers", lang="zh", run=folder.name))
+
+
+def test_the_same_content_twice_is_noted_beside_the_figures(open_page: Open, tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "runs")
+    facts = json.loads((folder / "run.json").read_text())
+    facts["options"]["same"] = [["a.log", "copy of a.log"]]
+    (folder / "run.json").write_text(json.dumps(facts))
+    assert "a.log and copy of a.log hold the same content" in shown(open_page("counters", run=folder.name))
+
+
+def test_a_run_that_was_cancelled_is_offered_again_on_every_page(open_page: Open, tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "runs", state="cancelled")
+    for page in ("runs", "producers"):
+        app = open_page(page, run=folder.name)
+        assert "Try again" in [button.label for button in app.button]
 
 
 def test_a_host_in_the_address_filters_the_processes(open_page: Open, run: str) -> None:

@@ -23,6 +23,7 @@ from pages.parts import (
     intake,
     marks,
     markup,
+    refusals,
     roles,
     ruler,
     scans,
@@ -255,6 +256,49 @@ def test_only_what_lies_in_an_allowed_folder_may_be_scanned(tmp_path: Path, monk
 def test_an_upload_stays_in_its_folder_whatever_it_is_called(name: str) -> None:
     safe = scans.safe_name(name)
     assert safe and "/" not in safe and "\\" not in safe and not safe.startswith(".") and len(safe) <= 80
+
+
+@pytest.mark.parametrize(
+    ("path", "lost"),
+    [
+        ("/", None),
+        ("/decode", None),
+        ("/decode/", None),
+        ("/no-such-page", "no-such-page"),
+        ("/no/such/page", "no/such/page"),
+        ("/decode/_stcore/health", None),
+        ("/static/js/index.js", None),
+    ],
+)
+def test_an_address_that_is_no_page_is_known_before_the_browser_asks(path: str, lost: str | None) -> None:
+    assert serve.stray(path) == lost
+
+
+def test_files_with_the_same_content_are_known_whatever_they_are_called() -> None:
+    made = [
+        scans.Source.of("a.log", b"x" * 3_000_000),
+        scans.Source.of("b.log", io.BytesIO(b"x" * 3_000_000)),
+        scans.Source.of("c.log", b"y"),
+    ]
+    assert scans.twins(made) == [["a.log", "b.log"]]
+    assert scans.twins(made[1:]) == []
+
+
+def test_a_title_names_what_was_scanned_in_either_language() -> None:
+    many = {"sources": ["pasted.txt", "a", "b", "c", "d"]}
+    assert scans.title_of("", many, text.words("en")) == "pasted text, a, b and 2 more"
+    assert scans.title_of("", many, text.words("zh")).startswith("粘贴的文本、a、b")
+    assert scans.title_of("old", {}, text.words("zh")) == "old"
+    assert scans.title_of("", {"sources": ["pasted.txt"], "only": UNIQ}, text.words("zh")) == UNIQ
+
+
+def test_the_scan_counts_what_was_cut() -> None:
+    made = intake.read([("", f"x {UNIQ} {OFFSET}\n" * 50)], limit=10)
+    first = refusals.sentence(made, "50 lines", text.words("en"))
+    assert first.startswith("The first **10 ids** of 50 lines")
+    summary = {"ids": 100, "distinct": 2, "uniq": 50, "offset": 50, "client": 0}
+    said = refusals.sentence(made, "50 lines", text.words("en"), summary)
+    assert said.startswith("**100 ids** in 50 lines, 2 of them different: 50 uniq ids and 50 offset ids")
 
 
 def test_the_first_page_names_its_server_and_its_language() -> None:
