@@ -45,7 +45,7 @@ def takeaway(here: desk.Desk) -> None:
     words, found = view().words, here.intake.found
 
     def named(kind: str) -> str:
-        return words("decode.part", kind=kind, n=words.count("id", len(found))) if here.intake.cut else kind
+        return words("decode.part", kind=kind, n=f"{len(found):,}") if here.intake.cut else kind
 
     with st.popover(named(words("copy")), type="tertiary", icon=":material/content_copy:"):
         st.code("\n".join(item.token.text for item in found), language=None, height=200)

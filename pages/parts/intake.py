@@ -106,6 +106,7 @@ def head_of(data: bytes | BinaryIO | Path) -> tuple[str, bool]:
 
 def head_text(file: BinaryIO, limit: int = HEAD) -> tuple[str, bool]:
     """The beginning of an uploaded file as text, unpacked where it is gzip; and whether there is more."""
+    file.seek(0)
     raw = file.read(limit + 1)
     file.seek(0)
     more = len(raw) > limit

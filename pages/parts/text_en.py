@@ -88,7 +88,7 @@ WORDS: dict[str, str] = {
     "decode.more_files": " and {n} more",
     "decode.said": "**{ids}** in {lines}: {kinds}.",
     "decode.said_first": "The first **{ids}** of {lines}: {kinds}; the scan counts the rest.",
-    "decode.part": "{kind} of the first {n}",
+    "decode.part": "{kind}, first {n}",
     "decode.said_repeated": "**{ids}** in {lines}, {different} of them different: {kinds}.",
     "decode.cut": (
         "Table, copy, CSV and JSON hold the first {n}; the charts and their tables count all of them. All as a file: "

@@ -88,7 +88,7 @@ WORDS: dict[str, str] = {
     "decode.more_files": " 等另外 {n} 个",
     "decode.said": "{lines}中有 **{ids}**：{kinds}。",
     "decode.said_first": "{lines}中的前 **{ids}**：{kinds}；其余正在扫描统计。",
-    "decode.part": "{kind}（前 {n}）",
+    "decode.part": "{kind}（前 {n} 个）",
     "decode.said_repeated": "{lines}中有 **{ids}**，去重后 {different} 个：{kinds}。",
     "decode.cut": (
         "表格、复制、CSV 和 JSON 只含前 {n}；图表及其数据表统计全部。要把全部导出为文件："

@@ -174,7 +174,7 @@ def test_what_is_cut_says_so_in_the_sentence_and_on_the_buttons(open_page: Open)
     page = shown(press(app, "Decode"))
     assert "The first **5,000 ids**" in page or "The first <b>5,000 ids</b>" in page
     labels = [button.proto.label for button in app.get("download_button")]
-    assert labels == ["CSV of the first 5,000 ids", "JSON of the first 5,000 ids"]
+    assert labels == ["CSV, first 5,000", "JSON, first 5,000"]
 
 
 def test_an_address_that_is_no_page_is_said_calmly_once(open_page: Open) -> None:

@@ -284,6 +284,16 @@ def test_files_with_the_same_content_are_known_whatever_they_are_called() -> Non
     assert scans.twins(made[1:]) == []
 
 
+def test_an_upload_whose_content_was_compared_is_still_read_from_its_beginning(tmp_path: Path) -> None:
+    file = io.BytesIO(f"msgId={UNIQ}\n".encode())
+    kept = tmp_path / "000-a.log"
+    kept.write_bytes(file.getvalue())
+    for source in (scans.Source.of("a.log", file), scans.Source.of_file("a.log", kept)):
+        for _ in range(2):
+            assert intake.head_of(source.data) == (f"msgId={UNIQ}\n", False)
+            assert b"".join(source.pieces()) == file.getvalue()
+
+
 def test_a_title_names_what_was_scanned_in_either_language() -> None:
     many = {"sources": ["pasted.txt", "a", "b", "c", "d"]}
     assert scans.title_of("", many, text.words("en")) == "pasted text, a, b and 2 more"
