@@ -28,10 +28,8 @@ format:           ## put every file in the formatter's shape
 	@$(PY) -m ruff check --fix-only -q .
 	@$(PY) -m ruff format .
 
-bench: setup-dev  ## the figures of the README: scan, kernel, console
-	@$(PY) -m benchmarks.kernel
-	@$(PY) -m benchmarks.scan
-	@$(PY) -m benchmarks.console
+bench: setup-dev  ## every benchmark, into docs/performance.md
+	@$(PY) -m benchmarks
 
 docs: setup-dev   ## the pages of docs/ that are rendered from the code
 	@$(PY) scripts/render_docs.py

@@ -58,6 +58,12 @@ def finder(**changed: Any) -> Iterator[None]:
             setattr(facts.find, name, value)
 
 
+def seconds_of(run: Callable[..., Any], *arguments: Any) -> float:
+    begun = time.perf_counter()
+    run(*arguments)
+    return time.perf_counter() - begun
+
+
 def reading(path: Path) -> None:
     for _, windows, _ in walk(split_files(list_files([str(path)]), SPLIT)):
         assert windows is not None

@@ -94,6 +94,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--split-size", type=int, help="bytes; default: as the scan chooses")
     parser.add_argument("--skip", nargs="*", default=[], choices=["warm", "cold", "duckdb", "polars"])
+    parser.add_argument("--spark", action="store_true", help="also Spark SQL's own regexp_extract_all, once")
     asked = parser.parse_args()
     log = (asked.log or cached_log(asked.lines)).resolve()
     out = ROOT / ".cache" / "bench"
@@ -144,6 +145,11 @@ def main() -> None:
         span = f"{min(outside[name]):.2f} to {max(outside[name]):.2f}"
         times = f"{middle / base:.1f}" if base else "-"
         print(f"| {name} | {middle:.2f} ({span}) | {own:.2f} | {size / middle / 1e9:.2f} | {times} |")
+
+    if asked.spark:
+        alone = float(process("benchmarks.peer_spark", str(log))["seconds"])
+        times = f"{alone / base:.1f}" if base else "-"
+        print(f"| Spark SQL, ids by process, once | - | {alone:.2f} | {size / alone / 1e9:.2f} | {times} |")
 
     ours = [name for name in ("warm", "cold") if name in measured]
     theirs = [name for name in ("duckdb", "polars") if name in measured]

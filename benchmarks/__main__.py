@@ -1,0 +1,63 @@
+"""Every benchmark, one after the other, into docs/performance.md: the figures of this machine, with their commands.
+
+python -m benchmarks                            about half an hour; nothing else should run
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from .make_log import ROOT
+
+COMMANDS = {
+    "The kernel, one core": ["kernel"],
+    "Texts of every kind, one core": ["texts"],
+    "A gigabyte beside DuckDB, Polars and Spark SQL": ["scan", "--spark"],
+    "Small inputs, Spark up": ["small"],
+    "Memory": ["memory"],
+    "What a person waits for": ["console"],
+}
+PACKAGES = ("pyspark", "pyarrow", "numpy", "numba", "duckdb", "polars")
+
+
+def machine() -> str:
+    """Processor, cores, memory and versions, in one line."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+    gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    return (
+        f"{os.cpu_count()} cores ({names[0] if names else platform.machine()}), {gigabytes:.0f} GB, "
+        f"Python {platform.python_version()}, {versions}"
+    )
+
+
+def main() -> None:
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
+    parts = [
+        "# Performance",
+        "Written by `python -m benchmarks`; each table by the command above it. Files lie in the page cache, medians"
+        " of interleaved rounds. Seconds differ from machine to machine, ratios less so.",
+        f"{datetime.now(UTC):%Y-%m-%d}, commit {commit.strip()}: {machine()}.",
+    ]
+    for title, command in COMMANDS.items():
+        print(f"# {title}", file=sys.stderr, flush=True)
+        done = subprocess.run(
+            [sys.executable, "-m", f"benchmarks.{command[0]}", *command[1:]],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        if done.returncode:
+            sys.exit(f"benchmarks.{command[0]} failed")
+        parts += [f"## {title}", f"`python -m benchmarks.{' '.join(command)}`", done.stdout.strip()]
+    (ROOT / "docs" / "performance.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""Small inputs in a session that is up: from a list of ids to its tables, as the console does it for a paste.
+
+python -m benchmarks.small                      1, 1,000 and 10,000 lines, 7 rounds, medians
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+from pathlib import Path
+
+from idcore.spark.job import ScanOptions, scan
+
+from .kernel import seconds_of
+from .make_log import write_log
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=7)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
+        print("| lines | s to the last table | fastest | slowest |\n|---|---|---|---|")
+        for lines in (1, 1_000, 10_000):
+            log = Path(folder) / f"{lines}.log"
+            write_log(log, lines)
+            scan([str(log)], out, ScanOptions())
+            seconds = [seconds_of(scan, [str(log)], out, ScanOptions()) for _ in range(asked.rounds)]
+            print(f"| {lines:,} | {statistics.median(seconds):.2f} | {min(seconds):.2f} | {max(seconds):.2f} |")
+
+
+if __name__ == "__main__":
+    main()
