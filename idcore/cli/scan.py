@@ -164,10 +164,17 @@ def _table(out: Path, name: str, columns: list[str]) -> list[dict[str, Any]]:
 
 
 def _largest(out: Path, name: str, columns: list[str]) -> list[str]:
-    import pyarrow.parquet as pq
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import dataset
 
-    table = pq.read_table(out / name, columns=columns).sort_by([("ids", "descending")])
-    rows = [[_cell(column, row[column]) for column in columns] for row in table.slice(0, _SHOWN).to_pylist()]
+    whole = dataset.dataset(out / name)
+    largest = whole.schema.empty_table().select(columns)
+    by = [("ids", "descending"), (columns[0], "ascending"), (columns[1], "ascending")]
+    for batch in whole.to_batches(columns=columns):  # a table may be larger than memory
+        both = pa.concat_tables([largest, pa.Table.from_batches([batch])])
+        largest = both.take(pc.select_k_unstable(both, _SHOWN, by))
+    rows = [[_cell(column, row[column]) for column in columns] for row in largest.to_pylist()]
     if not rows:
         return []
     widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
@@ -175,8 +182,9 @@ def _largest(out: Path, name: str, columns: list[str]) -> list[str]:
         "",
         *("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in [columns, *rows]),
     ]
-    if table.num_rows > _SHOWN:
-        text.append(f"and {table.num_rows - _SHOWN:,} more {name}")
+    more = whole.count_rows() - len(rows)
+    if more:
+        text.append(f"and {more:,} more {name}")
     return [*text, ""]
 
 
