@@ -102,6 +102,7 @@ def _settings(local: bool, java: str) -> dict[str, str]:
         "spark.sql.codegen.wholeStage": "false",  # all work is in Python: compiling projections costs more
         "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # a record is a packed fact of up to some MB
         "spark.driver.maxResultSize": "4g",
+        "spark.shuffle.compress": "false",  # facts are packed as they are
         "spark.scheduler.mode": "FAIR",  # a paste comes back while a large scan is at work: watch.py names the pools
         "spark.pyspark.python": sys.executable,
         "spark.pyspark.driver.python": sys.executable,
