@@ -4,77 +4,52 @@ from __future__ import annotations
 
 import hashlib
 import os
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import pyspark
+import pyarrow.parquet as pq
 import pytest
 
-HOME = Path(pyspark.__file__).parent
+from benchmarks.servers import Cluster, connect, standalone
+from idcore.scan.kernels import cache_folder
+
 LINES = 3000
+FIXED = ["--zone", "+08:00", "--at", "2026-11-21T12:00:00Z", "--format", "json"]
+LOOPBACK = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@contextmanager
-def running(folder: Path, name: str, port: int, *command: str) -> Iterator[None]:
-    """A Java server of Spark's, from the moment it listens to its end."""
-    environment = {
-        **os.environ,
-        "SPARK_HOME": str(HOME),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYSPARK_PYTHON": sys.executable,
-    }
-    log = folder / f"{name}.log"
-    with log.open("wb") as out:
-        server = subprocess.Popen(
-            command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out
-        )
-    try:
-        deadline = time.monotonic() + 90
-        while True:
-            assert server.poll() is None, log.read_text()[-2000:]
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            assert time.monotonic() < deadline, log.read_text()[-2000:]
-            time.sleep(0.2)
-        yield
-    finally:
-        server.terminate()
-        try:
-            server.wait(20)
-        except subprocess.TimeoutExpired:
-            server.kill()
-
-
-@pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("log") / "made.log"
-    command = [sys.executable, "-m", "idcore", "make", "log", "--lines", str(LINES), "--seed", "5", "--out", str(path)]
+def make_log(path: Path, lines: int) -> Path:
+    command = [sys.executable, "-m", "idcore", "make", "log", "--lines", str(lines), "--seed", "5", "--out", str(path)]
     subprocess.run(command, check=True)
     return path
 
 
-def scanned(log: Path, out: Path, *where: str) -> dict[str, str]:
-    """Hash of each table that a scan in a new process writes."""
-    command = [sys.executable, "-m", "idcore", "scan", str(log), "--out", str(out), "--split-size", "64k"]
-    fixed = ["--zone", "+08:00", "--at", "2026-11-21T12:00:00Z", "--format", "json"]
-    loopback = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
-    done = subprocess.run([*command, *fixed, *where], env=loopback, capture_output=True, text=True, timeout=240)
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_log(tmp_path_factory.mktemp("log") / "made.log", LINES)
+
+
+def command(log: Path | str, out: Path, size: str, *where: str) -> list[str]:
+    return [
+        sys.executable, "-m", "idcore", "scan", str(log), "--out", str(out), "--split-size", size, *FIXED, *where
+    ]  # fmt: skip
+
+
+def tables(out: Path) -> dict[str, str]:
+    """Hash of each table."""
+    found = {file.parent.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in out.glob("*/*.parquet")}
+    assert found and (out / "summary.json").exists()
+    return found
+
+
+def scanned(log: Path, out: Path, *where: str, size: str = "64k") -> dict[str, str]:
+    """The tables that a scan in a new process writes."""
+    done = subprocess.run(command(log, out, size, *where), env=LOOPBACK, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
-    tables = {file.parent.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in out.glob("*/*.parquet")}
-    assert tables and (out / "summary.json").exists()
-    return tables
+    return tables(out)
 
 
 @pytest.fixture(scope="module")
@@ -82,42 +57,71 @@ def local(log: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
     return scanned(log, tmp_path_factory.mktemp("local") / "out")
 
 
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with standalone(tmp_path_factory.mktemp("cluster")) as found:
+        yield found
+
+
+def compiled() -> dict[str, float]:
+    return {path.name: path.stat().st_mtime for path in Path(cache_folder()).iterdir()}
+
+
 @pytest.mark.timeout(300)
 def test_a_standalone_cluster_of_two_workers_writes_the_same_tables(
-    log: Path, local: dict[str, str], tmp_path: Path
+    log: Path, local: dict[str, str], cluster: Cluster, tmp_path: Path
 ) -> None:
-    port = free_port()
-    spark_class = str(HOME / "bin" / "spark-class")
-    master = [
-        spark_class,
-        "org.apache.spark.deploy.master.Master",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--webui-port",
-        "0",
-    ]
-    with ExitStack() as stack:
-        stack.enter_context(running(tmp_path, "master", port, *master))
-        for number in (1, 2):
-            folder, worker_port = tmp_path / f"worker-{number}", free_port()
-            folder.mkdir()
-            place = ["--host", "127.0.0.1", "--port", str(worker_port), "--webui-port", "0", "--work-dir", str(folder)]
-            size = ["--cores", "1", "--memory", "1g"]
-            worker = [spark_class, "org.apache.spark.deploy.worker.Worker", *place, *size, f"spark://127.0.0.1:{port}"]
-            stack.enter_context(running(tmp_path, f"worker-{number}", worker_port, *worker))
-        assert scanned(log, tmp_path / "out", "--master", f"spark://127.0.0.1:{port}") == local
+    before = compiled()
+    assert scanned(log, tmp_path / "out", "--master", cluster.url) == local
+    assert compiled() == before  # by the local scan at the latest: an application compiles nothing anew
+    for worker in cluster.workers:  # no worker has idcore but from the archive that came with the job
+        assert [path.name for path in worker.folder.glob("app-*/*/idcore.zip")] == ["idcore.zip"]
+
+
+@pytest.mark.timeout(300)
+def test_a_path_that_only_the_driver_sees_is_named_with_the_worker(log: Path, cluster: Cluster, tmp_path: Path) -> None:
+    mine = "/proc/self/cwd/made.log"  # the same text leads every process to another file
+    done = subprocess.run(
+        command(mine, tmp_path / "out", "64k", "--master", cluster.url),
+        env={**LOOPBACK, "PYTHONPATH": os.getcwd()},
+        cwd=log.parent,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 1, done.stderr
+    told = done.stderr.strip().splitlines()
+    assert len(told) == 1
+    assert told[0].startswith("idcore: /proc/self/cwd/made.log: No such file or directory, says worker ")
+    assert told[0].endswith("; a path must lead every worker to the same file")
+
+
+@pytest.mark.timeout(300)
+def test_a_worker_that_is_killed_in_mid_scan_changes_no_table(cluster: Cluster, tmp_path: Path) -> None:
+    large = make_log(tmp_path / "large.log", 60_000)
+    expected = scanned(large, tmp_path / "expected")
+    lost, kept = cluster.workers
+    before = set(lost.scratch.rglob("shuffle_*.data"))
+    with (tmp_path / "told").open("wb") as told:
+        scan = subprocess.Popen(
+            command(large, tmp_path / "out", "2k", "--master", cluster.url), env=LOOPBACK, stdout=told, stderr=told
+        )
+    try:
+        deadline = time.monotonic() + 120
+        while not set(lost.scratch.rglob("shuffle_*.data")) - before:  # facts that die with the worker
+            assert scan.poll() is None and time.monotonic() < deadline, (tmp_path / "told").read_text()
+            time.sleep(0.01)
+        lost.kill()
+        assert scan.poll() is None
+        assert scan.wait(180) == 0, (tmp_path / "told").read_text()
+    finally:
+        scan.kill()
+    assert kept.process.poll() is None
+    assert tables(tmp_path / "out") == expected
+    assert pq.read_table(tmp_path / "out" / "files").to_pylist()[0]["error"] is None
 
 
 @pytest.mark.timeout(300)
 def test_a_connect_server_writes_the_same_tables(log: Path, local: dict[str, str], tmp_path: Path) -> None:
-    port = free_port()
-    settings = {
-        "spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": str(port),
-        "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
-    }  # fmt: skip
-    flags = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
-    server = [str(HOME / "bin" / "spark-submit"), "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
-    with running(tmp_path, "connect", port, *server, "--master", "local[2]", *flags, "spark-internal"):
-        assert scanned(log, tmp_path / "out", "--remote", f"sc://127.0.0.1:{port}") == local
+    with connect(tmp_path) as address:
+        assert scanned(log, tmp_path / "out", "--remote", address) == local
