@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -33,7 +33,8 @@ class TableFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             for left in self.path.glob(f"{_ASIDE}*"):  # of a scan that was killed
                 shutil.rmtree(left, ignore_errors=True)
-            self.aside = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=self.path))
+            self.aside = self.path / f"{_ASIDE}{uuid.uuid4().hex}"
+            self.aside.mkdir()  # not a private one: on a cluster the workers may be another user
         except OSError as error:
             self._remove_made()
             raise IdError(f"{self.path} cannot be written: {error.strerror or error}") from error

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from idcore.errors import IdError
 from idcore.scan.batches import batches
 from idcore.scan.facts import REPORT, Fact, ids_of, is_of_split, scan_task
 from idcore.scan.inputs import Split
@@ -116,7 +117,12 @@ def merge_with(months: np.ndarray, folder: str | None, sent: int) -> Callable[[B
 
 def _write(table: pa.Table, name: str, folder: Path, place: str) -> str:
     """A table too large for the driver to a file; an attempt that failed leaves a file that nobody asks for."""
-    folder.mkdir(parents=True, exist_ok=True)
+    if not folder.parent.is_dir():  # the driver has made it
+        raise IdError(
+            f"worker {socket.gethostname()} does not see the folder {folder.parent.parent}; workers write tables as"
+            " large as these, so --out must be on storage that all of them mount"
+        )
+    folder.mkdir(exist_ok=True)
     path = folder / f"{name}-{place}-{uuid.uuid4().hex[:8]}.parquet"
     pq.write_table(table.sort_by([(column, "ascending") for column in ORDER[name]]), path, compression="zstd")
     return str(path)

@@ -243,9 +243,9 @@ def launch(
 ) -> None:
     """Starts the scan of a run in a thread of the server."""
     from idcore.spark import background
-    from idcore.spark.job import ScanOptions
+    from idcore.spark.job import SHARED_SPLIT_SIZE, ScanOptions
 
-    options = ScanOptions(zone=dated.zone, zone_source=dated.source, at=dated.at, case=case)
+    options = ScanOptions(dated.zone, dated.source, dated.at, SHARED_SPLIT_SIZE, case)
     background.start(run, paths, options, names)
     remember(run.name)
     cache.forget_runs()

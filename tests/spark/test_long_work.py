@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from idcore.errors import IdError
@@ -18,7 +19,7 @@ from idcore.runs import Run, Runs
 from idcore.scan.facts import scan_task
 from idcore.scan.inputs import Split
 from idcore.scan.meter import Hand, new_meter
-from idcore.spark import background, folder, job
+from idcore.spark import background, folder, job, steps
 from idcore.spark import session as spark_session
 from idcore.spark.job import ScanOptions, scan
 from idcore.spark.watch import Cancelled, Progress, Reporter
@@ -135,6 +136,27 @@ def test_a_cancelled_scan_frees_its_cores(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("spark")
+def test_a_paste_comes_back_while_a_large_scan_is_at_work(tmp_path: Path) -> None:
+    log, paste = made(tmp_path, 1_000_000), made(tmp_path, 10, "b.log")
+    begun = threading.Event()
+    last: list[Progress] = []
+
+    def heard(progress: Progress) -> None:
+        last.append(progress)
+        if progress.bytes_done:
+            begun.set()
+
+    options = ScanOptions(zone=UTC, at=AT, split_size=32 << 20)  # 33 tasks
+    large = threading.Thread(target=scan, args=([log] * 12, tmp_path / "large", options, heard))
+    large.start()
+    assert begun.wait(60)
+    scan([paste], tmp_path / "out", OPTIONS)
+    share = last[-1].bytes_done / last[-1].bytes_total
+    large.join(120)
+    assert share < 0.9  # first come first served, it would wait until the last task has begun
+
+
+@pytest.mark.usefixtures("spark")
 def test_progress_comes_from_within_a_task(tmp_path: Path) -> None:
     log = made(tmp_path, 3_000_000)  # 264 MB: fewer tasks than the looks at them
     seen: list[Progress] = []
@@ -195,6 +217,14 @@ def test_a_meter_adds_up_what_tasks_of_other_processes_read(tmp_path: Path) -> N
         Hand(meter, 1, splits)
         assert meter.total == (0, 0)  # a task that is tried again does not count twice
     assert not Path(meter.path).exists()
+
+
+def test_a_worker_that_does_not_see_the_output_says_so(tmp_path: Path) -> None:
+    with pytest.raises(IdError, match=r"worker .* does not see the folder .*/elsewhere; .* --out must be on storage"):
+        steps._write(pa.table({"host": ["a"]}), "hosts", tmp_path / "elsewhere" / ".unfinished-1" / ".large", "00000")
+    assert not (tmp_path / "elsewhere").exists()
+    told = RuntimeError("PythonException: it failed\n idcore.errors.IdError: worker a does not see it")
+    assert job.reason_of(told) == "worker a does not see it"
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
