@@ -27,31 +27,33 @@ def one(here: desk.Desk) -> DeltaGenerator:
 def many(here: desk.Desk, run: Run | None) -> DeltaGenerator:
     """The table, at once; gives the row below it. What was cut is counted by the scan."""
     words, found = view().words, here.intake.found
-    pages = -(-len(found) // ROWS)
+    pages = max(1, -(-len(found) // ROWS))
     page = min(int(st.session_state.get("ids_page") or 1), pages)
     start = (page - 1) * ROWS
     summary = run.summary if run is not None and run.state == "done" else None
     said(refusals.sentence(here.intake, here.where(words), words, summary))
     triage.twins(desk.twins(here), words)
-    show(cards.many(found[start : start + ROWS], view(), here.clock(), first=start + 1, files=here.files))
+    if found:
+        show(cards.many(found[start : start + ROWS], view(), here.clock(), first=start + 1, files=here.files))
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     if pages > 1:
         below.pagination(pages, key="ids_page")
     return below
 
 
-def takeaway(here: desk.Desk) -> None:
+def takeaway(here: desk.Desk, below: DeltaGenerator) -> None:
     """Copy, CSV, JSON: every id that was read at once, not only those in sight; a cut is named on the button."""
     words, found = view().words, here.intake.found
 
     def named(kind: str) -> str:
         return words("decode.part", kind=kind, n=f"{len(found):,}") if here.intake.cut else kind
 
-    with st.popover(named(words("copy")), type="tertiary", icon=":material/content_copy:"):
-        st.code("\n".join(item.token.text for item in found), language=None, height=200)
-    table, lines = here.exports()
-    download(named("CSV"), table, "ids.csv", key="ids-csv")
-    download(named("JSON"), lines, "ids.jsonl", key="ids-json", mime="application/x-ndjson")
+    with below:
+        with st.popover(named(words("copy")), type="tertiary", icon=":material/content_copy:"):
+            st.code("\n".join(item.token.text for item in found), language=None, height=200)
+        table, lines = here.exports()
+        download(named("CSV"), table, "ids.csv", key="ids-csv")
+        download(named("JSON"), lines, "ids.jsonl", key="ids-json", mime="application/x-ndjson")
 
 
 words = view().words
@@ -66,23 +68,23 @@ if found_here is None:
     st.stop()
 here: desk.Desk = found_here
 desk.into_link()
-if not here.intake.found:
-    refusals.no_id(here.intake, view())
-    desk.case_offer(here)
-    st.stop()
 run = None
 if here.run is not None:
     scans.remember(here.run)
     run = scans.store().open(here.run)
-below = one(here) if len(here.intake.found) == 1 and not here.intake.cut else many(here, run)
+refusals.failed(here.intake, len(here.sources), words)
+if not here.intake.found and not here.intake.cut:
+    refusals.no_id(here.intake, view())
+    desk.case_offer(here)
+    st.stop()
+below = one(here) if (single := len(here.intake.found) == 1 and not here.intake.cut) else many(here, run)
 refusals.line(here.intake, view(), here.files)
 desk.case_offer(here)
-several = len(here.intake.found) > 1 or here.files or here.intake.cut
-if several and watch.scan_state(run, again=lambda: desk.scan(here)) and run is not None:
+if (not single or here.files) and watch.scan_state(run, again=lambda: desk.scan(here)) and run is not None:
     from pages.parts import pictures  # Plotly only where there is something to draw
 
     pictures.three(run, view())
-cut = words("decode.cut", n=words.count("id", len(here.intake.found))) if here.intake.cut else ""
+cut = words("decode.cut", n=words.count("id", len(here.intake.found))) if here.intake.cut and here.intake.found else ""
 small_print([cut, *refusals.dated_note(here.intake.found, here.clock(), words), zone_note(view())])
-with below:
-    takeaway(here)  # last: the table does not wait until its files are made
+if here.intake.found:
+    takeaway(here, below)  # last: the table does not wait until its files are made

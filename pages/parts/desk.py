@@ -168,14 +168,16 @@ def take(
 def lay(sources: Sequence[scans.Source], case: Case) -> Desk:
     """Reads the beginning of everything at once."""
     read, more, lines = [], False, 0
+    failed: list[tuple[str, str]] = []
     only = [source.name for source in sources] == [PASTED]
     for source in sources:
-        head, longer = intake.head_of(source.data)
-        more = more or longer
-        lines += lines_of(head) if source.name == PASTED else 0
-        read.append(("" if only else source.name, head))
+        heads = intake.heads_of(source.data, "" if only else source.name)
+        lines += sum(lines_of(text) for _, text in heads.texts) if source.name == PASTED else 0
+        read += heads.texts
+        failed += heads.failed
+        more = more or heads.more
     made = intake.read(read, case=case)
-    made.cut = made.cut or more
+    made.cut, made.failed = made.cut or more, failed
     return Desk(made, list(sources), lines, case)
 
 
@@ -183,7 +185,7 @@ def start(here: Desk) -> None:
     """Lays it on the desk and starts its scan."""
     st.session_state["desk"] = here
     st.session_state["ids_page"] = 1
-    if here.intake.found:
+    if here.intake.found or here.intake.cut:  # ids may well stand behind the beginning
         here.dated = scans.dating(here.intake.found, here.clock())
         scan(here)
     into_link()  # now, or the next look at the address would take up what it asked for before
@@ -218,7 +220,7 @@ def reopen(name: str) -> None:
     run = scans.store().open(name)
     here = lay(scans.kept(run), "any" if run.options.get("case") == "any" else "strict")
     here.reference, here.run = at_of(run), run.name
-    here.dated = scans.dating(here.intake.found, here.clock()) if here.intake.found else None
+    here.dated = scans.dating(here.intake.found, here.clock())
     st.session_state["desk"] = here
     scans.remember(run.name)
 

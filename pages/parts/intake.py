@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +12,11 @@ from typing import BinaryIO
 
 from idcore.ids.find import Token, find
 from idcore.ids.identify import Case, Verdict, identify
+from idcore.scan.kinds import CUT, PACKINGS, WIDE, kind_of
 
 LIMIT = 5_000  # ids read at once; the scan reads all of them
 HEAD = 4 << 20  # bytes of one file read at once
+LOOK, PIECE = 512, 1 << 16  # bytes that tell what a file is; bytes unpacked at once
 _WORD = re.compile(r"[0-9A-Za-z]{16,80}")
 _RUN = re.compile(r"[0-9A-Fa-f]+")
 _MARKS = (
@@ -35,6 +36,15 @@ class Found:
 
 
 @dataclass(slots=True)
+class Heads:
+    """The beginning of one source: texts with their names, whether there is more, and what could not be read."""
+
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    more: bool = False
+    failed: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Intake:
     """Everything that was read at once."""
 
@@ -43,6 +53,7 @@ class Intake:
     longest: int = 0  # digits of the longest run, where nothing was found
     cut: bool = False  # there is more than was read at once
     lower: int = 0  # all in lower case: refused ids that would be read, or, read as upper case, those that were
+    failed: list[tuple[str, str]] = field(default_factory=list)  # names of files that could not be read, and why
     seconds: float = 0.0
 
     @property
@@ -94,39 +105,59 @@ def _tokens(text: str) -> Iterator[Token]:
     yield from find(text)
 
 
-def head_of(data: bytes | BinaryIO | Path) -> tuple[str, bool]:
-    """The beginning of a source as text, and whether there is more; pasted text is taken whole."""
+def heads_of(data: bytes | BinaryIO | Path, name: str, limit: int = HEAD) -> Heads:
+    """The beginning of a source as texts, unpacked as a scan would; pasted text is taken whole."""
     if isinstance(data, bytes):
-        return text_of(data), False
+        return Heads([(name, text_of(data))])
     if isinstance(data, Path):
         with data.open("rb") as file:
-            return head_text(file)
-    return head_text(data)
+            return heads_of(file, name, limit)
+    data.seek(0)
+    raw = data.read(limit + 1)
+    data.seek(0)
+    try:
+        kind = kind_of(raw[:LOOK])
+        if kind not in PACKINGS | CUT:
+            return Heads([(name, text_of(raw[:limit], kind))], len(raw) > limit)
+        made = _unpacked(data, name, limit)
+    except ValueError as error:  # what a scan cannot read says what it is
+        return Heads(failed=[(name, str(error))])
+    data.seek(0)
+    return made
 
 
-def head_text(file: BinaryIO, limit: int = HEAD) -> tuple[str, bool]:
-    """The beginning of an uploaded file as text, unpacked where it is gzip; and whether there is more."""
-    file.seek(0)
-    raw = file.read(limit + 1)
-    file.seek(0)
-    more = len(raw) > limit
-    raw = raw[:limit]
-    if raw[:2] == b"\x1f\x8b":
-        unpack = zlib.decompressobj(wbits=31)
+def _unpacked(file: BinaryIO, name: str, limit: int) -> Heads:
+    """Texts of an archive or a packed file, up to the limit over all of them."""
+    from idcore.scan.archives import texts  # Arrow only where something is packed
+    from idcore.scan.unpack import READ_ERRORS, reason_of
+
+    made, left = Heads(), limit
+    for text in texts(file):
+        label = name + text.member
+        if text.stream is None:
+            made.failed.append((label, text.error))
+            continue
+        raw = b""
         try:
-            raw = unpack.decompress(raw, limit)
-            more = more or bool(unpack.unconsumed_tail)
-        except zlib.error:
-            return "", False
-    return text_of(raw), more
+            while len(raw) <= left and (piece := text.stream.read(min(PIECE, left + 1 - len(raw)))):
+                raw += piece
+        except READ_ERRORS as error:
+            made.failed.append((label, reason_of(error)))
+        made.texts.append((label, text_of(raw[:left], text.kind)))
+        made.more = len(raw) > left
+        left -= min(left, len(raw))
+        if made.more or not left:
+            made.more = True
+            break
+    return made
 
 
-def text_of(raw: bytes) -> str:
+def text_of(raw: bytes, kind: str = "plain") -> str:
     """Bytes as text: a byte order mark is obeyed, everything else is UTF-8, and what is not does not stop us."""
     for mark, name in _MARKS:
         if raw.startswith(mark):
             return raw.decode(name, errors="replace")
-    return raw.decode("utf-8", errors="replace")
+    return raw.decode(kind if kind in WIDE else "utf-8", errors="replace")
 
 
 def ids_of(intake: Intake, limit: int) -> list[str] | None:

@@ -32,12 +32,13 @@ def sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any
     kinds, total = intake.kinds, len(intake.found)
     different = len({item.token.text.upper() for item in intake.found})
     if intake.cut and summary is None:
-        key = "decode.said_first"
+        key = "decode.said_first" if total else "decode.said_none_yet"
     else:
         if intake.cut and summary is not None:
             kinds = {kind: summary[kind] for kind in ("uniq", "offset", "client") if summary[kind]}
             total, different = summary["ids"], summary["distinct"]
         key = "decode.said_repeated" if different != total else "decode.said"
+        key = key if total else "decode.said_none"
     ordered = sorted(kinds.items(), key=lambda item: -item[1])
     return words(
         key,
@@ -80,6 +81,14 @@ def reasons_text(reasons: Mapping[str, int], words: Words) -> str:
     if len(ordered) == 1:
         return words(f"refusal.{ordered[0][0]}")
     return words("clause").join(f"{words(f'refusal.{code}')} ({n:,})" for code, n in ordered)
+
+
+def failed(intake: Intake, files: int, words: Words) -> None:
+    """Files that could not be read at all, by name and reason."""
+    if intake.failed:
+        names = words("comma").join(f"{name} ({reason})" for name, reason in intake.failed[:5])
+        n = words.count("file", len(intake.failed))
+        st.warning(words("run.failed_files", n=n, of=f"{files:,}", names=names), icon=":material/warning:")
 
 
 def no_id(intake: Intake, view: View) -> None:

@@ -156,8 +156,8 @@ def begin_uploads(files: Sequence[Any], words: Words) -> None:
     if not scans.ready():
         watch.no_engine(words)
         return
-    head, _ = intake.head_text(files[0], 1 << 20)
-    dated = scans.dating(intake.read([("", head)], 400).found, cards.clock_of(view()))
+    heads = intake.heads_of(files[0], files[0].name, 1 << 20)
+    dated = scans.dating(intake.read(heads.texts, 400).found, cards.clock_of(view()))
     with problems.caught():
         scans.begin([scans.Source.of(file.name, file) for file in files], dated)
     st.rerun()

@@ -88,6 +88,8 @@ WORDS: dict[str, str] = {
     "decode.more_files": " and {n} more",
     "decode.said": "**{ids}** in {lines}: {kinds}.",
     "decode.said_first": "The first **{ids}** of {lines}: {kinds}; the scan counts the rest.",
+    "decode.said_none_yet": "No id in the beginning of {lines}; the scan reads the rest.",
+    "decode.said_none": "No id in {lines}.",
     "decode.part": "{kind}, first {n}",
     "decode.said_repeated": "**{ids}** in {lines}, {different} of them different: {kinds}.",
     "decode.cut": (

@@ -88,6 +88,8 @@ WORDS: dict[str, str] = {
     "decode.more_files": " 等另外 {n} 个",
     "decode.said": "{lines}中有 **{ids}**：{kinds}。",
     "decode.said_first": "{lines}中的前 **{ids}**：{kinds}；其余正在扫描统计。",
+    "decode.said_none_yet": "{lines}的开头没有消息 ID，其余正在扫描。",
+    "decode.said_none": "{lines}中没有消息 ID。",
     "decode.part": "{kind}（前 {n} 个）",
     "decode.said_repeated": "{lines}中有 **{ids}**，去重后 {different} 个：{kinds}。",
     "decode.cut": (

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
+import tarfile
+import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -161,16 +165,48 @@ def test_what_is_beyond_the_limit_is_said_to_be_cut() -> None:
     assert len(made.found) == 10 and made.cut
 
 
-@pytest.mark.parametrize(
-    "raw", [UNIQ.encode(), b"\xef\xbb\xbf" + UNIQ.encode(), UNIQ.encode("utf-16"), gzip.compress(UNIQ.encode())]
-)
-def test_a_file_is_read_whatever_its_mark_or_packing(raw: bytes) -> None:
-    head, more = intake.head_text(io.BytesIO(raw))
-    assert head == UNIQ and not more
+def packed(kind: str, text: bytes) -> bytes:
+    if kind == "gzip":
+        return gzip.compress(text)
+    if kind in ("bz2", "xz"):
+        return bz2.compress(text) if kind == "bz2" else lzma.compress(text)
+    out = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("logs/a.log", text)
+            archive.writestr("logs/b.log", b"nothing")
+    else:
+        with tarfile.open(fileobj=out, mode="w:gz") as archive:
+            info = tarfile.TarInfo("logs/a.log")
+            info.size = len(text)
+            archive.addfile(info, io.BytesIO(text))
+    return out.getvalue()
 
 
-def test_a_broken_archive_gives_nothing_and_no_error() -> None:
-    assert intake.head_text(io.BytesIO(b"\x1f\x8bnothing")) == ("", False)
+@pytest.mark.parametrize("kind", ["gzip", "bz2", "xz", "zip", "tar.gz"])
+def test_an_upload_is_unpacked_as_a_scan_would(kind: str) -> None:
+    heads = intake.heads_of(io.BytesIO(packed(kind, f"msgId={UNIQ}".encode())), "logs")
+    assert not heads.more and not heads.failed
+    name, text = heads.texts[0]
+    assert text == f"msgId={UNIQ}" and name == ("logs!logs/a.log" if kind in ("zip", "tar.gz") else "logs")
+
+
+def test_what_is_packed_is_read_up_to_the_limit_only() -> None:
+    heads = intake.heads_of(io.BytesIO(packed("gzip", b"x" * 5_000_000)), "big", 1_000)
+    assert heads.more and [len(text) for _, text in heads.texts] == [1_000]
+
+
+def test_what_cannot_be_unpacked_is_named_with_its_reason() -> None:
+    heads = intake.heads_of(io.BytesIO(b"7z\xbc\xaf\x27\x1c" + bytes(600)), "logs.7z")
+    assert heads.failed[0][0] == "logs.7z" and "unpack it first" in heads.failed[0][1]
+    cut = intake.heads_of(io.BytesIO(packed("gzip", os.urandom(4_000))[:-900]), "cut.gz")
+    assert [name for name, _ in cut.failed] == ["cut.gz"]
+
+
+@pytest.mark.parametrize("raw", [UNIQ.encode(), b"\xef\xbb\xbf" + UNIQ.encode(), UNIQ.encode("utf-16")])
+def test_a_file_is_read_whatever_its_mark(raw: bytes) -> None:
+    heads = intake.heads_of(io.BytesIO(raw), "a.log")
+    assert heads.texts == [("a.log", UNIQ)] and not heads.more
 
 
 def test_the_example_is_the_same_every_time_and_holds_its_story() -> None:
@@ -290,7 +326,7 @@ def test_an_upload_whose_content_was_compared_is_still_read_from_its_beginning(t
     kept.write_bytes(file.getvalue())
     for source in (scans.Source.of("a.log", file), scans.Source.of_file("a.log", kept)):
         for _ in range(2):
-            assert intake.head_of(source.data) == (f"msgId={UNIQ}\n", False)
+            assert intake.heads_of(source.data, "a.log").texts == [("a.log", f"msgId={UNIQ}\n")]
             assert b"".join(source.pieces()) == file.getvalue()
 
 
