@@ -1,4 +1,4 @@
-"""`make ids` and `make log`: writes what a scenario tells, and beside it truth.json. Invents nothing itself."""
+"""`make ids`, `log` and `store`: writes what a scenario tells, and beside it truth.json. Invents nothing itself."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import Any
 
+from idcore.cli.parser import Usage
 from idcore.ids.clock import parse_instant, zone_text
 from idcore.ids.scenario import Scenario
 
@@ -40,11 +41,38 @@ def run_log(options: argparse.Namespace) -> int:
     return 0
 
 
+def run_store(options: argparse.Namespace) -> int:
+    """Writes a store folder, and into it the settings that a broker needs to open it."""
+    from idcore.message import Host
+    from idcore.store.append import BROKER_DEFAULTS, Settings
+    from idcore.store.broker import Broker
+    from idcore.store.traffic import Traffic
+    from idcore.store.writer import StoreWriter
+
+    if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
+        raise Usage(f"{options.out} exists and is not an empty folder")
+    zone, start = _start(options)
+    settings = BROKER_DEFAULTS if options.broker_sizes else Settings()
+    with StoreWriter(options.out, settings, zone) as writer:
+        traffic = Traffic(Broker(writer, Host(bytes((10, 20, 0, 5)), 10911)), options.seed, start, zone)
+        traffic.play(options.messages)
+    (options.out / "broker.conf").write_text(settings.broker_conf, encoding="utf-8")
+    _tell(options.out, {"made_by": "make store", **_head(options, start, zone), **traffic.truth()})
+    return 0
+
+
 def _scenario(options: argparse.Namespace, size: int) -> tuple[Scenario, dict[str, Any]]:
+    zone, start = _start(options)
+    return Scenario(options.seed, start, zone, size), _head(options, start, zone)
+
+
+def _start(options: argparse.Namespace) -> tuple[tzinfo, datetime]:
     zone = options.zone or _ZONE
-    start = parse_instant(options.start, zone) if options.start else _START.replace(tzinfo=zone)
-    head = {"seed": options.seed, "start": start.isoformat(), "zone": zone_text(start.astimezone(zone).utcoffset())}
-    return Scenario(options.seed, start, zone, size), head
+    return zone, parse_instant(options.start, zone) if options.start else _START.replace(tzinfo=zone)
+
+
+def _head(options: argparse.Namespace, start: datetime, zone: tzinfo) -> dict[str, Any]:
+    return {"seed": options.seed, "start": start.isoformat(), "zone": zone_text(start.astimezone(zone).utcoffset())}
 
 
 def _write(path: Path, lines: Iterable[str]) -> int:

@@ -50,6 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
     _decode(commands)
     _scan(commands)
+    _view(commands)
     _make(commands)
     return parser
 
@@ -128,6 +129,20 @@ def _scan(commands: Any) -> None:
     command.set_defaults(run=_run_scan)
 
 
+def _view(commands: Any) -> None:
+    command = commands.add_parser(
+        "view", help="the records behind ids", description="Looks up ids and keys, and says why one is not found."
+    )
+    command.add_argument("ids", nargs="*", metavar="ID", help="ids or keys; - reads standard input")
+    command.add_argument("--store", type=Path, required=True, metavar="DIR", help="a store folder, which is only read")
+    command.add_argument("--topic", metavar="T", help="look under this topic only (default: under every one)")
+    command.add_argument("--from", dest="begin", metavar="INSTANT", help="ISO 8601: entries stored from then on")
+    command.add_argument("--to", dest="end", metavar="INSTANT", help="ISO 8601: entries stored up to then")
+    command.add_argument("--format", choices=("table", "json"), help="default: table on a terminal, json when piped")
+    _add_clock(command)
+    command.set_defaults(run=_run_view)
+
+
 def _make(commands: Any) -> None:
     command = commands.add_parser(
         "make",
@@ -141,12 +156,21 @@ def _make(commands: Any) -> None:
     log = kinds.add_parser("log", help="a log of producers and consumers")
     log.add_argument("--lines", type=_count, required=True, metavar="N", help="how many")
     log.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the log goes")
-    for kind in (ids, log):
+    store = kinds.add_parser("store", help="a store folder, as a broker writes it")
+    store.add_argument("--messages", type=_count, required=True, metavar="N", help="how many are sent")
+    store.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the store goes; new or empty")
+    store.add_argument(
+        "--broker-sizes",
+        action="store_true",
+        help="files as large as a broker's own defaults (sparse: 1 GiB and 420 MB)",
+    )
+    for kind in (ids, log, store):
         kind.add_argument("--seed", type=_count, default=1, metavar="N", help="the same seed gives the same bytes")
         kind.add_argument("--start", metavar="INSTANT", help="ISO 8601 instant of the first id")
         kind.add_argument("--zone", type=_zone, metavar="ZONE", help="zone of the producers (default: +08:00)")
     ids.set_defaults(run=_run_make_ids)
     log.set_defaults(run=_run_make_log)
+    store.set_defaults(run=_run_make_store)
 
 
 def _run_decode(options: argparse.Namespace) -> int:
@@ -162,6 +186,12 @@ def _run_scan(options: argparse.Namespace) -> int:
     return run(options)
 
 
+def _run_view(options: argparse.Namespace) -> int:
+    from idcore.cli.view import run
+
+    return run(options)
+
+
 def _run_make_ids(options: argparse.Namespace) -> int:
     from idcore.cli.make import run_ids
 
@@ -172,3 +202,9 @@ def _run_make_log(options: argparse.Namespace) -> int:
     from idcore.cli.make import run_log
 
     return run_log(options)
+
+
+def _run_make_store(options: argparse.Namespace) -> int:
+    from idcore.cli.make import run_store
+
+    return run_store(options)

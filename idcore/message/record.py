@@ -148,6 +148,11 @@ class Record:
         """Whether UNIQ_KEY stands there twice: a 5.x broker appends the batch's own id to each item's properties."""
         return sum(name == names.UNIQ_KEY for name, _ in self.properties_raw) > 1
 
+    @property
+    def half_written(self) -> bool:
+        """Whether its end reads as zeros: a broker that died before it wrote the last bytes leaves that."""
+        return self.properties_bytes.endswith(b"\0")
+
     def plain_body(self, most: int = bodies.LARGEST_BODY) -> bytes:
         """The body as the application sent it."""
         return bodies.unpack(self.body, self.sys_flag, most)

@@ -1,0 +1,130 @@
+"""`view`: the records behind ids, out of a store folder. Looks up nothing itself; prints what the look-up answers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+from idcore.cli.decode import read_text
+from idcore.cli.parser import Usage, read_clock
+from idcore.errors import IdError
+from idcore.ids import Clock, find, identify
+from idcore.ids.clock import from_ms, parse_instant, to_ms
+
+FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
+_BODY_SHOWN = 300
+
+
+def run(options: argparse.Namespace) -> int:
+    """Looks up; 0 when every id was found, 1 when one was not, 3 when there was nothing to ask."""
+    from idcore.store import Lookup, StoreFolder
+
+    if sys.stdin is None and (not options.ids or "-" in options.ids):
+        raise Usage("standard input is closed")
+    if not options.ids and sys.stdin.isatty():
+        raise Usage("no id given; write ids, or - to read standard input")
+    reference, zone, source = read_clock(options)
+    clock = Clock(reference, zone, "given" if source == "given" else "assumed")
+    begin, end = (to_ms(parse_instant(text, zone)) if text else None for text in (options.begin, options.end))
+    try:
+        store = StoreFolder(options.store)
+    except IdError as problem:
+        print(f"idcore: {problem}", file=sys.stderr)
+        return NOTHING_ASKED
+    form = options.format or ("table" if sys.stdout.isatty() else "json")
+    missed = asked = 0
+    with store:
+        lookup = Lookup(store, clock, options.topic, begin, end)
+        for text in _texts(options.ids or ["-"]):
+            answer = lookup.view(text)
+            asked += 1
+            missed += not answer.found
+            _print(answer, form, sys.stdout)
+    if not asked:
+        print("idcore: no id in this text", file=sys.stderr)
+        return SOME_MISSED
+    return SOME_MISSED if missed else FOUND
+
+
+def _texts(items: Iterable[str]) -> Iterator[str]:
+    for item in items:
+        if item == "-":
+            yield from _from_input(sys.stdin.buffer)
+        else:
+            yield from _parts(item)
+
+
+def _from_input(stream: IO[bytes]) -> Iterator[str]:
+    """One id or key a line; a line of several words is text with ids in it."""
+    rest = ""
+    for piece in read_text(stream):
+        *lines, rest = (rest + piece).split("\n")
+        for line in lines:
+            yield from _of_line(line)
+    yield from _of_line(rest)
+
+
+def _of_line(line: str) -> Iterator[str]:
+    words = line.split()
+    if len(words) == 1:
+        yield from _parts(words[0])
+    elif words:
+        yield from (token.text for token in find(line) if identify(token.text, token.label).best is not None)
+
+
+def _parts(text: str) -> list[str]:
+    """A comma-joined text is several ids when each part is one; else it is a key that has a comma."""
+    parts = text.split(",")
+    if len(parts) > 1 and all(identify(part.strip(), None, "any").best is not None for part in parts):
+        return [part.strip() for part in parts]
+    return [text]
+
+
+def _print(answer: Any, form: str, out: IO[str]) -> None:
+    from idcore.store import sentence
+
+    if form == "json":
+        out.write(json.dumps(answer.as_dict(), ensure_ascii=False) + "\n")
+        out.flush()
+        return
+    head = f"{answer.id or '(empty)'}: "
+    if not answer.found:
+        out.write(f"{head}not found ({answer.reason}): {sentence(answer)}\n")
+    else:
+        out.write(f"{head}{len(answer.copies)} record{'' if len(answer.copies) == 1 else 's'}\n")
+        if answer.reason:
+            out.write(f"  note        {sentence(answer)}\n")
+    for name, value in answer.evidence.items():
+        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        out.write(f"  evidence    {name} {shown}\n")
+    for row in answer.copies:
+        out.write(card(row) + "\n")
+    out.flush()
+
+
+_LINES = (
+    "topic", "queue_id", "queue_offset", "commit_log_offset", "file", "store_size", "msg_id", "offset_msg_id", "batch",
+    "born_timestamp", "born_host", "store_timestamp", "store_host", "sys_flag", "flag", "body_crc", "reconsume_times",
+    "prepared_transaction_offset", "tags_code",
+)  # fmt: skip
+
+
+def card(row: dict[str, Any]) -> str:
+    """One record, a line for each value."""
+    lines = []
+    for name in _LINES:
+        value = row[name]
+        if name.endswith("_timestamp"):
+            value = f"{value} ({from_ms(value).isoformat(timespec='milliseconds')})" if 0 <= value < 1 << 45 else value
+        if name == "body_crc":
+            value = f"{value} ({'agrees' if row['body_crc_ok'] else 'does not agree: the body was damaged'})"
+        lines.append(f"  {name:<27} {'' if value is None else value}")
+    lines += [f"  {'property ' + name:<27} {'' if value is None else value}" for name, value in row["properties_raw"]]
+    text = row["body_text"]
+    if text is None:
+        text = row["body_problem"] or f"{row['body'][:_BODY_SHOWN]} (base64)"
+    lines.append(f"  {'body':<27} {text[:_BODY_SHOWN]}{'...' if len(text) > _BODY_SHOWN else ''}")
+    return "\n".join(lines)

@@ -1,0 +1,355 @@
+"""The commit log, read only: a record by its offset, or the reason there is none; every record in turn, past damage.
+
+A broker answers any offset with whatever stands there (selectOneMessageByOffset). Here a record counts only where its
+own physicalOffset says so, and where the records around it lead to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from idcore.errors import IdError
+from idcore.layout import BLANK, BLANK_MAGIC, PROPERTIES_LENGTH, RECORD_HEADS, TOPIC_LENGTHS
+from idcore.message import Record, decode_record, parts
+from idcore.message.record import SMALLEST, head_of
+from idcore.store.files import File, Reading, first_and_last_byte, list_files
+
+_RECORD_MAGIC = re.compile(b"|".join(re.escape(magic.to_bytes(4, "big")) for magic in TOPIC_LENGTHS))
+_ANY_MAGIC = re.compile(_RECORD_MAGIC.pattern + b"|" + re.escape(BLANK_MAGIC.to_bytes(4, "big")))
+_LONGEST_HEAD = max(head.size for head in RECORD_HEADS.values())
+_FIRST_WINDOW = 1 << 16
+_WINDOW = 1 << 22
+# A search ends after so many places that could be a key: a text of one letter stands everywhere.
+_TRIED_MOST = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A record at its place."""
+
+    offset: int
+    record: Record
+    file: str
+
+    @property
+    def end(self) -> int:
+        """The offset behind it."""
+        return self.offset + self.record.size
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """The filler at a file's end."""
+
+    offset: int
+    size: int
+    file: str
+
+    @property
+    def end(self) -> int:
+        """The offset behind it."""
+        return self.offset + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Bytes that are no record: what is wrong with the first of them, and whether they are all zero."""
+
+    offset: int
+    end: int
+    file: str
+    problem: str
+    field: str | None
+    zeros: bool
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """Why no record begins at an offset, with the evidence."""
+
+    reason: str
+    evidence: dict[str, Any]
+
+
+class CommitLog:
+    """The files of one commit log as they were when it was opened."""
+
+    def __init__(self, folder: Path, reading: Reading | None = None) -> None:
+        self.folder = folder
+        self.reading = reading or Reading()
+        self.files, self.strangers = list_files(folder)
+
+    @property
+    def minimum(self) -> int | None:
+        """Where the log begins: the first file's name. None without a file."""
+        return self.files[0].start if self.files else None
+
+    @cached_property
+    def end(self) -> int | None:
+        """The offset behind the last record, or behind the blank one that fills the last file."""
+        for file in reversed(self.files):
+            used = first_and_last_byte(self.reading, file.path, 0, file.size)
+            if used is None:
+                continue
+            last = self.before(file, file.end)
+            at = last.end if last else file.start
+            blank = self.blank_at(file, at)
+            return blank.end if blank else at
+        return self.minimum
+
+    def file_of(self, offset: int) -> File | None:
+        """The file an offset lies in."""
+        return next((file for file in reversed(self.files) if file.start <= offset < file.end), None)
+
+    def bytes_at(self, offset: int, size: int) -> bytes:
+        """Raw bytes of one file; fewer where it ends."""
+        file = self.file_of(offset)
+        return b"" if file is None else self.reading.read(file.path, offset - file.start, min(size, file.end - offset))
+
+    # one record
+
+    def record_at(self, file: File, offset: int) -> Stored | None:
+        """The record that begins there and says so itself."""
+        size = self._size_at(file, offset)
+        if size is None:
+            return None
+        try:
+            return Stored(offset, decode_record(self._read(file, offset, size)), file.name)
+        except IdError:  # the lengths agree, a value does not
+            return None
+
+    def _read(self, file: File, offset: int, size: int) -> bytes:
+        return self.reading.read(file.path, offset - file.start, min(size, file.end - offset))
+
+    def _size_at(self, file: File, offset: int) -> int | None:
+        """total_size of a record whose lengths add up to it, and whose physicalOffset is its place; reads no body."""
+        raw = self._read(file, offset, _LONGEST_HEAD + 2)
+        if len(raw) < SMALLEST:
+            return None
+        size, magic = BLANK.struct.unpack_from(raw)
+        if magic not in TOPIC_LENGTHS or size < SMALLEST or offset + size > file.end:
+            return None
+        head = head_of(int.from_bytes(raw[36:40], "big", signed=True))
+        if len(raw) < head.size or int.from_bytes(raw[28:36], "big", signed=True) != offset:
+            return None
+        body = int.from_bytes(raw[head.size - 4 : head.size], "big", signed=True)
+        topic_length = TOPIC_LENGTHS[magic]
+        at = offset + head.size + body
+        if body < 0 or at >= offset + size:
+            return None
+        (topic,) = topic_length.struct.unpack(self._read(file, at, topic_length.size).ljust(topic_length.size, b"\xff"))
+        at += topic_length.size + topic
+        if topic < 0 or at + PROPERTIES_LENGTH.size > offset + size:
+            return None
+        (properties,) = PROPERTIES_LENGTH.struct.unpack(self._read(file, at, 2).ljust(2, b"\xff"))
+        return size if properties >= 0 and at + 2 + properties == offset + size else None
+
+    def blank_at(self, file: File, offset: int) -> Blank | None:
+        """The blank record that begins there; it has to reach the file's end."""
+        raw = self._read(file, offset, BLANK.size)
+        if len(raw) < BLANK.size:
+            return None
+        size, magic = BLANK.struct.unpack(raw)
+        return Blank(offset, size, file.name) if magic == BLANK_MAGIC and offset + size == file.end else None
+
+    def before(self, file: File, offset: int) -> Stored | None:
+        """The last record of a file that begins before an offset, found by its magic, backwards."""
+        stop, window = offset, _FIRST_WINDOW
+        while stop > file.start:
+            start = max(file.start, stop - window)
+            # a magic may lie across the border: three more bytes, and the four of the size in front
+            raw = self._read(file, start, stop - start + 7)
+            for hit in reversed([match.start() for match in _RECORD_MAGIC.finditer(raw)]):
+                place = start + hit - 4
+                if file.start <= place < offset and (found := self.record_at(file, place)):
+                    return found
+            stop, window = start, min(window * 4, _WINDOW)
+        return None
+
+    def after(self, file: File, offset: int) -> int | None:
+        """The place of the first record or blank one from an offset on, or None."""
+        start = offset
+        while start < file.end:
+            raw = self._read(file, start, _WINDOW + 7)
+            for match in _ANY_MAGIC.finditer(raw):
+                place = start + match.start() - 4
+                if place >= offset and (self._size_at(file, place) or self.blank_at(file, place)):
+                    return place
+            if len(raw) < _WINDOW + 7:
+                return None
+            start += _WINDOW
+        return None
+
+    def next_to(self, stored: Stored) -> tuple[Stored | None, Stored | None]:
+        """The record before and the record after one, past blank records and damage."""
+        place = next(at for at, file in enumerate(self.files) if file.name == stored.file)
+        earlier = self.before(self.files[place], stored.offset)
+        for file in reversed(self.files[:place]):
+            if earlier:
+                break
+            earlier = self.before(file, file.end)
+        later = next((found for found in self.walk(stored.end) if isinstance(found, Stored)), None)
+        return earlier, later
+
+    # an offset somebody asks for
+
+    def look(self, offset: int) -> Stored | Miss:
+        """The record that begins at an offset, or the reason there is none."""
+        if self.minimum is None:
+            return Miss("unknown", {"offset": offset, "files": 0})
+        if offset < self.minimum:
+            return Miss("before_minimum", {"offset": offset, "minimum": self.minimum})
+        file = self.file_of(offset)
+        if file is None:
+            return self._between(offset)
+        found = self.record_at(file, offset)
+        if found is None:
+            return self._nothing_at(file, offset)
+        earlier = self.before(file, offset)
+        if earlier is None or earlier.end <= offset:
+            return found
+        # Bytes inside a body can look like a record at its place: what is reached from the file's start decides.
+        for step in self.walk(file.start, file.end):
+            if step.offset == offset:
+                return found
+            if isinstance(step, Stored) and step.offset < offset < step.end:
+                return _mid_record(step, offset)
+        return found
+
+    def _between(self, offset: int) -> Miss:
+        later = next((file for file in self.files if file.start > offset), None)
+        earlier = next((file for file in reversed(self.files) if file.end <= offset), None)
+        first = earlier.end if earlier else offset
+        if later is None:
+            sizes = {file.size for file in self.files[:-1]}
+            evidence: dict[str, Any] = {"offset": offset, "end": self.end, "last_file": self.files[-1].name}
+            if sizes and self.files[-1].size < max(sizes):
+                evidence["last_file_short_by"] = max(sizes) - self.files[-1].size
+            return Miss("beyond_end", evidence)
+        return Miss("hole", {"offset": offset, "first": first, "last": later.start - 1, "next_file": later.name})
+
+    def _nothing_at(self, file: File, offset: int) -> Miss:
+        earlier = self.before(file, offset)
+        if earlier and earlier.end > offset:
+            return _mid_record(earlier, offset)
+        start = earlier.end if earlier else file.start
+        blank = self.blank_at(file, start)
+        if blank:
+            return Miss("blank", {"offset": offset, "blank_offset": start, "size": blank.size, "file": file.name})
+        used = first_and_last_byte(self.reading, file.path, start - file.start, file.size)
+        if used is None or offset >= file.start + used[1]:
+            later = [other for other in self.files if other.start > file.start]
+            written = [o for o in later if first_and_last_byte(self.reading, o.path, 0, o.size) is not None]
+            if written and used is None:
+                return Miss("hole", {"offset": offset, "first": start, "last": file.end - 1, "file": file.name})
+            if not written:
+                return Miss("beyond_end", {"offset": offset, "end": self.end, "last_file": self.files[-1].name})
+        place = self.after(file, start)
+        stop = file.end if place is None else place
+        zeros = first_and_last_byte(self.reading, file.path, start - file.start, stop - file.start) is None
+        if zeros:
+            return Miss("hole", {"offset": offset, "first": start, "last": stop - 1, "file": file.name})
+        problem = self._problem(file, start)
+        return Miss(
+            "damaged",
+            {"offset": offset, "first": start, "last": stop - 1, "file": file.name, "field": problem.field,
+             "byte": problem.byte, "problem": problem.problem},
+        )  # fmt: skip
+
+    def _problem(self, file: File, offset: int) -> IdError:
+        """What keeps the bytes there from being a record."""
+        raw = self._read(file, offset, 8)
+        size = int.from_bytes(raw[:4], "big", signed=True)
+        raw = self._read(file, offset, max(_LONGEST_HEAD, min(size, _WINDOW * 4)))
+        try:
+            record = decode_record(raw)
+        except IdError as problem:
+            return problem
+        said = record.physical_offset
+        return IdError(f"the record here says that it belongs at {said}", "physical_offset", 28, None, "misplaced")
+
+    # all of them
+
+    def walk(self, start: int | None = None, stop: int | None = None) -> Iterator[Stored | Blank | Skipped]:
+        """Everything in turn, from an offset that begins a record. Damage is skipped, and what was skipped is said."""
+        expected = None
+        for file in self.files:
+            if (start is not None and file.end <= start) or (stop is not None and file.start >= stop):
+                continue
+            if expected is not None and expected < file.start:
+                yield Skipped(expected, file.start, "", "no file holds these bytes", None, False, True)
+            begin = file.start if start is None else max(start, file.start)
+            yield from self._walk_file(file, begin, file.end if stop is None else min(stop, file.end))
+            expected = file.end
+
+    def _walk_file(self, file: File, at: int, stop: int) -> Iterator[Stored | Blank | Skipped]:
+        begin, raw = at, b""
+        while at < stop:
+            if at - begin + 8 > len(raw) or at - begin + int.from_bytes(raw[at - begin : at - begin + 4], "big") > len(
+                raw
+            ):
+                size = int.from_bytes(self._read(file, at, 4), "big")
+                begin, raw = at, self._read(file, at, max(_WINDOW, size if size < file.size else 0))
+            problem = None
+            try:
+                record = decode_record(raw, at - begin)
+                if record.physical_offset != at:
+                    problem = self._problem(file, at)
+            except IdError as error:
+                problem = error
+            if problem is None:
+                yield Stored(at, record, file.name)
+                at += record.size
+                continue
+            blank = self.blank_at(file, at)
+            if blank:
+                yield blank
+                return
+            used = first_and_last_byte(self.reading, file.path, at - file.start, file.size)
+            if used is None:  # nothing was written here yet, or never will be: the caller knows from what follows
+                if file is not self.files[-1] and self.end is not None and self.end > file.end:
+                    yield Skipped(at, file.end, file.name, "nothing but zeros", None, True)
+                return
+            place = self.after(file, at + 1)
+            end = file.end if place is None else place
+            zeros = used[0] >= end - file.start
+            text = "nothing but zeros" if zeros else problem.problem
+            yield Skipped(at, end, file.name, text, None if zeros else problem.field, zeros)
+            at = end
+
+    def search(self, key: bytes, most: int) -> tuple[list[Stored], int]:
+        """The records in which a key stands where keys stand, and how many bytes were searched: newest file first."""
+        found: dict[int, Stored] = {}
+        searched = tried = 0
+        wanted = re.compile(b"[\x01 ]" + re.escape(key))
+        for file in reversed(self.files):
+            for start, stop in self.reading.extents(file.path, file.size):
+                for at in range(start, stop, _WINDOW):
+                    if searched >= most or tried >= _TRIED_MOST:
+                        return sorted(found.values(), key=lambda stored: stored.offset), searched
+                    raw = self.reading.read(file.path, at, min(_WINDOW + len(key), stop - at))
+                    searched += min(_WINDOW, len(raw))
+                    for match in islice(wanted.finditer(raw), _TRIED_MOST - tried):
+                        tried += 1
+                        place = file.start + at + match.start()
+                        stored = self.before(file, place + 1)
+                        if stored and stored.end >= place + 1 + len(key):
+                            found[stored.offset] = stored
+        return sorted(found.values(), key=lambda stored: stored.offset), searched
+
+
+def _mid_record(stored: Stored, offset: int) -> Miss:
+    byte = offset - stored.offset
+    field = next(part.name for part in parts(stored.record) if part.start <= byte < part.stop)
+    return Miss(
+        "mid_record",
+        {"offset": offset, "record_offset": stored.offset, "record_size": stored.record.size, "byte": byte,
+         "field": field, "offset_msg_id": str(stored.record.offset_id)},
+    )  # fmt: skip

@@ -1,0 +1,147 @@
+"""Files of a store, opened for reading only, never mapped: one that shrinks meanwhile gives fewer bytes, no crash.
+
+Knows names and sizes, not what stands in them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+_NAME = re.compile(r"\d{20}")
+_MOST_OPEN = 32
+_STEP = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file of a sequence: the offset of its first byte, which is its name, and its size when it was listed."""
+
+    path: Path
+    start: int
+    size: int
+
+    @property
+    def name(self) -> str:
+        """Twenty digits."""
+        return self.path.name
+
+    @property
+    def end(self) -> int:
+        """The offset behind its last byte."""
+        return self.start + self.size
+
+
+def list_files(folder: Path) -> tuple[list[File], list[str]]:
+    """The files of a sequence in order, and the names of everything else that lies there."""
+    files: list[File] = []
+    strangers: list[str] = []
+    for entry in os.scandir(folder):
+        try:
+            about = entry.stat()
+        except OSError:  # a link to nowhere, or a file that went away
+            strangers.append(entry.name)
+            continue
+        if _NAME.fullmatch(entry.name) and stat.S_ISREG(about.st_mode):
+            files.append(File(Path(entry.path), int(entry.name), about.st_size))
+        else:
+            strangers.append(entry.name)
+    return sorted(files, key=lambda file: file.start), sorted(strangers)
+
+
+class Reading:
+    """Bytes of files by place. Keeps a few of them open; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[Path, int] = OrderedDict()
+        self._lock = Lock()
+
+    def read(self, path: Path, at: int, size: int) -> bytes:
+        """Up to `size` bytes from `at` on; fewer where the file ends."""
+        if at < 0 or size <= 0:
+            return b""
+        with self._lock:
+            descriptor = self._descriptor(path)
+            parts = []
+            while size > 0:
+                part = os.pread(descriptor, min(size, _STEP), at)
+                if not part:
+                    break
+                parts.append(part)
+                at += len(part)
+                size -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def extents(self, path: Path, size: int) -> Iterator[tuple[int, int]]:
+        """Where a file has bytes on disk, in order; what lies between reads as zeros. The whole where nobody knows."""
+        with self._lock:
+            descriptor = self._descriptor(path)
+            found = list(_extents(descriptor, size))
+        yield from found
+
+    def _descriptor(self, path: Path) -> int:
+        descriptor = self._open.pop(path, None)
+        if descriptor is None:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        self._open[path] = descriptor
+        while len(self._open) > _MOST_OPEN:
+            os.close(self._open.popitem(last=False)[1])
+        return descriptor
+
+    def close(self) -> None:
+        """Closes what is open; what is read later opens again."""
+        with self._lock:
+            while self._open:
+                os.close(self._open.popitem()[1])
+
+
+def _extents(descriptor: int, size: int) -> Iterator[tuple[int, int]]:
+    at = 0
+    while at < size:
+        try:
+            start = os.lseek(descriptor, at, os.SEEK_DATA)
+            stop = min(os.lseek(descriptor, start, os.SEEK_HOLE), size)
+        except OSError as problem:
+            if at == 0 and problem.errno != 6:  # ENXIO: nothing but a hole; anything else: nobody knows
+                yield 0, size
+            return
+        if start >= size:
+            return
+        yield start, stop
+        at = stop
+
+
+def first_and_last_byte(reading: Reading, path: Path, start: int, stop: int) -> tuple[int, int] | None:
+    """The places of the first and behind the last byte that is not zero, from `start` up to `stop`; None for none."""
+    extents = [(max(a, start), min(b, stop)) for a, b in reading.extents(path, stop) if b > start]
+    first = next((at for a, b in extents if (at := _first(reading, path, a, b)) is not None), None)
+    if first is None:
+        return None
+    last = next(at for a, b in reversed(extents) if (at := _last(reading, path, a, b)) is not None)
+    return first, last
+
+
+def _first(reading: Reading, path: Path, start: int, stop: int) -> int | None:
+    for at in range(start, stop, _STEP):
+        part = reading.read(path, at, min(_STEP, stop - at))
+        rest = part.lstrip(b"\0")
+        if rest:
+            return at + len(part) - len(rest)
+    return None
+
+
+def _last(reading: Reading, path: Path, start: int, stop: int) -> int | None:
+    at = stop
+    while at > start:
+        begin = max(start, at - _STEP)
+        rest = reading.read(path, begin, at - begin).rstrip(b"\0")
+        if rest:
+            return begin + len(rest)
+        at = begin
+    return None

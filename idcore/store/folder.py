@@ -1,0 +1,174 @@
+"""A whole store folder, read only: its parts, what they span, what is missing. Looks nothing up in it."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from idcore.errors import IdError
+from idcore.layout import CHECKPOINT
+from idcore.message import is_system_topic
+from idcore.store.commitlog import CommitLog, Stored
+from idcore.store.files import Reading
+from idcore.store.index import Index
+from idcore.store.queue import ConsumeQueues
+from idcore.store.words import REASONS
+
+_LARGEST_CONFIG = 64 << 20
+_TEMPORARY = {"lock", "abort", "abort.bak", "checkpoint"}
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Up to which store time each part was flushed, in ms; the last two are of 5.x."""
+
+    physical_timestamp: int
+    queue_timestamp: int
+    index_timestamp: int
+    master_flushed_offset: int
+    confirm_physical_offset: int
+
+
+class StoreFolder:
+    """Opens nothing for writing, ever, and leaves nothing behind."""
+
+    def __init__(self, root: Path, slots: int | None = None) -> None:
+        self.root = root
+        self.reading = Reading()
+        folder = _log_folder(root)
+        try:
+            self.log = CommitLog(folder, self.reading)
+            self.queues = ConsumeQueues(root / "consumequeue", self.reading)
+            self.index = Index(root / "index", self.reading, slots)
+        except OSError as problem:
+            raise _error("no_folder", folder=f"{root} ({problem.strerror})") from None
+
+    def close(self) -> None:
+        """Closes the files that are open."""
+        self.reading.close()
+
+    def __enter__(self) -> StoreFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def aborted(self) -> bool:
+        """Whether the broker is running on it or was killed: a clean stop removes the file abort."""
+        return (self.root / "abort").exists()
+
+    @cached_property
+    def checkpoint(self) -> Checkpoint | None:
+        """None where there is none, or one too short."""
+        path = self.root / "checkpoint"
+        if not path.is_file():
+            return None
+        raw = self.reading.read(path, 0, CHECKPOINT.size)
+        return Checkpoint(*CHECKPOINT.struct.unpack(raw)) if len(raw) == CHECKPOINT.size else None
+
+    @cached_property
+    def topics(self) -> list[str]:
+        """Every topic that has a queue or a configuration; those of the system last."""
+        names = set(self.queues.topics) | set(self._configured)
+        return sorted(names, key=lambda name: (is_system_topic(name), name))
+
+    @cached_property
+    def _configured(self) -> dict[str, Any]:
+        path = self.root / "config" / "topics.json"
+        if not path.is_file() or path.stat().st_size > _LARGEST_CONFIG:
+            return {}
+        try:
+            table = json.loads(path.read_bytes()).get("topicConfigTable")
+        except (ValueError, AttributeError):
+            return {}  # half written, or no JSON: the queues still name the topics
+        return table if isinstance(table, dict) else {}
+
+    @cached_property
+    def first(self) -> Stored | None:
+        """The first record."""
+        return next((found for found in self.log.walk() if isinstance(found, Stored)), None)
+
+    @cached_property
+    def last(self) -> Stored | None:
+        """The last record."""
+        for file in reversed(self.log.files):
+            found = self.log.before(file, file.end)
+            if found:
+                return found
+        return None
+
+    def overview(self) -> dict[str, Any]:
+        """What the folder holds, without reading every record."""
+        log = self.log
+        files = [
+            {
+                "file": file.name, "start": file.start, "bytes": file.size, "on_disk": _on_disk(file.path),
+                "used": max(0, min(file.end, log.end or 0) - file.start),
+            }
+            for file in log.files
+        ]  # fmt: skip
+        gaps = [
+            {"first": left.end, "last": right.start - 1}
+            for left, right in zip(log.files, log.files[1:], strict=False)
+            if left.end < right.start
+        ]
+        overlaps = [
+            {"file": right.name, "begins": right.start, "but_before_it_ends": left.end}
+            for left, right in zip(log.files, log.files[1:], strict=False)
+            if left.end > right.start
+        ]
+        sizes = {file.size for file in log.files}
+        return {
+            "folder": str(self.root), "files": files, "bytes": sum(file.size for file in log.files),
+            "on_disk": sum(file["on_disk"] for file in files), "minimum": log.minimum, "end": log.end,
+            "holes": gaps, "overlaps": overlaps,
+            "short_files": [file.name for file in log.files if file.size < max(sizes)],
+            "first_store_timestamp": self.first.record.store_timestamp if self.first else None,
+            "last_store_timestamp": self.last.record.store_timestamp if self.last else None,
+            "topics": [self._topic(name) for name in self.topics],
+            "index": [
+                {"file": file.path.name, "bytes": file.size, "on_disk": _on_disk(file.path), "slots": file.slots,
+                 "entries": file.entries, **(asdict(file.header) if file.header else {})}
+                for file in self.index.files
+            ],
+            "checkpoint": asdict(self.checkpoint) if self.checkpoint else None,
+            "aborted": self.aborted,
+            "strangers": log.strangers + self.index.strangers,
+        }  # fmt: skip
+
+    def _topic(self, name: str) -> dict[str, Any]:
+        queues = []
+        for queue in self.queues.of(name):
+            first, end = queue.span or (0, 0)
+            queues.append({"queue_id": queue.queue_id, "first": first, "end": end})
+        total = sum(queue["end"] - queue["first"] for queue in queues)
+        return {"topic": name, "system": is_system_topic(name), "messages": total, "queues": queues}
+
+
+def _log_folder(root: Path) -> Path:
+    """The folder with the commit log: root/commitlog, or root itself when the files lie right in it."""
+    try:
+        names = os.listdir(root)
+    except OSError as problem:
+        raise _error("no_folder", folder=f"{root} ({problem.strerror})") from None
+    if "commitlog" in names and (root / "commitlog").is_dir():
+        return root / "commitlog"
+    if any(len(name) == 20 and name.isascii() and name.isdigit() for name in names):
+        return root
+    raise _error("no_log", folder=str(root))
+
+
+def _on_disk(path: Path) -> int:
+    try:
+        return os.stat(path).st_blocks * 512
+    except OSError:
+        return 0
+
+
+def _error(code: str, **values: Any) -> IdError:
+    return IdError(REASONS[code].format_map(values), None, None, None, code, values)

@@ -1,0 +1,203 @@
+"""Index files, read only: which offsets stand under topic#key. A hash is no proof: the caller reads the record."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from idcore.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
+from idcore.message import hash_code
+from idcore.store.files import Reading
+
+SLOTS, ENTRIES = 5_000_000, 20_000_000  # maxHashSlotNum, maxIndexNum
+_NAME = re.compile(r"\d{17}")
+_STEP = 1 << 22
+
+
+def key_of(topic: str, key: str) -> str:
+    """What is hashed."""
+    return f"{topic}#{key}"
+
+
+def key_hash(text: str) -> int:
+    """IndexFile.indexKeyHashMethod: the absolute value, and 0 for the one number that has none."""
+    code = abs(hash_code(text))
+    return 0 if code == 1 << 31 else code
+
+
+def file_size(slots: int, entries: int) -> int:
+    """The bytes of an index file."""
+    return INDEX_HEADER.size + slots * INDEX_SLOT.size + entries * INDEX_ENTRY.size
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry, and the instant it stands for, in whole seconds."""
+
+    place: int
+    key_hash: int
+    physical_offset: int
+    seconds: int
+    previous: int
+    timestamp: int
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first forty bytes."""
+
+    begin_timestamp: int
+    end_timestamp: int
+    begin_physical_offset: int
+    end_physical_offset: int
+    hash_slot_count: int
+    index_count: int
+
+
+class IndexFile:
+    """One index file. How many slots it has stands nowhere in it: it follows from where its entries are."""
+
+    def __init__(self, path: Path, size: int, reading: Reading, slots: int | None = None) -> None:
+        self.path = path
+        self.size = size
+        self._reading = reading
+        self._slots = slots
+
+    @cached_property
+    def header(self) -> Header | None:
+        """None where the file is shorter than a header."""
+        raw = self._reading.read(self.path, 0, INDEX_HEADER.size)
+        return Header(*INDEX_HEADER.struct.unpack(raw)) if len(raw) == INDEX_HEADER.size else None
+
+    @property
+    def entries(self) -> int:
+        """How many entries were written: places count from 1, and the header holds the next one."""
+        return max(0, self.header.index_count - 1) if self.header else 0
+
+    @cached_property
+    def slots(self) -> int | None:
+        """How many slots the file has, None where nothing in it says so."""
+        if self._slots is not None or not self.entries:
+            return self._slots
+        rest = self.size - INDEX_HEADER.size - SLOTS * INDEX_SLOT.size
+        if rest >= 0 and rest % INDEX_ENTRY.size == 0 and self._fits(SLOTS):
+            return SLOTS
+        return next((slots for slots in self._slot_candidates() if self._fits(slots)), None)
+
+    def _slot_candidates(self) -> Iterator[int]:
+        """From every place where the offset of the last entry stands, as the header has it."""
+        header = self.header
+        assert header
+        wanted = INDEX_ENTRY.struct.pack(0, header.end_physical_offset, 0, 0)[4:12]
+        fixed = INDEX_HEADER.size + INDEX_ENTRY.size * self.entries + 4
+        for start, stop in self._reading.extents(self.path, self.size):
+            for begin in range(max(start, fixed), stop, _STEP):
+                raw = self._reading.read(self.path, begin, min(_STEP + 7, stop - begin))
+                at = raw.find(wanted)
+                while at >= 0:
+                    if (begin + at - fixed) % INDEX_SLOT.size == 0 and begin + at > fixed:
+                        yield (begin + at - fixed) // INDEX_SLOT.size
+                    at = raw.find(wanted, at + 1)
+
+    def _fits(self, slots: int) -> bool:
+        """Whether first and last entry are what the header says, and the last is the newest of its slot."""
+        header = self.header
+        first, last = self._entry(1, slots), self._entry(self.entries, slots)
+        if header is None or slots < 1 or first is None or last is None:
+            return False
+        return (
+            first.physical_offset == header.begin_physical_offset
+            and first.previous == 0
+            and last.physical_offset == header.end_physical_offset
+            and last.key_hash >= 0
+            and first.key_hash >= 0
+            and self._newest(last.key_hash, slots) == last.place
+            and self._newest(first.key_hash, slots) >= 1
+        )
+
+    def _newest(self, hashed: int, slots: int) -> int:
+        raw = self._reading.read(self.path, INDEX_HEADER.size + hashed % slots * INDEX_SLOT.size, INDEX_SLOT.size)
+        return INDEX_SLOT.struct.unpack(raw)[0] if len(raw) == INDEX_SLOT.size else 0  # type: ignore[no-any-return]
+
+    def _entry(self, place: int, slots: int) -> Entry | None:
+        at = INDEX_HEADER.size + slots * INDEX_SLOT.size + place * INDEX_ENTRY.size
+        raw = self._reading.read(self.path, at, INDEX_ENTRY.size)
+        if len(raw) < INDEX_ENTRY.size:
+            return None
+        hashed, offset, seconds, previous = INDEX_ENTRY.struct.unpack(raw)
+        begin = self.header.begin_timestamp if self.header else 0
+        return Entry(place, hashed, offset, seconds, previous, begin + 1000 * seconds)
+
+    def look_up(self, key: str) -> list[Entry]:
+        """The entries whose hash is the key's, newest first. A chain that does not lead back in time ends there."""
+        slots = self.slots
+        if not slots:
+            return []
+        hashed = key_hash(key)
+        place, found = self._newest(hashed, slots), []
+        limit = self.header.index_count if self.header else 0
+        while 0 < place <= limit:
+            entry = self._entry(place, slots)
+            if entry is None:
+                break
+            if entry.key_hash == hashed:
+                found.append(entry)
+            if entry.previous >= place:  # it points at an earlier entry, always
+                break
+            place = entry.previous
+        return found
+
+    def all_entries(self) -> Iterator[Entry]:
+        """Every entry, in the order in which they were written."""
+        if self.slots:
+            for place in range(1, self.entries + 1):
+                entry = self._entry(place, self.slots)
+                if entry is None:
+                    return
+                yield entry
+
+
+class Index:
+    """The index files of a store, oldest first."""
+
+    def __init__(self, folder: Path, reading: Reading, slots: int | None = None) -> None:
+        self.files: list[IndexFile] = []
+        self.strangers: list[str] = []
+        if folder.is_dir():
+            for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+                try:
+                    about = entry.stat()
+                except OSError:
+                    self.strangers.append(entry.name)
+                    continue
+                if _NAME.fullmatch(entry.name) and stat.S_ISREG(about.st_mode):
+                    self.files.append(IndexFile(Path(entry.path), about.st_size, reading, slots))
+                else:
+                    self.strangers.append(entry.name)
+
+    def look_up(self, topic: str, key: str) -> list[Entry]:
+        """The entries of a topic and key in all files, newest first, each offset once."""
+        found: dict[int, Entry] = {}
+        for file in reversed(self.files):
+            for entry in file.look_up(key_of(topic, key)):
+                found.setdefault(entry.physical_offset, entry)
+        return list(found.values())
+
+    @property
+    def entries(self) -> int:
+        """How many entries there are in all."""
+        return sum(file.entries for file in self.files)
+
+
+def in_window(entries: Iterable[Entry], begin: int | None, end: int | None) -> list[Entry]:
+    """Those stored from `begin` to `end`, in ms; an entry knows its instant to the second."""
+    return [
+        entry
+        for entry in entries
+        if (begin is None or entry.timestamp + 999 >= begin) and (end is None or entry.timestamp <= end)
+    ]

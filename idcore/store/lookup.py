@@ -1,0 +1,321 @@
+"""`view` in a store folder: an id or a key in, its records or the reason there are none out. Prints nothing."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+from idcore.errors import IdError
+from idcore.ids import ClientId, Clock, OffsetId, UniqId, Verdict, identify
+from idcore.ids.clock import client_sent, from_ms, to_ms, uniq_sent
+from idcore.message import Record, text_of
+from idcore.message import properties as names
+from idcore.store.commitlog import Miss, Stored
+from idcore.store.folder import StoreFolder
+from idcore.store.index import Entry, in_window
+from idcore.store.words import say
+
+# An id that no index leads to is searched for in the log itself, up to so many bytes.
+SEARCHED_MOST = 8 << 30
+# How far a producer can stand from the zone its id is read in, and its clock from the broker's.
+_SLACK = timedelta(hours=27)
+_SHOWN = 10
+
+
+@dataclass(slots=True)
+class Answer:
+    """What one id came to. A record that only a search found has a reason, too: why the index does not lead to it."""
+
+    id: str
+    asked: list[str]
+    copies: list[dict[str, Any]] = field(default_factory=list)
+    reason: str | None = None
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def found(self) -> bool:
+        """Whether there is at least one record."""
+        return bool(self.copies)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The keys of the contract."""
+        return {
+            "id": self.id, "found": self.found, "copies": self.copies, "reason": self.reason,
+            "evidence": self.evidence, "asked": self.asked,
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class _ByKey:
+    """What the index files gave for one key."""
+
+    copies: dict[int, Stored] = field(default_factory=dict)
+    broken: list[Miss] = field(default_factory=list)
+    collisions: int = 0
+    outside: list[Entry] = field(default_factory=list)
+    topics: list[str] = field(default_factory=list)
+
+
+def row_of(stored: Stored, store: StoreFolder | None = None) -> dict[str, Any]:
+    """A record as the contract names its fields."""
+    record = stored.record
+    problem = None
+    try:
+        body = record.plain_body()
+    except IdError as error:
+        body, problem = record.body, str(error)
+    row = {
+        "topic": record.topic, "queue_id": record.queue_id, "queue_offset": record.queue_offset,
+        "commit_log_offset": stored.offset, "store_size": record.size, "sys_flag": record.sys_flag,
+        "flag": record.flag, "born_timestamp": record.born_timestamp, "born_host": str(record.born_host),
+        "store_timestamp": record.store_timestamp, "store_host": str(record.store_host),
+        "body_crc": record.body_crc, "body_crc_ok": record.body_crc_ok, "reconsume_times": record.reconsume_times,
+        "prepared_transaction_offset": record.prepared_transaction_offset, "properties": record.properties,
+        "properties_raw": [list(pair) for pair in record.properties_raw], "tags_code": record.tags_code,
+        "msg_id": record.uniq_id, "offset_msg_id": str(record.offset_id),
+        "body": base64.b64encode(body).decode("ascii"), "body_text": None if problem else text_of(body),
+        "batch": record.in_batch, "body_problem": problem, "file": stored.file,
+    }  # fmt: skip
+    if store is not None:
+        unit = store.queues.unit(record.topic, record.queue_id, record.queue_offset)
+        row["queue_unit"] = None if unit is None else {
+            "physical_offset": unit.physical_offset, "size": unit.size, "tags_code": unit.tags_code,
+            "agrees": (unit.physical_offset, unit.size) == (stored.offset, record.size),
+        }  # fmt: skip
+    return row
+
+
+def has_key(record: Record, key: str) -> bool:
+    """Whether the broker indexed the record under this key."""
+    properties = record.properties
+    return properties.get(names.UNIQ_KEY) == key or key in names.keys_of(properties)
+
+
+class Lookup:
+    """Look-ups in one folder. `begin` and `end` bound the store time, in ms; `clock` reads the ids' own time."""
+
+    def __init__(
+        self,
+        store: StoreFolder,
+        clock: Clock,
+        topic: str | None = None,
+        begin: int | None = None,
+        end: int | None = None,
+        searched_most: int = SEARCHED_MOST,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._topic = topic
+        self._window = (begin, end)
+        self._searched_most = searched_most
+
+    def view(self, text: str) -> Answer:
+        """As an offset id first, then as what it is under every topic that could hold it, then by search."""
+        verdict = identify(text, None, "any")
+        answer = Answer(text, [str(self._store.root)])
+        missed = None
+        offset_id = _offset_reading(verdict)
+        if offset_id is not None:
+            outcome = self._store.log.look(offset_id.physical_offset)
+            if isinstance(outcome, Stored):
+                self._at_offset(answer, offset_id, outcome)
+                if str(outcome.record.store_host) == offset_id.address or not _is_uniq_first(verdict):
+                    self._also_key(answer, text)
+                    return answer
+                answer.copies = []  # somebody else's record: the id reads as a uniq id as well
+                answer.evidence = {}
+            else:
+                missed = outcome
+        self._by_key(answer, text)
+        if answer.copies:
+            return answer
+        if missed is not None and (answer.reason in (None, "unknown", "not_an_id")):
+            answer.reason = missed.reason
+            answer.evidence = {**missed.evidence, **_address(offset_id, self._store)}
+        self._explain(answer, verdict)
+        return answer
+
+    def _at_offset(self, answer: Answer, offset_id: OffsetId, stored: Stored) -> None:
+        answer.copies = [row_of(stored, self._store)]
+        self._warn(answer, [stored])
+        host = stored.record.store_host
+        if str(host) != offset_id.address:
+            answer.evidence["address"] = {"in_id": offset_id.address, "in_record": str(host)}
+
+    def _also_key(self, answer: Answer, text: str) -> None:
+        """A proxy writes offset ids into UNIQ_KEY, and an application may: records that have this one as their key."""
+        topics = self._store.topics if self._topic is None else [self._topic]
+        at = {copy["commit_log_offset"] for copy in answer.copies}
+        more = [stored for offset, stored in sorted(self._look_up(text, topics).copies.items()) if offset not in at]
+        if more:
+            answer.evidence["as_key_of"] = [stored.offset for stored in more]
+            rows = [row_of(stored, self._store) for stored in more]
+            # with another broker's address in it, the id more likely is a key than a place in this log
+            answer.copies = rows + answer.copies if "address" in answer.evidence else answer.copies + rows
+            self._warn(answer, more)
+
+    def _warn(self, answer: Answer, copies: Iterable[Stored]) -> None:
+        """What is wrong with records that are there."""
+        for name, problem, wrong in (
+            ("body_crc", "the stored body has another CRC, so it was damaged", lambda record: not record.body_crc_ok),
+            ("half_written", "the record ends in zeros, so it was half written", lambda record: record.half_written),
+        ):
+            places = [str(stored.offset) for stored in copies if wrong(stored.record)]
+            if places:
+                answer.evidence[name] = f"{problem}: {', '.join(places)}"
+
+    # by key
+
+    def _by_key(self, answer: Answer, key: str) -> None:
+        topics = [self._topic] if self._topic is not None else self._store.topics
+        result = self._look_up(key, topics)
+        evidence: dict[str, Any] = {"topics_asked": len(topics), "index_files": len(self._store.index.files)}
+        if self._topic is not None:
+            evidence["topic"] = self._topic
+        if result.collisions:
+            evidence["hash_collisions"] = result.collisions
+        if result.copies:
+            answer.copies = [row_of(stored, self._store) for _, stored in sorted(result.copies.items())]
+            if result.broken:
+                evidence["copies_gone"] = [{"reason": miss.reason, **miss.evidence} for miss in result.broken]
+            if result.outside:
+                evidence["outside_window"] = len(result.outside)
+            answer.evidence = evidence
+            self._warn(answer, result.copies.values())
+            return
+        answer.evidence = evidence
+        if self._topic is not None and self._elsewhere(answer, key):
+            return
+        if result.broken:
+            miss = result.broken[0]
+            answer.reason = miss.reason
+            evidence.update(miss.evidence)
+        elif result.outside:
+            answer.reason = "window"
+            begin, end = self._window
+            evidence.update(begin=begin, end=end, stored=sorted({entry.timestamp for entry in result.outside})[:_SHOWN])
+        elif not self._search(answer, key):
+            answer.reason = "unknown"
+
+    def _look_up(self, key: str, topics: Iterable[str]) -> _ByKey:
+        result = _ByKey()
+        for topic in topics:
+            entries = self._store.index.look_up(topic, key)
+            inside = in_window(entries, *self._window)
+            hits = 0
+            for entry in entries:
+                outcome = self._store.log.look(entry.physical_offset)
+                if isinstance(outcome, Miss):
+                    result.broken.append(outcome)
+                elif outcome.record.topic != topic or not has_key(outcome.record, key):
+                    result.collisions += 1
+                elif entry in inside:
+                    result.copies[outcome.offset] = outcome
+                    hits += 1
+                else:
+                    result.outside.append(entry)
+            if hits:
+                result.topics.append(topic)
+        return result
+
+    def _elsewhere(self, answer: Answer, key: str) -> bool:
+        """Whether the topic that was given is the reason."""
+        others = [topic for topic in self._store.topics if topic != self._topic]
+        known = len(others) < len(self._store.topics)
+        result = self._look_up(key, others)
+        if result.topics:
+            answer.evidence.update(found_under=result.topics, offsets=sorted(result.copies)[:_SHOWN])
+        if not known:
+            answer.reason = "topic_unknown"
+            answer.evidence["topics_known"] = len(others)
+        elif result.topics:
+            answer.reason = "wrong_topic"
+        return answer.reason is not None
+
+    def _search(self, answer: Answer, key: str) -> bool:
+        """Whether the log itself holds the key, past the index."""
+        log = self._store.log
+        found, searched = log.search(key.encode("utf-8", "replace"), self._searched_most) if key else ([], 0)
+        evidence = answer.evidence
+        evidence.update(searched=searched, log_bytes=sum(file.size for file in log.files))
+        keyed = [stored for stored in found if has_key(stored.record, key)]
+        overridden = [stored for stored in found if _overridden(stored.record, key)]
+        hits = keyed or overridden
+        if not hits:
+            return False
+        if self._topic is not None and not any(stored.record.topic == self._topic for stored in hits):
+            answer.reason = "wrong_topic"
+            evidence["found_under"] = sorted({stored.record.topic for stored in hits})
+            return True
+        hits = [stored for stored in hits if self._topic in (None, stored.record.topic)]
+        answer.reason = "index_lost"
+        answer.copies = [row_of(stored, self._store) for stored in hits]
+        evidence["index_entries"] = self._store.index.entries
+        self._warn(answer, hits)
+        if not keyed:
+            shared = sorted({stored.record.uniq_id or "" for stored in hits})
+            evidence["batch"] = (
+                "a 5.x broker appended the batch's own id to each of its messages, and indexed that one: "
+                + ", ".join(shared)
+            )
+        return True
+
+    # the id itself
+
+    def _explain(self, answer: Answer, verdict: Verdict) -> None:
+        """What the id says about its being missed, where nothing in the store does."""
+        if answer.reason not in (None, "unknown"):
+            return
+        if verdict.best is None:
+            answer.reason = "not_an_id"
+            return
+        answer.reason = "unknown"
+        instant = None
+        # an id of a zone further east is of later than now, read in this one
+        clock = replace(self._clock, reference=self._clock.reference + _SLACK)
+        for reading in verdict.readings:
+            if isinstance(reading.id, UniqId):
+                instant, _ = uniq_sent(reading.id, clock)
+            elif isinstance(reading.id, ClientId):
+                instant, _ = client_sent(reading.id, clock)
+            if instant is not None:
+                break
+        first, last = self._store.first, self._store.last
+        if instant is None or first is None or last is None:
+            return
+        answer.evidence.update(
+            sent_at=instant.at.isoformat(),
+            zone_source=instant.zone_source,
+            first_store_time=from_ms(first.record.store_timestamp).isoformat(),
+            last_store_time=from_ms(last.record.store_timestamp).isoformat(),
+        )
+        if to_ms(instant.at + _SLACK) < first.record.store_timestamp:
+            answer.reason = "expired"
+            answer.evidence["minimum"] = self._store.log.minimum
+
+
+def _offset_reading(verdict: Verdict) -> OffsetId | None:
+    return next((reading.id for reading in verdict.readings if isinstance(reading.id, OffsetId)), None)
+
+
+def _is_uniq_first(verdict: Verdict) -> bool:
+    return verdict.best is not None and isinstance(verdict.best.id, UniqId)
+
+
+def _address(offset_id: OffsetId | None, store: StoreFolder) -> dict[str, Any]:
+    """The address of an id beside that of the store, where they differ."""
+    if offset_id is None or store.last is None or str(store.last.record.store_host) == offset_id.address:
+        return {}
+    return {"address": {"in_id": offset_id.address, "in_store": str(store.last.record.store_host)}}
+
+
+def _overridden(record: Record, key: str) -> bool:
+    return any(name == names.UNIQ_KEY and value == key for name, value in record.properties_raw)
+
+
+def sentence(answer: Answer) -> str:
+    """The reason in words, empty for a record that was found as it should be."""
+    return "" if answer.reason is None else say(answer.reason, {"id": answer.id, **answer.evidence})

@@ -1,0 +1,133 @@
+"""Consume queues, read only: which record stands at which place of a topic's queue. Opens no commit log."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from idcore.layout import QUEUE_UNIT
+from idcore.store.files import File, Reading, list_files
+
+_UNITS_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One place of a queue."""
+
+    queue_offset: int
+    physical_offset: int
+    size: int
+    tags_code: int
+
+    @property
+    def is_filler(self) -> bool:
+        """Nothing was written here: zeros, or what ConsumeQueue.fillPreBlank puts before a queue's first place."""
+        return not self.size or (self.physical_offset == 0 and self.size == 0x7FFFFFFF)
+
+
+class ConsumeQueue:
+    """The files of one queue of one topic."""
+
+    def __init__(self, topic: str, queue_id: int, folder: Path, reading: Reading) -> None:
+        self.topic = topic
+        self.queue_id = queue_id
+        self._reading = reading
+        self.files, self.strangers = list_files(folder)
+
+    def unit(self, queue_offset: int) -> Unit | None:
+        """The unit at a place, if it was written."""
+        at = queue_offset * QUEUE_UNIT.size
+        file = next((file for file in self.files if file.start <= at and at + QUEUE_UNIT.size <= file.end), None)
+        if file is None:
+            return None
+        raw = self._reading.read(file.path, at - file.start, QUEUE_UNIT.size)
+        if len(raw) < QUEUE_UNIT.size:
+            return None
+        unit = Unit(queue_offset, *QUEUE_UNIT.struct.unpack(raw))
+        return None if unit.is_filler else unit
+
+    def units(self) -> Iterator[Unit]:
+        """Every unit that was written, in order."""
+        for file in self.files:
+            yield from self._units_of(file)
+
+    def _units_of(self, file: File) -> Iterator[Unit]:
+        step = _UNITS_AT_ONCE * QUEUE_UNIT.size
+        for begin in range(0, file.size, step):
+            raw = self._reading.read(file.path, begin, min(step, file.size - begin))
+            place = (file.start + begin) // QUEUE_UNIT.size
+            if not raw.strip(b"\0"):
+                continue
+            whole = len(raw) - len(raw) % QUEUE_UNIT.size
+            for number, values in enumerate(QUEUE_UNIT.struct.iter_unpack(raw[:whole])):
+                unit = Unit(place + number, *values)
+                if not unit.is_filler:
+                    yield unit
+
+    @cached_property
+    def span(self) -> tuple[int, int] | None:
+        """The first place and the place behind the last, None for an empty queue; found without reading all."""
+        first = last = None
+        for file in self.files:
+            first = next(self._units_of(file), None)
+            if first:
+                break
+        for file in reversed(self.files):
+            last = self._last_of(file)
+            if last:
+                break
+        return None if first is None or last is None else (first.queue_offset, last.queue_offset + 1)
+
+    def _last_of(self, file: File) -> Unit | None:
+        # Written from the front: the border between units and zeros is found by halving.
+        low, high = 0, file.size // QUEUE_UNIT.size
+        base = file.start // QUEUE_UNIT.size
+        if high and (unit := self._raw_unit(file, high - 1, base)) and not unit.is_filler:
+            return unit
+        while low < high:
+            middle = (low + high) // 2
+            unit = self._raw_unit(file, middle, base)
+            if unit is not None and unit.size:
+                low = middle + 1
+            else:
+                high = middle
+        found = self._raw_unit(file, low - 1, base) if low else None
+        return None if found is None or found.is_filler else found
+
+    def _raw_unit(self, file: File, number: int, base: int) -> Unit | None:
+        raw = self._reading.read(file.path, number * QUEUE_UNIT.size, QUEUE_UNIT.size)
+        return Unit(base + number, *QUEUE_UNIT.struct.unpack(raw)) if len(raw) == QUEUE_UNIT.size else None
+
+
+class ConsumeQueues:
+    """All queues of a store, by topic and queue id, as their folders are named."""
+
+    def __init__(self, folder: Path, reading: Reading) -> None:
+        self._queues: dict[tuple[str, int], Path] = {}
+        if folder.is_dir():
+            for topic in os.scandir(folder):
+                if not topic.is_dir():
+                    continue
+                for queue in os.scandir(topic.path):
+                    if queue.is_dir() and queue.name.isascii() and queue.name.isdigit():
+                        self._queues[topic.name, int(queue.name)] = Path(queue.path)
+        self._reading = reading
+
+    @property
+    def topics(self) -> list[str]:
+        """The topics that have a queue here."""
+        return sorted({topic for topic, _ in self._queues})
+
+    def of(self, topic: str) -> list[ConsumeQueue]:
+        """A topic's queues, by number."""
+        numbers = sorted(number for name, number in self._queues if name == topic)
+        return [ConsumeQueue(topic, number, self._queues[topic, number], self._reading) for number in numbers]
+
+    def unit(self, topic: str, queue_id: int, queue_offset: int) -> Unit | None:
+        """The unit of one place. A topic out of a record is only compared with folders, never joined to a path."""
+        folder = self._queues.get((topic, queue_id))
+        return None if folder is None else ConsumeQueue(topic, queue_id, folder, self._reading).unit(queue_offset)

@@ -1,0 +1,36 @@
+"""The words of a look-up in a store: why a record is not there, and what is odd about one that is. Decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# The codes are a contract (`reason` of `view`); each sentence is filled from the evidence.
+REASONS: dict[str, str] = {
+    "before_minimum": "offset {offset} is below {minimum}, where the commit log begins now: the file was deleted",
+    "beyond_end": "offset {offset} is past the end of the commit log, {end}",
+    "mid_record": "offset {offset} is byte {byte} (field {field}) of the record that begins at {record_offset}",
+    "blank": "offset {offset} is in the blank record that fills its file from {blank_offset} on",
+    "hole": "bytes {first} to {last} of the commit log are not in this copy",
+    "damaged": "the bytes from {first} on are no record: {problem}",
+    "expired": "the id is of {sent_at}; the store begins at {first_store_time}",
+    "wrong_topic": "there is no {id} under {topic}; it is under {found_under}",
+    "topic_unknown": "this store has no topic {topic}",
+    "index_lost": "no index file leads to it; the record was found by searching the commit log",
+    "window": "there are entries, but none from {begin} to {end}",
+    "not_an_id": "{id!r} is no id, and no message has it as a key ({topics_asked} topics asked)",
+    "unknown": "no record has this id ({topics_asked} topics asked, {searched} of {log_bytes} bytes searched)",
+    # of the folder as a whole
+    "no_folder": "{folder} is not a folder that can be read",
+    "no_log": "{folder} has no commit log: a store has a folder commitlog with files of 20 digits",
+}
+
+
+def say(reason: str, evidence: Mapping[str, Any]) -> str:
+    """The sentence of a reason; what the evidence does not hold is a question mark."""
+    return REASONS[reason].format_map(_Known(evidence))
+
+
+class _Known(dict[str, Any]):
+    def __missing__(self, key: str) -> str:
+        return "?"

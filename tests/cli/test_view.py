@@ -1,0 +1,215 @@
+"""`python -m idcore view --store` from the outside: keys, reasons, exit codes, one line of error and no traceback."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore.__main__ import main
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+KEYS = {"id", "found", "copies", "reason", "evidence", "asked"}
+RECORD = {
+    "topic", "queue_id", "queue_offset", "commit_log_offset", "store_size", "sys_flag", "flag", "born_timestamp",
+    "born_host", "store_timestamp", "store_host", "body_crc", "body_crc_ok", "reconsume_times",
+    "prepared_transaction_offset", "properties", "properties_raw", "tags_code", "msg_id", "offset_msg_id", "body",
+    "body_text", "batch",
+}  # fmt: skip
+
+
+@dataclass
+class Done:
+    """What a command came to."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def view(*arguments: str, text: str | None = None) -> Done:
+    """In this process: a new one takes seconds on a busy machine."""
+    out, err, kept = io.StringIO(), io.StringIO(), sys.stdin
+    sys.stdin = io.TextIOWrapper(io.BytesIO((text or "").encode()))
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            status = main(["view", *arguments])
+    finally:
+        sys.stdin = kept
+    return Done(status, out.getvalue(), err.getvalue())
+
+
+def rows(done: Done) -> list[dict[str, Any]]:
+    assert "Traceback" not in done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("real")
+    with tarfile.open(ROOT / "tests" / "vectors" / "store.tar.gz") as tar:
+        tar.extractall(folder, filter="data")
+    return folder / "store"
+
+
+def test_a_record_has_every_field_of_the_contract(store: Path) -> None:
+    done = view("--store", str(store), "CB0071156B7B4E0E2F2A691B8D0B0000", "7F000001000055970000000000000000")
+    assert done.returncode == 0
+    first, second = rows(done)
+    for row in (first, second):
+        assert set(row) == KEYS
+        assert (row["found"], row["reason"], row["asked"]) == (True, None, [str(store)])
+        (copy,) = row["copies"]
+        assert set(copy) >= RECORD
+    assert first["copies"] == second["copies"]
+    copy = first["copies"][0]
+    assert base64.b64decode(copy["body"]) == b"plain message 0 of prodA xxxxxxxx"
+    assert copy["body_text"] == "plain message 0 of prodA xxxxxxxx"
+    assert (copy["born_host"], copy["store_host"]) == ("127.0.0.1:47444", "127.0.0.1:21911")
+    assert copy["properties"]["UNIQ_KEY"] == copy["msg_id"] == first["id"]
+    assert ["UNIQ_KEY", first["id"]] in copy["properties_raw"]
+    assert (copy["body_crc_ok"], copy["batch"], copy["tags_code"]) == (True, False, 0)
+    assert first["evidence"]["topics_asked"] == 21
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["7F0000010000559700000000000000F7"], "mid_record"),
+        (["7F0000010000559700000000000FFECD"], "blank"),
+        (["7F00000100005597000000000015F1DF"], "beyond_end"),
+        (["0A0000010000559700000000000000F7"], "mid_record"),
+        (["CB0071156B7B4E0E2F2A691B8D0B0000", "--topic", "Orders"], "wrong_topic"),
+        (["CB0071156B7B4E0E2F2A691B8D0B0000", "--topic", "Nowhere"], "topic_unknown"),
+        (["CB0071156B7B4E0E2F2A691B8D0B0000", "--to", "2026-11-20T00:00:00Z"], "window"),
+        (["order-10017", "--from", "2026-11-22T00:00:00Z"], "window"),
+        (["not-a-key"], "not_an_id"),
+        (["ORDER-10017"], "not_an_id"),
+        (["AC110001473C7D4991AD336AEA5703E0", "--at", "2026-11-21T08:00:00Z", "--zone", "UTC"], "expired"),
+        (["CB0071156B7B4E0E2F2A691B8D0BFFFF", "--at", "2026-11-21T08:00:00Z", "--zone", "+08:00"], "unknown"),
+    ],
+)  # fmt: skip
+def test_every_miss_has_its_reason_and_its_evidence(store: Path, arguments: list[str], reason: str) -> None:
+    done = view("--store", str(store), *arguments)
+    assert done.returncode == 1
+    (row,) = rows(done)
+    assert set(row) == KEYS
+    assert (row["found"], row["copies"], row["reason"]) == (False, [], reason)
+    assert row["evidence"]
+    if reason == "wrong_topic":
+        assert row["evidence"]["found_under"] == ["VectorTopic"]
+    if arguments[0].startswith("0A000001"):
+        assert row["evidence"]["address"] == {"in_id": "10.0.0.1:21911", "in_store": "127.0.0.1:21911"}
+
+
+def test_a_differing_address_is_said_not_judged(store: Path) -> None:
+    done = view("--store", str(store), "0A000001000055970000000000000000")
+    assert done.returncode == 0
+    (row,) = rows(done)
+    assert row["found"]
+    assert row["evidence"]["address"] == {"in_id": "10.0.0.1:21911", "in_record": "127.0.0.1:21911"}
+
+
+def test_an_index_that_is_lost_is_said_and_the_record_found(store: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(store, tmp_path / "copy"))
+    shutil.rmtree(copy / "index")
+    done = view("--store", str(copy), "CB0071156B7B4E0E2F2A691B8D0B0000", "order-10017")
+    assert done.returncode == 0
+    first, second = rows(done)
+    assert (first["found"], first["reason"]) == (True, "index_lost")
+    assert [copy["commit_log_offset"] for copy in first["copies"]] == [0]
+    assert (second["reason"], len(second["copies"]) >= 3) == ("index_lost", True)
+    shutil.rmtree(copy / "consumequeue")
+    shutil.rmtree(copy / "config")
+    (row,) = rows(view("--store", str(copy), "CB0071156B7B4E0E2F2A691B8D0B0000"))
+    assert (row["found"], row["reason"]) == (True, "index_lost")
+
+
+def test_all_copies_of_a_retried_message_are_shown(store: Path) -> None:
+    (row,) = rows(view("--store", str(store), "CB0071156B7B4E0E2F2A691BA5A307BD"))
+    topics = [copy["topic"] for copy in row["copies"]]
+    assert topics.count("VectorTopic") == 2
+    assert "SCHEDULE_TOPIC_XXXX" in topics
+    assert any(topic.startswith("%RETRY%") for topic in topics)
+    offsets = [copy["commit_log_offset"] for copy in row["copies"]]
+    assert offsets == sorted(set(offsets))
+    times = {copy["reconsume_times"] for copy in row["copies"]}
+    assert {0, 1, 2} <= times
+
+
+def test_ids_come_from_standard_input_too(store: Path) -> None:
+    text = (
+        "CB0071156B7B4E0E2F2A691B8D0B0000\nmy-own-unique-key\n\n"
+        "SendResult [msgId=CB0071156B7B4E0E2F2A691B8D7D0001, offsetMsgId=7F0000010000559700000000000000F6]\n"
+    )
+    for arguments in (["-"], []):
+        done = view("--store", str(store), *arguments, text=text)
+        assert done.returncode == 0, done.stderr
+        found = rows(done)
+        assert [row["copies"][0]["commit_log_offset"] for row in found] == [0, 592_323, 246, 246]
+    joined = "CB0071156B7B4E0E2F2A691B8D0B0000,CB0071156B7B4E0E2F2A691B8D7D0001"
+    assert len(rows(view("--store", str(store), joined))) == 2
+    assert [row["id"] for row in rows(view("--store", str(store), "a,b"))] == ["a,b"]
+
+
+def test_the_table_is_for_people(store: Path) -> None:
+    done = view("--store", str(store), "--format", "table", "CB0071156B7B4E0E2F2A691B8D0B0000", "nothing")
+    assert done.returncode == 1
+    assert "1 record\n" in done.stdout
+    assert "2026-11-21T01:50:13.316+00:00" in done.stdout
+    assert "nothing: not found (not_an_id): 'nothing' is no id" in done.stdout
+    assert "?" not in done.stdout
+
+
+@pytest.mark.parametrize("text", ["", " ", "\x00", "é" * 500, "-1", "%s%n", "../../etc/passwd", "'", "F" * 32])
+def test_odd_texts_are_looked_up_as_they_stand(store: Path, text: str) -> None:
+    done = (
+        view("--store", str(store), "--format", "json", "-", text=text + "\n")
+        if "\x00" in text
+        else view("--store", str(store), "--format", "json", "--", text)
+    )
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 1
+    for row in rows(done):
+        assert row["found"] is False
+        assert row["reason"]
+
+
+def test_nothing_to_ask_is_status_3_and_wrong_usage_2(store: Path, tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        done = view("--store", str(folder), "x")
+        assert (done.returncode, done.stdout) == (3, "")
+        assert done.stderr.startswith("idcore: ")
+        assert done.stderr.count("\n") == 1
+    assert view("x").returncode == 2
+    assert view("--store", str(store), "--from", "yesterday", "x").returncode == 2
+    assert view("--store", str(store), "--format", "xml", "x").returncode == 2
+
+
+def test_as_a_process_of_its_own(store: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "idcore", "view", "--store", str(store), "CB0071156B7B4E0E2F2A691B8D0B0000", "x"],
+        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert [json.loads(line)["found"] for line in done.stdout.splitlines()] == [True, False]
+    assert done.stderr == ""
+
+
+def test_an_offset_id_that_an_application_used_as_its_own_shows_both(store: Path) -> None:
+    (row,) = rows(view("--store", str(store), "7F0000010000555D0000000000000000"))
+    keyed = [copy["commit_log_offset"] for copy in row["copies"] if copy["msg_id"] == row["id"]]
+    assert row["evidence"]["as_key_of"] == keyed
+    assert 592_560 in keyed
+    assert row["evidence"]["address"] == {"in_id": "127.0.0.1:21853", "in_record": "127.0.0.1:21911"}
+    assert row["copies"][-1]["commit_log_offset"] == 0

@@ -1,0 +1,324 @@
+"""Damaged, cut, sparse, misnamed and growing files: a clear answer each time, never a wrong record, never a crash."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from idcore.errors import IdError
+from idcore.ids import Clock
+from idcore.message import Host, Record
+from idcore.store import Blank, CommitLog, Lookup, Miss, Skipped, Stored, StoreFolder
+from idcore.store.append import Settings
+from idcore.store.writer import StoreWriter
+
+CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
+HOST = Host(bytes((127, 0, 0, 1)), 10911)
+FIRST, SECOND = "00000000000000000000", "00000000000001048576"
+
+
+def record(number: int, body: bytes | None = None) -> Record:
+    return Record.of(
+        "T", f"body {number}".encode() if body is None else body, f"UNIQ_KEY\x01ID{number}\x02KEYS\x01k{number}\x02",
+        queue_id=0, born_timestamp=1_000 + number, born_host=HOST, store_host=HOST,
+    )  # fmt: skip
+
+
+SMALL = Settings(4_096, 200, 50, 100, 2_000)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A hundred records in files of 4 KiB."""
+    with StoreWriter(tmp_path / "small", SMALL) as writer:
+        for number in range(100):
+            assert writer.put(record(number), 1_795_000_000_000 + number).records
+    return tmp_path / "small"
+
+
+def records_of(root: Path) -> dict[int, Record]:
+    return {step.offset: step.record for step in CommitLog(root / "commitlog").walk() if isinstance(step, Stored)}
+
+
+def damage(path: Path, at: int, raw: bytes) -> None:
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(raw)
+
+
+def look(root: Path, offset: int) -> Stored | Miss:
+    return CommitLog(root / "commitlog").look(offset)
+
+
+def test_zeros_in_the_middle_are_a_hole_and_the_rest_is_read(copy: Path, real_records: list[Stored]) -> None:
+    first, last = real_records[100], real_records[109]
+    damage(copy / "commitlog" / FIRST, first.offset, bytes(last.end - first.offset))
+    found = look(copy, real_records[105].offset)
+    assert isinstance(found, Miss)
+    assert (found.reason, found.evidence["first"], found.evidence["last"]) == ("hole", first.offset, last.end - 1)
+    steps = list(CommitLog(copy / "commitlog").walk())
+    (skipped,) = [step for step in steps if isinstance(step, Skipped)]
+    assert (skipped.offset, skipped.end, skipped.zeros) == (first.offset, last.end, True)
+    assert sum(isinstance(step, Stored) for step in steps) == 4_535
+
+
+def test_rubbish_in_the_middle_is_skipped_and_named(copy: Path, real_records: list[Stored]) -> None:
+    first, last = real_records[200], real_records[203]
+    rng = random.Random(1)
+    damage(copy / "commitlog" / FIRST, first.offset, rng.randbytes(last.end - first.offset))
+    steps = list(CommitLog(copy / "commitlog").walk())
+    (skipped,) = [step for step in steps if isinstance(step, Skipped)]
+    assert (skipped.offset, skipped.end, skipped.zeros) == (first.offset, last.end, False)
+    assert skipped.field == "magic"
+    assert sum(isinstance(step, Stored) for step in steps) == 4_541
+    for stored in (first, last):
+        found = look(copy, stored.offset)
+        assert isinstance(found, Miss)
+        assert found.reason == "damaged"
+        assert (found.evidence["first"], found.evidence["last"]) == (first.offset, last.end - 1)
+        assert found.evidence["field"] == "magic"
+
+
+def test_a_flipped_bit_of_a_body_is_said_and_one_of_a_length_is_damage(copy: Path, real_records: list[Stored]) -> None:
+    stored = real_records[300]
+    raw = (copy / "commitlog" / FIRST).read_bytes()
+    body_at = raw.index(stored.record.body, stored.offset)
+    damage(copy / "commitlog" / FIRST, body_at, bytes([raw[body_at] ^ 1]))
+    with StoreFolder(copy) as store:
+        answer = Lookup(store, CLOCK).view(str(stored.record.offset_id))
+        assert answer.found
+        assert answer.copies[0]["body_crc_ok"] is False
+        assert "body_crc" in answer.evidence
+        by_key = Lookup(store, CLOCK).view(stored.record.uniq_id or "")
+        assert by_key.copies[0]["body_crc_ok"] is False
+        assert str(stored.offset) in by_key.evidence["body_crc"]
+    damage(copy / "commitlog" / FIRST, stored.offset + 3, b"\x01")
+    found = look(copy, stored.offset)
+    assert isinstance(found, Miss)
+    assert (found.reason, found.evidence["field"]) == ("damaged", "properties_length")
+    assert found.evidence["problem"]
+    with StoreFolder(copy) as store:
+        answer = Lookup(store, CLOCK).view(stored.record.uniq_id or "")
+        assert (answer.found, answer.reason) == (False, "damaged")
+
+
+def test_a_file_that_lies_at_the_wrong_place_is_not_believed(copy: Path, real_records: list[Stored]) -> None:
+    shutil.copyfile(copy / "commitlog" / FIRST, copy / "commitlog" / SECOND)
+    steps = list(CommitLog(copy / "commitlog").walk())
+    assert all(step.offset < 1_048_576 for step in steps if isinstance(step, Stored))
+    skipped = [step for step in steps if isinstance(step, Skipped)]
+    assert skipped[0].offset == 1_048_576
+    assert "belongs at 0" in skipped[0].problem
+    found = look(copy, 1_048_576)
+    assert isinstance(found, Miss)
+    assert (found.reason, found.evidence["field"]) == ("damaged", "physical_offset")
+
+
+def test_a_missing_file_is_a_hole_and_deleted_ones_are_below_the_minimum(small: Path) -> None:
+    names = sorted(path.name for path in (small / "commitlog").iterdir())
+    assert len(names) > 2
+    whole = records_of(small)
+    (small / "commitlog" / names[1]).unlink()
+    found = look(small, 4_096)
+    assert isinstance(found, Miss)
+    assert (found.reason, found.evidence["first"], found.evidence["last"]) == ("hole", 4_096, 8_191)
+    with StoreFolder(small) as store:
+        assert store.overview()["holes"] == [{"first": 4_096, "last": 8_191}]
+        gone = next(number for number, offset in enumerate(whole) if 4_096 <= offset < 8_192)
+        answer = Lookup(store, CLOCK).view(f"ID{gone}")
+        assert (answer.found, answer.reason) == (False, "hole")
+    steps = list(CommitLog(small / "commitlog").walk())
+    (skipped,) = [step for step in steps if isinstance(step, Skipped)]
+    assert (skipped.offset, skipped.end, skipped.missing) == (4_096, 8_192, True)
+    (small / "commitlog" / names[0]).unlink()
+    found = look(small, 0)
+    assert isinstance(found, Miss)
+    assert (found.reason, found.evidence["minimum"]) == ("before_minimum", 8_192)
+    with StoreFolder(small) as store:
+        answer = Lookup(store, CLOCK).view("ID0")
+        assert (answer.found, answer.reason) == (False, "before_minimum")
+        assert answer.evidence["minimum"] == 8_192
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 7, 8, 90, 91, 100, 1_000, 4_095])
+def test_a_last_file_that_is_cut_ends_where_its_last_whole_record_ends(small: Path, size: int) -> None:
+    names = sorted(path.name for path in (small / "commitlog").iterdir())
+    whole = records_of(small)
+    os.truncate(small / "commitlog" / names[-1], size)
+    kept = records_of(small)
+    begin = int(names[-1])
+    assert kept == {o: r for o, r in whole.items() if o < begin or o + r.size <= begin + size}
+    end = max(o + r.size for o, r in kept.items())
+    log = CommitLog(small / "commitlog")
+    for offset in set(whole) - set(kept):
+        found = log.look(offset)
+        assert isinstance(found, Miss)
+        assert found.reason in ("beyond_end", "damaged")
+        if found.reason == "beyond_end":
+            assert found.evidence["end"] in (end, begin)
+
+
+def test_a_cut_inside_the_log_is_a_hole(small: Path) -> None:
+    names = sorted(path.name for path in (small / "commitlog").iterdir())
+    os.truncate(small / "commitlog" / names[1], 1_000)
+    found = look(small, 4_096 + 2_000)
+    assert isinstance(found, Miss)
+    assert (found.reason, found.evidence["first"], found.evidence["last"]) == ("hole", 5_096, 8_191)
+    with StoreFolder(small) as store:
+        assert store.overview()["short_files"] == [names[1]]
+
+
+def test_bytes_inside_a_body_that_look_like_a_record_are_not_one(tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "s", Settings(1 << 16, 200, 50, 100)) as writer:
+        first = writer.put(record(0), 5).records[0]
+        outer = record(1, b"x" * 500)
+        body_at = first.size + bytes(outer).index(b"x" * 500)
+        inner = record(9).placed(0, body_at + 10, 5)
+        body = (b"y" * 10 + bytes(inner)).ljust(500, b"z")
+        put = writer.put(record(1, body), 6)
+        assert put.records
+        writer.put(record(2), 7)
+    found = look(tmp_path / "s", body_at + 10)
+    assert isinstance(found, Miss)
+    assert (found.reason, found.evidence["record_offset"], found.evidence["field"]) == (
+        "mid_record",
+        first.size,
+        "body",
+    )
+    assert list(records_of(tmp_path / "s")) == [0, first.size, first.size + put.records[0].size]
+
+
+def test_a_log_that_is_being_written_shows_what_is_whole(tmp_path: Path) -> None:
+    root = tmp_path / "s"
+    writer = StoreWriter(root, SMALL)
+    for number in range(5):
+        writer.put(record(number), number + 1)
+    assert (root / "abort").exists()
+    before = CommitLog(root / "commitlog")
+    end = before.end
+    assert list(records_of(root)) and end == writer.end
+    half = bytes(record(5).placed(5, writer.end, 9))
+    for size in range(1, len(half)):
+        damage(root / "commitlog" / FIRST, writer.end, half[:size])
+        log = CommitLog(root / "commitlog")
+        whole = [step for step in log.walk() if isinstance(step, Stored) and not step.record.half_written]
+        assert len(whole) == 5
+        found = log.look(writer.end)
+        if isinstance(found, Stored):  # all but the end of its properties is there: a broker takes it, too
+            assert found.record.half_written
+            with StoreFolder(root) as store:
+                answer = Lookup(store, CLOCK).view(str(found.record.offset_id))
+            assert "half_written" in answer.evidence
+            continue
+        assert isinstance(found, Miss)
+        assert found.reason in ("damaged", "beyond_end")
+    damage(root / "commitlog" / FIRST, writer.end, half)
+    assert isinstance(CommitLog(root / "commitlog").look(writer.end), Stored)
+    with StoreFolder(root) as store:
+        assert store.aborted
+    writer.close()
+    with StoreFolder(root) as store:
+        assert not store.aborted
+
+
+def test_a_file_that_shrinks_while_it_is_read_gives_fewer_records(small: Path) -> None:
+    log = CommitLog(small / "commitlog")
+    steps = log.walk()
+    assert isinstance(next(steps), Stored)
+    for file in log.files:
+        os.truncate(file.path, 300)
+    for step in steps:
+        assert isinstance(step, Stored | Skipped | Blank)
+    for file in log.files:
+        assert isinstance(log.look(file.start + 1_000), Miss)
+
+
+def test_strangers_in_the_folder_are_named_and_left_alone(small: Path) -> None:
+    (small / "commitlog" / "notes.txt").write_text("x")
+    (small / "commitlog" / "00000000000000009999x").write_text("x")
+    os.mkfifo(small / "commitlog" / ("9" * 20))
+    (small / "commitlog" / ("8" * 20)).symlink_to("nowhere")
+    (small / "index" / "backup").mkdir()
+    with StoreFolder(small) as store:
+        seen = store.overview()
+    assert set(seen["strangers"]) == {"notes.txt", "00000000000000009999x", "9" * 20, "8" * 20, "backup"}
+
+
+def test_a_topic_of_a_record_is_never_part_of_a_path(small: Path) -> None:
+    with StoreFolder(small) as store:
+        assert store.queues.unit("../../T", 0, 0) is None
+        assert store.queues.unit("T", 0, 0) is not None
+        assert Lookup(store, CLOCK, topic="../commitlog").view("ID1").reason == "topic_unknown"
+
+
+@pytest.mark.parametrize("size", [0, 10, 39, 40, 41, 200, 240, 260, 1_000])
+def test_an_index_file_that_is_cut_loses_what_it_lost_and_no_more(small: Path, size: int) -> None:
+    os.truncate(min((small / "index").iterdir()), size)
+    with StoreFolder(small) as store:
+        for number in (0, 20, 99):
+            answer = Lookup(store, CLOCK).view(f"ID{number}")
+            assert answer.found
+            assert answer.reason in (None, "index_lost")
+            assert [copy["msg_id"] for copy in answer.copies] == [f"ID{number}"]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_random_damage_never_gives_a_record_that_was_not_there(small: Path, data: st.DataObject) -> None:
+    whole = records_of(small)
+    names = sorted(path.name for path in (small / "commitlog").iterdir())
+    spoiled = small.parent / "spoiled"
+    shutil.rmtree(spoiled, ignore_errors=True)
+    shutil.copytree(small, spoiled)
+    for _ in range(data.draw(st.integers(1, 4))):
+        path = spoiled / data.draw(st.sampled_from([f"commitlog/{names[0]}", f"commitlog/{names[1]}", "index"]))
+        if path.is_dir():
+            path = min(path.iterdir())
+        at = data.draw(st.integers(0, max(0, path.stat().st_size - 1)))
+        damage(path, at, data.draw(st.binary(min_size=1, max_size=40)))
+    log = CommitLog(spoiled / "commitlog")
+    covered = 0
+    for step in log.walk():
+        covered += step.end - step.offset
+        if isinstance(step, Stored) and whole.get(step.offset) != step.record:
+            # every byte that changed without its record falling apart is in a value, and a body says so by its CRC
+            assert step.offset in whole
+            was = whole[step.offset]
+            assert step.record.size == was.size
+            assert step.record.body == was.body or not step.record.body_crc_ok
+    assert covered <= sum(file.size for file in log.files)
+    with StoreFolder(spoiled) as store:
+        lookup = Lookup(store, CLOCK)
+        for number in data.draw(st.lists(st.integers(0, 99), max_size=4)):
+            answer = lookup.view(f"ID{number}")
+            for copy in answer.copies:
+                assert copy["commit_log_offset"] in whole
+                assert copy["properties"].get("UNIQ_KEY") == f"ID{number}" or f"ID{number}" in str(
+                    copy["properties_raw"]
+                )
+            assert answer.found or answer.reason
+
+
+def test_what_is_no_store_is_said_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(IdError) as caught:
+        StoreFolder(tmp_path)
+    assert caught.value.code == "no_log"
+    with pytest.raises(IdError) as caught:
+        StoreFolder(tmp_path / "nowhere")
+    assert caught.value.code == "no_folder"
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(IdError) as caught:
+        StoreFolder(tmp_path / "file")
+    assert caught.value.code == "no_folder"
+    (tmp_path / "empty" / "commitlog").mkdir(parents=True)
+    with StoreFolder(tmp_path / "empty") as store:
+        assert store.overview()["files"] == []
+        assert store.log.look(0) == Miss("unknown", {"offset": 0, "files": 0})
+        assert Lookup(store, CLOCK).view("AC110001473C7D4991AD336AEA5703E0").reason == "unknown"
