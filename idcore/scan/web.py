@@ -8,19 +8,24 @@ import re
 import time
 from collections.abc import Callable
 from http.client import HTTPException, HTTPMessage, HTTPResponse
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 _HEAD = 1 << 16
 _SECONDS = 60.0
-_TRIES = 3
+_PAUSES = (0.5, 2.0)  # seconds before a request is made again
 Fetch = Callable[[int, int], bytes]
+Answer = TypeVar("Answer")
 
 
 def is_web(uri: str) -> bool:
     return uri[:7].lower() == "http://" or uri[:8].lower() == "https://"
+
+
+class FinalError(OSError):
+    """An answer that will be the same when the question is asked again."""
 
 
 class _SameServer(HTTPRedirectHandler):
@@ -29,7 +34,7 @@ class _SameServer(HTTPRedirectHandler):
     def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: HTTPMessage, newurl: str) -> Any:
         to = urljoin(req.full_url, newurl)
         if urlsplit(to)[:2] != urlsplit(req.full_url)[:2]:
-            raise OSError(f"leads to another server, {urlsplit(to).netloc}: name that one")
+            raise FinalError(f"leads to another server, {urlsplit(to).netloc}: name that one")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -51,7 +56,8 @@ def _ask(uri: str, first: int, last: int) -> HTTPResponse:
         error.close()
         if error.code == 416:  # no such range: the file is empty
             raise EOFError from error
-        raise OSError(f"the server says {error.code} {error.reason}") from error
+        kind = OSError if error.code >= 500 else FinalError
+        raise kind(f"the server says {error.code} {error.reason}") from error
     except URLError as error:
         raise OSError(f"the server cannot be reached: {error.reason}") from error
     except HTTPException as error:
@@ -84,31 +90,39 @@ def size_of(uri: str) -> int:
 
 def opened(uri: str) -> tuple[int, Fetch, bytes, BinaryIO | None]:
     """Size, how to fetch a range, and the first bytes; or a stream, from a server that has no ranges."""
-    try:
+
+    def begin() -> tuple[int, Fetch, bytes, BinaryIO | None]:
         answer = _ask(uri, 0, _HEAD - 1)
+        total = _total(answer)
+        if total is None:
+            return 0, _nothing, b"", cast(BinaryIO, _Stream(answer))
+        tag = answer.headers.get("ETag")
+
+        def fetch(at: int, size: int) -> bytes:
+            with _ask(uri, at, at + size - 1) as part:
+                if part.status != 206 or part.headers.get("ETag") != tag:
+                    raise FinalError("changed while it was read")
+                return _whole(part, size)
+
+        with answer:
+            return total, lambda at, size: _tried(lambda: fetch(at, size)), _whole(answer, min(total, _HEAD)), None
+
+    try:
+        return _tried(begin)
     except EOFError:
         return 0, _nothing, b"", None
-    total = _total(answer)
-    if total is None:
-        return 0, _nothing, b"", cast(BinaryIO, _Stream(answer))
-    tag = answer.headers.get("ETag")
-    with answer:
-        head = _whole(answer, min(total, _HEAD))
 
-    def fetch(at: int, size: int) -> bytes:
-        for left in reversed(range(_TRIES)):
-            try:
-                with _ask(uri, at, at + size - 1) as part:
-                    if part.status != 206 or part.headers.get("ETag") != tag:
-                        raise EOFError("changed while it was read")
-                    return _whole(part, size)
-            except OSError:
-                if not left:
-                    raise
-                time.sleep(0.5)
-        raise AssertionError
 
-    return total, fetch, head, None
+def _tried(ask: Callable[[], Answer]) -> Answer:
+    """Asked again where the network, not the server, failed."""
+    for pause in _PAUSES:
+        try:
+            return ask()
+        except FinalError:
+            raise
+        except OSError:
+            time.sleep(pause)
+    return ask()
 
 
 def _whole(answer: HTTPResponse, size: int) -> bytes:

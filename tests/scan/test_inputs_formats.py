@@ -1,0 +1,221 @@
+"""Logs as other programs store them: Parquet, CSV, JSON Lines, the journal's export. Every id counts once."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import struct
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from idcore.scan.columns import holds_text, lines_of
+from idcore.scan.local import scan_local
+from idcore.scan.tables import Tables
+from tests.scan import logs
+from tests.scan.comparing import same
+from tests.scan.logs import AT
+
+MONTHS = np.array([[int(AT.replace(day=1, hour=0, tzinfo=UTC).timestamp() * 1000), 31 * 86_400_000 - 1]], np.int64)
+LOG = logs.mixed(44, 1500).data
+LINES = [line.decode("latin-1") for line in LOG.split(b"\n")[:-1]]
+SPLITS = [1013, 9973, 1 << 30]
+COUNTED = ["processes", "hosts", "brokers", "segments", "clients", "counters", "distribution"]
+
+
+def scanned(folder: Path, data: bytes, split: int = 1 << 30, name: str = "a") -> Tables:
+    path = folder / name
+    path.write_bytes(data)
+    return scan_local([str(path)], MONTHS, split)
+
+
+def parquet(columns: dict[str, Any], **options: Any) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out, **options)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.dictionary(pa.int32(), pa.string())])
+def test_a_parquet_column_of_lines_has_the_tables_of_the_log(kind: pa.DataType, split: int, tmp_path: Path) -> None:
+    lines: list[Any] = [line.encode() for line in LINES] if kind == pa.binary() else LINES
+    data = parquet(
+        {"n": range(len(lines)), "line": pa.array(lines).cast(kind)},
+        row_group_size=97,
+        compression="zstd" if split == 1 << 30 else "none",
+    )
+    tables, want = scanned(tmp_path, data, split), scanned(tmp_path, LOG, name="b")
+    assert same(tables, want, ["files", "refused"]) == []
+    assert tables["refused"].select(["reason", "ids", "sample"]) == want["refused"].select(["reason", "ids", "sample"])
+    row, plain = tables["files"].to_pylist()[0], want["files"].to_pylist()[0]
+    assert (row["ids"], row["refused"], row["error"]) == (plain["ids"], plain["refused"], None)
+    assert row["bytes"] == len(data) and row["text_bytes"] == len("\n".join(LINES).encode()) + 1
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_ids_in_columns_of_one_row_are_a_line_with_both(split: int, tmp_path: Path) -> None:
+    rows = [
+        (logs.uniq(0x0A000001, 9, logs.JAVA, logs.NOON + n, n), logs.offset(0x0A000002, 10911, n << 20))
+        for n in range(700)
+    ]
+    unique, places = (list(column) for column in zip(*rows, strict=True))
+    data = parquet(
+        {"msg_id": unique, "time": [datetime(2026, 3, 10)] * 700, "offset_msg_id": places}, row_group_size=50
+    )
+    text = "".join(f"{a}\t{b}\n" for a, b in rows).encode()
+    assert same(scanned(tmp_path, data, split), scanned(tmp_path, text, name="b"), ["files"]) == []
+
+
+def test_text_in_lists_maps_and_structures_is_read_and_numbers_are_not() -> None:
+    batch = pa.record_batch(
+        {
+            "n": pa.array([1, 2, 3]),
+            "list": pa.array([["a", None, "b"], None, []], pa.list_(pa.string())),
+            "map": pa.array([[("k", "v"), ("l", None)], [], None], pa.map_(pa.string(), pa.string())),
+            "struct": pa.array([{"x": "c", "y": 1, "z": ["d"]}, None, {"x": None, "y": 2, "z": None}]),
+            "fixed": pa.array([b"ef", None, b"gh"], pa.binary(2)),
+            "view": pa.array(["i", None, "j"], pa.string_view()),
+        }
+    )
+    kept = batch.select([field.name for field in batch.schema if holds_text(field.type)])
+    assert kept.schema.names == ["list", "map", "struct", "fixed", "view"]
+    assert lines_of(kept) == b"a  b\tk v l \tc d\tef\ti\n\t\t \t\t\n\t\t \tgh\tj\n"
+    assert lines_of(kept.slice(2, 1)) == b"\t\t \tgh\tj\n"
+    assert lines_of(kept.slice(0, 1)) == b"a  b\tk v l \tc d\tef\ti\n"
+
+
+def test_parquet_without_text_rows_or_end(tmp_path: Path) -> None:
+    whole = parquet({"line": LINES}, row_group_size=100)
+    for data, ids, error in [
+        (parquet({"n": [1, 2]}), 0, None), (parquet({"line": pa.array([], pa.string())}), 0, None),
+        (whole[:-3000], 0, "Parquet"),
+    ]:  # fmt: skip
+        row = scanned(tmp_path, data)["files"].to_pylist()[0]
+        assert row["ids"] == ids and (row["error"] is None if error is None else error in row["error"])
+
+
+def test_a_damaged_row_group_is_named_and_those_before_it_count(tmp_path: Path) -> None:
+    data = bytearray(parquet({"line": LINES}, row_group_size=100, compression="zstd"))
+    at = pq.ParquetFile(io.BytesIO(bytes(data))).metadata.row_group(5).column(0).data_page_offset
+    data[at : at + 200] = bytes(200)
+    for split in SPLITS:
+        row = scanned(tmp_path, bytes(data), split)["files"].to_pylist()[0]
+        before = scanned(tmp_path, "\n".join(LINES[:500]).encode() + b"\n", name="b")["files"]["ids"][0].as_py()
+        assert row["error"] and row["ids"] >= before
+
+
+# ---- text formats: scanned as they stand
+
+
+def places(tables: Tables) -> list[int]:
+    return [tables[name]["ids"].to_pylist() for name in ("processes", "brokers", "clients")]
+
+
+@pytest.fixture(scope="module")
+def pairs() -> list[tuple[str, str]]:
+    return [
+        (logs.uniq(0x0A000001, 9, logs.JAVA, logs.NOON + n, n), logs.offset(0x0A000002, 10911, n << 20))
+        for n in range(200)
+    ]
+
+
+def as_docker(message: str) -> str:
+    """Docker's json-file driver: Go's encoding/json, which writes <, > and & as escapes."""
+    line = json.dumps({"log": message + "\n", "stream": "stdout", "time": "2026-03-10T10:00:00.000000001Z"})
+    return line.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def as_kubernetes(message: str) -> str:
+    return f"2026-03-10T10:00:00.000000001+08:00 stdout F {message}"
+
+
+def as_elastic(message: str) -> str:
+    source = {"@timestamp": "2026-03-10T02:00:00.000Z", "message": message, "kubernetes": {"pod": {"name": "order-0"}}}
+    return json.dumps({"_index": "logs-2026.03", "_id": "xYz", "_source": source}, ensure_ascii=True)
+
+
+def as_nested(message: str) -> str:
+    return json.dumps({"log": json.dumps({"msg": json.dumps({"text": message})})})
+
+
+def as_csv(message: str) -> str:
+    out = io.StringIO()
+    csv.writer(out, quoting=csv.QUOTE_ALL).writerow(["2026-03-10", message, 'say "hi"'])
+    return out.getvalue().rstrip("\r\n")
+
+
+MESSAGES = [
+    "<{0}>发送成功&[{1}]", '"msgId":"{0}","offsetMsgId":"{1}"', "SendResult [msgId={0}, offsetMsgId={1}]",
+    "\t{0}\t{1}\t", "'{0}'/'{1}'", "消息{0}；{1}消息",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("split", [211, 1 << 30])
+@pytest.mark.parametrize("write", [as_docker, as_kubernetes, as_elastic, as_nested, as_csv])
+@pytest.mark.parametrize("message", MESSAGES)
+def test_a_log_in_json_or_csv_is_read_as_it_stands(
+    write: Any, message: str, split: int, pairs: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    text = "".join(write(message.format(*pair)) + "\n" for pair in pairs)
+    tables = scanned(tmp_path, text.encode(), split)
+    want = scanned(tmp_path, "".join(f"{a} {b}\n" for a, b in pairs).encode(), name="b")
+    assert same(tables, want, ["files", "refused"]) == []
+    assert tables["files"]["ids"].to_pylist() == [400] and tables["growth"].num_rows
+
+
+def entry(fields: list[tuple[str, bytes]], binary: bool) -> bytes:
+    """Journal Export Format: `NAME=value`, or the name, its length as 64 bits little endian, and the bytes."""
+    out = b""
+    for name, value in fields:
+        if binary and (b"\n" in value or name == "MESSAGE"):
+            out += name.encode() + b"\n" + struct.pack("<Q", len(value)) + value + b"\n"
+        else:
+            out += name.encode() + b"=" + value + b"\n"
+    return out + b"\n"
+
+
+def journal(pairs: list[tuple[str, str]], binary: bool) -> bytes:
+    return b"".join(
+        entry(
+            [
+                ("__CURSOR", b"s=739ad463348b4ceca5a9e69c95a3c93f;i=4ece7;b=6c7c6013a26343b29e964691ff25d04c"),
+                ("__REALTIME_TIMESTAMP", b"1773108000000000"), ("_BOOT_ID", b"6c7c6013a26343b29e964691ff25d04c"),
+                ("MESSAGE", f"msgId={a},{' ' if not binary else chr(10)}offsetMsgId={b}".encode()),
+                ("_COMM", b"java"),
+            ],
+            binary,
+        )
+        for a, b in pairs
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("split", [211, 4096, 1 << 30])
+@pytest.mark.parametrize("binary", [False, True])
+def test_an_export_of_the_journal_is_read_as_it_stands(
+    binary: bool, split: int, pairs: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    tables = scanned(tmp_path, journal(pairs, binary), split)
+    want = scanned(tmp_path, "".join(f"{a} {b}\n" for a, b in pairs).encode(), name="b")
+    assert same(tables, want, ["files", "refused", "growth"]) == []
+    reasons = dict(zip(*(tables["refused"][c].to_pylist() for c in ("reason", "ids")), strict=True))
+    assert reasons == {"lower_case": 600}  # the ids of boot and cursor
+
+
+def test_a_length_of_a_binary_field_never_joins_an_id(tmp_path: Path) -> None:
+    """The last byte of a 64-bit length is 0, so it can be no digit in front of the value."""
+    one = logs.uniq(0x0A000001, 9, logs.JAVA, logs.NOON, 1).encode()
+    for length in (0x41, 0x3030, 0x4141414141):
+        data = b"MESSAGE\n" + struct.pack("<Q", length) + one + b"\n"
+        assert scanned(tmp_path, data)["files"]["ids"].to_pylist() == [1]
+
+
+def test_base64_is_not_taken_apart(tmp_path: Path) -> None:
+    one = logs.uniq(0x0A000001, 9, logs.JAVA, logs.NOON, 1).encode()
+    assert scanned(tmp_path, base64.b64encode(one * 40))["files"]["ids"].to_pylist() == [0]

@@ -1,0 +1,261 @@
+"""Logs on an S3 server and a web server, both on loopback: the tables of the local file, and errors with names."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import socket
+import zipfile
+from collections.abc import Iterator
+from datetime import UTC
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pyarrow.fs as arrow_fs
+import pyarrow.parquet as pq
+import pytest
+
+from idcore.scan import stores
+from idcore.scan.inputs import list_files, shown
+from idcore.scan.local import scan_local
+from idcore.scan.tables import Tables
+from tests.scan import logs
+from tests.scan.comparing import same
+from tests.scan.logs import AT
+from tests.scan.stores import Web, s3_server, web_server
+
+MONTHS = np.array([[int(AT.replace(day=1, hour=0, tzinfo=UTC).timestamp() * 1000), 31 * 86_400_000 - 1]], np.int64)
+LOG = logs.mixed(43, 1500).data
+SPLITS = [9973, 1 << 30]
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    with s3_server() as address:
+        yield address
+
+
+@pytest.fixture
+def bucket(endpoint: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
+    """An empty bucket; the settings are where everyone has them."""
+    for name, value in [
+        ("ACCESS_KEY_ID", "test"),
+        ("SECRET_ACCESS_KEY", "test"),
+        ("ENDPOINT_URL", endpoint),
+        ("DEFAULT_REGION", "us-east-1"),
+        ("EC2_METADATA_DISABLED", "true"),
+    ]:
+        monkeypatch.setenv(f"AWS_{name}", value)
+    name = "logs-" + "".join(c for c in request.node.name.lower() if c.isalnum())[:50]
+    filesystem().create_dir(name)
+    return name
+
+
+def filesystem() -> arrow_fs.FileSystem:
+    found, _ = arrow_fs.FileSystem.from_uri("s3://any?allow_bucket_creation=true")
+    return found
+
+
+def put(bucket: str, **objects: bytes) -> None:
+    where = filesystem()
+    for name, data in objects.items():
+        with where.open_output_stream(f"{bucket}/{name}") as out:
+            out.write(data)
+
+
+def local(folder: Path, data: bytes = LOG, split: int = 1 << 30) -> Tables:
+    path = folder / "local.log"
+    path.write_bytes(data)
+    return scan_local([str(path)], MONTHS, split)
+
+
+def ids(tables: Tables) -> list[tuple[str, int, str | None]]:
+    return [(row["file"], row["ids"], row["error"]) for row in tables["files"].to_pylist()]
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_an_object_has_the_tables_of_the_local_file(split: int, bucket: str, tmp_path: Path) -> None:
+    put(bucket, **{"a.log": LOG})
+    tables, want = scan_local([f"s3://{bucket}/a.log"], MONTHS, split), local(tmp_path)
+    assert same(tables, want, ["files", "refused"]) == []
+    assert tables["files"].drop_columns("file") == want["files"].drop_columns("file")
+    assert tables["files"]["file"].to_pylist() == [f"s3://{bucket}/a.log"]
+
+
+def test_a_prefix_and_patterns_list_objects_in_order(bucket: str, tmp_path: Path) -> None:
+    put(
+        bucket,
+        **{"2026/01/a.log": LOG, "2026/01/b.log.gz": gzip.compress(LOG), "2026/02/a b#c%d?.log": LOG, "x.txt": LOG},
+    )
+    n = local(tmp_path)["files"]["ids"][0].as_py()
+    root = f"s3://{bucket}"
+    all_of_2026 = ["2026/01/a.log", "2026/01/b.log.gz", "2026/02/a%20b%23c%25d%3F.log"]
+    for asked, want in [
+        (f"{root}/2026", all_of_2026), (f"{root}/2026/", all_of_2026), (root, [*all_of_2026, "x.txt"]),
+        (f"{root}/2026/*/a*.log", all_of_2026[::2]), (f"{root}/**/*.gz", all_of_2026[1:2]), (f"{root}/*", ["x.txt"]),
+        (f"{root}/2026/0[!1]/*", all_of_2026[2:]),
+        (f"{root}/{all_of_2026[2]}", all_of_2026[2:]),
+    ]:  # fmt: skip
+        assert ids(scan_local([asked], MONTHS)) == [(f"{root}/{name}", n, None) for name in want], asked
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_archives_and_parquet_are_read_by_ranges(split: int, bucket: str, tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    half = LOG.index(b"\n", len(LOG) // 2) + 1
+    packed, table = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a", LOG[:half])
+        archive.writestr("b", LOG[half:])
+    pq.write_table(pa.table({"line": LOG.split(b"\n")[:-1]}), table, row_group_size=200)
+    put(bucket, **{"a.zip": packed.getvalue(), "a.parquet": table.getvalue()})
+    for name in ("a.zip", "a.parquet"):
+        tables = scan_local([f"s3://{bucket}/{name}"], MONTHS, split)
+        assert same(tables, local(tmp_path), ["files", "refused"]) == []
+        assert sum(tables["files"]["text_bytes"].to_pylist()) == len(LOG)
+
+
+def test_what_is_missing_or_not_permitted_is_named_and_the_rest_goes_on(bucket: str, tmp_path: Path) -> None:
+    put(bucket, **{"a.log": LOG})
+    paths = [
+        f"s3://{bucket}/b.log",
+        "s3://no-such-bucket-here/a",
+        f"s3://{bucket}/*.gz",
+        "nothing://x/y",
+        f"s3://{bucket}/a.log",
+    ]
+    found = ids(scan_local(paths, MONTHS))
+    assert [row[0] for row in found] == paths and found[-1][1] > 0 and found[-1][2] is None
+    assert [error for _, _, error in found[:3]] == ["no such file"] * 3
+    assert "no store is known for nothing://" in (found[3][2] or "")
+
+
+def test_an_object_that_goes_after_it_was_listed_is_named(bucket: str) -> None:
+    put(bucket, **{"a.log": LOG, "b.log": LOG})
+    from idcore.scan.facts import REPORT, scan_task
+    from idcore.scan.inputs import split_files
+
+    splits = split_files(list_files([f"s3://{bucket}"]), 1 << 30)
+    filesystem().delete_file(f"{bucket}/a.log")
+    reports = [fact.data for fact in scan_task(splits, MONTHS) if fact.what == REPORT]
+    assert len(reports) == 2 and b"does not exist" in reports[0] and reports[1].endswith(b'""]')
+
+
+def test_no_other_address_is_contacted(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's sockets are watched one by one, those of the library by what the process has open while it reads."""
+    asked = []
+    real = socket.socket.connect
+
+    def connect(self: socket.socket, address: object) -> None:
+        asked.append(address)
+        real(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    put(bucket, **{"a.log": LOG})
+    fetch = stores.Ranged.readinto
+    open_ones: set[str] = set()
+
+    def watched(self: stores.Ranged, view: object) -> int:
+        got = fetch(self, view)
+        open_ones.update(c.raddr.ip for c in psutil.Process().net_connections("inet") if c.raddr)
+        return got
+
+    monkeypatch.setattr(stores.Ranged, "readinto", watched)
+    with web_server() as web:
+        web.files["/a.log"] = LOG
+        scan_local([f"s3://{bucket}", f"{web.address}/a.log"], MONTHS, 100_000)
+    assert open_ones == {"127.0.0.1"}
+    assert {address[0] for address in asked if isinstance(address, tuple)} == {"127.0.0.1"}
+
+
+# ---- the web
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    with web_server() as server:
+        yield server
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_web_server_with_ranges_is_read_in_splits(split: int, web: Web, tmp_path: Path) -> None:
+    web.files["/logs/a.log"] = LOG
+    tables, want = scan_local([f"{web.address}/logs/a.log"], MONTHS, split), local(tmp_path)
+    assert same(tables, want, ["files", "refused"]) == []
+    assert tables["files"].drop_columns("file") == want["files"].drop_columns("file")
+    if split < len(LOG):
+        assert len(web.asked) > len(LOG) // split and all(asked for _, asked, _ in web.asked)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_web_server_without_ranges_is_read_forward(pack: object, tmp_path: Path) -> None:
+    with web_server(ranges=False) as web:
+        web.files["/a"] = pack(LOG)  # type: ignore[operator]
+        tables = scan_local([f"{web.address}/a"], MONTHS, 9973)
+    assert same(tables, local(tmp_path), ["files", "refused"]) == []
+    assert tables["files"]["text_bytes"].to_pylist() == [len(LOG)]
+
+
+def test_an_answer_that_breaks_off_is_asked_for_again(tmp_path: Path) -> None:
+    big = LOG * 3
+    with web_server() as web:
+        web.files["/a.log"] = big
+        files = list_files([f"{web.address}/a.log"])
+        assert files[0].size == len(big)
+        scan_local([f"{web.address}/a.log"], MONTHS)
+        web.broken = 2
+        with stores.opened(f"{web.address}/a.log") as file:
+            found = b""
+            while more := file.read(1 << 20):
+                found += more
+    assert found == big and web.broken == 0
+
+
+def test_a_file_that_changes_while_it_is_read_is_named(web: Web) -> None:
+    web.files["/a.log"] = LOG
+    with stores.opened(f"{web.address}/a.log") as file:
+        assert file.read(10) == LOG[:10]
+        web.files["/a.log"] = LOG.replace(b"0A", b"0B")
+        with pytest.raises(OSError, match="changed while it was read"):
+            b"".join(iter(lambda: file.read(1 << 16), b""))
+
+
+def test_errors_of_the_web_are_named(web: Web) -> None:
+    web.files["/empty.log"] = b""
+    web.moved["/moved.log"] = "http://localhost:1/a.log"
+    web.moved["/round.log"] = "/round.log"
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        closed = probe.getsockname()[1]
+    paths = [f"{web.address}/{name}.log" for name in ("gone", "empty", "moved", "round")]
+    gone, empty, moved, around, refused = ids(scan_local([*paths, f"http://127.0.0.1:{closed}/a"], MONTHS))
+    assert gone[2] == "the server says 404 Not Found"
+    assert empty[1:] == (0, None)
+    assert moved[2] == "leads to another server, localhost:1: name that one"
+    assert around[2] and refused[2] and "cannot be reached" in refused[2]
+
+
+def test_a_move_on_the_same_server_is_followed_and_a_login_goes_along(web: Web) -> None:
+    web.files["/b c.log"] = LOG
+    web.moved["/a.log"] = "/b%20c.log"
+    web.files["/b%20c.log"] = LOG
+    address = web.address.replace("http://", "http://reader:pass%20word@")
+    found = ids(scan_local([f"{address}/a.log?signature=secret"], MONTHS))
+    assert found[0][1] > 0 and found[0][0] == f"{web.address}/a.log"
+    assert web.asked[0][2] == "Basic cmVhZGVyOnBhc3Mgd29yZA=="
+
+
+def test_secrets_of_a_uri_stay_out_of_tables() -> None:
+    assert shown("s3://key:secret@bucket/a.log?scheme=http") == "s3://bucket/a.log"
+    assert (
+        shown("abfss://container@account.dfs.core.windows.net/a") == "abfss://container@account.dfs.core.windows.net/a"
+    )
+    assert shown("/var/log/a\nb\x1b[31m.log") == "/var/log/a\\x0ab\\x1b[31m.log"
+
+
+def test_a_file_uri_is_a_path(tmp_path: Path) -> None:
+    (tmp_path / "a b.log").write_bytes(LOG)
+    found = ids(scan_local([(tmp_path / "a b.log").as_uri()], MONTHS))
+    assert found == [(str(tmp_path / "a b.log"), found[0][1], None)] and found[0][1] > 0
