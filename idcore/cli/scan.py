@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
+import shutil
 import signal
 import sys
+import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
 from idcore.cli.parser import Usage
 from idcore.errors import IdError
 from idcore.scan.schemas import SCHEMAS
-from idcore.spark.job import SPLIT_SIZE, ScanOptions, reason_of, scan, spool
+from idcore.spark.job import SPLIT_SIZE, ScanOptions, reason_of, scan
 from idcore.spark.watch import Cancelled, Progress
 
 DONE, SOME_UNREADABLE, NOT_DONE = 0, 1, 3
@@ -26,15 +29,8 @@ _PATIENCE = 10.0  # seconds that a cancelled scan has to clean up
 def run(options: argparse.Namespace) -> int:
     """Exit status 0 done, 1 some input could not be read, 3 could not be done, 130 cancelled."""
     _make_room(options.out, options.overwrite)
-    paths, names = [], {}
-    for path in options.paths:
-        if path == STANDARD_INPUT:
-            if sys.stdin is None:
-                raise Usage("standard input is closed")
-            spooled = spool(sys.stdin.buffer)
-            names[spooled] = STANDARD_INPUT
-            path = spooled
-        paths.append(path)
+    if options.paths.count(STANDARD_INPUT) > 1:
+        raise Usage("standard input can be read once; name - once")
     asked = ScanOptions(
         zone=options.zone,
         zone_source=options.zone_source,
@@ -45,18 +41,32 @@ def run(options: argparse.Namespace) -> int:
         remote=options.remote,
     )
     try:
-        summary = _interruptible(paths, options.out, asked, names)
+        with _standard_input(STANDARD_INPUT in options.paths) as spooled:
+            names = dict.fromkeys(spooled, STANDARD_INPUT)
+            paths = [spooled[0] if path == STANDARD_INPUT else path for path in options.paths]
+            summary = _interruptible(paths, options.out, asked, names)
     except IdError as problem:
         print(f"idcore: {' '.join(str(problem).split())}", file=sys.stderr)
         return NOT_DONE
-    finally:
-        for spooled in names:
-            os.unlink(spooled)
     if options.format == "json":
         print(json.dumps(summary))
     else:
         print(describe(summary, options.out))
     return SOME_UNREADABLE if _name_failures(options.out) else DONE
+
+
+@contextmanager
+def _standard_input(wanted: bool) -> Iterator[list[str]]:
+    """Standard input as a file that goes with the block, however that ends; no file where it is not wanted."""
+    if not wanted:
+        yield []
+        return
+    if sys.stdin is None:
+        raise Usage("standard input is closed")
+    with tempfile.NamedTemporaryFile(prefix="idcore-stdin-") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
+        file.flush()
+        yield [file.name]
 
 
 def _make_room(out: Path, overwrite: bool) -> None:

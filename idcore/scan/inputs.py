@@ -17,6 +17,7 @@ from .archives import Text, texts, texts_of_tar, texts_of_zip
 from .columns import rows_as_text
 from .kinds import CUT, HEAD, PARQUET, PLAIN, TAR, WHOLE, WIDE, ZIP, kind_of
 from .unpack import READ_ERRORS, narrowed, reader, reason_of
+from .uris import is_uri, local_path, without_secrets
 from .windows import BEFORE, ENDLESS, Windows, new_buffer
 
 _OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file takes
@@ -62,10 +63,10 @@ def list_files(paths: Sequence[str]) -> list[InputFile]:
     """
     found: list[InputFile] = []
     for path in paths:
-        if stores.is_uri(path):
+        if is_uri(path):
             found += [InputFile(*told) for told in stores.listed(path)]
             continue
-        path = stores.local_path(path)
+        path = local_path(path)
         if "\0" in path:
             found.append(InputFile(path, 0, "no such file"))
         elif os.path.isdir(path):
@@ -114,7 +115,7 @@ def _matches(pattern: str) -> list[InputFile]:
 
 def shown(path: str) -> str:
     """A path as text that every table and terminal can hold: no bytes that are no UTF-8, no controls, no secrets."""
-    text = os.fsencode(stores.without_secrets(path)).decode(errors="backslashreplace")
+    text = os.fsencode(without_secrets(path)).decode(errors="backslashreplace")
     return _UNPRINTABLE.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
@@ -135,7 +136,7 @@ def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
     splits = []
     here = os.getcwd()  # workers stand in other folders
     for number, file in enumerate(files):
-        path = file.path if stores.is_uri(file.path) or file.path.startswith("/") else os.path.join(here, file.path)
+        path = file.path if is_uri(file.path) or file.path.startswith("/") else os.path.join(here, file.path)
         if file.error:
             continue
         kind = _kind_to_cut(path) if file.size > split_size else WHOLE

@@ -7,41 +7,20 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
-from urllib.request import url2pathname
 
 import pyarrow as pa
-import pyarrow.fs as arrow_fs
 
-from . import web
 from .unpack import READ_ERRORS, reason_of
+from .uris import is_uri, is_web
 
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem  # what it loads costs every start, and few scans need it
+
 _SAFE = "/:@!$&'()*+,;=~[]"  # of a path in a URI, without ? # and %
 _FIRST, _MOST = 1 << 16, 8 << 20  # bytes of one request: few for a look, many for a scan
 Listed = tuple[str, int, str]  # path, size, error
-
-
-def is_uri(path: str) -> bool:
-    """Whether a path names a store; `file:` is this machine."""
-    return bool(_URI.match(path)) and path[:5].lower() != "file:"
-
-
-def local_path(path: str) -> str:
-    """A path of this machine, also when it is written as a file: URI."""
-    if path[:7].lower() == "file://":
-        return url2pathname(urlsplit(path).path)
-    return path
-
-
-def without_secrets(path: str) -> str:
-    """A URI for people: no password, and no query, which may be a signature."""
-    if not is_uri(path):
-        return path
-    scheme, place, rest, _, _ = urlsplit(path)
-    user, at, host = place.rpartition("@")
-    return urlunsplit((scheme, host if ":" in user else user + at + host, rest, "", ""))
 
 
 class Ranged(io.RawIOBase):
@@ -87,7 +66,9 @@ def opened(path: str) -> BinaryIO:
     """A file at its first byte, of this machine or of a store. One that cannot be sought has to be read forward."""
     if not is_uri(path):
         return open(path, "rb", buffering=0)  # type: ignore[return-value]
-    if web.is_web(path):
+    if is_web(path):
+        from . import web
+
         size, fetch, head, stream = web.opened(path)
         return stream or cast(BinaryIO, Ranged(size, fetch, head))
     filesystem, name = _found(path)
@@ -101,14 +82,18 @@ def opened(path: str) -> BinaryIO:
 
 def listed(uri: str) -> list[Listed]:
     """The files that a URI names: itself, all below it, or what its pattern matches. Never raises."""
+    from pyarrow.fs import FileType
+
     try:
-        if web.is_web(uri):
+        if is_web(uri):
+            from . import web
+
             return [(uri, web.size_of(uri), "")]
         filesystem, name = _found(uri)
         told = filesystem.get_file_info(name)
-        if told.type == arrow_fs.FileType.File:
+        if told.type == FileType.File:
             return [(uri, told.size, "")]
-        if told.type == arrow_fs.FileType.Directory:
+        if told.type == FileType.Directory:
             return list(_below(filesystem, uri, name, re.compile(".*", re.DOTALL)))
         if re.search(r"[*?\[]", name):
             folder = re.split(r"[*?\[]", name, maxsplit=1)[0].rpartition("/")[0]
@@ -118,10 +103,12 @@ def listed(uri: str) -> list[Listed]:
         return [(uri, 0, reason_of(error))]
 
 
-def _below(filesystem: arrow_fs.FileSystem, uri: str, folder: str, wanted: re.Pattern[str]) -> Iterator[Listed]:
-    found = filesystem.get_file_info(arrow_fs.FileSelector(folder, recursive=True))
+def _below(filesystem: FileSystem, uri: str, folder: str, wanted: re.Pattern[str]) -> Iterator[Listed]:
+    from pyarrow.fs import FileSelector, FileType
+
+    found = filesystem.get_file_info(FileSelector(folder, recursive=True))
     for told in sorted(found, key=lambda told: told.path):
-        if told.type == arrow_fs.FileType.File and wanted.fullmatch(told.path):
+        if told.type == FileType.File and wanted.fullmatch(told.path):
             yield _uri_of(uri, told.path), told.size, ""
 
 
@@ -137,7 +124,7 @@ def _pattern(glob: str) -> re.Pattern[str]:
     return re.compile(out, re.DOTALL)
 
 
-def _found(uri: str) -> tuple[arrow_fs.FileSystem, str]:
+def _found(uri: str) -> tuple[FileSystem, str]:
     """The file system of a URI, and the path in it."""
     scheme, place, path, query, fragment = urlsplit(uri)
     filesystem, base = _filesystem(f"{scheme.lower()}://{place}" + (f"/?{query}" if query else ""))
@@ -146,9 +133,11 @@ def _found(uri: str) -> tuple[arrow_fs.FileSystem, str]:
 
 
 @cache
-def _filesystem(base: str) -> tuple[arrow_fs.FileSystem, str]:
+def _filesystem(base: str) -> tuple[FileSystem, str]:
+    from pyarrow.fs import FileSystem
+
     try:
-        return arrow_fs.FileSystem.from_uri(base)  # type: ignore[no-any-return]
+        return FileSystem.from_uri(base)  # type: ignore[no-any-return]
     except pa.ArrowInvalid as error:
         raise OSError(f"no store is known for {base.partition('://')[0]}://: {reason_of(error)}") from error
 

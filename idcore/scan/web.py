@@ -20,10 +20,6 @@ Fetch = Callable[[int, int], bytes]
 Answer = TypeVar("Answer")
 
 
-def is_web(uri: str) -> bool:
-    return uri[:7].lower() == "http://" or uri[:8].lower() == "https://"
-
-
 class FinalError(OSError):
     """An answer that will be the same when the question is asked again."""
 

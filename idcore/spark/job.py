@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import platform
 import re
-import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -13,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -247,10 +245,3 @@ def versions() -> dict[str, str]:
     return {"idcore": idcore.__version__, "python": platform.python_version()} | {
         name: version(name) for name in ("pyspark", "pyarrow", "numpy", "numba")
     }
-
-
-def spool(stream: IO[bytes]) -> str:
-    """Standard input as a file, so that it can be split like one."""
-    with tempfile.NamedTemporaryFile(prefix="idcore-stdin-", delete=False) as file:
-        shutil.copyfileobj(stream, file, 1 << 20)
-    return file.name

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -184,7 +186,7 @@ def folder() -> None:
     except PermissionError:
         st.error(words("runs.folder_refused", roots=words("comma").join(map(str, roots))), icon=":material/block:")
         return
-    if not real.exists():
+    if isinstance(real, Path) and not os.path.exists(real):
         st.error(words("problem.missing", name=path), icon=":material/block:")
         return
     if not scans.ready():

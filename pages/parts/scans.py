@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import unquote, urlsplit
 
 import streamlit as st
 
@@ -21,6 +22,7 @@ from idcore.ids.clock import Clock
 from idcore.ids.describe import when
 from idcore.ids.identify import Case
 from idcore.runs import Run, Runs, runs_root
+from idcore.scan.uris import is_uri, local_path
 from pages.parts import cache
 from pages.parts.intake import Found
 from pages.parts.text import Words
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from idcore.spark.background import Job
     from idcore.spark.session import Status
 
+_ALLOWED = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/:]*(?::\d+)?[^:]*|[^:]+")  # a URI, or a path; colons between
 OLD = 400  # digests of inputs remembered, so that a reload does not scan again
 PASTED = "pasted.txt"
 
@@ -277,22 +280,46 @@ def safe_name(name: str) -> str:
     return plain[-80:] or "input"
 
 
-def allowed_roots() -> list[Path]:
-    """Folders of the server that the operator opens for scans; none by default."""
+def allowed_roots() -> list[Path | str]:
+    """Folders of the server and URIs of stores that the operator opens for scans; none by default."""
     configured = os.environ.get("IDCORE_ALLOWED_PATHS", "")
     if not configured:
         try:
             configured = st.secrets.get("allowed_paths", "")
         except (FileNotFoundError, st.errors.StreamlitAPIException):
             configured = ""
-    parts = configured.split(os.pathsep) if isinstance(configured, str) else list(configured)
-    return [Path(part).resolve() for part in parts if str(part).strip()]
+    parts = _ALLOWED.findall(configured) if isinstance(configured, str) else map(str, configured)
+    return [part if is_uri(part) else Path(local_path(part)).resolve() for part in parts if part.strip()]
 
 
-def allowed(path: str) -> Path:
-    """A path inside an allowed folder after every symbolic link; PermissionError otherwise, also where nothing is."""
-    real = Path(path).expanduser().resolve()
-    for root in allowed_roots():
-        if real == root or root in real.parents:
+def allowed(path: str) -> Path | str:
+    """A path inside an allowed folder after every symbolic link, or a URI inside an allowed one.
+
+    PermissionError otherwise, also where nothing is.
+    """
+    refused = PermissionError(13, "not allowed", path)
+    roots = allowed_roots()
+    if is_uri(path):
+        if any(isinstance(root, str) and _is_inside(path, root) for root in roots):
+            return path
+        raise refused
+    try:
+        real = Path(local_path(path)).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError):  # links in a circle, no such user, a zero byte
+        raise refused from None
+    for root in roots:
+        if isinstance(root, Path) and (real == root or root in real.parents):
             return real
-    raise PermissionError(13, "not allowed", path)
+    raise refused
+
+
+def _is_inside(uri: str, root: str) -> bool:
+    """Whether a URI names the root or what lies below it, however it is written; one with a login or a query never."""
+    asked, opened = urlsplit(uri), urlsplit(root)
+    path, above = unquote(asked.path), unquote(opened.path).rstrip("/")
+    if asked.query or asked.fragment or ":" in asked.netloc.rpartition("@")[0] or not uri.isprintable():
+        return False
+    if "\\" in path or {".", ".."} & set(path.split("/")):
+        return False
+    same = (asked.scheme.lower(), asked.netloc.lower()) == (opened.scheme.lower(), opened.netloc.lower())
+    return same and (path.rstrip("/") == above or path.startswith(above + "/"))
