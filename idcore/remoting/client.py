@@ -216,11 +216,16 @@ class _Connection:
 
 
 def _connected(address: Address, tls: Tls | None, seconds: float) -> socket.socket:
+    # An address, never a name: no resolver has a say in where this goes.
+    plain = socket.socket(socket.AF_INET6 if len(address.ip) == 16 else socket.AF_INET, socket.SOCK_STREAM)
     try:
-        plain = socket.create_connection((address.host, address.port), seconds)
+        plain.settimeout(seconds)
+        plain.connect((address.host, address.port))
     except TimeoutError:
+        plain.close()
         raise Unreachable.at(str(address), f"no connection within {seconds:g} s") from None
     except OSError as problem:
+        plain.close()
         raise Unreachable.at(str(address), _why(problem)) from None
     try:
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -210,7 +210,8 @@ class QueueSlice(Request["tuple[int, ...]"]):
         return {"topic": self.topic, "queueId": str(self.queue), "index": str(self.index), "count": str(self.count)}
 
     def read(self, answer: Frame) -> tuple[int, ...]:
-        rows = _json(answer).get("queueData") or []
+        # an index outside the queue is answered without a body
+        rows = (_json(answer).get("queueData") or []) if answer.body else []
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise FrameError.wrong("queueData is no list of objects", "queueData")
         return tuple(_whole(row, "physicOffset") for row in rows)

@@ -1,10 +1,11 @@
-"""RocketMQ's own jars for the referee, from Maven Central into .cache. Run at set-up; tests only read what is there.
+"""RocketMQ's own jars, for the referee and a real cluster, from Maven Central into .cache. Run at set-up only.
 
 python tests/java/jars.py
 """
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,8 @@ HERE = Path(__file__).resolve().parent
 CACHE = HERE.parent.parent / ".cache" / "java"
 # The last without IPv6 and the pid bug behind it; the last of 4.x with the clamp; the current.
 RELEASES = ("4.5.2", "4.9.8", "5.3.3")
+# A whole name server and broker, whose 134 jars have to be those that the tests were written against.
+SERVER, SERVER_RELEASE, SERVER_SUMS = "server-5.3.3", "5.3.3", HERE / "server.sha256"
 
 
 def folder(release: str) -> Path:
@@ -35,19 +38,44 @@ def missing() -> str | None:
     return f"RocketMQ's jars are not there ({', '.join(absent)}): python tests/java/jars.py" if absent else None
 
 
+def missing_server() -> str | None:
+    """Why no real cluster can be booted, or None."""
+    for program in ("java", "javac", "openssl"):
+        if not shutil.which(program):
+            return f"{program} is not installed"
+    return None if is_there(SERVER) else f"RocketMQ's servers are not there ({SERVER}): python tests/java/jars.py"
+
+
 def fetch() -> None:
     """Copies what is missing; needs Maven and the network."""
     for release in RELEASES:
-        if is_there(release):
-            continue
-        shutil.rmtree(folder(release), ignore_errors=True)
-        command = [
-            "mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), f"-Drocketmq.version={release}",
-            f"-Dmaven.repo.local={CACHE / 'repository'}", "dependency:copy-dependencies", "-DincludeScope=runtime",
-            f"-DoutputDirectory={folder(release)}",
-        ]  # fmt: skip
-        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, timeout=900)
-        (folder(release) / ".complete").touch()
+        if not is_there(release):
+            _copy(release, "pom.xml", release)
+            (folder(release) / ".complete").touch()
+    if not is_there(SERVER):
+        _copy(SERVER, "server.xml", SERVER_RELEASE)
+        check(folder(SERVER), SERVER_SUMS)
+        (folder(SERVER) / ".complete").touch()
+
+
+def _copy(name: str, pom: str, release: str) -> None:
+    shutil.rmtree(folder(name), ignore_errors=True)
+    command = [
+        "mvn", "-q", "-B", "-f", str(HERE / pom), f"-Drocketmq.version={release}",
+        f"-Dmaven.repo.local={CACHE / 'repository'}", "dependency:copy-dependencies", "-DincludeScope=runtime",
+        f"-DoutputDirectory={folder(name)}",
+    ]  # fmt: skip
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, timeout=900)
+
+
+def check(where: Path, sums: Path) -> None:
+    """Ends the program when a jar is missing, is one too many, or is not the one whose sum was written down."""
+    lines = [line.split() for line in sums.read_text(encoding="utf-8").splitlines()]
+    wanted = {name: digest for digest, name in lines}
+    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in where.glob("*.jar")}
+    wrong = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
+    if wrong:
+        sys.exit(f"{where}: not the jars of {sums.name}: {', '.join(wrong)}")
 
 
 if __name__ == "__main__":

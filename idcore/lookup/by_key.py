@@ -1,0 +1,117 @@
+"""The look-up by key through the hash index: topic by topic, broker by broker, the records compared with the key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from idcore.errors import IdError
+from idcore.lookup.notes import Notes
+from idcore.message import Record, decode_records
+from idcore.message import properties as names
+from idcore.remoting.errors import RemotingError
+from idcore.remoting.guard import Member
+from idcore.remoting.requests import Query, Route
+
+Progress = Callable[[int, int, str], None]
+Found = list[tuple[Record, str]]
+
+_TOPICS_AT_ONCE = 64
+
+
+@dataclass
+class Search:
+    """One key on its way through the topics; what was asked and how far is kept for the answer."""
+
+    key: str
+    notes: Notes
+    progress: Progress = lambda done, total, topic: None
+    topics: dict[str, None] = field(default_factory=dict)
+    brokers: dict[str, None] = field(default_factory=dict)
+    unrouted: dict[str, None] = field(default_factory=dict)
+
+    def run(self, topics: Sequence[str], begin_ms: int, unique: bool = True, until_found: bool = False) -> Found:
+        """The records with this key in these topics, stored after an instant.
+
+        `until_found` stops after the portion of topics in which something was found.
+        """
+        found: Found = []
+        for at in range(0, len(topics), _TOPICS_AT_ONCE):
+            part = topics[at : at + _TOPICS_AT_ONCE]
+            self.progress(at, len(topics), part[0])
+            for members, wanted in self._by_broker(part):
+                found += self._ask(members, wanted, begin_ms, unique)
+            if found and until_found:
+                break
+        self.progress(len(topics), len(topics), "")
+        return found
+
+    def everywhere(self, topic: str, begin_ms: int, unique: bool = True) -> Found:
+        """The same on every broker, whatever the routes say: an old topic may have been moved away from one."""
+        found: Found = []
+        for name, members in self.notes.cluster.topology().brokers().items():
+            if name not in self.brokers or topic in self.unrouted:
+                found += self._ask(members, [topic], begin_ms, unique)
+        return found
+
+    def _by_broker(self, topics: Sequence[str]) -> Iterator[tuple[tuple[Member, ...], list[str]]]:
+        """Which topics to ask of which broker, as the routes say."""
+        cluster = self.notes.cluster
+        routes: dict[str, Route | None] = cluster.routes(topics)
+        brokers = cluster.topology().brokers()
+        wanted: dict[str, list[str]] = {}
+        for topic, route in routes.items():
+            self.topics[topic] = None
+            if route is None:
+                self.unrouted[topic] = None
+                continue
+            for entry in route.brokers:
+                wanted.setdefault(entry.name, []).append(topic)
+        for name, asked in wanted.items():
+            if name in brokers:
+                yield brokers[name], asked
+            else:
+                self.notes.add("no_answer", problem=f"broker {name} stands in a route but not in the topology")
+
+    def _ask(self, members: Sequence[Member], topics: Sequence[str], begin_ms: int, unique: bool) -> Found:
+        cluster, notes = self.notes.cluster, self.notes
+        questions = [Query(topic, self.key, unique, begin_ms) for topic in topics]
+        self.brokers[members[0].broker] = None
+        try:
+            member, answers = cluster.ask_any(members, questions)
+        except RemotingError as problem:
+            for each in members:
+                notes.ask(each)
+            notes.fail(problem)
+            return []
+        notes.ask(member)
+        if member is not members[0]:
+            notes.add("replica", broker=str(member), instead=str(members[0]))
+        found: Found = []
+        for question, answer in zip(questions, answers, strict=True):
+            if isinstance(answer, RemotingError):
+                notes.fail(answer)
+            elif answer:
+                found += [(record, member.registered) for record in self._records(answer, question, member)]
+        return found
+
+    def _records(self, raw: bytes, question: Query, member: Member) -> list[Record]:
+        records: list[Record] = []
+        seen = 0
+        try:
+            for record in decode_records(raw):
+                seen += 1
+                if record.topic == question.topic and has_key(record, self.key):
+                    records.append(record)
+        except IdError as problem:
+            self.notes.add("bad_record", broker=str(member), problem=str(problem))
+        if seen >= min(question.most, 32):
+            # a broker gives 32 at most to a question for a unique key (defaultQueryMaxNum)
+            self.notes.add("more_copies", broker=str(member), count=seen)
+        return records
+
+
+def has_key(record: Record, key: str) -> bool:
+    """Whether a record carries this key. The index knows hashes only, so other keys come along."""
+    properties = record.properties
+    return properties.get(names.UNIQ_KEY) == key or key in names.keys_of(properties)

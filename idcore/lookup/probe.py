@@ -1,0 +1,86 @@
+"""A message that the index does not know: looked for through the consume queues around its own time. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from idcore.errors import IdError
+from idcore.lookup.by_key import Search, has_key
+from idcore.lookup.notes import Notes
+from idcore.message import Record, decode_record
+from idcore.remoting.errors import RemotingError
+from idcore.remoting.guard import Member
+from idcore.remoting.requests import QueueAt, QueueSlice, View
+
+# How far around the id's own time, and how many records of each queue.
+_BEFORE_MS, _MOST_OF_A_QUEUE = 1_000, 48
+_MOST_QUEUES = 64
+_WITNESSES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """The record itself, or those that were stored next to where it should be, the nearest first."""
+
+    record: Record | None = None
+    broker: str = ""
+    queue: int = 0
+    neighbours: tuple[Record, ...] = ()
+
+
+def probe(key: str, topic: str, sent_ms: Sequence[int], notes: Notes) -> Probed:
+    """Walks a few entries of every queue of a topic from each of some instants on."""
+    route = notes.cluster.routes([topic])[topic]
+    brokers = notes.cluster.topology().brokers()
+    seen: list[tuple[int, Record]] = []
+    if route is None:
+        return Probed()
+    left = _MOST_QUEUES
+    for name, queues in route.queues.items():
+        if name not in brokers:
+            continue
+        member = brokers[name][0]
+        for queue in range(min(queues, left)):
+            left -= 1
+            for instant in sent_ms:
+                try:
+                    records = _records(member, topic, queue, instant - _BEFORE_MS, notes)
+                except RemotingError as problem:
+                    # a broker that cannot be probed leaves the answer as it was
+                    notes.add("error_answer", problem=problem.problem)
+                    return Probed(neighbours=_nearest(seen))
+                for record in records:
+                    if has_key(record, key):
+                        return Probed(record, member.registered, queue)
+                    seen.append((abs(record.store_timestamp - instant), record))
+    return Probed(neighbours=_nearest(seen))
+
+
+def _nearest(seen: list[tuple[int, Record]]) -> tuple[Record, ...]:
+    return tuple(record for _, record in sorted(seen, key=lambda pair: pair[0])[:_WITNESSES])
+
+
+def _records(member: Member, topic: str, queue: int, instant: int, notes: Notes) -> list[Record]:
+    cluster = notes.cluster
+    index = cluster.ask(member, QueueAt(topic, queue, instant))
+    offsets = cluster.ask(member, QueueSlice(topic, queue, index, _MOST_OF_A_QUEUE))
+    found = []
+    for offset, raw in zip(offsets, cluster.ask_all(member, [View(each, topic) for each in offsets]), strict=True):
+        if isinstance(raw, RemotingError) or not raw:
+            continue
+        try:
+            record = decode_record(raw)
+        except IdError:
+            continue
+        if record.physical_offset == offset:
+            found.append(record)
+    return found
+
+
+def index_knows(record: Record, notes: Notes) -> bool:
+    """Whether the index finds a record by its own UNIQ_KEY; True where it has none to be found by."""
+    if record.uniq_id is None:
+        return True
+    found = Search(record.uniq_id, notes).run([record.topic], 0)
+    return any(other.physical_offset == record.physical_offset for other, _ in found) or bool(notes.failed)

@@ -1,0 +1,76 @@
+"""Who looked up what, when, and how it ended; and how often one person may. Bodies never come this far."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from idcore.remoting.errors import TooManyLookups
+
+_LONGEST_ID = 300
+_MOST_USERS = 10_000
+
+
+class AuditLog:
+    """A file of JSON lines, one for each id looked up, readable by its owner only."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+
+    def write(self, at: datetime, user: str, cluster: str, looked_up: str, result: str, asked: Sequence[str]) -> None:
+        """One look-up. OSError goes to the caller: what cannot be recorded is not looked up."""
+        line = {
+            "at": at.isoformat(timespec="milliseconds"),
+            "user": user[:_LONGEST_ID],
+            "cluster": cluster,
+            "id": looked_up[:_LONGEST_ID],
+            "result": result,
+            "asked": list(asked),
+        }
+        raw = (json.dumps(line, ensure_ascii=True) + "\n").encode()
+        with self._lock:
+            # One write of one line with O_APPEND: lines of several processes do not mix.
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                os.write(descriptor, raw)
+            finally:
+                os.close(descriptor)
+
+
+class RateLimit:
+    """A bucket of look-ups for each user, filled evenly. The clock is given with every call."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._most = float(per_minute)
+        self._held: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def take(self, user: str, count: int, now: float) -> None:
+        """Uses up so many look-ups, or none: TooManyLookups says when there will be enough.
+
+        More than a whole minute's worth is let through once the bucket is full, and is then owed.
+        """
+        with self._lock:
+            left, since = self._held.pop(user, (self._most, now))
+            left = min(self._most, left + (now - since) * self._most / 60)
+            needed = min(float(count), self._most)
+            enough = left >= needed
+            self._held[user] = (left - count if enough else left), now
+            while len(self._held) > _MOST_USERS:
+                self._held.popitem(last=False)
+        if not enough:
+            seconds = (needed - left) * 60 / self._most
+            raise TooManyLookups(
+                f"too many look-ups; the next {count} can be asked in {seconds:.0f} s",
+                None,
+                None,
+                None,
+                "too_many",
+                {"seconds": seconds, "count": count},
+            )

@@ -1,0 +1,55 @@
+"""What an operator lets a reader see of bodies: all, a part, masked, or nothing. Knows no message but its bytes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+MASK = "••••"
+Withheld = Literal["switched_off", "cut", "masked", "no_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A body as it may be shown, and what was done to it."""
+
+    raw: bytes | None
+    text: str | None
+    withheld: Withheld | None = None
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BodyPolicy:
+    """`show` false hides every body; `masks` blot out what they match; longer bodies than `most_bytes` are cut."""
+
+    show: bool = True
+    masks: tuple[re.Pattern[str], ...] = ()
+    most_bytes: int = 4 << 20
+
+    def apply(self, body: bytes, text: str | None) -> Shown:
+        """The body as this policy lets it out; `text` is the body as text, None when it is none."""
+        if not self.show:
+            return Shown(None, None, "switched_off", len(body))
+        if self.masks:
+            return self._masked(body, text)
+        if len(body) > self.most_bytes:
+            return Shown(body[: self.most_bytes], None if text is None else self._cut(body), "cut", len(body))
+        return Shown(body, text, None, len(body))
+
+    def _masked(self, body: bytes, text: str | None) -> Shown:
+        if text is None:
+            # A pattern cannot be looked for in what is no text, so nothing of it gets out.
+            return Shown(None, None, "no_text", len(body))
+        clean = text
+        for mask in self.masks:
+            clean = mask.sub(MASK, clean)
+        changed = clean != text
+        raw = clean.encode()
+        if len(raw) > self.most_bytes:
+            return Shown(raw[: self.most_bytes], self._cut(raw), "cut", len(body))
+        return Shown(raw, clean, "masked" if changed else None, len(body))
+
+    def _cut(self, body: bytes) -> str:
+        return body[: self.most_bytes].decode("utf-8", "ignore")

@@ -1,0 +1,166 @@
+"""One configured cluster: name servers with fail-over, topology, routes, topics, brokers. Reads no record."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TypeVar
+
+from idcore.remoting.address import Address
+from idcore.remoting.client import Client
+from idcore.remoting.errors import RemotingError, Unreachable
+from idcore.remoting.guard import Member, Topology
+from idcore.remoting.profile import Profile
+from idcore.remoting.requests import ClusterInfo, Request, Route, RouteInfo, TopicList
+
+T = TypeVar("T")
+
+# A topology is believed so long; a broker that is missing from an older one is looked for again.
+_FRESH_SECONDS = 30.0
+_AGAIN_SECONDS = 2.0
+
+
+class Cluster:
+    """A profile come to life. Nothing is contacted before the first question; close() ends every connection."""
+
+    def __init__(self, profile: Profile, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self.profile = profile
+        self.name = profile.name
+        self._monotonic = monotonic
+        self._mapped = profile.mapped()
+        self._may: frozenset[Address] = frozenset()
+        self._servers: frozenset[Address] = frozenset()
+        self._lock = threading.RLock()
+        self._topology: tuple[float, Topology] | None = None
+        self._topics: tuple[float, tuple[str, ...]] | None = None
+        self._routes: dict[str, tuple[float, Route | None]] = {}
+        self._good = 0
+        tls = profile.tls.load() if profile.tls else None
+        self._client = Client(self._may_dial, profile.credentials, tls, profile.limits, profile.name)
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends every connection."""
+        self._client.close()
+
+    def _may_dial(self, address: Address) -> bool:
+        return address in self._may or address in self._servers
+
+    # ---- name servers
+
+    def name_server(self, requests: Sequence[Request[T]]) -> list[T | RemotingError]:
+        """Questions to the first name server that answers, the last one that did being asked first."""
+        servers = self.profile.name_servers
+        failures = []
+        for step in range(len(servers)):
+            place = (self._good + step) % len(servers)
+            try:
+                addresses = servers[place].resolve()
+            except Unreachable as problem:
+                failures.append(problem.problem)
+                continue
+            self._servers |= frozenset(addresses)
+            for address in addresses:
+                try:
+                    answers = self._client.ask_all(address, requests)
+                except Unreachable as problem:
+                    failures.append(problem.problem)
+                    continue
+                self._good = place
+                return answers
+        raise Unreachable(
+            f"no name server of {self.name} answered: {'; '.join(failures)}",
+            None,
+            None,
+            None,
+            "no_name_server",
+            {"cluster": self.name, "why": "; ".join(failures), "address": ""},
+        )
+
+    def topology(self, older_than: float = _FRESH_SECONDS) -> Topology:
+        """Who belongs to the cluster. Where that cannot be read there is no topology, and so nobody to dial."""
+        with self._lock:
+            now = self._monotonic()
+            if self._topology is None or now - self._topology[0] > older_than:
+                brokers = _only(self.name_server([ClusterInfo()]))
+                found = Topology.of(self.name, brokers, self._mapped)
+                self._may = found.dialled()
+                self._topology = now, found
+            return self._topology[1]
+
+    def topics(self) -> tuple[str, ...]:
+        """Every topic the name server knows, system topics among them, by name."""
+        with self._lock:
+            now = self._monotonic()
+            if self._topics is None or now - self._topics[0] > _FRESH_SECONDS:
+                self._topics = now, _only(self.name_server([TopicList()]))
+            return self._topics[1]
+
+    def routes(self, topics: Sequence[str]) -> dict[str, Route | None]:
+        """The route of each topic, None for one that the name server does not know."""
+        with self._lock:
+            now = self._monotonic()
+            held = self._routes
+            asked = [topic for topic in topics if topic not in held or now - held[topic][0] > _FRESH_SECONDS]
+            for topic, answer in zip(asked, self.name_server([RouteInfo(topic) for topic in asked]), strict=True):
+                if isinstance(answer, RemotingError):
+                    raise answer
+                held[topic] = now, answer
+            found = {topic: held[topic][1] for topic in topics}
+            if len(held) > 4 * self.profile.most_topics:
+                held.clear()
+            return found
+
+    # ---- brokers
+
+    def permit(self, ip: bytes, port: int) -> Member:
+        """Who stands behind the address of an id; NotInTopology when it is nobody of this cluster."""
+        address = Address.of(ip, port)
+        try:
+            return self.topology().permit(address)
+        except RemotingError:
+            return self.topology(_AGAIN_SECONDS).permit(address)
+
+    def ask_all(self, member: Member, requests: Sequence[Request[T]]) -> list[T | RemotingError]:
+        """Questions to one process of a broker, by whichever of its addresses answers."""
+        failed: Unreachable | None = None
+        for address in member.dial:
+            try:
+                return self._client.ask_all(address, requests)
+            except Unreachable as problem:
+                failed = problem
+        raise failed or Unreachable.at(member.registered, "it has no address")
+
+    def ask(self, member: Member, request: Request[T]) -> T:
+        """One question to one process of a broker."""
+        return _only(self.ask_all(member, [request]))
+
+    def ask_any(
+        self, members: Sequence[Member], requests: Sequence[Request[T]]
+    ) -> tuple[Member, list[T | RemotingError]]:
+        """Questions to the first of some replicas that answers at all: the master, and while it is down a slave."""
+        failures = []
+        for member in members:
+            try:
+                return member, self.ask_all(member, requests)
+            except Unreachable as problem:
+                failures.append(problem)
+        if len(failures) == 1:
+            raise failures[0]
+        raise Unreachable.at(members[0].broker, "; ".join(failure.problem for failure in failures))
+
+
+def _only(answers: Sequence[T | RemotingError]) -> T:
+    answer = answers[0]
+    if isinstance(answer, RemotingError):
+        raise answer
+    return answer

@@ -1,0 +1,92 @@
+"""The guard: which addresses may be contacted at all. Built from the operator's topology; an id adds nothing to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from idcore.remoting.address import Address, Endpoint
+from idcore.remoting.errors import NotInTopology, ProfileError, Unreachable
+from idcore.remoting.requests import BrokerEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One process of a broker: its place in the topology, the addresses that ids may carry, those to dial."""
+
+    broker: str
+    number: int
+    cluster: str
+    registered: str
+    known_as: tuple[Address, ...]
+    dial: tuple[Address, ...]
+
+    @property
+    def role(self) -> str:
+        """`master` or `slave`, as far as the name server knows."""
+        return "master" if self.number == 0 else "slave"
+
+    def __str__(self) -> str:
+        return f"{self.broker} ({self.registered}, {self.role})"
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """Every process that may be asked. `unresolved` names what is registered under a name that nobody knows."""
+
+    name: str
+    members: tuple[Member, ...]
+    mapped: Mapping[Address, tuple[Address, ...]]
+    unresolved: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, brokers: Iterable[BrokerEntry], address_map: Mapping[Address, Endpoint]) -> Topology:
+        """From the name server's list and the profile's map; registered host names are resolved here, and only here."""
+        mapped: dict[Address, tuple[Address, ...]] = {}
+        unresolved: list[str] = []
+        for source, target in address_map.items():
+            try:
+                mapped[source] = target.resolve()
+            except Unreachable as problem:
+                unresolved.append(problem.problem)
+        members = []
+        for broker in brokers:
+            for number, registered in sorted(broker.addresses.items()):
+                try:
+                    known_as = Endpoint.parse(registered).resolve()
+                except (ProfileError, Unreachable) as problem:
+                    unresolved.append(f"{broker.name}: {problem.problem}")
+                    continue
+                dial = tuple(dict.fromkeys(way for each in known_as for way in mapped.get(each, (each,))))
+                members.append(Member(broker.name, number, broker.cluster, registered, known_as, dial))
+        return cls(name, tuple(members), mapped, tuple(unresolved))
+
+    def permit(self, address: Address) -> Member:
+        """Who stands behind an address that came in an id; NotInTopology when nobody of this cluster does.
+
+        The port has to be the registered one: another port of a known host is another service.
+        """
+        for member in self.members:
+            if address in member.known_as:
+                return member
+        ways = self.mapped.get(address)
+        if ways is not None:
+            return Member("", 0, "", str(address), (address,), ways)
+        raise NotInTopology.refuse(str(address), self.name)
+
+    def dialled(self) -> frozenset[Address]:
+        """Every address that a connection may go to."""
+        ways = [way for member in self.members for way in member.dial]
+        return frozenset(ways + [way for target in self.mapped.values() for way in target])
+
+    def replicas(self, member: Member) -> tuple[Member, ...]:
+        """The member, and behind it those that hold the same log: master and slaves share one broker name."""
+        others = [other for other in self.members if other.broker == member.broker and other != member]
+        return (member, *others) if member.broker else (member,)
+
+    def brokers(self) -> dict[str, tuple[Member, ...]]:
+        """The members of each broker name, the master first."""
+        found: dict[str, tuple[Member, ...]] = {}
+        for member in self.members:
+            found[member.broker] = (*found.get(member.broker, ()), member)
+        return found

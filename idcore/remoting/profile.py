@@ -1,0 +1,282 @@
+"""Which clusters there are and how they may be asked: profiles from a TOML file or the environment. Contacts nobody."""
+
+from __future__ import annotations
+
+import re
+import ssl
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from idcore.remoting.acl import Credentials
+from idcore.remoting.address import Address, Endpoint
+from idcore.remoting.bodies import BodyPolicy
+from idcore.remoting.client import Limits, Tls
+from idcore.remoting.errors import ProfileError
+
+# The environment's names. ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY are those of the command line.
+FILE, NAMESRV = "IDCORE_CLUSTERS", "IDCORE_NAMESRV"
+ACCESS_KEY, SECRET_KEY, SECURITY_TOKEN = "ROCKETMQ_ACCESS_KEY", "ROCKETMQ_SECRET_KEY", "ROCKETMQ_SECURITY_TOKEN"
+TLS, TLS_CA = "IDCORE_TLS", "IDCORE_TLS_CA"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_MOST_LOOKUPS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class TlsSettings:
+    """How to tell that a server is the right one. Certificates are checked unless `verify` is false."""
+
+    ca_file: str | None = None
+    server_name: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+    verify: bool = True
+
+    def load(self) -> Tls:
+        """The files read; an error names the setting whose file is missing or is none."""
+        if self.ca_file and not Path(self.ca_file).is_file():
+            raise ProfileError(f"tls.ca_file {self.ca_file!r} is no file", "tls.ca_file")
+        try:
+            context = ssl.create_default_context(cafile=self.ca_file)
+            if self.cert_file:
+                context.load_cert_chain(self.cert_file, self.key_file)
+        except (OSError, ssl.SSLError) as problem:
+            where = "tls.cert_file" if self.cert_file else "tls.ca_file"
+            raise ProfileError(f"{where} cannot be used: {problem}", where) from None
+        if not self.verify:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        return Tls(context, self.server_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One cluster as its operator described it."""
+
+    name: str
+    name_servers: tuple[Endpoint, ...]
+    credentials: Credentials | None = None
+    tls: TlsSettings | None = None
+    # What stands in ids and routes -> what is dialled instead (NAT, port forwarding).
+    address_map: Mapping[Endpoint, Endpoint] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    bodies: BodyPolicy = field(default_factory=BodyPolicy)
+    lookups_per_minute: int = _MOST_LOOKUPS
+    most_topics: int = 500
+    search_whole_log: bool = True
+
+    def mapped(self) -> dict[Address, Endpoint]:
+        """The address map by the addresses that ids carry."""
+        return {Address.of(given.host, given.port): target for given, target in self.address_map.items()}
+
+
+def name_servers(text: str) -> tuple[Endpoint, ...]:
+    """`HOST:PORT[;HOST:PORT…]`, as namesrvAddr is written."""
+    found = tuple(dict.fromkeys(Endpoint.parse(part) for part in re.split(r"[;,]", text) if part.strip()))
+    if not found:
+        raise ProfileError("no name server is given; write HOST:PORT", "name_servers")
+    return found
+
+
+def credentials_of(environment: Mapping[str, str]) -> Credentials | None:
+    """Both keys of the environment, or None when there is neither."""
+    access, secret = environment.get(ACCESS_KEY, ""), environment.get(SECRET_KEY, "")
+    if not access and not secret:
+        return None
+    if not access or not secret:
+        missing = SECRET_KEY if access else ACCESS_KEY
+        raise ProfileError(f"{missing} is not set, but its other half is", missing)
+    return Credentials(access, secret, environment.get(SECURITY_TOKEN) or None)
+
+
+def configured(environment: Mapping[str, str]) -> dict[str, Profile]:
+    """Every cluster this machine's operator configured, by name: none at all means that look-ups are off."""
+    found: dict[str, Profile] = {}
+    if environment.get(FILE):
+        found |= from_file(Path(environment[FILE]), environment)
+    if environment.get(NAMESRV):
+        tls = None
+        if environment.get(TLS, "").lower() in ("1", "true", "yes", "on") or environment.get(TLS_CA):
+            tls = TlsSettings(environment.get(TLS_CA) or None)
+        found.setdefault(
+            "default", Profile("default", name_servers(environment[NAMESRV]), credentials_of(environment), tls)
+        )
+    return found
+
+
+def from_file(path: Path, environment: Mapping[str, str]) -> dict[str, Profile]:
+    """The profiles of a TOML file: one `[clusters.NAME]` each."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise ProfileError(f"{path}: {(problem.strerror or 'cannot be read').lower()}", FILE) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise ProfileError(f"{path} is no TOML: {problem}", FILE) from None
+    top = _Table(values, "")
+    clusters = top.table("clusters")
+    top.finish()
+    found = {}
+    for name in clusters.names():
+        if not _NAME.fullmatch(name):
+            raise ProfileError(f"{name[:80]!r} is no name for a cluster: letters, digits, dot, dash", "clusters")
+        found[name] = _profile(name, clusters.table(name), path.parent, environment)
+    return found
+
+
+def _profile(name: str, table: _Table, folder: Path, environment: Mapping[str, str]) -> Profile:
+    profile = Profile(
+        name,
+        tuple(dict.fromkeys(table.endpoint(text, "name_servers") for text in table.texts("name_servers"))),
+        _credentials(table, folder, environment),
+        _tls(table, folder),
+        _address_map(table.table("address_map")),
+        _limits(table),
+        _bodies(table.table("bodies")),
+        table.number("lookups_per_minute", _MOST_LOOKUPS, 1),
+        table.number("most_topics", 500, 1),
+        table.flag("search_whole_log", True),
+    )
+    table.finish()
+    if not profile.name_servers:
+        raise ProfileError(f"clusters.{name}.name_servers is empty", "name_servers")
+    return profile
+
+
+def _limits(table: _Table) -> Limits:
+    plain = Limits()
+    return Limits(
+        table.number("connect_milliseconds", int(1_000 * plain.connect_seconds), 1) / 1_000,
+        table.number("answer_milliseconds", int(1_000 * plain.answer_seconds), 1) / 1_000,
+        plain.longest_frame,
+    )
+
+
+def _credentials(table: _Table, folder: Path, environment: Mapping[str, str]) -> Credentials | None:
+    """Names of environment variables, or a secrets file: the profile itself never holds a key."""
+    variables, secrets = table.text("credentials_environment"), table.text("secrets_file")
+    if variables is not None and secrets is not None:
+        raise ProfileError("credentials_environment and secrets_file exclude each other", table.path("secrets_file"))
+    if variables is not None:
+        # a prefix: PROD means PROD_ACCESS_KEY and PROD_SECRET_KEY
+        names = [f"{variables}_{part}" for part in ("ACCESS_KEY", "SECRET_KEY", "SECURITY_TOKEN")]
+        for missing in names[:2]:
+            if not environment.get(missing):
+                raise ProfileError(f"{missing} is not set in the environment", table.path("credentials_environment"))
+        return Credentials(environment[names[0]], environment[names[1]], environment.get(names[2]) or None)
+    if secrets is None:
+        return None
+    path = folder / secrets
+    try:
+        held = _Table(tomllib.loads(path.read_text(encoding="utf-8")), "secrets_file")
+    except OSError as problem:
+        why = (problem.strerror or "cannot be read").lower()
+        raise ProfileError(f"secrets_file {secrets!r}: {why}", table.path("secrets_file")) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        # the parser's message may quote the line, and the line is a secret
+        raise ProfileError(f"secrets_file {secrets!r} is no TOML", table.path("secrets_file")) from None
+    access, secret, token = held.text("access_key"), held.text("secret_key"), held.text("security_token")
+    held.finish()
+    if not access or not secret:
+        raise ProfileError(f"secrets_file {secrets!r} needs access_key and secret_key", table.path("secrets_file"))
+    return Credentials(access, secret, token)
+
+
+def _tls(table: _Table, folder: Path) -> TlsSettings | None:
+    if not table.has("tls"):
+        return None
+    if table.is_flag("tls"):
+        return TlsSettings() if table.flag("tls", False) else None
+    inner = table.table("tls")
+    paths = [inner.text(name) for name in ("ca_file", "cert_file", "key_file")]
+    ca_file, cert_file, key_file = (None if path is None else str(folder / path) for path in paths)
+    settings = TlsSettings(ca_file, inner.text("server_name"), cert_file, key_file, inner.flag("verify", True))
+    inner.finish()
+    return settings
+
+
+def _address_map(table: _Table) -> dict[Endpoint, Endpoint]:
+    found = {}
+    for given in table.names():
+        source, target = table.endpoint(given, given), table.text(given)
+        if source.is_name:
+            raise ProfileError(f"{given!r} is no address: ids carry addresses, not names", table.path(given))
+        found[source] = table.endpoint(target or "", given)
+    table.finish()
+    return found
+
+
+def _bodies(table: _Table) -> BodyPolicy:
+    try:
+        policy = BodyPolicy(
+            table.flag("show", True),
+            tuple(re.compile(pattern) for pattern in table.texts("mask")),
+            table.number("most_bytes", BodyPolicy().most_bytes, 0),
+        )
+    except re.error as problem:
+        raise ProfileError(f"{table.path('mask')}: {problem}", table.path("mask")) from None
+    table.finish()
+    return policy
+
+
+class _Table:
+    """A TOML table whose every key has to be known: a misspelt switch must not be an open door."""
+
+    def __init__(self, values: Mapping[str, Any], where: str) -> None:
+        self._values = values
+        self._where = where
+        self._read: set[str] = set()
+
+    def path(self, name: str) -> str:
+        return f"{self._where}.{name}" if self._where else name
+
+    def names(self) -> list[str]:
+        return list(self._values)
+
+    def has(self, name: str) -> bool:
+        return name in self._values
+
+    def is_flag(self, name: str) -> bool:
+        return isinstance(self._values.get(name), bool)
+
+    def _get(self, name: str, kind: type, what: str) -> Any:
+        self._read.add(name)
+        value = self._values.get(name)
+        if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
+            raise ProfileError(f"{self.path(name)} is {value!r}, not {what}", self.path(name))
+        return value
+
+    def table(self, name: str) -> _Table:
+        return _Table(self._get(name, dict, "a table") or {}, self.path(name))
+
+    def text(self, name: str) -> str | None:
+        return self._get(name, str, "a text")
+
+    def flag(self, name: str, default: bool) -> bool:
+        value = self._get(name, bool, "true or false")
+        return default if value is None else value
+
+    def number(self, name: str, default: int, least: int) -> int:
+        value = self._get(name, int, "a whole number")
+        if value is not None and value < least:
+            raise ProfileError(f"{self.path(name)} is {value}, less than {least}", self.path(name))
+        return default if value is None else value
+
+    def texts(self, name: str) -> Sequence[str]:
+        value = self._get(name, list, "a list of texts") or []
+        if not all(isinstance(item, str) for item in value):
+            raise ProfileError(f"{self.path(name)} is no list of texts", self.path(name))
+        return value
+
+    def endpoint(self, text: str, name: str) -> Endpoint:
+        try:
+            return Endpoint.parse(text)
+        except ProfileError as problem:
+            raise ProfileError(f"{self.path(name)}: {problem.problem}", self.path(name)) from None
+
+    def finish(self) -> None:
+        unknown = [name for name in self._values if name not in self._read]
+        if unknown:
+            raise ProfileError(f"{self.path(unknown[0])} is no setting", self.path(unknown[0]))

@@ -1,0 +1,254 @@
+"""Look-ups against small servers on loopback: what a real cluster cannot be brought to do, and strangers' input."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore.ids import OffsetId
+from idcore.lookup import ADVICE, REASONS, Desk, Moment
+from idcore.lookup.copies import explain, home_topic, is_special, related_topics
+from idcore.message import Host, Record
+from idcore.message.properties import encode
+from idcore.remoting.audit import AuditLog, RateLimit
+from idcore.remoting.client import Limits
+from idcore.remoting.cluster import Cluster
+from idcore.remoting.errors import TooManyLookups
+from idcore.remoting.frame import Frame
+from idcore.remoting.profile import Profile, name_servers
+from tests.remoting.servers import Server, answer
+from tests.remoting.test_cluster import cluster_info
+
+NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+CONTRACT = {
+    "before_minimum", "beyond_end", "mid_record", "blank", "hole", "damaged", "expired", "wrong_topic", "topic_unknown",
+    "index_lost", "window", "clock_behind", "not_in_topology", "unreachable", "not_permitted", "not_an_id", "unknown",
+}  # fmt: skip
+
+
+def record(topic: str, uniq: str | None, offset: int, body: bytes = b"body", **more: Any) -> Record:
+    properties = {**more.pop("properties", {})} | ({} if uniq is None else {"UNIQ_KEY": uniq})
+    host = Host(b"\x7f\0\0\1", more.pop("port", 10911))
+    at = 1_795_000_000_000
+    made = Record.of(
+        topic, body, encode(properties), queue_id=0, born_timestamp=at, born_host=host, store_host=host, **more
+    )
+    return made.placed(0, offset, at + offset)
+
+
+class Fake:
+    """A name server and a broker in one listener, with records of a test's choice."""
+
+    def __init__(self, topics: Iterable[str], records: Iterable[Record]) -> None:
+        self.topics = list(topics)
+        self.records = list(records)
+        self.raw: dict[int, bytes] = {}
+        self.clock = NOW
+        self.server = Server(self.handle)
+
+    def handle(self, frame: Frame) -> Iterable[bytes]:
+        code = frame.code
+        if code == 106:
+            yield answer(frame, 0, cluster_info({"a": {0: str(self.server.address)}}))
+        elif code == 206:
+            yield answer(frame, 0, json.dumps({"topicList": self.topics}).encode())
+        elif code == 105 and frame.field("topic") in self.topics:
+            address = str(self.server.address)
+            route = {
+                "brokerDatas": [{"brokerAddrs": {"0": address}, "brokerName": "a", "cluster": "c"}],
+                "queueDatas": [{"brokerName": "a", "readQueueNums": 1}],
+            }
+            yield answer(frame, 0, json.dumps(route).encode())
+        elif code == 105:
+            yield answer(frame, 17, b"", "No topic route info")
+        elif code == 12:
+            found = [each for each in self.records if each.topic == frame.field("topic")]
+            yield answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")
+        elif code == 33:
+            offset = int(frame.field("offset") or "-1")
+            held = {each.physical_offset: bytes(each) for each in self.records} | self.raw
+            none = answer(frame, 1, b"", f"can not find message by the offset, {offset}")
+            yield answer(frame, 0, held[offset]) if offset in held else none
+        elif code == 28:
+            clock = int(self.clock.timestamp() * 1_000)
+            table = {
+                "commitLogMinOffset": "0", "commitLogMaxOffset": "100000", "earliestMessageTimeStamp": "1",
+                "bootTimestamp": str(clock), "runtime": "[ 0 days, 0 hours, 0 minutes, 0 seconds ]",
+            }  # fmt: skip
+            yield answer(frame, 0, json.dumps({"table": table}).encode())
+        elif code == 29:
+            yield answer(frame, 0, b"", None, offset="0")
+        elif code == 321:
+            yield answer(frame, 0, b"")
+
+    def desk(self, **more: Any) -> Desk:
+        options = {name: more.pop(name) for name in ("audit", "limit") if name in more}
+        profile = Profile("fake", name_servers(str(self.server.address)), limits=Limits(2, 2), **more)
+        return Desk(Cluster(profile), lambda: Moment(NOW, UTC), **options)
+
+
+@pytest.fixture
+def fake() -> Iterator[Fake]:
+    made = Fake(["Orders", "Notices"], [])
+    with made.server:
+        yield made
+
+
+UNIQ = "0A42333A0DC818B4AAC246C290FD0000"
+
+
+def test_every_reason_of_the_contract_has_its_words_and_its_advice() -> None:
+    assert set(REASONS) == set(ADVICE) == CONTRACT
+
+
+class TestCopies:
+    def relations(self, *records: Record) -> list[str]:
+        return [copy.relation for copy in explain([(each, "a") for each in records])]
+
+    def test_another_body_under_one_id_is_said(self) -> None:
+        one, two = record("Orders", UNIQ, 0, b"one"), record("Orders", UNIQ, 500, b"two")
+        assert self.relations(one, two) == ["message", "differs"]
+
+    def test_the_same_record_shown_twice_is_one_copy(self) -> None:
+        one = record("Orders", UNIQ, 0)
+        assert self.relations(one, one) == ["message"]
+
+    def test_messages_without_an_id_of_their_own_are_not_copies_of_each_other(self) -> None:
+        one, two = (record("Orders", None, at, properties={"KEYS": "order-1"}) for at in (0, 500))
+        assert self.relations(one, two) == ["message", "message"]
+
+    def test_the_message_comes_before_what_the_broker_made_of_it(self) -> None:
+        half = record("RMQ_SYS_TRANS_HALF_TOPIC", UNIQ, 0, properties={"REAL_TOPIC": "Orders"})
+        done = record("Orders", UNIQ, 500, prepared_transaction_offset=7)
+        timer = record("rmq_sys_wheel_timer", UNIQ, 900, properties={"REAL_TOPIC": "Orders"})
+        assert self.relations(half, done, timer) == ["committed", "half", "timer"]
+
+    def test_where_a_copy_comes_from(self) -> None:
+        assert home_topic(record("%RETRY%g", UNIQ, 0, properties={"RETRY_TOPIC": "Orders"})) == "Orders"
+        assert (
+            home_topic(record("SCHEDULE_TOPIC_XXXX", UNIQ, 0, properties={"REAL_TOPIC": "%RETRY%g"}))
+            == "SCHEDULE_TOPIC_XXXX"
+        )
+        assert home_topic(record("Orders", UNIQ, 0, properties={"REAL_TOPIC": "Other"})) == "Orders"
+
+    def test_which_topics_hold_copies(self) -> None:
+        every = ["%DLQ%g", "Orders", "SCHEDULE_TOPIC_XXXX", "TBW102", "%RETRY%g", "RMQ_SYS_TRANS_HALF_TOPIC"]
+        assert related_topics(every) == ["RMQ_SYS_TRANS_HALF_TOPIC", "SCHEDULE_TOPIC_XXXX", "%DLQ%g", "%RETRY%g"]
+        assert [topic for topic in every if not is_special(topic)] == ["Orders"]
+
+
+class TestAnswers:
+    def test_records_of_other_keys_that_hash_alike_are_left_out(self, fake: Fake) -> None:
+        fake.records = [record("Orders", "SOMEBODY-ELSE", 0), record("Orders", UNIQ, 500)]
+        answer_ = fake.desk().one(UNIQ)
+        assert [copy.record.uniq_id for copy in answer_.copies] == [UNIQ]
+
+    def test_rubbish_in_a_brokers_answer_is_said_and_kills_nothing(self, fake: Fake) -> None:
+        fake.records = [record("Orders", "SOMEBODY-ELSE", 0)]
+        whole = bytes(fake.records[0])
+        usual = fake.server._handle
+        shown = [b""]
+
+        def handle(frame: Frame) -> Iterable[bytes]:
+            yield from ([answer(frame, 0, shown[0])] if frame.code == 12 else usual(frame))
+
+        fake.server._handle = handle
+        for raw in (whole[:-1], whole[:30], b"\0" * 8, b"\xff" * 200, whole + b"x"):
+            shown[0] = raw
+            found = fake.desk().one(UNIQ)
+            assert not found.found and "bad_record" in {item.code for item in found.evidence}
+
+    def test_a_damaged_record_at_the_right_place(self, fake: Fake) -> None:
+        one = record("Orders", UNIQ, 4_096)
+        fake.raw = {4_096: bytes(one)[:-3]}
+        host = fake.server.address
+        answer_ = fake.desk().one(str(OffsetId.of(host.ip, host.port, 4_096)))
+        assert answer_.reason == "damaged"
+
+    def test_another_record_than_asked_for_is_not_the_message(self, fake: Fake) -> None:
+        fake.raw = {64: bytes(record("Orders", UNIQ, 4_096))}
+        host = fake.server.address
+        answer_ = fake.desk().one(str(OffsetId.of(host.ip, host.port, 64)))
+        assert answer_.reason == "mid_record"
+        assert {"answered_other", "log_range"} <= {item.code for item in answer_.evidence}
+
+    def test_the_clock_counts_in_its_own_zone(self, fake: Fake) -> None:
+        behind = fake.desk()
+        fake.clock = NOW - timedelta(hours=1)
+        seconds = int((NOW - timedelta(minutes=5) - datetime(2021, 1, 1, tzinfo=UTC)).total_seconds())
+        answer_ = behind.one(f"0108719066FF9A489C{seconds:08X}00000003")
+        assert answer_.reason == "clock_behind"
+        fake.clock = NOW
+        assert fake.desk().one(f"0108719066FF9A489C{seconds:08X}00000003").reason == "unknown"
+
+    def test_more_topics_than_allowed_are_counted_and_likely_ones_come_first(self, fake: Fake) -> None:
+        fake.topics = [f"T{number:03d}" for number in range(100)]
+        fake.records = [record("T099", UNIQ, 0)]
+        desk = fake.desk(most_topics=10)
+        left = desk.one(UNIQ)
+        assert not left.found
+        assert [item.values["count"] for item in left.evidence if item.code == "topics_left_out"] == [90]
+        assert desk.one(UNIQ, "T099").found  # and from now on this topic is a likely one
+        assert desk.one(UNIQ).found
+
+    def test_progress_is_told_and_ends_with_all(self, fake: Fake) -> None:
+        fake.topics = [f"T{number:03d}" for number in range(150)]
+        seen: list[tuple[int, int, str]] = []
+        fake.desk().one(UNIQ, None, lambda done, total, topic: seen.append((done, total, topic)))
+        assert (0, 150, "T000") in seen and (64, 150, "T064") in seen and (150, 150, "") in seen
+
+    def test_answers_come_in_the_order_of_the_ids_each_asked_once(self, fake: Fake, tmp_path: Path) -> None:
+        fake.records = [record("Orders", UNIQ, 0)]
+        desk = fake.desk(audit=AuditLog(tmp_path / "audit"))
+        ids = [UNIQ, "nothing", UNIQ, "order-1"]
+        assert [each.id for each in desk.look_up(ids)] == ids
+        lines = [json.loads(line) for line in (tmp_path / "audit").read_text().splitlines()]
+        assert sorted(line["id"] for line in lines) == sorted({*ids})
+        by_id = {line["id"]: line for line in lines}
+        assert by_id[UNIQ]["result"] == "found 1" and by_id["nothing"]["result"] == "not_an_id"
+        assert by_id[UNIQ]["asked"] == [str(fake.server.address)] and "body" not in (tmp_path / "audit").read_text()
+
+    def test_a_user_over_the_limit_asks_nobody(self, fake: Fake) -> None:
+        desk = fake.desk(limit=RateLimit(2))
+        assert len(list(desk.look_up([UNIQ, "x"], user="ann"))) == 2
+        asked = len(fake.server.seen)
+        with pytest.raises(TooManyLookups):
+            list(desk.look_up([UNIQ], user="ann"))
+        assert len(fake.server.seen) == asked
+        assert len(list(desk.look_up([UNIQ], user="bob"))) == 1
+
+    def test_no_id_makes_a_name_service_be_asked(self, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: pytest.fail("a name service was asked"))
+        for text in (str(OffsetId.of("203.0.113.7", 80, 5)), "evil.example.com:80", "localhost"):
+            assert not fake.desk().one(text).found
+
+    def test_the_zone_of_the_reader_does_not_hide_a_message(self, fake: Fake) -> None:
+        fake.records = [record("Orders", UNIQ, 0)]
+        for hours in (-12, 0, 14):
+            zone = timezone(timedelta(hours=hours))
+            desk = fake.desk()
+            desk._moment = lambda zone=zone: Moment(NOW, zone)  # type: ignore[misc]
+            assert desk.one(UNIQ).found
+
+
+def test_ten_thousand_malformed_ids_kill_nothing(fake: Fake) -> None:
+    chance = random.Random(5)
+    shapes = [UNIQ, str(OffsetId.of("127.0.0.1", 10911, 77)), "0108719066FF9A489C04DB99CA00000003", UNIQ + UNIQ[:24]]
+    ids = []
+    for _ in range(10_000):
+        text = list(chance.choice(shapes))
+        for _ in range(chance.randint(1, 4)):
+            at = chance.randrange(len(text))
+            text[at] = chance.choice("0123456789ABCDEFabcdefgZ \n\u0000é键\U0001f680:/%,")
+        ids.append("".join(text)[: chance.choice([5, 31, 32, 34, 56, 99])])
+    desk = fake.desk()
+    reasons = [each.reason for each in desk.look_up(ids, "Orders")]
+    assert len(reasons) == 10_000 and None not in reasons
+    assert {"not_an_id", "unknown", "not_in_topology"} <= set(reasons)
+    assert fake.server.callers < 40
