@@ -1,17 +1,18 @@
-"""`make ids`, `log` and `store`: writes what a scenario tells, and beside it truth.json. Invents nothing itself."""
+"""`make ids`, `log`, `store`, `incident`: writes what is told, and beside it truth.json. Invents nothing itself."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import Any
 
 from idcore.cli.parser import Usage
 from idcore.ids.clock import parse_instant, zone_text
+from idcore.ids.incidents import Incident, names, variants
 from idcore.ids.scenario import Scenario
 
 # Not "now": without --start, too, the same seed has to give the same bytes.
@@ -58,6 +59,36 @@ def run_store(options: argparse.Namespace) -> int:
         traffic.play(options.messages)
     (options.out / "broker.conf").write_text(settings.broker_conf, encoding="utf-8")
     _tell(options.out, {"made_by": "make store", **_head(options, start, zone), **traffic.truth()})
+    return 0
+
+
+def run_incident(options: argparse.Namespace) -> int:
+    """Writes a log with one incident in it; truth.json names the findings that are true of it."""
+    if options.name not in names():
+        raise Usage(f"there is no incident {options.name}; there are {', '.join(names())}")
+    if options.variant and options.variant not in variants(options.name):
+        raise Usage(f"{options.name} has no variant {options.variant}; it has {', '.join(variants(options.name))}")
+    zone, start = _start(options)
+    incident = Incident(options.name, options.variant, options.seed, start, zone)
+    lines = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal lines
+        for line in incident.lines():
+            lines += 1
+            yield line
+
+    written = _write(options.out, counted())
+    _tell(
+        options.out,
+        {
+            "made_by": "make incident",
+            **_head(options, start, zone),
+            "lines": lines,
+            "bytes": written,
+            **incident.truth(),
+        },
+    )
     return 0
 
 

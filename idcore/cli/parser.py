@@ -164,13 +164,18 @@ def _make(commands: Any) -> None:
         action="store_true",
         help="files as large as a broker's own defaults (sparse: 1 GiB and 420 MB)",
     )
-    for kind in (ids, log, store):
+    incident = kinds.add_parser("incident", help="a log with one incident in it, and what has to be found")
+    incident.add_argument("name", metavar="NAME", help="a code of the findings (clock_back, restart, ...), or healthy")
+    incident.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the log goes")
+    incident.add_argument("--variant", metavar="NAME", help="how it happens (default: the seed chooses)")
+    for kind in (ids, log, store, incident):
         kind.add_argument("--seed", type=_count, default=1, metavar="N", help="the same seed gives the same bytes")
         kind.add_argument("--start", metavar="INSTANT", help="ISO 8601 instant of the first id")
         kind.add_argument("--zone", type=_zone, metavar="ZONE", help="zone of the producers (default: +08:00)")
     ids.set_defaults(run=_run_make_ids)
     log.set_defaults(run=_run_make_log)
     store.set_defaults(run=_run_make_store)
+    incident.set_defaults(run=_run_make_incident)
 
 
 def _run_decode(options: argparse.Namespace) -> int:
@@ -208,3 +213,9 @@ def _run_make_store(options: argparse.Namespace) -> int:
     from idcore.cli.make import run_store
 
     return run_store(options)
+
+
+def _run_make_incident(options: argparse.Namespace) -> int:
+    from idcore.cli.make import run_incident
+
+    return run_incident(options)

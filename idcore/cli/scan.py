@@ -164,7 +164,20 @@ def describe(summary: dict[str, Any], out: Path) -> str:
         lines.append(
             f"refused {row['reason']}: {row['ids']:,}, first {row['sample']} in {row['file']} at byte {row['byte']:,}"
         )
-    return "\n".join([*lines, f"tables in {out}"])
+    return "\n".join([*lines, *_findings(summary, out), f"tables in {out}"])
+
+
+def _findings(summary: dict[str, Any], out: Path) -> list[str]:
+    """How many of each severity, and what the worst ones mean."""
+    counts = summary["findings"]
+    if not any(counts.values()):
+        return ["no findings: every rule was tried, and nothing is wrong with these ids"]
+    head = "findings: " + ", ".join(f"{count:,} {severity}" for severity, count in counts.items() if count)
+    rows = _table(out, "findings", ["code", "severity", "meaning", "advice"])
+    lines = [f"  {row['severity']} {row['code']}: {row['meaning']}. {row['advice']}" for row in rows[:_SHOWN]]
+    if len(rows) > _SHOWN:
+        lines.append(f"  and {len(rows) - _SHOWN:,} more in the table findings")
+    return ["", head, *lines, ""]
 
 
 def _table(out: Path, name: str, columns: list[str]) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from idcore.ids import clock as clocks
+from idcore.ids import printed
 from idcore.ids.generate import Generator
 from idcore.ids.model import ClientId, OffsetId, UniqId, host_bytes
 from idcore.layout import CLIENT_V1
@@ -307,10 +308,8 @@ class Scenario:
 
     def _send_result(self, ids: str, offsets: str, message: Message) -> str:
         thread = f"send-{self._random.randrange(1, 9)}"
-        return self._prefix(thread) + (
-            f"o.a.r.c.p.DefaultMQProducer - SendResult [sendStatus=SEND_OK, msgId={ids}, offsetMsgId={offsets}, "
-            f"messageQueue=MessageQueue [topic={message.topic}, brokerName={message.broker.name}, "
-            f"queueId={message.queue}], queueOffset={message.queue_offset}]"
+        return self._prefix(thread) + printed.send_result(
+            ids, offsets, message.topic, message.broker.name, message.queue, message.queue_offset
         )
 
     def _batch(self, process: Process) -> str:
@@ -336,18 +335,19 @@ class Scenario:
         if self._random.random() < 0.3:
             return thread + f"consumed msgId={self._see(process, message)} keys={message.key}"
         broker, port = message.broker, self._random.randrange(32_768, 61_000)
-        return thread + (
-            f"Receive New Messages: [MessageExt [brokerName={broker.name}, queueId={message.queue}, "
-            f"storeSize={message.size}, queueOffset={message.queue_offset}, sysFlag=0, "
-            f"bornTimestamp={message.born_ms}, bornHost=/{_born_host(process.host)}:{port}, "
-            f"storeTimestamp={message.born_ms + 1}, storeHost=/{broker.host}:{broker.port}, "
-            f"msgId={self._see_offset(message)}, commitLogOffset={message.stored.physical_offset}, "
-            f"bodyCRC={self._random.randrange(1 << 31)}, reconsumeTimes=0, preparedTransactionOffset=0, "
-            f"toString()=Message{{topic='{message.topic}', flag=0, properties={{MIN_OFFSET=0, "
-            f"MAX_OFFSET={message.queue_offset + 1}, KEYS={message.key}, CONSUME_START_TIME={self._now}, "
-            f"UNIQ_KEY={self._see(process, message)}, CLUSTER=DefaultCluster, WAIT=true}}, "
-            f"body=[72, 101, 108, 108, 111], transactionId='null'}}]]"
-        )
+        offset_id = str(self._see_offset(message))
+        crc = self._random.randrange(1 << 31)
+        properties = {
+            "MIN_OFFSET": 0, "MAX_OFFSET": message.queue_offset + 1, "KEYS": message.key,
+            "CONSUME_START_TIME": self._now, "UNIQ_KEY": self._see(process, message), "CLUSTER": "DefaultCluster",
+            "WAIT": "true",
+        }  # fmt: skip
+        return thread + printed.message_ext(
+            broker=broker.name, queue=message.queue, size=message.size, queue_offset=message.queue_offset,
+            born_ms=message.born_ms, born_host=f"{born_host(process.host)}:{port}", stored_ms=message.born_ms + 1,
+            store_host=f"{broker.host}:{broker.port}", offset_id=offset_id,
+            physical_offset=message.stored.physical_offset, body_crc=crc, topic=message.topic, properties=properties,
+        )  # fmt: skip
 
     def _noise(self) -> str:
         if self._random.random() < 0.5:
@@ -380,5 +380,6 @@ class Scenario:
         }  # fmt: skip
 
 
-def _born_host(host: str) -> str:
+def born_host(host: str) -> str:
+    """An address as it stands in front of a port."""
     return f"[{host}]" if ":" in host else host

@@ -27,6 +27,8 @@ _COLUMNS = {
     "distribution": f"address:text from_offset to_offset {_COUNTED}",
     "copies": "msg_id:text offset_msg_ids:text lines",
     "growth": f"address:text minute:time {_OFFSETS}",
+    "findings": "code:text severity:text subject:text count evidence:text advice:text"
+    f" meaning:text disproof:text certainty:text {_SENT}",
     "refused": "reason:text ids sample:text file:text byte",
     "files": "file:text bytes text_bytes ids refused error:text",
 }

@@ -20,6 +20,7 @@ import pyarrow.dataset as dataset
 import pyarrow.parquet as pq
 
 import idcore
+from idcore import findings
 from idcore.errors import IdError
 from idcore.ids.clock import machine_zone, months, zone_text
 from idcore.scan.inputs import InputFile, deal, list_files, split_files
@@ -191,8 +192,10 @@ def scan(
         tables, written, start_seconds, seconds = compute(files, options, reporter, stop, str(folder.large))
         writing = time.monotonic()
         reporter(replace(reporter.last, phase="writing", seconds_left=None))
+        found = judge(tables, written, options)
         folder.write(tables, written, lambda: check(stop))
         summary = summarise(folder.aside, files)
+        summary["findings"] = {name: sum(item.severity == name for item in found) for name in findings.SEVERITIES}
         summary["start_seconds"] = round(start_seconds, 3)
         summary["seconds"] = round(seconds + time.monotonic() - writing, 3)
         summary["assumed"] = assumed(options)
@@ -200,6 +203,14 @@ def scan(
         check(stop)
         folder.finish(summary)
     return summary
+
+
+def judge(tables: Tables, written: dict[str, list[Path]], options: ScanOptions) -> list[findings.Finding]:
+    """The findings, which become one more table."""
+    at, zone = options.at or datetime.now(UTC), options.zone or machine_zone()
+    found = findings.find(tables, at, zone, options.zone_source, written)
+    tables["findings"] = findings.to_table(found)
+    return found
 
 
 def assumed(options: ScanOptions) -> dict[str, Any]:

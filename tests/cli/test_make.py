@@ -72,9 +72,30 @@ def test_nothing_asked_for_is_nothing_made(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "truth.json").read_text())["processes"] == []
 
 
+def test_an_incident_is_told_with_what_has_to_be_found(tmp_path: Path) -> None:
+    logs = {}
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        out = tmp_path / folder / "x.log"
+        done = make("incident", "restart", "--out", str(out), "--seed", "4", "--zone", "-03:30")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        logs[folder] = out.read_bytes()
+    assert logs["a"] == logs["b"]
+    truth = json.loads((tmp_path / "a" / "truth.json").read_text())
+    assert (truth["incident"], truth["zone"], truth["lines"]) == ("restart", "-03:30", logs["a"].count(b"\n"))
+    (expected,) = truth["expected"]
+    assert (expected["code"], expected["severity"]) == ("restart", "info")
+    variant = make("incident", "restart", "--out", str(out), "--variant", "fast")
+    assert variant.returncode == 0
+    assert json.loads((tmp_path / "b" / "truth.json").read_text())["variant"] == "fast"
+
+
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
+        (("incident", "earthquake", "--out", "x"), 2),
+        (("incident", "restart", "--out", "x", "--variant", "never"), 2),
+        (("incident", "restart"), 2),
         (("log", "--lines", "5"), 2),
         (("log", "--lines", "-5", "--out", "x"), 2),
         (("ids", "--count", "five"), 2),

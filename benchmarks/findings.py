@@ -1,0 +1,137 @@
+"""How often the findings are right: `python -m benchmarks.findings`. Every incident, its variants, several seeds.
+
+A finding is right when its code and subject stand in the truth of the log. What the truth does not name is wrong,
+whatever its severity; a healthy log in which anything above info is found fails the measurement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from idcore import findings
+from idcore.findings import CODES, Finding
+from idcore.ids.clock import parse_instant
+from idcore.ids.incidents import HEALTHY, Incident, names, variants
+from idcore.scan.local import scan_local
+from idcore.spark.job import month_rows
+
+ZONE = timezone(timedelta(hours=8))
+START = datetime(2026, 11, 20, 9, 50, tzinfo=ZONE)
+# What the present tables cannot tell; docs/findings.md says what the scan has to deliver for it.
+OPEN = {
+    "collision": "what the lines say of each copy",
+    "duplicate_send": "the table copies",
+    "stored_copies": "the table copies",
+    "id_confusion": "names in front of ids",
+    "zone_mismatch": "zone and zone_source of processes",
+}
+
+
+@dataclass
+class Score:
+    """Right, wrong and overlooked findings of one code."""
+
+    right: int = 0
+    wrong: int = 0
+    overlooked: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    @property
+    def precision(self) -> float | None:
+        told = self.right + self.wrong
+        return self.right / told if told else None
+
+    @property
+    def recall(self) -> float | None:
+        there = self.right + self.overlooked
+        return self.right / there if there else None
+
+
+def tell(incident: Incident, folder: Path) -> tuple[list[Finding], dict[str, Any], dict[str, pa.Table]]:
+    """Writes an incident, scans it, and gives its findings, its truth and the tables."""
+    path = folder / f"{incident.code}-{incident.variant}.log"
+    path.write_text("".join(line + "\n" for line in incident.lines()), encoding="utf-8")
+    truth = incident.truth()
+    at = parse_instant(truth["at"])
+    tables = scan_local([str(path)], month_rows(at, incident.zone))
+    return findings.find(tables, at, incident.zone), truth, tables
+
+
+def logs(seeds: int, only: str | None = None) -> Iterator[Incident]:
+    """Every incident in every variant, with several seeds."""
+    for name in names():
+        for variant in variants(name):
+            for seed in range(1, seeds + 1):
+                if only is None or only == name:
+                    yield Incident(name, variant, seed, START, ZONE)
+
+
+def measure(seeds: int, only: str | None = None) -> tuple[dict[str, Score], list[str]]:
+    """Scores by code, and what was found above info in healthy logs."""
+    scores: dict[str, Score] = defaultdict(Score)
+    alarms = []
+    with tempfile.TemporaryDirectory() as folder:
+        for incident in logs(seeds, only):
+            found, truth, _ = tell(incident, Path(folder))
+            name = f"{incident.code}/{incident.variant}"
+            got = Counter((item.code, item.severity, item.subject) for item in found)
+            wanted = Counter((row["code"], row["severity"], row["subject"]) for row in truth["expected"])
+            for row, score in ((row, scores[row[0]]) for row in got | wanted):
+                if row in got and row in wanted:
+                    score.right += 1
+                elif row in got:
+                    score.wrong += 1
+                    score.examples.append(f"{name}: {json.dumps(row)} is wrong")
+                else:
+                    score.overlooked += 1
+                    score.examples.append(f"{name}: {json.dumps(row)} was overlooked")
+            if incident.code == HEALTHY:
+                alarms += [f"{name}: {item.say('meaning')}" for item in found if item.severity != "info"]
+    return dict(scores), alarms
+
+
+def table(scores: dict[str, Score]) -> str:
+    """The scores as a Markdown table."""
+
+    def share(value: float | None) -> str:
+        return "–" if value is None else f"{value:.1%}"
+
+    lines = ["| code | right | wrong | overlooked | precision | recall |", "|---|---|---|---|---|---|"]
+    for code in CODES:
+        score = scores.get(code, Score())
+        lines.append(
+            f"| {code} | {score.right} | {score.wrong} | {score.overlooked} | {share(score.precision)}"
+            f" | {share(score.recall)} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--only", help="one incident")
+    parser.add_argument("--examples", action="store_true", help="what was wrong or overlooked")
+    options = parser.parse_args()
+    scores, alarms = measure(options.seeds, options.only)
+    print(table(scores))
+    print(f"\nabove info in healthy logs: {len(alarms)}")
+    for line in alarms:
+        print(f"  {line}")
+    if options.examples:
+        for score in scores.values():
+            for line in score.examples:
+                print(f"  {line}")
+
+
+if __name__ == "__main__":
+    main()

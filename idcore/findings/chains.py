@@ -1,0 +1,102 @@
+"""Findings from the chains of each process: shared fingerprints, restarts, clocks set back. Reads no address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from idcore.findings import hosts, limits, steps
+from idcore.findings.evidence import Processes
+from idcore.findings.model import Finding
+from idcore.findings.steps import Step
+
+
+def judge(processes: Processes) -> tuple[list[Finding], np.ndarray]:
+    """shared_fingerprint, restart and clock_back; and a mask of the processes whose clock was set back."""
+    findings: list[Finding] = []
+    clock_back = np.zeros(len(processes), bool)
+    if not len(processes):
+        return findings, clock_back
+    whole, month = hosts.whole_seconds(processes), hosts.dated(processes)
+    countable = hosts.countable(processes)
+    least = np.where(whole, limits.CLOCK_STEP_WHOLE_SECONDS_MS, limits.CLOCK_STEP_MS)
+    chains, tracks = processes["chains"], processes["tracks"]
+    alone = np.flatnonzero((processes["out_of_order"] > 0) & (chains == 1) & month & countable)
+    found = steps.of_one_chain(processes, alone, least)
+    for at in np.flatnonzero((chains > 1) & countable).tolist():
+        of_clock = steps.of_chains(processes, at, int(least[at])) if month[at] else None
+        if of_clock:
+            # A new month alone, back_ms 0, is one process too, and no finding.
+            if any(step.back_ms for step in of_clock):
+                found[at] = [step for step in of_clock if step.back_ms]
+        elif tracks[at] > 1:
+            findings.append(_shared(processes, at))
+        else:
+            findings.append(_restart(processes, at, int(chains[at]) - 1))
+    before = steps.before_month(processes, hosts.java(processes) & countable)
+    zero = steps.held_at_zero(processes, month & ~whole)
+    for at in sorted({*found, *before, *zero}):
+        clock_back[at] = True
+        findings.append(_clock_back(processes, at, found.get(at, []), before.get(at), zero.get(at)))
+    return findings, clock_back
+
+
+def _clock_back(
+    processes: Processes, at: int, fell: list[Step], before: np.ndarray | None, zero: np.ndarray | None
+) -> Finding:
+    subject, key, when = processes.describe(at)
+    evidence: dict[str, Any] = dict(key)
+    if fell:
+        widest = max(fell, key=lambda step: step.back_ms)
+        points = [point for step in fell[: limits.MOST_IDS // 2] for point in (step.before, step.after)]
+        evidence |= {"back_seconds": widest.back_ms / 1000, "back_ms": [step.back_ms for step in fell]}
+        count = len(fell)
+    elif before is not None:
+        points, count = before.tolist(), len(before)
+        earliest = int(processes.elapsed[before].min())
+        evidence |= {"variant": "before_month", "back_seconds": -earliest / 1000}
+    else:
+        assert zero is not None
+        points, count = zero.tolist(), len(zero)
+        evidence |= {"variant": "zero"}
+    evidence |= {"ids": processes.ids(at, points), "sent_at": processes.moments(points[: limits.MOST_IDS])}
+    return Finding("clock_back", subject, count, evidence, **when)
+
+
+def _shared(processes: Processes, at: int) -> Finding:
+    subject, key, when = processes.describe(at)
+    tracks = int(processes["tracks"][at])
+    mine = processes.points(at)
+    start = mine.start
+    track, chain = processes.columns["track"][mine], processes.columns["chain"][mine]
+    turns = np.flatnonzero(track[1:] != track[:-1])
+    middle = turns[max(0, len(turns) // 2 - 2) :][:4] if len(turns) else np.zeros(0, np.int64)
+    points = sorted({int(start + place + side) for place in middle for side in (0, 1)})
+    ids = processes.ids(at, points) or processes.ends(at)
+    evidence = {
+        **key, "tracks": tracks, "chains": int(processes["chains"][at]), "ids": ids,
+        "sent_at": processes.moments(points[: limits.MOST_IDS]),
+        "track_of_id": [int(track[point - start]) for point in points[: limits.MOST_IDS]],
+        "chain_of_id": [int(chain[point - start]) for point in points[: limits.MOST_IDS]],
+    }  # fmt: skip
+    # Without its points nothing tells two processes from one clock that was set back.
+    certainty = "certain" if len(track) else "likely"
+    return Finding("shared_fingerprint", subject, tracks, evidence, certainty, **when)
+
+
+def _restart(processes: Processes, at: int, count: int) -> Finding:
+    subject, key, when = processes.describe(at)
+    mine = processes.points(at)
+    start, stop, chain = mine.start, mine.stop, processes.columns["chain"][mine]
+    numbers = np.unique(chain)
+    first = start + np.array([int(np.argmax(chain == number)) for number in numbers], dtype=np.int64)
+    last = stop - 1 - np.array([int(np.argmax(chain[::-1] == number)) for number in numbers], dtype=np.int64)
+    order = np.argsort(first)
+    first, last = first[order], last[order]
+    points = [
+        int(point) for k in range(1, min(len(order), limits.MOST_IDS // 2 + 1)) for point in (last[k - 1], first[k])
+    ]
+    ids = processes.ids(at, points) or processes.ends(at)
+    evidence = {**key, "ids": ids, "sent_at": processes.moments(points)}
+    return Finding("restart", subject, count, evidence, **when)

@@ -1,0 +1,295 @@
+"""Findings from the address, pid, maker and time of each process: one row of `processes` at a time. Reads no chain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta, tzinfo
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from idcore.findings import limits
+from idcore.findings.evidence import Processes, numbers, text_mask
+from idcore.findings.model import INFO, Finding
+from idcore.ids import rules, seeds
+from idcore.ids.makers import KNOWN_CONSTANTS, MAKERS
+from idcore.ids.model import host_bytes
+
+_CODES = {words: code for code, words in MAKERS.items()}
+_JAVA_CONSTANTS = pa.array(
+    [f"{loader:08X}" for loader, code in KNOWN_CONSTANTS.items() if code.startswith("java")], pa.string()
+)
+# Makers that settle it; "cpp" and "unknown" may be Java with a class loader that no list holds.
+_FOREIGN = pa.array([words for code, words in MAKERS.items() if not code.startswith(("java", "cpp", "unknown"))])
+_OPEN = pa.array([MAKERS["cpp"]])
+
+
+# Addresses of networks of one's own, which hosts have; 100.64/10 is a carrier's.
+_INSIDE = r"^(10|127|169\.254|172\.(1[6-9]|2\d|3[01])|192\.168|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\."
+
+
+def _each(processes: Processes, mask: np.ndarray) -> Iterator[int]:
+    """The processes of a mask, those with the most ids first, so that a cut leaves the small ones out."""
+    found = np.flatnonzero(mask)
+    return iter(found[np.argsort(-processes["ids"][found], kind="stable")].tolist())
+
+
+def _finding(processes: Processes, at: int, code: str, count: int | None = None, **more: Any) -> Finding:
+    subject, key, when = processes.describe(at)
+    options = {name: more.pop(name) for name in ("certainty", "lighter") if name in more}
+    evidence = {**more, **key, "ids": more.get("ids") or processes.ends(at)}
+    return Finding(
+        code, subject, int(processes["ids"][at]) if count is None else int(count), evidence, **when, **options
+    )
+
+
+def java(processes: Processes) -> np.ndarray:
+    """Which processes are Java for certain: their loader stands in HotSpot's stream, or is a constant of a JDK."""
+    table = processes.table
+    known = text_mask(pc.is_in(table["loader"], value_set=_JAVA_CONSTANTS))
+    return known | text_mask(pc.is_valid(table["loader_position"]))
+
+
+def little_endian(processes: Processes) -> np.ndarray:
+    return text_mask(pc.equal(processes.table["layout"], "uniq_v4_le"))
+
+
+def whole_seconds(processes: Processes) -> np.ndarray:
+    """Which processes count whole seconds, as the Go client and its relatives do."""
+    names = pa.array([MAKERS[code] for code in ("go", "go_family", "elixir", "python_tt67wq")])
+    return text_mask(pc.is_in(processes.table["maker"], value_set=names))
+
+
+def dated(processes: Processes) -> np.ndarray:
+    """Which processes count from the month: what others write there is no date, and may fall at any time."""
+    names = pa.array([MAKERS[code] for code in ("php", "python_tt67wq", "dotnet", "dotnet_uuid")])
+    return ~text_mask(pc.is_in(processes.table["maker"], value_set=names))
+
+
+def countable(processes: Processes) -> np.ndarray:
+    """Which processes write their counter whole: the little-endian C++ client cuts it to eight bits."""
+    return ~little_endian(processes)
+
+
+def addresses(processes: Processes) -> Iterator[Finding]:
+    """pid_erased, loopback_host, link_local_host, container_host."""
+    host, pid = processes.table["host"], processes["pid"]
+    for at in _each(processes, java(processes) & (pid == 0)):
+        yield _finding(processes, at, "pid_erased")
+    loopback = text_mask(pc.or_(pc.starts_with(host, "127."), pc.equal(host, "::1")))
+    for at in _each(processes, loopback):
+        yield _finding(processes, at, "loopback_host")
+    wide = pc.match_substring_regex(host, "^fe[89ab][0-9a-f]:")
+    for at in _each(processes, text_mask(pc.or_(pc.starts_with(host, "169.254."), wide))):
+        yield _finding(processes, at, "link_local_host")
+    gateway = text_mask(pc.equal(host, limits.DOCKER_GATEWAY))
+    inside = text_mask(pc.starts_with(host, limits.DOCKER_BRIDGE)) & (pid < limits.CONTAINER_PIDS)
+    for at in _each(processes, inside | gateway):
+        variant: dict[str, Any] = {"variant": "gateway"} if gateway[at] else {}
+        yield _finding(processes, at, "container_host", **variant)
+
+
+def fake_hosts(processes: Processes, zone_known: bool) -> Iterator[Finding]:
+    """fake_host: an address that is a time. `zone_known`: the times were not read in an assumed zone."""
+    table = processes.table
+    layout, host = table["layout"], table["host"]
+    go = text_mask(pc.match_substring_regex(host, r"^(4[89]|5[0-7])(\.(4[89]|5[0-7])){3}$"))
+    go &= text_mask(pc.equal(table["loader"], "00000000"))
+    for at in _each(processes, go):
+        yield _finding(processes, at, "fake_host", variant="go")
+    inside = pc.match_substring_regex(
+        host, r"^(10|127|169\.254|172\.(1[6-9]|2\d|3[01])|192\.168|100\.(6[4-9]|[7-9]\d))\."
+    )
+    open_to_doubt = text_mask(pc.equal(layout, "uniq_v4")) & ~text_mask(inside) & ~go & java(processes)
+    first = processes["first_sent_at"]
+    which = np.flatnonzero(open_to_doubt & (first != -1))
+    if not len(which):
+        return
+    ips = np.array(
+        [int.from_bytes(host_bytes(text), "big") for text in host.take(pa.array(which)).to_pylist()], np.int64
+    )
+    sources = table["zone_source"].take(pa.array(which)).to_pylist() if "zone_source" in table.column_names else []
+    first_ms, counter = first[which] // 1000, processes["first_counter"][which]
+    age = (first_ms - ips) % rules.ELAPSED_WRAP
+    sure = np.array([source in ("born", "prefix") for source in sources]) if sources else np.zeros(len(which), bool)
+    sure |= zone_known
+    exact = sure & (age <= limits.FAKE_HOST_MS)
+    # Whole half hours of zone error either way, less the seconds between the start and the first id.
+    shifted = (age + limits.WIDEST_ZONE_MS) % rules.ELAPSED_WRAP
+    near = (shifted <= 2 * limits.WIDEST_ZONE_MS + limits.FAKE_HOST_ASSUMED_MS) & (
+        shifted % limits.ZONE_STEP_MS <= limits.FAKE_HOST_ASSUMED_MS
+    )
+    likely = near & (counter < limits.FAKE_HOST_FIRST_COUNTER)
+    odd = (ips >> 24 == 0) | (ips >> 24 >= 224)
+    for place in np.flatnonzero(exact | likely | odd).tolist():
+        if exact[place] or likely[place]:
+            certainty = "certain" if exact[place] and odd[place] else "likely"
+            yield _finding(processes, int(which[place]), "fake_host", certainty=certainty)
+        else:
+            hours = float(age[place]) / 3_600_000
+            yield _finding(
+                processes, int(which[place]), "fake_host", variant="odd", age_hours=hours, certainty="possible"
+            )
+
+
+def missing(processes: Processes, clock_back: np.ndarray) -> Iterator[Finding]:
+    """missing_ids: gaps of the unrolled counters. Where a clock was set back the order, so the gaps, are not known."""
+    lost, produced = processes["missing"], processes["produced"]
+    certain = text_mask(processes.table["wraps_certain"])
+    for at in _each(processes, (lost > 0) & countable(processes) & ~clock_back):
+        share = float(lost[at] / produced[at])
+        variant = "sample" if share > limits.SAMPLE_SHARE else None if certain[at] else "uncertain"
+        before = processes.columns["missing_before"]
+        mine = processes.points(at)
+        widest = mine.start + np.argsort(-before[mine], kind="stable")[:5]
+        gaps = [int(gap) for gap in widest if before[gap] > 0]
+        places = [
+            {"before": identifier, "missing": int(before[gap])}
+            for gap, identifier in zip(gaps, processes.ids(at, gaps), strict=True)
+        ]
+        more: dict[str, Any] = {"variant": variant} if variant else {}
+        if variant == "sample":
+            more["lighter"] = INFO
+        yield _finding(
+            processes, at, "missing_ids", int(lost[at]), produced=int(produced[at]), share=share,
+            distinct=int(processes["distinct"][at]), gaps=places, ids=[gap["before"] for gap in places], **more,
+        )  # fmt: skip
+
+
+def wraps(processes: Processes) -> Iterator[Finding]:
+    """counter_wrap: where an unrolled counter passed 65,535."""
+    count = processes["wraps"]
+    certain = text_mask(processes.table["wraps_certain"])
+    for at in _each(processes, (count > 0) & countable(processes)):
+        mine = processes.points(at)
+        order = mine.start + np.lexsort((processes.columns["position"][mine], processes.columns["chain"][mine]))
+        counter, chain = processes.columns["counter"][order], processes.columns["chain"][order]
+        at_wrap = np.flatnonzero((chain[1:] == chain[:-1]) & (counter[1:] < counter[:-1]))
+        points = [int(order[place + side]) for place in at_wrap[: limits.MOST_IDS // 2] for side in (0, 1)]
+        more = {} if certain[at] else {"variant": "uncertain"}
+        yield _finding(
+            processes, at, "counter_wrap", int(count[at]), ids=processes.ids(at, points),
+            sent_at=processes.moments(points), **more,
+        )  # fmt: skip
+
+
+def foreign(processes: Processes) -> Iterator[Finding]:
+    """foreign_maker: what is settled by constants, and C++ processes by the seed of their rand()."""
+    table = processes.table
+    settled = text_mask(pc.is_in(table["maker"], value_set=_FOREIGN)) | little_endian(processes)
+    for at in _each(processes, settled):
+        words = processes.row(at)["maker"]
+        yield _finding(processes, at, "foreign_maker", maker=words, maker_code=_CODES.get(words, ""))
+    strange = text_mask(pc.equal(table["maker"], MAKERS["unknown"])) & ~settled
+    loopback = text_mask(pc.equal(table["host"], "127.0.0.1"))
+    for at in _each(processes, strange):
+        code = "lua" if loopback[at] else "unknown"
+        yield _finding(
+            processes, at, "foreign_maker", variant="no_hash", maker=MAKERS[code], maker_code=code, certainty="likely"
+        )
+    maybe = text_mask(pc.is_in(table["maker"], value_set=_OPEN)) & (processes["first_sent_at"] != -1) & ~settled
+    which = np.array(list(_each(processes, maybe))[: limits.MOST_SEED_LOADERS], np.int64)
+    if not len(which):
+        return
+    loaders = np.array([int(text, 16) for text in table["loader"].take(pa.array(which)).to_pylist()], np.int64)
+    first = processes["first_sent_at"][which] // 1_000_000
+    for place, started in seeds.starts_of(loaders, first - limits.SEED_DAYS * 86_400, first + 86_400).items():
+        yield _finding(
+            processes, int(which[place]), "foreign_maker", variant="seed", certainty="likely",
+            maker=MAKERS["cpp"], maker_code="cpp", started_at=seeds.instant(started),
+        )  # fmt: skip
+
+
+def impossible(processes: Processes, explained: np.ndarray) -> Iterator[Finding]:
+    """elapsed_impossible: more than a month, where no clock that was set back `explained` it (a mask of processes)."""
+    early = np.where(little_endian(processes), limits.DAY_MS, 0)
+    last, possible = processes["last_elapsed_ms"], processes["last_possible_elapsed_ms"]
+    raw = numbers(processes.counters, "elapsed_ms")
+    for at in _each(processes, last > limits.LONGEST_ELAPSED_MS + early):
+        mine = processes.points(at)
+        elapsed = raw[mine]
+        wrong = elapsed > limits.LONGEST_ELAPSED_MS + early[at]
+        if explained[at]:
+            wrong &= elapsed < rules.ELAPSED_WRAP - rules.CLOCK_BACK_MS
+        points = mine.start + np.flatnonzero(wrong)
+        if not len(points) and len(elapsed):
+            continue
+        every = possible[at] < 0
+        count = int(processes["ids"][at]) if every else max(1, len(points))
+        more = {} if every or processes.whole[at] else {"at_least": True}
+        yield _finding(
+            processes, at, "elapsed_impossible", count, ids=processes.ids(at, points),
+            elapsed_ms=[int(value) for value in elapsed[wrong][: limits.MOST_IDS]], **more,
+        )  # fmt: skip
+
+
+def cutoff(at: datetime, zone: tzinfo) -> datetime:
+    """What was stored before this is gone at `at` from a broker with default settings."""
+    local = at.astimezone(zone)
+    swept = local.replace(hour=limits.DELETE_HOUR, minute=0, second=0, microsecond=0)
+    if swept > local:
+        swept -= timedelta(days=1)
+    return swept - timedelta(hours=limits.RETENTION_HOURS)
+
+
+def expired(processes: Processes, at: datetime, zone: tzinfo) -> Iterator[Finding]:
+    """expired: processes whose ids are older than the default retention."""
+    limit = cutoff(at, zone)
+    gone = int(limit.timestamp() * 1_000_000)
+    first, last = processes["first_sent_at"], processes["last_sent_at"]
+    times = numbers(processes.counters, "sent_at")
+    for place in _each(processes, dated(processes) & (first != -1) & (first < gone)):
+        more: dict[str, Any] = {"cutoff": limit.isoformat(timespec="minutes")}
+        count = int(processes["ids"][place])
+        if last[place] >= gone:
+            mine = times[processes.points(place)]
+            count = max(1, int(((mine != -1) & (mine < gone)).sum()))
+            more["at_least"] = True  # points stand for ids, and one id may occur many times
+        yield _finding(processes, place, "expired", count, **more)
+
+
+def expired_clients(clients: pa.Table, at: datetime, zone: tzinfo) -> Iterator[Finding]:
+    """expired, for the 5.x clients."""
+    limit = cutoff(at, zone)
+    old = pc.less(clients["last_sent_at"], pa.scalar(limit, clients.schema.field("last_sent_at").type))
+    for row in clients.filter(pc.fill_null(old, False)).sort_by([("ids", "descending")]).to_pylist():
+        evidence = {
+            "cutoff": limit.isoformat(timespec="minutes"), "client": {"mac": row["mac"], "pid": row["pid"]},
+        }  # fmt: skip
+        yield Finding(
+            "expired", f"{row['mac']} pid {row['pid']}", row["ids"], evidence,
+            since=row["first_sent_at"], until=row["last_sent_at"],
+        )  # fmt: skip
+
+
+def _proven(table: pa.Table) -> np.ndarray:
+    return text_mask(pc.is_in(table["zone_source"], value_set=pa.array(["born", "prefix"])))
+
+
+def usual_zone(tables: Iterable[pa.Table], given: str | None) -> tuple[str, bool] | None:
+    """The zone that all should be in, and whether it was given; else the proven zone of most ids, None without one."""
+    if given is not None:
+        return given, True
+    counted: Counter[str] = Counter()
+    for table in tables:
+        if "zone" in table.column_names:
+            mine = table.filter(pa.array(_proven(table))).group_by("zone").aggregate([("ids", "sum")])
+            counted.update(dict(zip(mine["zone"].to_pylist(), mine["ids_sum"].to_pylist(), strict=True)))
+    return (min(counted, key=lambda zone: (-counted[zone], zone)), False) if counted else None
+
+
+def zones(processes: Processes, usual: str, given: bool) -> Iterator[Finding]:
+    """zone_mismatch: zones that lines prove, against the one that was given or that most ids are from."""
+    table = processes.table
+    if "zone" not in table.column_names:
+        return
+    wrong = _proven(table) & dated(processes) & ~text_mask(pc.equal(table["zone"], usual))
+    for at in _each(processes, wrong):
+        row = processes.row(at)
+        more: dict[str, Any] = {"variant": "given"} if given else {}
+        yield _finding(
+            processes, at, "zone_mismatch", zone=row["zone"], usual_zone=usual, zone_source=row["zone_source"], **more
+        )

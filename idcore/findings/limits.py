@@ -1,0 +1,92 @@
+"""The numbers that decide a finding, each with its reason. Knows no table and no word."""
+
+from __future__ import annotations
+
+from idcore.ids import rules
+
+# ---- how much is told
+
+# So many subjects of one code are listed; the rest is one row that counts them. Nobody reads more, and a run may hold
+# millions of processes.
+MOST_SUBJECTS = 200
+# Ids that one finding shows as proof.
+MOST_IDS = 10
+# Of a run that is too large for the driver, so many processes of a piece are looked at point by point (1,500 each).
+MOST_EXAMINED = 2_000
+
+# ---- counters
+
+# "Where more is missing than a tenth, the input is a sample": CONTRACT.
+SAMPLE_SHARE = 0.1
+
+# A step of the clock: ntpd slews below 128 ms and steps above. A thread that was stopped between its clock and its
+# counter looks the same for one id, and for longer than 128 ms now and then: half a second and three ids in a row rule
+# that out.
+CLOCK_STEP_MS = 500
+# The Go family counts whole seconds, so the least step that it can show is one of them; two are proof.
+CLOCK_STEP_WHOLE_SECONDS_MS = 2_000
+CLOCK_STEP_IDS = 3
+# Elapsed that falls by more is a new month, not a clock: the last ids of a month lie 28 to 31 days ahead of the first
+# ones of the next, less what the log leaves out on both sides.
+MONTH_FALL_MS = 20 * 86_400_000
+# Sharp falls of the clock beyond one in so many ids are not a clock but a counter that was unrolled the wrong way.
+IDS_PER_CLOCK_STEP = 20
+# A chain goes on where another ended when it begins at most this many counters later: 8 in 65,536 by chance.
+CONTINUES = 8
+# So many ids at exactly elapsed 0 are a clock that stood before the month (clients from 4.9.3 on write 0 for it). A
+# timer at midnight may send a few within the first millisecond.
+ZERO_RUN = 10
+# Ids of a clock before the month, in a row, that prove it: one alone may be any 32 digits (the real log has one).
+BEFORE_MONTH_IDS = 2
+
+# ---- addresses
+
+# Docker's default bridge; the processes of a container have small pids.
+DOCKER_BRIDGE = "172.17."
+DOCKER_GATEWAY = "172.17.0.1"
+CONTAINER_PIDS = 20
+
+# A fake address of the Java client is the low 32 bits of the time in ms at which its class was loaded, moments before
+# the first id. Within a minute, a public address hits that by chance once in 71,000 (a minute of 49.7 days).
+FAKE_HOST_MS = 60_000
+# With an assumed zone the distance is known but for half hours up to 14 h either way: only ids of the process's first
+# moments count, for the window is 56 times as wide.
+FAKE_HOST_ASSUMED_MS = 15_000
+FAKE_HOST_FIRST_COUNTER = 1_000
+ZONE_STEP_MS = 1_800_000
+WIDEST_ZONE_MS = 14 * 3_600_000
+# An address that no host can have (0.x, 224.x and above) needs less proof: the process began within the last 49 days.
+
+# Kubernetes gives node ports from this range by default (kube-apiserver --service-node-port-range).
+NODE_PORTS = (30_000, 32_767)
+# One id of an address among so many offset ids is an application's own text, or a forged id, not a broker.
+BROKER_SHARE = 1_000
+
+# A broker that came back under another address goes on where it stopped: within this many bytes, or within this many
+# times what it grew by in the meantime.
+MOVED_SLACK_BYTES = 16 << 20
+MOVED_RATE = 4
+# Without times only a hair's breadth counts: so many mean distances between its neighbouring offsets.
+MOVED_NEIGHBOURS = 4
+MOVED_IDS = 10
+
+# ---- time
+
+# fileReservedTime and deleteWhen of a broker's MessageStoreConfig.
+RETENTION_HOURS = 72
+DELETE_HOUR = 4
+LONGEST_ELAPSED_MS = rules.LONGEST_MONTH_MS + rules.ELAPSED_SLACK_MS
+DAY_MS = 86_400_000
+
+# ---- copies
+
+# A thread that sends again waits for the time-out first (3 s by default): what was born later than that, under the
+# same id, is another message.
+BORN_SLACK_MS = 1_000
+
+# ---- makers
+
+# The C++ client seeds rand() with the second it starts in. Seeds of so many days before the first id are tried: a
+# loader hits one of 2.7 million seeds by chance once in 800.
+SEED_DAYS = 31
+MOST_SEED_LOADERS = 1_000

@@ -1,0 +1,120 @@
+"""A finding as a value, its severity by its code, and many of them as a table, worst first. Judges nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from idcore.findings import words
+from idcore.findings.limits import MOST_SUBJECTS
+from idcore.scan.schemas import SCHEMAS
+
+ERROR, WARNING, INFO = "error", "warning", "info"
+SEVERITIES = (ERROR, WARNING, INFO)
+
+# CONTRACT's codes with their severity, in the order in which they are read; missing_ids and id_confusion may be less.
+CODES: dict[str, str] = {
+    "collision": ERROR,
+    "shared_fingerprint": ERROR,
+    "clock_back": ERROR,
+    "duplicate_send": WARNING,
+    "missing_ids": WARNING,
+    "id_confusion": WARNING,
+    "broker_address_internal": WARNING,
+    "broker_moved": WARNING,
+    "pid_erased": WARNING,
+    "fake_host": WARNING,
+    "loopback_host": WARNING,
+    "link_local_host": WARNING,
+    "zone_mismatch": WARNING,
+    "elapsed_impossible": WARNING,
+    "restart": INFO,
+    "counter_wrap": INFO,
+    "stored_copies": INFO,
+    "container_host": INFO,
+    "foreign_maker": INFO,
+    "expired": INFO,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong, with whom, how often, and what proves it. `evidence` also holds the figures of its sentences."""
+
+    code: str
+    subject: str
+    count: int
+    evidence: Mapping[str, Any]
+    certainty: str = "certain"
+    since: datetime | None = None
+    until: datetime | None = None
+    lighter: str | None = field(default=None)  # a severity below the code's own
+
+    @property
+    def severity(self) -> str:
+        """error, warning or info."""
+        return self.lighter or CODES[self.code]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the templates of words are filled with."""
+        return {"subject": self.subject, "count": self.count, **self.evidence}
+
+    def say(self, part: str) -> str:
+        """Its `meaning`, `advice` or `disproof` in English."""
+        return words.say(part, self.code, self.values)
+
+
+def _rank(finding: Finding) -> tuple[int, int, int, str]:
+    return SEVERITIES.index(finding.severity), list(CODES).index(finding.code), -finding.count, finding.subject
+
+
+def worst_first(findings: Iterable[Finding]) -> list[Finding]:
+    """Ordered by severity, code, count; of each code and severity so many subjects, and one row for the rest."""
+    listed: dict[tuple[str, str], int] = {}
+    kept: list[Finding] = []
+    rest: dict[tuple[str, str], list[Finding]] = {}
+    for finding in sorted(findings, key=_rank):
+        kind = (finding.severity, finding.code)
+        listed[kind] = listed.get(kind, 0) + 1
+        if listed[kind] <= MOST_SUBJECTS:
+            kept.append(finding)
+        else:
+            rest.setdefault(kind, []).append(finding)
+    return sorted(kept + [_rest(many) for many in rest.values()], key=lambda x: (*_rank(x)[:2], "more" in x.evidence))
+
+
+def _rest(many: list[Finding]) -> Finding:
+    first = many[0]
+    starts = [finding.since for finding in many if finding.since]
+    ends = [finding.until for finding in many if finding.until]
+    evidence = {"variant": "more", "more": len(many), "subjects": [finding.subject for finding in many[:100]]}
+    return Finding(
+        first.code, f"{len(many):,} more", sum(finding.count for finding in many), evidence, first.certainty,
+        min(starts, default=None), max(ends, default=None), first.lighter,
+    )  # fmt: skip
+
+
+def to_table(findings: Iterable[Finding]) -> pa.Table:
+    """The table `findings`."""
+    rows = [
+        {
+            "code": finding.code, "severity": finding.severity, "subject": finding.subject, "count": finding.count,
+            "evidence": json.dumps(finding.evidence, ensure_ascii=False, default=_plain),
+            "advice": finding.say("advice"), "meaning": finding.say("meaning"), "disproof": finding.say("disproof"),
+            "certainty": finding.certainty, "first_sent_at": finding.since, "last_sent_at": finding.until,
+        }
+        for finding in findings
+    ]  # fmt: skip
+    return pa.Table.from_pylist(rows, schema=SCHEMAS["findings"])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="milliseconds")
+    return value.item()  # numpy's numbers

@@ -1,0 +1,275 @@
+"""The rules of findings at their edges, on tables made by hand, and on the log that real clients wrote."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from idcore import findings
+from idcore.findings import Finding, copies, limits
+from idcore.findings.hosts import cutoff
+from idcore.findings.model import CODES, to_table, worst_first
+from idcore.scan.local import scan_local
+from idcore.scan.schemas import SCHEMAS
+from idcore.spark.job import month_rows
+
+AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
+REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"
+
+
+def told(lines: Sequence[str], tmp_path: Path, at: datetime = AT) -> list[Finding]:
+    path = tmp_path / "x.log"
+    path.write_text("".join(line + "\n" for line in lines))
+    return findings.find(scan_local([str(path)], month_rows(at, UTC)), at, UTC)
+
+
+def uniq(elapsed: int, counter: int, host: str = "0A000007", pid: int = 4711, loader: str = "18B4AAC2") -> str:
+    return f"{host}{pid:04X}{loader}{elapsed % (1 << 32):08X}{counter % 65_536:04X}"
+
+
+def codes(found: Sequence[Finding]) -> list[tuple[str, str]]:
+    return [(item.code, item.severity) for item in found]
+
+
+DAY_20 = 20 * 86_400_000  # the 21st of November
+
+
+def test_nothing_is_found_in_nothing(tmp_path: Path) -> None:
+    assert told(["no id at all"], tmp_path) == []
+    assert to_table([]).schema == SCHEMAS["findings"]
+
+
+@pytest.mark.parametrize(("seen", "severity"), [(9, "warning"), (8, "info")])
+def test_more_than_a_tenth_missing_is_a_sample(seen: int, severity: str, tmp_path: Path) -> None:
+    # Counters 0 to 9: one of ten missing is a tenth; two are more.
+    shown = [0, *range(11 - seen, 10)]
+    (finding,) = told([uniq(DAY_20 + 40 * n, n) for n in shown], tmp_path)
+    assert (finding.code, finding.severity, finding.count) == ("missing_ids", severity, 10 - seen)
+
+
+def test_one_lone_id_before_the_month_proves_no_clock(tmp_path: Path) -> None:
+    assert codes(told([uniq(-1, 1)], tmp_path)) == [("elapsed_impossible", "warning")]
+
+
+def test_ids_before_the_month_with_counters_in_a_row_prove_it(tmp_path: Path) -> None:
+    found = told([uniq(-900 + 40 * n, 7 + n) for n in range(9)], tmp_path)
+    assert codes(found) == [("clock_back", "error")]
+    assert found[0].count == 9
+
+
+@pytest.mark.parametrize(("back", "found"), [(400, []), (900, [("clock_back", "error")])])
+def test_a_step_of_the_clock_is_longer_than_a_late_thread(back: int, found: list, tmp_path: Path) -> None:
+    lines = [uniq(DAY_20 + 50 * n, n) for n in range(60)]
+    lines += [uniq(DAY_20 + 50 * n - back, n) for n in range(60, 120)]
+    assert codes(told(lines, tmp_path)) == found
+
+
+def test_one_late_thread_is_no_step_however_late(tmp_path: Path) -> None:
+    lines = [uniq(DAY_20 + 50 * n - (3_000 if n == 60 else 0), n) for n in range(120)]
+    assert codes(told(lines, tmp_path)) == []
+
+
+def test_a_new_month_is_neither_restart_nor_step(tmp_path: Path) -> None:
+    day_31 = 30 * 86_400_000
+    lines = [uniq(day_31 + 86_000_000 + 50 * n, n) for n in range(100)]
+    lines += [uniq(50 * n, 100 + n) for n in range(100)]
+    assert {code for code, _ in codes(told(lines, tmp_path))} <= {"expired"}
+
+
+def test_two_processes_that_do_not_fit_together_are_two(tmp_path: Path) -> None:
+    lines = [uniq(DAY_20 + 50 * n, counter + n) for n in range(80) for counter in (100, 9_000)]
+    (finding,) = told(lines, tmp_path)
+    assert (finding.code, finding.severity, finding.count) == ("shared_fingerprint", "error", 2)
+    assert {uniq(DAY_20 + 50 * n, counter + n) for n in range(80) for counter in (100, 9_000)} >= set(
+        finding.evidence["ids"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "port", "variant"),
+    [
+        ("7F000001", 10911, "loopback"), ("AC110005", 10911, "bridge"), ("AC1F0005", 10911, "bridge"),
+        ("A9FE0101", 10911, "link_local"), ("0A000005", 30_000, "node_port"), ("0A000005", 32_767, "node_port"),
+        ("E0000001", 10911, "nowhere"), ("AC200005", 10911, None), ("0A000005", 32_768, None),
+        ("0A000005", 10911, None),
+    ],
+)  # fmt: skip
+def test_addresses_of_brokers(address: str, port: int, variant: str | None, tmp_path: Path) -> None:
+    found = told([f"{address}{port:08X}{offset:016X}" for offset in range(0, 4_000, 200)], tmp_path)
+    assert [item.evidence["variant"] for item in found] == ([variant] if variant else [])
+
+
+def test_a_stray_id_among_a_thousand_is_no_broker(tmp_path: Path) -> None:
+    lines = [f"0A00000500002A9F{offset:016X}" for offset in range(0, 300_000, 200)]
+    assert told([*lines, "7F00000100002A9F0000000000000000"], tmp_path) == []
+
+
+@pytest.mark.parametrize(("gap", "moved"), [(1 << 20, True), (1 << 40, False)])
+def test_a_broker_that_moved_goes_on_where_it_stopped(gap: int, moved: bool, tmp_path: Path) -> None:
+    def line(host: str, minute: int, offset: int) -> str:
+        return f"msgId={uniq(DAY_20 + minute * 60_000, minute)} offsetMsgId={host}00002A9F{offset:016X}"
+
+    lines = [line("0A000005", minute, 5_000_000 + 70_000 * minute) for minute in range(20)]
+    lines += [line("0A000006", minute, 5_000_000 + 70_000 * minute + gap) for minute in range(20, 40)]
+    found = [item for item in told(lines, tmp_path) if item.code == "broker_moved"]
+    assert [(item.subject, item.evidence["from_address"]) for item in found] == (
+        [("10.0.0.6:10911", "10.0.0.5:10911")] if moved else []
+    )
+
+
+def test_two_brokers_that_work_at_once_have_not_moved(tmp_path: Path) -> None:
+    lines = []
+    for minute in range(30):
+        for host, base in (("0A000005", 5_000_000), ("0A000006", 9_000_000)):
+            offset = f"{host}00002A9F{base + 70_000 * minute:016X}"
+            lines.append(f"msgId={uniq(DAY_20 + minute * 60_000, 2 * minute)} offsetMsgId={offset}")
+    assert [item.code for item in told(lines, tmp_path) if item.code == "broker_moved"] == []
+
+
+def test_an_address_that_is_the_start_of_the_process(tmp_path: Path) -> None:
+    started = int(datetime(2026, 11, 21, tzinfo=UTC).timestamp() * 1000)
+    fake = f"{started % (1 << 32):08X}"
+    lines = [uniq(DAY_20 + 30 + 50 * n, n, host=fake) for n in range(10)]
+    (finding,) = told(lines, tmp_path)
+    assert (finding.code, finding.certainty) == ("fake_host", "likely")
+    # The same address an hour and seven minutes before the first id is no class E address's fault in a known range.
+    public = [uniq(DAY_20 + 50 * n, n, host="08080808") for n in range(10)]
+    assert told(public, tmp_path) == []
+
+
+def test_what_is_gone_was_stored_three_days_before_the_last_sweep() -> None:
+    zone = timezone(timedelta(hours=8))
+    assert cutoff(datetime(2026, 11, 21, 3, 59, tzinfo=zone), zone) == datetime(2026, 11, 17, 4, tzinfo=zone)
+    assert cutoff(datetime(2026, 11, 21, 4, 0, tzinfo=zone), zone) == datetime(2026, 11, 18, 4, tzinfo=zone)
+
+
+def test_of_one_code_so_many_are_listed_and_the_rest_is_counted() -> None:
+    many = [Finding("restart", f"p{n}", n + 1, {"ids": [str(n)]}) for n in range(limits.MOST_SUBJECTS + 30)]
+    many.append(Finding("clock_back", "q", 1, {"ids": ["x"], "variant": "zero"}))
+    kept = worst_first(many)
+    assert [item.code for item in kept[:2]] == ["clock_back", "restart"]
+    assert len(kept) == limits.MOST_SUBJECTS + 2
+    last = kept[-1]
+    assert (last.subject, last.count, last.evidence["more"]) == ("30 more", sum(range(1, 31)), 30)
+    assert sum(item.count for item in kept[1:]) == sum(range(1, limits.MOST_SUBJECTS + 31))
+
+
+def test_the_table_holds_what_the_finding_says() -> None:
+    finding = Finding("restart", "p", 1, {"ids": ["AB"]}, since=AT)
+    (row,) = to_table([finding]).to_pylist()
+    assert json.loads(row["evidence"]) == {"ids": ["AB"]}
+    assert row["meaning"] == "p started again 1 time: its counter fell to near 0 sooner than it could wrap"
+    assert (row["severity"], row["count"], row["first_sent_at"], row["last_sent_at"]) == ("info", 1, AT, None)
+
+
+def test_a_run_that_lies_in_files_is_judged_like_one_in_memory(tmp_path: Path) -> None:
+    lines = [uniq(DAY_20 + 50 * n, counter + n, pid=1) for n in range(80) for counter in (100, 9_000)]
+    lines += [uniq(DAY_20 + 50 * n - (900 if n >= 60 else 0), n, pid=2) for n in range(120)]
+    lines += [uniq(DAY_20 + 50 * n, n % 70 + 5 * (n < 70), pid=3) for n in range(140)]
+    lines += [uniq(DAY_20 + 50 * n, 65_500 + n, pid=4, host="7F000001") for n in range(100) if n != 77]
+    path = tmp_path / "x.log"
+    path.write_text("\n".join(lines))
+    tables = scan_local([str(path)], month_rows(AT, UTC))
+    whole = findings.find(tables, AT, UTC)
+    assert {"shared_fingerprint", "clock_back", "restart", "counter_wrap", "missing_ids"} <= {x.code for x in whole}
+    written: dict[str, list[Path]] = {}
+    halves = dict(tables)
+    for name, cut in (("processes", 2), ("counters", 150)):
+        written[name] = [tmp_path / f"{name}.parquet"]
+        pq.write_table(tables[name].slice(cut), written[name][0])
+        halves[name] = tables[name].slice(0, cut)
+    assert to_table(findings.find(halves, AT, UTC, written=written)).equals(to_table(whole))
+
+
+# ---- copies: rows as the scan delivers them, with and without what the lines tell
+
+ID = uniq(DAY_20, 5)
+A, A2, B = (f"0A00000{host}00002A9F{offset:016X}" for host, offset in ((5, 1_000), (5, 2_000), (6, 77)))
+
+
+def judged(offsets: Sequence[str], **details: Sequence[Any]) -> list[tuple[str, str]]:
+    row: Mapping[str, Any] = {"msg_id": ID, "offset_msg_ids": list(offsets), "lines": 2}
+    table = pa.Table.from_pylist([{**row, **details}])
+    return [(item.code, item.subject) for item in copies.judge(table, [])]
+
+
+PROCESS = "10.0.0.7 pid 4711 loader 18B4AAC2"
+
+
+def test_copies_on_one_broker_are_no_more_than_stored_copies() -> None:
+    assert judged([A, A2]) == [("stored_copies", PROCESS)]
+
+
+def test_copies_on_two_brokers_were_sent_twice() -> None:
+    assert judged([A, B]) == [("duplicate_send", ID)]
+
+
+def test_the_records_of_a_broker_that_moved_were_not_sent_twice() -> None:
+    moved = Finding("broker_moved", "10.0.0.6:10911", 9, {"from_address": "10.0.0.5:10911", "ids": []})
+    table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": [A, B], "lines": 2}])
+    assert [item.code for item in copies.judge(table, [moved])] == ["stored_copies"]
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"topics": ["Paid", "Shipped"]},
+        {"topics": ["Paid", "Paid"], "born_timestamps": [1_795_000_000_000, 1_795_000_090_000]},
+        {"topics": ["Paid", "Paid"], "born_hosts": ["10.0.0.7:51000", "10.0.0.8:51000"]},
+        {"topics": ["Paid", "Paid"], "keys": ["a", "b"]},
+    ],
+)
+def test_different_messages_under_one_id_collide(details: dict) -> None:
+    assert judged([A, A2], **details) == [("collision", ID)]
+
+
+def test_a_retry_that_the_broker_stored_is_no_collision() -> None:
+    same: dict[str, Any] = {
+        "born_timestamps": [1_795_000_000_000] * 2,
+        "born_hosts": ["10.0.0.7:51000", "10.0.0.7:49000"],
+    }
+    assert judged([A, A2], topics=["Paid", "%RETRY%orders"], **same) == [("stored_copies", PROCESS)]
+    assert judged([A, A2], topics=["Paid", None], **same) == [("stored_copies", PROCESS)]
+    assert judged([A, A2], topics=["Paid", "Paid"], **same) == [("duplicate_send", ID)]
+    assert judged([A, A2], topics=["Paid", "Paid"], made_again=[False, True], **same) == [("stored_copies", PROCESS)]
+
+
+def test_an_offset_id_behind_a_name_of_the_other_kind() -> None:
+    rows = [
+        {"label": "msgId", "context": context, "kind": "offset", "ids": 3, "sample": A, "file": "x", "byte": 9}
+        for context in ("message_ext", "other")
+    ]
+    rows.append({**rows[0], "label": "offsetMsgId"})
+    rows.append({**rows[0], "label": "UNIQ_KEY", "context": "other"})
+    found = [(item.code, item.severity, item.subject) for item in copies.confusion(pa.Table.from_pylist(rows))]
+    assert found == [
+        ("id_confusion", *rest) for rest in (("info", "msgId"), ("warning", "msgId"), ("warning", "UNIQ_KEY"))
+    ]
+
+
+# ---- what real clients wrote
+
+
+def test_the_real_log_has_only_findings_that_are_true_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "real.log"
+    path.write_bytes(gzip.decompress(REAL.read_bytes()))
+    found = findings.find(scan_local([str(path)], month_rows(AT, UTC)), AT, UTC)
+    loud = {(item.code, item.subject, item.count) for item in found if item.severity != "info"}
+    # Failed sends and ids of trace messages; the broker of that run stood on 127.0.0.1; the last is an application's
+    # own key, C0A80101FFFF18B4AAC2FFFFFFFF0001, and no RocketMQ client made it.
+    assert loud == {
+        ("missing_ids", "203.0.113.21 pid 27515 loader 4E0E2F2A", 53),
+        ("missing_ids", "203.0.113.21 pid 29489 loader 4E0E2F2A", 8),
+        ("missing_ids", "203.0.113.21 pid 30683 loader 4E0E2F2A", 3),
+        ("broker_address_internal", "127.0.0.1:21911", 4_829),
+        ("elapsed_impossible", "192.168.1.1 pid 65535 loader 18B4AAC2", 15),
+    }
+    assert {item.code for item in found} <= set(CODES)
