@@ -2,7 +2,7 @@
 
 The table `copies` proves that one msgId has several offset ids. What it was (a send repeated, a copy of the broker, two
 messages of one id) is told by what stands in the lines of the copies: topic, born time, born host, body. Where the scan
-delivers these (aligned lists, one entry for each offset id, null where no line tells it), they decide; where it does
+delivers these (lists in the order of offset_msg_ids, null where no line tells it), they decide; where it does
 not, only what the offsets alone prove is said.
 """
 
@@ -83,7 +83,7 @@ def judge(copies: pa.Table | None, moved: Sequence[Finding]) -> Iterator[Finding
     stored: dict[str, dict[str, Any]] = {}
     for batch in copies.to_batches(max_chunksize=1 << 14):
         for row in batch.to_pylist():
-            offsets = sorted(set(row["offset_msg_ids"]))
+            offsets = row["offset_msg_ids"].split(",")
             evidence: dict[str, Any] = {"ids": [row["msg_id"]], "offset_msg_ids": offsets[: limits.MOST_IDS]}
             told = {name: row[name] for name in DETAILS if row.get(name)}
             differing = _differs(row)

@@ -196,7 +196,7 @@ A, A2, B = (f"0A00000{host}00002A9F{offset:016X}" for host, offset in ((5, 1_000
 
 
 def judged(offsets: Sequence[str], **details: Sequence[Any]) -> list[tuple[str, str]]:
-    row: Mapping[str, Any] = {"msg_id": ID, "offset_msg_ids": list(offsets), "lines": 2}
+    row: Mapping[str, Any] = {"msg_id": ID, "offset_msg_ids": ",".join(offsets), "lines": 2}
     table = pa.Table.from_pylist([{**row, **details}])
     return [(item.code, item.subject) for item in copies.judge(table, [])]
 
@@ -214,7 +214,7 @@ def test_copies_on_two_brokers_were_sent_twice() -> None:
 
 def test_the_records_of_a_broker_that_moved_were_not_sent_twice() -> None:
     moved = Finding("broker_moved", "10.0.0.6:10911", 9, {"from_address": "10.0.0.5:10911", "ids": []})
-    table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": [A, B], "lines": 2}])
+    table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{B}", "lines": 2}])
     assert [item.code for item in copies.judge(table, [moved])] == ["stored_copies"]
 
 
