@@ -55,8 +55,10 @@ def run_store(options: argparse.Namespace) -> int:
     zone, start = _start(options)
     settings = BROKER_DEFAULTS if options.broker_sizes else Settings()
     with StoreWriter(options.out, settings, zone) as writer:
-        traffic = Traffic(Broker(writer, Host(bytes((10, 20, 0, 5)), 10911)), options.seed, start, zone)
+        broker = Broker(writer, Host(bytes((10, 20, 0, 5)), 10911))
+        traffic = Traffic(broker, options.seed, start, zone)
         traffic.play(options.messages)
+        broker.write_offsets()
     (options.out / "broker.conf").write_text(settings.broker_conf, encoding="utf-8")
     _tell(options.out, {"made_by": "make store", **_head(options, start, zone), **traffic.truth()})
     return 0

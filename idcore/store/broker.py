@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -27,6 +28,8 @@ class Broker:
         self.writer = writer
         self.host = host
         self._cluster = cluster
+        self._delivered: dict[int, int] = {}
+        self._halves = self._notes = 0
 
     def _stored(self, properties: Mapping[str, str]) -> str:
         """Properties in the order in which the broker's HashMap hands them out."""
@@ -69,6 +72,8 @@ class Broker:
     def deliver(self, delayed: Record, now: int) -> Put:
         """A delayed record under its own topic: the same properties, a new place."""
         properties = delayed.properties
+        level = delayed.queue_id + 1
+        self._delivered[level] = max(self._delivered.get(level, 0), delayed.queue_offset + 1)
         record = replace(
             delayed, topic_bytes=properties[names.REAL_TOPIC].encode(), queue_id=int(properties[names.REAL_QUEUE_ID])
         )
@@ -117,7 +122,19 @@ class Broker:
             OP_HALF_TOPIC, f"{half.queue_offset},".encode(), names.encode({names.WAIT: "true", names.TAGS: "d"}),
             queue_id=0, born_timestamp=now, born_host=self.host, store_host=self.host,
         )  # fmt: skip
+        self._halves, self._notes = self._halves + 1, self._notes + 1
         return done, self.writer.put(note, now)
+
+    def write_offsets(self) -> None:
+        """How far the schedule and the transaction check have come: a broker that boots on the store goes on there."""
+        config = self.writer.root / "config"
+        config.mkdir(exist_ok=True)
+        version = {"counter": 1, "stateVersion": 0, "timestamp": 0}
+        group = "CID_RMQ_SYS_TRANS"
+        done = {f"{HALF_TOPIC}@{group}": {"0": self._halves}, f"{OP_HALF_TOPIC}@{group}": {"0": self._notes}}
+        for name, table in (("delayOffset.json", self._delivered), ("consumerOffset.json", done)):
+            text = json.dumps({"dataVersion": version, "offsetTable": table}, indent=1)
+            (config / name).write_text(text + "\n", encoding="utf-8")
 
     # what a consumer sends back
 
