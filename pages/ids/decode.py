@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from idcore.runs import Run
-from pages.parts import cards, desk, refusals, scans, triage, watch
+from pages.parts import cards, desk, refusals, triage, watch
 from pages.parts.view import view
 from pages.parts.widgets import download, heading, page_link, said, show, small_print, zone_note
 
@@ -29,12 +29,11 @@ def many(here: desk.Desk, run: Run | None) -> DeltaGenerator:
     words, found = view().words, here.intake.found
     pages = max(1, -(-len(found) // ROWS))
     page = min(int(st.session_state.get("ids_page") or 1), pages)
-    start = (page - 1) * ROWS
+    shown = found[(page - 1) * ROWS : page * ROWS]
     summary = run.summary if run is not None and run.state == "done" else None
     said(refusals.sentence(here.intake, here.where(words), words, summary))
-    triage.twins(desk.twins(here), words)
     if found:
-        show(cards.many(found[start : start + ROWS], view(), here.clock(), first=start + 1, files=here.files))
+        show(cards.many(shown, view(), here.clock(), first=(page - 1) * ROWS + 1, files=here.files))
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     if pages > 1:
         below.pagination(pages, key="ids_page")
@@ -61,25 +60,22 @@ heading("page.decode")
 desk.from_link()
 desk.missing()
 desk.box()
-found_here = desk.current()
-if found_here is None:
-    if st.session_state.get("nothing"):
-        st.warning(words("decode.nothing"), icon=":material/info:")
-    st.stop()
-here: desk.Desk = found_here
+here = desk.laid()
 desk.into_link()
-run = None
-if here.run is not None:
-    scans.remember(here.run)
-    run = scans.store().open(here.run)
 refusals.failed(here.intake, len(here.sources), words)
 if not here.intake.found and not here.intake.cut:
     refusals.no_id(here.intake, view())
     desk.case_offer(here)
     st.stop()
+same = st.container()
+run = desk.run_of(here)
 below = one(here) if (single := len(here.intake.found) == 1 and not here.intake.cut) else many(here, run)
 refusals.line(here.intake, view(), here.files)
 desk.case_offer(here)
+if desk.begin(here) and here.intake.cut:
+    st.rerun()  # scanned before: the sentence has its figures at once
+if (run := desk.run_of(here)) is not None:
+    triage.twins(run, words, same)
 if (not single or here.files) and watch.scan_state(run, again=lambda: desk.scan(here)) and run is not None:
     from pages.parts import pictures  # Plotly only where there is something to draw
 

@@ -35,6 +35,7 @@ class Desk:
     link: str | None = None
     run: str | None = None
     dated: scans.Dating | None = None
+    waits: bool = False
     made: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
 
     @property
@@ -63,6 +64,16 @@ def current() -> Desk | None:
     """What this session decoded last."""
     found = st.session_state.get("desk")
     return found if isinstance(found, Desk) else None
+
+
+def laid() -> Desk:
+    """What lies here; without anything the page ends, and says so where a button was pressed all the same."""
+    here = current()
+    if here is None:
+        if st.session_state.get("nothing"):
+            st.warning(view().words("decode.nothing"), icon=":material/info:")
+        st.stop()
+    return here
 
 
 def box() -> None:
@@ -149,8 +160,8 @@ def take(
     case: Case = "strict",
 ) -> None:
     """What was pasted or uploaded onto the desk; nothing at all clears it."""
-    sources = [scans.Source.of(name, text.encode())] if text.strip() else []
-    sources += [scans.Source.of(file.name, file) for file in files]
+    sources = [scans.Source(name, text.encode())] if text.strip() else []
+    sources += [scans.Source(file.name, file) for file in files]
     st.session_state["nothing"] = not sources
     st.session_state.pop("missing", None)
     if not sources:
@@ -182,13 +193,31 @@ def lay(sources: Sequence[scans.Source], case: Case) -> Desk:
 
 
 def start(here: Desk) -> None:
-    """Lays it on the desk and starts its scan."""
+    """Lays it on the desk; its scan waits until the table stands, for a large upload is copied first."""
     st.session_state["desk"] = here
     st.session_state["ids_page"] = 1
     if here.intake.found or here.intake.cut:  # ids may well stand behind the beginning
         here.dated = scans.dating(here.intake.found, here.clock())
-        scan(here)
+        here.waits = True
     into_link()  # now, or the next look at the address would take up what it asked for before
+
+
+def begin(here: Desk) -> bool:
+    """Starts the scan that waits; True where the same input had been scanned before and is there at once."""
+    if not here.waits:
+        return False
+    here.waits = False
+    scan(here)
+    into_link()
+    return here.run is not None and scans.store().open(here.run).state == "done"
+
+
+def run_of(here: Desk) -> Run | None:
+    """The run of what lies here, once its scan began; the chart pages show it from now on."""
+    if here.run is None:
+        return None
+    scans.remember(here.run)
+    return scans.store().open(here.run)
 
 
 def read_case(case: Case) -> None:
@@ -259,11 +288,6 @@ def case_offer(here: Desk) -> None:
             on_click=read_case,
             args=(other,),
         )
-
-
-def twins(here: Desk) -> list[list[str]]:
-    """Files here that hold the same content."""
-    return scans.twins(here.sources)
 
 
 def missing() -> None:

@@ -161,7 +161,7 @@ def begin_uploads(files: Sequence[Any], words: Words) -> None:
     heads = intake.heads_of(files[0], files[0].name, 1 << 20)
     dated = scans.dating(intake.read(heads.texts, 400).found, cards.clock_of(view()))
     with problems.caught():
-        scans.begin([scans.Source.of(file.name, file) for file in files], dated)
+        scans.begin([scans.Source(file.name, file) for file in files], dated)
     st.rerun()
 
 

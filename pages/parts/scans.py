@@ -47,24 +47,10 @@ class Dating:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One thing to scan: the name people know it by, its bytes, and what tells them from any others."""
+    """One thing to scan: the name people know it by, and its bytes."""
 
     name: str
     data: bytes | BinaryIO | Path
-    digest: bytes = b""
-
-    @classmethod
-    def of(cls, name: str, data: bytes | BinaryIO) -> Source:
-        """With its digest, which is read once."""
-        made = hashlib.sha256()
-        for piece in cls(name, data).pieces():
-            made.update(piece)
-        return cls(name, data, made.digest())
-
-    @classmethod
-    def of_file(cls, name: str, path: Path) -> Source:
-        """A file that a run keeps; it is told from others by where it lies."""
-        return cls(name, path, hashlib.sha256(str(path).encode()).digest())
 
     def pieces(self) -> Iterator[bytes]:
         """Its bytes, piece by piece."""
@@ -77,13 +63,20 @@ class Source:
             self.data.seek(0)
             yield from iter(partial(self.data.read, 1 << 20), b"")
 
+    def digest(self) -> bytes:
+        """What tells its content from any other."""
+        made = hashlib.sha256()
+        for piece in self.pieces():
+            made.update(piece)
+        return made.digest()
 
-def twins(sources: Sequence[Source]) -> list[list[str]]:
+
+def twins(names: Sequence[str], digests: Sequence[bytes]) -> list[list[str]]:
     """Names of sources with the same content: their ids count more than once."""
     groups: dict[bytes, list[str]] = {}
-    for source in sources:
-        groups.setdefault(source.digest, []).append(source.name)
-    return [names for digest, names in groups.items() if digest and len(names) > 1]
+    for name, digest in zip(names, digests, strict=True):
+        groups.setdefault(digest, []).append(name)
+    return [names for names in groups.values() if len(names) > 1]
 
 
 def title_of(title: str, options: Mapping[str, Any], words: Words) -> str:
@@ -201,7 +194,8 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
 
     `facts` (ids, lines, only) are what the run is called by.
     """
-    digest = _digest(sources, dated, case)
+    names, digests = [source.name for source in sources], [source.digest() for source in sources]
+    digest = _digest(names, digests, dated, case)
     known = _digests().get(digest)
     if known is not None:
         try:
@@ -211,14 +205,13 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
                 return run
         except IdError:
             _digests().pop(digest, None)
-    names = [source.name for source in sources]
     options: dict[str, Any] = {
         "zone": str(dated.zone),
         "zone_source": dated.source,
         "at": dated.at.isoformat(),
         "case": case,
     }
-    options |= {"sources": names, "same": twins(sources), **facts}
+    options |= {"sources": names, "same": twins(names, digests), **facts}
     run = store().create(facts.get("only") or ", ".join(names[:3]), "console", options)
     named = {}
     for place, source in enumerate(sources):
@@ -238,7 +231,7 @@ def kept(run: Run) -> list[Source]:
     """What a run scanned, from its own folder."""
     files = sorted(run.input_folder.iterdir(), key=lambda path: int(path.name.partition("-")[0]))
     names = run.options.get("sources") or [path.name.partition("-")[2] for path in files]
-    return [Source.of_file(name, path) for name, path in zip(names, files, strict=False)]
+    return [Source(name, path) for name, path in zip(names, files, strict=False)]
 
 
 def launch(
@@ -267,10 +260,10 @@ def again(name: str) -> None:
     cache.forget_runs()
 
 
-def _digest(sources: Sequence[Source], dated: Dating, case: Case) -> str:
+def _digest(names: Sequence[str], digests: Sequence[bytes], dated: Dating, case: Case) -> str:
     made = hashlib.sha256(f"{dated.zone} {dated.at:%Y-%m-%d} {case}".encode())
-    for source in sources:  # of fixed length: where one source ends and the next begins is never in doubt
-        made.update(hashlib.sha256(source.name.encode()).digest() + source.digest)
+    for name, digest in zip(names, digests, strict=True):
+        made.update(hashlib.sha256(name.encode()).digest() + digest)  # of fixed length: the cut is never in doubt
     return made.hexdigest()
 
 

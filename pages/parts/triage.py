@@ -7,6 +7,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from idcore.runs import Run, runs_root
 from pages.parts import cache, export, problems, runlist, scans, watch
@@ -52,7 +53,7 @@ def run_of(page: str) -> Run:
             st.error(problem, icon=":material/error:")
         st.stop()
     line(run, page, words)
-    twins(run.options.get("same") or [], words)
+    twins(run, words)
     return run
 
 
@@ -83,14 +84,15 @@ def line(run: Run, page: str, words: Words) -> None:
         )
 
 
-def twins(groups: list[list[str]], words: Words) -> None:
+def twins(run: Run, words: Words, place: DeltaGenerator | None = None) -> None:
     """A line beside the figures where the same content was scanned more than once."""
-    for names in groups:
+    for names in run.options.get("same") or []:
         more = len(names) - 3
         shown = (
             words.listed(names) if more <= 0 else words("comma").join(names[:3]) + words("decode.more_files", n=more)
         )
-        show(tag("p", words("run.same", names=shown), class_="mq-warning mq-note"))
+        with place or st.container():
+            show(tag("p", words("run.same", names=shown), class_="mq-warning mq-note"))
 
 
 def address(run: Run) -> str:
