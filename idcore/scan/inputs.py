@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import glob
 import os
+import pickle
 import re
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import BinaryIO
 
 import numpy as np
@@ -21,6 +24,7 @@ from .uris import is_uri, local_path, without_secrets
 from .windows import BEFORE, ENDLESS, Windows, new_buffer
 
 _OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file takes
+_SENT = ("number", "path", "start", "stop", "kind")  # of a split: no member is known before it is read
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -178,6 +182,20 @@ def deal(splits: Sequence[Split], size: int) -> list[list[Split]]:
         tasks[-1].append(split)
         held += split.size + _OPENING
     return tasks
+
+
+def pack_tasks(tasks: Sequence[Sequence[Split]]) -> bytes:
+    """Tasks as few bytes, for a million tiny files: paths packed together take a tenth."""
+    splits = [split for task in tasks for split in task]
+    columns = [[getattr(split, name) for split in splits] for name in _SENT]
+    return zlib.compress(pickle.dumps(([len(task) for task in tasks], columns)), 1)
+
+
+def unpack_tasks(packed: bytes) -> list[list[Split]]:
+    """The tasks again."""
+    lengths, columns = pickle.loads(zlib.decompress(packed))
+    splits = map(Split, *columns)
+    return [list(islice(splits, length)) for length in lengths]
 
 
 def walk(splits: Sequence[Split]) -> Iterator[tuple[Split, Windows | None, str]]:

@@ -220,7 +220,8 @@ def combine(parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, in
     collected: dict[str, list[pa.Table]] = {name: [] for name in (*SCHEMAS, "reports")}
     for name, table in parts:
         collected[name].append(table)
-    reports = [json.loads(row.as_py()) for table in collected.pop("reports") for row in table["report"]]
+    rows = (row.as_py() for table in collected.pop("reports") for row in table["report"])
+    reports = [json.loads(report) for row in rows for report in row.split(b"\n")]
     tables = {name: pa.concat_tables(found) if found else schema.empty_table()
               for (name, schema), found in ((item, collected[item[0]]) for item in SCHEMAS.items())}  # fmt: skip
     timeline = tables["timeline"].group_by(["minute", "kind"]).aggregate([("ids", "sum")])

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 
 from idcore.errors import IdError
 from idcore.scan.batches import batches
-from idcore.scan.facts import REPORT, Fact, ids_of, is_of_split, scan_task
-from idcore.scan.inputs import Split
+from idcore.scan.facts import REPORT, Fact, ids_of, is_of_split, join_reports, scan_task
+from idcore.scan.inputs import Split, pack_tasks, unpack_tasks
 from idcore.scan.meter import Hand, Meter
 from idcore.scan.schemas import ORDER, SCHEMAS, TEXT
 from idcore.scan.tables import Merge
@@ -30,6 +30,7 @@ RESULTS = "table string, data binary, file string"
 _FACTS = pa.schema([("part", pa.int32()), ("what", pa.int32()), ("data", pa.binary())])
 _RESULTS = pa.schema([("table", pa.string()), ("data", pa.binary()), ("file", pa.string())])
 SENT = 64 << 20  # bytes of tables that one merge task sends to the driver; what comes after is written where it is
+_REPORTS = 1000  # of tiny files, that travel together
 _CHUNK_ROWS = 1 << 17  # rows of a result that travel together
 _OWN = ORDER.keys() - {"timeline"}  # of these no row is made by two tasks
 Batches = Iterator[pa.RecordBatch]
@@ -49,13 +50,16 @@ def facts(
     split, and a file that only the worker cannot open is named with the worker.
     """
 
+    packed = [pack_tasks(tasks) for tasks in partitions]  # each task of Spark gets them all and opens its own
+
     def scan(arriving: Batches) -> Batches:
         for batch in arriving:
             for number in batch.column(0).to_pylist():
-                tasks = partitions[number]
+                tasks = unpack_tasks(packed[number])
                 splits = [split for task in tasks for split in task]
                 hand = Hand(meter, number, splits) if meter is not None else None
                 reported = iter(splits)
+                reports: list[bytes] = []
                 for task in tasks:
                     for fact in scan_task(task, months, any_case, hand.move if hand is not None else None):
                         if fact.what == REPORT:
@@ -70,7 +74,14 @@ def facts(
                                     hand.next()
                                 else:
                                     fact = _from_elsewhere(fact, split)
-                        yield _batch(_FACTS, fact)
+                            reports.append(fact.data)
+                        else:
+                            yield _batch(_FACTS, fact)
+                        if len(reports) == _REPORTS:
+                            yield _batch(_FACTS, join_reports(reports))
+                            reports = []
+                if reports:
+                    yield _batch(_FACTS, join_reports(reports))
 
     rows = spark.range(0, len(partitions), 1, len(partitions))
     return rows.mapInArrow(scan, FACTS)

@@ -12,7 +12,7 @@ import pytest
 from idcore.cli.parser import Usage
 from idcore.cli.scan import _make_room
 from idcore.scan.facts import REPORT, Scanner
-from idcore.scan.inputs import Split, list_files, walk
+from idcore.scan.inputs import Split, list_files, pack_tasks, unpack_tasks, walk
 from idcore.scan.kinds import kind_of
 from idcore.scan.local import scan_local
 from idcore.scan.windows import AFTER, WINDOW
@@ -76,3 +76,12 @@ def test_overwrite_refuses_a_folder_that_no_scan_wrote(tmp_path: Path) -> None:
     with pytest.raises(Usage, match="no scan wrote"):
         _make_room(tmp_path, overwrite=True)
     assert (tmp_path / "files" / "thesis.txt").exists()
+
+
+def test_tasks_travel_small_and_arrive_as_they_were() -> None:
+    names = [f"/var/log/pods/order-{pod:04d}/{file:03d}-日志\udcff.log" for pod in range(300) for file in range(20)]
+    splits = [Split(n, name, 0, n, "whole") for n, name in enumerate(names)]
+    tasks = [[Split(7, "s3://bucket/a", 5, 9)], splits[:4000], [], splits[4000:]]
+    packed = pack_tasks(tasks)
+    assert unpack_tasks(packed) == tasks and len(packed) < 12 * len(names)
+    assert unpack_tasks(pack_tasks([])) == []

@@ -1,0 +1,75 @@
+"""What of the server and of its stores a visitor may scan: what the operator opens, however a path is written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pages.parts import scans
+
+
+def test_without_allowed_paths_nothing_may_be_scanned(tmp_path: Path) -> None:
+    with pytest.raises(PermissionError):
+        scans.allowed(str(tmp_path))
+
+
+def test_only_what_lies_in_an_allowed_folder_may_be_scanned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside, outside = tmp_path / "logs", tmp_path / "secret"
+    inside.mkdir()
+    outside.mkdir()
+    (inside / "escape").symlink_to(outside)
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", os.pathsep.join([str(inside), str(tmp_path / "other")]))
+    assert scans.allowed(str(inside / "a.log")) == (inside / "a.log").resolve()
+    for path in (outside, inside / "escape" / "x", inside / ".." / "secret", tmp_path, Path("/")):
+        with pytest.raises(PermissionError):
+            scans.allowed(str(path))
+
+
+def test_a_path_that_cannot_be_read_at_all_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
+    (tmp_path / "round").symlink_to(tmp_path / "round")
+    for path in (
+        "~no-such-user-here/a",
+        f"{tmp_path}/a\0b",
+        f"{tmp_path}/round/a",
+        "\0",
+        f"file://{tmp_path.parent}/x",
+    ):
+        with pytest.raises(PermissionError):
+            scans.allowed(path)
+    assert scans.allowed(f"file://{tmp_path}/a%20b") == tmp_path.resolve() / "a b"
+
+
+URIS = "s3://logs/2026:/var/log/mq:https://files.example:8443/mq/:gs://all:abfss://logs@house.dfs.core.windows.net/mq"
+
+
+def test_uris_that_are_allowed_stand_between_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", URIS)
+    assert list(map(str, scans.allowed_roots())) == [
+        "s3://logs/2026", "/var/log/mq", "https://files.example:8443/mq/", "gs://all",
+        "abfss://logs@house.dfs.core.windows.net/mq",
+    ]  # fmt: skip
+    for uri in (
+        "s3://logs/2026", "s3://logs/2026/", "S3://logs/2026/01/*.gz", "s3://logs/2026/a%20b..log", "gs://all/a", "gs://all",
+        "https://FILES.example:8443/mq/a.log", "abfss://logs@house.dfs.core.windows.net/mq/a",
+    ):  # fmt: skip
+        assert scans.allowed(uri) == uri
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "s3://logs/2025/a", "s3://logs/2026-secret/a", "s3://logs", "s3://logs2/2026/a", "s3://logs/2026/../2025/a",
+        "s3://logs/2026/%2e%2e/2025/a", "s3://logs/2026*", "s3://key:secret@logs/2026/a", "s3://logs@evil/2026/a",
+        "s3://logs/2026/a?endpoint_override=evil.example", "s3://logs/2026/a?x", "s3://logs/2026/a#x", "gs://logs/2026/a",
+        "https://files.example/mq/a", "http://files.example:8443/mq/a", "https://files.example:8443@evil.example/mq/a",
+        "https://files.example:8443/mq/..%2fsecret", "https://files.example:8443/mq/%5c..%5csecret", "https://evil.example/",
+        "http://169.254.169.254/latest/meta-data", "s3://logs/2026/a\0b", "gs://all.example/a", "abfss://mq@house/mq/a",
+    ],
+)  # fmt: skip
+def test_a_uri_outside_is_refused(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", URIS)
+    with pytest.raises(PermissionError):
+        scans.allowed(uri)
