@@ -134,7 +134,16 @@ def _view(commands: Any) -> None:
         "view", help="the records behind ids", description="Looks up ids and keys, and says why one is not found."
     )
     command.add_argument("ids", nargs="*", metavar="ID", help="ids or keys; - reads standard input")
-    command.add_argument("--store", type=Path, required=True, metavar="DIR", help="a store folder, which is only read")
+    where = command.add_mutually_exclusive_group(required=True)
+    where.add_argument("--store", type=Path, metavar="DIR", help="a store folder, which is only read")
+    where.add_argument("--namesrv", metavar="HOST:PORT[;…]", help="the name servers of a live cluster")
+    where.add_argument("--cluster", metavar="NAME", help="a cluster of the profiles ($IDCORE_CLUSTERS)")
+    command.add_argument("--tls", action="store_true", help="with --namesrv: encrypted connections")
+    command.add_argument("--tls-ca", metavar="FILE", help="with --namesrv: TLS, and the certificates to trust")
+    command.add_argument("--access-key", metavar="KEY", help="with --namesrv (default: $ROCKETMQ_ACCESS_KEY)")
+    command.add_argument(
+        "--secret-key", metavar="KEY", help="default: $ROCKETMQ_SECRET_KEY, which no process list shows"
+    )
     command.add_argument("--topic", metavar="T", help="look under this topic only (default: under every one)")
     command.add_argument("--from", dest="begin", metavar="INSTANT", help="ISO 8601: entries stored from then on")
     command.add_argument("--to", dest="end", metavar="INSTANT", help="ISO 8601: entries stored up to then")

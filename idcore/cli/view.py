@@ -1,4 +1,4 @@
-"""`view`: the records behind ids, out of a store folder. Looks up nothing itself; prints what the look-up answers."""
+"""`view`: the records behind ids, from a store folder or a live cluster. Prints what the look-up answers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,16 @@ _BODY_SHOWN = 300
 
 def run(options: argparse.Namespace) -> int:
     """Looks up; 0 when every id was found, 1 when one was not, 3 when there was nothing to ask."""
-    from idcore.store import Lookup, StoreFolder
-
     if sys.stdin is None and (not options.ids or "-" in options.ids):
         raise Usage("standard input is closed")
     if not options.ids and sys.stdin.isatty():
         raise Usage("no id given; write ids, or - to read standard input")
+    if options.store is None:
+        from idcore.cli.live import run_live
+
+        return run_live(options, _texts(options.ids or ["-"]))
+    from idcore.store import Lookup, StoreFolder
+
     reference, zone, source = read_clock(options)
     clock = Clock(reference, zone, "given" if source == "given" else "assumed")
     begin, end = (to_ms(parse_instant(text, zone)) if text else None for text in (options.begin, options.end))
@@ -116,6 +120,8 @@ def card(row: dict[str, Any]) -> str:
     """One record, a line for each value."""
     lines = []
     for name in _LINES:
+        if name not in row:
+            continue
         value = row[name]
         if name.endswith("_timestamp"):
             value = f"{value} ({from_ms(value).isoformat(timespec='milliseconds')})" if 0 <= value < 1 << 45 else value
@@ -125,6 +131,10 @@ def card(row: dict[str, Any]) -> str:
     lines += [f"  {'property ' + name:<27} {'' if value is None else value}" for name, value in row["properties_raw"]]
     text = row["body_text"]
     if text is None:
-        text = row["body_problem"] or f"{row['body'][:_BODY_SHOWN]} (base64)"
+        text = row["body_problem"] or (
+            f"({row['body_size']} bytes, not shown: {row['body_withheld']})"
+            if row["body"] is None
+            else f"{row['body'][:_BODY_SHOWN]} (base64)"
+        )
     lines.append(f"  {'body':<27} {text[:_BODY_SHOWN]}{'...' if len(text) > _BODY_SHOWN else ''}")
     return "\n".join(lines)

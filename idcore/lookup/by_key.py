@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from idcore.errors import IdError
 from idcore.lookup.notes import Notes
 from idcore.message import Record, decode_records
-from idcore.message import properties as names
+from idcore.message.row import has_key
 from idcore.remoting.errors import RemotingError
 from idcore.remoting.guard import Member
 from idcore.remoting.requests import Query, Route
@@ -109,9 +109,3 @@ class Search:
             # a broker gives 32 at most to a question for a unique key (defaultQueryMaxNum)
             self.notes.add("more_copies", broker=str(member), count=seen)
         return records
-
-
-def has_key(record: Record, key: str) -> bool:
-    """Whether a record carries this key. The index knows hashes only, so other keys come along."""
-    properties = record.properties
-    return properties.get(names.UNIQ_KEY) == key or key in names.keys_of(properties)

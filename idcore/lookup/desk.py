@@ -19,7 +19,7 @@ from idcore.lookup.probe import index_knows, probe
 from idcore.message import Record
 from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.cluster import Cluster
-from idcore.remoting.errors import NotPermitted, RemotingError
+from idcore.remoting.errors import NotPermitted, NotRecorded, RemotingError
 
 # The producer's zone is not in an id, and clocks are wrong: an id's own time is good for so much either way.
 ZONE_SLACK_MS, CLOCK_SLACK_MS = 15 * 3_600_000, 3_600_000
@@ -64,7 +64,8 @@ class Desk:
     ) -> Iterator[Answer]:
         """One answer for each id, in their order, as they come.
 
-        TooManyLookups where the user's limit is used up; then nobody was asked.
+        TooManyLookups where the user's limit is used up; then nobody was asked. NotRecorded where the audit log cannot
+        be written: then nothing is shown.
         """
         if self._limit is not None:
             self._limit.take(user, len(ids), self._moment().now.timestamp())
@@ -81,7 +82,11 @@ class Desk:
     def _recorded(self, text: str, topic: str | None, user: str, progress: Progress | None) -> Answer:
         answer = self.one(text, topic, progress)
         if self._audit is not None:
-            self._audit.write(self._moment().now, user, self.cluster.name, text, answer.result, answer.asked)
+            try:
+                self._audit.write(self._moment().now, user, self.cluster.name, text, answer.result, answer.asked)
+            except OSError as problem:
+                why = (problem.strerror or "it cannot be written").lower()
+                raise NotRecorded(f"the audit log cannot be written: {why}", code="audit") from None
         return answer
 
     def one(self, text: str, topic: str | None = None, progress: Progress | None = None) -> Answer:
@@ -105,7 +110,7 @@ class Desk:
                 self._likely.pop(next(iter(self._likely)))
         if {copy.relation for copy in copies} == {"half"}:
             notes.add("only_half")
-        return Answer(text, copies, None if copies else reason, tuple(notes.evidence), tuple(notes.asked))
+        return Answer(text, copies, reason or None, tuple(notes.evidence), tuple(notes.asked))
 
     def likely(self) -> list[str]:
         """Topics in which something was found, the latest first."""
@@ -356,7 +361,7 @@ class _LookUp:
             probed = probe(self.text, topic, times, self.notes)
             if probed.record is not None:
                 self.notes.add("found_without_index", topic=topic, queue=probed.queue)
-                return [(probed.record, probed.broker)], ""
+                return [(probed.record, probed.broker)], "index_lost"
             witnesses += probed.neighbours
         for witness in witnesses:
             if not index_knows(witness, self.notes):

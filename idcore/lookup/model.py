@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from idcore.ids.words import say
 from idcore.lookup.words import ADVICE, EVIDENCE, REASONS, RELATIONS
 from idcore.message import Record
+from idcore.message.row import record_row
+from idcore.remoting.bodies import BodyPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,8 @@ class Evidence:
         return say(EVIDENCE[self.code], self.values)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: the code, its sentence, its values."""
-        return {"code": self.code, "text": str(self), **self.values}
+        """For JSON: its sentence and its values; the code is the name it stands under."""
+        return {"text": str(self), **self.values}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,24 @@ class Copy:
         """The relation as a sentence."""
         return say(RELATIONS[self.relation], {"group": self.group})
 
+    def as_dict(self, bodies: BodyPolicy) -> dict[str, Any]:
+        """The row of the contract, the body as the operator lets it be seen, and what this copy is."""
+        row = record_row(self.record)
+        shown = bodies.apply(base64.b64decode(row["body"]), row["body_text"])
+        return row | {
+            "body": None if shown.raw is None else base64.b64encode(shown.raw).decode("ascii"),
+            "body_text": shown.text,
+            "body_size": shown.size,
+            "body_withheld": shown.withheld,
+            "relation": self.relation,
+            "relation_text": self.relation_text,
+            "broker": self.broker,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one id came to. Without copies there is a reason."""
+    """What one id came to. Without copies there is a reason; with them only where the index does not lead to them."""
 
     id: str
     copies: tuple[Copy, ...]
@@ -61,6 +78,20 @@ class Answer:
     def found(self) -> bool:
         """Whether any copy is there."""
         return bool(self.copies)
+
+    def as_dict(self, bodies: BodyPolicy) -> dict[str, Any]:
+        """The keys of the contract. Evidence stands under its code, each as its sentence and its values."""
+        evidence: dict[str, list[dict[str, Any]]] = {}
+        for item in self.evidence:
+            evidence.setdefault(item.code, []).append(item.as_dict())
+        return {
+            "id": self.id,
+            "found": self.found,
+            "copies": [copy.as_dict(bodies) for copy in self.copies],
+            "reason": self.reason,
+            "evidence": evidence,
+            "asked": list(self.asked),
+        }
 
     @property
     def result(self) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from idcore.errors import IdError
-from idcore.lookup.by_key import Search, has_key
+from idcore.lookup.by_key import Search
 from idcore.lookup.notes import Notes
 from idcore.message import Record, decode_record
+from idcore.message.row import has_key
 from idcore.remoting.errors import RemotingError
 from idcore.remoting.guard import Member
 from idcore.remoting.requests import QueueAt, QueueSlice, View

@@ -104,5 +104,9 @@ class NotPermitted(AnswerError):
     """An answer that says: these credentials, or none, may not ask this."""
 
 
+class NotRecorded(RemotingError):
+    """The audit log cannot be written, so what was found is not shown."""
+
+
 class TooManyLookups(RemotingError):
     """A user's rate limit is used up; `values["seconds"]` says for how long."""

@@ -17,7 +17,7 @@ from idcore.remoting.client import Limits, Tls
 from idcore.remoting.errors import ProfileError
 
 # The environment's names. ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY are those of the command line.
-FILE, NAMESRV = "IDCORE_CLUSTERS", "IDCORE_NAMESRV"
+FILE, NAMESRV, AUDIT_LOG = "IDCORE_CLUSTERS", "IDCORE_NAMESRV", "IDCORE_AUDIT_LOG"
 ACCESS_KEY, SECRET_KEY, SECURITY_TOKEN = "ROCKETMQ_ACCESS_KEY", "ROCKETMQ_SECRET_KEY", "ROCKETMQ_SECURITY_TOKEN"
 TLS, TLS_CA = "IDCORE_TLS", "IDCORE_TLS_CA"
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from idcore.errors import IdError
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, Verdict, identify
 from idcore.ids.clock import client_sent, from_ms, to_ms, uniq_sent
-from idcore.message import Record, text_of
+from idcore.message import Record
 from idcore.message import properties as names
+from idcore.message.row import has_key, record_row
 from idcore.store.commitlog import Miss, Stored
 from idcore.store.folder import StoreFolder
 from idcore.store.index import Entry, in_window
@@ -62,23 +61,7 @@ class _ByKey:
 def row_of(stored: Stored, store: StoreFolder | None = None) -> dict[str, Any]:
     """A record as the contract names its fields."""
     record = stored.record
-    problem = None
-    try:
-        body = record.plain_body()
-    except IdError as error:
-        body, problem = record.body, str(error)
-    row = {
-        "topic": record.topic, "queue_id": record.queue_id, "queue_offset": record.queue_offset,
-        "commit_log_offset": stored.offset, "store_size": record.size, "sys_flag": record.sys_flag,
-        "flag": record.flag, "born_timestamp": record.born_timestamp, "born_host": str(record.born_host),
-        "store_timestamp": record.store_timestamp, "store_host": str(record.store_host),
-        "body_crc": record.body_crc, "body_crc_ok": record.body_crc_ok, "reconsume_times": record.reconsume_times,
-        "prepared_transaction_offset": record.prepared_transaction_offset, "properties": record.properties,
-        "properties_raw": [list(pair) for pair in record.properties_raw], "tags_code": record.tags_code,
-        "msg_id": record.uniq_id, "offset_msg_id": str(record.offset_id),
-        "body": base64.b64encode(body).decode("ascii"), "body_text": None if problem else text_of(body),
-        "batch": record.in_batch, "body_problem": problem, "file": stored.file,
-    }  # fmt: skip
+    row = record_row(record) | {"commit_log_offset": stored.offset, "file": stored.file}
     if store is not None:
         unit = store.queues.unit(record.topic, record.queue_id, record.queue_offset)
         row["queue_unit"] = None if unit is None else {
@@ -86,12 +69,6 @@ def row_of(stored: Stored, store: StoreFolder | None = None) -> dict[str, Any]:
             "agrees": (unit.physical_offset, unit.size) == (stored.offset, record.size),
         }  # fmt: skip
     return row
-
-
-def has_key(record: Record, key: str) -> bool:
-    """Whether the broker indexed the record under this key."""
-    properties = record.properties
-    return properties.get(names.UNIQ_KEY) == key or key in names.keys_of(properties)
 
 
 class Lookup:

@@ -1,0 +1,38 @@
+"""A record as the contract names its fields: one plain row for JSON, tables and pages. Knows no file, no broker."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from idcore.errors import IdError
+from idcore.message import properties as names
+from idcore.message.bodies import text_of
+from idcore.message.record import Record
+
+
+def record_row(record: Record) -> dict[str, Any]:
+    """Every field; the body as the application sent it, or, with the problem beside it, as it is stored."""
+    problem = None
+    try:
+        body = record.plain_body()
+    except IdError as error:
+        body, problem = record.body, str(error)
+    return {
+        "topic": record.topic, "queue_id": record.queue_id, "queue_offset": record.queue_offset,
+        "commit_log_offset": record.physical_offset, "store_size": record.size, "sys_flag": record.sys_flag,
+        "flag": record.flag, "born_timestamp": record.born_timestamp, "born_host": str(record.born_host),
+        "store_timestamp": record.store_timestamp, "store_host": str(record.store_host),
+        "body_crc": record.body_crc, "body_crc_ok": record.body_crc_ok, "reconsume_times": record.reconsume_times,
+        "prepared_transaction_offset": record.prepared_transaction_offset, "properties": record.properties,
+        "properties_raw": [list(pair) for pair in record.properties_raw], "tags_code": record.tags_code,
+        "msg_id": record.uniq_id, "offset_msg_id": str(record.offset_id),
+        "body": base64.b64encode(body).decode("ascii"), "body_text": None if problem else text_of(body),
+        "batch": record.in_batch, "body_problem": problem,
+    }  # fmt: skip
+
+
+def has_key(record: Record, key: str) -> bool:
+    """Whether the broker indexed the record under this key. The index knows hashes only, so this is the proof."""
+    properties = record.properties
+    return properties.get(names.UNIQ_KEY) == key or key in names.keys_of(properties)

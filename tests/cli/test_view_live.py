@@ -1,0 +1,143 @@
+"""`python -m idcore view --namesrv` from the outside: keys, reasons, exit codes, one line of error and no traceback."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore.ids import OffsetId
+from tests.cli.test_view import KEYS, RECORD
+from tests.remoting.test_lookup import UNIQ, Fake, record
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def view(*arguments: str, text: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("IDCORE_", "ROCKETMQ_"))}
+    return subprocess.run(
+        [sys.executable, "-m", "idcore", "view", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120,
+        check=False, input=text, env=plain | environment,
+    )  # fmt: skip
+
+
+def rows(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    assert "Traceback" not in done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def fake() -> Iterator[Fake]:
+    made = Fake(
+        ["Orders", "Notices"], [record("Orders", UNIQ, 0, b"card 1234567812345678", properties={"KEYS": "k1 k2"})]
+    )
+    with made.server:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def names(fake: Fake) -> str:
+    return str(fake.server.address)
+
+
+def test_found_by_either_id_and_by_key_with_every_field(fake: Fake, names: str) -> None:
+    address = fake.server.address
+    offset_id = str(OffsetId.of(address.ip, address.port, 0))
+    done = view("--namesrv", names, UNIQ, offset_id, "k2")
+    assert done.returncode == 0 and done.stderr == ""
+    for row, text in zip(rows(done), (UNIQ, offset_id, "k2"), strict=True):
+        assert set(row) == KEYS
+        assert (row["id"], row["found"], row["reason"], row["asked"]) == (text, True, None, [names])
+        (copy,) = row["copies"]
+        assert set(copy) > RECORD
+        assert base64.b64decode(copy["body"]) == b"card 1234567812345678"
+        assert (copy["msg_id"], copy["relation"], copy["commit_log_offset"]) == (UNIQ, "message", 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ([UNIQ, "--topic", "Notices"], "wrong_topic"),
+        (["nothing", "--topic", "Nowhere"], "topic_unknown"),
+        (["nothing"], "not_an_id"),
+        (["7F000001000000500000000000000000"], "not_in_topology"),
+    ],
+)
+def test_a_miss_has_its_reason_and_its_evidence(names: str, arguments: list[str], reason: str) -> None:
+    done = view("--namesrv", names, *arguments)
+    assert done.returncode == 1
+    (row,) = rows(done)
+    assert set(row) == KEYS
+    assert (row["found"], row["copies"], row["reason"]) == (False, [], reason)
+    assert all(fact["text"] for facts in row["evidence"].values() for fact in facts)
+    if reason == "wrong_topic":
+        assert row["evidence"]["found_in_topic"][0]["topic"] == "Orders"
+
+
+def test_nobody_to_ask_is_status_3_and_wrong_usage_2(names: str, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        gone = f"127.0.0.1:{listener.getsockname()[1]}"
+    done = view("--namesrv", gone, UNIQ)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("idcore: no name server") and done.stderr.count("\n") == 1
+    for wrong in (
+        ["--namesrv", "nonsense", UNIQ],
+        ["--namesrv", "", UNIQ],
+        ["--namesrv", names, "--store", str(tmp_path), UNIQ],
+        ["--namesrv", names, "--from", "2026-01-01", UNIQ],
+        ["--namesrv", names, "--access-key", "only", UNIQ],
+        ["--namesrv", names, "--tls-ca", str(tmp_path / "none.pem"), UNIQ],
+        ["--cluster", "none", UNIQ],
+        [UNIQ],
+    ):
+        done = view(*wrong)
+        assert (done.returncode, done.stdout) == (2, ""), wrong
+        assert done.stderr.startswith("idcore: ") and "Traceback" not in done.stderr
+
+
+def test_a_profile_hides_bodies_masks_them_limits_and_records(names: str, tmp_path: Path) -> None:
+    audit, profiles = tmp_path / "audit.jsonl", tmp_path / "clusters.toml"
+    text = f"[clusters.prod]\nname_servers = ['{names}']\nlookups_per_minute = 2\n[clusters.prod.bodies]\n"
+    environment = {"IDCORE_CLUSTERS": str(profiles), "IDCORE_AUDIT_LOG": str(audit)}
+    profiles.write_text(text + "show = false\n")
+    (row,) = rows(view("--cluster", "prod", UNIQ, **environment))
+    assert (row["copies"][0]["body"], row["copies"][0]["body_text"]) == (None, None)
+    assert row["copies"][0]["body_withheld"] == "switched_off"
+    assert "1234" not in view("--cluster", "prod", "--format", "table", UNIQ, **environment).stdout
+    profiles.write_text(text + "mask = ['[0-9]{16}']\n")
+    done = view("--cluster", "prod", UNIQ, **environment)
+    assert rows(done)[0]["copies"][0]["body_text"] == "card ••••" and "1234567812345678" not in done.stdout
+    lines = [json.loads(line) for line in audit.read_text().splitlines()]
+    assert [(line["id"], line["cluster"], line["result"]) for line in lines] == [(UNIQ, "prod", "found 1")] * 3
+    assert "card" not in audit.read_text()
+    (tmp_path / "full").mkdir()
+    done = view("--cluster", "prod", UNIQ, **(environment | {"IDCORE_AUDIT_LOG": str(tmp_path / "full")}))
+    assert (done.returncode, done.stdout) == (3, "") and "audit log" in done.stderr
+
+
+def test_ids_come_from_standard_input_too(names: str) -> None:
+    done = view("--namesrv", names, "-", text=f"{UNIQ}\nSendResult [msgId={UNIQ}, offsetMsgId=null]\nk1\n")
+    assert done.returncode == 0
+    assert [row["id"] for row in rows(done)] == [UNIQ, UNIQ, "k1"]
+
+
+def test_the_table_is_for_people(names: str) -> None:
+    done = view("--namesrv", names, "--format", "table", UNIQ, "nothing")
+    assert done.returncode == 1
+    for text in (
+        f"{UNIQ}: 1 record\n",
+        "the message",
+        "body_crc",
+        "agrees",
+        "nothing: not found (not_an_id)",
+        "next  ",
+    ):
+        assert text in done.stdout
