@@ -30,6 +30,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("anatomy", "ids/anatomy.py", ":material/view_week:"),
     ),
     "triage": (
+        ("findings", "triage/findings.py", ":material/troubleshoot:"),
         ("producers", "triage/producers.py", ":material/dns:"),
         ("counters", "triage/counters.py", ":material/show_chart:"),
         ("brokers", "triage/brokers.py", ":material/storage:"),

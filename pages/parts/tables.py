@@ -34,16 +34,16 @@ def swatch(name: str, colour: str) -> Html:
     return join([tag("i", class_="mq-dot", style=f"background:{colour}"), name])
 
 
-def paged(frame: pd.DataFrame, key: str) -> tuple[pd.DataFrame, int]:
+def paged(frame: pd.DataFrame, key: str, rows: int = ROWS) -> tuple[pd.DataFrame, int]:
     """The rows in sight, and the number of the first."""
-    pages = max(1, -(-len(frame) // ROWS))
+    pages = max(1, -(-len(frame) // rows))
     page = min(int(st.session_state.get(key) or 1), pages)
-    return frame.iloc[(page - 1) * ROWS : page * ROWS], (page - 1) * ROWS + 1
+    return frame.iloc[(page - 1) * rows : page * rows], (page - 1) * rows + 1
 
 
-def pager(frame: pd.DataFrame, key: str) -> None:
+def pager(frame: pd.DataFrame, key: str, rows: int = ROWS) -> None:
     """Other pages of a table, where there are any."""
-    pages = -(-len(frame) // ROWS)
+    pages = -(-len(frame) // rows)
     if pages > 1:
         st.pagination(pages, key=key)
 

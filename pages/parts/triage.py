@@ -18,6 +18,8 @@ from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show
 
 TABLES = (
+    "findings",
+    "copies",
     "processes",
     "hosts",
     "brokers",

@@ -12,7 +12,7 @@ from pages.parts.markup import tag
 from pages.parts.text import Words
 from pages.parts.view import view
 
-LOOK = 0.1  # seconds between two looks at a job; each look stays with the job for WAIT, or until it ends
+LOOK = 0.4  # seconds between two looks at a job; each stays with it for WAIT, or until it ends, and is done in time
 WAIT = 0.3
 
 

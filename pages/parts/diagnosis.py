@@ -1,0 +1,217 @@
+"""One finding as people read it: what, who, how sure, what to do, what proves it and what would disprove it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from itertools import zip_longest
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from idcore.findings import words as english
+from idcore.findings import words_zh as chinese
+from idcore.findings.model import CODES, SEVERITIES
+from idcore.runs import Run
+from pages.parts import cache, figures_counters, lines, times, triage
+from pages.parts.markup import Column, Html, link, table, tag
+from pages.parts.text import Words
+from pages.parts.view import View
+from pages.parts.widgets import chart, href, page_link
+from pages.parts.widgets import show as show_html
+
+__all__ = ["SEVERITIES", "checked", "option", "say", "sentence", "show", "subject_process"]
+
+Row = Mapping[str, Any]
+_PROCESS = re.compile(r"(?P<host>\S+) pid (?P<pid>\d+) loader (?P<loader>[0-9A-F]{8})")
+_ADDRESS = re.compile(r"(\[[0-9a-f:]+\]|\d+(\.\d+){3}):\d+")
+_MOST_TIMES = 10
+
+
+def say(part: str, row: Row, words: Words) -> str:
+    """`meaning`, `advice` or `disproof` of a finding in the reader's language."""
+    values = {"subject": row["subject"], "count": row["count"], **evidence_of(row)}
+    tables = chinese.PARTS if words.lang == "zh" else english.PARTS
+    return english.say(part, str(row["code"]), values, tables)
+
+
+def evidence_of(row: Row) -> dict[str, Any]:
+    """What proves it, as the table holds it."""
+    return dict(json.loads(row["evidence"]))
+
+
+def option(name: str, found: pd.DataFrame, words: Words) -> str:
+    """A severity with its count, for the switch above the list."""
+    number = len(found) if name not in SEVERITIES else int((found["severity"] == name).sum())
+    return words(f"findings.show_{name}", n=f"{number:,}")
+
+
+def sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Words) -> str:
+    """The answer in one sentence, true for none, one and many."""
+    where = words(
+        "findings.where",
+        ids=words.count("id", summary.get("ids", 0)),
+        processes=words.count("process", summary.get("processes", 0)),
+        brokers=words.count("broker", summary.get("brokers", 0)),
+    )
+    counts = [(name, int((found["severity"] == name).sum())) for name in SEVERITIES] if len(found) else []
+    parts = [f"**{words.count(f'finding_{name}', number)}**" for name, number in counts if number]
+    if not parts:
+        return words("findings.none", where=where)
+    key = "findings.said" if any(number for name, number in counts if name != "info") else "findings.only_info"
+    return words(key, findings=words.listed(parts), where=where)
+
+
+def checked(words: Words) -> str:
+    """Everything that was looked for."""
+    return words("findings.checked", n=len(CODES), codes=words("comma").join(title(code, words) for code in CODES))
+
+
+def title(code: str, words: Words) -> str:
+    """A code as a name."""
+    return words(f"finding.{code}") if words.has(f"finding.{code}") else code
+
+
+def subject_process(row: Row) -> dict[str, Any] | None:
+    """The process a finding is about, if it is about one."""
+    process = evidence_of(row).get("process")
+    if isinstance(process, dict):
+        return process
+    hit = _PROCESS.fullmatch(str(row["subject"]))
+    return {"host": hit["host"], "pid": int(hit["pid"]), "loader": hit["loader"]} if hit else None
+
+
+def head(row: Row, view: View) -> Html:
+    """Severity, name, subject, when, how sure."""
+    words = view.words
+    first, last = row["first_sent_at"], row["last_sent_at"]
+    if pd.isna(first) or pd.isna(last) or first == last:
+        when = view.full(first) if pd.notna(first) else ""
+    else:
+        when = f" {words('to')} ".join(times.between(first, last, view.zone))
+    sure = "" if row["certainty"] == "certain" else words(f"certainty.{row['certainty']}")
+    return tag(
+        "div",
+        tag("span", words(f"severity.{row['severity']}"), class_=f"mq-severity mq-{row['severity']}"),
+        tag("strong", title(str(row["code"]), words)),
+        tag("span", row["subject"], class_="mq-mono mq-subject"),
+        tag("span", sure, class_="mq-warning") if sure else None,
+        tag("span", when, class_="mq-faint mq-mono mq-when") if when else None,
+        class_="mq-finding",
+    )
+
+
+def show(row: Row, run: Run, view: View) -> None:
+    """A finding with its evidence folded under it; nothing of that is read before it is opened."""
+    words = view.words
+    key = f"{row['code']}-{row['subject']}-{row['severity']}"
+    with st.container(border=True, gap="small"):
+        show_html(head(row, view))
+        show_html(tag("p", upper(say("meaning", row, words)), words("stop"), class_="mq-meaning"))
+        show_html(tag("p", tag("b", words("findings.do")), " ", say("advice", row, words), class_="mq-advice"))
+        opened = st.expander(words("findings.evidence"), key=f"evidence-{key}", on_change="rerun")
+        if opened.open:
+            with opened:
+                proof(row, run, view, key)
+
+
+def upper(text: str) -> str:
+    """A sentence that begins as sentences do; an address or an id at its start stays as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def proof(row: Row, run: Run, view: View, key: str) -> None:
+    """The picture, the ids, the lines around them, what would disprove it, where to look on."""
+    words, evidence = view.words, evidence_of(row)
+    process = subject_process(row)
+    if process is not None:
+        picture(process, run, view, key)
+    ids = [str(text) for text in evidence.get("ids", ())]
+    if ids:
+        show_html(id_table(ids, evidence.get("sent_at", ()), view))
+        around = lines.around(run, ids)
+        if around:
+            st.caption(words("findings.lines"))
+            st.code("\n".join(around), language=None)
+    facts = dict(figures(evidence))
+    if facts:
+        show_html(tag("dl", *(part for name, value in facts.items() for part in pair(name, value)), class_="mq-facts"))
+    show_html(tag("p", tag("b", words("findings.disproof")), " ", say("disproof", row, words), class_="mq-advice"))
+    onward(row, process, run, words)
+
+
+def points_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
+    """The thinned counter of a process that a finding names; empty where the run has none of it."""
+    processes = cache.frame(run, "processes")
+    place = triage.find_process(processes, triage.process_key({"layout": "", **process}))
+    if place is None:
+        return pd.DataFrame()
+    chosen = processes.loc[place]
+    return cache.points(run, {name: chosen[name] for name in ("layout", "host", "pid", "loader")})
+
+
+def picture(process: Mapping[str, Any], run: Run, view: View, key: str) -> None:
+    """The counter of the finding's process."""
+    points = points_of(process, run)
+    if not points.empty:
+        figure, _ = figures_counters.sawtooth(points, view.words, view.palette, view.zone, view.zone_name, small=True)
+        chart(figure, view.words("counters.alt_small"), None, f"proof-{key}")
+
+
+def id_table(ids: list[str], moments: Iterable[Any], view: View) -> Html:
+    """The ids that prove it, each a link to its anatomy."""
+    words = view.words
+    rows = [
+        [link(text, href("anatomy", id=text)), view.full(datetime.fromisoformat(at)) if at else ""]
+        for text, at in zip_longest(ids, list(moments)[: len(ids)])
+    ]
+    dated = any(row[1] for row in rows)
+    columns = [Column("id", words("col.id"), mono=True), Column("sent_at", words("col.sent_at"), mono=True)]
+    return table(columns[: 1 + dated], [row[: 1 + dated] for row in rows], words("findings.ids"))
+
+
+def figures(evidence: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """What else is known, as names and values; ids, times and the process are shown elsewhere."""
+    for name, value in evidence.items():
+        if name in ("ids", "sent_at", "process", "variant") or value in (None, [], {}, ""):
+            continue
+        if isinstance(value, list):
+            more = len(value) - _MOST_TIMES
+            value = ", ".join(map(plain, value[:_MOST_TIMES])) + (f" + {more:,}" if more > 0 else "")
+        yield name.replace("_", " "), plain(value)
+
+
+def plain(value: Any) -> str:
+    """A value of the evidence as text."""
+    if isinstance(value, Mapping):
+        return " ".join(f"{name.replace('_', ' ')} {plain(part)}" for name, part in value.items())
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def pair(name: str, value: str) -> tuple[Html, Html]:
+    return tag("dt", name), tag("dd", value)
+
+
+def onward(row: Row, process: Mapping[str, Any] | None, run: Run, words: Words) -> None:
+    """Links to the pages that show the subject."""
+    subject = str(row["subject"])
+    with st.container(horizontal=True, gap="medium"):
+        if process is not None:
+            name = triage.process_key({"layout": "", **process})
+            page_link(
+                "counters", words("findings.to_counters"), icon=":material/show_chart:", run=run.name, process=name
+            )
+            page_link(
+                "producers",
+                words("findings.to_producers"),
+                icon=":material/dns:",
+                run=run.name,
+                host=str(process["host"]),
+            )
+        elif _ADDRESS.fullmatch(subject):
+            page_link("brokers", words("findings.to_brokers"), icon=":material/storage:", run=run.name, broker=subject)

@@ -1,0 +1,139 @@
+"""A run's findings as a short report for a ticket: Markdown, and HTML with its pictures in one file. Draws no page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from idcore.runs import Run
+from pages.parts import cache, diagnosis, scans, triage
+from pages.parts.markup import Html, esc, tag
+from pages.parts.text import Words
+from pages.parts.view import View
+
+MOST_IDS = 5
+MOST_BARS = 10
+MOST_DRAWN = 20  # findings with a picture of their counter
+WIDTH, HEIGHT = 640, 120
+STYLE = (
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1a2230}"
+    "h1{font-size:1.5rem}h2{font-size:1.125rem;margin-top:2rem}h3{font-size:1rem;margin:1.5rem 0 .25rem}"
+    "code{font-family:ui-monospace,Consolas,monospace;font-size:.85em;overflow-wrap:anywhere}"
+    ".error{color:#b3261e}.warning{color:#8a5a00}.info{color:#5a6473}.faint{color:#5a6473;font-size:.85em}"
+    ".bar{display:grid;grid-template-columns:14rem 1fr 6rem;gap:.5rem;font-size:.85em;align-items:center}"
+    ".bar i{display:block;height:.75rem;background:#2f6bd6;border-radius:2px}.bar b{text-align:right;font-weight:400}"
+    "svg{background:#f6f7f9;border-radius:4px;max-width:100%}"
+)
+
+
+def facts(run: Run, view: View) -> list[str]:
+    """What was scanned, and with which versions."""
+    summary, words = run.summary or {}, view.words
+    versions = summary.get("versions") or {}
+    return [
+        " · ".join(
+            [
+                words.count("file", summary.get("files", 0)),
+                words.bytes(summary.get("text_bytes", 0)),
+                words.count("id", summary.get("ids", 0)),
+                view.minute(run.created),
+            ]
+        ),
+        *triage.notes(run, view),
+        words("report.versions", versions=", ".join(f"{name} {number}" for name, number in versions.items())),
+    ]
+
+
+def _rows(run: Run) -> list[dict[str, Any]]:
+    return cache.frame(run, "findings").to_dict("records")  # type: ignore[return-value]
+
+
+def markdown(run: Run, view: View) -> str:
+    """The report as Markdown."""
+    words = view.words
+    rows = _rows(run)
+    text = [
+        f"# {scans.title_of(run.title, run.options, words)}",
+        diagnosis.sentence(cache.frame(run, "findings"), run.summary or {}, words),
+    ]
+    for row in rows:
+        ids = diagnosis.evidence_of(row).get("ids", [])[:MOST_IDS]
+        severity, name = words(f"severity.{row['severity']}"), diagnosis.title(str(row["code"]), words)
+        text.append(f"## {severity}: {name}\n\n`{row['subject']}`")
+        text.append(diagnosis.upper(diagnosis.say("meaning", row, words)) + words("stop"))
+        text.append(f"{words('findings.do')} {diagnosis.say('advice', row, words)}")
+        if ids:
+            text.append("\n".join(f"- `{one}`" for one in ids))
+        text.append(f"{words('findings.disproof')} {diagnosis.say('disproof', row, words)}")
+    text.append("---\n\n" + "\n".join(f"- {line}" for line in facts(run, view)))
+    return "\n\n".join(text) + "\n"
+
+
+def html(run: Run, view: View) -> str:
+    """The same as one HTML file that needs nothing else, with bars of hosts and brokers and drawn counters."""
+    words = view.words
+    title = scans.title_of(run.title, run.options, words)
+    said = diagnosis.sentence(cache.frame(run, "findings"), run.summary or {}, words).split("**")
+    body: list[Html] = [
+        tag("h1", title),
+        tag("p", *(tag("b", part) if place % 2 else part for place, part in enumerate(said))),
+    ]
+    for number, row in enumerate(_rows(run)):
+        body += _finding(row, run, words, number < MOST_DRAWN)
+    for name, key, label in (("hosts", "host", "pictures.producers"), ("brokers", "address", "pictures.brokers")):
+        table = cache.frame(run, name)
+        if not table.empty:
+            body += [tag("h2", words(label)), *_bars(table, key)]
+    body += [tag("h2", words("report.about")), tag("ul", *(tag("li", line) for line in facts(run, view)))]
+    language = "zh-CN" if words.lang == "zh" else "en"
+    head = tag("head", Html('<meta charset="utf-8">'), tag("title", title), tag("style", Html(STYLE)))
+    return "<!doctype html>" + tag("html", head, tag("body", *body), lang=language)
+
+
+def _finding(row: dict[str, Any], run: Run, words: Words, drawn: bool) -> Iterable[Html]:
+    severity = tag("span", words(f"severity.{row['severity']}"), class_=str(row["severity"]))
+    yield tag("h3", severity, " ", diagnosis.title(str(row["code"]), words), " ", tag("code", row["subject"]))
+    yield tag("p", diagnosis.upper(diagnosis.say("meaning", row, words)), words("stop"))
+    yield tag("p", tag("b", words("findings.do")), " ", diagnosis.say("advice", row, words))
+    process = diagnosis.subject_process(row)
+    if drawn and process is not None:
+        points = diagnosis.points_of(process, run)
+        if len(points) > 1:
+            yield _sawtooth(points, words)
+    ids = diagnosis.evidence_of(row).get("ids", [])[:MOST_IDS]
+    if ids:
+        yield tag("ul", *(tag("li", tag("code", one)) for one in ids))
+    yield tag("p", words("findings.disproof"), " ", diagnosis.say("disproof", row, words), class_="faint")
+
+
+def _bars(table: pd.DataFrame, key: str) -> list[Html]:
+    """The largest hosts or brokers by ids."""
+    largest = table.sort_values(["ids", key], ascending=[False, True]).head(MOST_BARS)
+    most = int(largest["ids"].max())
+    return [
+        tag(
+            "div",
+            tag("code", row[key]),
+            tag("i", style=f"width:{max(1, round(100 * row['ids'] / most))}%"),
+            tag("b", f"{row['ids']:,}"),
+            class_="bar",
+        )
+        for row in largest.to_dict("records")
+    ]
+
+
+def _sawtooth(points: pd.DataFrame, words: Words) -> Html:
+    """The 16-bit counter against elapsed, a dot for each point that the run keeps."""
+    elapsed, counter = points["elapsed_ms"], points["counter"]
+    span = max(1, int(elapsed.max() - elapsed.min()))
+    dots = [
+        f"M{(e - elapsed.min()) / span * WIDTH:.1f},{HEIGHT - c / 65_535 * HEIGHT:.1f}h1"
+        for e, c in zip(elapsed.tolist(), counter.tolist(), strict=True)
+    ]
+    path = tag("path", d="".join(dots), stroke="#c26a00", stroke_width="2", stroke_linecap="round", fill="none")
+    alt = words("report.counter_alt")
+    return Html(
+        f'<svg viewBox="-4 -4 {WIDTH + 8} {HEIGHT + 8}" width="{WIDTH}" role="img" aria-label="{esc(alt)}">{path}</svg>'
+    )

@@ -1,0 +1,59 @@
+"""Findings: what is wrong, worst first, in words, each with what proves it. Computes nothing itself."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import cache, diagnosis, report, tables, triage
+from pages.parts.view import view
+from pages.parts.widgets import download, heading, said, small_print, zone_note
+
+ALL = "all"
+ROWS = 12
+
+shown = view()
+words = shown.words
+heading("page.findings")
+run = triage.run_of("findings")
+found = cache.frame(run, "findings")
+if not run.has("findings"):
+    st.info(words("findings.older"), icon=":material/info:")
+    st.stop()
+said(diagnosis.sentence(found, run.summary or {}, words))
+if found.empty:
+    small_print([diagnosis.checked(words), *triage.notes(run, shown), zone_note(shown)])
+    st.stop()
+
+severities = [name for name in diagnosis.SEVERITIES if (found["severity"] == name).any()]
+with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    chosen = st.segmented_control(
+        words("findings.severity"),
+        [ALL, *severities],
+        default=ALL,
+        required=True,
+        key="severity",
+        bind="query-params",
+        format_func=lambda name: diagnosis.option(name, found, words),
+        label_visibility="collapsed",
+    )
+    with st.container(horizontal=True, gap="small", width="content"):
+        download(
+            words("findings.markdown"),
+            lambda: report.markdown(run, shown).encode(),
+            f"{run.name}.md",
+            key="report-md",
+            mime="text/markdown",
+        )
+        download(
+            words("findings.html"),
+            lambda: report.html(run, shown).encode(),
+            f"{run.name}.html",
+            key="report-html",
+            mime="text/html",
+        )
+rows = found if chosen in (None, ALL) else found[found["severity"] == chosen]
+page, _ = tables.paged(rows, "findings_page", ROWS)
+for finding in page.to_dict("records"):
+    diagnosis.show(finding, run, shown)
+tables.pager(rows, "findings_page", ROWS)
+small_print([diagnosis.checked(words), *triage.notes(run, shown), zone_note(shown)])
