@@ -18,6 +18,7 @@ LINKS = {
     "/": "IDs or log lines",
     f"/decode?ids={UNIQ},{OFFSET}": OFFSET,
     f"/anatomy?id={UNIQ}": "18B4AAC2",
+    "/findings": "Findings",
     "/producers": "Producers",
     "/counters": "Counters",
     "/brokers": "Brokers",

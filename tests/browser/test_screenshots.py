@@ -65,7 +65,7 @@ def example(browser: Browser, warm_console: Console) -> str:
 
 
 @pytest.mark.parametrize("look", LOOKS, ids="-".join)
-@pytest.mark.parametrize("page", ["decode", "anatomy", "producers", "counters", "brokers", "runs"])
+@pytest.mark.parametrize("page", ["decode", "anatomy", "findings", "producers", "counters", "brokers", "runs"])
 def test_picture_of_the_example(
     browser: Browser, warm_console: Console, example: str, page: str, look: tuple[str, str, str]
 ) -> None:

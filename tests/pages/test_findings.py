@@ -66,16 +66,27 @@ def test_a_finding_says_who_what_to_do_and_what_was_checked(
     assert all(words(lang)(f"finding.{code}") in text for code in findings.CODES)
 
 
+def opened(path: str) -> None:
+    """A page of nothing but the evidence of the first finding."""
+    from pathlib import Path
+
+    from idcore.runs import Run
+    from pages.parts import cache, diagnosis
+    from pages.parts.view import settle
+
+    run = Run(Path(path))
+    diagnosis.proof(cache.frame(run, "findings").to_dict("records")[0], run, settle(), "first")
+
+
 def test_the_evidence_is_read_when_it_is_opened_and_escaped(tmp_path: Path, open_page: Open) -> None:
-    judged(tmp_path, two_at_once())
-    app = open_page("findings", run=RUN)
-    assert "anatomy?id=" not in shown(app)
-    key = next(key for key in app.session_state.filtered_state if str(key).startswith("evidence-shared_fingerprint"))
-    app.session_state[key] = True
-    app.run()
+    run = judged(tmp_path, two_at_once())
+    assert "anatomy?id=" not in shown(open_page("findings", run=RUN))
+    app = AppTest.from_function(opened, args=(str(run.path),)).run()
+    assert not app.exception
     text = shown(app)
     assert f"anatomy?id={PREFIX}" in text
-    assert "app.log: msgId=" in text
+    assert "app.log: msgId=" in text and "<b>sent</b>" in app.code[0].value
+    assert words("en")("findings.disproof") in text
 
 
 def test_healthy_input_says_what_was_checked(tmp_path: Path, open_page: Open) -> None:
