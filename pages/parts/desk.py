@@ -21,6 +21,7 @@ from pages.parts.text import Words
 from pages.parts.view import view
 
 MOST_LINKED = 20  # ids that an address can carry
+LONG = 200_000  # characters that the box keeps
 
 
 @dataclass(slots=True)
@@ -36,6 +37,7 @@ class Desk:
     run: str | None = None
     dated: scans.Dating | None = None
     waits: bool = False
+    taken: bool = False  # out of the box, for its length
     made: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
 
     @property
@@ -87,7 +89,7 @@ def box() -> None:
                 words("decode.box"),
                 key="text",
                 height=220 if bare else 132,
-                placeholder=words("decode.placeholder"),
+                placeholder=placeholder(words),
                 persist_state="session",
             )
         with right:
@@ -101,10 +103,28 @@ def box() -> None:
             st.button(words(f"decode.chip_{name}"), key=f"chip-{name}", type="tertiary", on_click=load, args=(name,))
 
 
+def placeholder(words: Words) -> str:
+    """What the empty box says: what to paste, or where a long text went."""
+    here = current()
+    if here is not None and here.taken:
+        return words("decode.taken", lines=words.count("line", here.lines))
+    return words("decode.placeholder")
+
+
 def decode() -> None:
-    """The button: reads the box and the files."""
-    files = st.session_state.get("files") or []
-    take(st.session_state.get("text") or "", files)
+    """The button: reads the box and the files. A long text is taken out of the box.
+
+    Every click would send it to the browser and back, and lay it out again: seconds for 10,000 lines.
+    """
+    files, text = st.session_state.get("files") or [], st.session_state.get("text") or ""
+    before = current()
+    if before is not None and before.taken and not text.strip() and not files:
+        return  # it lies here already
+    take(text, files)
+    here = current()
+    if here is not None and len(text) > LONG:
+        here.taken = True
+        st.session_state["text"] = ""
 
 
 def load(name: str) -> None:
@@ -225,7 +245,7 @@ def read_case(case: Case) -> None:
     before = current()
     if before is not None:
         here = lay(before.sources, case)
-        here.reference, here.link = before.reference, before.link
+        here.reference, here.link, here.taken = before.reference, before.link, before.taken
         start(here)
 
 

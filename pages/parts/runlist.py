@@ -49,7 +49,9 @@ def one(row: Mapping[str, Any]) -> None:
             show(
                 tag(
                     "div",
-                    tag("b", scans.title_of(row["title"], row["options"], words), class_="mq-run-title"),
+                    tag(
+                        "b", scans.title_of(row["title"], row["options"], words, row["summary"]), class_="mq-run-title"
+                    ),
                     tag("div", *(tag("span", fact) for fact in facts), class_="mq-run"),
                     class_="mq-run-row",
                 )

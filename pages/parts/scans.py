@@ -79,15 +79,19 @@ def twins(names: Sequence[str], digests: Sequence[bytes]) -> list[list[str]]:
     return [names for names in groups.values() if len(names) > 1]
 
 
-def title_of(title: str, options: Mapping[str, Any], words: Words) -> str:
-    """What a run is called, in the reader's language: made of what was scanned where the run says so."""
+def title_of(title: str, options: Mapping[str, Any], words: Words, summary: Mapping[str, Any] | None = None) -> str:
+    """What a run is called, in the reader's language: made of what was scanned where the run says so.
+
+    Once the scan has counted the ids, its figure counts: what was read at once may have been cut.
+    """
     names = options.get("sources")
     if not names:
         return title
     if list(names) == [PASTED]:
         if options.get("only"):
             return str(options["only"])
-        ids, lines = words.count("id", options.get("ids", 0)), words.count("line", options.get("lines", 0))
+        ids = words.count("id", (summary or options).get("ids", 0))
+        lines = words.count("line", options.get("lines", 0))
         return words("decode.pasted_title", ids=ids, lines=lines)
     shown = [words("decode.pasted") if name == PASTED else name for name in names[:3]]
     more = len(names) - len(shown)

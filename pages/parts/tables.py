@@ -160,12 +160,12 @@ def gaps(rows: list[tuple[Any, Any, int]], view: View) -> None:
     """Where ids are missing: from, to, how many. The times are the figure's, wall clock of the reader's zone."""
     words = view.words
     columns = [
+        Column("missing", words("col.missing"), right=True),
         Column("from", words("col.gap_from"), mono=True, role="time"),
         Column("to", words("col.gap_to"), mono=True, role="time"),
-        Column("missing", words("col.missing"), right=True),
     ]
 
     def moment(value: Any) -> str:
         return view.full(value.replace(tzinfo=view.zone)) if isinstance(value, datetime) else f"{value:,.3f} s"
 
-    show(table(columns, ((moment(a), moment(b), number(n)) for a, b, n in rows), words("table.gaps")))
+    show(table(columns, ((number(n), moment(a), moment(b)) for a, b, n in rows), words("table.gaps")))

@@ -74,6 +74,7 @@ WORDS: dict[str, str] = {
     # decode
     "decode.box": "IDs or log lines",
     "decode.placeholder": "Paste ids, comma lists or whole log lines",
+    "decode.taken": "The text of {lines} is decoded below. Paste other ids or lines here.",
     "decode.upload": "Log files",
     "decode.button": "Decode",
     "decode.keys": "Ctrl+Enter in the box does the same",

@@ -109,7 +109,6 @@ WORDS: dict[str, str] = {
     "runs.folder_off": "Scanning folders of the server is off. Its operator opens folders with IDCORE_ALLOWED_PATHS.",
     "runs.folder_refused": "That path is not inside the folders that may be scanned: {roots}.",
     "runs.kept": "Runs are kept in {folder} until they are deleted here.",
-    "runs.not_allowed": "No folder of the server may be scanned; IDCORE_ALLOWED_PATHS lists those that may.",
     # triage
     "filter.shown": "{name}: {n}",
     "rank.wraps": "wraps",

@@ -74,6 +74,7 @@ WORDS: dict[str, str] = {
     # 解码
     "decode.box": "消息 ID 或日志",
     "decode.placeholder": "粘贴消息 ID、逗号分隔的列表，或整行日志",
+    "decode.taken": "粘贴的 {lines}已在下方解码。可在此粘贴别的 ID 或日志。",
     "decode.upload": "日志文件",
     "decode.button": "解码",
     "decode.keys": "在输入框中按 Ctrl+Enter 效果相同",

@@ -107,7 +107,6 @@ WORDS: dict[str, str] = {
     "runs.folder_off": "服务器目录扫描未开启。管理员可用 IDCORE_ALLOWED_PATHS 开放目录。",
     "runs.folder_refused": "该路径不在允许扫描的目录之内：{roots}。",
     "runs.kept": "扫描结果保存在 {folder}，在此删除前一直保留。",
-    "runs.not_allowed": "服务器上没有开放任何目录；可开放的目录由 IDCORE_ALLOWED_PATHS 指定。",
     # 排查
     "filter.shown": "{name}：{n}",
     "rank.wraps": "回绕",

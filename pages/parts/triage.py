@@ -69,12 +69,12 @@ def line(run: Run, page: str, words: Words) -> None:
         view().minute(run.created),
     ]
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="run-line"):
-        title = scans.title_of(run.title, run.options, words)
+        title = scans.title_of(run.title, run.options, words, summary)
         show(tag("div", tag("b", title), *(tag("span", fact) for fact in facts), class_="mq-run"))
         with st.popover(words("run.switch"), type="tertiary", icon=":material/swap_horiz:"):
             others = [row for row in cache.runs(str(runs_root())) if row["state"] == "done" and row["name"] != run.name]
             for row in others[:MOST_LISTED]:
-                title = scans.title_of(row["title"], row["options"], words)
+                title = scans.title_of(row["title"], row["options"], words, row["summary"])
                 page_link(page, f"{title} · {view().minute(row['created'])}", run=row["name"])
             if not others:
                 st.caption(words("run.no_other"))

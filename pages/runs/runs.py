@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.runs import runs_root
-from pages.parts import cache, runlist, scans
+from pages.parts import cache, runlist
 from pages.parts.view import view
 from pages.parts.widgets import empty, heading, said, small_print, zone_note
 
@@ -34,7 +34,6 @@ with right:
 small_print(
     [
         words("runs.kept", folder=str(runs_root())),
-        "" if scans.allowed_roots() else words("runs.not_allowed"),
         zone_note(shown),
     ]
 )

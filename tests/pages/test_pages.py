@@ -177,6 +177,16 @@ def test_what_is_cut_says_so_in_the_sentence_and_on_the_buttons(open_page: Open)
     assert labels == ["CSV, first 5,000", "JSON, first 5,000"]
 
 
+def test_a_long_text_is_taken_out_of_the_box_and_stays_decoded(open_page: Open) -> None:
+    app = open_page()
+    app.text_area[0].set_value("".join(f"order 4711 was paid, msgId={UNIQ[:-4]}{n:04X}\n" for n in range(4_000)))
+    assert "4,000 ids" in shown(press(app, "Decode"))
+    assert not app.text_area[0].value and "4,000 lines" in app.text_area[0].placeholder
+    assert "4,000 ids" in shown(press(app, "Decode")), "an empty box takes nothing away"
+    app.text_area[0].set_value(UNIQ)
+    assert 'class="mq-card"' in shown(press(app, "Decode")) and app.text_area[0].value == UNIQ
+
+
 def test_an_address_that_is_no_page_is_said_calmly_once(open_page: Open) -> None:
     app = open_page(missing="findings")
     assert "There is no page /findings here" in app.info[0].value
@@ -205,9 +215,10 @@ def test_a_title_is_told_in_the_reader_s_language(open_page: Open, tmp_path: Pat
     facts = json.loads((folder / "run.json").read_text())
     facts["options"] |= {"sources": ["pasted.txt"], "ids": 7, "lines": 3}
     (folder / "run.json").write_text(json.dumps(facts))
-    assert "7 ids from 3 lines" in shown(open_page("runs"))
-    assert "3 行中的 7 个 ID" in shown(open_page("runs", lang="zh"))
-    assert "3 行中的 7 个 ID" in shown(open_page("producers", lang="zh", run=folder.name))
+    ids = json.loads((folder / "summary.json").read_text())["ids"]
+    assert f"{ids:,} ids from 3 lines" in shown(open_page("runs")), "counted by the scan, not by what was read at once"
+    assert f"3 行中的 {ids:,} 个 ID" in shown(open_page("runs", lang="zh"))
+    assert f"3 行中的 {ids:,} 个 ID" in shown(open_page("producers", lang="zh", run=folder.name))
 
 
 def test_the_same_content_twice_is_noted_beside_the_figures(open_page: Open, tmp_path: Path) -> None:
