@@ -107,14 +107,14 @@ def texts_of_zip(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
     """The texts of the members of a zip whose headers begin from `start` up to `stop`."""
     try:
         archive = zipfile.ZipFile(file)
-    except zipfile.BadZipFile:
+    except (*READ_ERRORS, struct.error, LookupError):  # what Python's reader says to a damaged directory
         if start == 0:  # without its directory it can only be read from its beginning
             file.seek(0)
             yield from texts(file)
         return
     with archive:
         for info in archive.infolist():
-            if not start <= info.header_offset < stop or info.is_dir():
+            if not start <= info.header_offset < stop or info.filename.endswith("/"):
                 continue
             name, place = MARK + info.filename, (info.header_offset,)
             if info.flag_bits & 1:

@@ -136,6 +136,8 @@ def _found(uri: str) -> tuple[FileSystem, str]:
 def _filesystem(base: str) -> tuple[FileSystem, str]:
     from pyarrow.fs import FileSystem
 
+    if base.startswith("gs://") and "retry_limit_seconds=" not in base:  # Google's own patience is a quarter of an hour
+        base += f"{'&' if '?' in base else '/?'}retry_limit_seconds=60"
     try:
         return FileSystem.from_uri(base)  # type: ignore[no-any-return]
     except pa.ArrowInvalid as error:

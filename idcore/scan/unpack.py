@@ -12,13 +12,17 @@ from zipfile import BadZipFile
 
 import numpy as np
 import pyarrow as pa
-from isal import igzip_lib
 
 from .kinds import HEAD, WIDE
 
 _RAW = 1 << 16
 _PIECE = 1 << 14  # unpacked at once: a damaged file loses no more than this before the damage
-_ISAL_ERROR: type[Exception] = igzip_lib.IsalError  # type: ignore[assignment]
+isal: Any
+try:
+    from isal import igzip_lib as isal
+except ImportError:  # workers of a cluster may lack it: zlib does the same at half the speed
+    isal = None
+_ISAL_ERROR: type[Exception] = isal.IsalError if isal else zlib.error
 READ_ERRORS = (
     OSError, EOFError, ValueError, NotImplementedError, zlib.error, _ISAL_ERROR, lzma.LZMAError, BadZipFile,
     pa.ArrowException,
@@ -71,8 +75,30 @@ class Peeked(io.RawIOBase):
         return len(data)
 
 
+class Inflated:
+    """zlib's way to unpack a member of gzip, with the words of Python's others."""
+
+    def __init__(self) -> None:
+        self.inflate = zlib.decompressobj(zlib.MAX_WBITS | 16)
+
+    @property
+    def eof(self) -> bool:
+        return self.inflate.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self.inflate.unused_data
+
+    @property
+    def needs_input(self) -> bool:
+        return not self.inflate.unconsumed_tail
+
+    def decompress(self, raw: bytes, most: int) -> bytes:
+        return self.inflate.decompress(self.inflate.unconsumed_tail + raw, most)
+
+
 _MAKERS: dict[str, Callable[[], Any]] = {
-    "gzip": lambda: igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP),
+    "gzip": lambda: isal.IgzipDecompressor(flag=isal.DECOMP_GZIP) if isal else Inflated(),
     "bz2": bz2.BZ2Decompressor,
     "xz": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ),
     "lzma": lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE),

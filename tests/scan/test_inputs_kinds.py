@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import subprocess
 import tarfile
 import zipfile
@@ -18,6 +19,7 @@ import pyarrow as pa
 import pytest
 import zstandard
 
+from idcore.scan import unpack
 from idcore.scan.kinds import kind_of
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
@@ -103,6 +105,18 @@ def test_members_and_frames_are_read_one_after_the_other(name: str, plain: Table
     tables = scanned(written(tmp_path, "a", pack(LOG[:cut]) + pack(b"") + pack(LOG[cut:])))
     assert same(tables, plain, ["files", "refused"]) == []
     assert files(tables)[0][2:] == (len(LOG), plain["files"]["ids"][0].as_py(), None)
+
+
+@pytest.mark.parametrize("data", [LOG, b"", LOG[: 1 << 14], bytes(1 << 20)])
+def test_gzip_is_read_without_isal_too(data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    half = len(data) // 2
+    packed = gzip.compress(data[:half]) + gzip.compress(data[half:])
+    faster = scanned(written(tmp_path, "a", packed))
+    monkeypatch.setattr(unpack, "isal", None)
+    assert same(scanned(written(tmp_path, "a", packed)), faster) == []
+    assert files(faster)[0][2:] == (len(data), ids_in(data, tmp_path), None)
+    (_, _, text, _, error), *_ = files(scanned(written(tmp_path, "a", packed[:-4])))
+    assert error and text > len(data) - (1 << 14)
 
 
 @pytest.mark.parametrize("command", [["gzip", "-c"], ["bzip2", "-c"], ["xz", "-c"], ["zstd", "-qc"], ["lz4", "-c"]])
@@ -302,6 +316,23 @@ def test_a_bomb_takes_time_but_no_memory(tmp_path: Path) -> None:
     assert rows[1][2] == 300 << 20 and rows[1][4] is None
     assert rows[2][4] == "a header of the archive is too long"
     assert peak < 64 << 20
+
+
+@pytest.mark.parametrize("name", [*PACKERS, *ARCHIVES])
+def test_no_damage_stops_a_scan(name: str, tmp_path: Path) -> None:
+    """Bytes changed, lost and put in, at random: every file gets its row, and the file after it is counted."""
+    whole = written(tmp_path, "whole.log", LOG[:HALF])
+    ids = ids_in(LOG[:HALF], tmp_path)
+    data = PACKERS[name](LOG[:HALF]) if name in PACKERS else ARCHIVES[name]()
+    r = random.Random(name)
+    for _ in range(25):
+        damaged = bytearray(data)
+        for _ in range(r.choice([1, 2, 9])):
+            near = r.choice([r.randrange(len(damaged)), r.randrange(600), len(damaged) - 1 - r.randrange(600)])
+            damaged[near : near + r.choice([0, 1, 1, 100])] = r.randbytes(r.choice([0, 1, 1, 8]))
+        path = written(tmp_path, "damaged", bytes(damaged))
+        rows = scan_local([str(path), str(whole)], MONTHS, r.choice(SPLITS[1:]))["files"].to_pylist()
+        assert rows[0]["file"] == str(path) and rows[-1]["ids"] == ids
 
 
 def test_packed_too_often_is_refused(tmp_path: Path) -> None:

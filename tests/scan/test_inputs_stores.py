@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import socket
+import subprocess
+import sys
+import tarfile
 import zipfile
 from collections.abc import Iterator
 from datetime import UTC
@@ -12,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import psutil
+import pyarrow.compute as pc
 import pyarrow.fs as arrow_fs
 import pyarrow.parquet as pq
 import pytest
@@ -168,6 +173,38 @@ def test_no_other_address_is_contacted(bucket: str, monkeypatch: pytest.MonkeyPa
         scan_local([f"s3://{bucket}", f"{web.address}/a.log"], MONTHS, 100_000)
     assert open_ones == {"127.0.0.1"}
     assert {address[0] for address in asked if isinstance(address, tuple)} == {"127.0.0.1"}
+
+
+def test_stores_that_cannot_be_reached_are_named() -> None:
+    google = "gs://anonymous@logs/a?endpoint_override=127.0.0.1:1&scheme=http&retry_limit_seconds=1"
+    for uri in (google, "hdfs://127.0.0.1:1/logs", "smb://127.0.0.1/logs"):
+        (found,) = list_files([uri])
+        assert found.path == uri and found.error and "\n" not in found.error
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_the_command_reads_all_of_it_on_spark(bucket: str, tmp_path: Path) -> None:
+    packed = tmp_path / "a.tar.gz"
+    with tarfile.open(packed, "w:gz") as archive:
+        for name in ("a.log", "b.log"):
+            info = tarfile.TarInfo(name)
+            info.size = len(LOG)
+            archive.addfile(info, io.BytesIO(LOG))
+    wide = tmp_path / "wide.log"
+    wide.write_bytes(LOG.decode("latin-1").encode("utf-16"))
+    put(bucket, **{"a.log": LOG})
+    command = [sys.executable, "-m", "idcore", "scan", f"s3://{bucket}", str(packed), str(wide), "-"]
+    fixed = ["--out", str(tmp_path / "out"), "--at", AT.isoformat(), "--zone", "+00:00", "--split-size", "50k"]
+    done = subprocess.run([*command, *fixed, "--format", "json"], input=LOG, capture_output=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    summary, one = json.loads(done.stdout), local(tmp_path)
+    n = one["files"]["ids"][0].as_py()
+    rows = [(row["file"], row["ids"]) for row in pq.read_table(tmp_path / "out" / "files").to_pylist()]
+    names = [f"s3://{bucket}/a.log", str(packed), f"{packed}!a.log", f"{packed}!b.log", str(wide), "-"]
+    assert rows == [(name, n if name != str(packed) else 0) for name in names]
+    assert (summary["ids"], summary["files"], summary["processes"]) == (5 * n, 4, one["processes"].num_rows)
+    assert summary["distinct"] == sum(pc.sum(one[t]["distinct"]).as_py() for t in ("processes", "brokers", "clients"))
 
 
 # ---- the web
