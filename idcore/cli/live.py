@@ -101,7 +101,7 @@ def _progress() -> Progress | None:
 
 
 def _print(answer: Answer, bodies: BodyPolicy, form: str, out: IO[str]) -> None:
-    from idcore.cli.view import card
+    from idcore.cli.view import card, plain
 
     row = answer.as_dict(bodies)
     if form == "json":
@@ -110,13 +110,13 @@ def _print(answer: Answer, bodies: BodyPolicy, form: str, out: IO[str]) -> None:
         return
     if answer.found:
         count = len(answer.copies)
-        out.write(f"{answer.id}: {count} record{'' if count == 1 else 's'}\n")
+        out.write(f"{plain(answer.id)}: {count} record{'' if count == 1 else 's'}\n")
     else:
-        out.write(f"{answer.id or '(empty)'}: not found ({answer.reason})\n")
+        out.write(f"{plain(answer.id) or '(empty)'}: not found ({answer.reason})\n")
     if answer.sentence:
         out.write(f"  {'note' if answer.found else 'reason':<11} {answer.sentence}\n")
     for item in answer.evidence:
-        out.write(f"  evidence    {item}\n")
+        out.write(plain(f"  evidence    {item}\n"))
     if answer.advice and not answer.found:
         out.write(f"  next        {answer.advice}\n")
     out.write(f"  asked       {', '.join(answer.asked) or 'nobody'}\n")

@@ -137,4 +137,9 @@ def card(row: dict[str, Any]) -> str:
             else f"{row['body'][:_BODY_SHOWN]} (base64)"
         )
     lines.append(f"  {'body':<27} {text[:_BODY_SHOWN]}{'...' if len(text) > _BODY_SHOWN else ''}")
-    return "\n".join(lines)
+    return "\n".join(map(plain, lines))
+
+
+def plain(text: str) -> str:
+    """Without characters that a terminal would obey: what stands in a message is a stranger's."""
+    return "".join(char if char.isprintable() or char in "\t\n" else f"\\x{ord(char):02x}" for char in text)

@@ -17,6 +17,8 @@ Progress = Callable[[int, int, str], None]
 Found = list[tuple[Record, str]]
 
 _TOPICS_AT_ONCE = 64
+# What a broker gives at most to a question for a unique key, whatever it asks for (defaultQueryMaxNum).
+_MOST_OF_A_UNIQUE_KEY = 32
 
 
 @dataclass
@@ -105,7 +107,6 @@ class Search:
                     records.append(record)
         except IdError as problem:
             self.notes.add("bad_record", broker=str(member), problem=str(problem))
-        if seen >= min(question.most, 32):
-            # a broker gives 32 at most to a question for a unique key (defaultQueryMaxNum)
+        if seen >= (_MOST_OF_A_UNIQUE_KEY if question.unique else question.most):
             self.notes.add("more_copies", broker=str(member), count=seen)
         return records

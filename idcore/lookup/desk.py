@@ -177,7 +177,10 @@ class _LookUp:
         search = Search(record.uniq_id, self.notes, self.search.progress)
         begin = max(0, record.born_timestamp - ZONE_SLACK_MS - CLOCK_SLACK_MS)
         others = search.run(self._bounded(topics), begin)
-        if not any(other.physical_offset == record.physical_offset for other, _ in others) and not self.notes.failed:
+        asked = record.topic in search.topics and record.topic not in search.unrouted
+        cut = any(item.code in ("more_copies", "bad_record") for item in self.notes.evidence)
+        seen = any(other.physical_offset == record.physical_offset for other, _ in others)
+        if asked and not seen and not cut and not self.notes.failed:
             self.notes.add("index_missed")
         return found + others
 

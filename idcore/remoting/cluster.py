@@ -20,6 +20,8 @@ T = TypeVar("T")
 # A topology is believed so long; a broker that is missing from an older one is looked for again.
 _FRESH_SECONDS = 30.0
 _AGAIN_SECONDS = 2.0
+# Who did not answer is not asked again so long: a look-up of many ids waits for a dead broker once, not for each id.
+_DOWN_SECONDS = 5.0
 
 
 class Cluster:
@@ -36,6 +38,7 @@ class Cluster:
         self._topology: tuple[float, Topology] | None = None
         self._topics: tuple[float, tuple[str, ...]] | None = None
         self._routes: dict[str, tuple[float, Route | None]] = {}
+        self._down: dict[Address, tuple[float, Unreachable]] = {}
         self._good = 0
         tls = profile.tls.load() if profile.tls else None
         self._client = Client(self._may_dial, profile.credentials, tls, profile.limits, profile.name)
@@ -134,10 +137,18 @@ class Cluster:
         """Questions to one process of a broker, by whichever of its addresses answers."""
         failed: Unreachable | None = None
         for address in member.dial:
+            since, problem = self._down.get(address, (-_DOWN_SECONDS, None))
+            if problem is not None and self._monotonic() - since < _DOWN_SECONDS:
+                failed = problem
+                continue
             try:
-                return self._client.ask_all(address, requests)
+                answers = self._client.ask_all(address, requests)
             except Unreachable as problem:
                 failed = problem
+                self._down[address] = self._monotonic(), problem
+            else:
+                self._down.pop(address, None)
+                return answers
         raise failed or Unreachable.at(member.registered, "it has no address")
 
     def ask(self, member: Member, request: Request[T]) -> T:

@@ -129,6 +129,13 @@ def test_ids_come_from_standard_input_too(names: str) -> None:
     assert [row["id"] for row in rows(done)] == [UNIQ, UNIQ, "k1"]
 
 
+def test_a_message_cannot_talk_to_the_terminal(fake: Fake, names: str) -> None:
+    fake.records.append(record("Notices", "evil", 900, b"x", properties={"note": "\x1b]0;owned\x07"}))
+    done = view("--namesrv", names, "--format", "table", "evil", "no\x1b[2Jid")
+    fake.records.pop()
+    assert "\x1b" not in done.stdout and "\\x1b]0;owned" in done.stdout
+
+
 def test_the_table_is_for_people(names: str) -> None:
     done = view("--namesrv", names, "--format", "table", UNIQ, "nothing")
     assert done.returncode == 1

@@ -258,6 +258,24 @@ class TestGuard:
                 assert member.role == "slave" and answers == [b"seen"]
 
 
+def test_who_did_not_answer_is_left_alone_for_a_while() -> None:
+    now = [0.0]
+    silent = Server(lambda frame: [])
+    with (
+        silent,
+        names_of(lambda: {"a": {0: str(silent.address)}}) as names,
+        Cluster(profile(names.address), lambda: now[0]) as cluster,
+    ):
+        (member,) = cluster.topology().members
+        for _ in range(3):
+            with pytest.raises(Unreachable, match="no answer within"):
+                cluster.ask(member, View(0))
+        assert silent.callers == 1
+        now[0] = 6.0
+        silent._handle = view
+        assert cluster.ask(member, View(0)) == b"seen" and cluster.ask(member, View(0)) == b"seen"
+
+
 def test_an_entry_without_a_broker_id_is_refused_by_its_field() -> None:
     bad = b'{"brokerAddrTable":{"a":{"brokerAddrs":{"x":"10.0.0.1:1"}}}}'
     refused = pytest.raises(FrameError, match="brokerId")
