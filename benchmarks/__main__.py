@@ -19,6 +19,7 @@ COMMANDS = {
     "Texts of every kind, one core": ["texts"],
     "A gigabyte beside DuckDB, Polars and Spark SQL": ["scan", "--spark"],
     "Small inputs, Spark up": ["small"],
+    "A hundred ids in a live cluster": ["lookup"],
     "Memory": ["memory"],
     "What a person waits for": ["console"],
 }

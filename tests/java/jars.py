@@ -15,8 +15,9 @@ HERE = Path(__file__).resolve().parent
 CACHE = HERE.parent.parent / ".cache" / "java"
 # The last without IPv6 and the pid bug behind it; the last of 4.x with the clamp; the current.
 RELEASES = ("4.5.2", "4.9.8", "5.3.3")
-# A whole name server and broker, whose 134 jars have to be those that the tests were written against.
-SERVER, SERVER_RELEASE, SERVER_SUMS = "server-5.3.3", "5.3.3", HERE / "server.sha256"
+# Whole name servers and brokers, whose jars (134 and 40) have to be those that the tests were written against.
+SERVER, OLD_SERVER = "server-5.3.3", "server-4.9.7"
+SERVERS = (SERVER, OLD_SERVER)
 
 
 def folder(release: str) -> Path:
@@ -43,7 +44,8 @@ def missing_server() -> str | None:
     for program in ("java", "javac", "openssl"):
         if not shutil.which(program):
             return f"{program} is not installed"
-    return None if is_there(SERVER) else f"RocketMQ's servers are not there ({SERVER}): python tests/java/jars.py"
+    absent = [server for server in SERVERS if not is_there(server)]
+    return f"RocketMQ's servers are not there ({', '.join(absent)}): python tests/java/jars.py" if absent else None
 
 
 def fetch() -> None:
@@ -52,10 +54,11 @@ def fetch() -> None:
         if not is_there(release):
             _copy(release, "pom.xml", release)
             (folder(release) / ".complete").touch()
-    if not is_there(SERVER):
-        _copy(SERVER, "server.xml", SERVER_RELEASE)
-        check(folder(SERVER), SERVER_SUMS)
-        (folder(SERVER) / ".complete").touch()
+    for server in SERVERS:
+        if not is_there(server):
+            _copy(server, "server.xml", server.removeprefix("server-"))
+            check(folder(server), HERE / f"{server}.sha256")
+            (folder(server) / ".complete").touch()
 
 
 def _copy(name: str, pom: str, release: str) -> None:

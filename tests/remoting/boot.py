@@ -16,7 +16,7 @@ from tests.java import jars
 HERE = Path(__file__).resolve().parent
 ACCESS, SECRET = "tester", "tester-secret-1"
 READER = "reader", "reader-secret-1"
-_QUIET = '<configuration><root level="OFF"/></configuration>'
+QUIET = '<configuration><root level="OFF"/></configuration>'
 _BROKER = """\
 brokerClusterName=TestCluster
 brokerName={name}
@@ -65,7 +65,7 @@ def _free(port: int) -> bool:
     return True
 
 
-def _ports(taken: set[int]) -> int:
+def free_ports(taken: set[int]) -> int:
     """A broker's port p, with p-2 (fast remoting) and p+1 (HA) free as well, and p+3 for a name server."""
     for _ in range(500):
         port = random.randrange(20_002, 30_000)
@@ -82,7 +82,7 @@ class RealCluster:
     def __init__(self, work: Path) -> None:
         self.work = work
         taken: set[int] = set()
-        self.port_a, self.port_b = _ports(taken), _ports(taken)
+        self.port_a, self.port_b = free_ports(taken), free_ports(taken)
         self.names = f"127.0.0.1:{self.port_a + 3}"
         self.ca = work / "cert.pem"
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -165,7 +165,7 @@ class RealCluster:
     def _folder(self, name: str, conf: str) -> None:
         for part in ("conf", "home/conf", "user"):
             (self.work / name / part).mkdir(parents=True, exist_ok=True)
-        (self.work / name / "conf" / "rmq.logback-test.xml").write_text(_QUIET)
+        (self.work / name / "conf" / "rmq.logback-test.xml").write_text(QUIET)
         (self.work / name / "server.conf").write_text(conf)
 
     def _java(self, name: str, mode: str) -> list[str]:
