@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from idcore.remoting import profile
 from idcore.spark.session import java
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -72,5 +73,6 @@ def test_every_environment_variable_is_documented_and_used() -> None:
         path.read_text(encoding="utf-8") for folder in ("idcore", "pages") for path in (ROOT / folder).rglob("*.py")
     )
     used = set(re.findall(r"environ(?:\.get\(|\.setdefault\(|\[)\"(IDCORE_[A-Z_]+)\"", code))
+    used |= {value for value in vars(profile).values() if isinstance(value, str) and value.startswith("IDCORE_")}
     documented = set(re.findall(r"`(IDCORE_[A-Z_]+)", (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")))
     assert used == documented
