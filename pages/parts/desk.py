@@ -304,6 +304,7 @@ def case_offer(here: Desk) -> None:
             words(f"case.{other}", n=words.count("lower", n)),
             key="case",
             type="tertiary",
+            help=words("case.help") if other == "any" else None,
             icon=":material/match_case:",
             on_click=read_case,
             args=(other,),
