@@ -8,11 +8,14 @@ import csv
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.table import Table, card
 from idcore.ids import KEYS, Clock, Token, Verdict, describe, find, identify
+
+if TYPE_CHECKING:
+    from idcore.ids.seeds import SeedSearch
 
 _CHUNK = 1 << 16
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -27,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     reference, zone, source = read_clock(options)
     clock = Clock(reference, zone, "given" if source == "given" else "assumed")
     refused = Refused()
-    rows = _rows(options.ids or ["-"], options.case, clock, refused)
+    rows = _rows(options.ids or ["-"], options.case, clock, refused, _seeds() if options.all else None)
     form = options.format or ("table" if sys.stdout.isatty() else "json")
     if form == "json":
         print_json(rows, sys.stdout)
@@ -39,6 +42,12 @@ def run(options: argparse.Namespace) -> int:
     if refused.note:
         print(f"idcore: {refused.note}", file=sys.stderr)
     return 1 if refused.count else 0
+
+
+def _seeds() -> SeedSearch:
+    from idcore.ids.seeds import SeedSearch  # needs numpy, which a decode does not
+
+    return SeedSearch()
 
 
 class Refused:
@@ -71,19 +80,21 @@ class Refused:
         return ""
 
 
-def _rows(items: Iterable[str], case: Any, clock: Clock, refused: Refused) -> Iterator[dict[str, Any]]:
+def _rows(
+    items: Iterable[str], case: Any, clock: Clock, refused: Refused, seeds: SeedSearch | None
+) -> Iterator[dict[str, Any]]:
     for item in items:
         if item == "-":
             refused.read_input = True
             for token in find(_as_it_comes(sys.stdin.buffer)):
                 verdict = identify(token.text, token.label, case, vouched=token.vouched)
                 refused.see(verdict, token)
-                yield describe(verdict, token, clock)
+                yield describe(verdict, token, clock, seeds)
             continue
         for text in item.split(","):
             verdict = identify(text.strip(), None, case)
             refused.see(verdict, None)
-            yield describe(verdict, None, clock)
+            yield describe(verdict, None, clock, seeds)
 
 
 def _as_it_comes(stream: IO[bytes]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from idcore.ids import clock as clocks
 from idcore.ids import makers
@@ -11,6 +11,9 @@ from idcore.ids.find import Token
 from idcore.ids.identify import Reading, Verdict
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.words import Maker, Reason
+
+if TYPE_CHECKING:
+    from idcore.ids.seeds import SeedSearch
 
 # The contract of `decode --format json` and csv: these names, this order.
 KEYS = (
@@ -47,11 +50,14 @@ KEYS = (
 _NOTHING: dict[str, Any] = dict.fromkeys(KEYS)
 
 
-def describe(verdict: Verdict, token: Token | None, clock: Clock) -> dict[str, Any]:
-    """One object for one token: its best reading, or its refusal, with the other readings below."""
+def describe(verdict: Verdict, token: Token | None, clock: Clock, seeds: SeedSearch | None = None) -> dict[str, Any]:
+    """One object for one token: its best reading, or its refusal, with the other readings below.
+
+    `seeds` looks for the start of a C++ process, which takes a while.
+    """
     row = _head(verdict, token)
     if verdict.best is not None:
-        _put_reading(row, verdict.best, token, clock)
+        _put_reading(row, verdict.best, token, clock, seeds)
     else:
         row["why"] = []
     if verdict.error is not None:
@@ -101,7 +107,21 @@ def _head(verdict: Verdict, token: Token | None) -> dict[str, Any]:
     return row
 
 
-def _put_reading(row: dict[str, Any], reading: Reading, token: Token | None, clock: Clock) -> None:
+def started(reading: Reading, sent: SentAt | None, seeds: SeedSearch) -> Reason | None:
+    """Why a reading is of the C++ client: its loader is the first rand() of a process that started before."""
+    if not isinstance(reading.id, UniqId) or reading.made_by.code != "cpp" or sent is None:
+        return None
+    second = seeds.start(reading.id.loader, int(sent.at.timestamp()))
+    if second is None:
+        return None
+    return Reason(
+        "rand_seed", {"loader": reading.id.loader_text, "started_at": clocks.from_ms(second * 1000).isoformat()}
+    )
+
+
+def _put_reading(
+    row: dict[str, Any], reading: Reading, token: Token | None, clock: Clock, seeds: SeedSearch | None = None
+) -> None:
     found = reading.id
     row["kind"], row["layout"], row["certainty"] = found.kind, found.layout.name, reading.certainty
     sent, extra = when(reading, token, clock)
@@ -109,6 +129,10 @@ def _put_reading(row: dict[str, Any], reading: Reading, token: Token | None, clo
     reasons = [str(reason) for reason in reading.why]
     if extra is not None and extra not in reading.why:
         reasons.append(str(extra))
+    start = started(reading, sent, seeds) if seeds is not None else None
+    if start is not None:
+        row["maker"] = str(Maker("cpp_seed"))
+        reasons.append(str(start))
     row["why"] = reasons
     if sent is not None:
         row["sent_at"] = sent.at.isoformat(timespec="milliseconds")

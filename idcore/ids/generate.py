@@ -7,11 +7,10 @@ from collections.abc import Callable
 from datetime import datetime, tzinfo
 
 from idcore.ids import clock as clocks
+from idcore.ids.generations import CLAMP_MS
 from idcore.ids.model import OffsetId, UniqId, host_bytes
 from idcore.layout import UNIQ_V4, UNIQ_V6
 
-# MessageClientIDSetter of 4.9.3 and later: a clock set back by less than this across the month's start gives 0.
-CLAMP_MS = 1_000_000
 _INT, _SHORT = 1 << 32, 1 << 16
 
 

@@ -21,6 +21,7 @@ from idcore.ids.model import (
     version_error,
 )
 from idcore.ids.weigh import (
+    USUAL_PORTS,
     Certainty,
     Reading,
     letters_of,
@@ -134,7 +135,11 @@ def _uniq_or_offset(
         if little is not None:
             found = [weigh_little_endian(little, offset, label), weigh_offset(offset, label, little)]
         else:
-            found = [weigh_offset(offset, label, None)]
+            maybe = _maybe_little_endian(raw, text, offset) if uniq_layout is UNIQ_V4 else None
+            found = [weigh_offset(offset, label, None, maybe)]
+            if maybe is not None:
+                lesser = weigh_little_endian(maybe, offset, label)
+                found.append(Reading(lesser.id, "possible", lesser.made_by, lesser.why, 1))
             too = weigh_uniq(uniq, label, Reason("pid_zero_too", {"loader": uniq.loader_text}), -3)
             if not rules.elapsed_possible(uniq.elapsed):
                 rejected.append(_rejected(too, elapsed_error(uniq)))
@@ -185,6 +190,18 @@ def _little_endian(raw: bytes, text: str, offset: OffsetId) -> UniqId | None:
     if rules.private_or_loopback(offset.ip) and not rules.private_or_loopback(little.ip):
         return None
     return little
+
+
+def _maybe_little_endian(raw: bytes, text: str, offset: OffsetId) -> UniqId | None:
+    """The little-endian reading below the offset that springs the trap: of one such id in sixteen the offset is small.
+
+    Only where no broker speaks against it: an unusual port, and an address that is private when it is turned round.
+    """
+    if raw[-1] != 0 or offset.port in USUAL_PORTS or rules.private_or_loopback(offset.ip):
+        return None
+    little = UniqId.from_bytes(raw, UNIQ_V4_LE, text)
+    sane = rules.private_or_loopback(little.ip) and 86_400_000 <= little.elapsed < rules.LITTLE_ENDIAN_ELAPSED_MS
+    return little if sane and little.pid == 0 else None
 
 
 # ---- 34 digits

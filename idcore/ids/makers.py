@@ -180,15 +180,21 @@ def _turned(number: int) -> int:
     return int.from_bytes(number.to_bytes(4, "big"), "little")
 
 
-def client_maker(seconds: int, last_sixteen: str = "") -> Maker:
-    """The likeliest maker of a client id, from its seconds and letters."""
+def client_maker(seconds: int, last_sixteen: str = "", sequence: int = 0) -> Maker:
+    """The likeliest maker of a client id, from its seconds, letters and sequence."""
     if seconds % 1000 == 0 and seconds < 2_592_000_000 and last_sixteen != last_sixteen.upper():
         return _plain("grpc_rust")
+    turned = FIRST_SECONDS <= _turned(seconds) <= LAST_SECONDS
     if FIRST_SECONDS <= seconds <= LAST_SECONDS:
-        return _plain("grpc")
-    if FIRST_SECONDS <= _turned(seconds) <= LAST_SECONDS:
-        return _plain("grpc_cpp_old")
-    return _plain("grpc")
+        # Both ways give a year; a sequence is small, so the way in which it is smaller is the right one.
+        return _plain("grpc_cpp_old" if turned and _turned(sequence) < sequence else "grpc")
+    return _plain("grpc_cpp_old" if turned else "grpc")
+
+
+def seconds_open(seconds: int, sequence: int) -> bool:
+    """Whether the seconds of a client id give a year either way, and its sequence does not settle it."""
+    both = all(FIRST_SECONDS <= value <= LAST_SECONDS for value in (seconds, _turned(seconds)))
+    return both and _turned(sequence) == sequence
 
 
 def process_makers(layouts: Sequence[str] | np.ndarray, loaders: np.ndarray, whole_seconds: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Literal
 
 from idcore.errors import IdError
-from idcore.ids import makers, rules
+from idcore.ids import generations, makers, rules
 from idcore.ids.model import ClientId, Kind, MessageId, OffsetId, UniqId
 from idcore.ids.words import Maker, Reason, plain
 from idcore.layout import UNIQ_V4_LE
@@ -23,7 +23,7 @@ _CLIENT_LABELS = frozenset({"msgid", "msgids", "messageid", "uniq_key", "transac
 _OFFSET_LABELS = frozenset({"offsetmsgid", "offsetid", "origin_message_id", "msgid", "msgids", "id"})
 _KEY_LABELS = frozenset({"uniq_key", "transactionid", "__transactionid__"})
 
-_USUAL_PORTS = frozenset(range(10_900, 11_000)) | {9_876, 10_811, 8_080, 8_081}
+USUAL_PORTS = frozenset(range(10_900, 11_000)) | {9_876, 10_811, 8_080, 8_081}
 _NODE_PORTS = range(30_000, 32_768)
 
 
@@ -174,6 +174,8 @@ def _weigh_host(uniq: UniqId, maker: Maker, why: list[Reason]) -> int:
         why.append(plain("pid_shifted"))
     elif uniq.pid == 0xFFFF:
         why.append(plain("pid_unknown"))
+    if java and uniq.layout is not UNIQ_V4_LE:
+        why += _releases(uniq)
     if len(ip) == 16:
         if ip[0] == 0xFE and ip[1] & 0xC0 == 0x80:
             why.append(plain("host_link_local"))
@@ -193,15 +195,31 @@ def _weigh_host(uniq: UniqId, maker: Maker, why: list[Reason]) -> int:
     return 1
 
 
+def _releases(uniq: UniqId) -> tuple[Reason, ...]:
+    found = generations.java_releases(uniq)
+    if not generations.is_narrow(found):
+        return ()
+    if found.newest == generations.LAST:
+        return (Reason("releases_since", {"oldest": found.oldest}),)
+    if found.oldest == generations.FIRST:
+        return (Reason("releases_until", {"newest": found.newest}),)
+    return (Reason("releases_range", {"oldest": found.oldest, "newest": found.newest}),)
+
+
 def _looks_like_uuid(text: str) -> bool:
     return len(text) == 32 and text[12] == "4" and text[16] in "89ABab"
 
 
-def weigh_offset(offset: OffsetId, label: str | None, little: UniqId | None) -> Reading:
-    """An offset id with what speaks for it; `little` is the little-endian reading that competes with it."""
+def weigh_offset(
+    offset: OffsetId, label: str | None, little: UniqId | None, maybe_little: UniqId | None = None
+) -> Reading:
+    """An offset id with what speaks for it; `little` is the little-endian reading that competes with it.
+
+    `maybe_little` is one that cannot win, the offset being small enough, but is as sane.
+    """
     why = [Reason("port_fits", {"port": offset.port})]
     score = 2
-    if offset.port in _USUAL_PORTS:
+    if offset.port in USUAL_PORTS:
         why.append(Reason("port_known", {"port": offset.port}))
         score += 2
     elif offset.port in _NODE_PORTS:
@@ -216,6 +234,9 @@ def weigh_offset(offset: OffsetId, label: str | None, little: UniqId | None) -> 
     elif little is not None:
         why.append(Reason("little_endian_not", {"offset": offset.physical_offset}))
         score -= 2
+    if maybe_little is not None:
+        why.append(Reason("little_endian_maybe", {"host": maybe_little.host}))
+        score -= 3
     if len(offset.ip) == 4 and (offset.ip[0] == 0 or offset.ip[0] >= 224):
         why.append(Reason("host_odd", {"host": offset.host}))
         score -= 1
@@ -244,7 +265,7 @@ def weigh_little_endian(little: UniqId, offset: OffsetId, label: str | None) -> 
 def weigh_client(client: ClientId, label: str | None) -> Reading:
     """A client id with what speaks for it."""
     text = client.text
-    maker = makers.client_maker(client.seconds, text[-16:])
+    maker = makers.client_maker(client.seconds, text[-16:], client.sequence)
     why = [plain("version_01")] if client.version == 1 else []
     score = 2
     if maker.code == "grpc_rust":
@@ -256,8 +277,15 @@ def weigh_client(client: ClientId, label: str | None) -> Reading:
     elif makers.FIRST_SECONDS <= client.seconds <= makers.LAST_SECONDS:
         why.append(plain("seconds_fit"))
         score += 3
+        if makers.seconds_open(client.seconds, client.sequence):
+            why.append(plain("seconds_open"))
+            score -= 3
     else:
         why.append(plain("seconds_odd"))
+    if client.mac == bytes(6):
+        why.append(plain("mac_zero"))
+    elif client.mac[0] & 1:
+        why.append(plain("mac_made_up"))
     score += _weigh_label(label, _CLIENT_LABELS, why)
     score += 1 if maker.code == "grpc_rust" else _weigh_letters(text, why)
     return Reading(client, _certainty(score), maker, tuple(why), score)

@@ -1,0 +1,147 @@
+"""How often ids are given to the right family of makers: `python -m benchmarks.accuracy`.
+
+Labelled ids: those of 21 releases of the Java classes (`tests/vectors/reference-ids.jsonl`), public log lines whose
+makers are known by hand, and ids as the sources of other clients write them (`idcore.ids.incidents.clients`).
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import NamedTuple
+
+from idcore.ids import find, identify
+from idcore.ids.incidents import clients
+from idcore.ids.incidents.stage import Stage
+
+VECTORS = Path(__file__).resolve().parents[1] / "tests" / "vectors"
+# Codes of makers by family; a verdict that names two families is right for both, and never confident.
+FAMILIES = {
+    "go": {"go", "go_family"}, "rust_messense": {"go", "go_family"}, "elixir": {"elixir", "go_family"},
+    "cpp": {"cpp"}, "cpp_old": {"cpp_old"}, "rust_mxsm": {"rust_mxsm"}, "php": {"php"}, "python": {"python_tt67wq"},
+    "lua": {"lua", "cpp", "unknown"}, "dotnet": {"dotnet", "cpp"}, "uuid": {"dotnet_uuid"}, "broker": {"broker"},
+    "grpc": {"grpc", "grpc_java_old"}, "grpc_cpp_old": {"grpc_cpp_old"}, "grpc_rust": {"grpc_rust"},
+}  # fmt: skip
+# Lines of public-lines.jsonl whose ids are not Java's, and that which its author invented.
+_PUBLIC = {25: "grpc", 26: "grpc", 32: "go", 33: "go", 34: "go", 53: "cpp_old", 54: "cpp_old", 66: "cpp_old",
+           67: "cpp_old", 68: "cpp"}  # fmt: skip
+_INVENTED = {17}
+
+
+class Labelled(NamedTuple):
+    """An id, the name in front of it, and the family that made it."""
+
+    text: str
+    label: str | None
+    family: str
+    source: str
+
+
+def reference() -> Iterator[Labelled]:
+    """Ids of the official classes; offset ids with a port and an offset that a record can have."""
+    for line in (VECTORS / "reference-ids.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if row["kind"] == "uniq":
+            yield Labelled(row["id"], None, "java", "reference")
+        elif row["kind"] == "client_v1":
+            yield Labelled(row["id"], None, "grpc", "reference")
+        elif row["kind"] == "offset" and row["id"].isalnum() and row["port"] and 0 <= row["offset"] <= 1 << 44:
+            yield Labelled(row["id"], None, "broker", "reference")
+
+
+def public() -> Iterator[Labelled]:
+    """Ids of public log lines, with the names in front of them."""
+    lines = (VECTORS / "public-lines.jsonl").read_text(encoding="utf-8").splitlines()
+    wanted = (VECTORS / "public-lines.expected.jsonl").read_text(encoding="utf-8").splitlines()
+    for number, (line, known) in enumerate(zip(lines, wanted, strict=True), 1):
+        kinds = {item["text"]: item["layout"] for item in json.loads(known)["ids"] if "layout" in item}
+        for token in find(json.loads(line)["text"]):
+            layout = kinds.get(token.text)
+            if layout is None or number in _INVENTED:
+                continue
+            family = "broker" if layout.startswith("offset") else _PUBLIC.get(number, "java")
+            yield Labelled(token.text, token.label, family, "public")
+
+
+def made(count: int = 60) -> Iterator[Labelled]:
+    """Ids as other clients' sources write them, each process with `count` ids."""
+    dice = random.Random(5)
+    zone = timezone(timedelta(hours=8))
+    start = datetime(2026, 11, 20, 9, 50, tzinfo=zone)
+    for name in (*clients.MAKERS, "dotnet"):
+        for seed in range(10):
+            stage = Stage(seed, start, zone)
+            process = clients.producer(
+                stage, name, f"10.{seed + 3}.7.{dice.randrange(1, 250)}", dice.randrange(2, 65_000)
+            )
+            for _ in range(count // 10):
+                stage.step(4_000)
+                yield Labelled(process.next_id(), "msgId", name, "made")
+    for _ in range(count):
+        loader = dice.randrange(1 << 32)
+        tail = f"{dice.randrange(2_600_000_000):08X}{dice.randrange(999):04X}"
+        lua = f"7F000001{dice.randrange(2, 60_000):04X}{loader:08X}{tail}"
+        yield Labelled(lua, "msgId", "lua", "made")
+        digits = f"{dice.randrange(1 << 128):032X}"
+        yield Labelled(f"{digits[:12]}4{digits[13:16]}{dice.choice('89AB')}{digits[17:]}", "msgId", "uuid", "made")
+        body = f"02FC00{dice.randrange(1 << 24):06X}{dice.randrange(1 << 16):04X}"
+        seconds, sequence = 185_000_000 + dice.randrange(999_999), dice.randrange(1, 200)
+        yield Labelled(f"01{body}{seconds:08X}{sequence:08X}", "messageId", "grpc", "made")
+        turned = seconds.to_bytes(4, "little") + sequence.to_bytes(4, "little")
+        yield Labelled(f"01{body}{turned.hex().upper()}", "messageId", "grpc_cpp_old", "made")
+        rust = dice.randrange(2_592_000) * 1_000 % (1 << 32)
+        text = f"01{body}{rust:08X}{sequence:08X}"
+        yield Labelled(text[:-16] + text[-16:].lower(), "messageId", "grpc_rust", "made")
+
+
+def verdict(item: Labelled) -> tuple[str, bool, bool]:
+    """The code of the maker of the best reading; whether it is of the right family; whether it was confident."""
+    best = identify(item.text, item.label).best
+    if best is None:
+        return "refused", False, False
+    code = best.made_by.code
+    right = code.startswith("java") if item.family == "java" else code in FAMILIES[item.family]
+    open_to_doubt = code in ("cpp", "unknown", "go_family", "lua", "dotnet_uuid")
+    return code, right, best.certainty == "certain" and not open_to_doubt
+
+
+def measure() -> tuple[Counter[tuple[str, str, str]], list[str]]:
+    """Counts of (source, family, right | wrong), and verdicts that were confident and wrong."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    confident = []
+    for item in (*reference(), *public(), *made()):
+        code, right, sure = verdict(item)
+        counts[item.source, item.family, "right" if right else "wrong"] += 1
+        if sure and not right:
+            confident.append(f"{item.source} {item.family}: {item.text} is called {code}")
+    return counts, confident
+
+
+def table(counts: Counter[tuple[str, str, str]]) -> str:
+    """The counts as a Markdown table."""
+    lines = ["| ids | family | right | of |", "|---|---|---|---|"]
+    for source, family in sorted({(source, family) for source, family, _ in counts}):
+        right, wrong = counts[source, family, "right"], counts[source, family, "wrong"]
+        lines.append(f"| {source} | {family} | {right} | {right + wrong} |")
+    return "\n".join(lines)
+
+
+def share(counts: Counter[tuple[str, str, str]]) -> float:
+    """The right ones among all."""
+    return sum(n for key, n in counts.items() if key[2] == "right") / counts.total()
+
+
+def main() -> None:
+    counts, confident = measure()
+    print(table(counts))
+    print(f"\nright family: {share(counts):.1%} of {counts.total():,}; confident and wrong: {len(confident)}")
+    for line in confident[:20]:
+        print(f"  {line}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""Which releases of the official Java client can have made an id: its generator changed, and ids show how.
+
+From MessageClientIDSetter and UtilAll.getIP at each tag; the tests hold it against ids of 21 releases. Knows no clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from idcore.ids import rules
+from idcore.ids.model import UniqId
+
+# MessageClientIDSetter of 4.9.3 and later: a clock set back by less than this across the month's start gives 0.
+CLAMP_MS = 1_000_000
+FIRST, LAST = "3.5.0", "5.5.1"  # 5.5.1 is the newest that was looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Releases:
+    """From the oldest to the newest release that makes such ids."""
+
+    oldest: str
+    newest: str
+
+    def holds(self, version: str) -> bool:
+        """Whether a release lies between them."""
+        return _order(self.oldest) <= _order(version) <= _order(self.newest)
+
+
+def _order(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("-")[0].split("."))
+
+
+def java_releases(uniq: UniqId, noon: bool = False) -> Releases:
+    """The releases that can have made an id of a Java client. `noon`: its line shows a month that began at noon."""
+    oldest, newest = FIRST, LAST
+
+    def since(version: str) -> None:
+        nonlocal oldest
+        oldest = max(oldest, version, key=_order)
+
+    def until(version: str) -> None:
+        nonlocal newest
+        newest = min(newest, version, key=_order)
+
+    if noon:
+        until("4.0.0")  # Calendar.HOUR until d545f86f66
+    if len(uniq.ip) == 16:
+        since("4.6.0")  # RIP-15
+        if (uniq.ip[0] == 0xFE and uniq.ip[1] & 0xC0 == 0x80) or uniq.ip == bytes(15) + b"\x01":
+            until("4.6.0")  # 4.6.1 takes global and ULA addresses only
+    elif uniq.ip[0] == 127:
+        since("4.8.0")  # the ipCheck before it refused 127.*
+    if uniq.pid == 0:
+        since("4.6.0")  # putInt(pid) at the place of its upper half, hash over the lower one
+        until("4.6.1")
+    if uniq.elapsed >= rules.ELAPSED_WRAP - CLAMP_MS:
+        until("4.9.2")  # later ones write 0 for less than 1,000 s before the month
+    return Releases(oldest, newest)
+
+
+def is_narrow(releases: Releases) -> bool:
+    """Whether an id tells anything about its release."""
+    return (releases.oldest, releases.newest) != (FIRST, LAST)
