@@ -72,6 +72,13 @@ def forget(spark: SparkSession) -> None:
     Classic._instantiatedSession = None
 
 
+def quieten(spark: SparkSession) -> None:
+    """PySpark's accumulator server prints a traceback when Java goes; the job that failed says it in words."""
+    server: Any = getattr(spark.sparkContext, "_accumulatorServer", None)
+    if server is not None:
+        server.handle_error = lambda *_: None
+
+
 def refuse_gone(spark: SparkSession, error: Exception) -> None:
     """Says in one sentence why a job failed whose session has gone under it."""
     if is_connect(spark):

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .archive import java_options
-from .health import SparkError, forget, is_connect, is_gone, java_ended
+from .health import SparkError, forget, is_connect, is_gone, java_ended, quieten
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -90,6 +90,11 @@ def package_zip() -> str:
     return path
 
 
+def worker_python() -> str:
+    """The interpreter of a cluster's workers: where it is not at this one's path, the operator says where."""
+    return os.environ.get("IDCORE_WORKER_PYTHON") or sys.executable
+
+
 def _settings(local: bool, java: str) -> dict[str, str]:
     scratch = _temporary_folder("idcore-spark-")
     settings = {
@@ -104,7 +109,7 @@ def _settings(local: bool, java: str) -> dict[str, str]:
         "spark.driver.maxResultSize": "4g",
         "spark.shuffle.compress": "false",  # facts are packed as they are
         "spark.scheduler.mode": "FAIR",  # a paste comes back while a large scan is at work: watch.py names the pools
-        "spark.pyspark.python": sys.executable,
+        "spark.pyspark.python": sys.executable if local else worker_python(),
         "spark.pyspark.driver.python": sys.executable,
         "spark.executorEnv.PYTHONDONTWRITEBYTECODE": "1",
     }
@@ -155,6 +160,8 @@ def _start(master: str | None, remote: str | None) -> SparkSession:
     session.sparkContext.setLogLevel("ERROR")
     if not local:
         session.sparkContext.addPyFile(package_zip())
+        session.sparkContext.pythonExec = worker_python()
+    quieten(session)
     return session
 
 

@@ -90,7 +90,7 @@ def test_a_java_that_is_killed_fails_its_scan_and_the_next_scan_starts_another(t
     (tmp_path / "a.log").write_bytes(ONE * 1_000_000)
     (tmp_path / "b.log").write_bytes(ONE)
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     why = "Spark's Java process ended in mid-scan: it was killed, or had too little memory; start the scan again"
     assert json.loads(done.stdout) == ["failed", why, "failed", ["run.json"], "idle", "done", 2]
 

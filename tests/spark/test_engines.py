@@ -81,15 +81,19 @@ def test_a_standalone_cluster_of_two_workers_writes_the_same_tables(
 @pytest.mark.timeout(300)
 def test_a_path_that_only_the_driver_sees_is_named_with_the_worker(log: Path, cluster: Cluster, tmp_path: Path) -> None:
     mine = "/proc/self/cwd/made.log"  # the same text leads every process to another file
+    theirs = tmp_path / "python-of-workers"
+    theirs.write_text(f'#!/bin/sh\n: > "{tmp_path}/used"\nexec "{sys.executable}" "$@"\n')
+    theirs.chmod(0o755)
     done = subprocess.run(
         command(mine, tmp_path / "out", "64k", "--master", cluster.url),
-        env={**LOOPBACK, "PYTHONPATH": os.getcwd()},
+        env={**LOOPBACK, "PYTHONPATH": os.getcwd(), "IDCORE_WORKER_PYTHON": str(theirs)},
         cwd=log.parent,
         capture_output=True,
         text=True,
         timeout=240,
     )
     assert done.returncode == 1, done.stderr
+    assert (tmp_path / "used").exists()
     told = done.stderr.strip().splitlines()
     assert len(told) == 1
     assert told[0].startswith("idcore: /proc/self/cwd/made.log: No such file or directory, says worker ")
@@ -98,7 +102,7 @@ def test_a_path_that_only_the_driver_sees_is_named_with_the_worker(log: Path, cl
 
 @pytest.mark.timeout(300)
 def test_a_worker_that_is_killed_in_mid_scan_changes_no_table(cluster: Cluster, tmp_path: Path) -> None:
-    large = make_log(tmp_path / "large.log", 60_000)
+    large = make_log(tmp_path / "large.log", 30_000)
     expected = scanned(large, tmp_path / "expected")
     lost, kept = cluster.workers
     before = set(lost.scratch.rglob("shuffle_*.data"))
@@ -121,7 +125,37 @@ def test_a_worker_that_is_killed_in_mid_scan_changes_no_table(cluster: Cluster, 
     assert pq.read_table(tmp_path / "out" / "files").to_pylist()[0]["error"] is None
 
 
+STOPPED = """
+import json, sys, threading
+from datetime import UTC, datetime
+from pathlib import Path
+from idcore.spark.job import ScanOptions, scan
+from idcore.spark.watch import Cancelled
+
+log, out, remote = sys.argv[1:]
+options = ScanOptions(zone=UTC, at=datetime(2026, 11, 21, tzinfo=UTC), split_size=2048, remote=remote)
+stop, shares = threading.Event(), []
+
+def heard(progress):
+    shares.append(progress.bytes_done / progress.bytes_total)
+    if shares[-1] > 0:
+        stop.set()
+
+try:
+    scan([log], out, options, heard, stop)
+    print("it ended")
+except Cancelled:
+    print(json.dumps([0 < shares[-1] < 1, Path(out).exists()]))
+"""
+
+
 @pytest.mark.timeout(300)
-def test_a_connect_server_writes_the_same_tables(log: Path, local: dict[str, str], tmp_path: Path) -> None:
+def test_a_connect_server_writes_the_same_tables_tells_how_far_it_is_and_stops_when_told(
+    log: Path, local: dict[str, str], tmp_path: Path
+) -> None:
+    large = make_log(tmp_path / "large.log", 60_000)
     with connect(tmp_path) as address:
         assert scanned(log, tmp_path / "out", "--remote", address) == local
+        stopped = [sys.executable, "-c", STOPPED, str(large), str(tmp_path / "none"), address]
+        done = subprocess.run(stopped, env=LOOPBACK, capture_output=True, text=True, timeout=120)
+        assert done.stdout.strip() == "[true, false]", done.stderr
