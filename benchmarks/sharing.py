@@ -84,7 +84,8 @@ def cost_of_progress(log: Path, rounds: int) -> tuple[float, float]:
         tasks.append(time.process_time() - began)
     with new_meter(1) as meter:
         hand = Hand(meter, 0, [split])
-        _, windows, error = next(walk([split]))
+        opened = walk([split])
+        _, windows, error = next(opened)
         assert windows is not None, error
         tell = min(timeit.repeat(lambda: hand.move(windows.taken(), 1), number=10_000, repeat=rounds)) / 10_000
     return min(tasks) / (split.size / (1 << 20)), tell
