@@ -17,7 +17,7 @@ from .unpack import READ_ERRORS, Peeked, opened, reason_of
 
 MARK = "!"  # between the name of an archive and that of a member
 _DEEPEST = 8
-_LONGEST_HEADER = 1 << 20
+_LONGEST_HEADER = 1 << 16
 _HELD = 64 << 20  # a Parquet file in an archive is held whole: it can only be read from its end
 _PIECE = 1 << 16
 _TEXT_TYPES, _LINK_TYPES = b"\x00" + b"07S", b"123456"

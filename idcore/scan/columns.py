@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-_BATCH = 1 << 20  # bytes of a row group that are turned into lines at once
+_BATCH, _ROWS = 1 << 20, 2048  # bytes and rows of a row group that are turned into lines at once
 
 
 class _Lines(io.RawIOBase):
@@ -48,7 +48,7 @@ def rows_as_text(file: Any, start: int = 0, stop: int = 1 << 62) -> Iterator[tup
     for group in range(table.metadata.num_row_groups if columns else 0):
         told = table.metadata.row_group(group)
         if start <= _begins(told) < stop and told.num_rows:
-            rows = max(1, min(told.num_rows, _BATCH * told.num_rows // max(1, told.total_byte_size)))
+            rows = max(1, min(_ROWS, _BATCH * told.num_rows // max(1, told.total_byte_size)))
             batches = table.iter_batches(rows, row_groups=[group], columns=columns, use_threads=False)
             yield group, cast(BinaryIO, _Lines(lines_of(batch) for batch in batches))
 

@@ -25,6 +25,7 @@ from .windows import BEFORE, ENDLESS, Windows, new_buffer
 
 _OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file takes
 _SENT = ("number", "path", "start", "stop", "kind")  # of a split: no member is known before it is read
+_MOST_MEMBERS, _LONGEST_NAME = 1_000_000, 1000  # in the driver's table: an archive of 1 MB can hold more than that
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -229,9 +230,11 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[tuple[S
     if kind == PLAIN or kind in WIDE:
         yield _in_place(split, file, kind, buf, taken)
         return
-    found = _parts_of(split, file, kind)
-    for text in found:
-        where = replace(split, start=0, stop=0, kind=text.kind, member=text.member, place=text.place)
+    for number, text in enumerate(_parts_of(split, file, kind)):
+        if number == _MOST_MEMBERS:
+            raise ValueError(f"more than {_MOST_MEMBERS:,} members: unpack it first")
+        member = text.member[:_LONGEST_NAME]
+        where = replace(split, start=0, stop=0, kind=text.kind, member=member, place=text.place)
         if text.stream is None:
             yield where, None, text.error
         else:

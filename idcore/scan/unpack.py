@@ -16,6 +16,7 @@ import pyarrow as pa
 from .kinds import HEAD, WIDE
 
 _RAW = 1 << 16
+_DICTIONARY = 256 << 20  # memory that xz may take; its highest level needs a quarter of it
 _PIECE = 1 << 14  # unpacked at once: a damaged file loses no more than this before the damage
 isal: Any
 try:
@@ -100,8 +101,8 @@ class Inflated:
 _MAKERS: dict[str, Callable[[], Any]] = {
     "gzip": lambda: isal.IgzipDecompressor(flag=isal.DECOMP_GZIP) if isal else Inflated(),
     "bz2": bz2.BZ2Decompressor,
-    "xz": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ),
-    "lzma": lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE),
+    "xz": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_DICTIONARY),
+    "lzma": lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=_DICTIONARY),
 }
 
 

@@ -35,6 +35,11 @@ LOG = logs.mixed(43, 1500).data
 SPLITS = [9973, 1 << 30]
 
 
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
+
+
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
     with s3_server() as address:

@@ -1,0 +1,192 @@
+"""Zip and tar archives: a row for each member, whatever is cut, damaged, encrypted or meant to do harm."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import random
+import tarfile
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+
+from idcore.scan import inputs
+from idcore.scan.local import scan_local
+from idcore.scan.tables import Tables
+from tests.scan import logs
+from tests.scan.comparing import same
+from tests.scan.packing import (
+    ARCHIVES,
+    HALF,
+    LOG,
+    MONTHS,
+    PACKERS,
+    PARTS,
+    SPLITS,
+    files,
+    ids_in,
+    plain,
+    scanned,
+    tar_of,
+    written,
+    zip_of,
+)
+
+__all__ = ["plain"]
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_an_archive_has_a_row_for_each_member(name: str, split: int, plain: Tables, tmp_path: Path) -> None:
+    path = written(tmp_path, f"x.{name}", ARCHIVES[name]())
+    tables = scanned(path, split)
+    assert same(tables, plain, ["files", "refused"]) == []
+    assert tables["refused"].select(["reason", "ids"]) == plain["refused"].select(["reason", "ids"])
+    found = files(tables)
+    assert found[0] == (f"x.{name}", path.stat().st_size, 0, 0, None)
+    a, b = ids_in(LOG[:HALF], tmp_path), ids_in(LOG[HALF:], tmp_path)
+    assert [row[1:] for row in found[1:]] == [(0, HALF, a, None), (0, len(LOG) - HALF, b, None)]
+    assert [row["file"] for row in tables["files"].to_pylist()[1:]] == [f"{path}!logs/a.log", f"{path}!logs/b.log"]
+    assert tables["refused"]["file"][0].as_py().startswith(f"{path}!logs/")
+
+
+@pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT, tarfile.USTAR_FORMAT])
+@pytest.mark.parametrize("split", SPLITS)
+def test_long_names_folders_links_and_empty_members(form: int, split: int, tmp_path: Path) -> None:
+    out = io.BytesIO()
+    long = "d" * 90 + "/" + "日志" * (1 if form == tarfile.USTAR_FORMAT else 60) + ".log"
+    with tarfile.open(fileobj=out, mode="w", format=form) as archive:
+        for name, kind in [("logs", tarfile.DIRTYPE), ("link", tarfile.SYMTYPE), ("hard", tarfile.LNKTYPE)]:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "logs/z.log"
+            archive.addfile(info)
+        for name, data in [(long, LOG), ("empty", b""), ("logs/z.log", LOG)]:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    path = written(tmp_path, "x.tar", out.getvalue())
+    ids = ids_in(LOG, tmp_path)
+    rows = [(r["file"], r["ids"], r["error"]) for r in scanned(path, split)["files"].to_pylist()]
+    want = [("", 0), (f"!{long}", ids), ("!empty", 0), ("!logs/z.log", ids)]
+    assert rows == [(f"{path}{name}", n, None) for name, n in want]
+
+
+def test_members_of_members_are_read(tmp_path: Path) -> None:
+    inner = {
+        "in.tar.gz": tar_of({"deep.log": LOG}, "w:gz"),
+        "in.zip": zip_of({"deep.log": LOG}),
+        "a.log.gz": gzip.compress(LOG),
+    }
+    ids = ids_in(LOG, tmp_path)
+    want = [("", 0), ("!in.tar.gz!deep.log", ids), ("!in.zip!deep.log", ids), ("!a.log.gz", ids)]
+    for name, data in [("x.tar", tar_of(inner)), ("x.zip", zip_of(inner)), ("x.tar.gz", tar_of(inner, "w:gz"))]:
+        path = written(tmp_path, name, data)
+        rows = scanned(path)["files"].to_pylist()
+        assert [(r["file"], r["ids"], r["error"]) for r in rows] == [(f"{path}{inside}", n, None) for inside, n in want]
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("name", ["zip", "stored.zip", "piped.zip", "tar", "tar.gz"])
+def test_of_a_cut_archive_what_is_there_is_counted(name: str, split: int, tmp_path: Path) -> None:
+    data = ARCHIVES[name]()
+    (header,) = [at for at in (data.find(b"logs/b.log"),) if at > 0] or [int(len(data) * 0.9)]
+    found = files(scanned(written(tmp_path, "x", data[: header + 1000]), split))
+    assert any(row[4] for row in found) and "a.log" in found[1][0]
+    assert found[1][3] == ids_in(LOG[:HALF], tmp_path)
+
+
+def test_a_tar_that_ends_before_a_header_is_not_taken_for_whole(tmp_path: Path) -> None:
+    data = tar_of({"a.log": LOG})
+    end = 512 + -(-len(LOG) // 512) * 512
+    found = files(scanned(written(tmp_path, "x.tar", data[:end])))
+    assert found[0][4] == "cut off: the archive has no end mark" and found[1][4] is None
+
+
+def test_a_damaged_header_in_a_tar_is_named(tmp_path: Path) -> None:
+    data = bytearray(tar_of(PARTS))
+    at = data.index(b"logs/b.log")
+    data[at : at + 4] = b"\xff\xff\xff\xff"
+    found = files(scanned(written(tmp_path, "x.tar", bytes(data))))
+    assert "damaged at byte" in found[0][4] and found[1][3] == ids_in(LOG[:HALF], tmp_path)
+
+
+def test_an_encrypted_or_damaged_member_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
+    data = bytearray(zip_of({**PARTS, "c.log": LOG}, zipfile.ZIP_STORED))
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # APPNOTE 4.4.4: bit 0 of the flags
+        data[data.index(mark) + flags] |= 1
+    data[data.index(LOG[HALF:]) + 20] ^= 0x20  # the checksum of b.log is wrong now
+    found = files(scanned(written(tmp_path, "x.zip", bytes(data))))
+    assert [row[4] for row in found] == [None, "encrypted", found[2][4], None] and "CRC" in found[2][4]
+    assert found[2][2] == len(LOG) - HALF and found[3][3] == ids_in(LOG, tmp_path)
+
+
+def test_what_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    for head, word in [(b"7z\xbc\xaf\x27\x1c", "7z"), (b"Rar!\x1a\x07\x00", "RAR"), (b"LPKSHHRH", "journalctl")]:
+        found = files(scanned(written(tmp_path, "x", head + LOG)))
+        assert word in found[0][4] and found[0][3] == 0
+
+
+def test_a_bomb_takes_time_but_no_memory(tmp_path: Path) -> None:
+    """100 MB of nothing in 100 kB, three times packed, and a tar header that says it is 2 GB long."""
+    import tracemalloc
+
+    bomb = written(tmp_path, "bomb.zip", zip_of({"a.gz": gzip.compress(bytes(100 << 20), 1)}))
+    header = tarfile.TarInfo("././@LongLink")
+    header.type, header.size = tarfile.GNUTYPE_LONGNAME, 2 << 30
+    liar = written(tmp_path, "liar.tar", header.tobuf() + bytes(1 << 20))
+    scanned(written(tmp_path, "warm.log", LOG))
+    tracemalloc.start()
+    rows = files(scan_local([str(bomb), str(liar)], MONTHS))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert rows[1][2] == 100 << 20 and rows[1][4] is None
+    assert rows[2][4] == "a header of the archive is too long"
+    assert peak < 64 << 20
+
+
+@pytest.mark.parametrize("name", [*PACKERS, *ARCHIVES])
+def test_no_damage_stops_a_scan(name: str, tmp_path: Path) -> None:
+    """Bytes changed, lost and put in, at random: every file gets its row, and the file after it is counted."""
+    whole = written(tmp_path, "whole.log", LOG[:HALF])
+    ids = ids_in(LOG[:HALF], tmp_path)
+    data = PACKERS[name](LOG[:HALF]) if name in PACKERS else ARCHIVES[name]()
+    r = random.Random(name)
+    for _ in range(25):
+        damaged = bytearray(data)
+        for _ in range(r.choice([1, 2, 9])):
+            near = r.choice([r.randrange(len(damaged)), r.randrange(600), len(damaged) - 1 - r.randrange(600)])
+            damaged[near : near + r.choice([0, 1, 1, 100])] = r.randbytes(r.choice([0, 1, 1, 8]))
+        path = written(tmp_path, "damaged", bytes(damaged))
+        rows = scan_local([str(path), str(whole)], MONTHS, r.choice(SPLITS[1:]))["files"].to_pylist()
+        assert rows[0]["file"] == str(path) and rows[-1]["ids"] == ids
+
+
+def test_a_dictionary_of_gigabytes_is_refused(tmp_path: Path) -> None:
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 26}]
+    packed = lzma.compress(LOG, filters=filters)
+    assert files(scanned(written(tmp_path, "a", packed)))[0][4] is None
+    monster = bytearray(lzma.compress(LOG, filters=filters))
+    at = monster.index(bytes([lzma.FILTER_LZMA2 & 0xFF, 1]), 12) + 2
+    monster[at] = 40  # xz file format 5.3.1: 4 GiB
+    header = 12 + (monster[12] + 1) * 4
+    monster[header - 4 : header] = zlib.crc32(bytes(monster[12 : header - 4])).to_bytes(4, "little")
+    assert "emory" in files(scanned(written(tmp_path, "a", bytes(monster))))[0][4]
+
+
+def test_too_many_members_and_too_long_names_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "_MOST_MEMBERS", 3)
+    one = logs.uniq(0x0A000001, 7, logs.JAVA, logs.NOON, 1).encode()
+    many = tar_of({f"{n}-" + "x" * 5000: one for n in range(5)})
+    rows = scanned(written(tmp_path, "x.tar", many))["files"].to_pylist()
+    assert [row["ids"] for row in rows] == [0, 1, 1, 1] and "more than 3 members" in rows[0]["error"]
+    assert max(len(row["file"]) for row in rows) < 1000 + len(str(tmp_path)) + 10
+
+
+def test_packed_too_often_is_refused(tmp_path: Path) -> None:
+    data = LOG
+    for _ in range(12):
+        data = gzip.compress(data, 0)
+    assert "times over" in files(scanned(written(tmp_path, "x", data)))[0][4]
