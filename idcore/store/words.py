@@ -26,9 +26,9 @@ REASONS: dict[str, str] = {
 }
 
 
-def say(reason: str, evidence: Mapping[str, Any]) -> str:
+def say(reason: str, evidence: Mapping[str, Any], sentences: Mapping[str, str] = REASONS) -> str:
     """The sentence of a reason; what the evidence does not hold is a question mark."""
-    return REASONS[reason].format_map(_Known(evidence))
+    return sentences[reason].format_map(_Known(evidence))
 
 
 class _Known(dict[str, Any]):

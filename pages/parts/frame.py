@@ -35,6 +35,10 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("counters", "triage/counters.py", ":material/show_chart:"),
         ("brokers", "triage/brokers.py", ":material/storage:"),
     ),
+    "messages": (
+        ("lookup", "messages/lookup.py", ":material/search:"),
+        ("store", "messages/store.py", ":material/folder_open:"),
+    ),
     "runs": (("runs", "runs/runs.py", ":material/history:"),),
 }
 TRIAGE = tuple(address for address, _, _ in GROUPS["triage"])

@@ -11,10 +11,12 @@ from idcore.ids import words as core
 from pages.parts import (
     text_en,
     text_en_findings,
+    text_en_messages,
     text_en_triage,
     text_zh,
     text_zh_core,
     text_zh_findings,
+    text_zh_messages,
     text_zh_triage,
 )
 
@@ -22,8 +24,8 @@ Lang = Literal["en", "zh"]
 LANGS: tuple[Lang, ...] = ("en", "zh")
 
 TABLES: dict[Lang, Mapping[str, str]] = {
-    "en": {**text_en.WORDS, **text_en_triage.WORDS, **text_en_findings.WORDS},
-    "zh": {**text_zh.WORDS, **text_zh_triage.WORDS, **text_zh_findings.WORDS},
+    "en": {**text_en.WORDS, **text_en_triage.WORDS, **text_en_findings.WORDS, **text_en_messages.WORDS},
+    "zh": {**text_zh.WORDS, **text_zh_triage.WORDS, **text_zh_findings.WORDS, **text_zh_messages.WORDS},
 }
 CORE: dict[Lang, Mapping[str, str]] = {
     "en": {**core.ERRORS, **core.REASONS, **core.MAKERS},

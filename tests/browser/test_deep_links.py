@@ -22,6 +22,8 @@ LINKS = {
     "/producers": "Producers",
     "/counters": "Counters",
     "/brokers": "Brokers",
+    "/lookup": "Look-up",
+    "/store": "Store",
     "/runs": "Runs",
     f"/decode?ids={UNIQ}&lang=zh&zone=UTC": "解码",
 }

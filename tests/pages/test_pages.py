@@ -13,7 +13,7 @@ from tests.pages.conftest import make_run
 
 Open = Callable[..., AppTest]
 UNIQ, OFFSET = "AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580"
-ALL = ("decode", "anatomy", "findings", "producers", "counters", "brokers", "runs")
+ALL = ("decode", "anatomy", "findings", "producers", "counters", "brokers", "lookup", "store", "runs")
 
 
 def shown(app: AppTest) -> str:
@@ -295,4 +295,4 @@ def test_a_folder_of_the_server_is_off_unless_it_is_allowed(
 
 def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
     labels = [link.proto.label for link in open_page().get("page_link")]
-    assert labels == ["Decode", "Anatomy", "Findings", "Producers", "Counters", "Brokers", "Runs"]
+    assert labels == ["Decode", "Anatomy", "Findings", "Producers", "Counters", "Brokers", "Look-up", "Store", "Runs"]

@@ -1,0 +1,33 @@
+"""Look-up: from either id to the message in a live cluster, or why it is not there. Computes nothing itself."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import lookups, problems
+from pages.parts.view import view
+from pages.parts.widgets import heading, said, small_print, zone_note
+
+shown = view()
+words = shown.words
+heading("page.lookup")
+with problems.caught():
+    clusters = lookups.profiles()
+if not clusters:
+    st.info(words("lookup.off"), icon=":material/info:")
+    st.markdown(words("lookup.how"))
+    st.code(lookups.EXAMPLE, language="toml")
+    st.stop()
+asked = lookups.form(clusters, words)
+if asked is not None:
+    lookups.ask(asked, clusters, shown)
+answers = lookups.latest()
+if answers is None:
+    small_print([words("lookup.guard"), zone_note(shown)])
+    st.stop()
+said(lookups.sentence(answers, words))
+for answer in answers.rows:
+    lookups.show(answer, shown)
+lookups.takeaway(answers, words)
+asked_at = words("lookup.asked", cluster=answers.cluster, at=shown.full(answers.at))
+small_print([asked_at, words("lookup.guard"), zone_note(shown)])

@@ -1,0 +1,218 @@
+"""Look-ups of the console: the operator's clusters, one desk for each, answers as rows. Dials nobody itself."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from idcore.ids.find import find
+from idcore.ids.identify import identify
+from idcore.ids.words import say
+from idcore.lookup import Answer, Desk, Moment
+from idcore.lookup import words as english
+from idcore.remoting.audit import AuditLog, RateLimit
+from idcore.remoting.cluster import Cluster
+from idcore.remoting.errors import RemotingError
+from idcore.remoting.profile import AUDIT_LOG, Profile, configured
+from pages.parts import problems, records
+from pages.parts import text_zh_lookup as chinese
+from pages.parts.diagnosis import upper
+from pages.parts.markup import Column, Html, table, tag
+from pages.parts.text import Words
+from pages.parts.view import View
+from pages.parts.widgets import download
+from pages.parts.widgets import show as show_html
+
+MOST_IDS = 50
+EXAMPLE = """# clusters.toml; start the console with IDCORE_CLUSTERS=clusters.toml
+[clusters.production]
+name_servers = ["10.0.0.1:9876", "10.0.0.2:9876"]
+
+# one cluster only: IDCORE_NAMESRV=10.0.0.1:9876;10.0.0.2:9876
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the form holds when it is sent."""
+
+    ids: list[str]
+    topic: str | None
+    cluster: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The last look-up of this session: one row an id, as the contract has them, with their sentences."""
+
+    rows: list[dict[str, Any]]
+    cluster: str
+    at: datetime
+
+
+def profiles() -> dict[str, Profile]:
+    """The clusters that the operator configured; none by default."""
+    return configured(os.environ)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _desk(name: str, _profile: Profile) -> Desk:
+    """One desk for a cluster, with its connections, limit and audit log, shared by all readers."""
+    from datetime import UTC
+
+    audit = AuditLog(Path(os.environ[AUDIT_LOG])) if os.environ.get(AUDIT_LOG) else None
+    return Desk(
+        Cluster(_profile),
+        lambda: Moment(datetime.now(UTC), UTC),
+        audit,
+        RateLimit(_profile.lookups_per_minute),
+    )
+
+
+def user() -> str:
+    """Who asks, for the limit and the audit log: the login where there is one, else the address."""
+    name = st.user.get("email") if st.user.get("is_logged_in") else None
+    return str(name or st.context.ip_address or "local")
+
+
+def texts_of(text: str) -> list[str]:
+    """Ids or keys in the box: one a line or joined by commas; of a line of several words the ids in it."""
+    found: list[str] = []
+    for line in text.splitlines():
+        parts = [part.strip() for part in line.split(",") if part.strip()]
+        if any(" " in part for part in parts):
+            found += [token.text for token in find(line) if identify(token.text, token.label).best is not None]
+        else:
+            found += parts
+    return list(dict.fromkeys(found))
+
+
+def form(clusters: dict[str, Profile], words: Words) -> Asked | None:
+    """The box, the topic, the cluster. A link fills it; only its reader's click asks anybody."""
+    query, state = st.query_params, st.session_state
+    if "lookup_text" not in state:
+        state["lookup_text"] = "\n".join(query.get("id", "").split(","))
+        state["lookup_topic"] = query.get("topic", "")
+        state["lookup_cluster"] = query.get("cluster") if query.get("cluster") in clusters else next(iter(clusters))
+    with st.form("lookup", border=False):
+        text = st.text_area(words("lookup.box"), key="lookup_text", height=110, placeholder=words("lookup.placeholder"))
+        left, right = st.columns(2, gap="medium")
+        topic = left.text_input(words("lookup.topic"), key="lookup_topic", placeholder=words("lookup.any_topic"))
+        cluster = right.selectbox(words("lookup.cluster"), list(clusters), key="lookup_cluster")
+        sent = st.form_submit_button(words("lookup.button"), type="primary")
+    ids = texts_of(text or "")
+    if not sent:
+        return None
+    if not ids:
+        st.warning(words("lookup.nothing"), icon=":material/info:")
+        return None
+    if len(ids) > MOST_IDS:
+        st.warning(words("lookup.many", n=f"{MOST_IDS:,}", of=f"{len(ids):,}"), icon=":material/info:")
+        ids = ids[:MOST_IDS]
+    query["id"] = ",".join(ids)
+    for name, value in (("topic", topic), ("cluster", str(cluster))):
+        if value:
+            query[name] = value
+        else:
+            query.pop(name, None)
+    return Asked(ids, topic.strip() or None, str(cluster))
+
+
+def ask(asked: Asked, clusters: dict[str, Profile], view: View) -> None:
+    """Looks everything up; answers come one by one, with how many topics were asked meanwhile."""
+    words = view.words
+    profile = clusters[asked.cluster]
+    rows: list[dict[str, Any]] = []
+    bar = st.progress(0.0, words("lookup.asking", n=0, of=len(asked.ids)))
+    try:
+        desk = _desk(f"{asked.cluster} {profile!r}", profile)
+        for answer in desk.look_up(asked.ids, asked.topic, user()):
+            rows.append(row_of(answer, profile))
+            bar.progress(len(rows) / len(asked.ids), words("lookup.asking", n=len(rows), of=len(asked.ids)))
+    except RemotingError as error:
+        st.error(problems.message(error, words), icon=":material/error:")
+    finally:
+        bar.empty()
+    if rows:
+        st.session_state["lookup_answers"] = Answers(rows, asked.cluster, view.now())
+
+
+def row_of(answer: Answer, profile: Profile) -> dict[str, Any]:
+    """The answer as the contract has it; values of the evidence stand beside their codes."""
+    return answer.as_dict(profile.bodies)
+
+
+def latest() -> Answers | None:
+    """What this session looked up last."""
+    found = st.session_state.get("lookup_answers")
+    return found if isinstance(found, Answers) else None
+
+
+def sentence(answers: Answers, words: Words) -> str:
+    """How many were found."""
+    found = sum(row["found"] for row in answers.rows)
+    return words("lookup.said", found=f"{found:,}", ids=words.count("id", len(answers.rows)), cluster=answers.cluster)
+
+
+def show(row: dict[str, Any], view: View) -> None:
+    """One id: its copies on one line of time and each as a card, or why there is none."""
+    words = view.words
+    relations = [relation(copy, words) for copy in row["copies"]]
+    with st.container(border=True):
+        mark, role = ("lookup.found", "info") if row["found"] else ("lookup.missed", "warning")
+        severity = tag("span", words(mark), class_=f"mq-severity mq-{role}")
+        show_html(
+            tag("div", severity, tag("strong", row["id"] or "–", class_="mq-mono mq-subject"), class_="mq-finding")
+        )
+        if row["reason"]:
+            sentence = upper(core("REASONS", row["reason"], {}, words))
+            show_html(tag("p", sentence, words("stop"), class_="mq-meaning"))
+        if row["reason"] and not row["found"]:
+            advice = core("ADVICE", row["reason"], {}, words)
+            show_html(tag("p", tag("b", words("lookup.next")), " ", advice, words("stop"), class_="mq-advice"))
+        if len(row["copies"]) > 1:
+            show_html(records.copies(row["copies"], relations, view))
+        for copy, text in zip(row["copies"], relations, strict=True):
+            show_html(records.card(copy, view, text if len(relations) > 1 else ""))
+        show_html(rests_on(row, words))
+
+
+def rests_on(row: dict[str, Any], words: Words) -> Html:
+    """The evidence as a small table, and who was asked; open where there is no message."""
+    facts = [[core("EVIDENCE", code, item, words)] for code, items in row["evidence"].items() for item in items]
+    asked = words("lookup.asked_of", brokers=words("comma").join(row["asked"]) or words("lookup.nobody"))
+    return tag(
+        "div",
+        tag(
+            "details",
+            tag("summary", words("lookup.evidence", n=len(facts))),
+            table([Column("text", words("lookup.fact"))], facts, words("lookup.fact")) if facts else None,
+            tag("p", asked, class_="mq-faint"),
+            open=not row["found"],
+        ),
+        class_="mq-plain",
+    )
+
+
+def core(part: str, code: str, values: Mapping[str, Any], words: Words) -> str:
+    """A sentence of the core's look-ups in the reader's language."""
+    return say(getattr(chinese if words.lang == "zh" else english, part)[code], values)
+
+
+def relation(copy: dict[str, Any], words: Words) -> str:
+    """What a copy is among the others."""
+    group = str(copy["topic"]).partition("%")[2].partition("%")[2]
+    return core("RELATIONS", copy["relation"], {"group": group}, words)
+
+
+def takeaway(answers: Answers, words: Words) -> None:
+    """The answers as JSON Lines, as the command line prints them."""
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in answers.rows)
+    download(words("lookup.json"), lines.encode(), "lookup.jsonl", key="lookup-json", mime="application/x-ndjson")

@@ -1,0 +1,198 @@
+"""A stored record as people read it: both ids, times, place, properties, body; copies on one line of time."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from idcore.ids.clock import from_ms
+from idcore.ids.model import OffsetId
+from idcore.message import flags
+from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.text import Words
+from pages.parts.view import View
+from pages.parts.widgets import href
+
+Row = Mapping[str, Any]
+TEXT_SHOWN, HEX_SHOWN, PROPERTY_SHOWN = 8_000, 512, 2_000
+_LATEST_MS = 1 << 45  # beyond it (year 3084) the field holds no time
+
+
+def moment(milliseconds: Any) -> datetime | None:
+    """A timestamp of a record; None where the field holds no time."""
+    return from_ms(int(milliseconds)) if 0 < int(milliseconds) < _LATEST_MS else None
+
+
+def span(milliseconds: int, words: Words) -> str:
+    """A difference of two times, signed and short."""
+    sign = "−" if milliseconds < 0 else "+"
+    size = abs(milliseconds)
+    text = f"{size:,} ms" if size < 10_000 else words.duration(size / 1000)
+    return f"{sign}{text}"
+
+
+def card(row: Row, view: View, relation: str = "") -> Html:
+    """One record, whole."""
+    words = view.words
+    head = [tag("strong", row["topic"], class_="mq-mono")]
+    if relation:
+        head.append(tag("span", relation, class_="mq-sure mq-faint"))
+    return tag(
+        "div",
+        tag("div", *head, class_="mq-title"),
+        tag("dl", *(part for name, value in facts(row, view) for part in _pair(name, value)), class_="mq-facts"),
+        fold(words("record.properties", n=f"{len(row['properties_raw']):,}"), properties(row, words)),
+        *body(row, words),
+        class_="mq-card",
+    )
+
+
+def facts(row: Row, view: View) -> Iterable[tuple[str, Any]]:
+    """Where it lies, both ids, when it was born and stored."""
+    words = view.words
+    none = tag("span", words("record.no_msg_id"), class_="mq-faint")
+    yield "msgId", _anatomy(row["msg_id"]) if row["msg_id"] else none
+    yield "offsetMsgId", _anatomy(row["offset_msg_id"])
+    queue = words("record.queue_place", queue=row["queue_id"], offset=f"{row['queue_offset']:,}")
+    if row.get("broker"):
+        queue += f" · {row['broker']}"
+    yield words("record.queue"), queue
+    offset = int(row["commit_log_offset"])
+    segment = OffsetId.from_hex(row["offset_msg_id"])
+    place = tag("span", f"{segment.segment()} + {segment.position():,}", class_="mq-faint mq-mono")
+    yield words("record.log"), join([f"{offset:,}", place], " ")
+    yield words("record.size"), words.bytes(int(row["store_size"]))
+    born, stored = moment(row["born_timestamp"]), moment(row["store_timestamp"])
+    yield words("record.born"), _at(born, row["born_host"], "", view)
+    late = span(int(row["store_timestamp"]) - int(row["born_timestamp"]), words) if born and stored else ""
+    yield words("record.stored"), _at(stored, row["store_host"], late, view)
+    bits = flags.describe(int(row["sys_flag"]))
+    if bits or row["flag"]:
+        yield words("record.flags"), ", ".join([*bits, *([f"flag {row['flag']}"] if row["flag"] else [])])
+    if row["reconsume_times"]:
+        yield words("record.reconsumed"), f"{row['reconsume_times']:,}"
+    if row["prepared_transaction_offset"]:
+        yield words("record.prepared"), f"{row['prepared_transaction_offset']:,}"
+    if row.get("batch"):
+        yield words("record.batch"), words("record.in_batch")
+    if not row["body_crc_ok"]:
+        yield words("record.crc"), tag("span", words("record.crc_wrong"), class_="mq-error")
+    unit = row.get("queue_unit")
+    if unit is not None:
+        key = "record.unit_agrees" if unit["agrees"] else "record.unit_differs"
+        yield words("record.unit"), words(key, offset=f"{unit['physical_offset']:,}", size=f"{unit['size']:,}")
+
+
+def _anatomy(text: str) -> Html:
+    return link(tag("span", text, class_="mq-mono"), href("anatomy", id=text))
+
+
+def _at(at: datetime | None, host: str, more: str, view: View) -> Html:
+    parts: list[Any] = [tag("span", view.full(at) if at else "–", class_="mq-mono")]
+    parts += [tag("span", text, class_="mq-faint") for text in (more, host) if text]
+    return join(parts, " ")
+
+
+def _pair(name: str, value: Any) -> tuple[Html, Html]:
+    return tag("dt", name), tag("dd", value)
+
+
+def fold(label: str, *inside: Html) -> Html:
+    """Something that opens."""
+    return tag("details", tag("summary", label), *inside)
+
+
+def properties(row: Row, words: Words) -> Html:
+    """All properties as they are stored; of a name that stands twice the last wins, as in Java."""
+    rows = [[name, "" if value is None else _short(value, PROPERTY_SHOWN)] for name, value in row["properties_raw"]]
+    columns = [Column("name", words("record.name"), mono=True), Column("value", words("record.value"), mono=True)]
+    return table(columns, rows, words("record.properties", n=f"{len(rows):,}"))
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most] + "…"
+
+
+def body(row: Row, words: Words) -> Iterable[Html]:
+    """The body as text, JSON where it is JSON, and hex; cut where the page ends, and said so."""
+    if row.get("body") is None:
+        why = row.get("body_withheld") or "no_text"
+        yield tag("p", words(f"record.withheld_{why}", size=words.bytes(row.get("body_size") or 0)), class_="mq-faint")
+        return
+    raw = base64.b64decode(row["body"])
+    size = words.bytes(int(row.get("body_size") or len(raw)))
+    if row.get("body_problem"):
+        yield tag("p", words("record.body_problem", problem=row["body_problem"]), class_="mq-warning")
+    if row.get("body_withheld"):
+        yield tag("p", words(f"record.withheld_{row['body_withheld']}", size=size), class_="mq-faint")
+    text = row["body_text"]
+    pretty = as_json(text) if text else None
+    if pretty is not None:
+        yield fold(words("record.body_json", size=size), _code(pretty, words))
+    if text is not None:
+        yield fold(words("record.body_text", size=size), _code(text, words))
+    yield fold(words("record.body_hex", size=size), _code(hex_dump(raw), words))
+
+
+def _code(text: str, words: Words) -> Html:
+    shown = tag("pre", text[:TEXT_SHOWN], class_="mq-body")
+    if len(text) <= TEXT_SHOWN:
+        return shown
+    return join([shown, tag("p", words("record.cut", n=f"{TEXT_SHOWN:,}", of=f"{len(text):,}"), class_="mq-faint")])
+
+
+def as_json(text: str) -> str | None:
+    """JSON set out in lines; None where the text is none."""
+    if text[:1] not in "{[":
+        return None
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        return None
+
+
+def hex_dump(raw: bytes) -> str:
+    """Sixteen bytes a line with their place and their characters."""
+    lines = []
+    for start in range(0, min(len(raw), HEX_SHOWN), 16):
+        part = raw[start : start + 16]
+        shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        lines.append(f"{start:08x}  {part.hex(' '):<47}  {shown}")
+    if len(raw) > HEX_SHOWN:
+        lines.append(f"{HEX_SHOWN:08x}  … {len(raw) - HEX_SHOWN:,}")
+    return "\n".join(lines)
+
+
+def copies(rows: Sequence[Row], relations: Sequence[str], view: View) -> Html:
+    """All copies on one line of time, the earliest first, with the distance from it."""
+    words = view.words
+    stored = [(row["store_timestamp"], row["commit_log_offset"], place) for place, row in enumerate(rows)]
+    order = [place for _, _, place in sorted(stored)]
+    first = int(rows[order[0]]["store_timestamp"])
+    made = []
+    for place in order:
+        row = rows[place]
+        at = moment(row["store_timestamp"])
+        distance = timedelta(milliseconds=int(row["store_timestamp"]) - first)
+        made.append(
+            [
+                view.full(at) if at else "–",
+                span(int(distance.total_seconds() * 1000), words) if distance else "",
+                row["topic"],
+                row["store_host"],
+                f"{row['commit_log_offset']:,}",
+                relations[place],
+            ]
+        )
+    columns = [
+        Column("at", words("record.stored"), mono=True),
+        Column("later", words("record.later"), mono=True, right=True),
+        Column("topic", words("record.topic"), mono=True),
+        Column("host", words("record.broker"), mono=True, role="broker"),
+        Column("offset", words("record.log"), mono=True, right=True, role="offset"),
+        Column("relation", words("record.relation")),
+    ]
+    return table(columns, made, words("record.copies"))

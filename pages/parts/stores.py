@@ -1,0 +1,278 @@
+"""A store folder on a page: which one, what it holds, a record with its bytes. Opens nothing for writing."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from idcore.ids import Clock
+from idcore.message.record import parts
+from idcore.store import Lookup, StoreFolder
+from idcore.store.commitlog import Stored
+from idcore.store.words import REASONS, say
+from pages.parts import records, roles, scans
+from pages.parts import text_zh_lookup as chinese
+from pages.parts.diagnosis import upper
+from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.text import Words
+from pages.parts.view import View
+from pages.parts.widgets import href
+from pages.parts.widgets import show as show_html
+
+MOST_ROWS = 200
+RULER_BYTES = 64  # of a stretch: of a longer one the beginning is shown
+MOST_KEPT = 4  # uploads of this server, the latest
+_NAME_DIGITS = 20
+Overview = Mapping[str, Any]
+
+
+def choose(words: Words) -> Path | None:
+    """The folder to look into: one below what the operator allows, or an uploaded commit log file."""
+    roots = [root for root in scans.allowed_roots() if isinstance(root, Path)]
+    query, state = st.query_params, st.session_state
+    left, right = st.columns(2, gap="large")
+    with left:
+        if roots:
+            state.setdefault("store_folder", query.get("store", ""))
+            path = st.text_input(words("store.folder"), key="store_folder", placeholder=str(roots[0]))
+        else:
+            path = ""
+            st.markdown(words("store.off"))
+    with right:
+        uploaded = st.file_uploader(words("store.upload"), key="store_files", accept_multiple_files=True)
+    if path:
+        try:
+            real = scans.allowed(path)
+        except PermissionError:
+            st.error(words("store.not_allowed"), icon=":material/error:")
+            return None
+        if isinstance(real, Path):
+            query["store"] = path
+            return real
+        st.error(words("store.no_uri"), icon=":material/error:")
+    query.pop("store", None)
+    return _kept(uploaded, words) if uploaded else None
+
+
+def _kept(uploaded: Iterable[Any], words: Words) -> Path | None:
+    """Uploaded commit log files in a folder of their own; a name that is no offset cannot be placed."""
+    pieces = []
+    for file in uploaded:
+        name = Path(str(file.name)).name
+        if len(name) != _NAME_DIGITS or not name.isascii() or not name.isdigit():
+            st.error(words("store.odd_name", name=name), icon=":material/error:")
+            return None
+        digest = hashlib.sha256(file.getvalue()).hexdigest()
+        pieces.append((name, digest, file))
+    key = hashlib.sha256(repr(sorted((name, digest) for name, digest, _ in pieces)).encode()).hexdigest()
+    folders = _uploads()
+    if key not in folders:
+        while len(folders) >= MOST_KEPT:
+            folders.pop(next(iter(folders))).cleanup()
+        made = tempfile.TemporaryDirectory(prefix="idcore-store-", ignore_cleanup_errors=True)
+        log = Path(made.name) / "commitlog"
+        log.mkdir()
+        for name, _, file in pieces:
+            (log / name).write_bytes(file.getvalue())
+        folders[key] = made
+    return Path(folders[key].name)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _uploads() -> dict[str, tempfile.TemporaryDirectory[str]]:
+    return {}
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[StoreFolder]:
+    """The folder, and its files closed again."""
+    with StoreFolder(folder) as store:
+        yield store
+
+
+def overview(store: StoreFolder) -> Overview:
+    """What the folder holds, without reading every record."""
+    return store.overview()
+
+
+def sentence(made: Overview, view: View) -> str:
+    """Files, bytes, topics, times."""
+    words = view.words
+    first, last = (records.moment(made[f"{end}_store_timestamp"] or 0) for end in ("first", "last"))
+    text = words(
+        "store.said",
+        files=words.count("file", len(made["files"])),
+        bytes=words.bytes(made["bytes"]),
+        topics=words.count("topic", len(made["topics"])),
+        messages=words.count("message", sum(topic["messages"] for topic in made["topics"])),
+    )
+    if first and last:
+        text += words("store.span", first=view.full(first), last=view.full(last))
+    return text + words("stop")
+
+
+def box(words: Words) -> str:
+    """The id, key or offset that is asked for; it is part of the address."""
+    state, query = st.session_state, st.query_params
+    state.setdefault("store_id", query.get("id", ""))
+    asked = st.text_input(words("store.box"), key="store_id", placeholder=words("store.placeholder"))
+    if asked:
+        query["id"] = asked.strip()
+    else:
+        query.pop("id", None)
+    return (asked or "").strip()
+
+
+def answer(store: StoreFolder, asked: str, view: View) -> None:
+    """The records of an id, or of a bare offset; or why there is none."""
+    words = view.words
+    if asked.isascii() and asked.isdigit() and len(asked) <= 19:
+        outcome = store.log.look(int(asked))
+        if isinstance(outcome, Stored):
+            record(store, outcome, view)
+        else:
+            missed(outcome.reason, outcome.evidence, words)
+        return
+    found = Lookup(store, Clock(view.now(), view.zone, "assumed")).view(asked)
+    if not found.found:
+        missed(str(found.reason), found.evidence, words)
+        return
+    if found.reason:
+        st.info(reason(found.reason, found.evidence, words), icon=":material/info:")
+    rows = found.copies
+    if len(rows) > 1:
+        show_html(records.copies(rows, [""] * len(rows), view))
+    for row in rows:
+        outcome = store.log.look(int(row["commit_log_offset"]))
+        if isinstance(outcome, Stored):
+            record(store, outcome, view, row)
+
+
+def missed(code: str, evidence: Mapping[str, Any], words: Words) -> None:
+    """Why it is not there, in a sentence with its figures."""
+    st.warning(reason(code, evidence, words), icon=":material/search_off:")
+    rows = [[name.replace("_", " "), _plain(value)] for name, value in evidence.items()]
+    if rows:
+        columns = [Column("name", words("record.name")), Column("value", words("record.value"), mono=True)]
+        show_html(table(columns, rows, words("lookup.fact")))
+
+
+def reason(code: str, evidence: Mapping[str, Any], words: Words) -> str:
+    """Why a record is not there, or why the index does not lead to it, in the reader's language."""
+    return upper(say(code, evidence, chinese.STORE if words.lang == "zh" else REASONS)) + words("stop")
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return str(value)
+    return f"{value:,}"
+
+
+def record(store: StoreFolder, stored: Stored, view: View, row: Mapping[str, Any] | None = None) -> None:
+    """A record whole: its card, its bytes under a ruler, the ones before and after it."""
+    from idcore.store.lookup import row_of
+
+    words = view.words
+    show_html(records.card(row or row_of(stored, store), view))
+    show_html(records.fold(words("store.bytes", n=f"{stored.record.size:,}"), ruler(stored)))
+    before, after = store.log.next_to(stored)
+    folder = st.query_params.get("store")
+    links = [
+        link(words(key, offset=f"{other.offset:,}"), href("store", store=folder, id=str(other.offset)))
+        for key, other in (("store.before", before), ("store.after", after))
+        if other is not None and folder
+    ]
+    if links:
+        show_html(tag("p", join(links, " · "), class_="mq-small"))
+
+
+_ROLES = {
+    "body": "uniq", "topic": "client", "properties": "time", "born_ip": "host", "born_port": "host",
+    "store_ip": "broker", "store_port": "broker", "physical_offset": "offset", "queue_offset": "counter",
+    "born_timestamp": "time", "store_timestamp": "time", "queue_id": "counter",
+}  # fmt: skip
+
+
+def ruler(stored: Stored) -> Html:
+    """Every stretch of the record: its name, where it stands, its bytes."""
+    raw = bytes(stored.record)
+    spans = []
+    for part in parts(stored.record):
+        if part.start == part.stop:
+            continue
+        piece = raw[part.start : part.stop]
+        shown = piece[:RULER_BYTES].hex(" ") + (" …" if len(piece) > RULER_BYTES else "")
+        role = _ROLES.get(part.name, "loader")
+        spans.append(
+            tag(
+                "div",
+                tag("span", shown, class_="mq-hex mq-mono mq-wrap"),
+                tag("span", f"{part.name.replace('_', ' ')} · {part.start:,}–{part.stop - 1:,}", class_="mq-label"),
+                class_="mq-span",
+                style=f"--c: var(--role-{role if role in roles.ROLES else 'loader'})",
+            )
+        )
+    return tag("div", *spans, class_="mq-ruler")
+
+
+def files(made: Overview, view: View) -> None:
+    """The commit log files, oldest first, holes between them said."""
+    words = view.words
+    columns = [
+        Column("file", words("col.segment"), mono=True),
+        Column("bytes", words("store.bytes_head"), right=True),
+        Column("disk", words("store.on_disk"), right=True),
+        Column("used", words("store.used"), right=True),
+    ]
+    rows = [
+        [file["file"], f"{file['bytes']:,}", f"{file['on_disk']:,}", f"{file['used']:,}"]
+        for file in made["files"][:MOST_ROWS]
+    ]
+    show_html(table(columns, rows, words("store.files")))
+    for hole in made["holes"]:
+        text = words("store.hole", first=f"{hole['first']:,}", last=f"{hole['last']:,}")
+        show_html(tag("p", text, class_="mq-warning mq-note"))
+
+
+def topics(made: Overview, words: Words) -> None:
+    """Topics with their queues; those of the system last."""
+    if not made["topics"]:
+        st.caption(words("store.no_topics"))
+        return
+    columns = [
+        Column("topic", words("record.topic"), mono=True, wide=True),
+        Column("queues", words("store.queues"), right=True),
+        Column("messages", words("store.messages"), right=True),
+        Column("ranges", words("store.ranges"), mono=True, wide=True),
+    ]
+    rows = []
+    for topic in made["topics"][:MOST_ROWS]:
+        ranges = ", ".join(f"{queue['queue_id']}: {queue['first']:,}–{queue['end']:,}" for queue in topic["queues"])
+        rows.append([topic["topic"], f"{len(topic['queues']):,}", f"{topic['messages']:,}", ranges])
+    show_html(table(columns, rows, words("store.topics")))
+
+
+def notes(made: Overview, view: View) -> list[str]:
+    """What is odd about the folder, and what was cut on this page."""
+    words = view.words
+    lines = [words("store.aborted")] if made["aborted"] else []
+    if made["checkpoint"]:
+        flushed = records.moment(made["checkpoint"]["physical_timestamp"])
+        lines.append(words("store.checkpoint", at=view.full(flushed) if flushed else "–"))
+    lines += [words("store.overlap", file=item["file"]) for item in made["overlaps"]]
+    if made["index"]:
+        entries = sum(file["entries"] for file in made["index"])
+        lines.append(words("store.index", files=words.count("file", len(made["index"])), entries=f"{entries:,}"))
+    else:
+        lines.append(words("store.no_index"))
+    lines += [words("store.stranger", name=name) for name in made["strangers"][:10]]
+    for key in ("files", "topics"):
+        if len(made[key]) > MOST_ROWS:
+            lines.append(words("store.cut", n=f"{MOST_ROWS:,}", of=f"{len(made[key]):,}"))
+    return lines

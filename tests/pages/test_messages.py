@@ -1,0 +1,154 @@
+"""The pages of messages: a real store folder, and look-ups whose answers hold its real records. Nobody is dialled."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore.lookup import Answer, Copy, Evidence
+from idcore.lookup import words as english
+from idcore.remoting.profile import from_file
+from idcore.store import CommitLog, Stored
+from idcore.store.words import REASONS
+from pages.parts import lookups, records, text_zh_lookup
+from tests.pages.test_pages import press, shown
+
+Open = Callable[..., AppTest]
+VECTORS = Path(__file__).resolve().parents[1] / "vectors"
+SECOND = "CB0071156B7B4E0E2F2A691B8D7D0001"  # the second record of the store, at offset 246
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("store")
+    with tarfile.open(VECTORS / "store.tar.gz") as tar:
+        tar.extractall(folder, filter="data")
+    return folder / "store"
+
+
+@pytest.fixture
+def open_store(store: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> Open:
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(store.parent))
+    return lambda **query: open_page("store", store=str(store), **query)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_store_says_what_it_holds(open_store: Open, lang: str) -> None:
+    app = open_store(lang=lang)
+    assert not app.exception and not app.error
+    text = shown(app)
+    assert "VectorTopic" in text and "00000000000001048576" in text and "1,048,576" in text
+
+
+@pytest.mark.parametrize("asked", [SECOND, "7F0000010000559700000000000000F6", "246"])
+def test_a_record_is_found_by_either_id_and_by_its_offset(open_store: Open, asked: str) -> None:
+    app = open_store(id=asked)
+    text = shown(app)
+    assert not app.exception
+    assert SECOND in text and "plain message 1 of prodA" in text
+    assert "id=583" in text and "id=0" in text, "the neighbours are linked"
+    assert "store ip" in text and "physical offset" in text, "the ruler names every field"
+
+
+def test_an_offset_inside_a_record_is_said_to_be_one(open_store: Open) -> None:
+    assert "byte 100 (field body) of the record that begins at 0" in open_store(id="100").warning[0].value
+    assert "第 100 字节" in open_store(id="100", lang="zh").warning[0].value
+
+
+@pytest.mark.parametrize("path", ["/etc", "../..", "s3://bucket/store"])
+def test_a_folder_that_was_not_opened_is_not_read(
+    open_page: Open, store: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(store))
+    app = open_page("store", store=path)
+    assert app.error and "00000000000000000000" not in shown(app)
+
+
+def test_without_allowed_folders_only_uploads_are_offered(open_page: Open) -> None:
+    app = open_page("store")
+    assert not app.text_input and "IDCORE_ALLOWED_PATHS" in shown(app)
+
+
+def test_look_ups_are_off_until_a_cluster_is_configured(open_page: Open, tmp_path: Path) -> None:
+    app = open_page("lookup")
+    assert not app.exception and not app.text_area and lookups.EXAMPLE.strip() in app.code[0].value.strip()
+    path = tmp_path / "clusters.toml"
+    path.write_text(lookups.EXAMPLE)
+    assert list(from_file(path, {})) == ["production"], "the example on the page is no profile"
+
+
+class Answering:
+    """A desk that answers from the real store, and remembers who asked what."""
+
+    def __init__(self, log: CommitLog) -> None:
+        found = [item for item in log.walk() if isinstance(item, Stored)]
+        self.by_id = {item.record.uniq_id: item.record for item in found}
+        self.asked: list[tuple[list[str], str | None, str]] = []
+
+    def look_up(self, ids: list[str], topic: str | None, user: str) -> Iterator[Answer]:
+        self.asked.append((ids, topic, user))
+        for text in ids:
+            if text in self.by_id:
+                copies = (Copy(self.by_id[text], "broker-a"), Copy(self.by_id[text], "broker-b", "retry", "g"))
+                yield Answer(text, copies, None, (), ("127.0.0.1:10911",))
+            else:
+                evidence = (Evidence.of("clock", broker="broker-a", clock="09:00", here="10:00"),)
+                yield Answer(text, (), "clock_behind", evidence, ("127.0.0.1:10911",))
+
+
+@pytest.fixture
+def desk(store: Path, monkeypatch: pytest.MonkeyPatch) -> Answering:
+    made = Answering(CommitLog(store / "commitlog"))
+    monkeypatch.setenv("IDCORE_NAMESRV", "127.0.0.1:1")
+    monkeypatch.setattr(lookups, "_desk", lambda *_: made)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("lang", "button", "reason"), [("en", "Look up", "clock is behind"), ("zh", "查询", "时钟慢了")]
+)
+def test_a_link_fills_the_box_and_only_a_click_asks(
+    open_page: Open, desk: Answering, lang: str, button: str, reason: str
+) -> None:
+    app = open_page("lookup", id=f"{SECOND},0A0000070D5818B4AAC2000F42400064", topic="VectorTopic", lang=lang)
+    assert not app.exception and desk.asked == []
+    press(app, button)
+    assert not app.exception
+    assert [(len(ids), topic) for ids, topic, _ in desk.asked] == [(2, "VectorTopic")]
+    text = shown(app)
+    assert "plain message 1 of prodA" in text and reason in text
+    assert f"{SECOND},0A0000070D5818B4AAC2000F42400064" in str(app.query_params["id"])
+
+
+def test_the_chinese_says_all_that_the_english_says() -> None:
+    for name in ("REASONS", "ADVICE", "EVIDENCE", "RELATIONS"):
+        assert getattr(text_zh_lookup, name).keys() == getattr(english, name).keys(), name
+        for code, sentence in getattr(english, name).items():
+            assert fields(getattr(text_zh_lookup, name)[code]) == fields(sentence), (name, code)
+    assert text_zh_lookup.STORE.keys() == REASONS.keys()
+
+
+def fields(template: str) -> set[str]:
+    from string import Formatter
+
+    return {name for _, name, _, _ in Formatter().parse(template) if name}
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        ({"body": None, "body_withheld": "switched_off", "body_size": 5}, "operator has switched bodies off"),
+        ({"body": "PGI+", "body_text": "<b>", "body_withheld": None}, "&lt;b&gt;"),
+        ({"body": "eyJhIjogMX0=", "body_text": '{"a": 1}', "body_withheld": None}, "&quot;a&quot;: 1"),
+        ({"body": "AAEC", "body_text": None, "body_withheld": None}, "00 01 02"),
+    ],
+)
+def test_bodies_are_shown_as_they_may_be_and_escaped(row: dict[str, Any], text: str) -> None:
+    from pages.parts.text import words
+
+    assert text in "".join(records.body(row, words("en")))
