@@ -67,6 +67,7 @@ WORDS: dict[str, str] = {
     "run.download": "Download all",
     "run.same": "{names} hold the same content, so their ids are counted more than once.",
     "run.case_any": "Ids whose letters are all lower case are read as upper case, as chosen.",
+    "run.zones": "The processes ran in {n} zones ({names}); the table of processes has the zone of each, and where it is from.",
     "run.zone_born": "Ids are dated in the zone {zone}, which the lines tell, in the newest month up to {at}.",
     "run.zone_given": "Ids are dated in the zone {zone}, as chosen, in the newest month up to {at} that fits.",
     "run.zone_assumed": "Ids are dated in an assumed zone, {zone}, in the newest month up to {at} that fits.",

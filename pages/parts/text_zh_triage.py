@@ -67,6 +67,7 @@ WORDS: dict[str, str] = {
     "run.download": "全部下载",
     "run.same": "{names}内容相同，其中的 ID 被重复计数。",
     "run.case_any": "按选择，字母全小写的 ID 也按大写读取。",
+    "run.zones": "各进程分属 {n} 个时区（{names}）；进程表列出每个进程的时区及其来源。",
     "run.zone_born": "日志行给出时区 {zone}；ID 按此时区、{at} 之前最近一个说得通的月份推算。",
     "run.zone_given": "ID 按你选择的时区 {zone}、{at} 之前最近一个说得通的月份推算。",
     "run.zone_assumed": "ID 按假定的时区 {zone}、{at} 之前最近一个说得通的月份推算。",

@@ -136,7 +136,11 @@ def notes(run: Run, shown: View) -> list[str]:
     summary = run.summary or {}
     lines = []
     assumed = summary.get("assumed") or run.options
-    if assumed.get("zone"):
+    processes = cache.frame(run, "processes")
+    zones = sorted(set(processes["zone"].dropna()) - {""}) if "zone" in processes else []
+    if len(zones) > 1:  # one zone for all would be wrong for some
+        lines.append(words("run.zones", n=len(zones), names=words("comma").join(zones[:6])))
+    elif assumed.get("zone"):
         key = f"run.zone_{assumed.get('zone_source') or 'assumed'}"
         lines.append(
             words(

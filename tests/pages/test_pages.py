@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.pages import example_run
 from tests.pages.conftest import make_run
 
 Open = Callable[..., AppTest]
@@ -219,6 +221,23 @@ def test_a_title_is_told_in_the_reader_s_language(open_page: Open, tmp_path: Pat
     assert f"{ids:,} ids from 3 lines" in shown(open_page("runs")), "counted by the scan, not by what was read at once"
     assert f"3 行中的 {ids:,} 个 ID" in shown(open_page("runs", lang="zh"))
     assert f"3 行中的 {ids:,} 个 ID" in shown(open_page("producers", lang="zh", run=folder.name))
+
+
+def test_processes_of_several_zones_are_shown_with_their_own(open_page: Open, tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "runs")
+    assert "Zone from" not in shown(open_page("producers", run=folder.name))
+    made = example_run.tables()
+    processes = made["processes"]
+    processes["zone"] = ["+08:00", "-05:00", *[None] * (len(processes) - 2)]
+    processes["zone_source"] = ["born", "prefix", *["assumed"] * (len(processes) - 2)]
+    processes["month"] = "2026-11"
+    other = tmp_path / "runs" / "20261121-015501-a1b2c4"
+    shutil.copytree(folder, other)
+    example_run.write(other, made)
+    page = shown(open_page("producers", run=other.name))
+    assert "The processes ran in 2 zones (+08:00, -05:00)" in page and "Ids are dated in" not in page
+    for said in ("Zone from", "bornTimestamp", "start of the line", "assumed", "2026-11"):
+        assert said in page
 
 
 def test_the_same_content_twice_is_noted_beside_the_figures(open_page: Open, tmp_path: Path) -> None:
