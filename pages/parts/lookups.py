@@ -15,7 +15,7 @@ import streamlit as st
 from idcore.ids.find import find
 from idcore.ids.identify import identify
 from idcore.ids.words import say
-from idcore.lookup import Answer, Desk, Moment
+from idcore.lookup import NO_VERDICT, Answer, Desk, Moment
 from idcore.lookup import words as english
 from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.cluster import Cluster
@@ -167,6 +167,8 @@ def show(row: dict[str, Any], view: View) -> None:
     relations = [relation(copy, words) for copy in row["copies"]]
     with st.container(border=True):
         mark, role = ("lookup.found", "info") if row["found"] else ("lookup.missed", "warning")
+        if not row["found"] and row["reason"] in NO_VERDICT:
+            mark = "lookup.no_verdict"  # who could have it was not asked, or did not answer
         severity = tag("span", words(mark), class_=f"mq-severity mq-{role}")
         show_html(
             tag("div", severity, tag("strong", row["id"] or "–", class_="mq-mono mq-subject"), class_="mq-finding")
@@ -188,12 +190,14 @@ def rests_on(row: dict[str, Any], words: Words) -> Html:
     """The evidence as a small table, and who was asked; open where there is no message."""
     facts = [[core("EVIDENCE", code, item, words)] for code, items in row["evidence"].items() for item in items]
     asked = words("lookup.asked_of", brokers=words("comma").join(row["asked"]) or words("lookup.nobody"))
+    if not facts:
+        return tag("p", asked, class_="mq-faint mq-note")
     return tag(
         "div",
         tag(
             "details",
             tag("summary", words("lookup.evidence", n=len(facts))),
-            table([Column("text", words("lookup.fact"))], facts, words("lookup.fact")) if facts else None,
+            table([Column("text", words("lookup.fact"))], facts, words("lookup.fact")),
             tag("p", asked, class_="mq-faint"),
             open=not row["found"],
         ),

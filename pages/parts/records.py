@@ -61,8 +61,8 @@ def facts(row: Row, view: View) -> Iterable[tuple[str, Any]]:
         queue += f" · {row['broker']}"
     yield words("record.queue"), queue
     offset = int(row["commit_log_offset"])
-    segment = OffsetId.from_hex(row["offset_msg_id"])
-    place = tag("span", f"{segment.segment()} + {segment.position():,}", class_="mq-faint mq-mono")
+    file = row.get("file") or OffsetId.from_hex(row["offset_msg_id"]).segment()
+    place = tag("span", f"{file} + {offset - int(file):,}", class_="mq-faint mq-mono")
     yield words("record.log"), join([f"{offset:,}", place], " ")
     yield words("record.size"), words.bytes(int(row["store_size"]))
     born, stored = moment(row["born_timestamp"]), moment(row["store_timestamp"])

@@ -27,6 +27,7 @@ WORDS: dict[str, str] = {
     "lookup.said": "**{found}** of {ids} found in {cluster}.",
     "lookup.found": "Found",
     "lookup.missed": "Not found",
+    "lookup.no_verdict": "No verdict",
     "lookup.next": "Next:",
     "lookup.evidence": "What this rests on ({n})",
     "lookup.fact": "Evidence",

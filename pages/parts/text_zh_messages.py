@@ -21,6 +21,7 @@ WORDS: dict[str, str] = {
     "lookup.said": "在 {cluster} 中查询 {ids}，找到 **{found}** 个。",
     "lookup.found": "已找到",
     "lookup.missed": "未找到",
+    "lookup.no_verdict": "没有定论",
     "lookup.next": "下一步：",
     "lookup.evidence": "依据（{n}）",
     "lookup.fact": "证据",
