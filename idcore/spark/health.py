@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from idcore.errors import IdError
@@ -73,10 +75,17 @@ def forget(spark: SparkSession) -> None:
 
 
 def quieten(spark: SparkSession) -> None:
-    """PySpark's accumulator server prints a traceback when Java goes; the job that failed says it in words."""
+    """When Java goes, PySpark and py4j print tracebacks; the job that failed says it in words."""
     server: Any = getattr(spark.sparkContext, "_accumulatorServer", None)
     if server is not None:
         server.handle_error = lambda *_: None
+    root = logging.getLogger()
+    if _not_of_py4j not in root.filters:
+        root.addFilter(_not_of_py4j)
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts
 
 
 def refuse_gone(spark: SparkSession, error: Exception) -> None:
