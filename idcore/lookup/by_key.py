@@ -9,7 +9,7 @@ from idcore.errors import IdError
 from idcore.lookup.notes import Notes
 from idcore.message import Record, decode_records
 from idcore.message.row import has_key
-from idcore.remoting.errors import RemotingError
+from idcore.remoting.errors import RemotingError, Unreachable
 from idcore.remoting.guard import Member
 from idcore.remoting.requests import Query, Route
 
@@ -95,6 +95,9 @@ class Search:
                 notes.fail(answer)
             elif answer:
                 found += [(record, member.registered) for record in self._records(answer, question, member)]
+        if not found and member is not members[0]:
+            why = "it was down, and its slave, which may lag behind, has nothing"
+            notes.fail(Unreachable.at(members[0].registered, why))
         return found
 
     def _records(self, raw: bytes, question: Query, member: Member) -> list[Record]:

@@ -15,7 +15,7 @@ from idcore.lookup.by_key import Found, Progress, Search
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.lookup.model import Answer
 from idcore.lookup.notes import Notes, instant
-from idcore.lookup.probe import index_knows, probe
+from idcore.lookup.probe import count_messages, index_knows, probe
 from idcore.message import Record
 from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.cluster import Cluster
@@ -303,6 +303,8 @@ class _LookUp:
         if best is None:
             notes.add("key_tried")
             return [], "not_an_id"
+        if self.topic:
+            count_messages(self.topic, notes)
         reason = self._by_time()
         if reason != "unknown":
             return [], reason

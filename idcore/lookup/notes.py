@@ -16,7 +16,10 @@ from idcore.remoting.requests import BrokerState, RuntimeInfo
 
 def instant(milliseconds: int) -> str:
     """An instant as evidence shows it: UTC, to the millisecond."""
-    return from_ms(milliseconds, UTC).isoformat(timespec="milliseconds")
+    try:
+        return from_ms(milliseconds, UTC).isoformat(timespec="milliseconds")
+    except (OverflowError, ValueError):
+        return f"{milliseconds} ms after 1970"  # what a broker says need not be a time that there is
 
 
 class Notes:

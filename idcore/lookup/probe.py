@@ -12,12 +12,13 @@ from idcore.message import Record, decode_record
 from idcore.message.row import has_key
 from idcore.remoting.errors import RemotingError
 from idcore.remoting.guard import Member
-from idcore.remoting.requests import QueueAt, QueueSlice, View
+from idcore.remoting.requests import QueueAt, QueueEnd, QueueMax, QueueSlice, View
 
 # How far around the id's own time, and how many records of each queue.
 _BEFORE_MS, _MOST_OF_A_QUEUE = 1_000, 48
 _MOST_QUEUES = 64
-_WITNESSES = 6
+# What was stored so near to the id's time shares its fate in the index.
+_WITNESSES, _BESIDE_MS = 6, 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ def probe(key: str, topic: str, sent_ms: Sequence[int], notes: Notes) -> Probed:
 
 
 def _nearest(seen: list[tuple[int, Record]]) -> tuple[Record, ...]:
-    return tuple(record for _, record in sorted(seen, key=lambda pair: pair[0])[:_WITNESSES])
+    beside = sorted((pair for pair in seen if pair[0] <= _BESIDE_MS), key=lambda pair: pair[0])
+    return tuple(record for _, record in beside[:_WITNESSES])
 
 
 def _records(member: Member, topic: str, queue: int, instant: int, notes: Notes) -> list[Record]:
@@ -77,6 +79,28 @@ def _records(member: Member, topic: str, queue: int, instant: int, notes: Notes)
         if record.physical_offset == offset:
             found.append(record)
     return found
+
+
+def count_messages(topic: str, notes: Notes) -> None:
+    """How many messages a topic holds on each broker: none at all explains much."""
+    route = notes.cluster.routes([topic])[topic]
+    brokers = notes.cluster.topology().brokers()
+    for name, queues in () if route is None else route.queues.items():
+        asked = range(min(queues, _MOST_QUEUES))
+        if name not in brokers or not asked:
+            continue
+        member = brokers[name][0]
+        try:
+            least = notes.cluster.ask_all(member, [QueueEnd(topic, queue) for queue in asked])
+            most = notes.cluster.ask_all(member, [QueueMax(topic, queue) for queue in asked])
+        except RemotingError as problem:
+            notes.add("error_answer", problem=problem.problem)
+            continue
+        ends = [
+            (low, high) for low, high in zip(least, most, strict=True) if isinstance(low, int) and isinstance(high, int)
+        ]
+        count = sum(max(0, high - low) for low, high in ends)
+        notes.add("messages", topic=topic, broker=str(member), queues=len(ends), count=count)
 
 
 def index_knows(record: Record, notes: Notes) -> bool:

@@ -71,6 +71,7 @@ EVIDENCE: dict[str, str] = {
     "index_missed": "the index does not find this record's own UNIQ_KEY",
     "id_time": "the id was made at {sent} at the latest, {zone} being the producer's zone",
     "window": "only messages stored after {begin} were asked for",
+    "messages": "{topic} holds {count} messages in {queues} queues on {broker}",
     "earliest": "the oldest message of {broker} was stored at {earliest}",
     "clock": "{broker} has {clock}, this machine {here}",
     "key_tried": "it was asked for as a key, exactly as it stands",

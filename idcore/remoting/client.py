@@ -28,7 +28,7 @@ _PORTION = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """How connections are encrypted: the context, and the name a certificate must carry (None: the address)."""
+    """How connections are encrypted: the context, and the name a certificate must carry (None: the address itself)."""
 
     context: ssl.SSLContext
     server_name: str | None = None
@@ -53,12 +53,14 @@ class Client:
         tls: Tls | None = None,
         limits: Limits | None = None,
         name: str = "",
+        host_name: Callable[[Address], str | None] = lambda address: None,
     ) -> None:
         self._may_dial = may_dial
         self._credentials = credentials
         self._tls = tls
         self._limits = limits or Limits()
         self._name = name
+        self._host_name = host_name
         self._idle: dict[Address, list[_Connection]] = {}
         self._lock = threading.Lock()
         self._closed = False
@@ -106,7 +108,11 @@ class Client:
                 return self._exchange(connection, requests)
             except Closed:
                 self._drop_idle(address)
-        return self._exchange(_Connection(address, self._tls, self._limits), requests)
+        tls = self._tls
+        if tls is not None and tls.server_name is None:
+            # Who is registered under a name has it in the certificate, too.
+            tls = Tls(tls.context, self._host_name(address))
+        return self._exchange(_Connection(address, tls, self._limits), requests)
 
     def _exchange(self, connection: _Connection, requests: Sequence[Request[T]]) -> list[T | RemotingError]:
         try:

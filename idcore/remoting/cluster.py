@@ -34,6 +34,7 @@ class Cluster:
         self._mapped = profile.mapped()
         self._may: frozenset[Address] = frozenset()
         self._servers: frozenset[Address] = frozenset()
+        self._names: dict[Address, str] = {}
         self._lock = threading.RLock()
         self._topology: tuple[float, Topology] | None = None
         self._topics: tuple[float, tuple[str, ...]] | None = None
@@ -41,7 +42,7 @@ class Cluster:
         self._down: dict[Address, tuple[float, Unreachable]] = {}
         self._good = 0
         tls = profile.tls.load() if profile.tls else None
-        self._client = Client(self._may_dial, profile.credentials, tls, profile.limits, profile.name)
+        self._client = Client(self._may_dial, profile.credentials, tls, profile.limits, profile.name, self._names.get)
 
     def __enter__(self) -> Cluster:
         return self
@@ -72,6 +73,8 @@ class Cluster:
                 failures.append(problem.problem)
                 continue
             self._servers |= frozenset(addresses)
+            if servers[place].is_name:
+                self._names |= dict.fromkeys(addresses, servers[place].host)
             for address in addresses:
                 try:
                     answers = self._client.ask_all(address, requests)
@@ -97,6 +100,7 @@ class Cluster:
                 brokers = _only(self.name_server([ClusterInfo()]))
                 found = Topology.of(self.name, brokers, self._mapped)
                 self._may = found.dialled()
+                self._names |= found.names
                 self._topology = now, found
             return self._topology[1]
 

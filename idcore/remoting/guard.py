@@ -32,34 +32,39 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """Every process that may be asked. `unresolved` names what is registered under a name that nobody knows."""
+    """Every process that may be asked, and the names some are registered under; `unresolved` says which led nowhere."""
 
     name: str
     members: tuple[Member, ...]
     mapped: Mapping[Address, tuple[Address, ...]]
+    names: Mapping[Address, str]
     unresolved: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, name: str, brokers: Iterable[BrokerEntry], address_map: Mapping[Address, Endpoint]) -> Topology:
         """From the name server's list and the profile's map; registered host names are resolved here, and only here."""
         mapped: dict[Address, tuple[Address, ...]] = {}
+        names: dict[Address, str] = {}
         unresolved: list[str] = []
         for source, target in address_map.items():
             try:
                 mapped[source] = target.resolve()
+                names |= dict.fromkeys(mapped[source], target.host) if target.is_name else {}
             except Unreachable as problem:
                 unresolved.append(problem.problem)
         members = []
         for broker in brokers:
             for number, registered in sorted(broker.addresses.items()):
                 try:
-                    known_as = Endpoint.parse(registered).resolve()
+                    endpoint = Endpoint.parse(registered)
+                    known_as = endpoint.resolve()
+                    names |= dict.fromkeys(known_as, endpoint.host) if endpoint.is_name else {}
                 except (ProfileError, Unreachable) as problem:
                     unresolved.append(f"{broker.name}: {problem.problem}")
                     continue
                 dial = tuple(dict.fromkeys(way for each in known_as for way in mapped.get(each, (each,))))
                 members.append(Member(broker.name, number, broker.cluster, registered, known_as, dial))
-        return cls(name, tuple(members), mapped, tuple(unresolved))
+        return cls(name, tuple(members), mapped, names, tuple(unresolved))
 
     def permit(self, address: Address) -> Member:
         """Who stands behind an address that came in an id; NotInTopology when nobody of this cluster does.

@@ -1,4 +1,4 @@
-"""A real name server and two real brokers on loopback: `a` wants signatures (ACL 2.0), `b` speaks TLS only."""
+"""A real name server and brokers on loopback: `a` wants signatures (ACL 2.0), `b` and its slave speak TLS only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ QUIET = '<configuration><root level="OFF"/></configuration>'
 _BROKER = """\
 brokerClusterName=TestCluster
 brokerName={name}
-brokerId=0
+brokerId={number}
+brokerRole={role}
 brokerIP1=127.0.0.1
 brokerIP2=127.0.0.1
 bindAddress=127.0.0.1
@@ -82,7 +83,7 @@ class RealCluster:
     def __init__(self, work: Path) -> None:
         self.work = work
         taken: set[int] = set()
-        self.port_a, self.port_b = free_ports(taken), free_ports(taken)
+        self.port_a, self.port_b, self.port_slave = (free_ports(taken) for _ in range(3))
         self.names = f"127.0.0.1:{self.port_a + 3}"
         self.ca = work / "cert.pem"
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -98,19 +99,26 @@ class RealCluster:
         """Speaks TLS only."""
         return f"127.0.0.1:{self.port_b}"
 
+    @property
+    def slave_b(self) -> str:
+        """Holds the log of b, and speaks TLS only."""
+        return f"127.0.0.1:{self.port_slave}"
+
     def start(self, limit: float = 90.0) -> float:
-        """Boots all three; the seconds it took until both brokers are in the routes."""
+        """Boots all of them; the seconds it took until both masters were there."""
         self._certificate()
         self._folder("names", f"listenPort={self.names.rpartition(':')[2]}\nbindAddress=127.0.0.1\n")
         user = json.dumps({"username": ACCESS, "password": SECRET})
         inner = json.dumps({"accessKey": ACCESS, "secretKey": SECRET})
-        for name, port, more in (
-            ("broker-a", self.port_a, _AUTH.format(user=user, inner=inner)),
-            ("broker-b", self.port_b, ""),
+        names = self.names.rpartition(":")[2]
+        for name, broker, number, role, port, more in (
+            ("broker-a", "broker-a", 0, "ASYNC_MASTER", self.port_a, _AUTH.format(user=user, inner=inner)),
+            ("broker-b", "broker-b", 0, "ASYNC_MASTER", self.port_b, ""),
+            ("slave-b", "broker-b", 1, "SLAVE", self.port_slave, ""),
         ):
             store = self.work / name / "store"
-            names = self.names.rpartition(":")[2]
-            self._folder(name, _BROKER.format(name=name, port=port, names=names, store=store) + more)
+            conf = _BROKER.format(name=broker, number=number, role=role, port=port, names=names, store=store)
+            self._folder(name, conf + more)
         # The log of broker b begins at 2 MiB, as if two files had been deleted: the broker itself waits a minute
         # before it deletes anything.
         log = self.work / "broker-b" / "store" / "commitlog"
@@ -118,10 +126,13 @@ class RealCluster:
         (log / f"{2 << 20:020d}").write_bytes(bytes(1 << 20))
         self._run("names", "org.apache.rocketmq.namesrv.NamesrvStartup", "permissive", "192m")
         self._wait("names", limit)
+        memory, main = "-XX:MaxDirectMemorySize=256m", "org.apache.rocketmq.broker.BrokerStartup"
         for name, mode in (("broker-a", "permissive"), ("broker-b", "enforcing")):
-            self._run(name, "org.apache.rocketmq.broker.BrokerStartup", mode, "384m", "-XX:MaxDirectMemorySize=256m")
+            self._run(name, main, mode, "384m", memory)
         for name in ("broker-a", "broker-b"):
             self._wait(name, limit)
+        # A slave that registers before its master does not learn where to copy from; it boots while others work.
+        self._run("slave-b", main, "enforcing", "384m", memory, "-Dtls.enable=true")
         return time.monotonic() - self._started
 
     def send(self, file: Path, limit: float = 120.0) -> None:

@@ -23,7 +23,7 @@ from idcore.remoting.errors import TooManyLookups
 from idcore.remoting.frame import Frame
 from idcore.remoting.profile import Profile, name_servers
 from tests.remoting.servers import Server, answer
-from tests.remoting.test_cluster import cluster_info
+from tests.remoting.test_cluster import closed, cluster_info
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CONTRACT = {
@@ -50,12 +50,15 @@ class Fake:
         self.records = list(records)
         self.raw: dict[int, bytes] = {}
         self.clock = NOW
+        self.master: str | None = None
         self.server = Server(self.handle)
 
     def handle(self, frame: Frame) -> Iterable[bytes]:
         code = frame.code
         if code == 106:
-            yield answer(frame, 0, cluster_info({"a": {0: str(self.server.address)}}))
+            number = 0 if self.master is None else 1
+            dead = {} if self.master is None else {0: self.master}
+            yield answer(frame, 0, cluster_info({"a": dead | {number: str(self.server.address)}}))
         elif code == 206:
             yield answer(frame, 0, json.dumps({"topicList": self.topics}).encode())
         elif code == 105 and frame.field("topic") in self.topics:
@@ -82,7 +85,7 @@ class Fake:
                 "bootTimestamp": str(clock), "runtime": "[ 0 days, 0 hours, 0 minutes, 0 seconds ]",
             }  # fmt: skip
             yield answer(frame, 0, json.dumps({"table": table}).encode())
-        elif code == 29:
+        elif code in (29, 30, 31):
             yield answer(frame, 0, b"", None, offset="0")
         elif code == 321:
             yield answer(frame, 0, b"")
@@ -227,6 +230,14 @@ class TestAnswers:
         monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: pytest.fail("a name service was asked"))
         for text in (str(OffsetId.of("203.0.113.7", 80, 5)), "evil.example.com:80", "localhost"):
             assert not fake.desk().one(text).found
+
+    def test_what_a_slave_does_not_have_may_be_on_its_master_that_is_down(self, fake: Fake) -> None:
+        fake.master = closed()
+        answer_ = fake.desk().one(UNIQ)
+        assert answer_.reason == "unreachable" and fake.master in str(answer_.evidence)
+        fake.records = [record("Orders", UNIQ, 0)]
+        answer_ = fake.desk().one(UNIQ)
+        assert answer_.found and "replica" in {item.code for item in answer_.evidence}
 
     def test_the_zone_of_the_reader_does_not_hide_a_message(self, fake: Fake) -> None:
         fake.records = [record("Orders", UNIQ, 0)]

@@ -212,8 +212,9 @@ class TestMisses:
         assert answer.reason == "index_lost" and "index_silent" in codes(answer)
 
     def test_unknown(self, real: Filled, desk: Desk) -> None:
-        answer = desk.one(real.of("plain", topic="Notices")[3]["msg_id"][:-4] + "FFF0")
-        assert answer.reason == "unknown" and {"topics_asked", "earliest", "id_time"} <= codes(answer)
+        answer = desk.one(real.of("plain", topic="Notices")[3]["msg_id"][:-4] + "FFF0", "Notices")
+        assert answer.reason == "unknown", texts(answer)
+        assert {"topics_asked", "earliest", "id_time", "messages"} <= codes(answer)
 
     def test_letter_case(self, real: Filled, desk: Desk) -> None:
         line = real.of("plain", topic="Orders")[0]

@@ -7,7 +7,9 @@ import time
 import pytest
 
 from idcore.lookup import Desk
-from tests.remoting.asking import desk_of, profile, texts
+from idcore.remoting.guard import Member
+from idcore.remoting.requests import RuntimeInfo
+from tests.remoting.asking import as_mqadmin, at, codes, desk_of, profile, texts
 from tests.remoting.conftest import Filled
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(240)]
@@ -31,21 +33,45 @@ class TestDamage:
             answer = desk.one(line["offset_msg_id"])
             assert (answer.found, answer.reason) == (False, reason), texts(answer)
 
-    def test_a_broker_that_is_down(self, real: Filled) -> None:
-        line = real.of("plain", topic="Notices")[0]
+    def caught_up(self, desk: Desk) -> tuple[Member, ...]:
+        """Both of broker b, once the slave has all that its master has."""
+        ends: list[int] = []
+        for _ in range(200):
+            members = desk.cluster.topology(-1).brokers()["broker-b"]
+            ends = [desk.cluster.ask(member, RuntimeInfo()).max_offset for member in members]
+            if len(members) == 2 and ends[0] == ends[1]:
+                return members
+            time.sleep(0.3)
+        raise AssertionError(f"the slave did not catch up: {ends}")
+
+    def test_a_slave_stands_in_for_its_master_and_then_nobody_does(self, real: Filled) -> None:
+        lines = real.of("plain", topic="Notices")
         knows = desk_of(profile(real))
         with knows.cluster:
-            assert knows.one(line["offset_msg_id"]).found
+            members = self.caught_up(knows)
+            assert [str(member) for member in members] == [
+                f"broker-b ({real.cluster.broker_b}, master)",
+                f"broker-b ({real.cluster.slave_b}, slave)",
+            ]
+            assert knows.one(lines[0]["offset_msg_id"]).found
             real.cluster.kill("broker-b")
-            for text in (line["offset_msg_id"], line["msg_id"]):
+            for text in (lines[0]["offset_msg_id"], lines[0]["msg_id"]):
                 answer = knows.one(text)
-                assert (answer.found, answer.reason) == (False, "unreachable")
+                assert answer.found and "replica" in codes(answer), texts(answer)
+                assert real.cluster.slave_b in answer.asked
+                assert as_mqadmin(answer.copies[0]) == lines[0]["by_offset"]
+            # the slave cannot know where its master's log ended
+            assert knows.one(at(lines[0], 1 << 40)).reason == "unreachable"
+            real.cluster.kill("slave-b")
+            for text in (lines[1]["offset_msg_id"], lines[1]["msg_id"]):
+                answer = knows.one(text)
+                assert (answer.found, answer.reason) == (False, "unreachable"), texts(answer)
                 assert real.cluster.broker_b in texts(answer)
             assert knows.one(real.of("plain", topic="Orders")[0]["msg_id"]).found
         for _ in range(100):
             fresh = desk_of(profile(real))
             with fresh.cluster:
-                answer = fresh.one(line["offset_msg_id"])
+                answer = fresh.one(lines[0]["offset_msg_id"])
             if answer.reason == "not_in_topology":
                 break
             time.sleep(0.2)
