@@ -69,6 +69,7 @@ EVIDENCE: dict[str, str] = {
     "index_missed": "索引找不到这条记录自己的 UNIQ_KEY",
     "id_time": "这个 ID 最晚生成于 {sent}（按生产者时区 {zone}）",
     "window": "只查了 {begin} 之后存储的消息",
+    "messages": "{topic} 在 {broker} 上有 {queues} 个队列，共 {count} 条消息",
     "earliest": "{broker} 最早的消息存储于 {earliest}",
     "clock": "{broker} 的时间是 {clock}，本机是 {here}",
     "key_tried": "已按原文作为 Key 查过",
