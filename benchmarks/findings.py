@@ -22,23 +22,13 @@ from idcore import findings
 from idcore.findings import CODES, Finding
 from idcore.ids.clock import parse_instant
 from idcore.ids.incidents import HEALTHY, Incident, names, variants
+from idcore.scan.inputs import list_files
+from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.spark.job import month_rows
 
 ZONE = timezone(timedelta(hours=8))
 START = datetime(2026, 11, 20, 9, 50, tzinfo=ZONE)
-# What the present tables cannot tell, by incident and variant; docs/findings.md says what the scan has to deliver.
-OPEN = {
-    ("collision", None): "what the lines say of each copy",
-    ("duplicate_send", "same_broker"): "what the lines say of each copy",
-    ("id_confusion", None): "names in front of ids",
-    ("zone_mismatch", None): "zone and zone_source of processes",
-}
-
-
-def is_open(name: str, variant: str) -> bool:
-    """Whether the tables cannot tell this incident yet."""
-    return (name, None) in OPEN or (name, variant) in OPEN
 
 
 @dataclass
@@ -68,7 +58,8 @@ def tell(incident: Incident, folder: Path) -> tuple[list[Finding], dict[str, Any
     truth = incident.truth()
     at = parse_instant(truth["at"])
     tables = scan_local([str(path)], month_rows(at, incident.zone))
-    return findings.find(tables, at, incident.zone), truth, tables
+    told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
+    return findings.find(tables, at, incident.zone, told=told), truth, tables
 
 
 def logs(seeds: int, only: str | None = None) -> Iterator[Incident]:

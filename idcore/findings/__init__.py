@@ -13,6 +13,7 @@ from idcore.findings import brokers, chains, copies, hosts, large
 from idcore.findings.evidence import Processes
 from idcore.findings.model import CODES, SEVERITIES, Finding, to_table, worst_first
 from idcore.ids.clock import zone_text
+from idcore.scan.lines import Told
 
 
 def find(
@@ -21,10 +22,12 @@ def find(
     zone: tzinfo,
     zone_source: str = "assumed",
     written: Mapping[str, Sequence[Path]] | None = None,
+    told: Told | None = None,
 ) -> list[Finding]:
     """All findings of one scan, worst first. `at` is now; `zone` is what the scan read times in, by `zone_source`.
 
-    `written`: Parquet files with further rows, by table, of a run that is too large to be held at once.
+    `written`: Parquet files with further rows, by table, of a run that is too large to be held at once. `told`:
+    what the lines say of copies and names, where they were looked at.
     """
     given = zone_text(at.astimezone(zone).utcoffset()) if zone_source == "given" else None
     found: list[Finding] = []
@@ -41,8 +44,9 @@ def find(
     moved = list(brokers.moved(tables["brokers"], growth))
     found += moved
     for copies_table in large.tables_of(tables, "copies", written):
-        found += copies.judge(copies_table, moved)
-    found += copies.confusion(tables.get("labels"))
+        found += copies.judge(copies_table, moved, told)
+    if told is not None:
+        found += copies.confusion(list(told.names.values()))
     return worst_first(found)
 
 

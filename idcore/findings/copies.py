@@ -1,14 +1,14 @@
-"""Findings from ids that were stored more than once, and from names in front of ids. Knows only what the scan kept.
+"""Findings from ids that were stored more than once, and from names in front of ids. Reads no line itself.
 
 The table `copies` proves that one msgId has several offset ids. What it was (a send repeated, a copy of the broker, two
-messages of one id) is told by what stands in the lines of the copies: topic, born time, born host, body. Where the scan
-delivers these (lists in the order of offset_msg_ids, null where no line tells it), they decide; where it does
-not, only what the offsets alone prove is said.
+messages of one id) is told by the records that lines print: topic, born time, born host, body, key. Where no line tells
+them, only what the offsets alone prove is said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -20,62 +20,67 @@ from idcore.findings.model import INFO, Finding
 from idcore.ids.clock import from_ms
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId, UniqId
+from idcore.scan.lines import Named, Record, Told
 
-# What a line may tell about each copy; a difference in one of these makes two messages of one id.
-DETAILS = ("topics", "born_timestamps", "born_hosts", "keys")
 # Topics into which a broker or a consumer puts copies of a message.
 _COPY_TOPICS = ("%RETRY%", "%DLQ%", "SCHEDULE_TOPIC", "rmq_sys_", "RMQ_SYS_", "TRANS_CHECK")
-_NAMES = {"topics": "topic", "born_timestamps": "bornTimestamp", "born_hosts": "bornHost", "keys": "KEYS"}
 
 
-def _is_copy_topic(topic: str | None) -> bool:
-    return topic is None or topic == "" or topic.startswith(_COPY_TOPICS)
+def _is_original(record: Record) -> bool:
+    """Whether a record is what a producer sent: in a normal topic, without the marks of a copy."""
+    return bool(record.topic) and not record.made_again and not str(record.topic).startswith(_COPY_TOPICS)
 
 
-def _known(row: Mapping[str, Any], name: str) -> list[Any]:
-    return [value for value in row.get(name) or [] if value is not None]
+def _differs(records: Sequence[Record]) -> list[str]:
+    """What makes records different messages: a send that is repeated keeps all of these."""
+    found = []
+    if len({record.topic for record in records}) > 1:
+        found.append("topic")
+    born = [record.born for record in records if record.born is not None]
+    if born and max(born) - min(born) > limits.BORN_SLACK_MS:
+        found.append("bornTimestamp")
+    for name, word in (("born_host", "bornHost"), ("crc", "bodyCRC"), ("key", "KEYS")):
+        if len({getattr(record, name) for record in records} - {None}) > 1:
+            found.append(word)
+    return found
 
 
-def _differs(row: Mapping[str, Any]) -> list[str]:
-    """What makes the copies of one id different messages. A retry keeps born time, born host and keys."""
-    own = [k for k, topic in enumerate(row.get("topics") or []) if not _is_copy_topic(topic)]
-    differing = []
-    if len({(row["topics"])[k] for k in own}) > 1:
-        differing.append("topics")
-    for name in ("born_timestamps", "born_hosts", "keys"):
-        values = row.get(name) or []
-        mine = [values[k] for k in own if k < len(values) and values[k] is not None]
-        if name == "born_timestamps":
-            if mine and max(mine) - min(mine) > limits.BORN_SLACK_MS:
-                differing.append(name)
-        elif name == "born_hosts":
-            if len({str(value).rpartition(":")[0] or value for value in mine}) > 1:
-                differing.append(name)
-        elif len(set(mine)) > 1:
-            differing.append(name)
-    return [_NAMES[name] for name in differing]
+def _is_batch(records: Mapping[str, Record]) -> bool:
+    """Records of one batch, which 5.x stores under one id: one right behind the other, in the same moment."""
+    places = sorted((OffsetId.from_hex(text).address, OffsetId.from_hex(text).physical_offset, record)
+                    for text, record in records.items() if record.stored is not None)  # fmt: skip
+    if len(places) < 2:
+        return False
+    for (host, offset, record), (next_host, next_offset, following) in pairwise(places):
+        assert record.stored is not None and following.stored is not None
+        together = abs(record.stored - following.stored) <= limits.BATCH_MS and record.born == following.born
+        if host != next_host or offset + (record.size or 0) != next_offset or not together:
+            return False
+        if (record.topic, record.born_host) != (following.topic, following.born_host):
+            return False
+    return True
 
 
 def _addresses(offsets: Sequence[str]) -> list[str]:
-    found = []
+    found = set()
     for text in offsets:
         try:
-            found.append(OffsetId.from_hex(text).address)
+            found.add(OffsetId.from_hex(text).address)
         except IdError:
             continue
-    return sorted(set(found))
+    return sorted(found)
 
 
 def _subject(msg_id: str) -> tuple[str, dict[str, Any]]:
     """The process that made an id, by name and key."""
     best = identify(msg_id, "msgId").best
     if best is None or not isinstance(best.id, UniqId):
-        return "client", {}
+        return "5.x clients", {}
     key = {"layout": best.id.layout.name, "host": best.id.host, "pid": best.id.pid, "loader": best.id.loader_text}
     return name_of(key), key
 
 
-def judge(copies: pa.Table | None, moved: Sequence[Finding]) -> Iterator[Finding]:
+def judge(copies: pa.Table | None, moved: Sequence[Finding], told: Told | None = None) -> Iterator[Finding]:
     """collision, duplicate_send and stored_copies. `moved`: brokers that are one under several addresses."""
     if copies is None:
         return
@@ -84,24 +89,10 @@ def judge(copies: pa.Table | None, moved: Sequence[Finding]) -> Iterator[Finding
     for batch in copies.to_batches(max_chunksize=1 << 14):
         for row in batch.to_pylist():
             offsets = row["offset_msg_ids"].split(",")
-            evidence: dict[str, Any] = {"ids": [row["msg_id"]], "offset_msg_ids": offsets[: limits.MOST_IDS]}
-            told = {name: row[name] for name in DETAILS if row.get(name)}
-            differing = _differs(row)
-            addresses = _addresses(offsets)
-            born = _known(row, "born_timestamps")
-            when: dict[str, Any] = {"since": from_ms(min(born)), "until": from_ms(max(born))} if born else {}
-            if differing:
-                evidence |= {"messages": len(offsets), "differs": ", ".join(differing), **told}
-                yield Finding("collision", row["msg_id"], len(offsets), evidence, **when)
-                continue
-            if len(addresses) > 1 and not (len(addresses) == 2 and frozenset(addresses) in same):
-                evidence |= {"addresses": ", ".join(addresses), **told}
-                yield Finding("duplicate_send", row["msg_id"], len(offsets), evidence, "likely", **when)
-                continue
-            own = [topic for topic in row.get("topics") or [] if not _is_copy_topic(topic)]
-            if len(own) > 1 and not row.get("batch") and _one_topic_sent_twice(row, own):
-                evidence |= {"variant": "same_broker", "topic": own[0], **told}
-                yield Finding("duplicate_send", row["msg_id"], len(offsets), evidence, "likely", **when)
+            records = {} if told is None else told.records.get(row["msg_id"], {})
+            found = _one(row["msg_id"], offsets, {text: records[text] for text in offsets if text in records}, same)
+            if found is not None:
+                yield found
                 continue
             name, key = _subject(row["msg_id"])
             mine = stored.setdefault(name, {"process": key, "count": 0, "ids": [], "offset_msg_ids": []})
@@ -114,28 +105,39 @@ def judge(copies: pa.Table | None, moved: Sequence[Finding]) -> Iterator[Finding
         yield Finding("stored_copies", name, count, mine)
 
 
-def _one_topic_sent_twice(row: Mapping[str, Any], own: Sequence[str]) -> bool:
-    """Copies in one normal topic, none of them marked as made again by a broker.
+def _one(msg_id: str, offsets: list[str], records: dict[str, Record], same: set[frozenset[str]]) -> Finding | None:
+    """What one id with several offset ids is, when it is more than a copy that a broker made."""
+    originals = {text: record for text, record in records.items() if _is_original(record)}
+    born = [record.born for record in records.values() if record.born is not None]
+    when: dict[str, Any] = {"since": from_ms(min(born)), "until": from_ms(max(born))} if born else {}
+    evidence: dict[str, Any] = {"ids": [msg_id], "offset_msg_ids": offsets[: limits.MOST_IDS]}
+    if records:
+        evidence["records"] = [
+            {"offset_msg_id": text, "topic": record.topic, "born": record.born, "born_host": record.born_host,
+             "key": record.key, "body_crc": record.crc}
+            for text, record in list(records.items())[: limits.MOST_IDS]
+        ]  # fmt: skip
+    if _is_batch(originals):
+        return None
+    differing = _differs(list(originals.values()))
+    if differing:
+        evidence |= {"messages": len(originals), "differs": ", ".join(differing)}
+        return Finding("collision", msg_id, len(offsets), evidence, **when)
+    addresses = _addresses(offsets)
+    if len(addresses) > 1 and not (len(addresses) == 2 and frozenset(addresses) in same):
+        evidence["addresses"] = ", ".join(addresses)
+        return Finding("duplicate_send", msg_id, len(offsets), evidence, "likely", **when)
+    if len(originals) > 1:
+        evidence |= {"variant": "same_broker", "topic": next(iter(originals.values())).topic}
+        return Finding("duplicate_send", msg_id, len(originals), evidence, "likely", **when)
+    return None
 
-    A delayed, transactional or retried message has one record in its own topic; its other copies lie in system topics.
-    """
-    marks = row.get("made_again") or []
-    return len(set(own)) == 1 and not any(marks)
 
-
-def confusion(labels: pa.Table | None) -> Iterator[Finding]:
-    """id_confusion, from the table `labels`: (label, context, kind, ids, sample, file, byte)."""
-    if labels is None:
-        return
-    for row in labels.to_pylist():
-        if row["kind"] != "offset":
-            continue
-        label, context = row["label"], row["context"]
-        place = {"ids": [row["sample"]], "file": row["file"], "byte": row["byte"], "label": label}
-        if label.lower() in ("uniq_key", "transactionid", "__transactionid__"):
-            yield Finding("id_confusion", label, row["ids"], place, "likely")
-        elif label.lower() in ("msgid", "messageid", "msgids"):
-            if context == "message_ext":
-                yield Finding("id_confusion", label, row["ids"], {"variant": "message_ext", **place}, lighter=INFO)
-            else:
-                yield Finding("id_confusion", label, row["ids"], place, "likely")
+def confusion(names: Sequence[Named]) -> Iterator[Finding]:
+    """id_confusion: offset ids behind names of msgIds."""
+    for named in names:
+        place = {"ids": [named.sample], "file": named.file, "label": named.label}
+        if named.context == "message_ext":
+            yield Finding("id_confusion", named.label, named.ids, {"variant": "message_ext", **place}, lighter=INFO)
+        else:
+            yield Finding("id_confusion", named.label, named.ids, place, "likely")

@@ -17,6 +17,7 @@ from idcore.ids.model import UniqId
 from idcore.layout import LAYOUTS
 
 KEY = ["layout", "host", "pid", "loader"]
+_NO_TIME = -(1 << 62)
 Tables = Mapping[str, pa.Table]
 
 
@@ -94,6 +95,16 @@ class Processes:
         """Elapsed of every point; what reads as less than a day before the month is below zero."""
         elapsed = numbers(self.counters, "elapsed_ms")
         return np.where(elapsed >= rules.ELAPSED_WRAP - rules.CLOCK_BACK_MS, elapsed - rules.ELAPSED_WRAP, elapsed)
+
+    @cached_property
+    def time(self) -> np.ndarray:
+        """When every point was made, in ms: across months where all points of a process are dated, else elapsed."""
+        sent = numbers(self.counters, "sent_at", _NO_TIME)
+        owner = self.owners(np.flatnonzero(sent == _NO_TIME))
+        undated = self.rows(np.unique(owner[owner >= 0]))
+        time = sent // 1000
+        time[undated] = self.elapsed[undated]
+        return time
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:

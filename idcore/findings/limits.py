@@ -83,6 +83,8 @@ DAY_MS = 86_400_000
 # A thread that sends again waits for the time-out first (3 s by default): what was born later than that, under the
 # same id, is another message.
 BORN_SLACK_MS = 1_000
+# The records of one batch are stored by one append: in the same millisecond, or across the next.
+BATCH_MS = 10
 
 # ---- makers
 

@@ -31,7 +31,7 @@ def _by_counter(processes: Processes, at: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows of a process in the order of one counter that runs through all its chains, and that counter."""
     points = processes.points(at)
     chain, position, counter = (processes.columns[name][points] for name in ("chain", "position", "counter"))
-    elapsed = processes.elapsed[points]
+    elapsed = processes.time[points]
     running = np.empty(len(chain), np.int64)
     first_times = running_first = None
     for number in np.unique(chain):
@@ -77,7 +77,7 @@ def of_chains(processes: Processes, at: int, least: int) -> list[Step] | None:
     if not len(rows) or (np.diff(running) < 1).any():
         return None
     widest = limits.CONTINUES if processes.whole[at] else _REACH
-    return _in_order(rows, running, processes.elapsed[rows], least, widest) or None
+    return _in_order(rows, running, processes.time[rows], least, widest) or None
 
 
 def of_one_chain(processes: Processes, which: np.ndarray, least: np.ndarray) -> dict[int, list[Step]]:
@@ -87,7 +87,7 @@ def of_one_chain(processes: Processes, which: np.ndarray, least: np.ndarray) -> 
     position = processes.columns["position"][rows]
     order = np.lexsort((position, group))
     rows, group, position = rows[order], group[order], position[order]
-    elapsed = processes.elapsed[rows]
+    elapsed = processes.time[rows]
     fallen = np.zeros(len(rows), bool)
     fallen[1:] = (group[1:] == group[:-1]) & (elapsed[:-1] - elapsed[1:] > least[which][group[1:]])
     found = {}

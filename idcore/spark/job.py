@@ -23,6 +23,7 @@ import idcore
 from idcore import findings
 from idcore.errors import IdError
 from idcore.ids.clock import machine_zone, months, zone_text
+from idcore.scan import lines
 from idcore.scan.inputs import InputFile, deal, list_files, split_files
 from idcore.scan.tables import Tables, combine
 
@@ -192,7 +193,7 @@ def scan(
         tables, written, start_seconds, seconds = compute(files, options, reporter, stop, str(folder.large))
         writing = time.monotonic()
         reporter(replace(reporter.last, phase="writing", seconds_left=None))
-        found = judge(tables, written, options)
+        found = judge(tables, written, options, files)
         folder.write(tables, written, lambda: check(stop))
         summary = summarise(folder.aside, files)
         summary["findings"] = {name: sum(item.severity == name for item in found) for name in findings.SEVERITIES}
@@ -205,10 +206,13 @@ def scan(
     return summary
 
 
-def judge(tables: Tables, written: dict[str, list[Path]], options: ScanOptions) -> list[findings.Finding]:
+def judge(
+    tables: Tables, written: dict[str, list[Path]], options: ScanOptions, files: Sequence[InputFile]
+) -> list[findings.Finding]:
     """The findings, which become one more table."""
+    told = lines.look(files, tables["copies"]["msg_id"].slice(0, lines.MOST_IDS).to_pylist())
     at, zone = options.at or datetime.now(UTC), options.zone or machine_zone()
-    found = findings.find(tables, at, zone, options.zone_source, written)
+    found = findings.find(tables, at, zone, options.zone_source, written, told)
     tables["findings"] = findings.to_table(found)
     return found
 

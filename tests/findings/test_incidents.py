@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.findings import OPEN, START, ZONE, is_open, tell
+from benchmarks.findings import START, ZONE, tell
 from idcore.findings import CODES
 from idcore.ids.incidents import HEALTHY, Incident, names, variants
 
-CASES = [(name, variant) for name in names() for variant in variants(name) if not is_open(name, variant)]
+CASES = [(name, variant) for name in names() for variant in variants(name)]
 
 
 def test_every_code_has_an_incident_in_several_variants() -> None:
@@ -26,12 +26,6 @@ def test_an_incident_is_found_and_nothing_else(name: str, variant: str, seed: in
     wanted = {(row["code"], row["severity"], row["subject"]) for row in truth["expected"]}
     assert wanted <= got
     assert {row for row in got - wanted if row[1] != "info"} == set()
-
-
-@pytest.mark.parametrize(("name", "variant"), OPEN)
-def test_what_the_tables_cannot_tell_is_never_called_an_error(name: str, variant: str | None, tmp_path: Path) -> None:
-    found, _, _ = tell(Incident(name, variant, 1, START, ZONE), tmp_path)
-    assert [item for item in found if item.severity == "error"] == []
 
 
 def test_evidence_is_of_the_log(tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,6 +17,8 @@ from idcore import findings
 from idcore.findings import Finding, copies, limits
 from idcore.findings.hosts import cutoff
 from idcore.findings.model import CODES, to_table, worst_first
+from idcore.scan.inputs import list_files
+from idcore.scan.lines import Record, Told, look
 from idcore.scan.local import scan_local
 from idcore.scan.schemas import SCHEMAS
 from idcore.spark.job import month_rows
@@ -189,19 +191,19 @@ def test_a_run_that_lies_in_files_is_judged_like_one_in_memory(tmp_path: Path) -
     assert to_table(findings.find(halves, AT, UTC, written=written)).equals(to_table(whole))
 
 
-# ---- copies: rows as the scan delivers them, with and without what the lines tell
+# ---- copies: with and without what the lines tell
 
 ID = uniq(DAY_20, 5)
 A, A2, B = (f"0A00000{host}00002A9F{offset:016X}" for host, offset in ((5, 1_000), (5, 2_000), (6, 77)))
-
-
-def judged(offsets: Sequence[str], **details: Sequence[Any]) -> list[tuple[str, str]]:
-    row: Mapping[str, Any] = {"msg_id": ID, "offset_msg_ids": ",".join(offsets), "lines": 2}
-    table = pa.Table.from_pylist([{**row, **details}])
-    return [(item.code, item.subject) for item in copies.judge(table, [])]
-
-
 PROCESS = "10.0.0.7 pid 4711 loader 18B4AAC2"
+BORN = 1_795_000_000_000
+PLAIN = Record("Paid", BORN, "10.0.0.7", BORN + 5, 300, 77, "order-1")
+
+
+def judged(offsets: Sequence[str], *records: Record) -> list[tuple[str, str]]:
+    table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": ",".join(offsets), "lines": 2}])
+    told = Told({ID: dict(zip(offsets, records, strict=True))}) if records else None
+    return [(item.code, item.subject) for item in copies.judge(table, [], told)]
 
 
 def test_copies_on_one_broker_are_no_more_than_stored_copies() -> None:
@@ -219,40 +221,74 @@ def test_the_records_of_a_broker_that_moved_were_not_sent_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    "details",
-    [
-        {"topics": ["Paid", "Shipped"]},
-        {"topics": ["Paid", "Paid"], "born_timestamps": [1_795_000_000_000, 1_795_000_090_000]},
-        {"topics": ["Paid", "Paid"], "born_hosts": ["10.0.0.7:51000", "10.0.0.8:51000"]},
-        {"topics": ["Paid", "Paid"], "keys": ["a", "b"]},
-    ],
+    "other",
+    [{"topic": "Shipped"}, {"born": BORN + 90_000}, {"born_host": "10.0.0.8"}, {"key": "order-2"}, {"crc": 78}],
 )
-def test_different_messages_under_one_id_collide(details: dict) -> None:
-    assert judged([A, A2], **details) == [("collision", ID)]
+def test_different_messages_under_one_id_collide(other: dict) -> None:
+    assert judged([A, A2], PLAIN, replace(PLAIN, **other)) == [("collision", ID)]
 
 
-def test_a_retry_that_the_broker_stored_is_no_collision() -> None:
-    same: dict[str, Any] = {
-        "born_timestamps": [1_795_000_000_000] * 2,
-        "born_hosts": ["10.0.0.7:51000", "10.0.0.7:49000"],
+def test_a_copy_that_the_broker_made_is_no_collision() -> None:
+    later = replace(PLAIN, stored=BORN + 9_000)
+    assert judged([A, A2], PLAIN, replace(later, topic="%RETRY%orders")) == [("stored_copies", PROCESS)]
+    assert judged([A, A2], PLAIN, replace(later, made_again=True, key="x")) == [("stored_copies", PROCESS)]
+    assert judged([A, A2], PLAIN, later) == [("duplicate_send", ID)]
+
+
+def test_the_records_of_a_batch_share_an_id_and_nothing_is_wrong() -> None:
+    # One right behind the other, in the same millisecond; the messages of a batch differ.
+    next_one = f"0A00000500002A9F{1_000 + 300:016X}"
+    assert judged([A, next_one], PLAIN, replace(PLAIN, key="order-2", crc=9)) == [("stored_copies", PROCESS)]
+    late = replace(PLAIN, stored=BORN + 3_005)
+    assert judged([A, next_one], PLAIN, late) == [("duplicate_send", ID)]
+
+
+MESSAGE = (
+    "2026-11-21 09:00:00 Receive New Messages: [MessageExt [brokerName=a, queueId=0, storeSize=300, queueOffset=7, "
+    "sysFlag=0, bornTimestamp={born}, bornHost=/10.0.0.7:51000, storeTimestamp={born}, storeHost=/10.0.0.5:10911, "
+    "msgId={offset}, commitLogOffset=1, bodyCRC=77, reconsumeTimes={times}, preparedTransactionOffset=0, "
+    "toString()=Message{{topic='Paid', flag=0, properties={{KEYS=order-1, UNIQ_KEY={id}, WAIT=true}}, body=[72]}}]]"
+)
+
+
+def looked_at(text: str, tmp_path: Path) -> Told:
+    path = tmp_path / "x.log"
+    path.write_text(text)
+    return look(list_files([str(path)]), [ID])
+
+
+def test_lines_tell_the_records_of_an_id(tmp_path: Path) -> None:
+    lines = [MESSAGE.format(born=BORN, offset=A, id=ID, times=0), MESSAGE.format(born=BORN, offset=A2, id=ID, times=2)]
+    lines += [MESSAGE.format(born=BORN, offset=B, id=uniq(DAY_20, 6), times=0), f"consumed msgId={A}"]
+    told = looked_at("\n".join(lines), tmp_path)
+    record = Record("Paid", BORN, "10.0.0.7", BORN, 300, 77, "order-1")
+    assert told.records == {ID: {A: record, A2: replace(record, made_again=True)}}
+    assert {(name.label, name.context): name.ids for name in told.names.values()} == {
+        ("msgId", "message_ext"): 3,
+        ("msgId", "other"): 1,
     }
-    assert judged([A, A2], topics=["Paid", "%RETRY%orders"], **same) == [("stored_copies", PROCESS)]
-    assert judged([A, A2], topics=["Paid", None], **same) == [("stored_copies", PROCESS)]
-    assert judged([A, A2], topics=["Paid", "Paid"], **same) == [("duplicate_send", ID)]
-    assert judged([A, A2], topics=["Paid", "Paid"], made_again=[False, True], **same) == [("stored_copies", PROCESS)]
+    found = [(item.severity, item.subject, item.count) for item in copies.confusion(list(told.names.values()))]
+    assert found == [("info", "msgId", 3), ("warning", "msgId", 1)]
 
 
-def test_an_offset_id_behind_a_name_of_the_other_kind() -> None:
-    rows = [
-        {"label": "msgId", "context": context, "kind": "offset", "ids": 3, "sample": A, "file": "x", "byte": 9}
-        for context in ("message_ext", "other")
-    ]
-    rows.append({**rows[0], "label": "offsetMsgId"})
-    rows.append({**rows[0], "label": "UNIQ_KEY", "context": "other"})
-    found = [(item.code, item.severity, item.subject) for item in copies.confusion(pa.Table.from_pylist(rows))]
-    assert found == [
-        ("id_confusion", *rest) for rest in (("info", "msgId"), ("warning", "msgId"), ("warning", "UNIQ_KEY"))
-    ]
+def test_a_batch_of_messages_in_one_line_is_read_one_by_one(tmp_path: Path) -> None:
+    one, two = (MESSAGE.format(born=BORN, offset=offset, id=ID, times=0) for offset in (A, A2))
+    inside = two[two.index("MessageExt") :]
+    told = looked_at(one.replace("]]", f"], {inside}"), tmp_path)
+    assert set(told.records[ID]) == {A, A2}
+
+
+def test_names_of_offset_ids_are_no_confusion(tmp_path: Path) -> None:
+    assert looked_at(f"offsetMsgId={A} ORIGIN_MESSAGE_ID={A} msgId={ID}", tmp_path).names == {}
+
+
+def test_a_large_input_is_looked_at_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("idcore.scan.lines.MOST_BYTES", 1 << 20)
+    line = MESSAGE.format(born=BORN, offset=A, id=ID, times=0) + "\n"
+    told = looked_at(line * ((8 << 20) // len(line)), tmp_path)
+    assert not told.whole
+    assert told.bytes <= 2 << 20
+    assert set(told.records[ID]) == {A}
 
 
 # ---- what real clients wrote
@@ -261,14 +297,25 @@ def test_an_offset_id_behind_a_name_of_the_other_kind() -> None:
 def test_the_real_log_has_only_findings_that_are_true_of_it(tmp_path: Path) -> None:
     path = tmp_path / "real.log"
     path.write_bytes(gzip.decompress(REAL.read_bytes()))
-    found = findings.find(scan_local([str(path)], month_rows(AT, UTC)), AT, UTC)
+    tables = scan_local([str(path)], month_rows(AT, UTC))
+    told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
+    found = findings.find(tables, AT, UTC, told=told)
     loud = {(item.code, item.subject, item.count) for item in found if item.severity != "info"}
-    # Failed sends and ids of trace messages; the broker of that run stood on 127.0.0.1; the last is an application's
-    # own key, C0A80101FFFF18B4AAC2FFFFFFFF0001, and no RocketMQ client made it.
-    assert loud == {
+    twice = {item.subject for item in found if item.code == "duplicate_send"}
+    keys = {record["key"] for item in found if item.code == "duplicate_send" for record in item.evidence["records"]}
+    # What that application sent twice, and only that, has keys tw-0 to tw-19 ("sent more than once").
+    assert len(twice) == 23
+    assert all(key.startswith("tw-") for key in keys)
+    # Failed sends and ids of trace messages; the broker of that run stood on 127.0.0.1; an application's own key,
+    # C0A80101FFFF18B4AAC2FFFFFFFF0001, which two producers gave to two messages; keys shaped like offset ids, and a
+    # consumer that logs the offset id as msgId.
+    assert {row for row in loud if row[0] != "duplicate_send"} == {
+        ("collision", "C0A80101FFFF18B4AAC2FFFFFFFF0001", 7),
         ("missing_ids", "203.0.113.21 pid 27515 loader 4E0E2F2A", 53),
         ("missing_ids", "203.0.113.21 pid 29489 loader 4E0E2F2A", 8),
         ("missing_ids", "203.0.113.21 pid 30683 loader 4E0E2F2A", 3),
+        ("id_confusion", "msgId", 44),
+        ("id_confusion", "UNIQ_KEY", 12),
         ("broker_address_internal", "127.0.0.1:21911", 4_829),
         ("elapsed_impossible", "192.168.1.1 pid 65535 loader 18B4AAC2", 15),
     }

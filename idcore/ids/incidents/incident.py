@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from idcore.ids import clock as clocks
-from idcore.ids.incidents.stage import Stage
+from idcore.ids.incidents.stage import Sent, Stage
 
 Story = Callable[["Incident"], Iterator[str]]
 Begin = Callable[[datetime, tzinfo], datetime]
@@ -56,6 +56,11 @@ class Incident(Stage):
         row = {"code": code, "severity": severity or usual, "subject": subject}
         if row not in self.expected:
             self.expected.append(row)
+
+    def received_line(self, sent: Sent, **more: Any) -> str:
+        """The line in which a consumer prints the MessageExt: it shows the offset id as msgId, worth a word."""
+        self.expect("msgId", "id_confusion", "info")
+        return super().received_line(sent, **more)
 
     def host(self) -> str:
         """An address of the cluster's network."""

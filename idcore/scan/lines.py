@@ -1,0 +1,166 @@
+"""What printed lines tell about ids: the record behind each copy, the names in front of offset ids. Guesses nothing.
+
+The scan itself counts ids and reads no words. This second look reads small inputs whole, and of large ones pieces that
+are spread evenly; what it does not see stays unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from idcore.ids.identify import identify
+
+from .inputs import InputFile, split_files, walk
+
+MOST_BYTES = 64 << 20  # of text that is looked at for copies: some 0.3 s
+MOST_BYTES_FOR_NAMES = 8 << 20  # when only names are looked for
+MOST_IDS = 20_000
+_PIECES = 16
+_LONGEST_LINE = 1 << 20
+
+_KEY = re.compile(rb"UNIQ_KEY=([0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24}|[0-9A-Fa-f]{2})?)(?![0-9A-Fa-f])")
+_START = b"MessageExt ["
+_OFFSET = re.compile(rb"[, \[]msgId=([0-9A-F]{32,56}), commitLogOffset=")
+_FIELDS = {
+    "topic": re.compile(rb"toString\(\)=Message ?[{\[]topic='?([^',]*)'?"),
+    "born": re.compile(rb"bornTimestamp=(\d{1,15}),"),
+    "born_host": re.compile(rb"bornHost=[^/,]*/?(\S+?):\d+,"),
+    "stored": re.compile(rb"storeTimestamp=(\d{1,15}),"),
+    "size": re.compile(rb"storeSize=(\d{1,10}),"),
+    "crc": re.compile(rb"bodyCRC=(\d{1,10}),"),
+    "key": re.compile(rb"[{ ]KEYS=([^,}]*)"),
+}
+_NUMBERS = ("born", "stored", "size", "crc")
+# Marks of a record that a broker or a consumer made from another one.
+_MADE_AGAIN = re.compile(
+    rb"reconsumeTimes=[1-9]|preparedTransactionOffset=[1-9]|[{ ](?:DELAY|RECONSUME_TIME|ORIGIN_MESSAGE_ID|TRAN_MSG|"
+    rb"RETRY_TOPIC|TIMER_[A-Z_]+|REAL_TOPIC)="
+)
+_NAMED = re.compile(
+    rb"\b(msgIds?|messageId|UNIQ_KEY|__transactionId__|transactionId)[\"']?\s?[=:]\s?[\"']?"
+    rb"((?:[0-9A-F]{24})?[0-9A-F]{8}0000[0-9A-F]{20})(?![0-9A-Fa-f])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a printed MessageExt says of one stored record; None where it does not."""
+
+    topic: str | None = None
+    born: int | None = None
+    born_host: str | None = None
+    stored: int | None = None
+    size: int | None = None
+    crc: int | None = None
+    key: str | None = None
+    made_again: bool = False
+
+
+@dataclass(slots=True)
+class Named:
+    """Offset ids behind one name: how many were seen, and the first of them."""
+
+    label: str
+    context: str
+    ids: int
+    sample: str
+    file: str
+
+
+@dataclass(slots=True)
+class Told:
+    """What the lines told: msgId -> offset id -> record, and offset ids behind names of msgIds."""
+
+    records: dict[str, dict[str, Record]] = field(default_factory=dict)
+    names: dict[tuple[str, str], Named] = field(default_factory=dict)
+    bytes: int = 0
+    whole: bool = True
+
+
+def look(files: Sequence[InputFile], ids: Collection[str]) -> Told:
+    """Looks for the records of some ids, given in upper case, and for the names in front of offset ids."""
+    told = Told()
+    wanted = {one.encode() for one in ids}
+    most = MOST_BYTES if wanted else MOST_BYTES_FOR_NAMES
+    for name, text in _texts(files, most, told):
+        _names(text, name, told)
+        if wanted:
+            _records(text, wanted, told)
+    return told
+
+
+def _texts(files: Sequence[InputFile], most: int, told: Told) -> Iterator[tuple[str, bytes]]:
+    """Whole lines, as long as there are bytes left: of small inputs all, of large ones pieces spread evenly."""
+    total = sum(file.size for file in files)
+    told.whole = total <= most
+    piece = max(1 << 16, total if told.whole else most // _PIECES)
+    splits = split_files(files, piece)
+    if not told.whole and len(splits) > _PIECES:
+        splits = [splits[k * len(splits) // _PIECES] for k in range(_PIECES)]
+    for where, windows, _ in walk(splits):
+        if windows is None:
+            continue
+        name = files[where.number].shown
+        rest = b"" if windows.origin + windows.at <= 0 else None  # behind a cut the first line is not whole
+        while told.bytes < most:
+            limit = min(windows.slide(), windows.stop - windows.origin)
+            text = bytes(windows.view[windows.at : limit])
+            windows.at = limit
+            told.bytes += len(text)
+            head, feed, tail = text.rpartition(b"\n")
+            if rest is None:
+                head = head.partition(b"\n")[2]
+            if feed or len(text) > _LONGEST_LINE:
+                yield name, (rest or b"") + head + feed
+                rest = tail
+            elif rest is not None:
+                rest += text
+            if windows.origin + windows.at >= windows.stop or (windows.ended and windows.at >= windows.filled):
+                break
+        if rest:
+            yield name, rest
+        if told.bytes >= most:
+            told.whole = False
+            return
+
+
+def _records(text: bytes, wanted: set[bytes], told: Told) -> None:
+    for found in _KEY.finditer(text):
+        key = found[1].upper()
+        if key not in wanted:
+            continue
+        end = text.find(b"\n", found.end())
+        begin = max(text.rfind(_START, 0, found.start()), text.rfind(b"\n", 0, found.start()))
+        following = text.find(_START, found.end(), end if end >= 0 else len(text))
+        segment = text[begin + 1 : following if following >= 0 else end if end >= 0 else len(text)]
+        offset = _OFFSET.search(segment)
+        if offset is not None:
+            told.records.setdefault(key.decode(), {})[offset[1].decode()] = _record(segment)
+
+
+def _record(segment: bytes) -> Record:
+    values: dict[str, str | int] = {}
+    for name, pattern in _FIELDS.items():
+        found = pattern.search(segment)
+        if found is not None:
+            values[name] = int(found[1]) if name in _NUMBERS else found[1].decode("utf-8", "replace")
+    return Record(**values, made_again=_MADE_AGAIN.search(segment) is not None)  # type: ignore[arg-type]
+
+
+def _names(text: bytes, file: str, told: Told) -> None:
+    for found in _NAMED.finditer(text):
+        label, digits = found[1].decode(), found[2].decode()
+        context = "message_ext" if text.startswith(b", commitLogOffset=", found.end()) else "other"
+        known = told.names.get((label, context))
+        if known is not None and context == "message_ext":
+            known.ids += 1  # the name's own place: no need to look at each
+            continue
+        best = identify(digits, label).best
+        if best is None or best.kind != "offset":
+            continue
+        if known is None:
+            told.names[label, context] = Named(label, context, 1, digits, file)
+        else:
+            known.ids += 1
