@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from idcore.ids.identify import identify
+from idcore.layout import UNIQ_V4_LE
 
 from .inputs import InputFile, split_files, walk
 
@@ -157,8 +158,8 @@ def _names(text: bytes, file: str, told: Told) -> None:
         if known is not None and context == "message_ext":
             known.ids += 1  # the name's own place: no need to look at each
             continue
-        best = identify(digits, label).best
-        if best is None or best.kind != "offset":
+        readings = identify(digits, label).readings
+        if not readings or readings[0].kind != "offset" or any(other.id.layout is UNIQ_V4_LE for other in readings):
             continue
         if known is None:
             told.names[label, context] = Named(label, context, 1, digits, file)
