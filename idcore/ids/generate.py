@@ -84,6 +84,21 @@ class Generator:
             made.layout, made.ip, made.pid, made.loader, made.elapsed, made.counter, bytes(made).hex().upper()
         )
 
+    def skip(self, count: int) -> None:
+        """Lets `count` numbers of the counter go by: other producers of the process took them."""
+        with self._lock:
+            self._counter += count
+
+    @property
+    def counter(self) -> int:
+        """What the next id has as its counter."""
+        return self._counter % _SHORT
+
+    @property
+    def month_start(self) -> int:
+        """The instant, in ms, from which elapsed is counted now."""
+        return self._start
+
     def create_uniq_id(self) -> str:
         """The next id as text (createUniqID)."""
         return str(self.next_id())

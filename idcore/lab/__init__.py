@@ -1,0 +1,23 @@
+"""The lab: stories of messages, told by the client's generator and a broker that stores real records. Asks no clock."""
+
+from idcore.lab.story import ERRORS, READY, STEPS, STEPS_MOST, Story
+from idcore.lab.tell import Difference, Move, changed, differences, moves
+from idcore.lab.world import LogFile, Piece, Row, Told, play
+
+__all__ = [
+    "ERRORS",
+    "READY",
+    "STEPS",
+    "STEPS_MOST",
+    "Difference",
+    "LogFile",
+    "Move",
+    "Piece",
+    "Row",
+    "Story",
+    "Told",
+    "changed",
+    "differences",
+    "moves",
+    "play",
+]
