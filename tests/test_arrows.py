@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Who may import whom; a name stands for the module and all below it, the longest name that fits a module is its row.
 IDS = {"idcore.errors", "idcore.layout", "idcore.ids"}
 CORE = IDS | {"idcore.scan", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark", "idcore.runs"}
-CORE |= {"idcore.findings", "idcore.growth", "idcore.lookup"}
+CORE |= {"idcore.lab", "idcore.findings", "idcore.growth", "idcore.lookup"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
     "idcore.errors": set(),
@@ -24,6 +24,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.scan": IDS,
     "idcore.message": IDS,
     "idcore.store": IDS | {"idcore.message"},
+    "idcore.lab": IDS | {"idcore.message", "idcore.store"},
     "idcore.remoting": IDS | {"idcore.message"},
     "idcore.lookup": IDS | {"idcore.message", "idcore.remoting"},
     "idcore.runs": IDS,

@@ -113,6 +113,10 @@ class Story:
         """Without the last step."""
         return replace(self, steps=self.steps[:-1])
 
+    def cleared(self) -> Story:
+        """The same producer before its first step."""
+        return replace(self, steps=())
+
 
 _SETTINGS: dict[str, Any] = {item.name: item.default for item in fields(Story) if item.name != "steps"}
 
@@ -129,7 +133,7 @@ _LAST_DAY: dict[str, Any] = {"clock": "2026-11-30T23:59:57.150"}
 
 # Stories to begin with, by name, in the order of a first lesson.
 READY: dict[str, Story] = {
-    "retry": Story.of("send.lost.consume"),
+    "retry": Story.of("lost.consume"),
     "again": Story.of("send.again.send"),
     "dead": Story.of("send.consume.consume.dead"),
     "delay": Story.of("send.delay"),

@@ -5,6 +5,7 @@ Every id comes from the client's generator, every record from the broker's own w
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,8 +92,22 @@ class Told:
 
     @property
     def messages(self) -> int:
-        """How many messages an application sent; the note that ends a transaction is the broker's own."""
-        return len({(row.msg_id, row.values.get("order")) for row in self.rows if row.msg_id is not None})
+        """How many messages an application sent: same id and same order are one."""
+        return len(self._meant)
+
+    @property
+    def copies(self) -> int:
+        """In how many records the msgId stands that stands in most."""
+        return max(Counter(row.msg_id for row in self.rows if row.msg_id and row.record).values(), default=0)
+
+    @property
+    def collisions(self) -> int:
+        """How many messages the msgId stands for that stands for most: more than one is a true collision."""
+        return max(Counter(msg_id for msg_id, _ in self._meant).values(), default=0)
+
+    @property
+    def _meant(self) -> set[tuple[str, int]]:
+        return {(row.msg_id, row.values["order"]) for row in self.rows if row.msg_id and "order" in row.values}
 
     @property
     def records(self) -> int:
@@ -263,7 +278,7 @@ class _World:
         before = self._order.uniq_id
         again = Message.of(TOPIC, self._order.body, self._order.tags, self._order.keys)
         again = again.with_uniq_id(self._process.create_uniq_id())
-        self._send("again", again, order=self._orders, before=before, key=again.keys)
+        self._send("again", again, order=self._orders, before=before, order_key=again.keys)
 
     # a consumer
 
@@ -394,8 +409,8 @@ class _World:
     def _collide(self) -> None:
         """Two containers that start together: in the same ms each makes its first id."""
         one, other = self._message(self._new_process()), self._message(self._new_process())
-        self._send("collide_first", one, order=self._orders - 1, key=one.keys)
-        self._send("collide", other, order=self._orders, key=other.keys, before=one.keys)
+        self._send("collide_first", one, order=self._orders - 1, order_key=one.keys)
+        self._send("collide", other, order=self._orders, order_key=other.keys, before=one.keys)
 
 
 def _logs(root: Path, rows: list[Row]) -> list[LogFile]:

@@ -28,6 +28,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "ids": (
         ("decode", "ids/decode.py", ":material/data_object:"),
         ("anatomy", "ids/anatomy.py", ":material/view_week:"),
+        ("lab", "ids/lab.py", ":material/science:"),
     ),
     "triage": (
         ("findings", "triage/findings.py", ":material/troubleshoot:"),

@@ -8,14 +8,17 @@ from typing import Any, Literal, Protocol
 
 from idcore.errors import IdError
 from idcore.ids import words as core
+from idcore.lab import story as lab
 from pages.parts import (
     text_en,
     text_en_findings,
+    text_en_lab,
     text_en_messages,
     text_en_triage,
     text_zh,
     text_zh_core,
     text_zh_findings,
+    text_zh_lab,
     text_zh_messages,
     text_zh_triage,
 )
@@ -24,12 +27,24 @@ Lang = Literal["en", "zh"]
 LANGS: tuple[Lang, ...] = ("en", "zh")
 
 TABLES: dict[Lang, Mapping[str, str]] = {
-    "en": {**text_en.WORDS, **text_en_triage.WORDS, **text_en_findings.WORDS, **text_en_messages.WORDS},
-    "zh": {**text_zh.WORDS, **text_zh_triage.WORDS, **text_zh_findings.WORDS, **text_zh_messages.WORDS},
+    "en": {
+        **text_en.WORDS,
+        **text_en_triage.WORDS,
+        **text_en_findings.WORDS,
+        **text_en_messages.WORDS,
+        **text_en_lab.WORDS,
+    },
+    "zh": {
+        **text_zh.WORDS,
+        **text_zh_triage.WORDS,
+        **text_zh_findings.WORDS,
+        **text_zh_messages.WORDS,
+        **text_zh_lab.WORDS,
+    },
 }
 CORE: dict[Lang, Mapping[str, str]] = {
-    "en": {**core.ERRORS, **core.REASONS, **core.MAKERS},
-    "zh": {**text_zh_core.ERRORS, **text_zh_core.REASONS, **text_zh_core.MAKERS},
+    "en": {**core.ERRORS, **lab.ERRORS, **core.REASONS, **core.MAKERS},
+    "zh": {**text_zh_core.ERRORS, **text_zh_lab.ERRORS, **text_zh_core.REASONS, **text_zh_core.MAKERS},
 }
 
 

@@ -1,0 +1,37 @@
+"""Lab: watch ids being made, stored, retried and found; the story is in the address. Computes nothing itself."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from idcore.lab import Story
+from idcore.lab.world import SIZES
+from pages.parts import lab, lab_controls, problems
+from pages.parts.view import view
+from pages.parts.widgets import heading, said, show, small_print
+
+words = view().words
+heading("page.lab")
+show(lab.lead(words))
+asked = lab_controls.given()
+lab_controls.ready(asked, words)
+left, right = st.columns([5, 14], gap="large")
+with left, st.container(key="lab-controls"):
+    lab_controls.settings(asked, words)
+    steps = st.container(gap="xsmall")
+with right, problems.caught():
+    story = Story.read(asked)
+    told = lab.told(story)
+with steps:
+    lab_controls.steps(story, words)
+with right:
+    said(lab.sentence(told, words))
+    lab_controls.takeaway(story, words)
+    show(lab.bars(told, words))
+    show(lab.story(told, words))
+    small_print(
+        [
+            words("lab.note_clock", zone=story.made_in),
+            words("lab.note_real", size=words.bytes(SIZES.commit_log_file)),
+        ]
+    )

@@ -1,0 +1,277 @@
+"""The lab as static HTML: the story's rows with both ids, changed bytes lit, and the commit logs as bars that fill."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from idcore.ids.model import host_bytes, host_text
+from idcore.lab import LogFile, Piece, Row, Story, Told, changed, differences, moves, play
+from idcore.lab.world import SIZES, TOPIC
+from idcore.layout import OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
+from pages.parts import times
+from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.text import Words
+from pages.parts.widgets import href
+
+UNIQ, OFFSET = (UNIQ_V4, UNIQ_V6), (OFFSET_V4, OFFSET_V6)
+# So many files of one broker are drawn; the earlier ones are counted.
+FILES_MOST = 4
+# A counter that moves by more did not simply go on: both values are shown.
+_COUNTER_STEP = 1_000
+Before = dict[str, str | None]
+
+
+def told(story: Story) -> Told:
+    """The story played, in a folder that goes away again."""
+    with TemporaryDirectory(prefix="lab-") as folder:
+        return play(story, Path(folder))
+
+
+def archive(story: Story) -> bytes:
+    """Both stores of a story, and what a broker has to be told to open them."""
+    packed = io.BytesIO()
+    with TemporaryDirectory(prefix="lab-") as folder, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
+        root = Path(folder)
+        play(story, root)
+        for path in sorted(root.rglob("*")):
+            if path.is_file():
+                target.write(path, path.relative_to(root))
+        target.writestr("broker.conf", SIZES.broker_conf)
+    return packed.getvalue()
+
+
+def rich(text: str) -> Html:
+    """A text in which **this** is set off."""
+    return join(tag("b", part) if place % 2 else part for place, part in enumerate(text.split("**")))
+
+
+def lead(words: Words) -> Html:
+    """What there is to see, in one sentence."""
+    return tag("p", rich(words("lab.lead")), class_="mq-lead")
+
+
+def sentence(shown: Told, words: Words) -> str:
+    """The answer first: how many messages, records, and copies of one id."""
+    figures = {
+        "messages": words.count("lab_message", shown.messages),
+        "records": words.count("lab_record", shown.records),
+    }
+    figures["messages"] = figures["messages"][:1].upper() + figures["messages"][1:]
+    if not shown.messages:
+        return words("lab.said_none")
+    if shown.collisions > 1:
+        return words("lab.said_collide", most=shown.collisions, **figures)
+    key = "lab.said_copies" if shown.copies > 1 else "lab.said_one"
+    return words(key, **figures, **({"most": shown.copies} if shown.copies > 1 else {}))
+
+
+# the commit logs
+
+
+def bars(shown: Told, words: Words) -> Html:
+    """Every broker's newest files; what the last step wrote is strong."""
+    rows = []
+    for broker in dict.fromkeys(file.broker for file in shown.logs):
+        files = [file for file in shown.logs if file.broker == broker]
+        earlier = len(files) - FILES_MOST
+        more = tag("span", words("lab.log.earlier", n=earlier), class_="mq-faint") if earlier > 0 else None
+        drawn = [_file(file, shown, words) for file in files[-FILES_MOST:]]
+        rows.append(tag("div", tag("div", tag("b", broker), " ", more), *drawn, class_="mq-log"))
+    return tag("section", *rows, class_="mq-logs", aria_label=words("lab.log"))
+
+
+def _file(file: LogFile, shown: Told, words: Words) -> Html:
+    used = words("lab.log.used", used=f"{file.used:,}", size=f"{file.size:,}")
+    records = words.count("lab_record", sum(piece.kind == "record" for piece in file.pieces))
+    spoken = words(
+        "lab.log.spoken", broker=file.broker, file=file.name, used=words.bytes(file.used),
+        size=words.bytes(file.size), records=records,
+    )  # fmt: skip
+    pieces = [_piece(piece, file, shown, words) for piece in file.pieces if piece.kind != "free"]
+    return tag(
+        "div",
+        tag("span", file.name, class_="mq-mono mq-file"),
+        tag("span", *pieces, class_="mq-bar", role="img", aria_label=spoken),
+        tag("span", used, class_="mq-used"),
+        class_="mq-logfile",
+    )
+
+
+def _piece(piece: Piece, file: LogFile, shown: Told, words: Words) -> Html:
+    row = None if piece.row is None else shown.rows[piece.row]
+    values = {"offset": f"{piece.start:,}", "size": words.bytes(piece.size)}
+    if row is None or row.record is None:
+        said = words("lab.log.blank", **values)
+    else:
+        said = words("lab.log.record", topic=row.record.topic, **values)
+    last = len(shown.story.steps)
+    kind = "mq-blank" if piece.kind == "blank" else "mq-last" if row is not None and row.step == last else None
+    return tag("i", class_=kind, style=f"width:{100 * piece.size / file.size:.3f}%", title=said)
+
+
+# the story
+
+
+def story(shown: Told, words: Words) -> Html:
+    """Every step with its rows."""
+    blocks, before = [], Before(uniq=None, offset=None)
+    for step in range(len(shown.story.steps) + 1):
+        rows = [_row(row, before, shown, words) for row in shown.rows if row.step == step]
+        name = words(f"lab.step.{shown.story.steps[step - 1]}") if step else words("lab.row.start")
+        head = tag("div", tag("span", step, class_="mq-step-n"), tag("span", name), class_="mq-step-name")
+        last = "mq-step mq-step-last" if step and step == len(shown.story.steps) else "mq-step"
+        blocks.append(tag("li", head, *rows, class_=last))
+    return tag("ol", *blocks, class_="mq-story", aria_label=words("lab.story"))
+
+
+def _row(row: Row, before: Before, shown: Told, words: Words) -> Html:
+    values = dict(_values(row, shown, words))
+    head = tag(
+        "div",
+        tag("strong", words(f"lab.row.{row.code}", **values)) if row.step else None,
+        tag("span", times.full(shown.story.at(row.now), shown.story.zone), class_="mq-mono mq-faint"),
+        class_="mq-what",
+    )
+    ids = []
+    if row.code == "start":
+        ids = [_line("msgId", _digits(row.values["prefix"], (), UNIQ, partial=True), None, None)]
+    elif row.code != "blank":
+        ids = [
+            _id_line("msgId", row.msg_id, before, "uniq", words, "lab.no_msg_id"),
+            _unique(row, words),
+            _id_line("offsetMsgId", row.offset_msg_id, before, "offset", words, "lab.no_offset"),
+        ]
+    before["uniq"], before["offset"] = row.msg_id or before["uniq"], row.offset_msg_id or before["offset"]
+    return tag(
+        "div",
+        head,
+        tag("div", *ids, class_="mq-ids") if ids else None,
+        _place(row, words),
+        tag("p", rich(words(f"lab.why.{row.code}", **values)), class_="mq-because"),
+        _copy(row, shown, words),
+        class_="mq-row",
+    )
+
+
+def _line(name: str, digits: Html | str, mark: Html | None, quiet: str | None) -> Html:
+    return tag("div", tag("span", name, class_="mq-idname"), tag("span", digits, class_=quiet), mark, class_="mq-idline")
+
+
+def _id_line(name: str, text: str | None, before: Before, kind: str, words: Words, absent: str) -> Html:
+    if text is None:
+        return _line(name, words(absent), None, "mq-faint mq-absent")
+    layouts = UNIQ if kind == "uniq" else OFFSET
+    old = before[kind]
+    shown = link(_digits(text, changed(text, old), layouts, kind), href("anatomy", id=text), new=True, class_="mq-id")
+    return _line(name, shown, _mark(text, old, layouts, words), None)
+
+
+def _digits(text: str, lit: tuple[bool, ...], layouts: tuple[Layout, ...], kind: str = "uniq", *, partial: bool = False) -> Html:  # fmt: skip
+    """The digits in fields; a byte that changed is lit and set in bold."""
+    layout = next(item for item in layouts if item.digits == len(text) or (partial and item.digits - 12 == len(text)))
+    fields = []
+    for span in layout.spans:
+        digits = text[2 * span.start : 2 * span.stop].ljust(2 * (span.stop - span.start), "·")
+        cells = [
+            tag("b", digits[2 * at : 2 * at + 2], class_="mq-lit")
+            if lit and lit[span.start + at]
+            else digits[2 * at : 2 * at + 2]
+            for at in range(span.stop - span.start)
+        ]
+        name = "broker" if kind == "offset" and span.name == "ip" else span.name
+        fields.append(tag("span", *cells, data_field=name, class_="mq-field mq-mono"))
+    return join(fields)
+
+
+def _mark(text: str, before: str | None, layouts: tuple[Layout, ...], words: Words) -> Html:
+    if before == text:
+        return tag("span", words("lab.stays"), class_="mq-stays")
+    parts = []
+    for move in moves(text, before, layouts):
+        name = words.field(move.name) if layouts is UNIQ or move.name != "ip" else words.field("offset_ip")
+        by = move.after - move.before
+        if move.name == "ip":
+            parts.append(name)
+        elif abs(by) < (_COUNTER_STEP if move.name == "counter" else 1 << 31):
+            parts.append(words("lab.move", name=name, by=f"{by:+,}".replace("-", "−")))
+        else:
+            parts.append(words("lab.move_from", name=name, before=f"{move.before:,}", after=f"{move.after:,}"))
+    said = words("lab.changes", fields=words("comma").join(parts)) if parts else words("lab.new")
+    return tag("span", said, class_="mq-moves")
+
+
+def _unique(row: Row, words: Words) -> Html | None:
+    """The id that the record holds, where it is not the one that the producer was told."""
+    held = None if row.record is None else row.record.uniq_id
+    if held is None or held == row.msg_id:
+        return None
+    shown = link(_digits(held, changed(held, row.msg_id), UNIQ), href("anatomy", id=held), new=True, class_="mq-id")
+    return _line(words("lab.unique"), shown, None, None)
+
+
+def _place(row: Row, words: Words) -> Html | None:
+    if row.record is None:
+        return None
+    record = row.record
+    size = words.bytes(record.size)
+    said = words("lab.at", broker=row.broker, topic=record.topic, queue=record.queue_id, size=size)
+    return tag("p", said, class_="mq-place-of")
+
+
+def _values(row: Row, shown: Told, words: Words) -> Iterator[tuple[str, Any]]:
+    """What the sentences of a row are filled with, as people read it."""
+    made, address = shown.story, host_bytes(shown.story.host)
+    yield from (("broker", row.broker), ("host", host_text(address)), ("real", TOPIC))
+    yield from (("pid", made.pid % 65_536), ("loader", f"{made.loader:08X}"))
+    yield "digits", 20 if len(address) == 4 else 44
+    for name, value in row.values.items():
+        if name == "month_start":
+            yield name, times.full(made.at(value), made.zone)
+        elif name in ("by", "early"):
+            yield name, words.duration(value / 1000)
+        elif name in ("needed", "size"):
+            yield "left" if name == "size" else name, words.bytes(value)
+        elif name == "count" and row.code == "wrap_last":
+            yield "skipped", words.count("lab_message", value)
+        else:
+            yield name, f"{value:,}" if isinstance(value, int) else value
+    if row.record is not None:
+        record = row.record
+        yield from (("topic", record.topic), ("size", words.bytes(record.size)), ("sys_flag", record.sys_flag))
+        yield "file", f"{record.physical_offset - record.physical_offset % SIZES.commit_log_file:020d}"
+        if row.msg_id is not None:
+            yield "counter", f"{int(row.msg_id[-4:], 16):,}"
+
+
+def _copy(row: Row, shown: Told, words: Words) -> Html | None:
+    """The record beside the one it was copied from: what differs as a table, what was kept in a line."""
+    if row.record is None or row.copied_from is None:
+        return None
+    every = differences(row.copied_from, row.record)
+    other = [item for item in every if not item.same]
+    columns = [
+        Column("name", words("lab.col.name"), mono=True),
+        Column("before", words("lab.col.before"), mono=True),
+        Column("after", words("lab.col.after"), mono=True),
+    ]
+
+    def text(name: str, value: str | None) -> str:
+        if value is None:
+            return words("lab.missing")
+        return times.full(shown.story.at(int(value)), shown.story.zone) if name.endswith("_timestamp") else value
+
+    rows = [(item.name, text(item.name, item.before), text(item.name, item.after)) for item in other]
+    caption = words("lab.differs", n=len(other), all=len(every))
+    kept = words("comma").join(item.name for item in every if item.same)
+    return tag(
+        "details",
+        tag("summary", caption),
+        table(columns, rows, caption),
+        tag("p", words("lab.kept", names=kept), class_="mq-faint mq-note"),
+        class_="mq-copy",
+    )

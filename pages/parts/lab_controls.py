@@ -1,0 +1,121 @@
+"""The lab's controls: ready stories, the producer's settings, the steps. What is chosen goes into the address."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+import streamlit as st
+
+from idcore.lab import READY, STEPS_MOST, Story
+from pages.parts import lab, times
+from pages.parts.text import Words
+from pages.parts.view import link_params
+from pages.parts.widgets import download
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "producer": ("send", "busy", "lost", "again"),
+    "consumer": ("consume", "dead"),
+    "broker": ("delay", "commit", "rollback", "batch", "roll"),
+    "process": ("month", "back", "far", "wrap", "twin", "collide"),
+}
+FIRST = "retry"
+SETTINGS = ("clock", "made_in", "host", "pid", "loader")
+
+
+def given() -> dict[str, str]:
+    """The address as the lab reads it; without a story it is the first one."""
+    found = {name: st.query_params[name] for name in ("story", *SETTINGS) if name in st.query_params}
+    return found if "story" in found else {**READY[FIRST].params, **found}
+
+
+def tell(story: Story) -> None:
+    """The address becomes this story's."""
+    for name in SETTINGS:
+        st.query_params.pop(name, None)
+    st.query_params.update(story.params)
+
+
+def ready(asked: dict[str, str], words: Words) -> None:
+    """The ready stories as chips; the one that is shown is marked."""
+    st.session_state["lab_ready"] = next((name for name, story in READY.items() if story.params == asked), None)
+
+    def chosen() -> None:
+        name = st.session_state["lab_ready"]
+        if name is not None:
+            tell(READY[name])
+
+    st.pills(
+        words("lab.ready"),
+        list(READY),
+        key="lab_ready",
+        format_func=lambda name: words(f"lab.ready.{name}"),
+        on_change=chosen,
+        label_visibility="collapsed",
+    )
+
+
+def settings(asked: dict[str, str], words: Words) -> None:
+    """Clock, zone, host, pid, loader: the story is told anew when one changes."""
+    usual = Story()
+    shown = {
+        "clock": usual.clock, "made_in": usual.made_in, "host": usual.host, "pid": str(usual.pid),
+        "loader": f"{usual.loader:08X}",
+    }  # fmt: skip
+    shown.update({name: asked[name] for name in SETTINGS if asked.get(name)})
+    names = list(dict.fromkeys([shown["made_in"], "UTC", "Asia/Shanghai", *times.zone_names()]))
+
+    def changed(name: str) -> None:
+        st.query_params["story"] = asked["story"]
+        st.query_params[name] = str(st.session_state[f"lab_{name}"] or "").strip()
+
+    with st.expander(words("lab.setting"), icon=":material/tune:"):
+        for name in SETTINGS:
+            st.session_state[f"lab_{name}"] = shown[name]
+            if name == "made_in":
+                st.selectbox(words("lab.made_in"), names, key="lab_made_in", on_change=changed, args=(name,))
+            else:
+                st.text_input(words(f"lab.{name}"), key=f"lab_{name}", on_change=changed, args=(name,))
+
+
+def steps(story: Story, words: Words) -> None:
+    """One button a step, in groups."""
+    full = len(story.steps) >= STEPS_MOST
+    for group, codes in GROUPS.items():
+        st.caption(words(f"lab.group.{group}"))
+        with st.container(horizontal=True, gap="xsmall", key=f"lab-steps-{group}"):
+            for code in codes:
+                st.button(
+                    words(f"lab.step.{code}"),
+                    key=f"lab-step-{code}",
+                    type="primary" if code == "send" else "secondary",
+                    shortcut="Ctrl+Enter" if code == "send" else None,
+                    on_click=lambda code=code: tell(story.then(code)),
+                    disabled=full,
+                )
+    if full:
+        st.caption(words("lab.full", most=STEPS_MOST))
+
+
+def takeaway(story: Story, words: Words) -> None:
+    """Undo, start anew, the link, the store."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="lab-take"):
+        idle = not story.steps
+        st.button(
+            words("lab.undo"), key="lab-undo", type="tertiary", icon=":material/undo:", disabled=idle,
+            on_click=lambda: tell(story.undone()),
+        )  # fmt: skip
+        st.button(
+            words("lab.clear"), key="lab-clear", type="tertiary", icon=":material/restart_alt:", disabled=idle,
+            on_click=lambda: tell(story.cleared()),
+        )  # fmt: skip
+        with st.popover(words("lab.link"), type="tertiary", icon=":material/link:"):
+            st.code(address(story), language=None, wrap_lines=True)
+        download(
+            words("lab.zip"), lambda: lab.archive(story), "lab-store.zip", key="lab-zip", mime="application/zip"
+        )
+
+
+def address(story: Story) -> str:
+    """The address of this very story."""
+    parts = urlsplit(st.context.url or "")
+    return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(link_params(**story.params)), ""))
