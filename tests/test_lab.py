@@ -137,7 +137,11 @@ def test_a_consumer_retry_keeps_the_msg_id_and_the_origin(tmp_path: Path) -> Non
 
 def test_sixteen_tries_end_in_the_dead_letters(tmp_path: Path) -> None:
     shown = told(tmp_path, ".".join(["send", *["consume"] * 17]))
-    assert [code for code in codes(shown) if code != "blank"] == ["sent", *["consume_waits", "consume_again"] * 16, "dead"]
+    assert [code for code in codes(shown) if code != "blank"] == [
+        "sent",
+        *["consume_waits", "consume_again"] * 16,
+        "dead",
+    ]
     dead = record(shown, "dead")
     assert dead.topic == f"%DLQ%{GROUP}" and dead.uniq_id == record(shown, "sent").uniq_id
 

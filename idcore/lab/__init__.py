@@ -2,7 +2,8 @@
 
 from idcore.lab.story import ERRORS, READY, STEPS, STEPS_MOST, Story
 from idcore.lab.tell import Difference, Move, changed, differences, moves
-from idcore.lab.world import LogFile, Piece, Row, Told, play
+from idcore.lab.told import LogFile, Piece, Row, Told
+from idcore.lab.world import play
 
 __all__ = [
     "ERRORS",

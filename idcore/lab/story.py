@@ -54,7 +54,7 @@ class Story:
     @classmethod
     def read(cls, given: Mapping[str, str]) -> Story:
         """A story from the parameters of a link. What is no step, no zone, no address is refused by name."""
-        own = {name: text for name in _SETTINGS if (text := given.get(name, "").strip())}
+        own: dict[str, Any] = {name: text for name in _SETTINGS if (text := given.get(name, "").strip())}
         if "pid" in own:
             own["pid"] = _number("pid", own["pid"], r"\d{1,7}", 10, "a number from 0 to 4,194,304", 1 << 22)
         if "loader" in own:

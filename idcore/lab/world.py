@@ -5,20 +5,18 @@ Every id comes from the client's generator, every record from the broker's own w
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from idcore.errors import IdError
 from idcore.ids import clock as clocks
 from idcore.ids.generate import CLAMP_MS, Generator
 from idcore.ids.model import host_bytes
 from idcore.lab.story import Story
+from idcore.lab.told import Row, Told, read_logs
 from idcore.message import Host, Message, MessageBatch, Record
 from idcore.message.validators import SCHEDULE_TOPIC
-from idcore.store import Blank, CommitLog, Stored
 from idcore.store.append import Settings
 from idcore.store.broker import Broker
 from idcore.store.writer import Put, StoreWriter
@@ -37,84 +35,6 @@ _BACK = {"back": 10_000, "far": 3_600_000}
 _BROKERS_OWN = frozenset(("consume_waits", "consume_again", "dead", "delay_due", "commit", "op", "rollback", "blank"))
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One thing that happened: both ids as they are then, the record if one was stored, and what the words need."""
-
-    step: int
-    code: str
-    now: int
-    msg_id: str | None = None
-    broker: str | None = None
-    record: Record | None = None
-    copied_from: Record | None = None
-    values: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def offset_msg_id(self) -> str | None:
-        """The broker's id of the record."""
-        return None if self.record is None else str(self.record.offset_id)
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A stretch of a commit log file: a record, the blank one, or what is still free."""
-
-    kind: Literal["record", "blank", "free"]
-    start: int
-    size: int
-    row: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LogFile:
-    """One commit log file as it lies on disk, read back."""
-
-    broker: str
-    name: str
-    start: int
-    size: int
-    pieces: tuple[Piece, ...]
-
-    @property
-    def used(self) -> int:
-        """Bytes that are not free."""
-        return sum(piece.size for piece in self.pieces if piece.kind != "free")
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A story that was played: its rows, and the commit logs behind them."""
-
-    story: Story
-    rows: tuple[Row, ...]
-    logs: tuple[LogFile, ...]
-
-    @property
-    def messages(self) -> int:
-        """How many messages an application sent: same id and same order are one."""
-        return len(self._meant)
-
-    @property
-    def copies(self) -> int:
-        """In how many records the msgId stands that stands in most."""
-        return max(Counter(row.msg_id for row in self.rows if row.msg_id and row.record).values(), default=0)
-
-    @property
-    def collisions(self) -> int:
-        """How many messages the msgId stands for that stands for most: more than one is a true collision."""
-        return max(Counter(msg_id for msg_id, _ in self._meant).values(), default=0)
-
-    @property
-    def _meant(self) -> set[tuple[str, int]]:
-        return {(row.msg_id, row.values["order"]) for row in self.rows if row.msg_id and "order" in row.values}
-
-    @property
-    def records(self) -> int:
-        """How many records lie in the commit logs."""
-        return sum(row.record is not None for row in self.rows)
-
-
 def play(story: Story, root: Path) -> Told:
     """Plays a story into a new folder, one store for each broker. The same story gives the same bytes."""
     story.check()
@@ -125,7 +45,7 @@ def play(story: Story, root: Path) -> Told:
             world.take(number, step)
     finally:
         world.close()
-    return Told(story, tuple(world.rows), tuple(_logs(root, world.rows)))
+    return Told(story, tuple(world.rows), tuple(read_logs(root, BROKERS, world.rows)))
 
 
 class _World:
@@ -411,25 +331,3 @@ class _World:
         one, other = self._message(self._new_process()), self._message(self._new_process())
         self._send("collide_first", one, order=self._orders - 1, order_key=one.keys)
         self._send("collide", other, order=self._orders, order_key=other.keys, before=one.keys)
-
-
-def _logs(root: Path, rows: list[Row]) -> list[LogFile]:
-    """Every commit log file, read from disk as any other store is."""
-    places = {(row.broker, row.record.physical_offset): at for at, row in enumerate(rows) if row.record}
-    found = []
-    for name in BROKERS:
-        log = CommitLog(root / name / "commitlog")
-        steps = list(log.walk())
-        for file in log.files:
-            pieces, end = [], file.start
-            for step in steps:
-                if not file.start <= step.offset < file.end or not isinstance(step, (Stored, Blank)):
-                    continue
-                row = places.get((name, step.offset))
-                pieces.append(Piece("record" if isinstance(step, Stored) else "blank", step.offset, step.end - end, row))
-                end = step.end
-            if end < file.end:
-                pieces.append(Piece("free", end, file.end - end))
-            found.append(LogFile(name, file.name, file.start, file.size, tuple(pieces)))
-    return found
-

@@ -123,7 +123,8 @@ def story(shown: Told, words: Words) -> Html:
     for step in range(len(shown.story.steps) + 1):
         rows = [_row(row, before, shown, words) for row in shown.rows if row.step == step]
         name = words(f"lab.step.{shown.story.steps[step - 1]}") if step else words("lab.row.start")
-        head = tag("div", tag("span", step, class_="mq-step-n"), tag("span", name), class_="mq-step-name")
+        start = None if step else _time(shown.rows[0], shown)
+        head = tag("div", tag("span", step, class_="mq-step-n"), tag("span", name), start, class_="mq-step-name")
         last = "mq-step mq-step-last" if step and step == len(shown.story.steps) else "mq-step"
         blocks.append(tag("li", head, *rows, class_=last))
     return tag("ol", *blocks, class_="mq-story", aria_label=words("lab.story"))
@@ -131,18 +132,14 @@ def story(shown: Told, words: Words) -> Html:
 
 def _row(row: Row, before: Before, shown: Told, words: Words) -> Html:
     values = dict(_values(row, shown, words))
-    head = tag(
-        "div",
-        tag("strong", words(f"lab.row.{row.code}", **values)) if row.step else None,
-        tag("span", times.full(shown.story.at(row.now), shown.story.zone), class_="mq-mono mq-faint"),
-        class_="mq-what",
-    )
-    ids = []
+    title = tag("strong", words(f"lab.row.{row.code}", **values))
+    head = tag("div", title, _time(row, shown), class_="mq-what") if row.step else None
+    ids: list[Html | None] = []
     if row.code == "start":
-        ids = [_line("msgId", _digits(row.values["prefix"], (), UNIQ, partial=True), None, None)]
+        ids = [_line("msgId", _digits(row.values["prefix"], (), UNIQ, cut=12), None, None)]
     elif row.code != "blank":
         ids = [
-            _id_line("msgId", row.msg_id, before, "uniq", words, "lab.no_msg_id"),
+            _id_line("msgId", row.msg_id, before, "uniq", words, "lab.no_msg_id", other=row.code == "collide"),
             _unique(row, words),
             _id_line("offsetMsgId", row.offset_msg_id, before, "offset", words, "lab.no_offset"),
         ]
@@ -158,22 +155,30 @@ def _row(row: Row, before: Before, shown: Told, words: Words) -> Html:
     )
 
 
+def _time(row: Row, shown: Told) -> Html:
+    return tag("span", times.full(shown.story.at(row.now), shown.story.zone), class_="mq-mono mq-faint mq-when")
+
+
 def _line(name: str, digits: Html | str, mark: Html | None, quiet: str | None) -> Html:
-    return tag("div", tag("span", name, class_="mq-idname"), tag("span", digits, class_=quiet), mark, class_="mq-idline")
+    return tag(
+        "div", tag("span", name, class_="mq-idname"), tag("span", digits, class_=quiet), mark, class_="mq-idline"
+    )
 
 
-def _id_line(name: str, text: str | None, before: Before, kind: str, words: Words, absent: str) -> Html:
+def _id_line(
+    name: str, text: str | None, before: Before, kind: str, words: Words, absent: str, *, other: bool = False
+) -> Html:
     if text is None:
         return _line(name, words(absent), None, "mq-faint mq-absent")
     layouts = UNIQ if kind == "uniq" else OFFSET
     old = before[kind]
     shown = link(_digits(text, changed(text, old), layouts, kind), href("anatomy", id=text), new=True, class_="mq-id")
-    return _line(name, shown, _mark(text, old, layouts, words), None)
+    return _line(name, shown, _mark(text, old, layouts, words, other), None)
 
 
-def _digits(text: str, lit: tuple[bool, ...], layouts: tuple[Layout, ...], kind: str = "uniq", *, partial: bool = False) -> Html:  # fmt: skip
-    """The digits in fields; a byte that changed is lit and set in bold."""
-    layout = next(item for item in layouts if item.digits == len(text) or (partial and item.digits - 12 == len(text)))
+def _digits(text: str, lit: tuple[bool, ...], layouts: tuple[Layout, ...], kind: str = "uniq", *, cut: int = 0) -> Html:
+    """The digits in fields; a byte that changed is lit and set in bold. `cut` digits are still to come."""
+    layout = next(item for item in layouts if item.digits == len(text) + cut)
     fields = []
     for span in layout.spans:
         digits = text[2 * span.start : 2 * span.stop].ljust(2 * (span.stop - span.start), "·")
@@ -188,12 +193,12 @@ def _digits(text: str, lit: tuple[bool, ...], layouts: tuple[Layout, ...], kind:
     return join(fields)
 
 
-def _mark(text: str, before: str | None, layouts: tuple[Layout, ...], words: Words) -> Html:
+def _mark(text: str, before: str | None, layouts: tuple[Layout, ...], words: Words, other: bool) -> Html:
     if before == text:
-        return tag("span", words("lab.stays"), class_="mq-stays")
+        return tag("span", words("lab.same" if other else "lab.stays"), class_="mq-same" if other else "mq-stays")
     parts = []
     for move in moves(text, before, layouts):
-        name = words.field(move.name) if layouts is UNIQ or move.name != "ip" else words.field("offset_ip")
+        name = "broker" if move.name == "ip" and layouts is OFFSET else move.name
         by = move.after - move.before
         if move.name == "ip":
             parts.append(name)

@@ -110,9 +110,7 @@ def takeaway(story: Story, words: Words) -> None:
         )  # fmt: skip
         with st.popover(words("lab.link"), type="tertiary", icon=":material/link:"):
             st.code(address(story), language=None, wrap_lines=True)
-        download(
-            words("lab.zip"), lambda: lab.archive(story), "lab-store.zip", key="lab-zip", mime="application/zip"
-        )
+        download(words("lab.zip"), lambda: lab.archive(story), "lab-store.zip", key="lab-zip", mime="application/zip")
 
 
 def address(story: Story) -> str:

@@ -64,6 +64,7 @@ WORDS: dict[str, str] = {
     # rows
     "lab.story": "The story, step by step",
     "lab.stays": "stays",
+    "lab.same": "the same for another message",
     "lab.new": "new",
     "lab.changes": "new: {fields}",
     "lab.move": "{name} {by}",

@@ -64,6 +64,7 @@ WORDS: dict[str, str] = {
     # 各行
     "lab.story": "逐步的经过",
     "lab.stays": "不变",
+    "lab.same": "相同，却是另一条消息",
     "lab.new": "新",
     "lab.changes": "新：{fields}",
     "lab.move": "{name} {by}",

@@ -19,6 +19,7 @@ LINKS = {
     f"/decode?ids={UNIQ},{OFFSET}": OFFSET,
     f"/anatomy?id={UNIQ}": "18B4AAC2",
     "/findings": "Findings",
+    "/lab?story=send.lost": "One msgId stands in 2 records",
     "/producers": "Producers",
     "/counters": "Counters",
     "/brokers": "Brokers",

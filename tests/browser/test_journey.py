@@ -155,7 +155,7 @@ def test_language_and_zone_go_into_the_link(tab: Visit, example: str) -> None:
     assert tab.page.locator('[data-testid="stMain"]').inner_text() != english
 
 
-@pytest.mark.parametrize("page", ["decode", "anatomy", "producers", "counters", "brokers", "runs"])
+@pytest.mark.parametrize("page", ["decode", "anatomy", "lab", "producers", "counters", "brokers", "runs"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_in_either_theme_shows_the_page_without_scrolling_sideways(
     browser: Browser, warm_console: Console, example: str, page: str, scheme: str
@@ -163,7 +163,7 @@ def test_a_phone_in_either_theme_shows_the_page_without_scrolling_sideways(
     query = f"id={UNIQ}" if page == "anatomy" else f"run={example}"
     with visit(browser, warm_console.url, size=NARROW, scheme=scheme) as tab:
         tab.go(f"/{page}?{query}")
-        if page not in ("anatomy", "runs"):
+        if page not in ("anatomy", "lab", "runs"):
             charts(tab)
         tab.fits()
         shade = tab.page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")

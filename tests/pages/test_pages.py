@@ -15,7 +15,7 @@ from tests.pages.conftest import make_run
 
 Open = Callable[..., AppTest]
 UNIQ, OFFSET = "AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580"
-ALL = ("decode", "anatomy", "findings", "producers", "counters", "brokers", "lookup", "store", "runs")
+ALL = ("decode", "anatomy", "lab", "findings", "producers", "counters", "brokers", "lookup", "store", "runs")
 
 
 def shown(app: AppTest) -> str:
