@@ -156,7 +156,7 @@ def _row(row: Row, before: Before, shown: Told, words: Words) -> Html:
 
 
 def _time(row: Row, shown: Told) -> Html:
-    return tag("span", times.full(shown.story.at(row.now), shown.story.zone), class_="mq-mono mq-faint mq-when")
+    return tag("span", times.full(shown.story.at(row.now), shown.story.zone), class_="mq-mono mq-faint mq-clock")
 
 
 def _line(name: str, digits: Html | str, mark: Html | None, quiet: str | None) -> Html:
