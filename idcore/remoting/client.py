@@ -36,7 +36,7 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds to connect, seconds to answer everything asked at once, bytes of one frame."""
+    """Seconds to connect, seconds to answer what is on its way at once, bytes of one frame."""
 
     connect_seconds: float = 3.0
     answer_seconds: float = 5.0
@@ -168,7 +168,8 @@ class _Connection:
 
     def exchange(self, requests: Sequence[Request[T]], credentials: Credentials | None) -> list[Frame]:
         """The frames that answer these requests, in their order."""
-        until = time.monotonic() + self._limits.answer_seconds
+        # What is asked together may take longer together, by one limit for each round of what fits on the way.
+        until = time.monotonic() + self._limits.answer_seconds * (1 + (len(requests) - 1) // _IN_FLIGHT)
         answers: dict[int, Frame] = {}
         places: dict[int, int] = {}
         sent = 0

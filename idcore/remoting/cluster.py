@@ -40,6 +40,7 @@ class Cluster:
         self._topics: tuple[float, tuple[str, ...]] | None = None
         self._routes: dict[str, tuple[float, Route | None]] = {}
         self._down: dict[Address, tuple[float, Unreachable]] = {}
+        self._lost: tuple[float, Unreachable | None] = (0.0, None)
         self._good = 0
         tls = profile.tls.load() if profile.tls else None
         self._client = Client(self._may_dial, profile.credentials, tls, profile.limits, profile.name, self._names.get)
@@ -63,6 +64,9 @@ class Cluster:
 
     def name_server(self, requests: Sequence[Request[T]]) -> list[T | RemotingError]:
         """Questions to the first name server that answers, the last one that did being asked first."""
+        since, lost = self._lost
+        if lost is not None and self._monotonic() - since < _DOWN_SECONDS:
+            raise lost
         servers = self.profile.name_servers
         failures = []
         for step in range(len(servers)):
@@ -83,14 +87,11 @@ class Cluster:
                     continue
                 self._good = place
                 return answers
-        raise Unreachable(
-            f"no name server of {self.name} answered: {'; '.join(failures)}",
-            None,
-            None,
-            None,
-            "no_name_server",
-            {"cluster": self.name, "why": "; ".join(failures), "address": ""},
-        )
+        why = "; ".join(failures)
+        sentence = f"no name server of {self.name} answered: {why}"
+        lost = Unreachable(sentence, code="no_name_server", values={"cluster": self.name, "why": why, "address": ""})
+        self._lost = self._monotonic(), lost
+        raise lost
 
     def topology(self, older_than: float = _FRESH_SECONDS) -> Topology:
         """Who belongs to the cluster. Where that cannot be read there is no topology, and so nobody to dial."""

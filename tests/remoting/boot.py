@@ -150,6 +150,16 @@ class RealCluster:
         if done.returncode:
             raise RuntimeError(done.stdout[-2_000:] + done.stderr[-4_000:])
 
+    def mqadmin(self, *arguments: str) -> str:
+        """What mqadmin prints, over TLS; it has no keys, so broker `a` does not answer it."""
+        path = f"{self.work / 'sender' / 'conf'}{os.pathsep}{jars.folder(jars.SERVER)}/*"
+        command = [
+            *self._java("sender", "permissive"), "-Dtls.enable=true", "-Dfile.encoding=UTF-8", "-cp", path,
+            "org.apache.rocketmq.tools.command.MQAdminStartup", *arguments, "-n", self.names,
+        ]  # fmt: skip
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=90)
+        return done.stdout
+
     def kill(self, name: str) -> None:
         """Ends one of them at once."""
         process = self._processes.pop(name)

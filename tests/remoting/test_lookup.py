@@ -17,6 +17,7 @@ from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.message import Host, Record
 from idcore.message.properties import encode
 from idcore.remoting.audit import AuditLog, RateLimit
+from idcore.remoting.bodies import BodyPolicy
 from idcore.remoting.client import Limits
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.errors import TooManyLookups
@@ -246,6 +247,33 @@ class TestAnswers:
             desk = fake.desk()
             desk._moment = lambda zone=zone: Moment(NOW, zone)  # type: ignore[misc]
             assert desk.one(UNIQ).found
+
+
+def test_records_that_were_tampered_with_kill_nothing(fake: Fake) -> None:
+    """What still reads as a record may hold anything: times, hosts, lengths, properties out of every order."""
+    chance = random.Random(11)
+    whole = record(
+        "Orders", UNIQ, 4_096, b"body" * 20, properties={"KEYS": "a b", "DELAY": "1", "REAL_TOPIC": "Orders"}
+    )
+    usual, shown = fake.server._handle, [b""]
+
+    def handle(frame: Frame) -> Iterable[bytes]:
+        yield from ([answer(frame, 0, shown[0])] if frame.code in (12, 33) else usual(frame))
+
+    fake.server._handle = handle
+    desk, found = fake.desk(), 0
+    address = fake.server.address
+    offset_id = str(OffsetId.of(address.ip, address.port, 4_096))
+    for _ in range(1_500):
+        raw = bytearray(bytes(whole))
+        for _ in range(chance.randint(1, 3)):
+            raw[chance.randrange(8, len(raw))] = chance.choice((0, 1, 2, 0x7F, 0x80, 0xFF, chance.randrange(256)))
+        shown[0] = bytes(raw)
+        for text in (UNIQ, offset_id):
+            row = desk.one(text, "Orders").as_dict(BodyPolicy())
+            found += bool(row["found"])
+            assert json.dumps(row) and (row["found"] or row["reason"] in CONTRACT)
+    assert 500 < found < 3_000
 
 
 def test_ten_thousand_malformed_ids_kill_nothing(fake: Fake) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ import pytest
 
 from idcore.ids import OffsetId
 from idcore.lookup import Answer, Desk
+from idcore.remoting.bodies import BodyPolicy
 from tests.remoting.asking import as_mqadmin, at, codes, desk_of, profile, texts
 from tests.remoting.boot import ACCESS, SECRET
 from tests.remoting.conftest import Filled
@@ -260,6 +262,31 @@ def test_the_command_line_prints_what_mqadmin_shows(real: Filled) -> None:
         assert {name: shown[name] for name in wanted} == wanted
     stranger = subprocess.run([*command, ids[0]], capture_output=True, text=True, timeout=60, cwd=ROOT, check=False)
     assert stranger.returncode == 3 and json.loads(stranger.stdout)["reason"] == "not_permitted"
+
+
+@pytest.mark.parametrize(("command", "name"), [("queryMsgById", "offset_msg_id"), ("queryMsgByUniqueKey", "msg_id")])
+def test_fields_are_those_that_mqadmin_prints(real: Filled, desk: Desk, command: str, name: str) -> None:
+    line = real.of("keys", topic="Notices")[1]
+    printed = real.cluster.mqadmin(command, "-i", line[name], "-t", "Notices")
+    shown = dict(re.findall(r"^([A-Z][A-Za-z ]+?): +(.*?)\s*$", printed, re.MULTILINE))
+    (copy,) = desk.one(line[name]).as_dict(BodyPolicy())["copies"]
+
+    def day(milliseconds: int) -> str:
+        return f"{datetime.fromtimestamp(milliseconds / 1_000):%Y-%m-%d %H:%M:%S},{milliseconds % 1_000:03d}"
+
+    wanted = {
+        "Topic": copy["topic"], "Tags": f"[{copy['properties']['TAGS']}]", "Keys": f"[{copy['properties']['KEYS']}]",
+        "Queue ID": str(copy["queue_id"]), "Queue Offset": str(copy["queue_offset"]),
+        "CommitLog Offset": str(copy["commit_log_offset"]), "Reconsume Times": str(copy["reconsume_times"]),
+        "Born Timestamp": day(copy["born_timestamp"]), "Store Timestamp": day(copy["store_timestamp"]),
+        "Born Host": copy["born_host"], "Store Host": copy["store_host"], "System Flag": str(copy["sys_flag"]),
+    }  # fmt: skip
+    assert {key: shown.get(key) for key in wanted} == wanted
+    assert sorted(shown["Properties"].strip("{}").split(", ")) == sorted(
+        f"{k}={v}" for k, v in copy["properties"].items()
+    )
+    if name == "offset_msg_id":
+        assert shown["OffsetID"] == copy["offset_msg_id"]
 
 
 def test_a_hundred_ids_take_under_two_seconds(real: Filled, desk: Desk) -> None:
