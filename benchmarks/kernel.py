@@ -18,24 +18,24 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from benchmarks import plain_kernel
 from benchmarks.make_log import cached_log
 from idcore.scan import facts
 from idcore.scan.inputs import list_files, split_files, walk
+from idcore.scan.months import month_rows
 
-MONTH = np.array([[0, 31 * 86_400_000]], np.int64)
+MONTHS = month_rows(datetime(2026, 11, 20, 12, tzinfo=UTC), UTC)
 SPLIT = 256 << 20
 
 
 def all_stages(path: Path) -> list[facts.Fact]:
     """Facts of every split, packed; a task for each, as Spark would have it."""
     splits = split_files(list_files([str(path)]), SPLIT)
-    return [fact for split in splits for fact in facts.scan_task([split], MONTH)]
+    return [fact for split in splits for fact in facts.scan_task([split], MONTHS)]
 
 
 def fingerprint(made: list[facts.Fact]) -> str:

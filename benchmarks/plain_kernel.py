@@ -70,6 +70,8 @@ def pass_lines(buf, start, stop, origin, n, lines, state):
         if may_pair(end - state[LINE_START], state[LINE_OPEN], n - state[LINE_FIRST]):
             lines[state[STATE_LINES], 0] = state[LINE_FIRST]
             lines[state[STATE_LINES], 1] = n
+            lines[state[STATE_LINES], 2] = state[LINE_START]
+            lines[state[STATE_LINES], 3] = end
             state[STATE_LINES] += 1
     state[LINE_START], state[LINE_OPEN], state[LINE_FIRST] = np.int64(last) + origin, 1, n
     return True

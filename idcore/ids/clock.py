@@ -25,7 +25,7 @@ DAY_MS = 86_400_000
 CLIENT_EPOCH_S = 1_609_459_200
 
 # UTC offsets, in minutes, that a place on earth keeps today or kept since RocketMQ exists.
-_OFFSETS_IN_USE = (
+OFFSETS_IN_USE = (
     *range(-12 * 60, 14 * 60 + 1, 60),
     -570,
     -210,
@@ -264,7 +264,7 @@ def _around(instant_ms: int, zone: tzinfo, layout: Layout) -> tuple[Month, ...]:
 def _offset_that_fits(start_ms: int, early_ms: int, late_ms: int, layout: Layout) -> tuple[tzinfo, Month] | None:
     """The zone in which `start_ms` is the start of a month, give or take."""
     best: tuple[int, tzinfo, Month] | None = None
-    for minutes in _OFFSETS_IN_USE:
+    for minutes in OFFSETS_IN_USE:
         zone = timezone(timedelta(minutes=minutes))
         for month in _around(start_ms, zone, layout):
             late = start_ms - month.start_ms
@@ -378,7 +378,7 @@ def client_sent(
     if born_ms is not None and abs(born_ms - at_ms) > 600_000:
         late = at_ms - born_ms
         minutes = round(late / 60_000)
-        if minutes in _OFFSETS_IN_USE and abs(late - minutes * 60_000) <= 60_000:
+        if minutes in OFFSETS_IN_USE and abs(late - minutes * 60_000) <= 60_000:
             zone = timezone(timedelta(minutes=minutes))
             return SentAt(
                 from_ms(at_ms - minutes * 60_000, zone), None, zone_text(timedelta(minutes=minutes)), "born"

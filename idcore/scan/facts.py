@@ -2,7 +2,8 @@
 
 A fact is (part, what, bytes). IDS: processes, clients and brokers of one part with all their ids as sorted runs, and
 beside them the offset ids that stand with them. ODD: pairs of ids that do not fit there, as they are. PAIRS: broker,
-minute, least and greatest offset. REPORT: what happened to one split of one file, as JSON.
+minute, least and greatest offset. VOTES: in which months lines say that a process made its ids. REPORT: what happened
+to one split of one file, as JSON.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import numpy as np
 from idcore.ids.makers import known_loaders
 
 from .inputs import Split, walk
-from .kernels import encode, find, mates, pairs
+from .kernels import dates, encode, find, mates, pairs
+from .months import Months, as_months, offsets_in_use
 from .unpack import READ_ERRORS, reason_of
 from .windows import AFTER, BEFORE, WINDOW, Windows
 
-IDS, PAIRS, REPORT, ODD = range(4)
+IDS, PAIRS, REPORT, ODD, VOTES = range(5)
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory whatever the input
 MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 MiB
 _SAMPLE = 56
@@ -39,21 +41,23 @@ class Fact(NamedTuple):
 
 
 class Scanner:
-    """State of one task: feed it splits, take the facts. `months`: (start, last elapsed that fits), newest first."""
+    """State of one task: feed it splits, take the facts."""
 
-    def __init__(self, months: np.ndarray, any_case: bool = False, expected_bytes: int = WINDOW) -> None:
-        self.months = np.ascontiguousarray(months, np.int64)
+    def __init__(self, months: Months | np.ndarray, any_case: bool = False, expected_bytes: int = WINDOW) -> None:
+        self.months = as_months(months)
         self.any_case = any_case
         self.loaders = _loaders()
         self.expected = min(MOST_IDS, expected_bytes // 33) + 64
         self.refused = np.zeros((len(find.REASONS), 3), np.int64)
         self.samples = np.zeros((len(find.REASONS), _SAMPLE + 8), np.uint8)
         self.cache = np.full((1024, 4), -1, np.int64)
-        self.lines = np.empty(((WINDOW + AFTER) // 66 + 2, 2), np.int64)
+        self.lines = np.empty(((WINDOW + AFTER) // 33 + 2, 4), np.int64)
         self.state = np.zeros(find.STATE_SIZE, np.int64)
         self.moved: Callable[[int, int], None] | None = None  # told after each window: bytes and ids of the split
         self.table = np.zeros((1 << 12, 8), np.uint64)
         self.words = np.empty(((1 << 11) + 1, 3), np.uint64)
+        self.votes = np.zeros(((1 << 11) + 1, pairs.VOTES), np.int64)
+        self.in_use = offsets_in_use()
         self._clear()
 
     def _clear(self) -> None:
@@ -63,6 +67,7 @@ class Scanner:
         self.mates = np.zeros(self.expected, np.int8)
         self.pairs = np.empty((1 << 14, 6), np.uint64)
         self.odd = np.empty((1 << 14, mates.ODD_COLUMNS), np.uint64)
+        self.voted = np.empty((1 << 14, pairs.VOTE_COLUMNS), np.uint64)
         line_start, line_open = self.state[find.LINE_START], self.state[find.LINE_OPEN]
         self.state[:] = 0
         self.state[find.LINE_START], self.state[find.LINE_OPEN] = line_start, line_open
@@ -79,6 +84,7 @@ class Scanner:
         most = more + 2 * find.LINE_IDS
         self.pairs = _roomier(self.pairs, int(state[find.STATE_PAIRS]) + most + len(self.cache))
         self.odd = _roomier(self.odd, int(state[find.STATE_ODD]) + most)
+        self.voted = _roomier(self.voted, int(state[find.STATE_VOTES]) + most)
         went_to = windows.at
         while windows.at < stop and went_to != find.LINE_ENDED:
             went_to = find.find(
@@ -89,7 +95,7 @@ class Scanner:
                 windows.at = int(went_to)
                 if windows.at < stop:
                     self._grow()
-        self._pair(behind=what == find.TAIL)
+        self._pair(windows, behind=what == find.TAIL)
         return bool(went_to == find.LINE_ENDED)
 
     def _grow(self) -> None:
@@ -99,11 +105,13 @@ class Scanner:
         words = np.empty((larger.shape[0] // 2 + 1, 3), np.uint64)
         words[: len(self.words)] = self.words
         self.words = words
+        self.votes = _roomier(self.votes, len(words))
 
-    def _pair(self, behind: bool) -> None:
+    def _pair(self, windows: Windows, behind: bool) -> None:
         pairs.pair_lines(
-            self.lines, self.state, self.values, self.slots, self.words, self.months, self.cache, self.pairs,
-            self.mates, self.odd, behind,
+            windows.buf, windows.origin, self.lines, self.state, self.values, self.slots, self.words,
+            self.months.newest, self.months.calendar, self.in_use, self.cache, self.pairs, self.mates, self.odd,
+            self.votes, self.voted, behind,
         )  # fmt: skip
 
     def scan(self, split: Split, windows: Windows) -> Iterator[Fact]:
@@ -119,9 +127,8 @@ class Scanner:
             limit = windows.slide()
             state[find.LINE_OPEN] = split.start == 0 or windows.buf[BEFORE - 1] == 10
             while True:
-                stop = min(limit, windows.stop - windows.origin)
-                if self._is_full():
-                    stop = windows.last_line(stop)
+                # whole lines at a time: a line is dated by all of its text
+                stop = windows.last_line(min(limit, windows.stop - windows.origin))
                 self._find(windows, stop, find.COUNT)
                 at = windows.at + windows.origin
                 if self.moved is not None:
@@ -160,14 +167,19 @@ class Scanner:
         while not ended and (windows.at < windows.filled or not windows.ended):
             if windows.at + windows.origin - state[find.LINE_START] > find.LONGEST_LINE:
                 break
-            ended = self._find(windows, windows.slide(), find.TAIL)
+            seen = windows.at + windows.origin - int(state[find.LINE_START])
+            back = seen if seen <= dates.HINT_LINE and windows.at - seen >= BEFORE else 0
+            windows.at -= back  # the start of the line stays in sight
+            limit = windows.slide()
+            windows.at += back
+            ended = self._find(windows, limit, find.TAIL)
         if not ended and windows.ended:
             first, n = int(state[find.LINE_FIRST]), int(state[find.STATE_IDS])
             end = windows.at + windows.origin
             if find.may_pair(end - int(state[find.LINE_START]), 1, n - first):
-                self.lines[0] = first, n
+                self.lines[0] = first, n, state[find.LINE_START], end
                 state[find.STATE_LINES] = 1
-                self._pair(behind=True)
+                self._pair(windows, behind=True)
         state[find.STATE_IDS] = ids
 
     def _report(self, split: Split, text_bytes: int, error: str) -> Fact:
@@ -189,7 +201,15 @@ class Scanner:
             yield from _deal(PAIRS, fold_pairs(self.pairs[:rows]))
         if self.state[find.STATE_ODD]:
             yield from _deal(ODD, self.odd[: self.state[find.STATE_ODD]])
+        yield from self._pack_votes(keys)
         self._clear()
+
+    def _pack_votes(self, keys: int) -> Iterator[Fact]:
+        rows = int(self.state[find.STATE_VOTES])
+        self.voted = _roomier(self.voted, rows + 3 * keys)
+        rows = pairs.put_votes(self.votes, keys, self.words, self.voted, rows)
+        if rows:
+            yield from _deal(VOTES, self.voted[:rows])
 
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
         words = self.words[:keys]
@@ -270,7 +290,7 @@ def _roomier(rows: np.ndarray, most: int) -> np.ndarray:
     if most <= len(rows):
         return rows
     size = max(2 * len(rows), most)
-    return np.concatenate([rows, np.empty((size - len(rows), rows.shape[1]), rows.dtype)])
+    return np.concatenate([rows, np.zeros((size - len(rows), rows.shape[1]), rows.dtype)])
 
 
 def _report_of(split: Split, text_bytes: int, ids: int, refused: list[list], error: str) -> Fact:
@@ -345,7 +365,7 @@ def _deal(what: int, rows: np.ndarray) -> Iterator[Fact]:
 
 def scan_task(
     splits: Sequence[Split],
-    months: np.ndarray,
+    months: Months | np.ndarray,
     any_case: bool = False,
     moved: Callable[[int, int], None] | None = None,
 ) -> Iterator[Fact]:

@@ -8,10 +8,13 @@ import numpy as np
 
 from .facts import scan_task
 from .inputs import list_files, split_files
+from .months import Months
 from .tables import Merge, Tables, combine
 
 
-def scan_local(paths: Sequence[str], months: np.ndarray, split_size: int = 256 << 20, any_case: bool = False) -> Tables:
+def scan_local(
+    paths: Sequence[str], months: Months | np.ndarray, split_size: int = 256 << 20, any_case: bool = False
+) -> Tables:
     """The tables of the files; every split is a task of its own."""
     files = list_files(paths)
     facts = [fact for split in split_files(files, split_size) for fact in scan_task([split], months, any_case)]

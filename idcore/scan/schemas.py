@@ -16,7 +16,7 @@ _OFFSETS = "min_offset max_offset"
 _COLUMNS = {
     "processes": f"{_PROCESS} maker:text {_COUNTED} first_elapsed_ms last_elapsed_ms {_SENT} first_counter last_counter"
     " produced missing wraps wraps_certain:truth out_of_order tracks rate_per_second:real"
-    " chains loader_position:small loader_bits:small last_possible_elapsed_ms",
+    " chains loader_position:small loader_bits:small last_possible_elapsed_ms zone:text zone_source:text month:text",
     "hosts": f"host:text processes {_COUNTED} {_SENT}",
     "brokers": f"address:text host:text port {_COUNTED} segments {_OFFSETS}",
     "segments": f"address:text segment:text {_COUNTED} {_OFFSETS}",
@@ -46,7 +46,7 @@ ORDER = {
     "brokers": ["address"],
     "segments": ["address", "segment"],
     "clients": ["mac", "pid"],
-    "counters": ["layout", "host", "pid", "loader", "elapsed_ms", "counter"],
+    "counters": ["layout", "host", "pid", "loader", "sent_at", "elapsed_ms", "counter"],
     "timeline": ["minute", "kind"],
     "activity": ["host", "minute"],
     "distribution": ["address", "from_offset"],

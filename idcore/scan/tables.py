@@ -13,12 +13,15 @@ from idcore.ids.makers import loader_positions, process_makers
 from idcore.layout import LAYOUTS
 
 from . import texts
-from .facts import IDS, ODD, PAIRS, Fact, fold_pairs, unpack_ids
+from .facts import IDS, ODD, PAIRS, VOTES, Fact, fold_pairs, unpack_ids
 from .inputs import shown
 from .kernels import chains, find, mates, merge, unroll
-from .kernels.pairs import CLIENT_EPOCH_MINUTE
+from .kernels.dates import FIRST_MONTH, MONTH
+from .kernels.pairs import CLIENT_EPOCH_MINUTE, VOTE_COLUMNS
+from .months import Months, as_months
 from .runs import Mates, Runs, collect
 from .schemas import ORDER, SCHEMAS, TEXT, TIME
+from .votes import SOURCES, Dated, date
 
 _NAMES = list(LAYOUTS)
 _CLIENT_EPOCH = np.datetime64("2021-01-01T00:00:00", "us")
@@ -40,17 +43,20 @@ def _table(name: str, columns: Sequence[object]) -> pa.Table:
 class Merge:
     """One merge task: takes facts, gives tables. `months` as for the scanner."""
 
-    def __init__(self, months: np.ndarray) -> None:
-        self.months = np.asarray(months, np.int64)
+    def __init__(self, months: Months | np.ndarray) -> None:
+        self.months = as_months(months)
 
     def tables(self, facts: Iterable[Fact]) -> Iterator[tuple[str, pa.Table]]:
         blocks, pairs, reports = [], [], []
         odd = [np.empty((0, mates.ODD_COLUMNS), np.uint64)]
+        votes = [np.empty((0, VOTE_COLUMNS), np.uint64)]
         for fact in facts:
             if fact.what == IDS:
                 blocks.append(unpack_ids(fact.data))
             elif fact.what == ODD:
                 odd.append(np.frombuffer(fact.data, np.uint64).reshape(-1, mates.ODD_COLUMNS))
+            elif fact.what == VOTES:
+                votes.append(np.frombuffer(fact.data, np.uint64).reshape(-1, VOTE_COLUMNS))
             elif fact.what == PAIRS:
                 pairs.append(np.frombuffer(fact.data, np.uint64).reshape(-1, 6))
             else:
@@ -58,7 +64,7 @@ class Merge:
         runs = collect(blocks)
         beside = Mates(blocks, np.concatenate(odd))
         if "uniq" in runs:
-            yield from self._processes(runs["uniq"], beside)
+            yield from self._processes(runs["uniq"], beside, np.concatenate(votes))
         if "client" in runs:
             yield from self._clients(runs["client"], beside)
         if "offset" in runs:
@@ -68,17 +74,21 @@ class Merge:
         if reports:
             yield "reports", pa.table({"report": pa.array(reports, pa.binary())})
 
-    def _processes(self, runs: Runs, beside: Mates) -> Iterator[tuple[str, pa.Table]]:
+    def _processes(self, runs: Runs, beside: Mates, votes: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
         keys = len(runs.words)
         figures = np.zeros((keys, unroll.FIGURES), np.int64)
         rows = max(_ROWS, runs.largest)
-        points, minutes = np.empty((rows, 6), np.int64), np.empty((rows, 3), np.int64)
+        points, minutes = np.empty((rows, 9), np.int64), np.empty((rows, 3), np.int64)
         filled = 0
-        latest = int(self.months[:, 1].max())
+        latest = self.months.newest[:, 1::2].max(axis=0)
+        dates = date(runs.words, votes, self.months)
+        told = np.diff(dates.edges) > 0
+        bases = np.full(keys, _NONE, np.int64)
+        bases[told] = np.minimum.reduceat(dates.spans[:, 1], dates.edges[:-1][told]) if told.any() else _NONE
         key2 = runs.words[:, 2]
         pids = ((key2 >> find.PID_SHIFT) & np.uint64(0xFFFF)).astype(np.int32)
         loader_numbers = (key2 & find.WORD).astype(np.int64)
-        early = np.where(key2 >> find.CODE_SHIFT == find.CODE_LE, _DAY, 0)
+        little = key2 >> find.CODE_SHIFT == find.CODE_LE
         layouts = pa.array(_NAMES).take(pa.array((key2 >> find.CODE_SHIFT).astype(np.int64) - 1))
         hosts, loaders = texts.hosts(runs.words), texts.loaders(loader_numbers)
         shift = np.int64(find.COUNTER_SHIFT)
@@ -88,21 +98,16 @@ class Merge:
         while filled < keys:
             begun = filled
             filled, point_rows, minute_rows = merge.merge_processes(
-                *runs.arguments, latest, figures, points, minutes, filled
+                *runs.arguments, latest, dates.edges, dates.spans, figures, points, minutes, filled
             )
             done = slice(begun, filled)
-            starts[done] = self._month_starts(
-                figures[done, unroll.LAST_POSSIBLE] - early[done], figures[done, unroll.LAST_POSSIBLE] >= 0
-            )
-            key = points[:point_rows, 0]
-            elapsed = points[:point_rows, 1] >> shift
-            start = starts[key]
-            fits = (start != _NONE) & (elapsed <= figures[key, unroll.LAST_POSSIBLE])
+            starts[done] = self._month_starts(figures[done, unroll.LAST_POSSIBLE], little[done])
+            starts[done] = np.where(told[done] & (figures[done, unroll.LAST_POSSIBLE] >= 0), bases[done], starts[done])
+            key, time, *counted, elapsed, counter, fits = points[:point_rows].T
             at = pa.array(key)
             yield "counters", _table("counters", [
                 layouts.take(at), hosts.take(at), pa.array(pids[key]), loaders.take(at), elapsed,
-                texts.instants(start + elapsed - early[key], fits), points[:point_rows, 1] & mask,
-                points[:point_rows, 2], points[:point_rows, 3], points[:point_rows, 4], points[:point_rows, 5],
+                texts.instants(starts[key] + time, (fits > 0) & (starts[key] != _NONE)), counter, *counted,
             ])  # fmt: skip
             key = minutes[:minute_rows, 0]
             known = starts[key] != _NONE
@@ -121,17 +126,17 @@ class Merge:
         position, bits = loader_positions(loader_numbers.astype(np.uint32))
         possible = f[unroll.LAST_POSSIBLE]
         dated = starts != _NONE
+        last = starts + f[unroll.LAST_TIME]
         table = _table("processes", [
             layouts, hosts, pa.array(pids), loaders,
             process_makers(layouts.to_pylist(), loader_numbers.astype(np.uint32), f[unroll.WHOLE_SECONDS].astype(bool)),
-            f[unroll.IDS], f[unroll.DISTINCT], f[unroll.FIRST] >> shift, f[unroll.LAST] >> shift,
-            texts.instants(starts + (f[unroll.FIRST] >> shift) - early, dated),
-            texts.instants(starts + possible - early, dated),
+            f[unroll.IDS], f[unroll.DISTINCT], f[unroll.FIRST_ELAPSED], f[unroll.LAST_ELAPSED],
+            texts.instants(starts + (f[unroll.FIRST] >> shift), dated), texts.instants(last, dated),
             f[unroll.FIRST] & mask, f[unroll.LAST] & mask, f[unroll.PRODUCED], f[unroll.PRODUCED] - f[unroll.POSITIONS],
             f[unroll.WRAPS], pa.array(f[unroll.WIDEST_GAP] / 1000.0 * rate <= chains.HALF), f[unroll.OUT_OF_ORDER],
             f[unroll.TRACKS], pa.array(rate, mask=span == 0), f[unroll.CHAINS],
             pa.array(position, mask=position < 0), pa.array(bits.astype(np.int32), mask=position < 0),
-            pa.array(possible, mask=possible < 0),
+            pa.array(possible, mask=possible < 0), *self._zones(dates, told, dated, last - possible, little),
         ])  # fmt: skip
         yield "processes", table
         sums = [
@@ -160,12 +165,33 @@ class Merge:
             own = texts.digits(own_words[first], own_values[first])
             yield "copies", _table("copies", [own, offsets, lines[first]])
 
-    def _month_starts(self, elapsed: np.ndarray, possible: np.ndarray) -> np.ndarray:
+    def _month_starts(self, elapsed: np.ndarray, little: np.ndarray) -> np.ndarray:
         """Start (ms) of the newest month in which each elapsed fits; _NONE where there is none."""
         starts = np.full(len(elapsed), _NONE, np.int64)
-        for start, limit in self.months[::-1]:
-            starts = np.where(elapsed <= limit, start, starts)
-        return np.where(possible, starts, _NONE)
+        for start, limit, early, early_limit in self.months.newest[::-1]:
+            starts = np.where(elapsed <= np.where(little, early_limit, limit), np.where(little, early, start), starts)
+        return np.where(elapsed >= 0, starts, _NONE)
+
+    def _zones(
+        self, dates: Dated, told: np.ndarray, dated: np.ndarray, starts: np.ndarray, little: np.ndarray
+    ) -> list[pa.Array]:
+        """Columns zone, zone_source and month of processes; `starts`: of the month of the last id."""
+        calendar = self.months.calendar
+        if not len(calendar):
+            return [pa.nulls(len(starts), TEXT)] * 3
+        own = dates.source == MONTH
+        early = np.where(little, _DAY, 0)
+        month = np.searchsorted(calendar[:, 4], starts + early + 14 * 3_600_000, side="right") - 1
+        month = np.where(dated, month, 0)
+        ahead = np.where(own & dated, (calendar[month, 4] - starts - early) // 60_000, dates.zone)
+        sources = [SOURCES.get(int(kind), self.months.zone_source) for kind in range(3)]
+        names = pa.array(sources).take(pa.array(dates.source))
+        known = pa.array(dated)
+        return [
+            pc.if_else(known, texts.zones(ahead), None),
+            pc.if_else(known, names, None),
+            pc.if_else(pa.array(told & dated), texts.months(month + FIRST_MONTH), None),
+        ]
 
     def _clients(self, runs: Runs, beside: Mates) -> Iterator[tuple[str, pa.Table]]:
         figures = np.zeros((len(runs.words), 6), np.int64)
@@ -251,7 +277,7 @@ def _files(reports: list[list], files: Sequence[tuple[str, int, str]]) -> tuple[
             known = reasons.setdefault(reason, [0, first])
             known[0] += count
             known[1] = min(known[1], first)
-    rows = [[*found[key][:5], found[key][5] or None] for key in sorted(found)]
+    rows = [[*found[key][:5], found[key][5] or None] for key in sorted(found, key=lambda key: (files[key[0]][0], key))]
     table = _table("files", list(zip(*rows, strict=True)) if rows else [[]] * 6)
     refused = [[reason, count, row[3], row[4], row[2]] for reason, (count, row) in sorted(reasons.items())]
     return table, _table("refused", list(zip(*refused, strict=True)) if refused else [[]] * 5)

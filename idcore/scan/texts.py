@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from idcore.ids.clock import zone_text
 from idcore.ids.model import host_text
 
 from .kernels import find
@@ -74,3 +77,15 @@ def instants(milliseconds: np.ndarray, known: np.ndarray) -> pa.Array:
 
 def minutes(minutes: np.ndarray) -> pa.Array:
     return pa.array(minutes * 60_000_000).cast(pa.timestamp("us")).cast(TIME)
+
+
+def zones(minutes: np.ndarray) -> pa.Array:
+    """UTC offsets as `+08:00`."""
+    found, place = np.unique(minutes, return_inverse=True)
+    return pa.array([zone_text(timedelta(minutes=int(one))) for one in found], TEXT).take(pa.array(place))
+
+
+def months(numbers: np.ndarray) -> pa.Array:
+    """Months from year 0 as `YYYY-MM`."""
+    found, place = np.unique(numbers, return_inverse=True)
+    return pa.array([f"{one // 12:04d}-{one % 12 + 1:02d}" for one in found], TEXT).take(pa.array(place))

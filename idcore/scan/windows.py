@@ -58,10 +58,17 @@ class Windows:
         self.buf[self.filled : self.filled + AFTER] = 0
         return self.filled if self.ended else self.filled - AFTER
 
-    def last_line(self, stop: int) -> int:
-        """Where the last line that begins before `stop` begins, if it begins behind `at`; else `stop`."""
-        feeds = np.flatnonzero(self.buf[self.at : stop] == 10)
-        return self.at + int(feeds[-1]) + 1 if len(feeds) else stop
+    def last_line(self, limit: int) -> int:
+        """Where the last line that begins before `limit` begins, if it begins behind `at`; else `limit`."""
+        stop = limit
+        piece = 1 << 12
+        while stop > self.at:
+            begin = max(self.at, stop - piece)
+            feed = bytes(self.view[begin:stop]).rfind(b"\n")
+            if feed >= 0:
+                return begin + feed + 1
+            stop, piece = begin, 2 * piece
+        return limit
 
 
 def new_buffer() -> np.ndarray:

@@ -6,6 +6,7 @@ import platform
 import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -22,9 +23,10 @@ import pyarrow.parquet as pq
 import idcore
 from idcore import findings
 from idcore.errors import IdError
-from idcore.ids.clock import machine_zone, months, zone_text
+from idcore.ids.clock import machine_zone, zone_text
 from idcore.scan import lines
 from idcore.scan.inputs import InputFile, deal, list_files, split_files
+from idcore.scan.months import month_rows
 from idcore.scan.tables import Tables, combine
 
 from . import health
@@ -40,7 +42,6 @@ SPLIT_SIZE = 1 << 30  # a Python task costs Spark what scanning 30 MB costs; mem
 SHARED_SPLIT_SIZE = 256 << 20  # where scans share the cores, one waits for a task of another: 4 % for a quarter of it
 SMALLEST_TASK = 32 << 20
 BYTES_PER_MERGE = 8 << 30  # text whose facts one merge task holds in memory: 1.3 % of it
-MONTHS = 13
 MOST_SPLITS = 100_000
 _OURS = re.compile(r"^(?:[a-z_]+\.)*IdError: ")
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt)\b")
@@ -64,13 +65,6 @@ def reason_of(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if _RAISED.match(line)]
     return _OURS.sub("", (told or lines or [type(error).__name__])[-1 if told else 0])
-
-
-def month_rows(at: datetime, zone: tzinfo) -> np.ndarray:
-    """For the kernels: (start, last elapsed that fits) of each month, newest first."""
-    now = int(at.timestamp() * 1000)
-    rows = [(month.start_ms, min(now - month.start_ms, month.length_ms - 1)) for month in months(at, zone, MONTHS)]
-    return np.array(rows, np.int64)
 
 
 def _session(options: ScanOptions, stop: threading.Event) -> SparkSession:
@@ -110,7 +104,7 @@ def compute(
     spark = _session(options, stop)
     check(stop)
     started = time.monotonic()
-    rows = month_rows(options.at or datetime.now(UTC), options.zone or machine_zone())
+    rows = month_rows(options.at or datetime.now(UTC), options.zone or machine_zone(), options.zone_source)
     split_size = even(sum(file.size for file in files), options.split_size, _cores(spark))
     partitions = _partitions(split_files(files, split_size), split_size, _cores(spark))
     sizes = [sum(split.size for task in partition for split in task) for partition in partitions]
@@ -239,6 +233,13 @@ def summarise(folder: Path, files: Sequence[InputFile]) -> dict[str, Any]:
     def rows(name: str) -> int:
         return int(dataset.dataset(folder / name).count_rows())
 
+    def counts(name: str, column: str) -> dict[str, int]:
+        found: Counter[str] = Counter()
+        for batch in dataset.dataset(folder / name).to_batches(columns=[column]):
+            for one in pc.value_counts(batch[column]).to_pylist():
+                found[one["values"] or "unknown"] += one["counts"]
+        return dict(sorted(found.items()))
+
     kinds = {"uniq": "processes", "offset": "brokers", "client": "clients"}
     errors = pq.read_table(folder / "files", columns=["error"])["error"]
     return {
@@ -250,6 +251,7 @@ def summarise(folder: Path, files: Sequence[InputFile]) -> dict[str, Any]:
         **{kind: total(table, "ids") for kind, table in kinds.items()},
         "refused": total("files", "refused"),
         **{name: rows(name) for name in ("processes", "hosts", "brokers", "segments")},
+        "zone_sources": counts("processes", "zone_source"),
         "failed_files": len(errors) - errors.null_count,
     }
 

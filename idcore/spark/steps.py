@@ -19,6 +19,7 @@ from idcore.scan.batches import batches
 from idcore.scan.facts import REPORT, Fact, ids_of, is_of_split, join_reports, scan_task
 from idcore.scan.inputs import Split, pack_tasks, unpack_tasks
 from idcore.scan.meter import Hand, Meter
+from idcore.scan.months import Months
 from idcore.scan.schemas import ORDER, SCHEMAS, TEXT
 from idcore.scan.tables import Merge
 
@@ -39,7 +40,7 @@ Batches = Iterator[pa.RecordBatch]
 def facts(
     spark: SparkSession,
     partitions: Sequence[Sequence[Sequence[Split]]],
-    months: np.ndarray,
+    months: Months | np.ndarray,
     any_case: bool,
     meter: Meter | None = None,
     found: Callable[[int], None] | None = None,
@@ -101,12 +102,12 @@ def by_part(frame: DataFrame, partitions: int) -> DataFrame:
     return frame.repartition(partitions, "part") if partitions > 1 else frame
 
 
-def merged(frame: DataFrame, months: np.ndarray, folder: str | None = None, sent: int = SENT) -> DataFrame:
+def merged(frame: DataFrame, months: Months | np.ndarray, folder: str | None = None, sent: int = SENT) -> DataFrame:
     """Facts to rows of (table, Arrow stream), or of (table, Parquet file) where a task has sent enough already."""
     return frame.mapInArrow(merge_with(months, folder, sent), RESULTS)
 
 
-def merge_with(months: np.ndarray, folder: str | None, sent: int) -> Callable[[Batches], Batches]:
+def merge_with(months: Months | np.ndarray, folder: str | None, sent: int) -> Callable[[Batches], Batches]:
     def merge(arriving: Batches) -> Batches:
         rows = (
             Fact(*values)

@@ -191,13 +191,15 @@ class Calendar:
 
     def __init__(self, zone: tzinfo, at: datetime) -> None:
         self.reference = milliseconds(at)
+        self.zone = zone
         local = at.astimezone(zone)
         year, month = local.year, local.month
-        self.months: list[tuple[int, int]] = []  # start, length
+        self.months: list[tuple[int, int, int]] = []  # start, where little-endian ids begin to count, end
         end = milliseconds(datetime(year + month // 12, month % 12 + 1, 1, tzinfo=zone))
         for _ in range(13):
             start = milliseconds(datetime(year, month, 1, tzinfo=zone))
-            self.months.append((start, end - start))
+            early = milliseconds((datetime(year, month, 1) - timedelta(days=1)).replace(tzinfo=zone))
+            self.months.append((start, early, end))
             end = start
             year, month = (year, month - 1) if month > 1 else (year - 1, 12)
 
@@ -205,8 +207,8 @@ class Calendar:
         """Where elapsed counts from (the epoch itself), in the newest month that fits, or None."""
         if elapsed is None:
             return None
-        early = DAY if layout == "uniq_v4_le" else 0
-        for start, length in self.months:
-            if elapsed - early < length and start + elapsed - early <= self.reference:
-                return start - early
+        for own, early, end in self.months:
+            start = early if layout == "uniq_v4_le" else own
+            if start + elapsed < end and start + elapsed <= self.reference:
+                return start
         return None

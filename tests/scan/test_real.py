@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from idcore.scan.local import scan_local
-from idcore.spark.job import month_rows
+from idcore.scan.months import month_rows
 from tests.scan import twin
 from tests.scan.comparing import differences
 
@@ -74,3 +74,21 @@ def test_the_counts_are_those_of_the_truth(split: int, log: bytes, on_disk: Writ
 def test_every_table_equals_the_twin(log: bytes, on_disk: Write) -> None:
     path = on_disk(log, "real.log")
     assert differences(scan_local([path], month_rows(AT, UTC), 40_000), twin.tables({path: log}, UTC, AT)) == []
+
+
+def test_lines_of_three_zones_give_months_and_zones(log: bytes, on_disk: Write) -> None:
+    """prodA ran at +08:00 and prodB in UTC: consumers print when their messages were born. Of prodC, in New York, only
+    the month is known; a month that began in summer time there is read as in the zone of the scan."""
+    path = on_disk(log, "real.log")
+    for split in (5_000, 1 << 30):
+        found = {r["pid"]: r for r in scan_local([path], month_rows(AT, UTC), split)["processes"].to_pylist()}
+        zones = {pid: (row["zone"], row["zone_source"], row["month"]) for pid, row in found.items()}
+        assert zones == {
+            27515: ("+08:00", "born", "2026-11"),
+            29489: ("+00:00", "born", "2026-11"),
+            26894: ("+00:00", "born", "2026-11"),
+            30683: ("+00:00", "assumed", "2026-11"),
+            65535: (None, None, None),
+        }
+        assert datetime(2026, 11, 21, 1, 50, 13, tzinfo=UTC) < found[27515]["first_sent_at"]
+        assert found[27515]["last_sent_at"] < datetime(2026, 11, 21, 1, 50, 21, tzinfo=UTC)

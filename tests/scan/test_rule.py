@@ -13,7 +13,7 @@ from idcore.ids.find import find
 from idcore.ids.identify import identify
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.scan.local import scan_local
-from idcore.spark.job import month_rows
+from idcore.scan.months import month_rows
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
 ADDRESSES = ("0A000001", "7F000001", "C0A80165", "AC110002", "CB007107", "0101007F", "981FA8C0", "FFFFFFFF", "00000000")

@@ -16,10 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from idcore.scan.local import scan_local
-from idcore.spark.job import month_rows
+from idcore.scan.months import month_rows
 from tests.scan import logs, twin
 from tests.scan.comparing import differences, same
 from tests.scan.logs import AT, Log, everything
+from tests.scan.logs_of_dates import dated
 from tests.scan.logs_of_pairs import copied
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
@@ -36,7 +37,7 @@ def expect(path: str, data: bytes, zone: tzinfo = SHANGHAI, case: str = "strict"
     return twin.tables({path: data}, zone, AT, case)
 
 
-ALL = [log for seed in (1, 2) for log in [*everything(seed), copied(seed)]]
+ALL = [log for seed in (1, 2) for log in [*everything(seed), copied(seed), dated(seed)]]
 
 
 @pytest.mark.parametrize("log", ALL, ids=lambda log: log.name)

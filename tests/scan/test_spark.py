@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore.scan.local import scan_local
-from idcore.spark.job import ScanOptions, month_rows, scan
+from idcore.scan.months import month_rows
+from idcore.spark.job import ScanOptions, scan
 from tests.scan import logs, twin
 from tests.scan.comparing import differences, same
 from tests.scan.logs import AT

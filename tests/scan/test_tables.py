@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from idcore.scan.local import scan_local
-from idcore.spark.job import month_rows
+from idcore.scan.months import month_rows
 from tests.scan import logs, twin
 from tests.scan.logs import AT, Log
 from tests.scan.logs_of_pairs import copied

@@ -313,3 +313,35 @@ def test_refused_and_files() -> None:
     found = twin.tables([("a", data.encode()), ("a", b"")], UTC, AT)
     assert {r["reason"]: r["ids"] for r in found["refused"]} == {"lower_case": 2, "elapsed": 1}
     assert [(f["bytes"], f["ids"], f["refused"]) for f in found["files"]] == [(len(data), 2, 3), (0, 0, 0)]
+
+
+# --- dates ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_month_that_ends_in_a_log_does_not_turn_time_back() -> None:
+    """23:59:30 on 30 November and 00:00:30 on 1 December, ten ids each, one a second apart."""
+    late, early = (30 * DAY - 30_000, 30_000)
+    lines = [f"2026-11-30 23:59:{30 + k}.000 {uniq(1, 1, JAVA, late + k * 1000, k)}" for k in range(10)]
+    lines += [f"2026-12-01 00:00:{30 + k}.000 {uniq(1, 1, JAVA, early + k * 1000, 10 + k)}" for k in range(10)]
+    data = "\n".join(lines).encode()
+    (row,) = twin.tables({"a.log": data}, UTC, datetime(2027, 1, 5, tzinfo=UTC))["processes"]
+    assert row["first_sent_at"] == datetime(2026, 11, 30, 23, 59, 30, tzinfo=UTC)
+    assert row["last_sent_at"] == datetime(2026, 12, 1, 0, 0, 39, tzinfo=UTC)
+    assert (row["first_elapsed_ms"], row["last_elapsed_ms"]) == (late, early + 9000)
+    assert (row["first_counter"], row["last_counter"], row["produced"], row["missing"]) == (0, 19, 20, 0)
+    assert (row["month"], row["zone"], row["zone_source"], row["chains"]) == ("2026-12", "+00:00", "assumed", 1)
+    assert row["rate_per_second"] == pytest.approx(19 / 69)
+
+
+def test_a_born_timestamp_gives_the_zone_and_a_plain_line_does_not() -> None:
+    noon = 4 * DAY + 12 * 3_600_000  # of the 5th, at +03:30
+    born = int(datetime(2025, 6, 5, 8, 30, tzinfo=UTC).timestamp() * 1000)
+    for line, want in (
+        (f"bornTimestamp={born + 3}, UNIQ_KEY=", ("2025-06", "+03:30", "born")),
+        ("2025-06-05T08:30:00.004Z ", ("2025-06", "+00:00", "assumed")),  # no month began there then
+        ("2025-06-05T12:00:00.004+03:30 ", ("2025-06", "+03:30", "prefix")),
+        ("2025-06-05 12:00:00 ", ("2025-06", "+00:00", "assumed")),
+        ("", (None, "+00:00", "assumed")),
+    ):
+        row = only((line + uniq(1, 1, JAVA, noon, 1)).encode())
+        assert (row["month"], row["zone"], row["zone_source"]) == want

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta, tzinfo
 from ipaddress import ip_address
 from typing import Any, NamedTuple
 
+from . import dates
 from .chains import Chain, chains, tracks
 from .reading import (
     BORN_2021,
@@ -21,12 +22,14 @@ from .reading import (
     Uniq,
     classify,
     instant,
+    milliseconds,
     minute_of,
     stream,
     tokens,
 )
 
 Row = dict[str, Any]
+Votes = dict[tuple[str, str, int, int], list[dates.Vote]]
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -42,23 +45,52 @@ class Found(NamedTuple):
 
 @dataclass
 class Process:
-    """All there is to know of one fingerprint; the tests of the counters table read it."""
+    """All there is to know of one fingerprint; the tests of the counters table read it.
+
+    `ids` holds (time, counter), time being elapsed, or ms since the first month where several are known.
+    """
 
     key: tuple[str, str, int, int]
     occurrences: list[tuple[int, int]]
     ids: list[tuple[int, int]]
     chains: list[Chain]
+    dated: dates.Dating | None
     last_possible: int | None
     start: int | None
 
+    @property
+    def several(self) -> bool:
+        return self.dated is not None and len(self.dated.spans) > 1
+
     def sent_at(self, elapsed: int) -> datetime | None:
+        if self.dated is not None:
+            span = span_of(elapsed, self.dated.spans)
+            return instant(span.start + elapsed) if elapsed < span.length else None
         if self.start is None or self.last_possible is None or elapsed > self.last_possible:
             return None
         return instant(self.start + elapsed)
 
     @property
     def times(self) -> list[datetime]:
-        return [t for e, _ in self.ids if (t := self.sent_at(e)) is not None]
+        return [t for e in {e for e, _ in self.occurrences} if (t := self.sent_at(e)) is not None]
+
+    @property
+    def in_order(self) -> list[tuple[int, int]]:
+        """Different (elapsed, counter) in the order of time."""
+        return sorted(set(self.occurrences), key=lambda one: (time_of(one[0], self.dated), one[1]))
+
+
+def span_of(elapsed: int, spans: list[dates.Span]) -> dates.Span:
+    return next(span for span in spans if elapsed <= span.until)
+
+
+def time_of(elapsed: int, dated: dates.Dating | None) -> int:
+    """Where an id stands in the order of its process: impossible ones behind all others."""
+    if dated is None or len(dated.spans) == 1:
+        return elapsed
+    base = min(span.start for span in dated.spans)
+    span = span_of(elapsed, dated.spans)
+    return elapsed + (span.start if elapsed < span.length else max(s.start + s.length for s in dated.spans)) - base
 
 
 def unpacked(data: bytes) -> bytes:
@@ -75,6 +107,7 @@ def tables(
     refused: Counter[str] = Counter()
     file_rows: list[Row] = []
     growth: dict[tuple[str, datetime], list[int]] = defaultdict(list)
+    votes: Votes = defaultdict(list)
     stored_as: dict[str, set[str]] = defaultdict(set)
     lines_of: Counter[str] = Counter()
     for name, stored in named:
@@ -93,16 +126,18 @@ def tables(
              "error": None}
         )  # fmt: skip
         accepted += here
-        for line in lines_with_both(data, here):
+        count_votes(data, here, zone, votes)
+        for text, own in by_line(data, here):
+            line = pairs_of(text, own)
             for one, place in line:
-                sent = sent_at(one, calendar)
+                sent = sent_at(one, calendar, text, len(own), zone)
                 if sent is not None:
                     growth[place.address, minute_of(sent)].append(place.offset)
                 stored_as[written(one)].add(written(place))
             lines_of.update({written(one) for one, _ in line})
-    running = processes(accepted, calendar)
+    running = processes(accepted, calendar, votes)
     return {
-        "processes": [process_row(p) for p in running],
+        "processes": [process_row(p, zone) for p in running],
         "hosts": host_rows(running),
         "brokers": broker_rows(accepted),
         "segments": segment_rows(accepted),
@@ -126,28 +161,50 @@ def all_processes(
     files: Iterable[tuple[str, bytes]], zone: tzinfo, at: datetime, case: str = "strict"
 ) -> list[Process]:
     accepted = []
+    votes: Votes = defaultdict(list)
     for _, stored in files:
-        for token in tokens(unpacked(stored)):
+        data = unpacked(stored)
+        here = []
+        for token in tokens(data):
             one = classify(token.text, token.labelled, case)
             if not isinstance(one, Refused):
-                accepted.append(Found(token.byte, bytes.fromhex(token.text), one))
-    return processes(accepted, Calendar(zone, at))
+                here.append(Found(token.byte, bytes.fromhex(token.text), one))
+        accepted += here
+        count_votes(data, here, zone, votes)
+    return processes(accepted, Calendar(zone, at), votes)
 
 
-def processes(accepted: list[Found], calendar: Calendar) -> list[Process]:
+def count_votes(data: bytes, here: list[Found], zone: tzinfo, votes: Votes) -> None:
+    for text, own in by_line(data, here):
+        if len(own) <= 128 and len(text) <= dates.LINE:
+            for one in own:
+                vote = dates.vote(text, one, zone) if isinstance(one, Uniq) else None
+                if isinstance(one, Uniq) and vote is not None:
+                    votes[one.process].append(vote)
+
+
+def processes(accepted: list[Found], calendar: Calendar, votes: Votes) -> list[Process]:
     by_key: dict[tuple[str, str, int, int], list[tuple[int, int]]] = defaultdict(list)
     for found in accepted:
         if isinstance(found.one, Uniq):
             by_key[found.one.process].append((found.one.elapsed, found.one.counter))
     out = []
     for key, occurrences in by_key.items():
-        ids = sorted(set(occurrences))
-        last = max((e for e, _ in ids if calendar.start(key[0], e) is not None), default=None)
-        out.append(Process(key, occurrences, ids, chains(ids), last, calendar.start(key[0], last)))
+        dated = dates.dating(votes.get(key, []), calendar.zone, key[0])
+        ids = sorted({(time_of(e, dated), c) for e, c in occurrences})
+        if dated is None:
+            last = max((e for e, _ in occurrences if calendar.start(key[0], e) is not None), default=None)
+            start = calendar.start(key[0], last)
+        else:
+            possible = {e: span_of(e, dated.spans) for e, _ in occurrences}
+            instants = {span.start + e: e for e, span in possible.items() if e < span.length}
+            last = instants[max(instants)] if instants else None
+            start = None
+        out.append(Process(key, occurrences, ids, chains(ids), dated, last, start))
     return out
 
 
-def process_row(p: Process) -> Row:
+def process_row(p: Process, zone: tzinfo) -> Row:
     layout, address, pid, loader = p.key
     (first_elapsed, first_counter), (last_elapsed, last_counter) = p.ids[0], p.ids[-1]
     produced = sum(c.produced for c in p.chains)
@@ -160,14 +217,29 @@ def process_row(p: Process) -> Row:
     return {
         "layout": layout, "host": address, "pid": pid, "loader": f"{loader:08X}",
         "ids": len(p.occurrences), "distinct": len(p.ids),
-        "first_elapsed_ms": first_elapsed, "last_elapsed_ms": last_elapsed,
+        "first_elapsed_ms": p.in_order[0][0], "last_elapsed_ms": p.in_order[-1][0],
         "first_sent_at": min(p.times, default=None), "last_sent_at": max(p.times, default=None),
         "first_counter": first_counter, "last_counter": last_counter,
         "produced": produced, "missing": sum(c.missing for c in p.chains), "wraps": sum(c.wraps for c in p.chains),
         "wraps_certain": sure, "out_of_order": sum(c.out_of_order for c in p.chains), "tracks": tracks(p.chains),
         "rate_per_second": rate, "chains": len(p.chains), "loader_position": place, "loader_bits": bits,
-        "last_possible_elapsed_ms": p.last_possible,
+        "last_possible_elapsed_ms": p.last_possible, **zone_columns(p, zone),
     }  # fmt: skip
+
+
+def zone_columns(p: Process, zone: tzinfo) -> Row:
+    if p.last_possible is None:
+        return {"zone": None, "zone_source": None, "month": None}
+    sent = p.sent_at(p.last_possible)
+    assert sent is not None
+    start = milliseconds(sent) - p.last_possible
+    month, ahead = dates.label(start, p.key[0])
+    source = "assumed"
+    if p.dated is not None and p.dated.kind != dates.MONTH:
+        source, ahead = ("born", "prefix")[p.dated.kind], p.dated.zone
+    sign, ahead = "-" if ahead < 0 else "+", abs(ahead)
+    known = f"{month[0]}-{month[1]:02d}" if p.dated is not None else None
+    return {"zone": f"{sign}{ahead // 60:02d}:{ahead % 60:02d}", "zone_source": source, "month": known}
 
 
 def host_rows(running: list[Process]) -> list[Row]:
@@ -249,18 +321,24 @@ def activity_rows(running: list[Process]) -> list[Row]:
     return [{"host": address, "minute": minute, "ids": n} for (address, minute), n in counts.items()]
 
 
-def lines_with_both(data: bytes, here: list[Found]) -> Iterator[list[tuple[Uniq | Client, Offset]]]:
-    """Of each line that counts: the i-th offset id behind the i-th uniq or client id, then behind the last."""
+def by_line(data: bytes, here: list[Found]) -> Iterator[tuple[bytes, list[Uniq | Offset | Client]]]:
+    """Each line that holds an id, and its ids."""
     ends = [i for i, byte in enumerate(data) if byte == 10] + [len(data)]
-    by_line: dict[tuple[int, int], list[Found]] = defaultdict(list)
+    lines: dict[tuple[int, int], list[Uniq | Offset | Client]] = defaultdict(list)
     for found in here:
         line = bisect(ends, found.byte)
-        by_line[ends[line - 1] + 1 if line else 0, ends[line]].append(found)
-    for (start, end), own in by_line.items():
-        times = [f.one for f in own if isinstance(f.one, Uniq | Client)]
-        offsets = [f.one for f in own if isinstance(f.one, Offset)]
-        if end - start <= MIB and 1 <= len(times) <= 64 and 1 <= len(offsets) <= 64:
-            yield [(times[min(i, len(times) - 1)], place) for i, place in enumerate(offsets)]
+        lines[ends[line - 1] + 1 if line else 0, ends[line]].append(found.one)
+    for (start, end), own in lines.items():
+        yield data[start:end], own
+
+
+def pairs_of(text: bytes, own: list[Uniq | Offset | Client]) -> list[tuple[Uniq | Client, Offset]]:
+    """The i-th offset id of a line behind the i-th uniq or client id, then behind the last."""
+    times = [one for one in own if isinstance(one, Uniq | Client)]
+    offsets = [one for one in own if isinstance(one, Offset)]
+    if len(text) > MIB or not 1 <= len(times) <= 64 or not 1 <= len(offsets) <= 64:
+        return []
+    return [(times[min(i, len(times) - 1)], place) for i, place in enumerate(offsets)]
 
 
 def written(one: Uniq | Offset | Client) -> str:
@@ -276,8 +354,10 @@ def written(one: Uniq | Offset | Client) -> str:
     return (address + b"".join(value.to_bytes(size, "big") for value, size in fields)).hex().upper()
 
 
-def sent_at(one: Uniq | Client, calendar: Calendar) -> datetime | None:
+def sent_at(one: Uniq | Client, calendar: Calendar, line: bytes, ids: int, zone: tzinfo) -> datetime | None:
+    """When an id was made, by its own line alone."""
     if isinstance(one, Client):
         return BORN_2021 + timedelta(seconds=one.seconds)
-    start = calendar.start(one.layout, one.elapsed)
+    vote = dates.vote(line, one, zone) if ids <= 128 and len(line) <= dates.LINE else None
+    start = vote.start if vote is not None else calendar.start(one.layout, one.elapsed)
     return None if start is None else instant(start + one.elapsed)

@@ -15,7 +15,8 @@ from numba.core.caching import _CacheLocator
 _SOURCES = (
     "idcore.layout:layout.py",
     "idcore.ids.rules:rules.py",
-    *(f"{__name__}:{name}.py" for name in ("vector", "find", "pairs", "encode", "mates", "chains", "unroll", "merge")),
+    *(f"{__name__}:{name}.py" for name in ("vector", "find", "dates", "pairs", "encode", "mates")),
+    *(f"{__name__}:{name}.py" for name in ("chains", "unroll", "merge")),
 )
 
 

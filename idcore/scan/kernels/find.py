@@ -58,8 +58,9 @@ LINE_ENDED = np.int64(-1)
 
 REASONS = ("lower_case", "version", "port", "elapsed")
 LOWER_CASE, VERSION, PORT, ELAPSED = range(4)
-STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_FIRST, STATE_LINES, STATE_PAIRS, STATE_MATED, STATE_ODD = range(9)
-STATE_SIZE = 9
+STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_FIRST = range(5)
+STATE_LINES, STATE_PAIRS, STATE_MATED, STATE_ODD, STATE_VOTES = range(5, 10)
+STATE_SIZE = 10
 TOKEN, COUNT, TAIL = 0, 1, 2  # what a call does: find only (timing), count ids, read on for a line that began earlier
 
 _LABELS = [label.encode() for label in rules.VOUCHING_LABELS]
@@ -158,8 +159,8 @@ def is_offset(k2):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def may_pair(bytes_long, line_open, ids):
-    """A line is kept when it may hold a pair: seen from its start, not too long, at least two ids, not too many."""
-    return line_open and 2 <= ids and ids <= 2 * LINE_IDS and bytes_long <= LONGEST_LINE
+    """A line is kept when it may tell something: seen from its start, not too long, an id, not too many."""
+    return line_open and 1 <= ids and ids <= 2 * LINE_IDS and bytes_long <= LONGEST_LINE
 
 
 @numba.njit(cache=True, nogil=True)
@@ -170,7 +171,7 @@ def find(
     """Takes the tokens whose run of digits begins in buf[start:stop]; buf holds 64 bytes before and 192 after.
 
     table: open-addressed keys (k0, k1, k2, slot, ids, last value, unsorted, 0), a power of two of rows; words: keys by
-    slot. values, slots: one entry an id. lines: first and last id of each line that may hold a pair.
+    slot. values, slots: one entry an id. lines: first and last id, start and end of each line kept.
     Returns where to go on: `stop`, or earlier when the table must grow first; LINE_ENDED once the line that is read on
     (TAIL) has ended.
     """
@@ -208,6 +209,8 @@ def find(
                 if may_pair(end - line_start, line_open, n - line_first):
                     lines[kept, 0] = line_first
                     lines[kept, 1] = n
+                    lines[kept, 2] = line_start
+                    lines[kept, 3] = end
                     kept += 1
                 if what == TAIL:
                     ended = True
@@ -320,6 +323,8 @@ def find(
                 if may_pair(end - line_start, line_open, n - line_first):
                     lines[kept, 0] = line_first
                     lines[kept, 1] = n
+                    lines[kept, 2] = line_start
+                    lines[kept, 3] = end
                     kept += 1
             if what == TAIL:
                 ended = True

@@ -10,8 +10,19 @@ import numpy as np
 
 from .chains import counter_of, elapsed_of, step
 from .encode import decode
-from .find import CODE_LE, CODE_SHIFT, SEQUENCE_SHIFT
-from .unroll import DISTINCT, FIRST, IDS, LAST, LAST_POSSIBLE, WHOLE_SECONDS, analyse
+from .find import CODE_LE, CODE_SHIFT, COUNTER_SHIFT, SEQUENCE_SHIFT
+from .unroll import (
+    DISTINCT,
+    FIRST,
+    FIRST_ELAPSED,
+    IDS,
+    LAST,
+    LAST_ELAPSED,
+    LAST_POSSIBLE,
+    LAST_TIME,
+    WHOLE_SECONDS,
+    analyse,
+)
 
 U = np.uint64
 SEGMENT_SHIFT = U(30)  # a commit log file holds 1 GiB by default (MessageStoreConfig.mappedFileSizeCommitLog)
@@ -102,11 +113,39 @@ def load(order, start, stop, distinct, places, data, k2, room):
 
 
 @numba.njit(cache=True, nogil=True)
-def merge_processes(order, edges, key2, distinct, places, data, largest, latest, figures, points, minutes, filled):
+def run_on(values, counts, n, spans):
+    """Ids of several months in the order of time, which counts from the first month; impossible ones come last.
+
+    Returns the start of the first month, and where the impossible ones begin to count.
+    """
+    base = spans[0, 1]
+    beyond = np.int64(0)
+    for month in range(spans.shape[0]):
+        base = min(base, spans[month, 1])
+    for month in range(spans.shape[0]):
+        beyond = max(beyond, spans[month, 1] + spans[month, 2] - base)
+    month = 0
+    for i in range(n):
+        elapsed = elapsed_of(values[i])
+        while month < spans.shape[0] - 1 and elapsed > spans[month, 0]:
+            month += 1
+        time = elapsed + (spans[month, 1] - base if elapsed < spans[month, 2] else beyond)
+        values[i] = (U(time) << COUNTER_SHIFT) | U(counter_of(values[i]))
+    order = np.argsort(values[:n], kind="mergesort")
+    values[:n] = values[:n][order]
+    counts[:n] = counts[:n][order]
+    return base, beyond
+
+
+@numba.njit(cache=True, nogil=True)
+def merge_processes(
+    order, edges, key2, distinct, places, data, largest, latest, dated, spans, figures, points, minutes, filled
+):  # fmt: skip
     """Uniq ids. `edges` cut `order` into keys; one row of `figures` a key; rows of points and minutes as they come.
 
-    latest: the last elapsed that any month holds. points: key, value, position, track, chain, missing before. minutes:
-    key, minute since the month began, ids.
+    latest: the last elapsed that any month holds, and for little-endian ids. spans: the months of a key, if `dated`
+    cuts some for it, by elapsed: last elapsed, start of the month, its length. Time counts from the first of them.
+    points: key, time, position, track, chain, missing before, elapsed, counter, possible. minutes: key, minute, ids.
     """
     room = room_for(largest, order.size)
     values, counts = room[0], room[1]
@@ -122,20 +161,42 @@ def merge_processes(order, edges, key2, distinct, places, data, largest, latest,
         if point + n > points.shape[0] or minute_row + n > minutes.shape[0]:
             return key, point, minute_row
         row = figures[key]
+        months = dated[key + 1] - dated[key]
+        base = beyond = np.int64(0)
+        if months > 1:
+            base, beyond = run_on(values, counts, n, spans[dated[key] : dated[key + 1]])
         analyse(values[:n], row, chain[:n], track, positions, before, keep)
-        early = 86_400_000 if k2 >> CODE_SHIFT == CODE_LE else 0
+        limit = latest[1] if k2 >> CODE_SHIFT == CODE_LE else latest[0]
+        if months > 0:
+            limit = spans[dated[key], 2] - 1
         ids = 0
-        possible = -1
+        last_possible = last_time = elapsed = -1
         whole = 1
         minute = -(1 << 62)
         for i in range(n):
             ids += counts[i]
-            elapsed = elapsed_of(values[i])
+            time = elapsed_of(values[i])
+            if months <= 1:
+                elapsed = time
+                possible = elapsed <= limit
+            elif time >= beyond:
+                elapsed = time - beyond
+                possible = False
+            else:
+                begun = np.int64(0)
+                for month in range(dated[key], dated[key + 1]):
+                    if spans[month, 1] - base <= time:
+                        begun = max(begun, spans[month, 1] - base)
+                elapsed = time - begun
+                possible = True
+            if i == 0:
+                row[FIRST_ELAPSED] = elapsed
             if elapsed % 1000 != 0:
                 whole = 0
-            if elapsed - early <= latest:
-                possible = elapsed
-                this = (elapsed - early) // MINUTE
+            if possible:
+                last_possible = elapsed
+                last_time = time
+                this = time // MINUTE
                 if this != minute:
                     minute = this
                     minutes[minute_row, 0] = key
@@ -145,7 +206,7 @@ def merge_processes(order, edges, key2, distinct, places, data, largest, latest,
                 minutes[minute_row - 1, 2] += counts[i]
             if keep[i]:
                 points[point, 0] = key
-                points[point, 1] = np.int64(values[i])
+                points[point, 1] = time
                 points[point, 2] = positions[i]
                 points[point, 3] = track[chain[i]]
                 points[point, 4] = chain[i]
@@ -153,12 +214,17 @@ def merge_processes(order, edges, key2, distinct, places, data, largest, latest,
                 if before[i] >= 0 and keep[before[i]]:
                     missing = max(0, step(counter_of(values[before[i]]), counter_of(values[i])) - 1)
                 points[point, 5] = missing
+                points[point, 6] = elapsed
+                points[point, 7] = counter_of(values[i])
+                points[point, 8] = possible
                 point += 1
         row[DISTINCT] = n
         row[IDS] = ids
         row[FIRST] = np.int64(values[0])
         row[LAST] = np.int64(values[n - 1])
-        row[LAST_POSSIBLE] = possible
+        row[LAST_POSSIBLE] = last_possible
+        row[LAST_TIME] = last_time
+        row[LAST_ELAPSED] = elapsed
         row[WHOLE_SECONDS] = whole
     return edges.size - 1, point, minute_row
 

@@ -1,10 +1,31 @@
-"""Lines that hold both kinds of id: which offsets a broker had reached when, and which ids stand side by side."""
+"""What a line tells: when its ids were made, which offsets a broker had reached when, which ids stand side by side."""
 
 from __future__ import annotations
 
 import numba
 import numpy as np
 
+from .dates import (
+    BORN,
+    BORN_TOLERANCE,
+    DAY,
+    FIRST_MONTH,
+    HINT_LINE,
+    HOUR,
+    MINUTE,
+    MONTH,
+    NO_ZONE,
+    PREFIX,
+    PREFIX_EARLY,
+    PREFIX_LATE,
+    QUARTER,
+    SLACK,
+    born_of,
+    minute_at,
+    place_of_moment,
+    rest_of_moment,
+    two_digits,
+)
 from .find import (
     CODE_CLIENT,
     CODE_LE,
@@ -16,31 +37,15 @@ from .find import (
     STATE_MATED,
     STATE_ODD,
     STATE_PAIRS,
+    STATE_VOTES,
     is_offset,
 )
 from .mates import MOST_SLOTS, OFFSET_BITS
+from .vector import load_8, load_64
 
 U = np.uint64
 CLIENT_EPOCH_MINUTE = 26_824_320  # 2021-01-01T00:00Z in minutes since 1970
 NO_MINUTE = np.int64(-(1 << 62))
-
-
-@numba.njit(cache=True, nogil=True)
-def minute_of(elapsed, months, early):
-    """Minute since 1970 of the newest month in which `elapsed` fits; NO_MINUTE when it fits none."""
-    elapsed -= early
-    for row in range(months.shape[0]):
-        if elapsed <= months[row, 1]:
-            return (months[row, 0] + elapsed) // 60_000
-    return NO_MINUTE
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def minute_of_id(k2, value, months):
-    code = k2 >> CODE_SHIFT
-    if code == CODE_CLIENT:
-        return CLIENT_EPOCH_MINUTE + np.int64((value >> SEQUENCE_SHIFT) // U(60))
-    return minute_of(np.int64(value >> COUNTER_SHIFT), months, 86_400_000 if code == CODE_LE else 0)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -87,13 +92,42 @@ def put_odd(odd, row, words, values, slots, own, offset, lines):
     return row + 1
 
 
-@numba.njit(cache=True, nogil=True)
-def pair_lines(lines, state, values, slots, words, months, cache, pairs, mates, odd, behind):
-    """The i-th offset id of each line goes with its i-th uniq or client id, then with its last: dated by it, its mate.
+VOTE = 4  # columns of a vote: start of the month (minute << 2 | kind), ids, least and greatest elapsed
+VOTES = 3 * VOTE
+VOTE_COLUMNS = 3 + VOTE  # as it travels: behind the words of its process
 
-    `mates` says how many ids further on the mate of an id stands. A pair is odd, and written out, when its line ends
-    `behind` the split, when its id has a mate in the same line already, or when the mate does not fit its word.
-    A (broker, minute) that is cached is widened here, not in a function: arrays cost 40 ns a call.
+
+@numba.njit(cache=True, nogil=True)
+def put_vote(votes, place, slot, words, out, row):
+    for word in range(3):
+        out[row, word] = words[slot, word]
+    for column in range(VOTE):
+        out[row, 3 + column] = U(votes[slot, place + column])
+    votes[slot, place + 1] = 0
+    return row + 1
+
+
+@numba.njit(cache=True, nogil=True)
+def put_votes(votes, keys, words, out, row):
+    """The votes of all processes to `out`, which has room for them. Returns its rows."""
+    for slot in range(keys):
+        for place in range(0, VOTES, VOTE):
+            if votes[slot, place + 1]:
+                row = put_vote(votes, place, slot, words, out, row)
+    return row
+
+
+@numba.njit(cache=True, nogil=True)
+def pair_lines(
+    buf, origin, lines, state, values, slots, words, newest, calendar, in_use, cache, pairs, mates, odd, votes, voted,
+    behind,
+):  # fmt: skip
+    """Dates the uniq ids of each line, and pairs them: the i-th offset id goes with the i-th of them, then the last.
+
+    The rules stand in docs/scan.md. Votes are counted by slot, one of each kind at once; what does not fit goes to
+    `voted`. `mates` says how many ids further on the mate of an id stands. A pair is odd, and written out, when its
+    line ends `behind` the split, when its id has a mate in the same line already, or when the mate does not fit its
+    word. Arrays are used here and not in functions: a call with one costs 40 ns.
     """
     times = np.empty(LINE_IDS, np.int64)
     own = np.empty(LINE_IDS, np.int64)
@@ -101,16 +135,108 @@ def pair_lines(lines, state, values, slots, words, months, cache, pairs, mates, 
     row = state[STATE_PAIRS]
     odd_row = state[STATE_ODD]
     mated = state[STATE_MATED]
+    vote_row = state[STATE_VOTES]
+    text = U(buf.ctypes.data)
+    months = calendar.shape[0]
+    seen_0 = seen_1 = U(0)  # the last `YYYY-MM-DD HH:MM` and what it means
+    seen_month = seen_ms = np.int64(-2)
+    current = np.int64(1)
     for line in range(state[STATE_LINES]):
         first, last = lines[line, 0], lines[line, 1]
+        moment = born = np.int64(-1)
+        ahead = NO_ZONE
+        hinted = False
+        limit = np.int64(0)
+        if months and lines[line, 3] - lines[line, 2] <= HINT_LINE and lines[line, 2] >= origin:
+            begin = text + U(lines[line, 2] - origin)
+            end = text + U(lines[line, 3] - origin)
+            p = begin
+            same = seen_month != -2 and begin + U(19) <= end and load_64(p) == seen_0 and load_64(p + U(8)) == seen_1
+            if not (same and load_8(p + U(16)) == 58 and two_digits(p + U(17)) >= 0):
+                p = place_of_moment(begin, min(end, begin + U(160)))
+                if p != U(0):
+                    seen_month, seen_ms = minute_at(p, end)
+                    seen_0, seen_1 = load_64(p), load_64(p + U(8))
+            if p != U(0) and seen_month >= FIRST_MONTH and seen_month < FIRST_MONTH + months:
+                rest, ahead = rest_of_moment(p, min(end, begin + U(160)))
+                if rest >= 0:
+                    if ahead == NO_ZONE:
+                        moment = calendar[seen_month - FIRST_MONTH, 0] + seen_ms + rest
+                    else:
+                        moment = calendar[seen_month - FIRST_MONTH, 4] + seen_ms + rest - ahead * MINUTE
+            born = born_of(begin, end)
+            limit = (born if born >= 0 else moment) + SLACK
+            if limit > SLACK and limit >= calendar[3, 0] and limit < calendar[months - 2, 0]:
+                hinted = True
+                while limit >= calendar[current + 1, 0]:
+                    current += 1
+                while limit < calendar[current, 0]:
+                    current -= 1
         dated = 0
         for i in range(first, last):
-            k2 = words[slots[i], 2]
-            if not is_offset(k2):
-                if dated < LINE_IDS:
-                    own[dated] = i
-                    times[dated] = minute_of_id(k2, values[i], months)
-                dated += 1
+            slot = np.int64(slots[i])
+            k2 = words[slot, 2]
+            if is_offset(k2):
+                continue
+            code = k2 >> CODE_SHIFT
+            minute = NO_MINUTE
+            if code == CODE_CLIENT:
+                minute = CLIENT_EPOCH_MINUTE + np.int64((values[i] >> SEQUENCE_SHIFT) // U(60))
+            else:
+                elapsed = np.int64(values[i] >> COUNTER_SHIFT)
+                column = 2 if code == CODE_LE else 0
+                early = DAY if code == CODE_LE else 0
+                start = NO_MINUTE
+                kind = MONTH
+                if hinted and elapsed <= calendar[0, column + 1] + DAY:
+                    if born >= 0:
+                        near = (born - elapsed + QUARTER // 2) // QUARTER * QUARTER
+                        if abs(born - elapsed - near) <= BORN_TOLERANCE:
+                            for month in range(current - 2, current + 2):
+                                away = calendar[month, 4] - near - early
+                                if -12 * HOUR <= away and away <= 14 * HOUR and in_use[(away + 12 * HOUR) // QUARTER]:
+                                    start, kind = near, BORN
+                    elif ahead != NO_ZONE:
+                        for month in range(current - 2, current + 2):
+                            late = moment - elapsed - calendar[month, column]
+                            if -PREFIX_EARLY <= late and late <= PREFIX_LATE:
+                                start, kind = calendar[month, column], PREFIX
+                        if start == NO_MINUTE:
+                            for month in range(current - 2, current + 2):
+                                begun = calendar[month, 4] - ahead * MINUTE - early
+                                late = moment - elapsed - begun
+                                if -PREFIX_EARLY <= late and late <= PREFIX_LATE:
+                                    start, kind = begun, PREFIX
+                    if start == NO_MINUTE:
+                        for month in range(current, current - 3, -1):
+                            if calendar[month, column] + elapsed <= limit and elapsed < calendar[month, column + 1]:
+                                start = calendar[month, column]
+                                break
+                if start != NO_MINUTE:
+                    minute = (start + elapsed) // MINUTE
+                    packed = (start // MINUTE) << 2 | kind
+                    place = VOTE * kind
+                    if votes[slot, place] == packed and votes[slot, place + 1]:
+                        votes[slot, place + 1] += 1
+                        if elapsed > votes[slot, place + 3]:
+                            votes[slot, place + 3] = elapsed
+                        elif elapsed < votes[slot, place + 2]:
+                            votes[slot, place + 2] = elapsed
+                    else:
+                        if votes[slot, place + 1]:
+                            vote_row = put_vote(votes, place, slot, words, voted, vote_row)
+                        votes[slot, place] = packed
+                        votes[slot, place + 1] = 1
+                        votes[slot, place + 2] = votes[slot, place + 3] = elapsed
+                else:
+                    for month in range(newest.shape[0]):
+                        if elapsed <= newest[month, column + 1]:
+                            minute = (newest[month, column] + elapsed) // MINUTE
+                            break
+            if dated < LINE_IDS:
+                own[dated] = i
+                times[dated] = minute
+            dated += 1
         offsets = last - first - dated
         if dated == 0 or dated > LINE_IDS or offsets == 0 or offsets > LINE_IDS:
             continue
@@ -136,5 +262,5 @@ def pair_lines(lines, state, values, slots, words, months, cache, pairs, mates, 
                 else:
                     mates[own[one]] = i - own[one]
                     mated += 1
-    state[STATE_PAIRS], state[STATE_ODD], state[STATE_MATED] = row, odd_row, mated
+    state[STATE_PAIRS], state[STATE_ODD], state[STATE_MATED], state[STATE_VOTES] = row, odd_row, mated, vote_row
     state[STATE_LINES] = 0

@@ -47,6 +47,33 @@ def newline_mask_64(typing_context: Any, address: Any) -> Any:
 
 
 @intrinsic
+def separator_mask_64(typing_context: Any, address: Any) -> Any:
+    """Bit i is set where byte i of the 64 at `address` stands between the numbers of a date."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector, text = _load(builder, args[0], 64)
+        dash = builder.icmp_unsigned("==", text, _same(vector, 45))
+        return builder.bitcast(builder.or_(dash, builder.icmp_unsigned("==", text, _same(vector, 47))), _I64)
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def rn_mask_64(typing_context: Any, address: Any) -> Any:
+    """Bit i is set where an r stands at byte i of the 64 at `address` and an n behind it, of either case."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector, text = _load(builder, args[0], 64)
+        _, behind = _load(builder, builder.add(args[0], _I64(1)), 64)
+        folded = _same(vector, 32)
+        first = builder.icmp_unsigned("==", builder.or_(text, folded), _same(vector, 114))
+        second = builder.icmp_unsigned("==", builder.or_(behind, folded), _same(vector, 110))
+        return builder.bitcast(builder.and_(first, second), _I64)
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
 def letter_case_32(typing_context: Any, address: Any) -> Any:
     """Of 32 hex digits: bit 0 is set when one is an upper-case letter, bit 1 when one is a lower-case letter."""
 
@@ -100,6 +127,17 @@ def leading_zeros(typing_context: Any, word: Any) -> Any:
         return builder.ctlz(args[0], ir.IntType(1)(0))
 
     return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def load_8(typing_context: Any, address: Any) -> Any:
+    """The byte at `address`."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte = builder.load(builder.inttoptr(args[0], _BYTE.as_pointer()))
+        return builder.zext(byte, _I64)
+
+    return types.int64(types.uint64), codegen
 
 
 @intrinsic

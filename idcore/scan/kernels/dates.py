@@ -1,0 +1,204 @@
+"""What a line tells about time: the moment it opens with, and a bornTimestamp in it. Takes addresses, knows no ids.
+
+The rules are those of `idcore.ids.find`, in machine words; `tests/scan/dates.py` is their slow twin.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from .vector import load_8, load_64, rn_mask_64, separator_mask_64, trailing_zeros
+
+U = np.uint64
+HINT_LINE = 1 << 16  # a longer line dates nothing
+WITHIN = 160  # a moment that opens a line ends within so many bytes of it
+NO_ZONE = np.int64(1 << 20)
+NOT_THERE = np.int64(-1)
+DIFFERENT = np.int64(-2)
+HIGH, THREES, SIXES = U(0x00F0F0F000F0F000), U(0x0030303000303000), U(0x0006060600060600)
+FIRST_MONTH = 2010 * 12  # of the calendar
+MINUTE = 60_000
+QUARTER = 15 * MINUTE
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+SLACK = 14 * HOUR  # a line may be written so much earlier than its own clock says, in another zone
+BORN_TOLERANCE = 1_000
+PREFIX_EARLY, PREFIX_LATE = 2_000, HOUR
+BORN, PREFIX, MONTH = range(3)  # what a vote rests on: both fix the zone, then only the month is known
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def two_digits(p):
+    a, b = np.int64(load_8(p)) - 48, np.int64(load_8(p + U(1))) - 48
+    return 10 * a + b if 0 <= a and a <= 9 and 0 <= b and b <= 9 else np.int64(-1)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_digit(byte):
+    return 48 <= byte and byte <= 57
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_word(byte):
+    return is_digit(byte) or (97 <= byte | 32 and byte | 32 <= 122) or byte == 95
+
+
+@numba.njit(cache=True, nogil=True)
+def days_of(month):
+    """Days of a month, counted from year 0."""
+    year, number = month // 12, month % 12 + 1
+    if number == 2:
+        return 29 if (year % 4 == 0 and year % 100 != 0) or year % 400 == 0 else 28
+    return 30 if number == 4 or number == 6 or number == 9 or number == 11 else 31
+
+
+@numba.njit(cache=True, nogil=True)
+def minute_at(p, end):
+    """`YYYY-MM-DD HH:MM:SS` at p: its month from year 0, and ms from there to the minute.
+
+    The month is -2 where no such text stands, -1 where it names no moment.
+    """
+    none = np.int64(-2), np.int64(0)
+    if p + U(19) > end:
+        return none
+    century, year, month, day = two_digits(p), two_digits(p + U(2)), two_digits(p + U(5)), two_digits(p + U(8))
+    hour, minute, second = two_digits(p + U(11)), two_digits(p + U(14)), two_digits(p + U(17))
+    between = load_8(p + U(10))
+    if century != 19 and century != 20:
+        return none
+    if year < 0 or month < 0 or day < 0 or hour < 0 or minute < 0 or second < 0:
+        return none
+    if between != 32 and between != 84:
+        return none
+    if load_8(p + U(13)) != 58 or load_8(p + U(16)) != 58:
+        return none
+    for place in (4, 7):
+        sign = load_8(p + U(place))
+        if sign != 45 and sign != 47:
+            return none
+    number = (century * 100 + year) * 12 + month - 1
+    if month < 1 or month > 12 or day < 1 or day > days_of(number) or hour > 23 or minute > 59:
+        return np.int64(-1), np.int64(0)
+    return number, (day - 1) * DAY + hour * HOUR + minute * MINUTE
+
+
+@numba.njit(cache=True, nogil=True)
+def place_of_moment(p, end):
+    """Where the first `YYYY-MM-DD HH:MM:SS` of a line stands, or 0."""
+    for base in range(0, WITHIN, 64):
+        here = separator_mask_64(p + U(base + 4)) & separator_mask_64(p + U(base + 7))
+        while here != U(0):
+            place = p + U(base) + trailing_zeros(here)
+            here &= here - U(1)
+            if place + U(19) > end:
+                return U(0)
+            if (place == p or not is_digit(load_8(place - U(1)))) and minute_at(place, end)[0] != -2:
+                return place
+    return U(0)
+
+
+@numba.njit(cache=True, nogil=True)
+def rest_of_moment(p, end):
+    """Of the moment at p: ms since its minute (-1 where it names none), and the minutes its zone is ahead (NO_ZONE)."""
+    if p + U(25) <= end:  # `:SS,mmm` and a space or sign, as most write it: 8 bytes at once
+        word = load_64(p + U(16))
+        sign = (word >> U(24)) & U(255)
+        behind = np.int64(word >> U(56))
+        if (word & HIGH) == THREES and ((word + SIXES) & HIGH) == THREES and (sign == U(44) or sign == U(46)):
+            if behind == 32:
+                behind = load_8(p + U(24))
+            elif is_digit(behind) or (9 <= behind and behind <= 13):
+                behind = np.int64(90)
+            if behind != 90 and behind != 43 and behind != 45:
+                second = np.int64((word >> U(8)) & U(15)) * 10 + np.int64((word >> U(16)) & U(15))
+                part = np.int64((word >> U(32)) & U(15)) * 100 + np.int64((word >> U(40)) & U(15)) * 10
+                ms = second * 1000 + part + np.int64((word >> U(48)) & U(15))
+                return (ms if second < 60 else NOT_THERE), NO_ZONE
+    second = two_digits(p + U(17))
+    ms = second * 1000
+    p += U(19)
+    if p + U(1) < end and (load_8(p) == 46 or load_8(p) == 44) and is_digit(load_8(p + U(1))):
+        p += U(1)
+        scale = 100
+        for _ in range(9):
+            if p >= end or not is_digit(load_8(p)):
+                break
+            ms += scale * (np.int64(load_8(p)) - 48)
+            scale //= 10
+            p += U(1)
+    if second > 59:
+        return NOT_THERE, NO_ZONE
+    if p < end:
+        byte = load_8(p)
+        if byte == 32 or (9 <= byte and byte <= 13):
+            p += U(1)
+    if p >= end:
+        return ms, NO_ZONE
+    sign = load_8(p)
+    if sign == 90 and (p + U(1) == end or not is_word(load_8(p + U(1)))):
+        return ms, np.int64(0)
+    if (sign == 43 or sign == 45) and p + U(5) <= end:
+        hours = two_digits(p + U(1))
+        after = p + U(4 if load_8(p + U(3)) == 58 else 3)
+        if hours >= 0 and after + U(2) <= end:
+            minutes = two_digits(after)
+            if minutes >= 0 and (after + U(2) == end or not is_word(load_8(after + U(2)))):
+                ahead = hours * 60 + minutes
+                if ahead >= 1440:
+                    return NOT_THERE, NO_ZONE
+                return ms, -ahead if sign == 45 else ahead
+    return ms, NO_ZONE
+
+
+@numba.njit(cache=True, nogil=True)
+def born_at(p, end):
+    """The value of a bornTimestamp whose `rn` stands at p, or -1."""
+    p -= U(2)
+    for letter in (98, 111, 114, 110):  # born
+        if load_8(p) | 32 != letter:
+            return NOT_THERE
+        p += U(1)
+    if load_8(p) == 95:
+        p += U(1)
+    for letter in (116, 105, 109, 101, 115, 116, 97, 109, 112):  # timestamp
+        if p >= end or load_8(p) | 32 != letter:
+            return NOT_THERE
+        p += U(1)
+    signs = 0
+    while p < end and signs < 13:
+        byte = load_8(p)
+        if is_digit(byte) or (97 <= byte | 32 and byte | 32 <= 122):
+            break
+        signs += 1
+        p += U(1)
+    if signs < 1 or signs > 12:
+        return NOT_THERE
+    value = np.int64(0)
+    size = 0
+    while p < end and is_digit(load_8(p)) and size < 15:
+        value = 10 * value + np.int64(load_8(p)) - 48
+        size += 1
+        p += U(1)
+    return value if 12 <= size and size <= 14 else NOT_THERE
+
+
+@numba.njit(cache=True, nogil=True)
+def born_of(p, end):
+    """The bornTimestamp of a line: -1 where it has none, -2 where it has several that differ."""
+    found = NOT_THERE
+    at = p
+    while at < end:
+        here = rn_mask_64(at)
+        while here != U(0):
+            place = at + trailing_zeros(here)
+            here &= here - U(1)
+            if place < p + U(2) or place >= end:
+                continue
+            value = born_at(place, end)
+            if value >= 0:
+                if found >= 0 and value != found:
+                    return DIFFERENT
+                found = value
+        at += U(64)
+    return found

@@ -1,0 +1,68 @@
+"""The months a scan may read its ids in, as numbers for the kernels. Knows no ids and no text."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from idcore.ids.clock import OFFSETS_IN_USE, epochs, month_of, months, to_ms
+from idcore.layout import UNIQ_V4_LE
+
+COUNT = 13  # months back from "now" in which an id without a date is read
+FIRST_YEAR = 2010  # no id is older: RocketMQ's first release is of 2012
+DAY_MS = 86_400_000
+
+
+class Months(NamedTuple):
+    """What a scan assumes about time.
+
+    newest: start and last elapsed that fits of each month, newest first; the same two for little-endian ids.
+    calendar: from FIRST_YEAR on, start and length in the scan's zone, the same two for little-endian ids, start in UTC.
+    """
+
+    newest: np.ndarray
+    calendar: np.ndarray
+    zone_source: str = "assumed"
+
+
+def month_rows(at: datetime, zone: tzinfo, zone_source: str = "assumed") -> Months:
+    """The months before `at` in a zone, and all that a line of a log may name."""
+    now = to_ms(at)
+    rows = [
+        [number for month in pair for number in (month.start_ms, min(now - month.start_ms, month.length_ms - 1))]
+        for pair in zip(months(at, zone, COUNT), epochs(at, zone, UNIQ_V4_LE, COUNT), strict=True)
+    ]
+    return Months(np.array(rows, np.int64), _calendar(at.year + 3, zone), zone_source)
+
+
+@lru_cache(maxsize=64)
+def _calendar(end: int, zone: tzinfo) -> np.ndarray:
+    newest = datetime(end, 1, 1, tzinfo=UTC) - timedelta(days=10)
+    count = (end - FIRST_YEAR) * 12
+    little = epochs(newest, zone, UNIQ_V4_LE, count)[::-1]
+    rows = []
+    for number, early in enumerate(little):
+        year, month = FIRST_YEAR + number // 12, number % 12 + 1
+        own, universal = month_of(year, month, zone), month_of(year, month, UTC)
+        rows.append((own.start_ms, own.length_ms, early.start_ms, early.length_ms, universal.start_ms))
+    return np.array(rows, np.int64)
+
+
+def as_months(given: Months | np.ndarray) -> Months:
+    """Months as they are; rows of (start, last elapsed) alone date no line."""
+    if isinstance(given, Months):
+        return given
+    rows = np.asarray(given, np.int64)
+    early = np.column_stack([rows[:, 0] - DAY_MS, rows[:, 1] + DAY_MS])
+    return Months(np.column_stack([rows, early]), np.zeros((0, 5), np.int64))
+
+
+def offsets_in_use() -> np.ndarray:
+    """By quarter hours from -12:00 on: whether a place on earth keeps this UTC offset, or kept it."""
+    used = np.zeros(26 * 4 + 1, np.bool_)
+    for minutes in OFFSETS_IN_USE:
+        used[(minutes + 720) // 15] = True
+    return used

@@ -1,0 +1,108 @@
+"""What the lines of a log say about a process's months and zone, from the votes of all tasks. Knows no tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .kernels import find, mates
+from .kernels.dates import BORN, DAY, HOUR, MINUTE, MONTH, PREFIX
+from .months import Months
+
+SOURCES = {BORN: "born", PREFIX: "prefix"}
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """By key: `edges` cut `spans` (last elapsed, start, length of a month), in the order of elapsed, none where no line
+    dates it. `zone`: minutes ahead of UTC; `source`: the kind of vote that fixed it, MONTH where it is the scan's."""
+
+    edges: np.ndarray
+    spans: np.ndarray
+    zone: np.ndarray
+    source: np.ndarray
+
+
+def date(words: np.ndarray, votes: np.ndarray, months: Months) -> Dated:
+    """The months of each key. `votes`: words of a key, start (minute << 2 | kind), ids, least and greatest elapsed."""
+    keys = len(words)
+    zone, source = np.zeros(keys, np.int64), np.full(keys, MONTH)
+    row = np.empty(len(votes), np.int64)
+    mates.rows_of(words, np.ascontiguousarray(votes[:, :3]), row)
+    known = row >= 0
+    row, packed, ids, low, high = row[known], *(votes[known, column].astype(np.int64) for column in range(3, 7))
+    if not len(row):
+        return Dated(np.zeros(keys + 1, np.int64), np.zeros((0, 3), np.int64), zone, source)
+    (row, packed), sums, order, edge = _sums(ids, row, packed)
+    ids, low, high = sums, np.minimum.reduceat(low[order], edge), np.maximum.reduceat(high[order], edge)
+    calendar = months.calendar
+    little = (words[:, 2] >> find.CODE_SHIFT) == find.CODE_LE
+    kind, start = packed & 3, (packed >> 2) * MINUTE
+    early = np.where(little[row], DAY, 0)
+    month = np.searchsorted(calendar[:, 4], start + early + 14 * HOUR, side="right") - 1
+    ahead = (calendar[month, 4] - start - early) // MINUTE
+
+    # the zone: what most ids of the best kind say, then the least
+    best = np.full(keys, MONTH)
+    np.minimum.at(best, row, kind)
+    fixed = kind == best[row]
+    one, weight, *_ = _sums(ids[fixed], row[fixed], ahead[fixed])
+    order = np.lexsort((one[1], -weight, one[0]))
+    first = order[_firsts(one[0][order])]
+    zone[one[0][first]] = one[1][first]
+    source[:] = best
+
+    # the start of each month: what most ids of the best kind say, else as the zone has it
+    column = np.where(little[row], 2, 0)
+    own_start = calendar[month, column]
+    is_own = np.zeros(keys, np.bool_)
+    is_own[row[fixed & (ahead == zone[row]) & (own_start == start)]] = True
+    reckoned = np.where(is_own[row], own_start, calendar[month, 4] - early - zone[row] * MINUTE)
+    order = np.lexsort((start, -ids, ~fixed, month, row))
+    first = _firsts(row[order], month[order])
+    edge = np.flatnonzero(first)
+    chosen = order[edge]
+    starts = np.where(fixed[chosen], start[chosen], reckoned[chosen])
+    row_, month_ = row[chosen], month[chosen]
+    weights = np.add.reduceat(ids[order], edge)
+    lows, highs = np.minimum.reduceat(low[order], edge), np.maximum.reduceat(high[order], edge)
+    lengths = calendar[month_, np.where(little[row_], 3, 1)]
+
+    # months of one process must lie apart in elapsed; where they do not, the one with most ids stands for all
+    order = np.lexsort((lows, row_))
+    row_, starts, lengths, weights, lows, highs = (
+        column[order] for column in (row_, starts, lengths, weights, lows, highs)
+    )
+    meets = np.zeros(keys, np.bool_)
+    follows = row_[1:] == row_[:-1]
+    meets[row_[1:][follows & (lows[1:] <= highs[:-1])]] = True
+    order = np.lexsort((starts, -weights, row_))
+    kept = ~meets[row_]
+    kept[order[_firsts(row_[order])]] = True
+    row_, starts, lengths, lows, highs = (column[kept] for column in (row_, starts, lengths, lows, highs))
+    until = np.full(len(row_), 1 << 62)
+    follows = np.flatnonzero(row_[1:] == row_[:-1])
+    until[follows] = (highs[follows] + lows[follows + 1]) // 2
+    order = np.lexsort((starts, row_))
+    follows = np.flatnonzero(row_[order[1:]] == row_[order[:-1]])
+    here, behind = order[follows], order[follows + 1]
+    lengths[here] = np.minimum(lengths[here], starts[behind] - starts[here])
+    edges = np.searchsorted(row_, np.arange(keys + 1))
+    return Dated(edges, np.column_stack([until, starts, lengths]), zone, source)
+
+
+def _firsts(*columns: np.ndarray) -> np.ndarray:
+    """True where sorted columns change."""
+    first = np.ones(len(columns[0]), np.bool_)
+    first[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    return first
+
+
+def _sums(
+    weights: np.ndarray, *columns: np.ndarray
+) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray, np.ndarray]:
+    """Different rows of the columns, the sum of the weights of each, the order of all rows, and where each begins."""
+    order = np.lexsort(columns[::-1])
+    edge = np.flatnonzero(_firsts(*(column[order] for column in columns)))
+    return tuple(column[order][edge] for column in columns), np.add.reduceat(weights[order], edge), order, edge

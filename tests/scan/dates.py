@@ -1,0 +1,165 @@
+"""What lines say about months and zones, for the twin: by regular expressions, dicts and lists. It knows no idcore."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from itertools import pairwise
+from typing import NamedTuple
+
+from tests.scan.reading import DAY, EPOCH, Uniq, instant, milliseconds
+
+HOUR = 3_600_000
+LINE = 1 << 16
+BORN, PREFIX, MONTH = range(3)
+MOMENT = re.compile(
+    rb"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?"
+)
+BORN_MARK = re.compile(rb"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
+ZONES = [*range(-720, 841, 60), -570, -210, -150, 210, 270, 330, 345, 390, 510, 525, 570, 630, 765, 825]
+Month = tuple[int, int]
+
+
+class Vote(NamedTuple):
+    """In which month, and in which zone, one occurrence of an id was made."""
+
+    kind: int
+    start: int
+    elapsed: int
+
+
+class Span(NamedTuple):
+    """A month of a process: the ids up to `until` were made in it."""
+
+    until: int
+    start: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Dating:
+    """What the lines know of one process."""
+
+    spans: list[Span]
+    zone: int
+    kind: int
+
+
+def moment_of(line: bytes) -> tuple[datetime, int | None] | None:
+    """The wall time a line opens with, and the minutes its zone is ahead."""
+    found = MOMENT.search(line, 0, 160)
+    if found is None:
+        return None
+    *numbers, fraction, zone = found.groups()
+    try:
+        year, number, day, hour, minute, second = (int(n) for n in numbers)
+        thousandths = int((fraction or b"0").ljust(3, b"0")[:3])
+        wall = datetime(year, number, day, hour, minute, second, thousandths * 1000)
+    except ValueError:
+        return None
+    if zone is None:
+        return wall, None
+    if zone == b"Z":
+        return wall, 0
+    ahead = int(zone[1:3]) * 60 + int(zone[-2:])
+    return None if ahead >= 1440 else (wall, -ahead if zone[:1] == b"-" else ahead)
+
+
+def born_of(line: bytes) -> int | None:
+    values = {int(value) for value in BORN_MARK.findall(line)}
+    return values.pop() if len(values) == 1 else None
+
+
+def month_start(month: Month, zone: tzinfo, layout: str = "") -> int:
+    first = datetime(*month, 1)
+    return milliseconds((first - timedelta(days=layout == "uniq_v4_le")).replace(tzinfo=zone))
+
+
+def months_from(newest: Month, count: int) -> list[Month]:
+    number = newest[0] * 12 + newest[1] - 1
+    return [((number - k) // 12, (number - k) % 12 + 1) for k in range(count)]
+
+
+def after(month: Month) -> Month:
+    return months_from(month, 1)[0] if month[1] < 1 else (month[0] + month[1] // 12, month[1] % 12 + 1)
+
+
+def length_of(month: Month, zone: tzinfo, layout: str) -> int:
+    return month_start(after(month), zone) - month_start(month, zone, layout)
+
+
+def label(start: int, layout: str) -> tuple[Month, int]:
+    """The month that begins at `start` in some zone, and the minutes that zone is ahead."""
+    start += DAY if layout == "uniq_v4_le" else 0
+    late = instant(start + 14 * HOUR)
+    month = late.year, late.month
+    return month, (month_start(month, UTC) - start) // 60_000
+
+
+def vote(line: bytes, one: Uniq, zone: tzinfo) -> Vote | None:
+    """What one line says about one of its ids."""
+    moment, born = moment_of(line), born_of(line)
+    said = None
+    if moment is not None:
+        wall, ahead = moment
+        month = wall.year, wall.month
+        own = zone if ahead is None else timezone(timedelta(minutes=ahead))
+        said = month_start(month, own) + (wall - datetime(*month, 1)) // timedelta(milliseconds=1)
+    if (born is None and said is None) or one.elapsed > 32 * DAY:
+        return None
+    limit = (born if born is not None else said or 0) + 14 * HOUR
+    there = (EPOCH + timedelta(milliseconds=limit)).astimezone(zone)
+    near_months = months_from(after((there.year, there.month)), 4)
+    if born is not None:
+        start = (born - one.elapsed + 450_000) // 900_000 * 900_000
+        month, ahead_ = label(start, one.layout)
+        if abs(born - one.elapsed - start) <= 1000 and ahead_ in ZONES and month in near_months:
+            return Vote(BORN, start, one.elapsed)
+    elif moment is not None and moment[1] is not None:
+        for its in (zone, timezone(timedelta(minutes=moment[1]))):
+            for month in near_months:
+                start = month_start(month, its, one.layout)
+                if -2000 <= (said or 0) - one.elapsed - start <= HOUR:
+                    return Vote(PREFIX, start, one.elapsed)
+    for month in near_months[1:]:
+        start = month_start(month, zone, one.layout)
+        if start + one.elapsed <= limit and one.elapsed < length_of(month, zone, one.layout):
+            return Vote(MONTH, start, one.elapsed)
+    return None
+
+
+def dating(votes: list[Vote], zone: tzinfo, layout: str) -> Dating | None:
+    """The months of one process, from all that its lines say."""
+    if not votes:
+        return None
+    best = min(v.kind for v in votes)
+    heads = Counter(label(v.start, layout)[1] for v in votes if v.kind == best)
+    ahead = min(heads, key=lambda one: (-heads[one], one))
+    fixed: dict[Month, Counter[int]] = defaultdict(Counter)
+    elapsed: dict[Month, list[int]] = defaultdict(list)
+    is_own = False
+    for v in votes:
+        month, its = label(v.start, layout)
+        elapsed[month].append(v.elapsed)
+        if v.kind == best:
+            fixed[month][v.start] += 1
+            is_own |= its == ahead and v.start == month_start(month, zone, layout)
+    spans = []
+    for month, seen in elapsed.items():
+        if month in fixed:
+            start = min(fixed[month], key=lambda one: (-fixed[month][one], one))
+        else:
+            start = month_start(month, zone if is_own else timezone(timedelta(minutes=ahead)), layout)
+        spans.append((min(seen), max(seen), start, length_of(month, zone, layout), len(seen)))
+    spans.sort()
+    if any(b[0] <= a[1] for a, b in pairwise(spans)):
+        spans = [min(spans, key=lambda one: (-one[4], one[2]))]
+    starts = sorted(one[2] for one in spans)
+    out = []
+    for i, (_, high, start, length, _) in enumerate(spans):
+        until = (high + spans[i + 1][0]) // 2 if i + 1 < len(spans) else 1 << 62
+        behind = [other for other in starts if other > start]
+        out.append(Span(until, start, min([length, *(other - start for other in behind)])))
+    return Dating(out, ahead, best)

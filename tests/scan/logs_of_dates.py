@@ -1,0 +1,83 @@
+"""Made logs whose lines say when they were written, in every dress; months end in them. Imports nothing it tests."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta, timezone
+
+from tests.scan.logs import JAVA, Log, joined, offset, uniq, uniq6, uniq_le
+
+HOUR = 3_600_000
+
+
+def elapsed_in(sent: datetime, minutes_ahead: int) -> int:
+    """Milliseconds since the month began in a producer's zone."""
+    local = sent.astimezone(timezone(timedelta(minutes=minutes_ahead)))
+    return int((local - local.replace(day=1, hour=0, minute=0, second=0, microsecond=0)) / timedelta(milliseconds=1))
+
+
+def dated(seed: int, lines: int = 500) -> Log:
+    """Processes of several zones over the end of a month; prefixes of all kinds, born timestamps, traps."""
+    r = random.Random(seed)
+    zones = {pid: r.choice((0, 480, 480, -210, 345, 60, -720, 840, 495)) for pid in range(1, 12)}
+    begun = datetime(2026, 1, 31, 12, tzinfo=UTC) + timedelta(hours=r.randrange(-3, 30))
+    counters: dict[int, int] = {}
+    made = []
+
+    def fresh(sent: datetime, pid: int) -> str:
+        counters[pid] = counters.get(pid, 60_000) + 1
+        elapsed = elapsed_in(sent, zones[pid])
+        if pid == 9:
+            return uniq_le(0x7F000101, 0x12A6, min(elapsed + 86_400_000, 32 * 86_400_000), counters[pid])
+        if pid == 10:
+            return uniq6(0x20010DB8 << 96, 7, JAVA, elapsed, counters[pid])
+        return uniq(0x0A000001 + pid % 2, pid, JAVA, elapsed, counters[pid])
+
+    def prefix(at: datetime) -> str:
+        kind = r.randrange(14)
+        local = at.astimezone(timezone(timedelta(hours=8)))
+        ms = f"{at.microsecond // 1000:03d}"
+        return [
+            f"{local:%Y-%m-%d %H:%M:%S},{ms} INFO ",
+            f"{local:%Y-%m-%d %H:%M:%S}.{ms} [main] ",
+            f"[{local:%Y/%m/%d %H:%M:%S}] ",
+            f"{at:%Y-%m-%dT%H:%M:%S}.{ms}Z ",
+            f"{at:%Y-%m-%dT%H:%M:%S}.{ms}456789Z stdout F {local:%Y-%m-%d %H:%M:%S},{ms} ",
+            f"{local:%Y-%m-%dT%H:%M:%S}.{ms}+08:00 ",
+            f"{local:%Y-%m-%d %H:%M:%S},{ms} +0800 ",
+            f"{local:%Y-%m-%d %H:%M:%S} ",
+            f"{'x' * r.choice((1, 17, 139, 140, 141, 142, 150))}{local:%Y-%m-%d %H:%M:%S}+08:00 ",
+            f"12{local:%Y-%m-%d %H:%M:%S} {local:%Y-%m-%d %H:%M}:x {local:%Y-%m-%d %H:%M:%S}.1234567890 ",
+            f"{r.choice(('2026-02-30', '2026-13-01', '2026-00-10'))} 10:00:00 ",
+            f"{local:%Y-%m-%d %H:%M}:{r.choice(('61', '5x', ''))} ",
+            f"{local:%Y-%m-%d %H:%M:%S},{ms}{r.choice(('Zulu', '+08', '+0860 ', '-9900', ' Z', '-03:30', '+99:00'))} ",
+            "\x00" * 20,
+        ][kind]
+
+    for number in range(lines):
+        sent = begun + timedelta(seconds=number * 173, milliseconds=r.randrange(1000))
+        pid = r.randrange(1, 12)
+        one, where = fresh(sent, pid), offset(0x0B000001 + pid % 2, 10911, number * 1000)
+        late = sent + timedelta(seconds=r.choice((0, 0, 0, 0.05, 3, 4000, 9e5)))
+        front = r.choice(
+            (prefix(late), prefix(late), f"{late.astimezone(timezone(timedelta(hours=8))):%Y-%m-%d %H:%M:%S},000 ", "")
+        )
+        born = int(sent.timestamp() * 1000) + r.choice((0, 0, 0, 1, -3, 999, 1001, 40_000_000))
+        kind = r.randrange(8)
+        if kind < 3:
+            made.append(f"{front}SendResult [msgId={one}, offsetMsgId={where}]")
+        elif kind < 5:
+            mark = r.choice(
+                ("bornTimestamp=", "bornTimestamp=", '"born_timestamp": ', "BORNTIMESTAMP :", "bornTimestamp")
+            )
+            made.append(f"{front}MessageExt [{mark}{born}, msgId={where}, properties={{UNIQ_KEY={one}}}]")
+        elif kind == 5:
+            again = r.choice((born, born + 1))
+            made.append(f"{front}turn {one} return bornTimestamp={born} bornTimestamp={again}{r.choice(('', '12'))}")
+        elif kind == 6:
+            signs = "born" * r.randrange(40), "rn" * r.randrange(99)
+            made.append(f"{front}{signs[0]} {fresh(sent, r.randrange(1, 12))} and {one} {signs[1]}")
+        else:
+            filler = "-" * r.choice((0, 10, 65_300, 65_600) if r.random() < 0.1 else (0, 9))
+            made.append(f"{front}{filler} {one} {where}")
+    return Log(f"dated {seed}", joined(made))
