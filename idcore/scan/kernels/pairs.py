@@ -29,6 +29,8 @@ from .dates import (
 from .find import (
     CODE_CLIENT,
     CODE_LE,
+    CODE_OFFSET_V4,
+    CODE_OFFSET_V6,
     CODE_SHIFT,
     COUNTER_SHIFT,
     LINE_IDS,
@@ -38,7 +40,6 @@ from .find import (
     STATE_ODD,
     STATE_PAIRS,
     STATE_VOTES,
-    is_offset,
 )
 from .mates import MOST_SLOTS, OFFSET_BITS
 from .vector import load_8, load_64
@@ -131,6 +132,7 @@ def pair_lines(
     """
     times = np.empty(LINE_IDS, np.int64)
     own = np.empty(LINE_IDS, np.int64)
+    others = np.empty(LINE_IDS, np.int64)
     places = cache.shape[0] - 1
     row = state[STATE_PAIRS]
     odd_row = state[STATE_ODD]
@@ -172,13 +174,16 @@ def pair_lines(
                     current += 1
                 while limit < calendar[current, 0]:
                     current -= 1
-        dated = 0
+        dated = offsets = 0
         for i in range(first, last):
             slot = np.int64(slots[i])
             k2 = words[slot, 2]
-            if is_offset(k2):
-                continue
             code = k2 >> CODE_SHIFT
+            if code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6:
+                if offsets < LINE_IDS:
+                    others[offsets] = i
+                offsets += 1
+                continue
             minute = NO_MINUTE
             if code == CODE_CLIENT:
                 minute = CLIENT_EPOCH_MINUTE + np.int64((values[i] >> SEQUENCE_SHIFT) // U(60))
@@ -237,30 +242,29 @@ def pair_lines(
                 own[dated] = i
                 times[dated] = minute
             dated += 1
-        offsets = last - first - dated
         if dated == 0 or dated > LINE_IDS or offsets == 0 or offsets > LINE_IDS:
             continue
-        at = 0
-        for i in range(first, last):
+        for at in range(offsets):
+            i = others[at]
             slot = np.int64(slots[i])
-            if is_offset(words[slot, 2]):
-                one = min(at, dated - 1)
-                minute = times[one]
-                offset = np.int64(values[i])
-                place = slot & places
-                if cache[place, 0] == slot and cache[place, 1] == minute:
-                    cache[place, 2] = min(cache[place, 2], offset)
-                    cache[place, 3] = max(cache[place, 3], offset)
-                elif minute != NO_MINUTE:
-                    row = put_pair(slot, minute, offset, cache, words, pairs, row)
-                again = at >= dated
-                for other in range(one):
-                    again |= values[own[other]] == values[own[one]] and slots[own[other]] == slots[own[one]]
-                at += 1
-                if again or behind or slot >= MOST_SLOTS or U(offset) >> OFFSET_BITS != U(0):
-                    odd_row = put_odd(odd, odd_row, words, values, slots, own[one], i, 0 if again else 1)
-                else:
-                    mates[own[one]] = i - own[one]
-                    mated += 1
+            one = min(at, dated - 1)
+            minute = times[one]
+            offset = np.int64(values[i])
+            place = slot & places
+            if cache[place, 0] == slot and cache[place, 1] == minute:
+                if offset > cache[place, 3]:
+                    cache[place, 3] = offset
+                elif offset < cache[place, 2]:
+                    cache[place, 2] = offset
+            elif minute != NO_MINUTE:
+                row = put_pair(slot, minute, offset, cache, words, pairs, row)
+            again = at >= dated
+            for other in range(one):
+                again |= values[own[other]] == values[own[one]] and slots[own[other]] == slots[own[one]]
+            if again or behind or slot >= MOST_SLOTS or U(offset) >> OFFSET_BITS != U(0):
+                odd_row = put_odd(odd, odd_row, words, values, slots, own[one], i, 0 if again else 1)
+            else:
+                mates[own[one]] = i - own[one]
+                mated += 1
     state[STATE_PAIRS], state[STATE_ODD], state[STATE_MATED], state[STATE_VOTES] = row, odd_row, mated, vote_row
     state[STATE_LINES] = 0
