@@ -25,7 +25,7 @@ from idcore.ids.incidents import HEALTHY, Incident, names, variants
 from idcore.scan.inputs import list_files
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
-from idcore.spark.job import month_rows
+from idcore.scan.months import month_rows
 
 ZONE = timezone(timedelta(hours=8))
 START = datetime(2026, 11, 20, 9, 50, tzinfo=ZONE)

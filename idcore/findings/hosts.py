@@ -266,7 +266,9 @@ def expired_clients(clients: pa.Table, at: datetime, zone: tzinfo) -> Iterator[F
 
 
 def _proven(table: pa.Table) -> np.ndarray:
-    return text_mask(pc.is_in(table["zone_source"], value_set=pa.array(["born", "prefix"])))
+    said = text_mask(pc.is_in(table["zone_source"], value_set=pa.array(["born", "prefix"])))
+    # The Rust and Elixir clients (loader 0) count months in UTC wherever they run: that says nothing of a clock.
+    return said & ~(text_mask(pc.equal(table["loader"], "00000000")) & text_mask(pc.equal(table["zone"], "+00:00")))
 
 
 def usual_zone(tables: Iterable[pa.Table], given: str | None) -> tuple[str, bool] | None:

@@ -20,8 +20,8 @@ from idcore.findings.model import CODES, to_table, worst_first
 from idcore.scan.inputs import list_files
 from idcore.scan.lines import Record, Told, look
 from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
 from idcore.scan.schemas import SCHEMAS
-from idcore.spark.job import month_rows
 
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"
@@ -308,7 +308,7 @@ def test_the_real_log_has_only_findings_that_are_true_of_it(tmp_path: Path) -> N
     assert all(key.startswith("tw-") for key in keys)
     # Failed sends and ids of trace messages; the broker of that run stood on 127.0.0.1; an application's own key,
     # C0A80101FFFF18B4AAC2FFFFFFFF0001, which two producers gave to two messages; keys shaped like offset ids, and a
-    # consumer that logs the offset id as msgId.
+    # consumer that logs the offset id as msgId. prodA ran at +08:00, prodB in UTC.
     assert {row for row in loud if row[0] != "duplicate_send"} == {
         ("collision", "C0A80101FFFF18B4AAC2FFFFFFFF0001", 7),
         ("missing_ids", "203.0.113.21 pid 27515 loader 4E0E2F2A", 53),
@@ -318,5 +318,7 @@ def test_the_real_log_has_only_findings_that_are_true_of_it(tmp_path: Path) -> N
         ("id_confusion", "UNIQ_KEY", 12),
         ("broker_address_internal", "127.0.0.1:21911", 4_829),
         ("elapsed_impossible", "192.168.1.1 pid 65535 loader 18B4AAC2", 15),
+        ("zone_mismatch", "203.0.113.21 pid 29489 loader 4E0E2F2A", 1459),
+        ("zone_mismatch", "203.0.113.21 pid 26894 loader 4E0E2F2A", 12),
     }
     assert {item.code for item in found} <= set(CODES)
