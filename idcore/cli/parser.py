@@ -51,6 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     _decode(commands)
     _scan(commands)
     _view(commands)
+    _compare(commands)
     _make(commands)
     return parser
 
@@ -152,6 +153,25 @@ def _view(commands: Any) -> None:
     command.set_defaults(run=_run_view)
 
 
+def _compare(commands: Any) -> None:
+    command = commands.add_parser(
+        "compare",
+        help="ids of one input that are not in another",
+        description="Says by producer and broker which ids of two inputs are in one only: sent and never received?",
+    )
+    command.add_argument("before", metavar="BEFORE", help="file, folder or glob; say, the producers' log")
+    command.add_argument("after", metavar="AFTER", help="another; say, the consumers' log")
+    command.add_argument("--out", type=Path, metavar="DIR", help="also write all ids that are in one input only")
+    command.add_argument("--format", choices=("table", "json"), default="table", help="how the result is printed")
+    command.add_argument(
+        "--case",
+        choices=("strict", "any"),
+        default="strict",
+        help="any: also 32-digit ids whose letters are all lower case",
+    )
+    command.set_defaults(run=_run_compare)
+
+
 def _make(commands: Any) -> None:
     command = commands.add_parser(
         "make",
@@ -202,6 +222,12 @@ def _run_scan(options: argparse.Namespace) -> int:
 
 def _run_view(options: argparse.Namespace) -> int:
     from idcore.cli.view import run
+
+    return run(options)
+
+
+def _run_compare(options: argparse.Namespace) -> int:
+    from idcore.cli.compare import run
 
     return run(options)
 

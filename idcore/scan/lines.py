@@ -18,6 +18,7 @@ from .inputs import InputFile, split_files, walk
 MOST_BYTES = 64 << 20  # of text that is looked at for copies: some 0.3 s
 MOST_BYTES_FOR_NAMES = 8 << 20  # when only names are looked for
 MOST_IDS = 20_000
+MOST_FILES = 256
 _PIECES = 16
 _LONGEST_LINE = 1 << 20
 
@@ -94,11 +95,14 @@ def look(files: Sequence[InputFile], ids: Collection[str]) -> Told:
 
 def _texts(files: Sequence[InputFile], most: int, told: Told) -> Iterator[tuple[str, bytes]]:
     """Whole lines, as long as there are bytes left: of small inputs all, of large ones pieces spread evenly."""
+    told.whole = len(files) <= MOST_FILES
+    if not told.whole:
+        files = [files[k * len(files) // MOST_FILES] for k in range(MOST_FILES)]
     total = sum(file.size for file in files)
-    told.whole = total <= most
-    piece = max(1 << 16, total if told.whole else most // _PIECES)
+    told.whole = told.whole and total <= most
+    piece = max(1 << 16, total if total <= most else most // _PIECES)
     splits = split_files(files, piece)
-    if not told.whole and len(splits) > _PIECES:
+    if total > most and len(splits) > _PIECES:
         splits = [splits[k * len(splits) // _PIECES] for k in range(_PIECES)]
     for where, windows, _ in walk(splits):
         if windows is None:

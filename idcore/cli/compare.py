@@ -1,0 +1,82 @@
+"""`compare`: which ids of one input are not in another, by producer and broker. Counts nothing itself."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+
+from idcore.cli.parser import Usage
+from idcore.scan.compare import Difference, compare
+
+DONE, SOME_UNREADABLE = 0, 1
+_SIDES = ("before", "after")
+_SHOWN = 40
+
+
+def run(options: argparse.Namespace) -> int:
+    """Exit status 0 done, 1 some input could not be read."""
+    problems: list[str] = []
+    with ExitStack() as stack:
+        told = None
+        if options.out is not None:
+            if options.out.exists():
+                raise Usage(f"{options.out} exists; name a new folder")
+            options.out.mkdir(parents=True)
+            files = {
+                side: stack.enter_context((options.out / f"only_{side}.txt").open("w", encoding="ascii"))
+                for side in _SIDES
+            }
+
+            def told(side: str, ids: Sequence[str]) -> None:
+                files[side].writelines(f"{one}\n" for one in ids)
+
+        rows = compare([options.before], [options.after], options.case == "any", told, problems)
+    if options.format == "json":
+        for row in rows:
+            print(json.dumps(asdict(row) | {"missing": row.missing, "new": row.new}))
+    else:
+        print(describe(rows))
+    for problem in dict.fromkeys(problems):
+        print(f"idcore: {problem}", file=sys.stderr)
+    return SOME_UNREADABLE if problems else DONE
+
+
+def describe(rows: Sequence[Difference]) -> str:
+    """Totals by kind, and the producers, clients and brokers that differ."""
+    lines = []
+    for kind, name in (("uniq", "msgId"), ("client", "5.x msgId"), ("offset", "offsetMsgId")):
+        mine = [row for row in rows if row.kind == kind]
+        if mine:
+            before, after, both = (sum(getattr(row, side) for row in mine) for side in ("before", "after", "both"))
+            lines.append(
+                f"{name}: {before:,} different ids before, {after:,} after; {before - both:,} only before,"
+                f" {after - both:,} only after"
+            )
+    if not lines:
+        return "no ids in either input"
+    differing = [row for row in rows if row.missing or row.new]
+    if not differing:
+        return "\n".join([*lines, "the inputs hold the same ids"])
+    columns = ["", "before", "after", "only before", "only after", "such as"]
+    cells = [
+        [row.subject, *(f"{count:,}" for count in (row.before, row.after, row.missing, row.new)),
+         (row.only_before or row.only_after)[0]]
+        for row in differing[:_SHOWN]
+    ]  # fmt: skip
+    widths = [max(len(line[place]) for line in [columns, *cells]) for place in range(len(columns))]
+    lines += ["", *("  ".join(_aligned(line, widths)).rstrip() for line in [columns, *cells])]
+    if len(differing) > _SHOWN:
+        lines.append(f"and {len(differing) - _SHOWN:,} more")
+    return "\n".join(lines)
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int]) -> list[str]:
+    last = len(line) - 1
+    return [
+        cell.ljust(width) if place in (0, last) else cell.rjust(width)
+        for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+    ]

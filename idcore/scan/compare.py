@@ -1,0 +1,139 @@
+"""Ids of two inputs side by side: which are in one and not in the other, by producer and by broker. Exact; no Spark.
+
+Runs keep tables, not ids, so the texts themselves are read again. Facts of both inputs meet part by part, as in a scan:
+what is in memory at once are the ids of one key and the packed facts of a few parts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import texts
+from .batches import batches
+from .facts import IDS, REPORT, Block, Fact, scan_task, unpack_ids
+from .inputs import list_files, split_files
+from .kernels import find, merge
+from .runs import Runs, collect
+
+SAMPLES = 5
+_SPLIT = 256 << 20
+_AFTER = 16  # added to `what` of the second input's facts, so that both can wait in one place
+_NO_IDS = np.empty(0, np.uint64)
+Told = Callable[[str, Sequence[str]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One producer, client or broker: different ids in the first input, in the second, in both, and in one only."""
+
+    kind: str
+    subject: str
+    before: int
+    after: int
+    both: int
+    only_before: tuple[str, ...]
+    only_after: tuple[str, ...]
+
+    @property
+    def missing(self) -> int:
+        """How many ids of the first input are not in the second."""
+        return self.before - self.both
+
+    @property
+    def new(self) -> int:
+        """How many ids of the second input are not in the first."""
+        return self.after - self.both
+
+
+def compare(
+    before: Sequence[str],
+    after: Sequence[str],
+    any_case: bool = False,
+    told: Told | None = None,
+    problems: list[str] | None = None,
+) -> list[Difference]:
+    """All producers, clients and brokers of two inputs, those with the most differences first.
+
+    `told` is given every id that is in one input only, a few thousand at a time, with `before` or `after`.
+    What cannot be read is named in `problems`.
+    """
+    unread = [] if problems is None else problems
+    found = [row for _, facts in batches(_facts(before, after, any_case, unread)) for row in _of_parts(facts, told)]
+    return sorted(found, key=lambda row: (-(row.missing + row.new), row.kind, row.subject))
+
+
+def _facts(before: Sequence[str], after: Sequence[str], any_case: bool, problems: list[str]) -> Iterator[Fact]:
+    # Months date ids and do not tell them apart: any will do.
+    months = np.array([[0, 31 * 86_400_000 - 1]], np.int64)
+    for side, paths in ((0, before), (_AFTER, after)):
+        files = list_files(paths)
+        problems += [f"{file.shown}: {file.error}" for file in files if file.error]
+        for split in split_files(files, _SPLIT):
+            for fact in scan_task([split], months, any_case):
+                if fact.what == IDS:
+                    yield Fact(fact.part, fact.what + side, fact.data)
+                elif fact.what == REPORT and (error := json.loads(fact.data)[4]):
+                    problems.append(f"{files[split.number].shown}: {error}")
+
+
+def _of_parts(facts: Iterable[Fact], told: Told | None) -> Iterator[Difference]:
+    sides: tuple[list[Block], list[Block]] = ([], [])
+    for fact in facts:
+        sides[fact.what >= _AFTER].append(unpack_ids(fact.data))
+    first_after = sum(len(block.words) for block in sides[0])
+    for kind, runs in collect([*sides[0], *sides[1]]).items():
+        yield from _of_runs(kind, runs, first_after, told)
+
+
+def _of_runs(kind: str, runs: Runs, first_after: int, told: Told | None) -> Iterator[Difference]:
+    names = _names(kind, runs.words)
+    room = merge.room_for(runs.largest, len(runs.order))
+    for key in range(len(runs.words)):
+        start, stop = int(runs.edges[key]), int(runs.edges[key + 1])
+        # Groups of one key stand in the order of their blocks: the first input's come first.
+        cut = start + int(np.searchsorted(runs.order[start:stop], first_after))
+        before, after = (_values(runs, a, b, key, room) for a, b in ((start, cut), (cut, stop)))
+        gone = before[~np.isin(before, after, assume_unique=True)]
+        new = after[~np.isin(after, before, assume_unique=True)]
+        both = len(before) - len(gone)
+        samples = [_texts(runs.words[key], values[:SAMPLES]) for values in (gone, new)]
+        if told is not None:
+            for side, values in (("before", gone), ("after", new)):
+                for at in range(0, len(values), 4096):
+                    told(side, _texts(runs.words[key], values[at : at + 4096]))
+        yield Difference(kind, names[key], len(before), len(after), both, *samples)
+
+
+def _values(runs: Runs, start: int, stop: int, key: int, room: tuple[np.ndarray, ...]) -> np.ndarray:
+    """The different values of some groups of one key, sorted."""
+    if start == stop:
+        return _NO_IDS
+    key2 = runs.words[key, 2]
+    count = merge.load(runs.order, start, stop, runs.distinct, runs.places, runs.data, key2, room)
+    return room[0][:count].copy()
+
+
+def _texts(words: np.ndarray, values: np.ndarray) -> tuple[str, ...]:
+    if not len(values):
+        return ()
+    return tuple(texts.digits(np.repeat(words[None], len(values), axis=0), values).to_pylist())
+
+
+def _names(kind: str, words: np.ndarray) -> list[str]:
+    """What the rows are called: processes as in the findings, clients by mac and pid, brokers by address."""
+    if kind == "client":
+        macs = [":".join(f"{int(word):012x}"[i : i + 2] for i in range(0, 12, 2)) for word in words[:, 1]]
+        return [f"{mac} pid {int(word) & 0xFFFF}" for mac, word in zip(macs, words[:, 2], strict=True)]
+    hosts = texts.hosts(words)
+    if kind == "offset":
+        return list(texts.addresses(words, hosts).to_pylist())
+    pids = (words[:, 2] >> find.PID_SHIFT) & np.uint64(0xFFFF)
+    loaders = words[:, 2] & find.WORD
+    return [
+        f"{host} pid {int(pid)} loader {int(loader):08X}"
+        for host, pid, loader in zip(hosts.to_pylist(), pids, loaders, strict=True)
+    ]
