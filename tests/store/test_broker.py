@@ -129,7 +129,8 @@ def test_every_message_is_served_by_its_offset_id(broker: RealBroker, made: tupl
 def test_every_message_is_served_by_its_msg_id_and_keys(broker: RealBroker, made: tuple[Path, dict[str, Any]]) -> None:
     for sent in made[1]["sent"]:
         uniq_id = sent["batch_id"] if sent["act"] == "batch" else sent["msg_id"]
-        for key, extra in ((uniq_id, {"_UNIQUE_KEY_QUERY": "true"}), (sent["keys"].split(" ")[0], {})):
+        unique: dict[str, Any] = {"_UNIQUE_KEY_QUERY": "true"}
+        for key, extra in ((uniq_id, unique), (sent["keys"].split(" ")[0], {})):
             for topic in sorted({copy["topic"] for copy in sent["copies"]}):
                 head, raw = broker.ask(
                     _QUERY, topic=topic, key=key, maxNum=64, beginTimestamp=0, endTimestamp=_LONG_MOST, **extra
