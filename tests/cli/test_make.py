@@ -83,8 +83,8 @@ def test_an_incident_is_told_with_what_has_to_be_found(tmp_path: Path) -> None:
     assert logs["a"] == logs["b"]
     truth = json.loads((tmp_path / "a" / "truth.json").read_text())
     assert (truth["incident"], truth["zone"], truth["lines"]) == ("restart", "-03:30", logs["a"].count(b"\n"))
-    (expected,) = truth["expected"]
-    assert (expected["code"], expected["severity"]) == ("restart", "info")
+    expected = {(row["code"], row["severity"]) for row in truth["expected"]}
+    assert expected == {("restart", "info"), ("id_confusion", "info")}  # its consumers print MessageExt
     variant = make("incident", "restart", "--out", str(out), "--variant", "fast")
     assert variant.returncode == 0
     assert json.loads((tmp_path / "b" / "truth.json").read_text())["variant"] == "fast"
