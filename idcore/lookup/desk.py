@@ -170,8 +170,15 @@ class _LookUp:
         found: Found = [(record, broker)]
         if self.topic and record.topic != self.topic:
             self.notes.add("topic_differs", topic=record.topic, asked=self.topic)
-        if record.uniq_id is None:
+        try:
+            return found + self._others(record)
+        except RemotingError as problem:
+            self.notes.fail(problem)  # the message is there, whatever became of its copies
             return found
+
+    def _others(self, record: Record) -> Found:
+        if record.uniq_id is None:
+            return []
         home = home_topic(record)
         topics = list(dict.fromkeys([home, record.topic, *related_topics(self.cluster.topics())]))
         search = Search(record.uniq_id, self.notes, self.search.progress)
@@ -182,7 +189,7 @@ class _LookUp:
         seen = any(other.physical_offset == record.physical_offset for other, _ in others)
         if asked and not seen and not cut and not self.notes.failed:
             self.notes.add("index_missed")
-        return found + others
+        return others
 
     # ---- by key
 
@@ -287,7 +294,8 @@ class _LookUp:
         self._say_what_was_asked()
         best = self.verdict.best
         if offset_reason is not None and best is not None and isinstance(best.id, OffsetId):
-            notes.add("uniq_reading")
+            if not notes.failed:
+                notes.add("uniq_reading")
             return [], offset_reason
         if notes.failed:
             return [], self._failure()
@@ -302,7 +310,8 @@ class _LookUp:
         self._in_capitals()
         if best is None:
             notes.add("key_tried")
-            return [], "not_an_id"
+            left_out = any(item.code == "topics_left_out" for item in notes.evidence)
+            return [], "unknown" if left_out else "not_an_id"
         if self.topic:
             count_messages(self.topic, notes)
         reason = self._by_time()

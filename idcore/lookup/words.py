@@ -20,7 +20,7 @@ REASONS: dict[str, str] = {
     "unreachable": "not everybody who could have the message answered, so it may well be there",
     "not_permitted": "the cluster does not let these credentials ask",
     "not_an_id": "this is no message id, and no message has it as a key",
-    "unknown": "everybody was asked and nobody has it",
+    "unknown": "nobody who was asked has it",
 }
 
 # What to try next.
@@ -41,7 +41,7 @@ ADVICE: dict[str, str] = {
     "unreachable": "try again when the servers named in the evidence are up",
     "not_permitted": "check access key and secret key, and what they may read",
     "not_an_id": "a msgId has 32, 34 or 56 digits; check that none was lost",
-    "unknown": "check the cluster and the spelling (the index tells upper from lower case), and look into its trace",
+    "unknown": "check cluster, topic and spelling (the index tells upper from lower case), and look into its trace",
 }
 
 EVIDENCE: dict[str, str] = {

@@ -19,7 +19,7 @@ REASONS: dict[str, str] = {
     "unreachable": "可能存有该消息的 Broker 没有全部应答，消息仍可能存在",
     "not_permitted": "集群不允许用这组凭证查询",
     "not_an_id": "这不是消息 ID，也没有消息以它为 Key",
-    "unknown": "所有 Broker 都查过了，谁也没有这条消息",
+    "unknown": "查过的 Broker 都没有这条消息",
 }
 
 ADVICE: dict[str, str] = {
@@ -39,7 +39,7 @@ ADVICE: dict[str, str] = {
     "unreachable": "等证据里列出的服务器恢复后再试",
     "not_permitted": "检查 access key 和 secret key 及其读权限",
     "not_an_id": "msgId 有 32、34 或 56 位，检查是否少位",
-    "unknown": "检查集群和拼写（索引区分大小写），再看消息轨迹",
+    "unknown": "检查集群、主题和拼写（索引区分大小写），再看消息轨迹",
 }
 
 EVIDENCE: dict[str, str] = {

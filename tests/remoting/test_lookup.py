@@ -196,7 +196,8 @@ class TestAnswers:
         fake.records = [record("T099", UNIQ, 0)]
         desk = fake.desk(most_topics=10)
         left = desk.one(UNIQ)
-        assert not left.found
+        assert not left.found and left.reason != "not_an_id"
+        assert desk.one("a-key").reason == "unknown"  # it may be in a topic that was not asked
         assert [item.values["count"] for item in left.evidence if item.code == "topics_left_out"] == [90]
         assert desk.one(UNIQ, "T099").found  # and from now on this topic is a likely one
         assert desk.one(UNIQ).found
@@ -239,6 +240,14 @@ class TestAnswers:
         fake.records = [record("Orders", UNIQ, 0)]
         answer_ = fake.desk().one(UNIQ)
         assert answer_.found and "replica" in {item.code for item in answer_.evidence}
+
+    def test_a_message_that_was_found_stays_found_when_its_copies_cannot_be_asked_for(self, fake: Fake) -> None:
+        address = fake.server.address
+        fake.records = [record("Orders", UNIQ, 64, port=address.port)]
+        usual = fake.server._handle
+        fake.server._handle = lambda frame: [answer(frame, 1, b"", "broken")] if frame.code == 206 else usual(frame)
+        answer_ = fake.desk().one(str(OffsetId.of(address.ip, address.port, 64)))
+        assert answer_.found and "error_answer" in {item.code for item in answer_.evidence}
 
     def test_the_zone_of_the_reader_does_not_hide_a_message(self, fake: Fake) -> None:
         fake.records = [record("Orders", UNIQ, 0)]
