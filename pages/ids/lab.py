@@ -6,7 +6,7 @@ import streamlit as st
 
 from idcore.lab import Story
 from idcore.lab.world import SIZES
-from pages.parts import lab, lab_controls, problems
+from pages.parts import browser, lab, lab_controls, problems
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, show, small_print
 
@@ -35,3 +35,4 @@ with right:
             words("lab.note_real", size=words.bytes(SIZES.commit_log_file)),
         ]
     )
+browser.reveal(".mq-step-last", lab_controls.turn())

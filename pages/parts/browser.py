@@ -1,4 +1,4 @@
-"""What only the browser can do: see the theme switched, close a phone's menu, fetch the charts' code. Draws nothing."""
+"""What only the browser can do: see the theme switched, close a phone's menu, scroll to what is new. Draws nothing."""
 
 from __future__ import annotations
 
@@ -40,6 +40,31 @@ export default function ({ data, setStateValue }) {
   };
 }
 """
+
+# What a click has added at a page's end comes into sight, where the buttons stay in sight beside it.
+REVEAL = """
+let seen = 0;
+export default function ({ data }) {
+  if (data.turn > seen && window.innerWidth >= 900) {
+    setTimeout(() => {
+      const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      document.querySelector(data.what)?.scrollIntoView({ block: "nearest", behavior: still ? "auto" : "smooth" });
+    }, 150);
+  }
+  seen = data.turn;
+}
+"""
+
+
+@cache
+def _reveal() -> ComponentRenderer:
+    return st.components.v2.component("browser_reveal", js=REVEAL)
+
+
+def reveal(what: str, turn: int) -> None:
+    """Scrolls to the element that a selector names, once for each turn; turn 0 is the page as it was opened."""
+    if st.runtime.exists():
+        _reveal()(data={"what": what, "turn": turn}, key="browser-reveal", height=1)
 
 
 @cache

@@ -20,7 +20,7 @@ from pages.parts.widgets import href
 
 UNIQ, OFFSET = (UNIQ_V4, UNIQ_V6), (OFFSET_V4, OFFSET_V6)
 # So many files of one broker are drawn; the earlier ones are counted.
-FILES_MOST = 4
+FILES_MOST = 2
 # A counter that moves by more did not simply go on: both values are shown.
 _COUNTER_STEP = 1_000
 Before = dict[str, str | None]
@@ -79,13 +79,13 @@ def bars(shown: Told, words: Words) -> Html:
     for broker in dict.fromkeys(file.broker for file in shown.logs):
         files = [file for file in shown.logs if file.broker == broker]
         earlier = len(files) - FILES_MOST
-        more = tag("span", words("lab.log.earlier", n=earlier), class_="mq-faint") if earlier > 0 else None
-        drawn = [_file(file, shown, words) for file in files[-FILES_MOST:]]
-        rows.append(tag("div", tag("div", tag("b", broker), " ", more), *drawn, class_="mq-log"))
+        more = words("lab.log.earlier", n=earlier) if earlier > 0 else None
+        for place, file in enumerate(files[-FILES_MOST:]):
+            rows.append(_file(file, None if place else tag("b", broker), more if place else None, shown, words))
     return tag("section", *rows, class_="mq-logs", aria_label=words("lab.log"))
 
 
-def _file(file: LogFile, shown: Told, words: Words) -> Html:
+def _file(file: LogFile, broker: Html | None, more: str | None, shown: Told, words: Words) -> Html:
     used = words("lab.log.used", used=f"{file.used:,}", size=f"{file.size:,}")
     records = words.count("lab_record", sum(piece.kind == "record" for piece in file.pieces))
     spoken = words(
@@ -95,6 +95,7 @@ def _file(file: LogFile, shown: Told, words: Words) -> Html:
     pieces = [_piece(piece, file, shown, words) for piece in file.pieces if piece.kind != "free"]
     return tag(
         "div",
+        tag("span", broker, more, class_="mq-logname"),
         tag("span", file.name, class_="mq-mono mq-file"),
         tag("span", *pieces, class_="mq-bar", role="img", aria_label=spoken),
         tag("span", used, class_="mq-used"),

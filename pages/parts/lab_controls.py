@@ -29,10 +29,20 @@ def given() -> dict[str, str]:
 
 
 def tell(story: Story) -> None:
-    """The address becomes this story's."""
-    for name in SETTINGS:
-        st.query_params.pop(name, None)
-    st.query_params.update(story.params)
+    """The address becomes this story's, at once: one step back in the browser is one story back."""
+    kept = {name: st.query_params[name] for name in st.query_params if name not in ("story", *SETTINGS)}
+    st.query_params.from_dict({**kept, **story.params})
+
+
+def take(story: Story, code: str) -> None:
+    """One step more; what it adds is to come into sight."""
+    tell(story.then(code))
+    st.session_state["lab_turn"] = turn() + 1
+
+
+def turn() -> int:
+    """How many steps this visitor has taken."""
+    return int(st.session_state.get("lab_turn", 0))
 
 
 def ready(asked: dict[str, str], words: Words) -> None:
@@ -89,7 +99,8 @@ def steps(story: Story, words: Words) -> None:
                     key=f"lab-step-{code}",
                     type="primary" if code == "send" else "secondary",
                     shortcut="Ctrl+Enter" if code == "send" else None,
-                    on_click=lambda code=code: tell(story.then(code)),
+                    on_click=take,
+                    args=(story, code),
                     disabled=full,
                 )
     if full:

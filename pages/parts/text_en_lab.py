@@ -55,7 +55,7 @@ WORDS: dict[str, str] = {
     # the log
     "lab.log": "Commit logs",
     "lab.log.used": "{used} of {size} B",
-    "lab.log.earlier": "{n} earlier",
+    "lab.log.earlier": "+ {n}",
     "lab.log.spoken": "{broker}, file {file}: {used} of {size} used, {records}.",
     "lab.log.record": "offset {offset}: {size}, {topic}",
     "lab.log.blank": "offset {offset}: blank record, {size}",
@@ -116,7 +116,7 @@ WORDS: dict[str, str] = {
     "lab.row.roll_large": "A large message",
     "lab.why.roll_large": "One record of {size}: the file is nearly full.",
     "lab.row.blank": "The file's end",
-    "lab.why.blank": "The next record has {needed}, and 8 must stay for the blank record's head; {left} are left. A record never spans two files: **a blank record fills the rest**.",
+    "lab.why.blank": "The next record needs {needed}, and 8 B must stay for the blank record's head; {left} are left. A record never spans two files: **a blank record fills the rest**.",
     "lab.row.roll": "The first record of the next file",
     "lab.why.roll": "Offsets count on over all files. The new file's name is the offset of its first byte: {file}.",
     "lab.row.month": "A new month begins",

@@ -55,7 +55,7 @@ WORDS: dict[str, str] = {
     # 日志
     "lab.log": "CommitLog",
     "lab.log.used": "{used} / {size} B",
-    "lab.log.earlier": "更早的 {n} 个",
+    "lab.log.earlier": "+ {n}",
     "lab.log.spoken": "{broker}，文件 {file}：{size} 中已用 {used}，{records}。",
     "lab.log.record": "偏移量 {offset}：{size}，{topic}",
     "lab.log.blank": "偏移量 {offset}：空白记录，{size}",
