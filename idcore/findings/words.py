@@ -10,7 +10,7 @@ from typing import Any
 
 MEANINGS: dict[str, str] = {
     "more": "{more:,} more findings of the same kind, {count:,} in all; the largest are listed one by one",
-    "collision": "{subject} is the id of {messages} different messages: {differs} differ between its copies",
+    "collision": "{subject} is the id of different messages: its {messages} records differ in {differs}",
     "shared_fingerprint": "at least {tracks} processes alive at once make ids as {subject}: their counters run side by "
     "side, and the same id can be made twice",
     "clock_back": "the clock of {subject} was set back by {back_seconds:,.3f} s: its counter went on as the time fell",

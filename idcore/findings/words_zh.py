@@ -4,7 +4,7 @@ from __future__ import annotations
 
 MEANINGS: dict[str, str] = {
     "more": "另有 {more:,} 项同类发现，合计 {count:,}；数量最大的已逐项列出",
-    "collision": "{subject} 是 {messages} 条不同消息的 ID：各副本的 {differs} 不一致",
+    "collision": "{subject} 是不同消息的 ID：它的 {messages} 条记录的 {differs} 不一致",
     "shared_fingerprint": "至少有 {tracks} 个同时存活的进程以 {subject} 的身份生成 ID：它们的计数器并行递增，"
     "可能生成相同的 ID",
     "clock_back": "{subject} 的时钟被拨回 {back_seconds:,.3f} 秒：计数器继续递增，时间却倒退了",
