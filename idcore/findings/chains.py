@@ -8,7 +8,7 @@ import numpy as np
 
 from idcore.findings import hosts, limits, steps
 from idcore.findings.evidence import Processes
-from idcore.findings.model import Finding
+from idcore.findings.model import Finding, rest
 from idcore.findings.steps import Step
 
 
@@ -24,7 +24,14 @@ def judge(processes: Processes) -> tuple[list[Finding], np.ndarray]:
     chains, tracks = processes["chains"], processes["tracks"]
     alone = np.flatnonzero((processes["out_of_order"] > 0) & (chains == 1) & month & countable)
     found = steps.of_one_chain(processes, alone, least)
-    for at in np.flatnonzero((chains > 1) & countable).tolist():
+    several = np.flatnonzero((chains > 1) & countable)
+    several = several[np.argsort(-processes["ids"][several], kind="stable")]
+    left = several[limits.MOST_EXAMINED :]
+    for code, mask in (("shared_fingerprint", tracks[left] > 1), ("restart", tracks[left] == 1)):
+        if mask.any():  # not looked at: a clock that was set back may be among them
+            count = tracks[left] if code == "shared_fingerprint" else chains[left] - 1
+            findings.append(rest(code, int(mask.sum()), int(count[mask].sum())))
+    for at in several[: limits.MOST_EXAMINED].tolist():
         of_clock = steps.of_chains(processes, at, int(least[at])) if month[at] else None
         if of_clock:
             # A new month alone, back_ms 0, is one process too, and no finding.

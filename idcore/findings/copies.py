@@ -16,7 +16,7 @@ import pyarrow as pa
 from idcore.errors import IdError
 from idcore.findings import limits
 from idcore.findings.evidence import name_of
-from idcore.findings.model import INFO, Finding
+from idcore.findings.model import INFO, Finding, rest
 from idcore.ids.clock import from_ms
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId, UniqId
@@ -86,7 +86,10 @@ def judge(copies: pa.Table | None, moved: Sequence[Finding], told: Told | None =
         return
     same = {frozenset((finding.subject, finding.evidence["from_address"])) for finding in moved}
     stored: dict[str, dict[str, Any]] = {}
-    for batch in copies.to_batches(max_chunksize=1 << 14):
+    left = copies.num_rows - limits.MOST_COPIES
+    if left > 0:
+        yield rest("stored_copies", left, left)
+    for batch in copies.slice(0, limits.MOST_COPIES).to_batches(max_chunksize=1 << 14):
         for row in batch.to_pylist():
             offsets = row["offset_msg_ids"].split(",")
             records = {} if told is None else told.records.get(row["msg_id"], {})

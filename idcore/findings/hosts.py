@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from idcore.findings import limits
 from idcore.findings.evidence import Processes, numbers, text_mask
-from idcore.findings.model import INFO, Finding
+from idcore.findings.model import INFO, Finding, rest
 from idcore.ids import rules, seeds
 from idcore.ids.makers import KNOWN_CONSTANTS, MAKERS
 from idcore.ids.model import host_bytes
@@ -31,10 +31,25 @@ _OPEN = pa.array([MAKERS["cpp"]])
 _INSIDE = r"^(10|127|169\.254|172\.(1[6-9]|2\d|3[01])|192\.168|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\."
 
 
-def _each(processes: Processes, mask: np.ndarray) -> Iterator[int]:
-    """The processes of a mask, those with the most ids first, so that a cut leaves the small ones out."""
+def _each(
+    processes: Processes,
+    mask: np.ndarray,
+    code: str,
+    make: Callable[[int], Finding | None],
+    count: np.ndarray | None = None,
+    lighter: str | None = None,
+) -> Iterator[Finding]:
+    """Findings of the processes of a mask, the largest in full, as many as are listed; the rest is counted."""
+    weight = processes["ids"] if count is None else count
     found = np.flatnonzero(mask)
-    return iter(found[np.argsort(-processes["ids"][found], kind="stable")].tolist())
+    found = found[np.argsort(-weight[found], kind="stable")]
+    for at in found[: limits.MOST_SUBJECTS].tolist():
+        made = make(at)
+        if made is not None:
+            yield made
+    left = found[limits.MOST_SUBJECTS :]
+    if len(left):
+        yield rest(code, len(left), int(weight[left].sum()), lighter)
 
 
 def _finding(processes: Processes, at: int, code: str, count: int | None = None, **more: Any) -> Finding:
@@ -77,19 +92,22 @@ def countable(processes: Processes) -> np.ndarray:
 def addresses(processes: Processes) -> Iterator[Finding]:
     """pid_erased, loopback_host, link_local_host, container_host."""
     host, pid = processes.table["host"], processes["pid"]
-    for at in _each(processes, java(processes) & (pid == 0)):
-        yield _finding(processes, at, "pid_erased")
-    loopback = text_mask(pc.or_(pc.starts_with(host, "127."), pc.equal(host, "::1")))
-    for at in _each(processes, loopback):
-        yield _finding(processes, at, "loopback_host")
-    wide = pc.match_substring_regex(host, "^fe[89ab][0-9a-f]:")
-    for at in _each(processes, text_mask(pc.or_(pc.starts_with(host, "169.254."), wide))):
-        yield _finding(processes, at, "link_local_host")
     gateway = text_mask(pc.equal(host, limits.DOCKER_GATEWAY))
     inside = text_mask(pc.starts_with(host, limits.DOCKER_BRIDGE)) & (pid < limits.CONTAINER_PIDS)
-    for at in _each(processes, inside | gateway):
-        variant: dict[str, Any] = {"variant": "gateway"} if gateway[at] else {}
-        yield _finding(processes, at, "container_host", **variant)
+    wide = pc.match_substring_regex(host, "^fe[89ab][0-9a-f]:")
+    masks = {
+        "pid_erased": java(processes) & (pid == 0),
+        "loopback_host": text_mask(pc.or_(pc.starts_with(host, "127."), pc.equal(host, "::1"))),
+        "link_local_host": text_mask(pc.or_(pc.starts_with(host, "169.254."), wide)),
+        "container_host": inside | gateway,
+    }
+
+    def make(at: int) -> Finding:
+        variant: dict[str, Any] = {"variant": "gateway"} if code == "container_host" and gateway[at] else {}
+        return _finding(processes, at, code, **variant)
+
+    for code, mask in masks.items():
+        yield from _each(processes, mask, code, make)
 
 
 def fake_hosts(processes: Processes, zone_known: bool) -> Iterator[Finding]:
@@ -98,8 +116,7 @@ def fake_hosts(processes: Processes, zone_known: bool) -> Iterator[Finding]:
     layout, host = table["layout"], table["host"]
     go = text_mask(pc.match_substring_regex(host, r"^(4[89]|5[0-7])(\.(4[89]|5[0-7])){3}$"))
     go &= text_mask(pc.equal(table["loader"], "00000000"))
-    for at in _each(processes, go):
-        yield _finding(processes, at, "fake_host", variant="go")
+    yield from _each(processes, go, "fake_host", lambda at: _finding(processes, at, "fake_host", variant="go"))
     inside = pc.match_substring_regex(
         host, r"^(10|127|169\.254|172\.(1[6-9]|2\d|3[01])|192\.168|100\.(6[4-9]|[7-9]\d))\."
     )
@@ -124,24 +141,31 @@ def fake_hosts(processes: Processes, zone_known: bool) -> Iterator[Finding]:
     )
     likely = near & (counter < limits.FAKE_HOST_FIRST_COUNTER)
     odd = (ips >> 24 == 0) | (ips >> 24 >= 224)
-    for place in np.flatnonzero(exact | likely | odd).tolist():
+    told = np.flatnonzero(exact | likely | odd)
+    place_of = {int(which[place]): int(place) for place in told}
+
+    def make(at: int) -> Finding:
+        place = place_of[at]
         if exact[place] or likely[place]:
             certainty = "certain" if exact[place] and odd[place] else "likely"
-            yield _finding(processes, int(which[place]), "fake_host", certainty=certainty)
-        else:
-            hours = float(age[place]) / 3_600_000
-            yield _finding(
-                processes, int(which[place]), "fake_host", variant="odd", age_hours=hours, certainty="possible"
-            )
+            return _finding(processes, at, "fake_host", certainty=certainty)
+        hours = float(age[place]) / 3_600_000
+        return _finding(processes, at, "fake_host", variant="odd", age_hours=hours, certainty="possible")
+
+    mask = np.zeros(len(processes), bool)
+    mask[which[told]] = True
+    yield from _each(processes, mask, "fake_host", make)
 
 
 def missing(processes: Processes, clock_back: np.ndarray) -> Iterator[Finding]:
     """missing_ids: gaps of the unrolled counters. Where a clock was set back the order, so the gaps, are not known."""
-    lost, produced = processes["missing"], processes["produced"]
+    lost, produced, distinct = processes["missing"], processes["produced"], processes["distinct"]
     certain = text_mask(processes.table["wraps_certain"])
-    for at in _each(processes, (lost > 0) & countable(processes) & ~clock_back):
-        share = float(lost[at] / produced[at])
-        variant = "sample" if share > limits.SAMPLE_SHARE else None if certain[at] else "uncertain"
+    wanted = (lost > 0) & countable(processes) & ~clock_back
+    sample = wanted & (lost > limits.SAMPLE_SHARE * produced)
+
+    def make(at: int) -> Finding:
+        variant = "sample" if sample[at] else None if certain[at] else "uncertain"
         before = processes.columns["missing_before"]
         mine = processes.points(at)
         widest = mine.start + np.argsort(-before[mine], kind="stable")[:5]
@@ -151,47 +175,59 @@ def missing(processes: Processes, clock_back: np.ndarray) -> Iterator[Finding]:
             for gap, identifier in zip(gaps, processes.ids(at, gaps), strict=True)
         ]
         more: dict[str, Any] = {"variant": variant} if variant else {}
-        if variant == "sample":
-            more["lighter"] = INFO
-        yield _finding(
-            processes, at, "missing_ids", int(lost[at]), produced=int(produced[at]), share=share,
-            distinct=int(processes["distinct"][at]), gaps=places, ids=[gap["before"] for gap in places], **more,
+        return _finding(
+            processes, at, "missing_ids", int(lost[at]), produced=int(produced[at]),
+            share=float(lost[at] / produced[at]), distinct=int(distinct[at]), gaps=places,
+            ids=[gap["before"] for gap in places], lighter=INFO if sample[at] else None, **more,
         )  # fmt: skip
+
+    yield from _each(processes, wanted & ~sample, "missing_ids", make, lost)
+    yield from _each(processes, sample, "missing_ids", make, lost, INFO)
 
 
 def wraps(processes: Processes) -> Iterator[Finding]:
     """counter_wrap: where an unrolled counter passed 65,535."""
     count = processes["wraps"]
     certain = text_mask(processes.table["wraps_certain"])
-    for at in _each(processes, (count > 0) & countable(processes)):
+
+    def make(at: int) -> Finding:
         mine = processes.points(at)
         order = mine.start + np.lexsort((processes.columns["position"][mine], processes.columns["chain"][mine]))
         counter, chain = processes.columns["counter"][order], processes.columns["chain"][order]
         at_wrap = np.flatnonzero((chain[1:] == chain[:-1]) & (counter[1:] < counter[:-1]))
         points = [int(order[place + side]) for place in at_wrap[: limits.MOST_IDS // 2] for side in (0, 1)]
         more = {} if certain[at] else {"variant": "uncertain"}
-        yield _finding(
+        return _finding(
             processes, at, "counter_wrap", int(count[at]), ids=processes.ids(at, points),
             sent_at=processes.moments(points), **more,
         )  # fmt: skip
+
+    yield from _each(processes, (count > 0) & countable(processes), "counter_wrap", make, count)
 
 
 def foreign(processes: Processes) -> Iterator[Finding]:
     """foreign_maker: what is settled by constants, and C++ processes by the seed of their rand()."""
     table = processes.table
     settled = text_mask(pc.is_in(table["maker"], value_set=_FOREIGN)) | little_endian(processes)
-    for at in _each(processes, settled):
+
+    def settle(at: int) -> Finding:
         words = processes.row(at)["maker"]
-        yield _finding(processes, at, "foreign_maker", maker=words, maker_code=_CODES.get(words, ""))
+        return _finding(processes, at, "foreign_maker", maker=words, maker_code=_CODES.get(words, ""))
+
+    yield from _each(processes, settled, "foreign_maker", settle)
     strange = text_mask(pc.equal(table["maker"], MAKERS["unknown"])) & ~settled
     loopback = text_mask(pc.equal(table["host"], "127.0.0.1"))
-    for at in _each(processes, strange):
+
+    def wonder(at: int) -> Finding:
         code = "lua" if loopback[at] else "unknown"
-        yield _finding(
+        return _finding(
             processes, at, "foreign_maker", variant="no_hash", maker=MAKERS[code], maker_code=code, certainty="likely"
         )
+
+    yield from _each(processes, strange, "foreign_maker", wonder)
     maybe = text_mask(pc.is_in(table["maker"], value_set=_OPEN)) & (processes["first_sent_at"] != -1) & ~settled
-    which = np.array(list(_each(processes, maybe))[: limits.MOST_SEED_LOADERS], np.int64)
+    which = np.flatnonzero(maybe)
+    which = which[np.argsort(-processes["ids"][which], kind="stable")][: limits.MOST_SEED_LOADERS]
     if not len(which):
         return
     loaders = np.array([int(text, 16) for text in table["loader"].take(pa.array(which)).to_pylist()], np.int64)
@@ -208,7 +244,8 @@ def impossible(processes: Processes, explained: np.ndarray) -> Iterator[Finding]
     early = np.where(little_endian(processes), limits.DAY_MS, 0)
     last, possible = processes["last_elapsed_ms"], processes["last_possible_elapsed_ms"]
     raw = numbers(processes.counters, "elapsed_ms")
-    for at in _each(processes, last > limits.LONGEST_ELAPSED_MS + early):
+
+    def make(at: int) -> Finding | None:
         mine = processes.points(at)
         elapsed = raw[mine]
         wrong = elapsed > limits.LONGEST_ELAPSED_MS + early[at]
@@ -216,14 +253,16 @@ def impossible(processes: Processes, explained: np.ndarray) -> Iterator[Finding]
             wrong &= elapsed < rules.ELAPSED_WRAP - rules.CLOCK_BACK_MS
         points = mine.start + np.flatnonzero(wrong)
         if not len(points) and len(elapsed):
-            continue
+            return None
         every = possible[at] < 0
         count = int(processes["ids"][at]) if every else max(1, len(points))
         more = {} if every or processes.whole[at] else {"at_least": True}
-        yield _finding(
+        return _finding(
             processes, at, "elapsed_impossible", count, ids=processes.ids(at, points),
             elapsed_ms=[int(value) for value in elapsed[wrong][: limits.MOST_IDS]], **more,
         )  # fmt: skip
+
+    yield from _each(processes, last > limits.LONGEST_ELAPSED_MS + early, "elapsed_impossible", make)
 
 
 def cutoff(at: datetime, zone: tzinfo) -> datetime:
@@ -241,21 +280,28 @@ def expired(processes: Processes, at: datetime, zone: tzinfo) -> Iterator[Findin
     gone = int(limit.timestamp() * 1_000_000)
     first, last = processes["first_sent_at"], processes["last_sent_at"]
     times = numbers(processes.counters, "sent_at")
-    for place in _each(processes, dated(processes) & (first != -1) & (first < gone)):
+
+    def make(place: int) -> Finding:
         more: dict[str, Any] = {"cutoff": limit.isoformat(timespec="minutes")}
         count = int(processes["ids"][place])
         if last[place] >= gone:
             mine = times[processes.points(place)]
             count = max(1, int(((mine != -1) & (mine < gone)).sum()))
             more["at_least"] = True  # points stand for ids, and one id may occur many times
-        yield _finding(processes, place, "expired", count, **more)
+        return _finding(processes, place, "expired", count, **more)
+
+    yield from _each(processes, dated(processes) & (first != -1) & (first < gone), "expired", make)
 
 
 def expired_clients(clients: pa.Table, at: datetime, zone: tzinfo) -> Iterator[Finding]:
     """expired, for the 5.x clients."""
     limit = cutoff(at, zone)
     old = pc.less(clients["last_sent_at"], pa.scalar(limit, clients.schema.field("last_sent_at").type))
-    for row in clients.filter(pc.fill_null(old, False)).sort_by([("ids", "descending")]).to_pylist():
+    found = clients.filter(pc.fill_null(old, False)).sort_by([("ids", "descending")])
+    left = found.slice(limits.MOST_SUBJECTS)
+    if left.num_rows:
+        yield rest("expired", left.num_rows, int(numbers(left, "ids").sum()))
+    for row in found.slice(0, limits.MOST_SUBJECTS).to_pylist():
         evidence = {
             "cutoff": limit.isoformat(timespec="minutes"), "client": {"mac": row["mac"], "pid": row["pid"]},
         }  # fmt: skip
@@ -291,9 +337,12 @@ def zones(processes: Processes, usual: str, given: bool) -> Iterator[Finding]:
     # Relatives of the Go client count from the month in UTC, wherever their host stands.
     by_design = whole_seconds(processes) & text_mask(pc.equal(table["zone"], "+00:00"))
     wrong = _proven(table) & dated(processes) & ~by_design & ~text_mask(pc.equal(table["zone"], usual))
-    for at in _each(processes, wrong):
+
+    def make(at: int) -> Finding:
         row = processes.row(at)
         more: dict[str, Any] = {"variant": "given"} if given else {}
-        yield _finding(
+        return _finding(
             processes, at, "zone_mismatch", zone=row["zone"], usual_zone=usual, zone_source=row["zone_source"], **more
         )
+
+    yield from _each(processes, wrong, "zone_mismatch", make)

@@ -11,7 +11,8 @@ from idcore.ids import rules
 MOST_SUBJECTS = 200
 # Ids that one finding shows as proof.
 MOST_IDS = 10
-# Of a run that is too large for the driver, so many processes of a piece are looked at point by point (1,500 each).
+# So many processes with several chains are looked at point by point (1,500 each), the largest first; of a run that is
+# too large for the driver, so many of a piece.
 MOST_EXAMINED = 2_000
 
 # ---- counters
@@ -83,6 +84,8 @@ DAY_MS = 86_400_000
 # A thread that sends again waits for the time-out first (3 s by default): what was born later than that, under the
 # same id, is another message.
 BORN_SLACK_MS = 1_000
+# So many ids with copies are looked at one by one (some 30 us each); the rest is counted as stored copies.
+MOST_COPIES = 50_000
 # The records of one batch are stored by one append: in the same millisecond, or across the next.
 BATCH_MS = 10
 

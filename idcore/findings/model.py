@@ -74,30 +74,30 @@ def _rank(finding: Finding) -> tuple[int, int, int, str]:
     return SEVERITIES.index(finding.severity), list(CODES).index(finding.code), -finding.count, finding.subject
 
 
+def rest(code: str, subjects: int, count: int, lighter: str | None = None) -> Finding:
+    """One row for so many subjects that are not listed."""
+    return Finding(code, f"{subjects:,} more", count, {"variant": "more", "more": subjects, "ids": []}, lighter=lighter)
+
+
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     """Ordered by severity, code, count; of each code and severity so many subjects, and one row for the rest."""
-    listed: dict[tuple[str, str], int] = {}
     kept: list[Finding] = []
-    rest: dict[tuple[str, str], list[Finding]] = {}
+    listed: dict[tuple[str, str], int] = {}
+    others: dict[tuple[str, str], list[int]] = {}
+    lighter: dict[tuple[str, str], str | None] = {}
     for finding in sorted(findings, key=_rank):
         kind = (finding.severity, finding.code)
-        listed[kind] = listed.get(kind, 0) + 1
-        if listed[kind] <= MOST_SUBJECTS:
+        more = int(finding.evidence.get("more", 0))
+        if not more and listed.get(kind, 0) < MOST_SUBJECTS:
+            listed[kind] = listed.get(kind, 0) + 1
             kept.append(finding)
-        else:
-            rest.setdefault(kind, []).append(finding)
-    return sorted(kept + [_rest(many) for many in rest.values()], key=lambda x: (*_rank(x)[:2], "more" in x.evidence))
-
-
-def _rest(many: list[Finding]) -> Finding:
-    first = many[0]
-    starts = [finding.since for finding in many if finding.since]
-    ends = [finding.until for finding in many if finding.until]
-    evidence = {"variant": "more", "more": len(many), "subjects": [finding.subject for finding in many[:100]]}
-    return Finding(
-        first.code, f"{len(many):,} more", sum(finding.count for finding in many), evidence, first.certainty,
-        min(starts, default=None), max(ends, default=None), first.lighter,
-    )  # fmt: skip
+            continue
+        sums = others.setdefault(kind, [0, 0])
+        sums[0] += more or 1
+        sums[1] += finding.count
+        lighter[kind] = finding.lighter
+    kept += [rest(kind[1], subjects, count, lighter[kind]) for kind, (subjects, count) in others.items()]
+    return sorted(kept, key=lambda finding: (*_rank(finding)[:2], "more" in finding.evidence))
 
 
 def to_table(findings: Iterable[Finding]) -> pa.Table:

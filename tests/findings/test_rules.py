@@ -164,6 +164,19 @@ def test_of_one_code_so_many_are_listed_and_the_rest_is_counted() -> None:
     assert sum(item.count for item in kept[1:]) == sum(range(1, limits.MOST_SUBJECTS + 31))
 
 
+def test_a_fault_of_every_process_is_told_for_the_largest_and_counted_for_the_rest(tmp_path: Path) -> None:
+    many = limits.MOST_SUBJECTS + 50
+    lines = [
+        uniq(DAY_20 + 40 * n, n, host="7F000001", pid=pid) for pid in range(1, many + 1) for n in range(1 + pid % 3)
+    ]
+    found = told(lines, tmp_path)
+    assert {item.code for item in found} == {"loopback_host"}
+    assert len(found) == limits.MOST_SUBJECTS + 1
+    assert sum(item.count for item in found) == len(lines)
+    assert (found[-1].subject, found[-1].evidence["more"]) == ("50 more", 50)
+    assert min(item.count for item in found[:-1]) >= 1
+
+
 def test_the_table_holds_what_the_finding_says() -> None:
     finding = Finding("restart", "p", 1, {"ids": ["AB"]}, since=AT)
     (row,) = to_table([finding]).to_pylist()
