@@ -75,7 +75,7 @@ def check_equal(ours: Path, theirs: Path) -> None:
 def options(split_size: int | None) -> ScanOptions:
     from idcore.spark.job import ScanOptions
 
-    more = {} if split_size is None else {"split_size": split_size}
+    more: dict[str, Any] = {} if split_size is None else {"split_size": split_size}
     return ScanOptions(zone=None, zone_source="assumed", at=AT, case="strict", master=None, remote=None, **more)
 
 

@@ -28,6 +28,8 @@ _PATIENCE = 10.0  # seconds that a cancelled scan has to clean up
 
 def run(options: argparse.Namespace) -> int:
     """Exit status 0 done, 1 some input could not be read, 3 could not be done, 130 cancelled."""
+    if bool(options.paths) == (options.store is not None):
+        raise Usage("name paths, or a store folder with --store, and not both")
     _make_room(options.out, options.overwrite)
     if options.paths.count(STANDARD_INPUT) > 1:
         raise Usage("standard input can be read once; name - once")
@@ -39,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
         case=options.case,
         master=options.master,
         remote=options.remote,
+        store=options.store,
     )
     try:
         with _standard_input(STANDARD_INPUT in options.paths) as spooled:

@@ -3,7 +3,7 @@
 A fact is (part, what, bytes). IDS: processes, clients and brokers of one part with all their ids as sorted runs, and
 beside them the offset ids that stand with them. ODD: pairs of ids that do not fit there, as they are. PAIRS: broker,
 minute, least and greatest offset. VOTES: in which months lines say that a process made its ids. REPORT: what happened
-to one split of one file, as JSON.
+to one split of one file, as JSON. TOPICS: of a commit log, the topics and queues of one split, as JSON.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .months import Months, as_months, offsets_in_use
 from .unpack import READ_ERRORS, reason_of
 from .windows import AFTER, BEFORE, WINDOW, Windows
 
-IDS, PAIRS, REPORT, ODD, VOTES = range(5)
+IDS, PAIRS, REPORT, ODD, VOTES, TOPICS = range(6)
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory whatever the input
 MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 MiB
 _SAMPLE = 56
@@ -145,7 +145,8 @@ class Scanner:
         error = error or windows.error
         if not error and at < split.stop:
             error = "shorter than when the scan began"
-        yield self._report(split, at - split.start, error)
+        text_bytes = at - split.start if windows.counted is None else windows.counted()
+        yield self._report(split, text_bytes, error)
 
     def _is_full(self) -> bool:
         return bool(self.state[find.STATE_IDS] > MOST_IDS or self.state[find.STATE_KEYS] > MOST_KEYS)
@@ -377,4 +378,6 @@ def scan_task(
             yield _report_of(split, 0, 0, [], error)
         else:
             yield from scanner.scan(split, windows)
+            if windows.aside is not None:
+                yield Fact(0, TOPICS, windows.aside())
     yield from scanner.facts()

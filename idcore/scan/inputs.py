@@ -15,10 +15,13 @@ from typing import BinaryIO
 
 import numpy as np
 
+from idcore.errors import IdError
+
 from . import stores
 from .archives import Text, texts, texts_of_tar, texts_of_zip
 from .columns import rows_as_text
-from .kinds import CUT, HEAD, PARQUET, PLAIN, TAR, WHOLE, WIDE, ZIP, kind_of
+from .commitlog import RecordLines
+from .kinds import COMMITLOG, CUT, HEAD, PARQUET, PLAIN, TAR, WHOLE, WIDE, ZIP, kind_of
 from .unpack import READ_ERRORS, narrowed, reader, reason_of
 from .uris import is_uri, local_path, without_secrets
 from .windows import BEFORE, ENDLESS, Windows, new_buffer
@@ -26,6 +29,7 @@ from .windows import BEFORE, ENDLESS, Windows, new_buffer
 _OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file takes
 _SENT = ("number", "path", "start", "stop", "kind")  # of a split: no member is known before it is read
 _MOST_MEMBERS, _LONGEST_NAME = 1_000_000, 1000  # in the driver's table: an archive of 1 MB can hold more than that
+_COMMIT_LOG = re.compile(r"[0-9]{20}")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -37,6 +41,7 @@ class InputFile:
     size: int
     error: str = ""
     name: str = ""
+    kind: str = ""  # where not its bytes tell it
 
     @property
     def shown(self) -> str:
@@ -81,6 +86,20 @@ def list_files(paths: Sequence[str]) -> list[InputFile]:
         else:
             found.append(_look_at(path))
     return found
+
+
+def list_store(root: str) -> list[InputFile]:
+    """The commit log files of a store folder, in order."""
+    folder = os.path.join(root, "commitlog")
+    folder = folder if os.path.isdir(folder) else root
+    try:
+        names = sorted(name for name in os.listdir(folder) if _COMMIT_LOG.fullmatch(name))
+    except OSError as problem:
+        raise IdError(f"{root} cannot be read: {reason_of(problem)}") from None
+    files = [replace(_look_at(os.path.join(folder, name)), kind=COMMITLOG) for name in names]
+    if not files:
+        raise IdError(f"{root} has no commit log: a store has a folder commitlog with files of 20 digits")
+    return files
 
 
 def _walk(folder: str) -> list[InputFile]:
@@ -144,7 +163,7 @@ def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
         path = file.path if is_uri(file.path) or file.path.startswith("/") else os.path.join(here, file.path)
         if file.error:
             continue
-        kind = _kind_to_cut(path) if file.size > split_size else WHOLE
+        kind = file.kind or (_kind_to_cut(path) if file.size > split_size else WHOLE)
         if kind == WHOLE:
             splits.append(Split(number, path, 0, file.size, WHOLE))
             continue
@@ -227,6 +246,13 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[tuple[S
     if kind == WHOLE and file.seekable():
         kind = kind_of(_head(file))
         file.seek(0)
+    if kind == COMMITLOG:
+        lines = RecordLines(file, split.path, split.start, split.stop)
+        begin = lines.begin()
+        windows = Windows(buf, lines.readinto, lines.taken, begin, ENDLESS)
+        windows.aside, windows.counted = lines.aside, lines.text_bytes
+        yield replace(split, start=begin, stop=0, kind=PLAIN), windows, ""
+        return
     if kind == PLAIN or kind in WIDE:
         yield _in_place(split, file, kind, buf, taken)
         return

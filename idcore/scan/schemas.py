@@ -30,6 +30,8 @@ _COLUMNS = {
     "findings": "code:text severity:text subject:text count evidence:text advice:text"
     f" meaning:text disproof:text certainty:text {_SENT}",
     "refused": "reason:text ids sample:text file:text byte",
+    "topics": "topic:text queue_id messages bytes first_store_timestamp:time last_store_timestamp:time"
+    f" {_OFFSETS} min_queue_offset max_queue_offset crc_failed",
     "files": "file:text bytes text_bytes ids refused error:text",
 }
 
@@ -39,6 +41,7 @@ def _schema(columns: str) -> pa.Schema:
     return pa.schema([(name, _TYPES[kind]) for name, _, kind in pairs])
 
 
+OF_STORES = ("topics",)  # written by the scan of a store only
 SCHEMAS: dict[str, pa.Schema] = {name: _schema(columns) for name, columns in _COLUMNS.items()}
 ORDER = {
     "processes": ["layout", "host", "pid", "loader"],

@@ -13,7 +13,8 @@ from idcore.ids.makers import loader_positions, process_makers
 from idcore.layout import LAYOUTS
 
 from . import texts
-from .facts import IDS, ODD, PAIRS, VOTES, Fact, fold_pairs, unpack_ids
+from .commitlog import topics_of
+from .facts import IDS, ODD, PAIRS, TOPICS, VOTES, Fact, fold_pairs, unpack_ids
 from .inputs import shown
 from .kernels import chains, find, mates, merge, unroll
 from .kernels.dates import FIRST_MONTH, MONTH
@@ -47,7 +48,7 @@ class Merge:
         self.months = as_months(months)
 
     def tables(self, facts: Iterable[Fact]) -> Iterator[tuple[str, pa.Table]]:
-        blocks, pairs, reports = [], [], []
+        blocks, pairs, reports, topics = [], [], [], []
         odd = [np.empty((0, mates.ODD_COLUMNS), np.uint64)]
         votes = [np.empty((0, VOTE_COLUMNS), np.uint64)]
         for fact in facts:
@@ -59,6 +60,8 @@ class Merge:
                 votes.append(np.frombuffer(fact.data, np.uint64).reshape(-1, VOTE_COLUMNS))
             elif fact.what == PAIRS:
                 pairs.append(np.frombuffer(fact.data, np.uint64).reshape(-1, 6))
+            elif fact.what == TOPICS:
+                topics.append(fact.data)
             else:
                 reports.append(fact.data)
         runs = collect(blocks)
@@ -73,6 +76,8 @@ class Merge:
             yield self._growth(np.concatenate(pairs))
         if reports:
             yield "reports", pa.table({"report": pa.array(reports, pa.binary())})
+        if topics:
+            yield "seen", pa.table({"seen": pa.array(topics, pa.binary())})
 
     def _processes(self, runs: Runs, beside: Mates, votes: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
         keys = len(runs.words)
@@ -243,19 +248,29 @@ def combine(parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, in
 
     `files`: name, bytes as stored and error of each input file, in the order the splits number them.
     """
-    collected: dict[str, list[pa.Table]] = {name: [] for name in (*SCHEMAS, "reports")}
+    collected: dict[str, list[pa.Table]] = {name: [] for name in (*SCHEMAS, "reports", "seen")}
     for name, table in parts:
         collected[name].append(table)
     rows = (row.as_py() for table in collected.pop("reports") for row in table["report"])
     reports = [json.loads(report) for row in rows for report in row.split(b"\n")]
     tables = {name: pa.concat_tables(found) if found else schema.empty_table()
               for (name, schema), found in ((item, collected[item[0]]) for item in SCHEMAS.items())}  # fmt: skip
+    seen = [row.as_py() for table in collected["seen"] for row in table["seen"]]
+    tables["topics"] = _topics(seen)
+    if not seen:
+        del tables["topics"]
     timeline = tables["timeline"].group_by(["minute", "kind"]).aggregate([("ids", "sum")])
     tables["timeline"] = _table("timeline", [timeline["minute"], timeline["kind"], timeline["ids_sum"]])
     tables["files"], tables["refused"] = _files(reports, files)
     for name, columns in ORDER.items():
         tables[name] = tables[name].sort_by([(column, "ascending") for column in columns]).combine_chunks()
     return tables
+
+
+def _topics(seen: Sequence[bytes]) -> pa.Table:
+    columns = [list(column) for column in zip(*topics_of(seen), strict=True)] or [[] for _ in SCHEMAS["topics"]]
+    times = [pa.array(columns[at], pa.int64()).cast(pa.timestamp("ms", "UTC")).cast(TIME) for at in (4, 5)]
+    return _table("topics", [*columns[:4], *times, *columns[6:]])
 
 
 def _files(reports: list[list], files: Sequence[tuple[str, int, str]]) -> tuple[pa.Table, pa.Table]:

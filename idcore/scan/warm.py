@@ -19,13 +19,25 @@ TEXT = (
 )
 
 
+# One record of a commit log, at offset 0 (MessageExtEncoder).
+RECORD = bytes.fromhex(
+    "00000088daa320a758932aac0000000100000005000000000000000600000000000000000000000000000000000000020a000001"
+    "0000000300000000000000080a000002000000040000000000000000000000000000000268690154002a554e49515f4b45590130"
+    "4130303030303130304646313842344141433230303030303030413030303102"
+)
+
+
 def warm() -> None:
     """Scans a few lines in a temporary file."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "ids.log")
         with open(path, "wb") as file:
             file.write(TEXT)
-        scan_local([path], np.array([[0, 31 * 86_400_000 - 1]], np.int64), split_size=100)
+        months = np.array([[0, 31 * 86_400_000 - 1]], np.int64)
+        scan_local([path], months, split_size=100)
+        with open(os.path.join(folder, "0" * 20), "wb") as file:
+            file.write(RECORD + bytes(len(RECORD)))
+        scan_local([folder], months, split_size=100, store=True)
 
 
 if __name__ == "__main__":

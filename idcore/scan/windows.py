@@ -36,6 +36,8 @@ class Windows:
         self.origin = start - BEFORE
         self.ended = False
         self.error = ""
+        self.aside: Callable[[], bytes] | None = None  # what a reader counts besides the text
+        self.counted: Callable[[], int] | None = None  # and the bytes of text, where filler is none
 
     def slide(self) -> int:
         """Takes more text in behind `self.at`. Returns the limit: up to there tokens and lines may be judged."""

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from idcore.errors import IdError
 from idcore.runs import write_text
+from idcore.scan.schemas import OF_STORES
 from idcore.scan.tables import Tables
 
 _ASIDE = ".unfinished-"
@@ -72,6 +73,9 @@ class TableFolder:
         """Puts the tables in the place of what an earlier scan wrote. A folder without summary.json is unfinished."""
         (self.path / "summary.json").unlink(missing_ok=True)
         moved = []
+        for name in OF_STORES:  # an earlier scan may have been of a store
+            if not (self.aside / name).exists() and (self.path / name).is_dir():
+                shutil.rmtree(self.path / name)
         try:
             for table in sorted(self.aside.iterdir()):
                 place = self.path / table.name

@@ -25,7 +25,7 @@ from idcore import findings
 from idcore.errors import IdError
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.scan import lines
-from idcore.scan.inputs import InputFile, deal, list_files, split_files
+from idcore.scan.inputs import InputFile, deal, list_files, list_store, split_files
 from idcore.scan.months import month_rows
 from idcore.scan.tables import Tables, combine
 
@@ -58,6 +58,7 @@ class ScanOptions:
     case: str = "strict"
     master: str | None = None
     remote: str | None = None
+    store: str | None = None  # a store folder, scanned in the place of paths
 
 
 def reason_of(error: BaseException) -> str:
@@ -180,7 +181,7 @@ def scan(
     stop = stop or threading.Event()
     reporter = Reporter(on_progress)
     with TableFolder(Path(out)) as folder:
-        files = list_files(paths)
+        files = list_files(paths) if options.store is None else list_store(options.store)
         if names:
             files = [replace(file, name=names.get(file.path, "")) for file in files]
         check(stop)

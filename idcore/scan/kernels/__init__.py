@@ -16,7 +16,7 @@ _SOURCES = (
     "idcore.layout:layout.py",
     "idcore.ids.rules:rules.py",
     *(f"{__name__}:{name}.py" for name in ("vector", "find", "dates", "pairs", "encode", "mates")),
-    *(f"{__name__}:{name}.py" for name in ("chains", "unroll", "merge")),
+    *(f"{__name__}:{name}.py" for name in ("chains", "unroll", "merge", "records")),
 )
 
 

@@ -1,0 +1,195 @@
+"""A store scanned: every record once at any split, topics and CRCs exact, damage named where it begins."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tarfile
+import zlib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from idcore.errors import IdError
+from idcore.message import Host, Record
+from idcore.scan.inputs import list_store
+from idcore.scan.kernels.records import CRC_TABLES, crc32
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from idcore.store import CommitLog, Skipped, Stored
+from idcore.store.append import Settings
+from idcore.store.broker import Broker
+from idcore.store.traffic import Traffic
+from idcore.store.writer import StoreWriter
+from tests.scan.comparing import same
+
+MONTHS = month_rows(datetime(2026, 11, 22, tzinfo=UTC), UTC)
+VECTORS = Path(__file__).resolve().parent.parent / "vectors"
+HOST = Host(bytes((127, 0, 0, 1)), 10911)
+
+
+def scanned(root: Path, split_size: int = 1 << 30) -> dict[str, pa.Table]:
+    return scan_local([str(root)], MONTHS, split_size, store=True)
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("real")
+    with tarfile.open(VECTORS / "store.tar.gz") as tar:
+        tar.extractall(folder, filter="data")
+    return folder / "store"
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Files of 16 KiB, IPv6 store host."""
+    settings = Settings(1 << 14, 400, 97, 150, 1 << 13)
+    with StoreWriter(tmp_path / "small", settings) as writer:
+        traffic = Traffic(Broker(writer, Host(bytes(15) + b"\1", 10911)), 7, datetime(2026, 11, 20, tzinfo=UTC), UTC)
+        traffic.play(150)
+    return tmp_path / "small"
+
+
+def topics_by_walk(root: Path) -> list[dict[str, Any]]:
+    """The table, out of the slow walk."""
+    rows: dict[tuple[str, int], list[Record]] = {}
+    for step in CommitLog(root / "commitlog").walk():
+        if isinstance(step, Stored):
+            rows.setdefault((step.record.topic, step.record.queue_id), []).append(step.record)
+    return [
+        {
+            "topic": topic, "queue_id": queue_id, "messages": len(found), "bytes": sum(r.size for r in found),
+            "first_store_timestamp": min(r.store_timestamp for r in found),
+            "last_store_timestamp": max(r.store_timestamp for r in found),
+            "min_offset": min(r.physical_offset for r in found), "max_offset": max(r.physical_offset for r in found),
+            "min_queue_offset": min(r.queue_offset for r in found),
+            "max_queue_offset": max(r.queue_offset for r in found),
+            "crc_failed": sum(not r.body_crc_ok for r in found),
+        }
+        for (topic, queue_id), found in sorted(rows.items())
+    ]  # fmt: skip
+
+
+def topics(tables: dict[str, pa.Table]) -> list[dict[str, Any]]:
+    rows = tables["topics"].to_pylist()
+    for row in rows:
+        for name in ("first_store_timestamp", "last_store_timestamp"):
+            row[name] = round(row[name].timestamp() * 1000)
+    return rows
+
+
+def test_the_crc_is_zlibs() -> None:
+    rng = random.Random(1)
+    for size in [*range(40), 1_000, 4_097]:
+        raw = rng.randbytes(size + 3)
+        found = crc32(np.frombuffer(raw, np.uint8), 3, size + 3, CRC_TABLES)
+        assert int(found) == zlib.crc32(raw[3:])
+
+
+def test_the_real_store(real: Path) -> None:
+    tables = scanned(real)
+    assert topics(tables) == topics_by_walk(real)
+    assert sum(row["messages"] for row in topics(tables)) == 4_545
+    assert sum(row["crc_failed"] for row in topics(tables)) == 0
+    broker = next(row for row in tables["brokers"].to_pylist() if row["address"] == "127.0.0.1:21911")
+    assert (broker["ids"], broker["distinct"], broker["max_offset"]) == (4_545, 4_545, 1_437_773)
+    assert tables["files"]["error"].to_pylist() == [None, None]
+    assert sum(tables["files"]["text_bytes"].to_pylist()) == 1_438_175 - 307
+    copies = {row["msg_id"]: row["offset_msg_ids"].split(",") for row in tables["copies"].to_pylist()}
+    wanted: dict[str, list[str]] = {}
+    for step in CommitLog(real / "commitlog").walk():
+        if isinstance(step, Stored) and step.record.uniq_id:
+            wanted.setdefault(step.record.uniq_id, []).append(str(step.record.offset_id))
+    assert copies
+    for msg_id, offsets in copies.items():
+        assert sorted(offsets) == sorted(wanted[msg_id])
+    several = {key for key, found in wanted.items() if len(found) > 1 and len(key) == 32 and key.upper() == key}
+    assert several >= set(copies)
+
+
+@pytest.mark.parametrize("split_size", [1, 1_000, 65_536, 100_003, 1 << 20])
+def test_any_split_gives_the_same_tables(real: Path, small: Path, split_size: int) -> None:
+    for root, least in ((real, 50_000), (small, 100)):
+        if split_size >= least:
+            assert same(scanned(root), scanned(root, split_size)) == []
+
+
+def test_every_split_size_of_a_damaged_store(small: Path) -> None:
+    rng = random.Random(3)
+    files = sorted((small / "commitlog").iterdir())
+    raw = bytearray(files[1].read_bytes())
+    raw[3_000:5_000] = bytes(2_000)
+    raw[8_000:8_300] = rng.randbytes(300)
+    files[1].write_bytes(raw)
+    raw = bytearray(files[2].read_bytes())
+    raw[10_000:] = bytes(len(raw) - 10_000)
+    raw[12_000:12_100] = b"x" * 100
+    files[2].write_bytes(raw)
+    whole = scanned(small)
+    assert topics(whole) == topics_by_walk(small)
+    skipped = [step for step in CommitLog(small / "commitlog").walk() if isinstance(step, Skipped)]
+    errors = whole["files"]["error"].to_pylist()
+    first = min(step.offset for step in skipped if step.file == files[1].name)
+    assert errors[1] == f"damaged from offset {first:020d} on: no record begins there"
+    assert errors[2] is not None
+    assert [error for at, error in enumerate(errors) if at not in (1, 2)] == [None] * (len(errors) - 2)
+    for split_size in (97, 500, 1_000, 2_999, 4_000, 5_001, 8_100, 16_383):
+        assert same(whole, scanned(small, split_size)) == [], split_size
+
+
+def test_a_body_that_was_damaged_is_counted_and_named(real: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(real, tmp_path / "copy"))
+    path = copy / "commitlog" / ("0" * 20)
+    raw = bytearray(path.read_bytes())
+    raw[246 + 90] ^= 1
+    path.write_bytes(raw)
+    tables = scanned(copy)
+    assert topics(tables) == topics_by_walk(copy)
+    assert sum(row["crc_failed"] for row in topics(tables)) == 1
+    assert tables["files"]["error"].to_pylist()[0] == (
+        f"body of the record at offset {246:020d} does not agree with its CRC"
+    )
+    assert sum(row["messages"] for row in topics(tables)) == 4_545
+
+
+def test_bytes_inside_a_body_that_look_like_a_record_are_not_counted(tmp_path: Path) -> None:
+    def record(number: int, body: bytes) -> Record:
+        key = f"0A00000100FF18B4AAC20000000A{number:04X}"
+        return Record.of("T", body, f"UNIQ_KEY\x01{key}\x02", queue_id=0, born_timestamp=1, born_host=HOST,
+                         store_host=HOST)  # fmt: skip
+
+    with StoreWriter(tmp_path / "s", Settings(1 << 16, 400, 97, 150)) as writer:
+        first = writer.put(record(0, b"x"), 5).records[0]
+        body_at = first.size + bytes(record(1, b"q" * 600)).index(b"q" * 600)
+        inner = bytes(record(9, b"z").placed(0, body_at + 10, 5))
+        writer.put(record(1, (b"q" * 10 + inner).ljust(600, b"q")), 6)
+        for number in range(2, 20):
+            writer.put(record(number, b"y" * number), 7)
+    for split_size in (1 << 20, 50, 77, first.size, body_at + 10, body_at + 30):
+        tables = scanned(tmp_path / "s", split_size)
+        assert topics(tables)[0]["messages"] == 20
+        assert tables["files"]["error"].to_pylist() == [None]
+
+
+def test_large_records_and_many_topics(tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "s", Settings(32 << 20, 400, 997, 5_000, 16 << 20)) as writer:
+        for number in range(700):
+            size = 6 << 20 if number == 300 else number
+            made = Record.of(f"topic-{number}", bytes(size), "", queue_id=number % 5, born_timestamp=1, born_host=HOST,
+                             store_host=HOST)  # fmt: skip
+            assert writer.put(made, number + 1).records
+    tables = scanned(tmp_path / "s")
+    assert topics(tables) == topics_by_walk(tmp_path / "s")
+    assert tables["topics"].num_rows == 700
+    assert same(tables, scanned(tmp_path / "s", 3_000_000)) == []
+
+
+def test_what_is_no_store_is_said(tmp_path: Path) -> None:
+    with pytest.raises(IdError, match="no commit log"):
+        list_store(str(tmp_path))
+    with pytest.raises(IdError, match="cannot be read"):
+        list_store(str(tmp_path / "nowhere"))
