@@ -14,7 +14,7 @@ from idcore.lab import LogFile, Piece, Row, Story, Told, changed, differences, m
 from idcore.lab.world import SIZES, TOPIC
 from idcore.layout import OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
 from pages.parts import times
-from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.markup import Column, Html, join, table, tag
 from pages.parts.text import Words
 from pages.parts.widgets import href
 
@@ -173,8 +173,16 @@ def _id_line(
         return _line(name, words(absent), None, "mq-faint mq-absent")
     layouts = UNIQ if kind == "uniq" else OFFSET
     old = before[kind]
-    shown = link(_digits(text, changed(text, old), layouts, kind), href("anatomy", id=text), new=True, class_="mq-id")
+    shown = _id_link(name, text, _digits(text, changed(text, old), layouts, kind))
     return _line(name, shown, _mark(text, old, layouts, words, other), None)
+
+
+def _id_link(name: str, text: str, digits: Html) -> Html:
+    """The way to an id's anatomy; screen readers get the digits in one piece."""
+    return tag(
+        "a", digits, href=href("anatomy", id=text), target="_blank", rel="noopener", class_="mq-id",
+        aria_label=f"{name} {text}",
+    )  # fmt: skip
 
 
 def _digits(text: str, lit: tuple[bool, ...], layouts: tuple[Layout, ...], kind: str = "uniq", *, cut: int = 0) -> Html:
@@ -216,8 +224,8 @@ def _unique(row: Row, words: Words) -> Html | None:
     held = None if row.record is None else row.record.uniq_id
     if held is None or held == row.msg_id:
         return None
-    shown = link(_digits(held, changed(held, row.msg_id), UNIQ), href("anatomy", id=held), new=True, class_="mq-id")
-    return _line(words("lab.unique"), shown, None, None)
+    name = words("lab.unique")
+    return _line(name, _id_link(name, held, _digits(held, changed(held, row.msg_id), UNIQ)), None, None)
 
 
 def _place(row: Row, words: Words) -> Html | None:

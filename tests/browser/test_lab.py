@@ -1,4 +1,4 @@
-"""The lab by hand and by keyboard: steps come into sight and into the address, and the browser's back takes one away."""
+"""The lab by hand and by keyboard: steps come into sight and into the address, the browser goes back by one."""
 
 from __future__ import annotations
 

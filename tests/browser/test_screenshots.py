@@ -65,7 +65,7 @@ def example(browser: Browser, warm_console: Console) -> str:
 
 
 @pytest.mark.parametrize("look", LOOKS, ids="-".join)
-@pytest.mark.parametrize("page", ["decode", "anatomy", "findings", "producers", "counters", "brokers", "runs"])
+@pytest.mark.parametrize("page", ["decode", "anatomy", "lab", "findings", "producers", "counters", "brokers", "runs"])
 def test_picture_of_the_example(
     browser: Browser, warm_console: Console, example: str, page: str, look: tuple[str, str, str]
 ) -> None:
@@ -75,6 +75,8 @@ def test_picture_of_the_example(
         tab.go(f"/{page}?{query}&lang={lang}&zone=Asia/Shanghai")
         if page in CHARTS:
             expect(tab.page.locator(CHART).nth(CHARTS[page] - 1)).to_be_visible(timeout=30_000)
+        if page == "lab":
+            expect(tab.page.locator(".mq-step")).to_have_count(3)
         shoot(tab, f"{page}-example-{lang}-{theme}-{width}")
 
 

@@ -69,7 +69,7 @@ def test_a_link_of_a_teacher_opens_again(open_page: Open) -> None:
 def test_every_id_leads_to_its_anatomy(open_page: Open) -> None:
     page = shown(open_page("lab", lang="en", story="lost"))
     for msg_id in ("0A14030B6E3518B4AAC263F5365C0000", "0A14010600002A9F0000000000000000"):
-        assert f"anatomy?id={msg_id}" in page
+        assert f"anatomy?id={msg_id}" in page and f'aria-label="msgId {msg_id}"' in page.replace("offsetMsgId", "msgId")
 
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "The lab has no step"), ("zh", "实验室没有步骤")])
