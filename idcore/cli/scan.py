@@ -177,9 +177,13 @@ def _findings(summary: dict[str, Any], out: Path) -> list[str]:
         return ["no findings: every rule was tried, and nothing is wrong with these ids"]
     head = "findings: " + ", ".join(f"{count:,} {severity}" for severity, count in counts.items() if count)
     rows = _table(out, "findings", ["code", "severity", "meaning", "advice"])
-    lines = [f"  {row['severity']} {row['code']}: {row['meaning']}. {row['advice']}" for row in rows[:_SHOWN]]
-    if len(rows) > _SHOWN:
-        lines.append(f"  and {len(rows) - _SHOWN:,} more in the table findings")
+    kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        kinds.setdefault((row["severity"], row["code"]), []).append(row)
+    lines = []
+    for (severity, code), same in kinds.items():
+        more = f" ({len(same) - 1:,} more of the kind)" if len(same) > 1 else ""
+        lines.append(f"  {severity} {code}: {same[0]['meaning']}. {same[0]['advice']}{more}")
     return ["", head, *lines, ""]
 
 

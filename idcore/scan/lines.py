@@ -15,8 +15,10 @@ from idcore.layout import UNIQ_V4_LE
 
 from .inputs import InputFile, split_files, walk
 
-MOST_BYTES = 64 << 20  # of text that is looked at for copies: some 0.3 s
-MOST_BYTES_FOR_NAMES = 8 << 20  # when only names are looked for
+# Inputs up to so many bytes are looked at whole, at some 80 MB a second: where ids have copies, and where only names
+# are looked for. Of larger ones a scan of a gigabyte, which takes a second, can spare less.
+MOST_BYTES, SAMPLED_BYTES = 64 << 20, 16 << 20
+MOST_BYTES_FOR_NAMES, SAMPLED_BYTES_FOR_NAMES = 8 << 20, 2 << 20
 MOST_IDS = 20_000
 MOST_FILES = 256
 _PIECES = 16
@@ -85,7 +87,8 @@ def look(files: Sequence[InputFile], ids: Collection[str]) -> Told:
     """Looks for the records of some ids, given in upper case, and for the names in front of offset ids."""
     told = Told()
     wanted = {one.encode() for one in ids}
-    most = MOST_BYTES if wanted else MOST_BYTES_FOR_NAMES
+    whole, sampled = (MOST_BYTES, SAMPLED_BYTES) if wanted else (MOST_BYTES_FOR_NAMES, SAMPLED_BYTES_FOR_NAMES)
+    most = whole if sum(file.size for file in files) <= whole else sampled
     for name, text in _texts(files, most, told):
         _names(text, name, told)
         if wanted:

@@ -296,7 +296,8 @@ def test_names_of_offset_ids_are_no_confusion(tmp_path: Path) -> None:
 
 
 def test_a_large_input_is_looked_at_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("idcore.scan.lines.MOST_BYTES", 1 << 20)
+    for name in ("MOST_BYTES", "SAMPLED_BYTES"):
+        monkeypatch.setattr(f"idcore.scan.lines.{name}", 1 << 20)
     line = MESSAGE.format(born=BORN, offset=A, id=ID, times=0) + "\n"
     told = looked_at(line * ((8 << 20) // len(line)), tmp_path)
     assert not told.whole
