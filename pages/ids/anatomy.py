@@ -6,7 +6,7 @@ import streamlit as st
 
 from idcore.ids.find import Token
 from idcore.ids.identify import Reading, identify
-from pages.parts import cards, example, problems, refusals, ruler
+from pages.parts import cards, example, onward, problems, refusals, ruler
 from pages.parts.intake import Found
 from pages.parts.markup import tag
 from pages.parts.view import view
@@ -74,6 +74,8 @@ if verdict.best is not None:
             n=words.count("other_reading", len(every) - 1),
         )
     )
+    with st.container(horizontal=True, gap="medium"):
+        onward.messages([text], words)
 names = [
     f"{words(f'kind.{item.id.kind}')} · {words('certainty_short.' + (item.certainty or 'none'))}"
     + (f" · {item.id.layout.name}" if item.id.layout.name.endswith("_le") else "")

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from idcore.runs import Run
-from pages.parts import cards, desk, refusals, triage, watch
+from pages.parts import cards, desk, onward, refusals, triage, watch
 from pages.parts.view import view
 from pages.parts.widgets import download, heading, page_link, said, show, small_print, zone_note
 
@@ -21,6 +21,7 @@ def one(here: desk.Desk) -> DeltaGenerator:
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
         page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", id=item.token.text)
+        onward.messages([item.token.text], words)
     return below
 
 
@@ -37,6 +38,8 @@ def many(here: desk.Desk, run: Run | None) -> DeltaGenerator:
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     if pages > 1:
         below.pagination(pages, key="ids_page")
+    with below:
+        onward.messages(list(dict.fromkeys(item.token.text for item in found)), words)
     return below
 
 
@@ -79,6 +82,7 @@ if (run := desk.run_of(here)) is not None:
 if (not single or here.files) and watch.scan_state(run, again=lambda: desk.scan(here)) and run is not None:
     from pages.parts import pictures  # Plotly only where there is something to draw
 
+    pictures.findings(run, view())
     pictures.three(run, view())
 cut = words("decode.cut", n=words.count("id", len(here.intake.found))) if here.intake.cut and here.intake.found else ""
 small_print([cut, *refusals.dated_note(here.intake.found, here.clock(), words), zone_note(view())])

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from datetime import datetime
-from itertools import zip_longest
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -16,11 +14,11 @@ from idcore.findings import words as english
 from idcore.findings import words_zh as chinese
 from idcore.findings.model import CODES, SEVERITIES
 from idcore.runs import Run
-from pages.parts import cache, figures_counters, lines, times, triage
-from pages.parts.markup import Column, Html, link, table, tag
+from pages.parts import cache, figures_counters, lines, proofs, times, triage
+from pages.parts.markup import Html, tag
 from pages.parts.text import Words
 from pages.parts.view import View
-from pages.parts.widgets import chart, href, page_link
+from pages.parts.widgets import chart, page_link
 from pages.parts.widgets import show as show_html
 
 __all__ = ["SEVERITIES", "checked", "option", "say", "sentence", "show", "subject_process"]
@@ -28,7 +26,6 @@ __all__ = ["SEVERITIES", "checked", "option", "say", "sentence", "show", "subjec
 Row = Mapping[str, Any]
 _PROCESS = re.compile(r"(?P<host>\S+) pid (?P<pid>\d+) loader (?P<loader>[0-9A-F]{8})")
 _ADDRESS = re.compile(r"(\[[0-9a-f:]+\]|\d+(\.\d+){3}):\d+")
-_MOST_TIMES = 10
 
 
 def say(part: str, row: Row, words: Words) -> str:
@@ -47,6 +44,13 @@ def option(name: str, found: pd.DataFrame, words: Words) -> str:
     """A severity with its count, for the switch above the list."""
     number = len(found) if name not in SEVERITIES else int((found["severity"] == name).sum())
     return words(f"findings.show_{name}", n=f"{number:,}")
+
+
+def short(found: pd.DataFrame, words: Words) -> str:
+    """How many of each severity, and that there is more to see; for a link."""
+    counts = [(name, int((found["severity"] == name).sum())) for name in SEVERITIES] if len(found) else []
+    parts = [words.count(f"finding_{name}", number) for name, number in counts if number]
+    return words("findings.short", findings=words.listed(parts)) if parts else words("findings.short_none")
 
 
 def sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Words) -> str:
@@ -78,7 +82,7 @@ def title(code: str, words: Words) -> str:
 def subject_process(row: Row) -> dict[str, Any] | None:
     """The process a finding is about, if it is about one."""
     process = evidence_of(row).get("process")
-    if isinstance(process, dict):
+    if isinstance(process, dict) and process:
         return process
     hit = _PROCESS.fullmatch(str(row["subject"]))
     return {"host": hit["host"], "pid": int(hit["pid"]), "loader": hit["loader"]} if hit else None
@@ -87,12 +91,7 @@ def subject_process(row: Row) -> dict[str, Any] | None:
 def head(row: Row, view: View) -> Html:
     """Severity, name, subject, when, how sure."""
     words = view.words
-    first, last = row["first_sent_at"], row["last_sent_at"]
-    if pd.isna(first) or pd.isna(last) or first == last:
-        when = view.full(first) if pd.notna(first) else ""
-    else:
-        when = f" {words('to')} ".join(times.between(first, last, view.zone))
-    sure = "" if row["certainty"] == "certain" else words(f"certainty.{row['certainty']}")
+    sure, when = sure_of(row, words), when_of(row, view)
     return tag(
         "div",
         tag("span", words(f"severity.{row['severity']}"), class_=f"mq-severity mq-{row['severity']}"),
@@ -104,10 +103,22 @@ def head(row: Row, view: View) -> Html:
     )
 
 
-def show(row: Row, run: Run, view: View) -> None:
+def when_of(row: Row, view: View) -> str:
+    """From when to when it was seen; nothing where no id of it has a time."""
+    first, last = row["first_sent_at"], row["last_sent_at"]
+    if pd.isna(first) or pd.isna(last) or first == last:
+        return view.full(first) if pd.notna(first) else ""
+    return f" {view.words('to')} ".join(times.between(first, last, view.zone))
+
+
+def sure_of(row: Row, words: Words) -> str:
+    """How sure it is, where it is not certain."""
+    return "" if row["certainty"] == "certain" else words(f"certainty.{row['certainty']}")
+
+
+def show(row: Row, run: Run, view: View, key: str) -> None:
     """A finding with its evidence folded under it; nothing of that is read before it is opened."""
     words = view.words
-    key = f"{row['code']}-{row['subject']}-{row['severity']}"
     with st.container(border=True, gap="small"):
         show_html(head(row, view))
         show_html(tag("p", upper(say("meaning", row, words)), words("stop"), class_="mq-meaning"))
@@ -129,16 +140,17 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
     process = subject_process(row)
     if process is not None:
         picture(process, run, view, key)
-    ids = [str(text) for text in evidence.get("ids", ())]
-    if ids:
-        show_html(id_table(ids, evidence.get("sent_at", ()), view))
-        around = lines.around(run, ids)
-        if around:
-            st.caption(words("findings.lines"))
-            st.code("\n".join(around), language=None)
-    facts = dict(figures(evidence))
-    if facts:
-        show_html(tag("dl", *(part for name, value in facts.items() for part in pair(name, value)), class_="mq-facts"))
+    for made in (proofs.id_table(evidence, view), proofs.copies(evidence, view)):
+        if made is not None:
+            show_html(made)
+    around = lines.around(run, [str(text) for text in evidence.get("ids", ())])
+    if around:
+        st.caption(words("findings.lines"))
+        st.code("\n".join(around), language=None, wrap_lines=True)
+    elif evidence.get("ids"):
+        st.caption(words("findings.no_lines"))
+    if (facts := proofs.fact_list(proofs.facts(evidence, view))) is not None:
+        show_html(facts)
     show_html(tag("p", tag("b", words("findings.disproof")), " ", say("disproof", row, words), class_="mq-advice"))
     onward(row, process, run, words)
 
@@ -161,45 +173,15 @@ def picture(process: Mapping[str, Any], run: Run, view: View, key: str) -> None:
         chart(figure, view.words("counters.alt_small"), None, f"proof-{key}")
 
 
-def id_table(ids: list[str], moments: Iterable[Any], view: View) -> Html:
-    """The ids that prove it, each a link to its anatomy."""
-    words = view.words
-    rows = [
-        [link(text, href("anatomy", id=text)), view.full(datetime.fromisoformat(at)) if at else ""]
-        for text, at in zip_longest(ids, list(moments)[: len(ids)])
-    ]
-    dated = any(row[1] for row in rows)
-    columns = [Column("id", words("col.id"), mono=True), Column("sent_at", words("col.sent_at"), mono=True)]
-    return table(columns[: 1 + dated], [row[: 1 + dated] for row in rows], words("findings.ids"))
-
-
-def figures(evidence: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """What else is known, as names and values; ids, times and the process are shown elsewhere."""
-    for name, value in evidence.items():
-        if name in ("ids", "sent_at", "process", "variant") or value in (None, [], {}, ""):
-            continue
-        if isinstance(value, list):
-            more = len(value) - _MOST_TIMES
-            value = ", ".join(map(plain, value[:_MOST_TIMES])) + (f" + {more:,}" if more > 0 else "")
-        yield name.replace("_", " "), plain(value)
-
-
-def plain(value: Any) -> str:
-    """A value of the evidence as text."""
-    if isinstance(value, Mapping):
-        return " ".join(f"{name.replace('_', ' ')} {plain(part)}" for name, part in value.items())
-    if isinstance(value, float):
-        return f"{value:,.4g}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-
-
-def pair(name: str, value: str) -> tuple[Html, Html]:
-    return tag("dt", name), tag("dd", value)
+def brokers_of(row: Row) -> list[str]:
+    """The broker addresses that a finding names."""
+    evidence, subject = evidence_of(row), str(row["subject"])
+    named = [*str(evidence.get("addresses", "")).split(", "), subject, str(evidence.get("from_address", ""))]
+    return list(dict.fromkeys(text for text in named if _ADDRESS.fullmatch(text)))
 
 
 def onward(row: Row, process: Mapping[str, Any] | None, run: Run, words: Words) -> None:
     """Links to the pages that show the subject."""
-    subject = str(row["subject"])
     with st.container(horizontal=True, gap="medium"):
         if process is not None:
             name = triage.process_key({"layout": "", **process})
@@ -213,5 +195,6 @@ def onward(row: Row, process: Mapping[str, Any] | None, run: Run, words: Words) 
                 run=run.name,
                 host=str(process["host"]),
             )
-        elif _ADDRESS.fullmatch(subject):
-            page_link("brokers", words("findings.to_brokers"), icon=":material/storage:", run=run.name, broker=subject)
+        elif addresses := brokers_of(row):
+            label, icon = words("findings.to_brokers"), ":material/storage:"
+            page_link("brokers", label, icon=icon, run=run.name, broker=addresses)

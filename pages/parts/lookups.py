@@ -55,6 +55,7 @@ class Answers:
     rows: list[dict[str, Any]]
     cluster: str
     at: datetime
+    asked: str  # as it stands in the address
 
 
 def profiles() -> dict[str, Profile]:
@@ -141,7 +142,7 @@ def ask(asked: Asked, clusters: dict[str, Profile], view: View) -> None:
     finally:
         bar.empty()
     if rows:
-        st.session_state["lookup_answers"] = Answers(rows, asked.cluster, view.now())
+        st.session_state["lookup_answers"] = Answers(rows, asked.cluster, view.now(), ",".join(asked.ids))
 
 
 def row_of(answer: Answer, profile: Profile) -> dict[str, Any]:
@@ -150,9 +151,12 @@ def row_of(answer: Answer, profile: Profile) -> dict[str, Any]:
 
 
 def latest() -> Answers | None:
-    """What this session looked up last."""
+    """What this session looked up last, unless the address asks for something else."""
     found = st.session_state.get("lookup_answers")
-    return found if isinstance(found, Answers) else None
+    if not isinstance(found, Answers):
+        return None
+    asked = st.query_params.get("id")
+    return found if not asked or found.asked == asked else None
 
 
 def sentence(answers: Answers, words: Words) -> str:

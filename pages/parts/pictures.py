@@ -6,9 +6,16 @@ import pandas as pd
 import streamlit as st
 
 from idcore.runs import Run
-from pages.parts import cache, figures_brokers, figures_counters, figures_hosts, triage
+from pages.parts import cache, diagnosis, figures_brokers, figures_counters, figures_hosts, triage
 from pages.parts.view import View
 from pages.parts.widgets import chart, page_link
+
+
+def findings(run: Run, view: View) -> None:
+    """One line: what is wrong, and the way to it."""
+    if run.has("findings"):
+        label = diagnosis.short(cache.frame(run, "findings"), view.words)
+        page_link("findings", label, icon=":material/troubleshoot:", run=run.name)
 
 
 def three(run: Run, view: View) -> None:

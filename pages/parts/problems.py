@@ -23,13 +23,13 @@ def message(error: BaseException, words: text.Words) -> str:
     if isinstance(error, FileNotFoundError):
         return words("problem.missing", name=error.filename or "")
     if isinstance(error, OSError):
-        return words("problem.disk", reason=error.strerror or str(error))
+        return words("problem.disk", reason=words.reason(error.strerror or str(error)))
     if (
         isinstance(error, (ValueError, LookupError))
         and error.args
         and type(error) not in (ValueError, KeyError, IndexError)
     ):
-        return words("problem.core", reason=str(error.args[0]))  # the core's own errors say what is wrong
+        return words("problem.core", reason=words.reason(str(error.args[0])))  # the core's own errors say what is wrong
     return words("problem.other", name=type(error).__name__)
 
 

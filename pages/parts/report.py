@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from idcore.runs import Run
-from pages.parts import cache, diagnosis, scans, triage
+from pages.parts import cache, diagnosis, proofs, scans, triage
 from pages.parts.markup import Html, esc, tag
 from pages.parts.text import Words
 from pages.parts.view import View
@@ -61,14 +61,22 @@ def markdown(run: Run, view: View) -> str:
     for row in rows:
         ids = diagnosis.evidence_of(row).get("ids", [])[:MOST_IDS]
         severity, name = words(f"severity.{row['severity']}"), diagnosis.title(str(row["code"]), words)
-        text.append(f"## {severity}: {name}\n\n`{row['subject']}`")
+        text.append(f"## {severity}: {name}")
+        text.append(" · ".join([f"`{row['subject']}`", *_seen(row, view)]))
         text.append(diagnosis.upper(diagnosis.say("meaning", row, words)) + words("stop"))
         text.append(f"{words('findings.do')} {diagnosis.say('advice', row, words)}")
         if ids:
             text.append("\n".join(f"- `{one}`" for one in ids))
+        if line := proofs.fact_line(diagnosis.evidence_of(row), view):
+            text.append(line)
         text.append(f"{words('findings.disproof')} {diagnosis.say('disproof', row, words)}")
     text.append("---\n\n" + "\n".join(f"- {line}" for line in facts(run, view)))
     return "\n\n".join(text) + "\n"
+
+
+def _seen(row: dict[str, Any], view: View) -> list[str]:
+    """Since when, and how sure."""
+    return [text for text in (diagnosis.when_of(row, view), diagnosis.sure_of(row, view.words)) if text]
 
 
 def html(run: Run, view: View) -> str:
@@ -81,7 +89,7 @@ def html(run: Run, view: View) -> str:
         tag("p", *(tag("b", part) if place % 2 else part for place, part in enumerate(said))),
     ]
     for number, row in enumerate(_rows(run)):
-        body += _finding(row, run, words, number < MOST_DRAWN)
+        body += _finding(row, run, view, number < MOST_DRAWN)
     for name, key, label in (("hosts", "host", "pictures.producers"), ("brokers", "address", "pictures.brokers")):
         table = cache.frame(run, name)
         if not table.empty:
@@ -92,9 +100,12 @@ def html(run: Run, view: View) -> str:
     return "<!doctype html>" + tag("html", head, tag("body", *body), lang=language)
 
 
-def _finding(row: dict[str, Any], run: Run, words: Words, drawn: bool) -> Iterable[Html]:
+def _finding(row: dict[str, Any], run: Run, view: View, drawn: bool) -> Iterable[Html]:
+    words = view.words
     severity = tag("span", words(f"severity.{row['severity']}"), class_=str(row["severity"]))
     yield tag("h3", severity, " ", diagnosis.title(str(row["code"]), words), " ", tag("code", row["subject"]))
+    if seen := _seen(row, view):
+        yield tag("p", " · ".join(seen), class_="faint")
     yield tag("p", diagnosis.upper(diagnosis.say("meaning", row, words)), words("stop"))
     yield tag("p", tag("b", words("findings.do")), " ", diagnosis.say("advice", row, words))
     process = diagnosis.subject_process(row)
@@ -105,6 +116,8 @@ def _finding(row: dict[str, Any], run: Run, words: Words, drawn: bool) -> Iterab
     ids = diagnosis.evidence_of(row).get("ids", [])[:MOST_IDS]
     if ids:
         yield tag("ul", *(tag("li", tag("code", one)) for one in ids))
+    if line := proofs.fact_line(diagnosis.evidence_of(row), view):
+        yield tag("p", line)
     yield tag("p", words("findings.disproof"), " ", diagnosis.say("disproof", row, words), class_="faint")
 
 

@@ -6,6 +6,7 @@ import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,12 @@ from idcore.message.record import parts
 from idcore.store import Lookup, StoreFolder
 from idcore.store.commitlog import Stored
 from idcore.store.words import REASONS, say
-from pages.parts import records, roles, scans
+from pages.parts import proofs, records, roles, scans
 from pages.parts import text_zh_lookup as chinese
 from pages.parts.diagnosis import upper
-from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.markup import Column, Html, table, tag
 from pages.parts.text import Words
 from pages.parts.view import View
-from pages.parts.widgets import href
 from pages.parts.widgets import show as show_html
 
 MOST_ROWS = 200
@@ -129,6 +129,11 @@ def box(words: Words) -> str:
     return (asked or "").strip()
 
 
+def ask(text: str) -> None:
+    """Puts something else into the box, as if it had been written there."""
+    st.session_state["store_id"] = text
+
+
 def answer(store: StoreFolder, asked: str, view: View) -> None:
     """The records of an id, or of a bare offset; or why there is none."""
     words = view.words
@@ -137,14 +142,14 @@ def answer(store: StoreFolder, asked: str, view: View) -> None:
         if isinstance(outcome, Stored):
             record(store, outcome, view)
         else:
-            missed(outcome.reason, outcome.evidence, words)
+            missed(outcome.reason, outcome.evidence, view)
         return
     found = Lookup(store, Clock(view.now(), view.zone, "assumed")).view(asked)
     if not found.found:
-        missed(str(found.reason), found.evidence, words)
+        missed(str(found.reason), {"id": asked, **found.evidence}, view)
         return
     if found.reason:
-        st.info(reason(found.reason, found.evidence, words), icon=":material/info:")
+        st.info(reason(found.reason, told(found.evidence, view), words), icon=":material/info:")
     rows = found.copies
     if len(rows) > 1:
         show_html(records.copies(rows, [""] * len(rows), view))
@@ -154,24 +159,35 @@ def answer(store: StoreFolder, asked: str, view: View) -> None:
             record(store, outcome, view, row)
 
 
-def missed(code: str, evidence: Mapping[str, Any], words: Words) -> None:
+def missed(code: str, evidence: Mapping[str, Any], view: View) -> None:
     """Why it is not there, in a sentence with its figures."""
-    st.warning(reason(code, evidence, words), icon=":material/search_off:")
-    rows = [[name.replace("_", " "), _plain(value)] for name, value in evidence.items()]
+    words, known = view.words, told(evidence, view)
+    st.warning(reason(code, known, words), icon=":material/search_off:")
+    rows = [list(pair) for pair in proofs.facts({**known, "id": None}, view)]
     if rows:
-        columns = [Column("name", words("record.name")), Column("value", words("record.value"), mono=True)]
+        columns = [Column("name", words("lookup.fact")), Column("value", words("record.value"), mono=True)]
         show_html(table(columns, rows, words("lookup.fact")))
+
+
+def told(evidence: Mapping[str, Any], view: View) -> dict[str, Any]:
+    """The evidence as a sentence is filled with it: times in the reader's zone, lists joined, reasons in words."""
+    made: dict[str, Any] = {}
+    for name, value in evidence.items():
+        if name in ("sent_at", "first_store_time", "last_store_time"):
+            made["made_at" if name == "sent_at" else name] = text = view.full(datetime.fromisoformat(value))
+            made[name] = text
+        elif name == "copies_gone":
+            made[name] = [reason(item["reason"], item, view.words) for item in value]
+        elif name == "found_under":
+            made[name] = view.words("comma").join(value)
+        else:
+            made[name] = view.words.reason(value) if isinstance(value, str) and name == "problem" else value
+    return made
 
 
 def reason(code: str, evidence: Mapping[str, Any], words: Words) -> str:
     """Why a record is not there, or why the index does not lead to it, in the reader's language."""
     return upper(say(code, evidence, chinese.STORE if words.lang == "zh" else REASONS)) + words("stop")
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, int):
-        return str(value)
-    return f"{value:,}"
 
 
 def record(store: StoreFolder, stored: Stored, view: View, row: Mapping[str, Any] | None = None) -> None:
@@ -182,14 +198,11 @@ def record(store: StoreFolder, stored: Stored, view: View, row: Mapping[str, Any
     show_html(records.card(row or row_of(stored, store), view))
     show_html(records.fold(words("store.bytes", n=f"{stored.record.size:,}"), ruler(stored)))
     before, after = store.log.next_to(stored)
-    folder = st.query_params.get("store")
-    links = [
-        link(words(key, offset=f"{other.offset:,}"), href("store", store=folder, id=str(other.offset)))
-        for key, other in (("store.before", before), ("store.after", after))
-        if other is not None and folder
-    ]
-    if links:
-        show_html(tag("p", join(links, " · "), class_="mq-small"))
+    with st.container(horizontal=True, gap="small"):
+        for key, other in (("store.before", before), ("store.after", after)):
+            if other is not None:
+                label = words(key, offset=f"{other.offset:,}")
+                st.button(label, key=f"{key}-{stored.offset}", type="tertiary", on_click=ask, args=(str(other.offset),))
 
 
 _ROLES = {
@@ -241,7 +254,7 @@ def files(made: Overview, view: View) -> None:
 
 
 def topics(made: Overview, words: Words) -> None:
-    """Topics with their queues; those of the system last."""
+    """Topics with their queues: those of the system behind the others, and those without a message last."""
     if not made["topics"]:
         st.caption(words("store.no_topics"))
         return
@@ -252,7 +265,7 @@ def topics(made: Overview, words: Words) -> None:
         Column("ranges", words("store.ranges"), mono=True, wide=True),
     ]
     rows = []
-    for topic in made["topics"][:MOST_ROWS]:
+    for topic in sorted(made["topics"], key=lambda topic: not topic["messages"])[:MOST_ROWS]:
         ranges = ", ".join(f"{queue['queue_id']}: {queue['first']:,}–{queue['end']:,}" for queue in topic["queues"])
         rows.append([topic["topic"], f"{len(topic['queues']):,}", f"{topic['messages']:,}", ranges])
     show_html(table(columns, rows, words("store.topics")))

@@ -20,6 +20,7 @@ from pages.parts import (
     text_zh_findings,
     text_zh_lab,
     text_zh_messages,
+    text_zh_reasons,
     text_zh_triage,
 )
 
@@ -97,6 +98,15 @@ class Words:
         except KeyError:
             return self._table.get(f"refusal.{code}", code)
 
+    def reason(self, english: str) -> str:
+        """Why a file or a run failed, which tables and runs hold in English; what no pattern knows stays as it is."""
+        if self.lang == "en" or not english:
+            return english
+        for pattern, chinese in text_zh_reasons.PATTERNS:
+            if (hit := pattern.fullmatch(english)) is not None:
+                return chinese.format(**{name: self.reason(part or "") for name, part in hit.groupdict().items()})
+        return english
+
     def maker(self, english: str) -> str:
         """A maker as the tables hold it (English) in this language."""
         if self.lang == "en" or not english:
@@ -112,7 +122,7 @@ class Words:
     def error(self, error: IdError) -> str:
         """One sentence that says what, which field, which byte."""
         template = CORE[self.lang].get(error.code or "")
-        said = core.say(template, error.values) if template else error.problem
+        said = core.say(template, error.values) if template else self.reason(error.problem)
         said = said[:1].upper() + said[1:]
         where = []
         if error.field is not None:
@@ -129,7 +139,10 @@ class Words:
         """`a, b and c`."""
         if len(parts) < 2:
             return "".join(parts)
-        return self("comma").join(parts[:-1]) + self("and") + parts[-1]
+        head, joint = self("comma").join(parts[:-1]), self("and")
+        if self.lang == "zh" and head.rstrip("*")[-1:] >= "\u4e00":
+            joint = joint.strip()  # a space stands beside Latin letters and digits only
+        return head + joint + parts[-1]
 
     def bytes(self, number: float) -> str:
         """A size as people read it, in powers of 1,024."""

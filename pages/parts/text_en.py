@@ -155,6 +155,8 @@ WORDS: dict[str, str] = {
     "card.months_lead": "The id holds the time since the month began, not the month.",
     "card.month_shown": "  shown above",
     "card.anatomy": "See its anatomy",
+    "card.lookup": "Look it up in the cluster",
+    "card.store": "Find it in a store folder",
     # ruler
     "ruler.bytes": "bytes {first} to {last}",
     "ruler.spoken_head": "Id {text}.",

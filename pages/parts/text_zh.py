@@ -155,6 +155,8 @@ WORDS: dict[str, str] = {
     "card.months_lead": "ID 里只有自月初起的毫秒数，没有月份。",
     "card.month_shown": "  即上面所示",
     "card.anatomy": "逐字节查看",
+    "card.lookup": "到集群里查询",
+    "card.store": "到存储目录里查找",
     # 标尺
     "ruler.bytes": "第 {first} 至 {last} 字节",
     "ruler.spoken_head": "ID {text}。",

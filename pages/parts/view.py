@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Literal
@@ -73,8 +74,9 @@ def view() -> View:
     return found if isinstance(found, View) else settle()
 
 
-def link_params(**more: str | None) -> dict[str, str]:
+def link_params(**more: str | Sequence[str] | None) -> dict[str, str | Sequence[str]]:
     """What every link inside the console carries: language and zone where they are chosen, and what is given."""
     state = st.session_state
-    params = {"lang": "zh" if state.get("lang") == "zh" else None, "zone": state.get("zone_chosen"), **more}
+    params: dict[str, str | Sequence[str] | None] = {"lang": "zh" if state.get("lang") == "zh" else None}
+    params |= {"zone": state.get("zone_chosen"), **more}
     return {key: value for key, value in params.items() if value}

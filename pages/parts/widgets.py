@@ -85,18 +85,18 @@ def download(label: str, data: bytes | Callable[[], bytes], file: str, *, key: s
     )
 
 
-def page_link(address: str, label: str, *, icon: str | None = None, **params: str | None) -> None:
+def page_link(address: str, label: str, *, icon: str | None = None, **params: str | Sequence[str] | None) -> None:
     """A link to a page of the console that keeps language, zone and what is given."""
     pages = st.session_state.get("pages", {})
     if address in pages:
         st.page_link(pages[address], label=label, icon=icon, query_params=link_params(**params))
 
 
-def href(address: str, **params: str | None) -> str:
+def href(address: str, **params: str | Sequence[str] | None) -> str:
     """The same as an address, for links inside tables."""
     from urllib.parse import urlencode
 
-    query = urlencode(link_params(**params))
+    query = urlencode(link_params(**params), doseq=True)
     return f"{address}?{query}" if query else address
 
 

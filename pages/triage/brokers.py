@@ -39,9 +39,16 @@ ends = segments.groupby("address")["segment"].agg(oldest="min", newest="max")
 kept = logs.retention()
 cut = kept.cut(shown)
 
-pages = -(-len(brokers) // SHOWN)
+chosen = filters.chosen("broker", None)
+some = brokers[brokers["address"].isin(chosen)]
+if some.empty:
+    some = brokers
+else:
+    names = words("comma").join(some["address"])
+    filters.clear("broker", words("filter.shown", name=names, n=words.count("broker", len(some))))
+pages = -(-len(some) // SHOWN)
 page = min(int(st.session_state.get("brokers_page") or 1), pages)
-for row in brokers.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
+for row in some.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
     address = row["address"]
     mine, bins = cache.broker(run, address)
     logs.head(row, int(brokers["ids"].sum()), rates.get(address), colours[address], shown)
@@ -53,7 +60,7 @@ if pages > 1:
 
 if dated:
     st.subheader(words("brokers.growth"), anchor=False)
-    drawn = {address: dated[address] for address in brokers["address"] if address in dated}
+    drawn = {address: dated[address] for address in some["address"] if address in dated}
     drawn = dict(list(drawn.items())[:DRAWN])
     figure, step = figures_brokers.growth(drawn, colours, words, shown.palette, shown.zone, shown.zone_name)
     chart(figure, words("brokers.alt_growth", brokers=words.count("broker", len(drawn))), lambda: growth, "growth")

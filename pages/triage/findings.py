@@ -53,7 +53,7 @@ with st.container(horizontal=True, vertical_alignment="center", horizontal_align
         )
 rows = found if chosen in (None, ALL) else found[found["severity"] == chosen]
 page, _ = tables.paged(rows, "findings_page", ROWS)
-for finding in page.to_dict("records"):
-    diagnosis.show(finding, run, shown)
+for place, finding in page.to_dict("index").items():
+    diagnosis.show(finding, run, shown, str(place))
 tables.pager(rows, "findings_page", ROWS)
 small_print([diagnosis.checked(words), *triage.notes(run, shown), zone_note(shown)])

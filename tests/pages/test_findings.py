@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import findings
+from idcore.ids import incidents
 from idcore.ids.clock import months
 from idcore.runs import Run
 from idcore.scan.local import scan_local
-from pages.parts import report
-from pages.parts.text import words
+from pages.parts import diagnosis, proofs, report
+from pages.parts.text import TABLES, words
 from pages.parts.view import View
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_pages import shown
@@ -100,6 +102,24 @@ def test_a_run_from_before_the_findings_says_so(run: str, open_page: Open) -> No
     assert [info.value for info in app.info] == [words("en")("findings.older")]
 
 
+CASES = [name for name in incidents.names() if name != "healthy"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_evidence_of_every_incident_is_said_in_words(tmp_path: Path, name: str) -> None:
+    run = judged(tmp_path, "\n".join(incidents.Incident(name, None, 3, AT - timedelta(days=1), UTC).lines()))
+    for lang in ("en", "zh"):
+        view = View(words("zh" if lang == "zh" else "en"), UTC, "UTC", "chosen", "light")
+        known = {word for key, word in TABLES[view.words.lang].items() if key.startswith("fact.")}
+        for row in run.table("findings").to_pylist():
+            evidence = diagnosis.evidence_of(row)
+            facts = dict(proofs.facts(evidence, view))
+            assert set(facts) <= known, (name, row["code"])
+            assert not any("{" in value or "[" in value for value in facts.values()), "no raw structure is shown"
+            table = proofs.id_table(evidence, view)
+            assert table is None or all(one in table for one in evidence["ids"])
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_reports_hold_subjects_ids_advice_and_versions(tmp_path: Path, lang: str) -> None:
     run = judged(tmp_path, two_at_once())
@@ -108,3 +128,73 @@ def test_reports_hold_subjects_ids_advice_and_versions(tmp_path: Path, lang: str
         assert "10.0.0.7 pid 3416 loader 18B4AAC2" in text and PREFIX in text
         assert view.words("findings.do") in text and view.words("report.versions", versions="")[:3] in text
     assert "<svg" in report.html(run, view) and "<script" not in report.html(run, view)
+
+
+def written(run: Run, found: list[findings.Finding]) -> Run:
+    """The same run with other findings."""
+    pq.write_table(findings.to_table(found), run.path / "findings" / "part-00000.parquet")
+    return run
+
+
+OFFSETS = ["0A50010C00002A9F00000134800071FE", "0A50010D00002A9F0000014700007379"]
+
+
+def test_copies_are_a_table_with_what_the_lines_tell(tmp_path: Path) -> None:
+    view = View(words("en"), UTC, "UTC", "chosen", "light")
+    evidence = {"ids": ["X"], "offset_msg_ids": OFFSETS, "topics": ["Orders", "<b>"], "born_timestamps": [None, 0]}
+    table = str(proofs.copies(evidence, view))
+    assert "10.80.1.12:10911" in table and "Orders" in table and "&lt;b&gt;" in table and "1970-01-01" in table
+    assert proofs.copies({"offset_msg_ids": [OFFSETS]}, view) is None, "of many messages each row has its own"
+    assert all(text in str(proofs.id_table({"ids": ["X"], "offset_msg_ids": [OFFSETS]}, view)) for text in OFFSETS)
+
+
+def test_findings_alike_and_without_a_process_are_shown(tmp_path: Path, open_page: Open) -> None:
+    run = judged(tmp_path, two_at_once())
+    place = {"ids": [OFFSETS[0]], "label": "msgId"}
+    written(
+        run,
+        [
+            findings.Finding("id_confusion", "msgId", 2, place, "likely"),
+            findings.Finding("id_confusion", "msgId", 1, place, "likely"),
+            findings.Finding("stored_copies", "client", 3, {"process": {}, "ids": ["X"]}),
+        ],
+    )
+    assert not open_page("findings", run=RUN).exception
+    app = AppTest.from_function(last_opened, args=(str(run.path),)).run()
+    assert not app.exception
+
+
+def last_opened(path: str) -> None:
+    """A page of nothing but the evidence of the last finding."""
+    from pathlib import Path
+
+    from idcore.runs import Run
+    from pages.parts import cache, diagnosis
+    from pages.parts.view import settle
+
+    run = Run(Path(path))
+    diagnosis.proof(cache.frame(run, "findings").to_dict("records")[-1], run, settle(), "last")
+
+
+def test_a_link_to_brokers_shows_those_alone(run: str, open_page: Open) -> None:
+    from pages.parts import cache
+
+    every = cache.frame(Run(Path(os.environ["IDCORE_RUNS"]) / run), "brokers")["address"].tolist()
+    drawn = len(open_page("brokers", run=run).get("plotly_chart"))
+    app = open_page("brokers", run=run, broker=every[0])
+    assert not app.exception and len(app.get("plotly_chart")) < drawn
+    clear = next(button for button in app.button if button.label.startswith(every[0]))
+    clear.click().run()
+    assert len(app.get("plotly_chart")) == drawn
+    unknown = open_page("brokers", run=run, broker="1.2.3.4:5")
+    assert not unknown.exception and len(unknown.get("plotly_chart")) == drawn
+
+
+@pytest.mark.parametrize(
+    ("lang", "line"), [("en", "1 error and 1 note: see findings"), ("zh", "1 个错误和 1 条提示：查看诊断")]
+)
+def test_the_decode_page_says_what_the_findings_are(tmp_path: Path, open_page: Open, lang: str, line: str) -> None:
+    judged(tmp_path, two_at_once())
+    app = open_page(run=RUN, lang=lang)
+    assert not app.exception
+    assert line in [element.proto.label for element in app.get("page_link")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from idcore.remoting.profile import from_file
 from idcore.store import CommitLog, Stored
 from idcore.store.words import REASONS
 from pages.parts import lookups, records, text_zh_lookup
+from pages.parts.text import TABLES, words
 from tests.pages.test_pages import press, shown
 
 Open = Callable[..., AppTest]
@@ -51,8 +53,26 @@ def test_a_record_is_found_by_either_id_and_by_its_offset(open_store: Open, aske
     text = shown(app)
     assert not app.exception
     assert SECOND in text and "plain message 1 of prodA" in text
-    assert "id=583" in text and "id=0" in text, "the neighbours are linked"
     assert "store ip" in text and "physical offset" in text, "the ruler names every field"
+    press(app, "Next record, 583")
+    assert not app.exception and app.query_params["id"] == "583" and "Previous record, 246" in buttons(app)
+
+
+def buttons(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
+
+
+@pytest.mark.parametrize(
+    "asked", ["100", "99999999", "7F00000100005597000000000000000A", "no-such-key", SECOND[:-1] + "F"]
+)
+def test_why_a_record_is_not_there_is_told_in_words(open_store: Open, asked: str) -> None:
+    for lang in ("en", "zh"):
+        app = open_store(id=asked, lang=lang)
+        text = shown(app)
+        assert not app.exception and app.warning
+        names = re.findall(r"<tr><td>([^<]*)</td>", text)
+        known = {word for key, word in TABLES[lang].items() if key.startswith("fact.")}
+        assert names and set(names) <= known, "every fact has its words"
 
 
 def test_an_offset_inside_a_record_is_said_to_be_one(open_store: Open) -> None:
@@ -125,6 +145,31 @@ def test_a_link_fills_the_box_and_only_a_click_asks(
     assert f"{SECOND},0A0000070D5818B4AAC2000F42400064" in str(app.query_params["id"])
 
 
+def test_an_answer_is_not_shown_under_the_link_of_another_id(open_page: Open, desk: Answering) -> None:
+    app = open_page("lookup", id=SECOND)
+    press(app, "Look up")
+    assert "plain message 1 of prodA" in shown(app)
+    app.query_params["id"] = "0A0000070D5818B4AAC2000F42400064"
+    assert "plain message 1 of prodA" not in shown(app.run())
+
+
+@pytest.mark.parametrize("page", ["decode", "anatomy"])
+def test_an_id_leads_to_its_message_where_there_is_a_way(
+    open_page: Open, store: Path, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    query = {"ids" if page == "decode" else "id": SECOND}
+    links = [words("en")(f"card.{way}") for way in ("lookup", "store")]
+    assert not set(links) & set(labels(open_page(page, **query)))
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(store.parent))
+    monkeypatch.setenv("IDCORE_NAMESRV", "127.0.0.1:1")
+    assert set(links) <= set(labels(open_page(page, **query)))
+
+
+def labels(app: AppTest) -> list[str]:
+    """What the links of a page say."""
+    return [element.proto.label for element in app.get("page_link")]
+
+
 def test_the_chinese_says_all_that_the_english_says() -> None:
     for name in ("REASONS", "ADVICE", "EVIDENCE", "RELATIONS"):
         assert getattr(text_zh_lookup, name).keys() == getattr(english, name).keys(), name
@@ -149,6 +194,4 @@ def fields(template: str) -> set[str]:
     ],
 )
 def test_bodies_are_shown_as_they_may_be_and_escaped(row: dict[str, Any], text: str) -> None:
-    from pages.parts.text import words
-
     assert text in "".join(records.body(row, words("en")))

@@ -1,0 +1,144 @@
+"""What proves a finding or explains a miss: ids with what belongs to each, named figures. Judges nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from idcore.errors import IdError
+from idcore.ids.clock import from_ms
+from idcore.ids.model import OffsetId
+from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.text import Words
+from pages.parts.view import View
+from pages.parts.widgets import href
+
+Evidence = Mapping[str, Any]
+MOST_LISTED = 10
+# Told by the heading, the sentence, the picture or a table, or known to programs only.
+ELSEWHERE = frozenset(
+    {"ids", "sent_at", "process", "variant", "broker", "client", "maker_code", "more", "gaps", "label", "addresses"}
+    | {"track_of_id", "chain_of_id", "offset_msg_ids", "topics", "born_timestamps", "born_hosts", "keys", "elapsed_ms"}
+)
+_INSTANTS = frozenset({"cutoff", "started_at"})
+
+
+def id_table(evidence: Evidence, view: View) -> Html | None:
+    """The ids that prove it, each a link to its anatomy, with what is known of each: time, gap, process, offset ids."""
+    words = view.words
+    ids = [str(text) for text in evidence.get("ids") or ()]
+    if not ids:
+        return None
+    columns = [Column("id", words("col.id"), mono=True)]
+    rows: list[list[Any]] = [[_anatomy(text)] for text in ids]
+    for column, cells in _beside(evidence, view):
+        if any(cells):
+            columns.append(column)
+            for row, cell in zip(rows, [*cells, *[""] * len(rows)], strict=False):
+                row.append(cell)
+    return table(columns, rows, words("findings.ids"))
+
+
+def _beside(evidence: Evidence, view: View) -> Iterable[tuple[Column, list[Any]]]:
+    """The further columns of the ids, those that are known."""
+    words = view.words
+    moments = [view.full(datetime.fromisoformat(at)) if at else "" for at in evidence.get("sent_at") or ()]
+    yield Column("sent_at", words("col.sent_at"), mono=True), moments
+    gaps = [f"{gap['missing']:,}" for gap in evidence.get("gaps") or ()]
+    yield Column("missing", words("fact.missing_before"), right=True), gaps
+    tracks = [f"{track + 1:,}" for track in evidence.get("track_of_id") or ()]
+    yield Column("track", words("fact.track_of_id"), right=True), tracks
+    elapsed = [f"{value:,}" for value in evidence.get("elapsed_ms") or ()]
+    yield Column("elapsed", words("fact.elapsed_ms"), right=True), elapsed
+    offsets = evidence.get("offset_msg_ids") or ()
+    if offsets and not isinstance(offsets[0], str):
+        links = [join([_anatomy(text) for text in some], tag("br")) for some in offsets]
+        yield Column("offset_ids", words("fact.offset_msg_ids"), mono=True), links
+
+
+def copies(evidence: Evidence, view: View) -> Html | None:
+    """The stored copies of one id: the broker of each, and what the lines tell of it."""
+    words = view.words
+    offsets = evidence.get("offset_msg_ids") or ()
+    if not offsets or not isinstance(offsets[0], str):
+        return None
+    born = [view.full(from_ms(at)) if at is not None else "" for at in evidence.get("born_timestamps") or ()]
+    told = [
+        (Column("broker", words("col.broker"), mono=True, role="broker"), [_broker(text) for text in offsets]),
+        (Column("topic", words("record.topic"), mono=True), list(evidence.get("topics") or ())),
+        (Column("born", words("record.born"), mono=True, role="time"), born),
+        (Column("born_host", words("fact.born_hosts"), mono=True), list(evidence.get("born_hosts") or ())),
+        (Column("keys", "KEYS", mono=True), list(evidence.get("keys") or ())),
+    ]
+    columns, rows = [Column("id", "offsetMsgId", mono=True)], [[_anatomy(text)] for text in offsets]
+    for column, cells in told:
+        if any(cells):
+            columns.append(column)
+            for row, cell in zip(rows, [*cells, *[""] * len(rows)], strict=False):
+                row.append(cell)
+    return table(columns, rows, words("record.copies"))
+
+
+def _anatomy(text: str) -> Html:
+    return link(text, href("anatomy", id=text))
+
+
+def _broker(text: str) -> str:
+    try:
+        return OffsetId.from_hex(text).address
+    except IdError:
+        return ""
+
+
+def facts(evidence: Evidence, view: View) -> Iterable[tuple[str, str]]:
+    """What no table shows, as names and values in the reader's language."""
+    words = view.words
+    for name, value in evidence.items():
+        if name in ELSEWHERE or value in (None, [], {}, "") or (name == "back_seconds" and evidence.get("back_ms")):
+            continue
+        key = f"fact.{name}"
+        yield (words(key) if words.has(key) else name.replace("_", " ")), _value(name, value, view)
+
+
+def _value(name: str, value: Any, view: View) -> str:
+    """One value as people read it."""
+    words = view.words
+    if name in _INSTANTS:
+        return view.full(datetime.fromisoformat(value))
+    if name == "share":
+        return words.share(value, 1)
+    if name == "maker":
+        return words.maker(value)
+    if name == "zone_source" and words.has(f"col.zone_source.{value}"):
+        return words(f"col.zone_source.{value}")
+    if name == "at_least":
+        return words("fact.at_least_why")
+    if isinstance(value, Mapping):
+        return words("comma").join(
+            f"{words(f'fact.{part}') if words.has(f'fact.{part}') else part.replace('_', ' ')} {plain(inside)}"
+            for part, inside in value.items()
+        )
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        more = len(value) - MOST_LISTED
+        return words("comma").join(map(plain, value[:MOST_LISTED])) + (f" + {more:,}" if more > 0 else "")
+    return words.reason(value) if isinstance(value, str) else plain(value)
+
+
+def plain(value: Any) -> str:
+    """A number with its thousands set off, everything else as it is."""
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def fact_list(pairs: Iterable[tuple[str, str]]) -> Html | None:
+    """Names and values under each other; None without any."""
+    parts = [part for name, value in pairs for part in (tag("dt", name), tag("dd", value))]
+    return tag("dl", *parts, class_="mq-facts") if parts else None
+
+
+def fact_line(evidence: Evidence, view: View) -> str:
+    """The same in one line, for a report."""
+    words: Words = view.words
+    return words("semicolon").join(f"{name} {value}" for name, value in facts(evidence, view))

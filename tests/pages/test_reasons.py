@@ -1,0 +1,61 @@
+"""What the core says without a code is said in Chinese: every sentence it can raise about inputs, runs and Spark."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from idcore.errors import IdError
+from pages.parts.text import words
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [
+    *(ROOT / "idcore" / "scan").glob("*.py"),
+    *(ROOT / "idcore" / "spark" / f"{name}.py" for name in ("background", "folder", "health", "session", "steps")),
+    ROOT / "idcore" / "runs.py",
+]
+KINDS = {"ValueError", "EOFError", "OSError", "FinalError", "IdError", "RunError", "SparkError"}
+
+
+def sentences() -> list[str]:
+    """The first argument of every such error; numbers and names in it are made up."""
+    found = []
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            call = node.exc if isinstance(node, ast.Raise) else None
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id not in KINDS:
+                continue
+            text = said(call.args[0]) if call.args else None
+            if text is not None and "Error" not in text:
+                found.append(text)
+    return sorted(set(found))
+
+
+def said(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "17" for part in node.values)
+    return None
+
+
+@pytest.mark.parametrize("english", sentences())
+def test_every_reason_is_said_in_chinese(english: str) -> None:
+    chinese = words("zh").reason(english)
+    assert chinese != english and any("\u4e00" <= letter <= "\u9fff" for letter in chinese)
+    assert words("en").reason(english) == english
+
+
+def test_there_are_reasons_to_say() -> None:
+    assert len(sentences()) > 25
+
+
+def test_values_are_kept_and_reasons_inside_reasons_are_said_too() -> None:
+    zh = words("zh")
+    assert zh.reason("damaged at byte 1,024 of the archive: a header of the archive is too long") == (
+        "压缩包在第 1,024 字节损坏：压缩包的某个文件头过长"
+    )
+    assert zh.error(IdError("this run does not say what it scanned; start a new one")).startswith("这次扫描没有记下")
+    assert zh.reason("something nobody has heard of") == "something nobody has heard of"
