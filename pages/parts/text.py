@@ -140,8 +140,9 @@ class Words:
         if len(parts) < 2:
             return "".join(parts)
         head, joint = self("comma").join(parts[:-1]), self("and")
-        if self.lang == "zh" and head.rstrip("*")[-1:] >= "\u4e00":
-            joint = joint.strip()  # a space stands beside Latin letters and digits only
+        if self.lang == "zh":  # a space stands beside Latin letters and digits only
+            joint = joint.lstrip() if head.rstrip("*")[-1:] >= "\u4e00" else joint
+            joint = joint.rstrip() if parts[-1].lstrip("*")[:1] >= "\u4e00" else joint
         return head + joint + parts[-1]
 
     def bytes(self, number: float) -> str:

@@ -53,6 +53,12 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"Is a directory", "这是一个目录"),
         (r"Input/output error", "磁盘读写错误"),
         (r"No space left on device", "磁盘空间不足"),
+        (r"shorter than when the scan began", "比扫描开始时短了"),
+        (r"(?P<name>.+) cannot be read: (?P<why>.+)", "无法读取 {name}：{why}"),
+        (
+            r"(?P<folder>.+) has no commit log: a store has a folder commitlog with files of 20 digits",
+            "{folder} 里没有 commit log：存储目录应有 commitlog 目录，文件名为 20 位数字",
+        ),
         # runs
         (r"there is no run (?P<name>.+)", "没有扫描记录 {name}"),
         (r"run (?P<name>\S+) has no table (?P<table>.+)", "扫描记录 {name} 没有表 {table}"),

@@ -155,8 +155,8 @@ def notes(run: Run, shown: View) -> list[str]:
     if not files.empty:
         failed = files[files["error"].notna() & (files["error"] != "")]
         if len(failed):
-            said = [f"{row.file} ({words.reason(str(row.error))})" for row in failed.head(5).itertuples()]
-            names = words("comma").join(said)
+            unread = [f"{row.file} ({words.reason(str(row.error))})" for row in failed.head(5).itertuples()]
+            names = words("comma").join(unread)
             lines.append(
                 words("run.failed_files", n=words.count("file", len(failed)), of=f"{len(files):,}", names=names)
             )
