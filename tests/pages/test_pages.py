@@ -314,4 +314,15 @@ def test_a_folder_of_the_server_is_off_unless_it_is_allowed(
 
 def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
     labels = [link.proto.label for link in open_page().get("page_link")]
-    assert labels == ["Decode", "Anatomy", "Lab", "Findings", "Producers", "Counters", "Brokers", "Look-up", "Store", "Runs"]
+    assert labels == [
+        "Decode",
+        "Anatomy",
+        "Lab",
+        "Findings",
+        "Producers",
+        "Counters",
+        "Brokers",
+        "Look-up",
+        "Store",
+        "Runs",
+    ]
