@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -127,20 +128,36 @@ def form(clusters: dict[str, Profile], words: Words) -> Asked | None:
 
 
 def ask(asked: Asked, clusters: dict[str, Profile], view: View) -> None:
-    """Looks everything up; answers come one by one, with how many topics were asked meanwhile."""
+    """Looks everything up in the background, and shows meanwhile how many ids are answered and topics asked."""
     words = view.words
     profile = clusters[asked.cluster]
     rows: list[dict[str, Any]] = []
-    bar = st.progress(0.0, words("lookup.asking", n=0, of=len(asked.ids)))
-    try:
+    topics: dict[str, int] = {}
+
+    def tell(done: int, total: int, topic: str) -> None:
+        topics.update(done=done, total=total)
+
+    def work() -> None:
+        rows.extend(row_of(answer, profile) for answer in desk.look_up(asked.ids, asked.topic, name, tell))
+
+    name = user()
+    with problems.caught():
         desk = _desk(f"{asked.cluster} {profile!r}", profile)
-        for answer in desk.look_up(asked.ids, asked.topic, user()):
-            rows.append(row_of(answer, profile))
-            bar.progress(len(rows) / len(asked.ids), words("lookup.asking", n=len(rows), of=len(asked.ids)))
-    except RemotingError as error:
-        st.error(problems.message(error, words), icon=":material/error:")
-    finally:
-        bar.empty()
+    bar = st.progress(0.0, words("lookup.asking", n=0, of=len(asked.ids)))
+    with ThreadPoolExecutor(1, "look-up") as pool:
+        done = pool.submit(work)
+        while not done.done():
+            wait([done], timeout=0.2)
+            text = words("lookup.asking", n=len(rows), of=len(asked.ids))
+            if topics.get("total"):
+                text += " · " + words("lookup.asking_topics", n=topics["done"], of=topics["total"])
+            bar.progress(min(1.0, len(rows) / len(asked.ids)), text)
+    bar.empty()
+    problem = done.exception()
+    if isinstance(problem, RemotingError):
+        st.error(problems.message(problem, words), icon=":material/error:")
+    elif problem is not None:
+        raise problem
     if rows:
         st.session_state["lookup_answers"] = Answers(rows, asked.cluster, view.now(), ",".join(asked.ids))
 

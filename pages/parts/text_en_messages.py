@@ -23,6 +23,7 @@ WORDS: dict[str, str] = {
         "The first {n} of {of} ids are looked up; take the command line for more: python -m "
         "idcore view - --cluster NAME"
     ),
+    "lookup.asking_topics": "{n} of {of} topics asked",
     "lookup.asking": "{n} of {of} answered",
     "lookup.said": "**{found}** of {ids} found in {cluster}.",
     "lookup.found": "Found",

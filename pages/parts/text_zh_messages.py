@@ -17,6 +17,7 @@ WORDS: dict[str, str] = {
     "lookup.button": "查询",
     "lookup.nothing": "没有可查的内容：请输入 ID 或 Key。",
     "lookup.many": "只查询 {of} 个 ID 中的前 {n} 个；更多请用命令行：python -m idcore view - --cluster NAME",
+    "lookup.asking_topics": "已查主题 {n} / {of}",
     "lookup.asking": "已应答 {n} / {of}",
     "lookup.said": "在 {cluster} 中查询 {ids}，找到 **{found}** 个。",
     "lookup.found": "已找到",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.lookup import Answer, Copy, Evidence
+from idcore.lookup import Answer, Copy, Evidence, Progress
 from idcore.lookup import words as english
 from idcore.remoting.profile import from_file
 from idcore.store import CommitLog, Stored
@@ -110,8 +110,9 @@ class Answering:
         self.by_id = {item.record.uniq_id: item.record for item in found}
         self.asked: list[tuple[list[str], str | None, str]] = []
 
-    def look_up(self, ids: list[str], topic: str | None, user: str) -> Iterator[Answer]:
+    def look_up(self, ids: list[str], topic: str | None, user: str, progress: Progress) -> Iterator[Answer]:
         self.asked.append((ids, topic, user))
+        progress(3, 7, "VectorTopic")
         for text in ids:
             if text in self.by_id:
                 copies = (Copy(self.by_id[text], "broker-a"), Copy(self.by_id[text], "broker-b", "retry", "g"))
