@@ -99,6 +99,12 @@ def test_the_real_store(real: Path) -> None:
     assert (broker["ids"], broker["distinct"], broker["max_offset"]) == (4_545, 4_545, 1_437_773)
     assert tables["files"]["error"].to_pylist() == [None, None]
     assert sum(tables["files"]["text_bytes"].to_pylist()) == 1_438_175 - 307
+    # the ids are dated by the born times of their records, in the zones of their producers
+    dated = {row["pid"]: row for row in tables["processes"].to_pylist() if row["host"] == "203.0.113.21"}
+    assert dated[27515]["first_sent_at"] == datetime(2026, 11, 21, 1, 50, 13, 259_000, UTC)
+    late = scan_local([str(real)], month_rows(datetime(2027, 3, 1, tzinfo=UTC), UTC), store=True)
+    again = {row["pid"]: row for row in late["processes"].to_pylist() if row["host"] == "203.0.113.21"}
+    assert again[27515]["first_sent_at"] == dated[27515]["first_sent_at"]
     copies = {row["msg_id"]: row["offset_msg_ids"].split(",") for row in tables["copies"].to_pylist()}
     wanted: dict[str, list[str]] = {}
     for step in CommitLog(real / "commitlog").walk():
