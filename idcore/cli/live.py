@@ -114,11 +114,11 @@ def _print(answer: Answer, bodies: BodyPolicy, form: str, out: IO[str]) -> None:
     else:
         out.write(f"{plain(answer.id) or '(empty)'}: not found ({answer.reason})\n")
     if answer.sentence:
-        out.write(f"  {'note' if answer.found else 'reason':<11} {answer.sentence}\n")
+        out.write(f"  {'note' if answer.found else 'reason':<11} {plain(answer.sentence)}\n")
     for item in answer.evidence:
         out.write(plain(f"  evidence    {item}\n"))
     if answer.advice and not answer.found:
-        out.write(f"  next        {answer.advice}\n")
+        out.write(f"  next        {plain(answer.advice)}\n")
     out.write(f"  asked       {', '.join(answer.asked) or 'nobody'}\n")
     for copy in row["copies"]:
         out.write(f"  {'relation':<27} {copy['relation_text']}\n")

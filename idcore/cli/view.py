@@ -94,16 +94,16 @@ def _print(answer: Any, form: str, out: IO[str]) -> None:
         out.write(json.dumps(answer.as_dict(), ensure_ascii=False) + "\n")
         out.flush()
         return
-    head = f"{answer.id or '(empty)'}: "
+    head = f"{plain(answer.id) or '(empty)'}: "
     if not answer.found:
-        out.write(f"{head}not found ({answer.reason}): {sentence(answer)}\n")
+        out.write(f"{head}not found ({answer.reason}): {plain(sentence(answer))}\n")
     else:
         out.write(f"{head}{len(answer.copies)} record{'' if len(answer.copies) == 1 else 's'}\n")
         if answer.reason:
-            out.write(f"  note        {sentence(answer)}\n")
+            out.write(f"  note        {plain(sentence(answer))}\n")
     for name, value in answer.evidence.items():
         shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        out.write(f"  evidence    {name} {shown}\n")
+        out.write(plain(f"  evidence    {name} {shown}") + "\n")
     for row in answer.copies:
         out.write(card(row) + "\n")
     out.flush()

@@ -79,7 +79,8 @@ class AnswerError(RemotingError):
     @classmethod
     def of(cls, address: str, code: int, remark: str | None) -> AnswerError:
         """What the server at this address said."""
-        said = " ".join((remark or "no remark").split())[:_SHOWN]
+        # the remark is JSON from outside: what is half a character there could not be shown
+        said = " ".join((remark or "no remark").split())[:_SHOWN].encode("utf-8", "replace").decode()
         return cls(
             f"{address} answered code {code}: {said}",
             None,

@@ -120,7 +120,7 @@ def _texts(files: Sequence[InputFile], most: int, told: Told) -> Iterator[tuple[
             head, feed, tail = text.rpartition(b"\n")
             if rest is None:
                 head = head.partition(b"\n")[2]
-            if feed or len(text) > _LONGEST_LINE:
+            if feed or len(rest or b"") + len(text) > _LONGEST_LINE:
                 yield name, (rest or b"") + head + feed
                 rest = tail
             elif rest is not None:
@@ -135,17 +135,20 @@ def _texts(files: Sequence[InputFile], most: int, told: Told) -> Iterator[tuple[
 
 
 def _records(text: bytes, wanted: set[bytes], told: Told) -> None:
-    for found in _KEY.finditer(text):
-        key = found[1].upper()
-        if key not in wanted:
-            continue
-        end = text.find(b"\n", found.end())
-        begin = max(text.rfind(_START, 0, found.start()), text.rfind(b"\n", 0, found.start()))
-        following = text.find(_START, found.end(), end if end >= 0 else len(text))
-        segment = text[begin + 1 : following if following >= 0 else end if end >= 0 else len(text)]
-        offset = _OFFSET.search(segment)
+    """Each printed record up to its line's end or the next one: every byte is looked at once, however lines are cut."""
+    start = text.find(_START)
+    while start >= 0:
+        following = text.find(_START, start + 1)
+        stop = following if following >= 0 else len(text)
+        end = text.find(b"\n", start, stop)
+        segment = text[start : end if end >= 0 else stop]
+        keys = {found[1].upper() for found in _KEY.finditer(segment)} & wanted
+        offset = _OFFSET.search(segment) if keys else None
         if offset is not None:
-            told.records.setdefault(key.decode(), {})[offset[1].decode()] = _record(segment)
+            record = _record(segment)
+            for key in sorted(keys):
+                told.records.setdefault(key.decode(), {})[offset[1].decode()] = record
+        start = following
 
 
 def _record(segment: bytes) -> Record:

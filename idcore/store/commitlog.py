@@ -108,11 +108,6 @@ class CommitLog:
         """The file an offset lies in."""
         return next((file for file in reversed(self.files) if file.start <= offset < file.end), None)
 
-    def bytes_at(self, offset: int, size: int) -> bytes:
-        """Raw bytes of one file; fewer where it ends."""
-        file = self.file_of(offset)
-        return b"" if file is None else self.reading.read(file.path, offset - file.start, min(size, file.end - offset))
-
     # one record
 
     def record_at(self, file: File, offset: int) -> Stored | None:

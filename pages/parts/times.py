@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
@@ -74,8 +73,3 @@ def between(first: datetime, last: datetime, zone: tzinfo) -> tuple[str, str]:
         return f"{start:%Y-%m-%d %H:%M}", f"{end:%Y-%m-%d %H:%M} {offset}"
     clock = "%H:%M" if end - start >= timedelta(minutes=2) else "%H:%M:%S"
     return f"{start:%Y-%m-%d} {start.strftime(clock)}", f"{end.strftime(clock)} {offset}"
-
-
-def local_naive(moments: Iterable[datetime], zone: tzinfo) -> list[datetime]:
-    """Instants as wall clock of the zone: Plotly has no zones, its axis shows what it is given."""
-    return [aware(moment).astimezone(zone).replace(tzinfo=None) for moment in moments]

@@ -206,6 +206,13 @@ def test_as_a_process_of_its_own(store: Path) -> None:
     assert done.stderr == ""
 
 
+def test_a_terminal_is_sent_nothing_that_it_would_obey(store: Path) -> None:
+    done = view("--store", str(store), "--format", "table", "--topic", "\x1b[2J", "\x1b]0;x\x07")
+    assert done.returncode == 1
+    assert "\\x1b]0;x\\x07: not found" in done.stdout and "topic \\x1b[2J" in done.stdout
+    assert not {"\x1b", "\x07"} & set(done.stdout)
+
+
 def test_an_offset_id_that_an_application_used_as_its_own_shows_both(store: Path) -> None:
     (row,) = rows(view("--store", str(store), "7F0000010000555D0000000000000000"))
     keyed = [copy["commit_log_offset"] for copy in row["copies"] if copy["msg_id"] == row["id"]]

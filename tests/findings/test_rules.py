@@ -291,6 +291,23 @@ def test_a_batch_of_messages_in_one_line_is_read_one_by_one(tmp_path: Path) -> N
     assert set(told.records[ID]) == {A, A2}
 
 
+@pytest.mark.timeout(30)  # well under a second; looked at once for each id it would be minutes
+@pytest.mark.parametrize("between", ["\n", ", "])
+def test_lines_without_records_are_looked_at_once(between: str, tmp_path: Path) -> None:
+    ids = [uniq(DAY_20 + n, n) for n in range(60_000)]
+    path = tmp_path / "x.log"
+    path.write_text(between.join(f"sent properties={{UNIQ_KEY={one}, CLUSTER=c}}" for one in ids))
+    told = look(list_files([str(path)]), ids)
+    assert (told.records, told.bytes, told.whole) == ({}, path.stat().st_size, True)
+
+
+def test_a_line_without_a_feed_is_read_to_its_end(tmp_path: Path) -> None:
+    one = MESSAGE.format(born=BORN, offset=A, id=ID, times=0)
+    two = MESSAGE.format(born=BORN, offset=A2, id=ID, times=0)
+    told = looked_at("[" + one + "x" * (3 << 20) + two, tmp_path)
+    assert set(told.records[ID]) == {A, A2}
+
+
 def test_names_of_offset_ids_are_no_confusion(tmp_path: Path) -> None:
     assert looked_at(f"offsetMsgId={A} ORIGIN_MESSAGE_ID={A} msgId={ID}", tmp_path).names == {}
 

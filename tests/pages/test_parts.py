@@ -27,6 +27,7 @@ from pages.parts import (
     intake,
     marks,
     markup,
+    records,
     refusals,
     roles,
     ruler,
@@ -49,6 +50,13 @@ def reader(lang: text.Lang = "en") -> View:
 
 
 # ---- markup and export
+
+
+def test_half_a_character_from_a_strangers_json_can_be_sent() -> None:
+    shown = records.as_json('{"a": "\\ud800 \\u4e2d"}')
+    assert shown is not None and "\ud800" in shown
+    made = markup.tag("p", shown, title=shown)
+    assert "\u4e2d" in made and made.encode().count(b"?") == 2
 
 
 def test_whatever_stands_in_the_input_is_escaped() -> None:

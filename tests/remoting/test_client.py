@@ -158,6 +158,10 @@ class TestFailures:
         assert first.problem == f"{server.address} answered code 1: boom at line 2" and first.answer == 1
         assert isinstance(second, NotPermitted) and isinstance(third, NotPermitted)
 
+    def test_half_a_character_in_a_remark_can_be_shown(self) -> None:
+        refused = AnswerError.of("10.0.0.1:10911", 1, "no \ud800 route")
+        assert refused.remark == "no ? route" and refused.problem.encode()
+
     def test_misses_are_results(self) -> None:
         def handle(frame: Frame) -> Iterable[bytes]:
             said = {33: (1, "can not find message by the offset, 7"), 12: (22, "can not find message"), 105: (17, "no")}
