@@ -22,13 +22,13 @@ from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.errors import RemotingError
 from idcore.remoting.profile import AUDIT_LOG, Profile, configured
-from pages.parts import problems, records
+from pages.parts import problems, records, scans
 from pages.parts import text_zh_lookup as chinese
 from pages.parts.diagnosis import upper
 from pages.parts.markup import Column, Html, table, tag
 from pages.parts.text import Words
 from pages.parts.view import View
-from pages.parts.widgets import download
+from pages.parts.widgets import download, page_link
 from pages.parts.widgets import show as show_html
 
 MOST_IDS = 50
@@ -204,6 +204,10 @@ def show(row: dict[str, Any], view: View) -> None:
             show_html(records.copies(row["copies"], relations, view))
         for copy, text in zip(row["copies"], relations, strict=True):
             show_html(records.card(copy, view, text if len(relations) > 1 else ""))
+        run = scans.current_name()
+        if row["copies"] and run is not None:
+            broker = str(row["copies"][0]["store_host"])
+            page_link("brokers", words("findings.to_brokers"), icon=":material/storage:", run=run, broker=broker)
         show_html(rests_on(row, words))
 
 
