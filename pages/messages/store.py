@@ -13,6 +13,7 @@ words = shown.words
 heading("page.store")
 folder = stores.choose(words)
 if folder is None:
+    said(words("store.lead"))
     small_print([words("store.read_only")])
     st.stop()
 with problems.caught(), stores.opened(folder) as store:

@@ -143,7 +143,7 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
     for made in (proofs.id_table(evidence, view), proofs.copies(evidence, view)):
         if made is not None:
             show_html(made)
-    around = lines.around(run, [str(text) for text in evidence.get("ids", ())])
+    around = list(dict.fromkeys(lines.around(run, proofs.tokens(evidence))))
     if around:
         st.caption(words("findings.lines"))
         st.code("\n".join(around), language=None, wrap_lines=True)

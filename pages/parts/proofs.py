@@ -19,7 +19,7 @@ MOST_LISTED = 10
 # Told by the heading, the sentence, the picture or a table, or known to programs only.
 ELSEWHERE = frozenset(
     {"ids", "sent_at", "process", "variant", "broker", "client", "maker_code", "more", "gaps", "label", "addresses"}
-    | {"track_of_id", "chain_of_id", "offset_msg_ids", "topics", "born_timestamps", "born_hosts", "keys", "elapsed_ms"}
+    | {"track_of_id", "chain_of_id", "offset_msg_ids", "records", "elapsed_ms"}
 )
 _INSTANTS = frozenset({"cutoff", "started_at"})
 
@@ -63,13 +63,19 @@ def copies(evidence: Evidence, view: View) -> Html | None:
     offsets = evidence.get("offset_msg_ids") or ()
     if not offsets or not isinstance(offsets[0], str):
         return None
-    born = [view.full(from_ms(at)) if at is not None else "" for at in evidence.get("born_timestamps") or ()]
+    known = {record["offset_msg_id"]: record for record in evidence.get("records") or ()}
+    records = [known.get(text, {}) for text in offsets]
+    born = [record.get("born") for record in records]
     told = [
         (Column("broker", words("col.broker"), mono=True, role="broker"), [_broker(text) for text in offsets]),
-        (Column("topic", words("record.topic"), mono=True), list(evidence.get("topics") or ())),
-        (Column("born", words("record.born"), mono=True, role="time"), born),
-        (Column("born_host", words("fact.born_hosts"), mono=True), list(evidence.get("born_hosts") or ())),
-        (Column("keys", "KEYS", mono=True), list(evidence.get("keys") or ())),
+        (Column("topic", words("record.topic"), mono=True), [record.get("topic") for record in records]),
+        (
+            Column("born", words("record.born"), mono=True, role="time"),
+            ["" if at is None else view.full(from_ms(at)) for at in born],
+        ),
+        (Column("host", words("fact.born_host"), mono=True), [record.get("born_host") for record in records]),
+        (Column("key", "KEYS", mono=True), [record.get("key") for record in records]),
+        (Column("crc", words("record.crc"), mono=True, right=True), [record.get("body_crc") for record in records]),
     ]
     columns, rows = [Column("id", "offsetMsgId", mono=True)], [[_anatomy(text)] for text in offsets]
     for column, cells in told:
@@ -77,7 +83,13 @@ def copies(evidence: Evidence, view: View) -> Html | None:
             columns.append(column)
             for row, cell in zip(rows, [*cells, *[""] * len(rows)], strict=False):
                 row.append(cell)
-    return table(columns, rows, words("record.copies"))
+    return table(columns, rows, words("fact.offset_msg_ids"))
+
+
+def tokens(evidence: Evidence) -> list[str]:
+    """The ids whose lines show it: those of each copy, which also hold the msgId, else the ids themselves."""
+    offsets = [text for text in evidence.get("offset_msg_ids") or () if isinstance(text, str)]
+    return offsets or [str(text) for text in evidence.get("ids") or ()]
 
 
 def _anatomy(text: str) -> Html:

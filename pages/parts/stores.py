@@ -67,9 +67,11 @@ def _kept(uploaded: Iterable[Any], words: Words) -> Path | None:
         name = Path(str(file.name)).name
         if len(name) != _NAME_DIGITS or not name.isascii() or not name.isdigit():
             st.error(words("store.odd_name", name=name), icon=":material/error:")
-            return None
+            continue
         digest = hashlib.sha256(file.getvalue()).hexdigest()
         pieces.append((name, digest, file))
+    if not pieces:
+        return None
     key = hashlib.sha256(repr(sorted((name, digest) for name, digest, _ in pieces)).encode()).hexdigest()
     folders = _uploads()
     if key not in folders:

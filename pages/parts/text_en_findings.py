@@ -61,7 +61,7 @@ WORDS: dict[str, str] = {
     "fact.track_of_id": "Process",
     "fact.elapsed_ms": "Milliseconds in the id",
     "fact.offset_msg_ids": "Offset ids",
-    "fact.born_hosts": "Born host",
+    "fact.born_host": "Born host",
     "fact.back_seconds": "Set back by",
     "fact.back_ms": "Steps back, ms",
     "fact.produced": "Made",

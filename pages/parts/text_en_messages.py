@@ -70,6 +70,7 @@ WORDS: dict[str, str] = {
     "record.broker": "Stored by",
     "record.relation": "What it is",
     "record.copies": "Copies in the order they were stored",
+    "store.lead": "Name a copied store folder, or upload commit log files: then any id, key or offset is looked up in it.",
     "store.off": (
         "Folders of the server are closed here; the operator opens them with "
         "IDCORE_ALLOWED_PATHS. An uploaded commit log file works all the same."

@@ -64,6 +64,7 @@ WORDS: dict[str, str] = {
     "record.broker": "存储于",
     "record.relation": "它是什么",
     "record.copies": "按存储顺序排列的副本",
+    "store.lead": "填写一份存储目录的路径，或上传 commit log 文件，就能在其中按 ID、Key 或偏移量查找消息。",
     "store.off": "服务器目录未开放；管理员可用 IDCORE_ALLOWED_PATHS 开放。上传 commit log 文件不受影响。",
     "store.folder": "服务器上的存储目录",
     "store.upload": "commit log 文件（20 位数字命名）",

@@ -141,9 +141,15 @@ OFFSETS = ["0A50010C00002A9F00000134800071FE", "0A50010D00002A9F0000014700007379
 
 def test_copies_are_a_table_with_what_the_lines_tell(tmp_path: Path) -> None:
     view = View(words("en"), UTC, "UTC", "chosen", "light")
-    evidence = {"ids": ["X"], "offset_msg_ids": OFFSETS, "topics": ["Orders", "<b>"], "born_timestamps": [None, 0]}
+    records = [
+        {"offset_msg_id": OFFSETS[1], "topic": "<b>", "born": 0, "born_host": "10.0.0.9", "key": None, "body_crc": 77},
+        {"offset_msg_id": OFFSETS[0], "topic": "Orders", "born": None, "born_host": None, "key": None, "body_crc": 78},
+    ]
+    evidence = {"ids": ["X"], "offset_msg_ids": OFFSETS, "records": records, "differs": "topic"}
     table = str(proofs.copies(evidence, view))
     assert "10.80.1.12:10911" in table and "Orders" in table and "&lt;b&gt;" in table and "1970-01-01" in table
+    assert "KEYS" not in table and table.index("Orders") < table.index("&lt;b&gt;"), "in the order of the offset ids"
+    assert dict(proofs.facts(evidence, view)) == {words("en")("fact.differs"): "topic"}
     assert proofs.copies({"offset_msg_ids": [OFFSETS]}, view) is None, "of many messages each row has its own"
     assert all(text in str(proofs.id_table({"ids": ["X"], "offset_msg_ids": [OFFSETS]}, view)) for text in OFFSETS)
 
