@@ -39,6 +39,11 @@ class Difference:
     only_after: tuple[str, ...]
 
     @property
+    def place(self) -> str:
+        """The producer's host, the client's mac or the broker's address: many processes are in one place."""
+        return self.subject.partition(" pid ")[0]
+
+    @property
     def missing(self) -> int:
         """How many ids of the first input are not in the second."""
         return self.before - self.both

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ from idcore.runs import Run, Runs
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
     import pyarrow as pa
+
+    from pages.parts.compare import Compared
 
 Key = Mapping[str, Any]
 
@@ -106,3 +108,9 @@ def runs(root: str) -> list[dict[str, Any]]:
 def forget_runs() -> None:
     """After a run was made or deleted the list is read anew."""
     runs.clear()
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def compared(digest: str, _make: Callable[[], Compared]) -> Compared:
+    """What two inputs have in common, by a digest of both."""
+    return _make()

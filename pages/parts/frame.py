@@ -32,6 +32,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "triage": (
         ("findings", "triage/findings.py", ":material/troubleshoot:"),
+        ("compare", "triage/compare.py", ":material/compare_arrows:"),
         ("producers", "triage/producers.py", ":material/dns:"),
         ("counters", "triage/counters.py", ":material/show_chart:"),
         ("brokers", "triage/brokers.py", ":material/storage:"),
@@ -42,7 +43,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "runs": (("runs", "runs/runs.py", ":material/history:"),),
 }
-TRIAGE = tuple(address for address, _, _ in GROUPS["triage"])
+TRIAGE = tuple(address for address, _, _ in GROUPS["triage"] if address != "compare")  # pages that show one run
 HOME = "home"
 
 

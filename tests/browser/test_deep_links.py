@@ -19,6 +19,7 @@ LINKS = {
     f"/decode?ids={UNIQ},{OFFSET}": OFFSET,
     f"/anatomy?id={UNIQ}": "18B4AAC2",
     "/findings": "Findings",
+    "/compare": "Were these messages ever received?",
     "/lab?story=send.lost": "One msgId stands in 2 records",
     "/producers": "Producers",
     "/counters": "Counters",

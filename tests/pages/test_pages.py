@@ -15,7 +15,7 @@ from tests.pages.conftest import make_run
 
 Open = Callable[..., AppTest]
 UNIQ, OFFSET = "AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580"
-ALL = ("decode", "anatomy", "lab", "findings", "producers", "counters", "brokers", "lookup", "store", "runs")
+ALL = ("decode", "anatomy", "lab", "findings", "compare", "producers", "counters", "brokers", "lookup", "store", "runs")
 
 
 def shown(app: AppTest) -> str:
@@ -319,6 +319,7 @@ def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
         "Anatomy",
         "Lab",
         "Findings",
+        "Compare",
         "Producers",
         "Counters",
         "Brokers",

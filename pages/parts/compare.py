@@ -1,0 +1,350 @@
+"""The compare page's two inputs, and its answer in words and tables. The core compares; no id is read here."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from idcore.errors import IdError
+from idcore.runs import runs_root
+from pages.parts import cache, problems, scans, tables
+from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.scans import PASTED, Source
+from pages.parts.text import Words
+from pages.parts.view import view
+from pages.parts.widgets import href, show
+
+if TYPE_CHECKING:  # the boxes are up before pandas and the kernels are
+    import pandas as pd
+
+    from idcore.scan.compare import Difference
+
+SIDES = ("before", "after")  # as the core calls them; the page says first and second
+PARAMS = {"before": "first", "after": "second"}
+LIMIT = 256 << 20  # bytes of one side that the page reads; the command reads any size
+KEPT = 100_000  # ids of one side that a download can hold
+SAMPLES, ROWS = 12, 25
+MESSAGE, STORED = "message", "stored"
+GROUPS = {"uniq": MESSAGE, "client": MESSAGE, "offset": STORED}  # what each kind of id names
+TABLES = ("uniq", "client", "offset")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Two inputs to compare, and the two runs they are from where a link can say so."""
+
+    before: tuple[Source, ...]
+    after: tuple[Source, ...]
+    any_case: bool = False
+    link: tuple[str, str] | None = None
+
+    @property
+    def size(self) -> int:
+        return sum(size_of(side) for side in (self.before, self.after))
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the core told: its rows, the ids of one side only (up to KEPT), what it could not read."""
+
+    rows: tuple[Difference, ...]
+    ids: dict[str, list[str]]
+    problems: tuple[str, ...]
+
+    def sums(self, group: str) -> tuple[int, int, int]:
+        """Different ids of the first, of the second, of both."""
+        mine = [row for row in self.rows if GROUPS[row.kind] == group]
+        return sum(row.before for row in mine), sum(row.after for row in mine), sum(row.both for row in mine)
+
+
+def size_of(sources: Sequence[Source]) -> int:
+    """Bytes as they lie."""
+    total = 0
+    for source in sources:
+        data: Any = source.data
+        total += len(data) if isinstance(data, bytes) else data.stat().st_size if isinstance(data, Path) else data.size
+    return total
+
+
+def from_link() -> None:
+    """What the address asks for, unless it lies here already: ?first=RUN&second=RUN."""
+    query, state = st.query_params, st.session_state
+    first, second = query.get("first"), query.get("second")
+    here = state.get("compare")
+    if not first or not second or (here is not None and here.link == (first, second)):
+        return
+    try:
+        state["compare"] = Asked(of_run(first), of_run(second), query.get("case") == "any", (first, second))
+    except (IdError, OSError) as error:  # a link to a run that was deleted: say so, and offer the empty boxes
+        problems.show(error)
+        state.pop("compare", None)
+        for name in PARAMS.values():
+            query.pop(name, None)
+
+
+def of_run(name: str) -> tuple[Source, ...]:
+    """The input that a run keeps; none where it scanned a folder of the server."""
+    return tuple(scans.kept(scans.store().open(name)))
+
+
+def box(words: Words) -> None:
+    """Two boxes, two uploaders, the runs whose input is kept, and the button."""
+    titles = runs(words)
+    with st.form("compare-input", border=False):
+        for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
+            with column:
+                label = words(f"compare.{side}")
+                st.text_area(label, key=f"compare-text-{side}", height=132, placeholder=words(f"compare.hint_{side}"))
+                upload = words(f"compare.upload_{side}")
+                st.file_uploader(upload, key=f"compare-files-{side}", accept_multiple_files=True)
+                if titles:
+                    st.selectbox(
+                        words(f"compare.run_{side}"),
+                        list(titles),
+                        index=None,
+                        key=f"compare-run-{side}",
+                        format_func=lambda name: titles.get(name, name),
+                        placeholder=words("compare.no_run"),
+                    )
+        with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+            st.form_submit_button(words("compare.button"), type="primary", on_click=take)
+            st.checkbox(words("compare.case"), key="compare-case", help=words("case.help"))
+
+
+def runs(words: Words) -> dict[str, str]:
+    """Finished runs that keep their input, each by a label of its own: the box knows its options by them."""
+    titles: dict[str, str] = {}
+    for row in cache.runs(str(runs_root())):
+        if row["state"] == "done" and row["options"].get("sources"):
+            title = scans.title_of(row["title"], row["options"], words, row["summary"])
+            label = f"{title} · {view().minute(row['created'])}"
+            titles[row["name"]] = f"{label} · {row['name']}" if label in titles.values() else label
+    return titles
+
+
+def take() -> None:
+    """The button: what was pasted, uploaded and chosen, side by side. The address keeps what a link can carry."""
+    state, query = st.session_state, st.query_params
+    sides, chosen = [], []
+    for side in SIDES:
+        text, files = state.get(f"compare-text-{side}") or "", state.get(f"compare-files-{side}") or []
+        run = state.get(f"compare-run-{side}")
+        sources = [Source(PASTED, text.encode())] if text.strip() else []
+        sources += [Source(file.name, file) for file in files]
+        chosen.append(run if not sources else None)
+        try:
+            sides.append(tuple(sources) if sources or not run else of_run(run))
+        except (IdError, OSError):  # deleted since it was listed
+            sides.append(())
+    any_case = bool(state.get("compare-case"))
+    linked = (chosen[0], chosen[1]) if chosen[0] and chosen[1] else None
+    state["compare"] = Asked(sides[0], sides[1], any_case, linked)
+    wanted = {"first": linked and linked[0], "second": linked and linked[1], "case": "any" if any_case else None}
+    for name, value in wanted.items():
+        if value and (linked or name == "case"):
+            query[name] = value
+        else:
+            query.pop(name, None)
+
+
+def asked(words: Words) -> Asked | None:
+    """What is to be compared; a side that is empty is said."""
+    here = st.session_state.get("compare")
+    if not isinstance(here, Asked):
+        return None
+    for side in SIDES:
+        if not getattr(here, side):
+            key = "compare.not_kept" if here.link else "compare.nothing"
+            st.warning(words(key, side=words(f"compare.the_{side}")), icon=":material/info:")
+            return None
+    return here
+
+
+def too_large(here: Asked, words: Words) -> bool:
+    """Whether a side is more than the page reads; then it says how the command does it."""
+    sizes = [size_of(getattr(here, side)) for side in SIDES]
+    if max(sizes) <= LIMIT:
+        return False
+    largest = SIDES[sizes.index(max(sizes))]
+    side, size = words(f"compare.the_{largest}"), words.bytes(max(sizes))
+    st.info(words("compare.too_large", side=side, size=size, limit=words.bytes(LIMIT)), icon=":material/info:")
+    names = [getattr(here, side)[0].name if len(getattr(here, side)) == 1 else f"{PARAMS[side]}-logs" for side in SIDES]
+    st.code(f"python -m idcore compare {' '.join(map(shlex.quote, names))} --out only", language="console")
+    return True
+
+
+def compared(here: Asked) -> Compared:
+    """The answer, made once for an input."""
+    made = hashlib.sha256(f"{here.any_case}".encode())
+    for side in (here.before, here.after):
+        made.update(b"side")
+        for source in side:
+            made.update(hashlib.sha256(source.name.encode()).digest() + source.digest())
+    return cache.compared(made.hexdigest(), lambda: _compare(here))
+
+
+def _compare(here: Asked) -> Compared:
+    from idcore.scan.compare import compare  # the kernels only where something is compared
+
+    ids: dict[str, list[str]] = {side: [] for side in SIDES}
+    unread: list[str] = []
+
+    def told(side: str, some: Sequence[str]) -> None:
+        ids[side].extend(some[: KEPT - len(ids[side])])
+
+    with tempfile.TemporaryDirectory(prefix="compare-") as folder:
+        names: dict[str, str] = {}
+        paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
+        rows = compare(paths[0], paths[1], here.any_case, told, unread)
+    shown = []
+    for problem in dict.fromkeys(unread):
+        path = next((path for path in names if problem.startswith(path)), "")
+        shown.append(names.get(path, "") + problem.removeprefix(path))
+    return Compared(tuple(rows), ids, tuple(shown))
+
+
+def _path(source: Source, folder: Path, names: dict[str, str]) -> str:
+    """Where the core can read a source; names tell what people call it."""
+    path = source.data if isinstance(source.data, Path) else folder / f"{len(names):03d}-{scans.safe_name(source.name)}"
+    if path is not source.data:
+        with path.open("wb") as file:
+            for piece in source.pieces():
+                file.write(piece)
+    names[str(path)] = source.name
+    return str(path)
+
+
+def sentence(found: Compared, words: Words) -> str:
+    """The answer for msgIds, then for offsetMsgIds: one message has both, and a log may name only one of them."""
+    parts = []
+    for group in (MESSAGE, STORED):
+        before, after, both = found.sums(group)
+        first, second = words.count(f"{group}_id", before), words.count(f"{group}_id", after)
+        if before and after and before == after == both:
+            parts.append(words("compare.same", ids=first))
+        elif before and after:
+            are = {"both": both, "missing": before - both, "new": after - both}
+            said = {name: words.count("compare_are", n) for name, n in are.items()}
+            parts.append(words("compare.said", ids=first, **said))
+        elif before or after:
+            side, other = SIDES if before else SIDES[::-1]
+            named = {"side": words(f"compare.the_{side}"), "other": words(f"compare.the_{other}")}
+            parts.append(words("compare.one_side", ids=first if before else second, **named))
+    return words("compare.between").join(parts) if parts else words("compare.none")
+
+
+def unread(found: Compared, words: Words) -> None:
+    """What could not be read stands beside the figures: its ids would look as if they were missing."""
+    if found.problems:
+        names = words("comma").join(found.problems[:5])
+        st.warning(words("compare.unread", names=names), icon=":material/warning:")
+
+
+def frame(rows: Sequence[Difference]) -> pd.DataFrame:
+    """The core's rows as a table."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "kind": row.kind,
+            "subject": row.subject,
+            "first": row.before,
+            "second": row.after,
+            "both": row.both,
+            "only_first": row.missing,
+            "only_second": row.new,
+            "sample_only_first": " ".join(row.only_before),
+            "sample_only_second": " ".join(row.only_after),
+        }
+        for row in rows
+    )
+
+
+def pictures(rows: Sequence[Difference]) -> dict[str, list[tuple[str, int, int, int]]]:
+    """Both, only first, only second of each host of producers; of brokers where there are no msgIds."""
+    kinds = {GROUPS[row.kind] for row in rows}
+    group = MESSAGE if MESSAGE in kinds else STORED
+    sums: dict[str, tuple[int, int, int]] = {}
+    for row in rows:
+        if GROUPS[row.kind] == group:
+            a, b, c = sums.get(row.place, (0, 0, 0))
+            sums[row.place] = (a + row.both, b + row.missing, c + row.new)
+    ordered = sorted(sums.items(), key=lambda item: (-item[1][1] - item[1][2], -item[1][0], item[0]))
+    return {group: [(name, *counts) for name, counts in ordered]}
+
+
+def bars_frame(groups: Sequence[tuple[str, int, int, int]]) -> pd.DataFrame:
+    """The data behind the picture."""
+    import pandas as pd
+
+    return pd.DataFrame(groups, columns=["host", "both", "only_first", "only_second"])
+
+
+def alt(kind: str, groups: Sequence[tuple[str, int, int, int]], words: Words) -> str:
+    """The picture for those who do not see it: the hosts that differ most, in figures."""
+    rows = [words("compare.alt_row", name=name, both=f"{both:,}", missing=f"{missing:,}", new=f"{new:,}")
+            for name, both, missing, new in groups[:6]]  # fmt: skip
+    return words(f"compare.alt_{kind}", rows=words("clause").join(rows))
+
+
+def samples(found: Compared, side: str) -> Html | None:
+    """Some ids of one side only, each a link to its bytes; not of a kind that the other side never names."""
+    ids: list[str] = []
+    for group in (MESSAGE, STORED):  # msgIds first: they are what people search for
+        if all(found.sums(group)[:2]):
+            for row in (row for row in found.rows if GROUPS[row.kind] == group):
+                ids += row.only_before if side == "before" else row.only_after
+    links = [link(text, href("anatomy", id=text), class_="mq-mono") for text in ids[:SAMPLES]]
+    return tag("p", join(links, " "), class_="mq-samples") if links else None
+
+
+def listed(ids: Sequence[str]) -> bytes:
+    """Ids as a file, one a line."""
+    return ("\n".join(ids) + "\n").encode()
+
+
+def table_of(kind: str, rows: pd.DataFrame, words: Words) -> None:
+    """Producers, clients or brokers, those with the most differences first."""
+    mine = rows[rows["kind"] == kind]
+    if mine.empty:
+        return
+    st.subheader(words(f"compare.table_{kind}"), anchor=False)
+    columns = [
+        Column("subject", words(f"compare.col_{kind}"), mono=True, role="broker" if kind == "offset" else "host"),
+        *(
+            Column(name, words(f"compare.col_{name}"), right=True)
+            for name in ("only_first", "only_second", "both", "first", "second")
+        ),
+        Column("sample", words("compare.col_sample"), mono=True),
+    ]
+    page, first = tables.paged(mine, f"compare-page-{kind}", ROWS)
+    body = []
+    for row in page.to_dict("records"):
+        sample = (row["sample_only_first"] or row["sample_only_second"]).partition(" ")[0]
+        counts = [tables.number(row[name]) for name in ("only_first", "only_second", "both", "first", "second")]
+        body.append([row["subject"], *counts, link(sample, href("anatomy", id=sample)) if sample else ""])
+    show(table(columns, body, words(f"compare.table_{kind}"), first=first, numbered=True))
+    tables.pager(mine, f"compare-page-{kind}", ROWS)
+
+
+def notes(here: Asked, found: Compared, words: Words) -> list[str]:
+    """What was assumed, and what was cut."""
+    names = {
+        side: words("comma").join(words("decode.pasted") if s.name == PASTED else s.name for s in getattr(here, side))
+        for side in SIDES
+    }
+    cut = [side for side in SIDES if len(found.ids[side]) == KEPT]
+    return [
+        words("compare.inputs", **names),
+        words("compare.apart"),
+        words("compare.no_proof"),
+        words("compare.case_any" if here.any_case else "compare.case_strict"),
+        words("compare.cut", n=f"{KEPT:,}") if cut else "",
+    ]

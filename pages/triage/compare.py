@@ -1,0 +1,49 @@
+"""Compare: which ids of one input are not in another, by producer and by broker. Computes nothing itself."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from pages.parts import compare, export, figures_compare, problems
+from pages.parts.view import view
+from pages.parts.widgets import chart, download, heading, said, show, small_print
+
+shown = view()
+words = shown.words
+heading("page.compare")
+compare.from_link()
+compare.box(words)
+asked = compare.asked(words)
+if asked is None:
+    small_print([words("compare.what"), words("compare.no_proof")])
+    st.stop()
+if compare.too_large(asked, words):
+    st.stop()
+with problems.caught(), st.spinner(words("compare.working", size=words.bytes(asked.size))):
+    found = compare.compared(asked)
+said(compare.sentence(found, words))
+compare.unread(found, words)
+if not found.rows:
+    small_print([words("compare.no_ids")])
+    st.stop()
+
+frame = compare.frame(found.rows)
+for kind, groups in compare.pictures(found.rows).items():
+    figure = figures_compare.bars(groups, words, shown.palette)
+    chart(figure, compare.alt(kind, groups, words), partial(compare.bars_frame, groups), f"compare-{kind}")
+for kind in compare.TABLES:
+    compare.table_of(kind, frame, words)
+for side in compare.SIDES:
+    if samples := compare.samples(found, side):
+        st.subheader(words(f"compare.samples_{side}"), anchor=False)
+        show(samples)
+with st.container(horizontal=True, gap="medium"):
+    download(words("compare.counts"), lambda: export.csv_frame(frame), "compare.csv", key="compare-csv")
+    for side in compare.SIDES:
+        if ids := found.ids[side]:
+            label = words(f"compare.ids_{side}", n=f"{len(ids):,}")
+            text = partial(compare.listed, ids)
+            download(label, text, f"only_{side}.txt", key=f"compare-{side}", mime="text/plain")
+small_print(compare.notes(asked, found, words))

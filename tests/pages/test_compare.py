@@ -1,0 +1,149 @@
+"""The compare page over real lines, against the sets of their ids; empty, equal, disjoint, and from a link."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore.ids import find, identify
+from pages.parts import compare
+from pages.parts.scans import Source
+from pages.parts.text import words
+from tests.pages.conftest import make_run
+from tests.pages.test_pages import press, shown
+
+Open = Callable[..., AppTest]
+REAL = Path(__file__).resolve().parents[1] / "vectors" / "real.log.gz"
+ONE, OTHER = "0A00000700FF18B4AAC2000000010001", "0A00000800FF18B4AAC2000000010002"
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[str]:
+    """Of the Java client: one message a line, with both its ids."""
+    with gzip.open(REAL, "rt", encoding="utf-8") as file:
+        found = [line for line in file if "SendResult [" in line and "offsetMsgId=" in line]
+    return found[:300]
+
+
+def ids_of(text: str, stored: bool) -> set[str]:
+    best = ((token.text, identify(token.text, token.label).best) for token in find(text))
+    return {text for text, reading in best if reading is not None and (reading.kind == "offset") == stored}
+
+
+def compared(open_page: Open, first: str, second: str, **query: str) -> AppTest:
+    app = open_page("compare", **query)
+    app.text_area[0].set_value(first)
+    app.text_area[1].set_value(second)
+    press(app, words("zh" if query.get("lang") == "zh" else "en")("compare.button"))
+    assert not app.exception and not app.error
+    return app
+
+
+def test_real_lines_are_counted_as_their_sets_say(open_page: Open, lines: list[str]) -> None:
+    first, second = "".join(lines[:280]), "".join(lines[13:])
+    page = shown(app := compared(open_page, first, second))
+    for stored, name in ((False, "msgIds"), (True, "offsetMsgIds")):
+        a, b = ids_of(first, stored), ids_of(second, stored)
+        assert a - b and b - a and a & b
+        said = (
+            f"Of {len(a)} {name} of the first, <b>{len(a & b)}</b> are in the second and <b>{len(a - b)}</b> are not;"
+        )
+        assert f"{said} <b>{len(b - a)}</b> are only in the second." in page
+    assert app.get("plotly_chart")
+    assert f"anatomy?id={lines[0].split('msgId=')[1][:32]}" in page
+    for title in ("By producer", "By broker", "Some that the second lacks", "Some that the first lacks"):
+        assert title in page
+    labels = [button.proto.label for button in app.get("download_button")]
+    assert labels[-3:] == ["Counts as CSV", "Only in the first: 26 as text", "Only in the second: 40 as text"]
+
+
+def test_chinese_says_the_same(open_page: Open, lines: list[str]) -> None:
+    page = shown(compared(open_page, "".join(lines), "".join(lines[1:]), lang="zh"))
+    assert "第一份的 300 个 msgId 中，<b>299</b> 个在第二份里，<b>1</b> 个不在；另有 <b>0</b> 个只在第二份里。" in page
+
+
+def test_equal_inputs_are_called_the_same_and_offer_no_missing_ids(open_page: Open, lines: list[str]) -> None:
+    page = shown(app := compared(open_page, "".join(lines), "".join(reversed(lines)) * 2))
+    assert "Both inputs hold the same <b>300 msgIds</b>." in page and "lacks" not in page
+    assert not [button for button in app.get("download_button") if "Only in" in button.proto.label]
+
+
+def test_disjoint_inputs_have_none_in_common(open_page: Open) -> None:
+    page = shown(compared(open_page, f"msgId={ONE}", f"msgId={OTHER}"))
+    assert "<b>none</b> is in the second and <b>1</b> is not; <b>1</b> is only in the second." in page
+    assert f"anatomy?id={ONE}" in page and f"anatomy?id={OTHER}" in page
+
+
+def test_a_kind_that_one_side_never_names_is_not_called_missing(open_page: Open, lines: list[str]) -> None:
+    uniq = "\n".join(sorted(ids_of("".join(lines), False)))
+    page = shown(compared(open_page, "".join(lines), uniq))
+    assert "Both inputs hold the same <b>300 msgIds</b>." in page
+    assert "Only the first holds 300 offsetMsgIds; the second names none, so they cannot be compared." in page
+    assert "Some that the second lacks" not in page
+
+
+def test_nothing_on_a_side_and_no_id_at_all_are_said(open_page: Open) -> None:
+    assert "the second input is empty" in compared(open_page, ONE, " ").warning[0].value
+    assert "<b>no ids</b>" in shown(compared(open_page, "nothing here", "nor here"))
+
+
+def test_lower_case_counts_where_it_is_asked_for(open_page: Open) -> None:
+    app = compared(open_page, ONE.lower(), ONE)
+    assert "Only the second holds 1 msgId" in shown(app)
+    app.checkbox[0].check()
+    assert "Both inputs hold the same <b>1 msgId</b>." in shown(press(app, "Compare"))
+    assert app.query_params["case"] == ["any"] or app.query_params["case"] == "any"
+
+
+def kept_run(root: Path, name: str, text: str) -> str:
+    folder = make_run(root / "runs", name)
+    (folder / "input").mkdir()
+    (folder / "input" / "000-app.log").write_text(text)
+    facts = json.loads((folder / "run.json").read_text())
+    facts["options"] |= {"sources": ["app.log"]}
+    (folder / "run.json").write_text(json.dumps(facts))
+    return name
+
+
+def test_two_runs_are_compared_by_a_link_and_chosen_ones_make_it(
+    open_page: Open, tmp_path: Path, lines: list[str]
+) -> None:
+    first = kept_run(tmp_path, "20261121-015500-a1b2c3", "".join(lines))
+    second = kept_run(tmp_path, "20261121-015600-a1b2c4", "".join(lines[7:]))
+    said = "Of 300 msgIds of the first, <b>293</b> are in the second and <b>7</b> are not;"
+    assert said in shown(open_page("compare", first=first, second=second))
+    app = open_page("compare")
+    app.selectbox(key="compare-run-before").set_value(first)
+    app.selectbox(key="compare-run-after").set_value(second)
+    assert said in shown(press(app, "Compare"))
+    assert [app.query_params["first"], app.query_params["second"]] in ([first, second], [[first], [second]])
+
+
+def test_a_run_that_is_gone_or_kept_no_input_is_said(open_page: Open, run: str) -> None:
+    assert open_page("compare", first="20200101-000000-000000", second="../../etc").error
+    app = open_page("compare", first=run, second=run)
+    assert "keeps no copy of what it scanned" in app.warning[0].value and not app.error
+
+
+def test_what_is_too_large_is_told_with_the_command(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch, lines: list[str]
+) -> None:
+    monkeypatch.setattr(compare, "LIMIT", 1_000)
+    app = compared(open_page, "".join(lines), ONE)
+    assert "the first input is too large" in app.info[0].value
+    assert app.code[0].value.startswith("python -m idcore compare ") and app.code[0].value.endswith(" --out only")
+
+
+def test_files_are_unpacked_and_what_cannot_be_read_goes_by_its_own_name(tmp_path: Path, lines: list[str]) -> None:
+    text = "".join(lines).encode()
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(os.urandom(5_000))[:-20])
+    whole, cut = Source("a b.log.gz", gzip.compress(text)), Source("sent to us.gz", tmp_path / "cut.gz")
+    found = compare._compare(compare.Asked((whole,), (Source("plain.log", text), cut)))
+    assert found.sums(compare.MESSAGE) == (300, 300, 300)
+    assert len(found.problems) == 1 and found.problems[0].startswith("sent to us.gz: ")
