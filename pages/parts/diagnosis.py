@@ -131,7 +131,8 @@ def show(row: Row, run: Run, view: View, key: str) -> None:
 
 def upper(text: str) -> str:
     """A sentence that begins as sentences do; an address or an id at its start stays as it is."""
-    return text[:1].upper() + text[1:]
+    first = text.partition(" ")[0]
+    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 
 def proof(row: Row, run: Run, view: View, key: str) -> None:
@@ -143,7 +144,9 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
     for made in (proofs.id_table(evidence, view), proofs.copies(evidence, view)):
         if made is not None:
             show_html(made)
-    around = list(dict.fromkeys(lines.around(run, proofs.tokens(evidence))))
+    named = [f"{evidence['label']}={text}" for text in proofs.tokens(evidence)] if evidence.get("label") else []
+    around = lines.around(run, named) or lines.around(run, proofs.tokens(evidence))
+    around = list(dict.fromkeys(around))
     if around:
         st.caption(words("findings.lines"))
         st.code("\n".join(around), language=None, wrap_lines=True)

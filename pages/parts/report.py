@@ -59,7 +59,7 @@ def markdown(run: Run, view: View) -> str:
         diagnosis.sentence(cache.frame(run, "findings"), run.summary or {}, words),
     ]
     for row in rows:
-        ids = diagnosis.evidence_of(row).get("ids", [])[:MOST_IDS]
+        ids = proofs.tokens(diagnosis.evidence_of(row))[:MOST_IDS]
         severity, name = words(f"severity.{row['severity']}"), diagnosis.title(str(row["code"]), words)
         text.append(f"## {severity}: {name}")
         text.append(" · ".join([f"`{row['subject']}`", *_seen(row, view)]))
@@ -113,7 +113,7 @@ def _finding(row: dict[str, Any], run: Run, view: View, drawn: bool) -> Iterable
         points = diagnosis.points_of(process, run)
         if len(points) > 1:
             yield _sawtooth(points, words)
-    ids = diagnosis.evidence_of(row).get("ids", [])[:MOST_IDS]
+    ids = proofs.tokens(diagnosis.evidence_of(row))[:MOST_IDS]
     if ids:
         yield tag("ul", *(tag("li", tag("code", one)) for one in ids))
     if line := proofs.fact_line(diagnosis.evidence_of(row), view):

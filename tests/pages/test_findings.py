@@ -204,3 +204,17 @@ def test_the_decode_page_says_what_the_findings_are(tmp_path: Path, open_page: O
     app = open_page(run=RUN, lang=lang)
     assert not app.exception
     assert line in [element.proto.label for element in app.get("page_link")]
+
+
+def test_the_line_of_a_confused_id_is_the_one_that_confuses_it(tmp_path: Path) -> None:
+    run = judged(tmp_path, f"offsetMsgId={OFFSETS[0]} as it should be\nmsgId={OFFSETS[0]} taken for a msgId\n")
+    place = {"ids": [OFFSETS[0]], "label": "msgId"}
+    written(run, [findings.Finding("id_confusion", "msgId", 1, place, "likely")])
+    app = AppTest.from_function(last_opened, args=(str(run.path),)).run()
+    assert not app.exception
+    assert "taken for a msgId" in app.code[0].value and "as it should be" not in app.code[0].value
+
+
+def test_a_sentence_begins_in_upper_case_and_a_name_stays_as_it_is() -> None:
+    texts = ["the clock was set back", "msgId stands there", "fe80::1 writes an address", "10.0.0.1 does", "msgId 后面"]
+    assert [diagnosis.upper(text) for text in texts] == ["The clock was set back", *texts[1:]]
