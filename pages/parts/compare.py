@@ -78,6 +78,9 @@ def from_link() -> None:
     query, state = st.query_params, st.session_state
     first, second = query.get("first"), query.get("second")
     here = state.get("compare")
+    state.setdefault("compare-case", query.get("case") == "any")
+    if here is not None and here.link and not first and not second:  # back from another page
+        query["first"], query["second"] = here.link
     if not first or not second or (here is not None and here.link == (first, second)):
         return
     try:
@@ -181,13 +184,22 @@ def too_large(here: Asked, words: Words) -> bool:
 
 
 def compared(here: Asked) -> Compared:
-    """The answer, made once for an input."""
+    """The answer, made once for an input; so is its digest, or every click would read large uploads again."""
+    state = st.session_state
+    of, digest = state.get("compare_digest", (None, ""))
+    if of is not here:
+        digest = _digest(here)
+        state["compare_digest"] = (here, digest)
+    return cache.compared(digest, lambda: _compare(here))
+
+
+def _digest(here: Asked) -> str:
     made = hashlib.sha256(f"{here.any_case}".encode())
     for side in (here.before, here.after):
         made.update(b"side")
         for source in side:
             made.update(hashlib.sha256(source.name.encode()).digest() + source.digest())
-    return cache.compared(made.hexdigest(), lambda: _compare(here))
+    return made.hexdigest()
 
 
 def _compare(here: Asked) -> Compared:

@@ -58,7 +58,7 @@ WORDS: dict[str, str] = {
     "compare.col_sample": "Such as",
     "compare.inputs": "First: {before}. Second: {after}.",
     "compare.apart": "Different ids are counted, however often each is named. A message has a msgId and an offsetMsgId:"
-    " they are counted apart.",
+    " they are counted apart. The files of ids hold both.",
     "compare.no_proof": "An id that a log does not name was not logged there; whether the message was consumed, its"
     " record and the consumer's offset tell.",
     "compare.case_strict": "Ids whose letters are all lower case are not read.",

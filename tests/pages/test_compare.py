@@ -118,11 +118,17 @@ def test_two_runs_are_compared_by_a_link_and_chosen_ones_make_it(
     second = kept_run(tmp_path, "20261121-015600-a1b2c4", "".join(lines[7:]))
     said = "Of 300 msgIds of the first, <b>293</b> are in the second and <b>7</b> are not;"
     assert said in shown(open_page("compare", first=first, second=second))
+    assert open_page("compare", first=first, second=second, case="any").checkbox[0].value
     app = open_page("compare")
     app.selectbox(key="compare-run-before").set_value(first)
     app.selectbox(key="compare-run-after").set_value(second)
     assert said in shown(press(app, "Compare"))
-    assert [app.query_params["first"], app.query_params["second"]] in ([first, second], [[first], [second]])
+    linked = ([first, second], [[first], [second]])
+    assert [app.query_params["first"], app.query_params["second"]] in linked
+    for name in ("first", "second"):
+        del app.query_params[name]
+    assert said in shown(app.run()), "back from another page"
+    assert [app.query_params["first"], app.query_params["second"]] in linked
 
 
 def test_a_run_that_is_gone_or_kept_no_input_is_said(open_page: Open, run: str) -> None:
