@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,7 +27,6 @@ from pages.parts.widgets import show as show_html
 
 MOST_ROWS = 200
 RULER_BYTES = 64  # of a stretch: of a longer one the beginning is shown
-MOST_KEPT = 4  # uploads of this server, the latest
 _NAME_DIGITS = 20
 Overview = Mapping[str, Any]
 
@@ -61,34 +60,28 @@ def choose(words: Words) -> Path | None:
 
 
 def _kept(uploaded: Iterable[Any], words: Words) -> Path | None:
-    """Uploaded commit log files in a folder of their own; a name that is no offset cannot be placed."""
-    pieces = []
+    """Uploaded commit log files in a folder of this session; a name that is no offset cannot be placed."""
+    pieces = {}
     for file in uploaded:
         name = Path(str(file.name)).name
         if len(name) != _NAME_DIGITS or not name.isascii() or not name.isdigit():
             st.error(words("store.odd_name", name=name), icon=":material/error:")
             continue
-        digest = hashlib.sha256(file.getvalue()).hexdigest()
-        pieces.append((name, digest, file))
+        pieces[name] = file
     if not pieces:
         return None
-    key = hashlib.sha256(repr(sorted((name, digest) for name, digest, _ in pieces)).encode()).hexdigest()
-    folders = _uploads()
-    if key not in folders:
-        while len(folders) >= MOST_KEPT:
-            folders.pop(next(iter(folders))).cleanup()
-        made = tempfile.TemporaryDirectory(prefix="idcore-store-", ignore_cleanup_errors=True)
-        log = Path(made.name) / "commitlog"
+    key = sorted(file.file_id for file in pieces.values())
+    known, folder = st.session_state.get("store_kept", ([], None))
+    if folder is None or known != key:
+        folder = tempfile.TemporaryDirectory(prefix="idcore-store-", ignore_cleanup_errors=True)
+        log = Path(folder.name) / "commitlog"
         log.mkdir()
-        for name, _, file in pieces:
-            (log / name).write_bytes(file.getvalue())
-        folders[key] = made
-    return Path(folders[key].name)
-
-
-@st.cache_resource(max_entries=1, show_spinner=False)
-def _uploads() -> dict[str, tempfile.TemporaryDirectory[str]]:
-    return {}
+        for name, file in pieces.items():
+            file.seek(0)
+            with (log / name).open("wb") as place:
+                shutil.copyfileobj(file, place, 1 << 20)
+        st.session_state["store_kept"] = (key, folder)  # the folder goes with the session, or with the next upload
+    return Path(folder.name)
 
 
 @contextmanager
@@ -107,13 +100,10 @@ def sentence(made: Overview, view: View) -> str:
     """Files, bytes, topics, times."""
     words = view.words
     first, last = (records.moment(made[f"{end}_store_timestamp"] or 0) for end in ("first", "last"))
-    text = words(
-        "store.said",
-        files=words.count("file", len(made["files"])),
-        bytes=words.bytes(made["bytes"]),
-        topics=words.count("topic", len(made["topics"])),
-        messages=words.count("message", sum(topic["messages"] for topic in made["topics"])),
-    )
+    text = words("store.said", files=words.count("file", len(made["files"])), bytes=words.bytes(made["bytes"]))
+    if made["topics"]:
+        messages = words.count("message", sum(topic["messages"] for topic in made["topics"]))
+        text += words("store.said_topics", topics=words.count("topic", len(made["topics"])), messages=messages)
     if first and last:
         text += words("store.span", first=view.full(first), last=view.full(last))
     return text + words("stop")

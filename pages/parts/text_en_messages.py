@@ -83,7 +83,8 @@ WORDS: dict[str, str] = {
     "store.read_only": (
         "Nothing is written: a store is opened for reading only, also where a broker is running on it."
     ),
-    "store.said": "**{files}** of commit log with **{bytes}**; **{messages}** in **{topics}** by the consume queues",
+    "store.said": "**{files}** of commit log with **{bytes}**",
+    "store.said_topics": "; **{messages}** in **{topics}** by the consume queues",
     "store.span": ", stored between {first} and {last}",
     "store.box": "Id, key or physical offset",
     "store.placeholder": "offsetMsgId, msgId, key or offset",
