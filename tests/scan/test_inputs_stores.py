@@ -177,7 +177,7 @@ def test_no_other_address_is_contacted(bucket: str, monkeypatch: pytest.MonkeyPa
     with web_server() as web:
         web.files["/a.log"] = LOG
         scan_local([f"s3://{bucket}", f"{web.address}/a.log"], MONTHS, 100_000)
-    assert open_ones == {"127.0.0.1"}
+    assert open_ones <= {"127.0.0.1"}  # a connection that was short may not be seen; one elsewhere would stay open
     assert {address[0] for address in asked if isinstance(address, tuple)} == {"127.0.0.1"}
 
 
