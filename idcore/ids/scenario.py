@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -95,7 +96,7 @@ class Tally:
         }
 
 
-class Process:
+class Process(ABC):
     """A producing process of any client."""
 
     style = ""
@@ -124,8 +125,9 @@ class Process:
         """Ids that are made and never seen: failed sends, or another log."""
         self.position += count
 
+    @abstractmethod
     def _next(self) -> UniqId | ClientId:
-        raise NotImplementedError
+        """The id itself, of this very moment and position."""
 
     def has_made(self, made: UniqId | ClientId) -> bool:
         """Whether an id bears this process's fingerprint."""
