@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     )
     try:
         with _standard_input(STANDARD_INPUT in options.paths) as spooled:
+            _make_room(options.out, options.overwrite)  # once more: reading a pipe takes as long as its writer likes
             names = dict.fromkeys(spooled, STANDARD_INPUT)
             paths = [spooled[0] if path == STANDARD_INPUT else path for path in options.paths]
             summary = _interruptible(paths, options.out, asked, names)

@@ -17,39 +17,44 @@ from idcore.runs import write_text
 from idcore.scan.schemas import OF_STORES
 from idcore.scan.tables import Tables
 
+from .lock import FolderLock
+
 _ASIDE = ".unfinished-"
 
 
 class TableFolder:
-    """Within `with`, the folder may be written; whatever ends the block before `finish`, nothing of it stays."""
+    """Within `with`, the folder is this one's alone; whatever ends the block before `finish`, nothing of it stays."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.finished = False
+        self._lock = FolderLock(path)
 
     def __enter__(self) -> TableFolder:
         """Makes the folder now, so that one that cannot be written is found before the work and not after it."""
         self.made = [folder for folder in (self.path, *self.path.absolute().parents) if not folder.exists()]
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock.take()
             for left in self.path.glob(f"{_ASIDE}*"):  # of a scan that was killed
                 shutil.rmtree(left, ignore_errors=True)
             self.aside = self.path / f"{_ASIDE}{uuid.uuid4().hex}"
             self.aside.mkdir()  # not a private one: on a cluster the workers may be another user
         except OSError as error:
-            self._remove_made()
+            self._leave()
             raise IdError(f"{self.path} cannot be written: {error.strerror or error}") from error
         return self
 
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self.aside, ignore_errors=True)
-        if not self.finished:
-            self._remove_made()
+        self._leave()
 
-    def _remove_made(self) -> None:
-        with suppress(OSError):  # the folder holds something else by now
-            for folder in self.made:
-                folder.rmdir()
+    def _leave(self) -> None:
+        """Gives the folder to the next; one that was made for nothing goes."""
+        with suppress(OSError):  # the folder is gone, or holds something else by now
+            self._lock.leave()
+            if not self.finished:
+                for folder in self.made:
+                    folder.rmdir()
 
     @property
     def large(self) -> Path:

@@ -1,0 +1,89 @@
+"""One writer for one folder: a lock that ends with its process, however that ends. Knows no tables and never waits."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import socket
+from pathlib import Path
+
+from idcore.errors import IdError
+
+NAME = ".writing"
+_TRIES = 100
+_NO_LOCKS = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS)  # some network file systems have none
+
+
+class FolderLock:
+    """The folder's file `.writing`, locked by the system and naming who holds it.
+
+    The system's lock goes with its process, so what a killed scan leaves behind is a file that nobody holds.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / NAME
+        self._descriptor = -1
+
+    def take(self) -> None:
+        """Makes the folder where there is none; IdError where another writer is at work in it, OSError as it comes."""
+        for left in reversed(range(_TRIES)):
+            try:
+                if self._take():
+                    return
+            except FileNotFoundError:  # a writer that failed has just taken its new folder away
+                if not left:
+                    raise
+        raise IdError(f"other scans come and go in {self.path.parent}; name another folder")
+
+    def _take(self) -> bool:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            _lock(descriptor, self.path.parent)
+            if self._is_still_there(descriptor):
+                os.truncate(descriptor, 0)
+                os.write(descriptor, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode())
+                self._descriptor = descriptor
+        finally:
+            if self._descriptor < 0:
+                os.close(descriptor)
+        return self._descriptor >= 0
+
+    def _is_still_there(self, descriptor: int) -> bool:
+        """Whether the name still leads to this file: its last holder may have taken it away just before."""
+        try:
+            return os.path.samestat(os.fstat(descriptor), self.path.stat())
+        except FileNotFoundError:
+            return False
+
+    def leave(self) -> None:
+        """Takes the file away and then gives up the lock, so that nobody holds a file that has no name."""
+        if self._descriptor >= 0:
+            try:
+                self.path.unlink(missing_ok=True)
+            finally:
+                os.close(self._descriptor)
+                self._descriptor = -1
+
+
+def _lock(descriptor: int, folder: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise IdError(
+            f"another scan is writing to {folder}{_holder(descriptor)}; wait until it has ended, or name another folder"
+        ) from None
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+
+
+def _holder(descriptor: int) -> str:
+    """Who holds the lock, where it has said so by now."""
+    try:
+        told = json.loads(os.pread(descriptor, 1024, 0))
+        return f" (process {told['pid']} on {told['host']})"
+    except (ValueError, KeyError, TypeError):
+        return ""
