@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from idcore.cli import Usage, build_parser, join_zone
 from idcore.errors import IdError
+from idcore.written import ESCAPES
 
 INTERRUPTED, PIPE_CLOSED, USAGE, REFUSED = 130, 141, 2, 1
 
@@ -50,7 +51,7 @@ def _point_to_nothing(descriptor: int) -> None:
 def _run() -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter gets its number, not a traceback
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=ESCAPES)
     status = main()
     try:
         sys.stdout.flush()

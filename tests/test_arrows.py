@@ -13,12 +13,13 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 # Who may import whom; a name stands for the module and all below it, the longest name that fits a module is its row.
-IDS = {"idcore.errors", "idcore.layout", "idcore.ids"}
+IDS = {"idcore.errors", "idcore.written", "idcore.layout", "idcore.ids"}
 CORE = IDS | {"idcore.scan", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark", "idcore.runs"}
 CORE |= {"idcore.lab", "idcore.findings", "idcore.growth", "idcore.lookup"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
     "idcore.errors": set(),
+    "idcore.written": set(),
     "idcore.layout": {"idcore.errors"},
     "idcore.ids": IDS,
     "idcore.scan": IDS,

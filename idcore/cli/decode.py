@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import codecs
 import csv
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.table import Table, card
 from idcore.ids import KEYS, Clock, Token, Verdict, describe, find, identify
+from idcore.written import json_text
 
 if TYPE_CHECKING:
     from idcore.ids.seeds import SeedSearch
@@ -128,7 +128,7 @@ def read_text(stream: IO[bytes]) -> Iterator[str]:
 def print_json(rows: Iterable[dict[str, Any]], out: IO[str]) -> None:
     """JSON Lines: one object for each id or refused token."""
     for row in rows:
-        out.write(json.dumps(row, ensure_ascii=False) + "\n")
+        out.write(json_text(row) + "\n")
 
 
 def print_csv(rows: Iterable[dict[str, Any]], out: IO[str]) -> None:

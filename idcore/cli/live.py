@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import getpass
-import json
 import os
 import sys
 from collections.abc import Iterable
@@ -29,6 +28,7 @@ from idcore.remoting.profile import (
     credentials_of,
     name_servers,
 )
+from idcore.written import json_text
 
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
 _AT_ONCE = 64
@@ -105,7 +105,7 @@ def _print(answer: Answer, bodies: BodyPolicy, form: str, out: IO[str]) -> None:
 
     row = answer.as_dict(bodies)
     if form == "json":
-        out.write(json.dumps(row, ensure_ascii=False) + "\n")
+        out.write(json_text(row) + "\n")
         out.flush()
         return
     if answer.found:

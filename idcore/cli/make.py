@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta, timezone, tzinfo
@@ -14,6 +13,7 @@ from idcore.cli.parser import Usage
 from idcore.ids.clock import parse_instant, zone_text
 from idcore.ids.incidents import Incident, names, variants
 from idcore.ids.scenario import Scenario
+from idcore.written import json_text
 
 # Not "now": without --start, too, the same seed has to give the same bytes.
 _START = datetime(2026, 11, 20, 9, 50)
@@ -118,5 +118,5 @@ def _write(path: Path, lines: Iterable[str]) -> int:
 
 
 def _tell(path: Path, truth: dict[str, Any]) -> None:
-    text = json.dumps(truth, indent=1, ensure_ascii=False)
+    text = json_text(truth, indent=1)
     path.with_name(TRUTH).write_text(text + "\n", encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
@@ -13,6 +12,7 @@ from idcore.cli.parser import Usage, read_clock
 from idcore.errors import IdError
 from idcore.ids import Clock, find, identify
 from idcore.ids.clock import from_ms, parse_instant, to_ms
+from idcore.written import json_text
 
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
 _BODY_SHOWN = 300
@@ -91,7 +91,7 @@ def _print(answer: Any, form: str, out: IO[str]) -> None:
     from idcore.store import sentence
 
     if form == "json":
-        out.write(json.dumps(answer.as_dict(), ensure_ascii=False) + "\n")
+        out.write(json_text(answer.as_dict()) + "\n")
         out.flush()
         return
     head = f"{plain(answer.id) or '(empty)'}: "
@@ -102,7 +102,7 @@ def _print(answer: Any, form: str, out: IO[str]) -> None:
         if answer.reason:
             out.write(f"  note        {plain(sentence(answer))}\n")
     for name, value in answer.evidence.items():
-        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        shown = value if isinstance(value, str) else json_text(value)
         out.write(plain(f"  evidence    {name} {shown}") + "\n")
     for row in answer.copies:
         out.write(card(row) + "\n")
@@ -142,4 +142,8 @@ def card(row: dict[str, Any]) -> str:
 
 def plain(text: str) -> str:
     """Without characters that a terminal would obey: what stands in a message is a stranger's."""
-    return "".join(char if char.isprintable() or char in "\t\n" else f"\\x{ord(char):02x}" for char in text)
+    return "".join(char if char.isprintable() or char in "\t\n" else _escape(ord(char)) for char in text)
+
+
+def _escape(code: int) -> str:
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,6 +12,7 @@ import pyarrow as pa
 from idcore.findings import words
 from idcore.findings.limits import MOST_SUBJECTS
 from idcore.scan.schemas import SCHEMAS
+from idcore.written import json_text
 
 ERROR, WARNING, INFO = "error", "warning", "info"
 SEVERITIES = (ERROR, WARNING, INFO)
@@ -105,7 +105,7 @@ def to_table(findings: Iterable[Finding]) -> pa.Table:
     rows = [
         {
             "code": finding.code, "severity": finding.severity, "subject": finding.subject, "count": finding.count,
-            "evidence": json.dumps(finding.evidence, ensure_ascii=False, default=_plain),
+            "evidence": json_text(finding.evidence, default=_plain),
             "advice": finding.say("advice"), "meaning": finding.say("meaning"), "disproof": finding.say("disproof"),
             "certainty": finding.certainty, "first_sent_at": finding.since, "last_sent_at": finding.until,
         }

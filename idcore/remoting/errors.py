@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from idcore.errors import IdError
+from idcore.written import encodable
 
 _SHOWN = 300
 
@@ -80,7 +81,7 @@ class AnswerError(RemotingError):
     def of(cls, address: str, code: int, remark: str | None) -> AnswerError:
         """What the server at this address said."""
         # the remark is JSON from outside: what is half a character there could not be shown
-        said = " ".join((remark or "no remark").split())[:_SHOWN].encode("utf-8", "replace").decode()
+        said = encodable(" ".join((remark or "no remark").split())[:_SHOWN])
         return cls(
             f"{address} answered code {code}: {said}",
             None,

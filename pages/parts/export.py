@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from idcore.written import encodable, json_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ def csv_rows(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     writer.writerow([guarded(name) for name in header])
     for row in rows:
         writer.writerow(["" if value is None else guarded(value) for value in row])
-    return out.getvalue().encode("utf-8-sig")
+    return encodable(out.getvalue()).encode("utf-8-sig")
 
 
 def csv_frame(frame: pd.DataFrame) -> bytes:
@@ -48,21 +49,21 @@ def csv_dicts(rows: Iterable[Mapping[str, Any]], keys: Sequence[str]) -> bytes:
     """Decoded ids as CSV: the keys of the contract; lists as JSON text."""
 
     def cell(value: Any) -> Any:
-        return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
+        return json_text(value) if isinstance(value, (list, dict)) else value
 
     return csv_rows(keys, ([cell(row[key]) for key in keys] for row in rows))
 
 
 def json_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """Decoded ids as JSON Lines, as the command line prints them."""
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    """Decoded ids or answers as JSON Lines, as the command line prints them."""
+    return "".join(json_text(row) + "\n" for row in rows).encode()
 
 
 def zip_frames(frames: Iterable[tuple[str, pd.DataFrame]], summary: Mapping[str, Any]) -> bytes:
     """All tables of a run as CSV in one zip."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("summary.json", json.dumps(summary, ensure_ascii=False, indent=1, default=str))
+        archive.writestr("summary.json", json_text(summary, indent=1, default=str))
         for name, frame in frames:
             archive.writestr(f"{name}.csv", csv_frame(frame))
     return out.getvalue()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -22,7 +21,7 @@ from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.errors import RemotingError
 from idcore.remoting.profile import AUDIT_LOG, Profile, configured
-from pages.parts import problems, records, scans
+from pages.parts import export, problems, records, scans
 from pages.parts import text_zh_lookup as chinese
 from pages.parts.diagnosis import upper
 from pages.parts.markup import Column, Html, table, tag
@@ -243,5 +242,5 @@ def relation(copy: dict[str, Any], words: Words) -> str:
 
 def takeaway(answers: Answers, words: Words) -> None:
     """The answers as JSON Lines, as the command line prints them."""
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in answers.rows)
-    download(words("lookup.json"), lines.encode(), "lookup.jsonl", key="lookup-json", mime="application/x-ndjson")
+    lines = export.json_lines(answers.rows)
+    download(words("lookup.json"), lines, "lookup.jsonl", key="lookup-json", mime="application/x-ndjson")

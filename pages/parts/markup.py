@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from idcore.written import encodable
+
 
 class Html(str):
     """Text that already is HTML; everything else is escaped."""
@@ -16,12 +18,7 @@ class Html(str):
 
 def esc(value: Any) -> Html:
     """A value as HTML text."""
-    return value if isinstance(value, Html) else Html(escape(sendable(str(value)), quote=True))
-
-
-def sendable(text: str) -> str:
-    """Text without lone surrogates, which JSON from strangers can hold and no page can send: they become marks."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    return value if isinstance(value, Html) else Html(escape(encodable(str(value)), quote=True))
 
 
 def tag(name: str, *children: Any, **attributes: Any) -> Html:
@@ -31,7 +28,7 @@ def tag(name: str, *children: Any, **attributes: Any) -> Html:
         if value is None or value is False:
             continue
         key = key.rstrip("_").replace("_", "-")
-        parts.append(f" {key}" if value is True else f' {key}="{escape(sendable(str(value)), quote=True)}"')
+        parts.append(f" {key}" if value is True else f' {key}="{escape(encodable(str(value)), quote=True)}"')
     inside = "".join(esc(child) for child in children if child is not None)
     return Html(f"<{name}{''.join(parts)}>{inside}</{name}>")
 

@@ -8,12 +8,17 @@ from contextlib import contextmanager
 import streamlit as st
 
 from idcore.errors import IdError
+from idcore.written import encodable
 from pages.parts import text
 from pages.parts.view import view
 
 
 def message(error: BaseException, words: text.Words) -> str:
     """What went wrong, in the reader's language and without a traceback."""
+    return encodable(_said(error, words))
+
+
+def _said(error: BaseException, words: text.Words) -> str:
     if isinstance(error, IdError):
         return words.error(error)
     if isinstance(error, MemoryError):

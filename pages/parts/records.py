@@ -11,6 +11,7 @@ from typing import Any
 from idcore.ids.clock import from_ms
 from idcore.ids.model import OffsetId
 from idcore.message import flags
+from idcore.written import json_text
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.text import Words
 from pages.parts.view import View
@@ -149,7 +150,7 @@ def as_json(text: str) -> str | None:
     if text[:1] not in "{[":
         return None
     try:
-        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
+        return json_text(json.loads(text), indent=2)
     except (ValueError, RecursionError):
         return None
 

@@ -17,6 +17,7 @@ from idcore.message.record import parts
 from idcore.store import Lookup, StoreFolder
 from idcore.store.commitlog import Stored
 from idcore.store.words import REASONS, say
+from idcore.written import encodable
 from pages.parts import proofs, records, roles, scans
 from pages.parts import text_zh_lookup as chinese
 from pages.parts.diagnosis import upper
@@ -179,7 +180,8 @@ def told(evidence: Mapping[str, Any], view: View) -> dict[str, Any]:
 
 def reason(code: str, evidence: Mapping[str, Any], words: Words) -> str:
     """Why a record is not there, or why the index does not lead to it, in the reader's language."""
-    return upper(say(code, evidence, chinese.STORE if words.lang == "zh" else REASONS)) + words("stop")
+    said = say(code, evidence, chinese.STORE if words.lang == "zh" else REASONS)
+    return encodable(upper(said)) + words("stop")
 
 
 def record(store: StoreFolder, stored: Stored, view: View, row: Mapping[str, Any] | None = None) -> None:

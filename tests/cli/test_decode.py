@@ -284,3 +284,15 @@ def test_letters_that_a_terminal_lacks_are_no_traceback() -> None:
     assert done.returncode == 1
     assert rows(done)[0]["text"] == "消息"
     one_line(done)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1", "gbk"])
+def test_json_stays_json_in_every_encoding_of_standard_output(encoding: str) -> None:
+    odd = b"\xff\xc3\xa9\xf0\x9f\x98\x80"  # no UTF-8, then two characters that some encodings lack
+    done = subprocess.run(
+        [sys.executable.encode(), b"-m", b"idcore", b"decode", odd, b"--format", b"json"],
+        cwd=ROOT, capture_output=True, timeout=60, check=False,
+        env={**os.environ, "PYTHONUTF8": "1", "PYTHONIOENCODING": encoding},
+    )  # fmt: skip
+    assert done.returncode == 1 and b"Traceback" not in done.stderr
+    assert json.loads(done.stdout.decode(encoding))["text"] == odd.decode("utf-8", "surrogateescape")

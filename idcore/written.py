@@ -1,0 +1,32 @@
+"""Text on its way out: what cannot be encoded becomes its escape, as JSON writes it. Knows no file and no page.
+
+Names of files that are no UTF-8 and JSON from strangers hold lone surrogates, which no encoding takes.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+from typing import Any
+
+ESCAPES = "idcore.escapes"  # for streams of any encoding: unlike "backslashreplace", what it leaves of JSON is JSON
+
+
+def encodable(text: str) -> str:
+    """The same text; a lone surrogate becomes six characters such as `\\udcff`."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def json_text(value: Any, **options: Any) -> str:
+    """JSON with its letters as they are. It can be encoded, and what reads it gets the same value back."""
+    return encodable(json.dumps(value, ensure_ascii=False, **options))
+
+
+def _escapes(problem: UnicodeError) -> tuple[str, int]:
+    if not isinstance(problem, UnicodeEncodeError):
+        raise problem
+    units = problem.object[problem.start : problem.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True)), problem.end
+
+
+codecs.register_error(ESCAPES, _escapes)
