@@ -47,6 +47,7 @@ def run_store(options: argparse.Namespace) -> int:
     from idcore.message import Host
     from idcore.store.append import BROKER_DEFAULTS, Settings
     from idcore.store.broker import Broker
+    from idcore.store.lines import LINES
     from idcore.store.traffic import Traffic
     from idcore.store.writer import StoreWriter
 
@@ -54,13 +55,14 @@ def run_store(options: argparse.Namespace) -> int:
         raise Usage(f"{options.out} exists and is not an empty folder")
     zone, start = _start(options)
     settings = BROKER_DEFAULTS if options.broker_sizes else Settings()
-    with StoreWriter(options.out, settings, zone) as writer:
+    with StoreWriter(options.out, settings, zone, LINES[options.broker]) as writer:
         broker = Broker(writer, Host(bytes((10, 20, 0, 5)), 10911))
         traffic = Traffic(broker, options.seed, start, zone)
         traffic.play(options.messages)
         broker.write_offsets()
     (options.out / "broker.conf").write_text(settings.broker_conf, encoding="utf-8")
-    _tell(options.out, {"made_by": "make store", **_head(options, start, zone), **traffic.truth()})
+    head = {"made_by": "make store", "broker": options.broker, **_head(options, start, zone)}
+    _tell(options.out, {**head, **traffic.truth()})
     return 0
 
 

@@ -194,6 +194,12 @@ def _make(commands: Any) -> None:
         action="store_true",
         help="files as large as a broker's own defaults (sparse: 1 GiB and 420 MB)",
     )
+    store.add_argument(
+        "--broker",
+        choices=("4.9", "5.3"),
+        default="5.3",
+        help="the line of brokers that writes it; one of 4.9 cuts off what only 5.x can read (default: 5.3)",
+    )
     incident = kinds.add_parser("incident", help="a log with one incident in it, and what has to be found")
     incident.add_argument("name", metavar="NAME", help="a code of the findings (clock_back, restart, ...), or healthy")
     incident.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the log goes")

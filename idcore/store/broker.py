@@ -1,9 +1,8 @@
-"""What a 5.x broker makes of what clients do: send, batch, delay, transaction, send back. Has no clock of its own."""
+"""What a broker makes of what clients do: send, batch, delay, transaction, send back. Has no clock of its own."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 
 from idcore.message import Host, Message, MessageBatch, Record
@@ -18,7 +17,7 @@ from idcore.store.writer import Put, StoreWriter
 
 _RETRY_LEVEL = 3  # a message sent back waits at level 3 first (AbstractSendMessageProcessor.consumerSendMsgBack)
 _CONSUME_MOST = 16
-_READ_CAPACITY, _CLIENT_CAPACITY = 128, 16
+_CLIENT_CAPACITY = 16
 
 
 class Broker:
@@ -26,38 +25,30 @@ class Broker:
 
     def __init__(self, writer: StoreWriter, host: Host, cluster: str = "DefaultCluster") -> None:
         self.writer = writer
+        self.line = writer.line
         self.host = host
         self._cluster = cluster
         self._delivered: dict[int, int] = {}
         self._halves = self._notes = 0
 
-    def _stored(self, properties: Mapping[str, str]) -> str:
-        """Properties in the order in which the broker's HashMap hands them out."""
-        return names.encode({name: properties[name] for name in hash_map_order(properties, _READ_CAPACITY)})
-
     def _record(
-        self, message: Message, topic: str, queue_id: int, born: int, client: Host, properties: Mapping[str, str],
-        sys_flag: int = 0, reconsume_times: int = 0, prepared: int = 0,
-    ) -> Record:  # fmt: skip
+        self, message: Message, topic: str, queue_id: int, born: int, client: Host, properties: str, sys_flag: int = 0
+    ) -> Record:
         return Record.of(
-            topic, message.body or b"", self._stored(properties), queue_id=queue_id, born_timestamp=born,
-            born_host=client, store_host=self.host, flag=message.flag, sys_flag=sys_flag,
-            reconsume_times=reconsume_times, prepared_transaction_offset=prepared,
+            topic, message.body or b"", properties, queue_id=queue_id, born_timestamp=born, born_host=client,
+            store_host=self.host, flag=message.flag, sys_flag=sys_flag,
         )  # fmt: skip
-
-    def _added(self, properties: Mapping[str, str]) -> dict[str, str]:
-        return {**properties, names.REGION: "DefaultRegion", names.CLUSTER: self._cluster, names.TRACE: "true"}
 
     def send(self, message: Message, queue_id: int, born: int, client: Host, now: int, sys_flag: int = 0) -> Put:
         """A message as its producer sent it, packed or not. A delayed one goes to SCHEDULE_TOPIC_XXXX."""
         if message.body is None:
             return Put(PutStatus.MESSAGE_ILLEGAL)
-        properties = self._added(message.properties)
-        topic = message.topic
+        properties = self.line.added(message.properties, self._cluster)
+        topic, text = message.topic, self.line.text_of_sent(properties)
         if message.delay_level > 0 and sys_flag & ROLLBACK in (0, COMMIT):
             topic, queue_id = self._delay(properties, topic, queue_id, message.delay_level)
-        record = self._record(message, topic, queue_id, born, client, properties, sys_flag)
-        return self.writer.put(record, now)
+            text = self.line.text(properties)
+        return self.writer.put(self._record(message, topic, queue_id, born, client, text, sys_flag), now)
 
     def _delay(self, properties: dict[str, str], topic: str, queue_id: int, level: int) -> tuple[str, int]:
         level = min(level, len(self.writer.settings.delay_seconds))
@@ -75,22 +66,23 @@ class Broker:
         level = delayed.queue_id + 1
         self._delivered[level] = max(self._delivered.get(level, 0), delayed.queue_offset + 1)
         record = replace(
-            delayed, topic_bytes=properties[names.REAL_TOPIC].encode(), queue_id=int(properties[names.REAL_QUEUE_ID])
-        )
+            delayed, topic_bytes=properties[names.REAL_TOPIC].encode(), queue_id=int(properties[names.REAL_QUEUE_ID]),
+            properties_bytes=self.line.text(properties).encode(),
+        )  # fmt: skip
         return self.writer.put(replace(record, magic=_version(record)), now)
 
     def send_batch(
         self, batch: MessageBatch, batch_id: str | None, queue_id: int, born: int, client: Host, now: int
     ) -> Put:
-        """One record each. A 5.x client's batch has an id of its own, which the broker appends to every item."""
-        common = "" if batch_id is None else self._stored(self._added({**batch.properties, names.UNIQ_KEY: batch_id}))
+        """One record each; what was added to the batch stands behind the item's own. A 5.x client's has an id, too."""
+        properties = dict(batch.properties) if batch_id is None else {**batch.properties, names.UNIQ_KEY: batch_id}
+        common = self.line.text(self.line.added(properties, self._cluster))
         records = []
         for item in batch.messages:
             own = {name: item.properties[name] for name in hash_map_order(item.properties, _CLIENT_CAPACITY)}
-            text = names.encode(own) if common else names.encode(own, "bare")
             records.append(
                 Record.of(
-                    batch.topic, item.body or b"", text + common, queue_id=queue_id, born_timestamp=born,
+                    batch.topic, item.body or b"", names.encode(own) + common, queue_id=queue_id, born_timestamp=born,
                     born_host=client, store_host=self.host, flag=item.flag,
                 )
             )  # fmt: skip
@@ -100,30 +92,36 @@ class Broker:
 
     def send_half(self, message: Message, group: str, queue_id: int, born: int, client: Host, now: int) -> Put:
         """A half message: sysFlag 0, under RMQ_SYS_TRANS_HALF_TOPIC, so that nobody consumes it."""
-        properties = self._added(message.properties)
-        properties.update(
-            {names.PREPARED: "true", names.PRODUCER_GROUP: group, names.REAL_TOPIC: message.topic,
-             names.REAL_QUEUE_ID: str(queue_id), names.TRANSACTION_ID: message.uniq_id or ""}
-        )  # fmt: skip
-        return self.writer.put(self._record(message, HALF_TOPIC, 0, born, client, properties), now)
+        sent = {**message.properties, names.PREPARED: "true", names.PRODUCER_GROUP: group}
+        properties = self.line.added(sent, self._cluster)
+        properties.update({names.REAL_TOPIC: message.topic, names.REAL_QUEUE_ID: str(queue_id)})
+        if self.line.names_transaction:
+            properties[names.TRANSACTION_ID] = message.uniq_id or ""
+        return self.writer.put(self._record(message, HALF_TOPIC, 0, born, client, self.line.text(properties)), now)
 
     def end_transaction(self, half: Record, commit: bool, now: int) -> tuple[Put | None, Put]:
         """The committed copy, if it is committed, and the note in the op topic that the half message is done with."""
-        done = None
-        if commit:
-            properties = half.properties
-            record = replace(
-                half, topic_bytes=properties[names.REAL_TOPIC].encode(),
-                queue_id=int(properties[names.REAL_QUEUE_ID]), sys_flag=half.sys_flag & ~PREPARED | COMMIT,
-                prepared_transaction_offset=half.physical_offset,
-            )  # fmt: skip
-            done = self.writer.put(record, now)
+        return self.commit(half, now) if commit else None, self.note(half, now, now)
+
+    def commit(self, half: Record, now: int) -> Put:
+        """A half message under its own topic: the record says where the half is."""
+        properties = half.properties
+        record = replace(
+            half, topic_bytes=properties[names.REAL_TOPIC].encode(), queue_id=int(properties[names.REAL_QUEUE_ID]),
+            properties_bytes=self.line.text(properties).encode(), sys_flag=half.sys_flag & ~PREPARED | COMMIT,
+            prepared_transaction_offset=half.physical_offset,
+        )  # fmt: skip
+        return self.writer.put(record, now)
+
+    def note(self, half: Record, born: int, now: int) -> Put:
+        """The broker's own record that a half message is done with."""
         note = Record.of(
-            OP_HALF_TOPIC, f"{half.queue_offset},".encode(), names.encode({names.WAIT: "true", names.TAGS: "d"}),
-            queue_id=0, born_timestamp=now, born_host=self.host, store_host=self.host,
+            OP_HALF_TOPIC, f"{half.queue_offset}{self.line.note_end}".encode(),
+            names.encode({names.WAIT: "true", names.TAGS: "d"}, self.line.dialect), queue_id=0, born_timestamp=born,
+            born_host=self.host, store_host=self.host,
         )  # fmt: skip
         self._halves, self._notes = self._halves + 1, self._notes + 1
-        return done, self.writer.put(note, now)
+        return self.writer.put(note, now)
 
     def write_offsets(self) -> None:
         """How far the schedule and the transaction check have come: a broker that boots on the store goes on there."""
@@ -140,8 +138,9 @@ class Broker:
 
     def send_back(self, record: Record, group: str, now: int, level: int = 0) -> Put:
         """A consumer failed: a copy for %RETRY%group by way of the schedule, or for %DLQ%group after too many."""
-        properties = {**record.properties, names.WAIT: "false"}
+        properties = dict(record.properties)
         properties.setdefault(names.RETRY_TOPIC, record.topic)
+        properties[names.WAIT] = "false"
         properties.setdefault(names.ORIGIN_MESSAGE_ID, str(record.offset_id))
         times = record.reconsume_times + 1
         copy = replace(record, reconsume_times=times, sys_flag=record.sys_flag, prepared_transaction_offset=0,
@@ -153,7 +152,7 @@ class Broker:
             level = level or _RETRY_LEVEL + record.reconsume_times
             topic, queue_id = self._delay(properties, RETRY_PREFIX + group, 0, level)
         copy = replace(
-            copy, topic_bytes=topic.encode(), queue_id=queue_id, properties_bytes=self._stored(properties).encode()
+            copy, topic_bytes=topic.encode(), queue_id=queue_id, properties_bytes=self.line.text(properties).encode()
         )
         return self.writer.put(replace(copy, magic=_version(copy)), now)
 

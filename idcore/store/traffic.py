@@ -14,6 +14,7 @@ from idcore.ids.clock import to_ms
 from idcore.ids.generate import Generator
 from idcore.message import Host, Message, MessageBatch, Record, compress
 from idcore.message.flags import Compression, compression_bits
+from idcore.message.model import RETRY_PREFIX
 from idcore.store.broker import Broker
 from idcore.store.writer import Put
 
@@ -129,6 +130,8 @@ class Traffic:
                 self._later(again, lambda: self._retry(entry, message, (queue_id + 1) % _QUEUES, born, process.host))
             elif act == "consumer_retry":
                 group = _LONG_GROUP if rng.random() < 0.3 else _GROUP
+                if len(f"{RETRY_PREFIX}{group}") > self.broker.line.retry_topic_most:
+                    group = _GROUP
                 times = rng.choice((1, 1, 2))
                 self._later(born + rng.randrange(50, 900), lambda: self._back(entry, put[0], group, times))
 

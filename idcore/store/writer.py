@@ -11,10 +11,11 @@ from pathlib import Path
 from idcore.errors import IdError
 from idcore.message import Record, check_broker_topic, flags
 from idcore.message.model import RETRY_PREFIX
-from idcore.message.validators import PROPERTIES_MOST, RETRY_TOPIC_MOST, TOPIC_MOST
+from idcore.message.validators import PROPERTIES_MOST, TOPIC_MOST
 from idcore.store.append import CommitLogWriter, IndexWriter, QueueWriter, Settings, write_checkpoint
 from idcore.store.folder import StoreFolder
 from idcore.store.index import Header
+from idcore.store.lines import CURRENT, Line
 from idcore.store.status import PutStatus
 
 
@@ -35,8 +36,9 @@ class Put:
 class StoreWriter:
     """Appends to a folder, new or written by this class. `abort` lies there meanwhile, as a running broker has it."""
 
-    def __init__(self, root: Path, settings: Settings | None = None, zone: tzinfo = UTC) -> None:
+    def __init__(self, root: Path, settings: Settings | None = None, zone: tzinfo = UTC, line: Line = CURRENT) -> None:
         self.root = root
+        self.line = line
         self.settings = settings or Settings()
         self._next: dict[tuple[str, int], int] = {}
         self._queues_of: dict[str, int] = {}
@@ -98,7 +100,7 @@ class StoreWriter:
             check_broker_topic(record.topic)
         except IdError:
             return PutStatus.MESSAGE_ILLEGAL
-        most = RETRY_TOPIC_MOST if record.topic.startswith(RETRY_PREFIX) else TOPIC_MOST
+        most = self.line.retry_topic_most if record.topic.startswith(RETRY_PREFIX) else TOPIC_MOST
         if len(record.topic_bytes) > most:
             return PutStatus.MESSAGE_ILLEGAL
         if len(record.properties_bytes) > PROPERTIES_MOST:
@@ -123,8 +125,9 @@ class StoreWriter:
     def _write_topics(self) -> None:
         config = self.root / "config"
         config.mkdir(exist_ok=True)
+        more: dict[str, dict[str, str]] = {"attributes": {}} if self.line.topic_attributes else {}
         table = {
-            topic: {"attributes": {}, "order": False, "perm": 6, "readQueueNums": count,
+            topic: {**more, "order": False, "perm": 6, "readQueueNums": count,
                     "topicFilterType": "SINGLE_TAG", "topicName": topic, "topicSysFlag": 0, "writeQueueNums": count}
             for topic, count in sorted(self._queues_of.items())
         }  # fmt: skip

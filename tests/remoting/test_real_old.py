@@ -16,7 +16,7 @@ from idcore.lookup import Desk, Moment
 from idcore.remoting.acl import Credentials
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.profile import Profile, name_servers
-from tests.java import jars
+from tests.java import agent, jars
 from tests.remoting.asking import texts
 from tests.remoting.boot import HERE, QUIET, free_ports
 
@@ -77,6 +77,7 @@ class Old:
 
     def start(self) -> None:
         """Boots both and sends."""
+        self._agent = [f"-javaagent:{agent.loopback_agent(self._work)}"]
         self._boot("names", "org.apache.rocketmq.namesrv.NamesrvStartup")
         self._boot("broker", "org.apache.rocketmq.broker.BrokerStartup")
         path = f"{jars.folder(jars.OLD_SERVER)}/*"
@@ -105,6 +106,7 @@ class Old:
         out = self._work / f"{name}.out"
         command = [
             *self._java(),
+            *self._agent,
             "-cp",
             f"{jars.folder(jars.OLD_SERVER)}/*",
             main,

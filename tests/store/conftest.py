@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tarfile
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from idcore.store import CommitLog, Stored, StoreFolder
+from tests.java import agent, jars
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 
@@ -36,3 +38,13 @@ def copy(real_root: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def real_records(real_root: Path) -> list[Stored]:
     return [found for found in CommitLog(real_root / "commitlog").walk() if isinstance(found, Stored)]
+
+
+@pytest.fixture(scope="session")
+def loopback_agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    problem = jars.missing_server()
+    if problem and os.environ.get("CI") == "true":
+        pytest.fail(problem)
+    if problem:
+        pytest.skip(problem)
+    return agent.loopback_agent(tmp_path_factory.mktemp("agent"))

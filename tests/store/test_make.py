@@ -169,6 +169,34 @@ def test_puts_that_a_broker_refuses_have_its_names(tmp_path: Path) -> None:
         assert isinstance(store.log.look(store.log.end or 0), Miss)
 
 
+def test_a_store_of_the_older_line_holds_nothing_that_it_cannot_read(tmp_path: Path) -> None:
+    made = ("--messages", "300", "--seed", "5", "--broker", "4.9", "--out", str(tmp_path / "s"))
+    assert make(*made).returncode == 0
+    truth = json.loads((tmp_path / "truth.json").read_text())
+    assert (truth["broker"], truth["messages"]) == ("4.9", 300)
+    with StoreFolder(tmp_path / "s") as store:
+        records = [step.record for step in store.log.walk() if isinstance(step, Stored)]
+        assert len(records) == truth["records"] > 300
+        assert {record.magic for record in records} == {3668123815}
+        assert not any(record.properties_text.endswith("\x02") for record in records)
+        assert {"%RETRY%order_consumer", "RMQ_SYS_TRANS_HALF_TOPIC"} <= set(store.topics)
+    assert make("--messages", "3", "--broker", "4.8", "--out", str(tmp_path / "t")).returncode == 2
+
+
+def test_a_long_retry_topic_is_refused_by_the_older_line(tmp_path: Path) -> None:
+    from idcore.message import Host, Record
+    from idcore.store.lines import LINES
+    from idcore.store.writer import StoreWriter
+
+    host = Host(bytes((10, 0, 0, 1)), 10911)
+    for name, longest in (("4.9", 127), ("5.3", 255)):
+        with StoreWriter(tmp_path / name, line=LINES[name]) as writer:
+            for size, status in ((longest, "PUT_OK"), (longest + 1, "MESSAGE_ILLEGAL")):
+                topic = "%RETRY%".ljust(size, "x")
+                record = Record.of(topic, b"x", "", queue_id=0, born_timestamp=1, born_host=host, store_host=host)
+                assert writer.put(record, 5).status.value == status
+
+
 def test_a_folder_that_holds_something_is_not_written_into(tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
     (tmp_path / "s" / "mine").write_text("x")
