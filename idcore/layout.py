@@ -156,11 +156,6 @@ LAYOUTS: dict[str, Layout] = {
 }
 
 
-def layout_code(name: str) -> int:
-    """The small number a layout has in kernels and fact tables."""
-    return list(LAYOUTS).index(name) + 1
-
-
 def _record(born: int, store: int) -> Layout:
     return Layout(
         f"record_born_v{'4' if born == 4 else '6'}_store_v{'4' if store == 4 else '6'}",

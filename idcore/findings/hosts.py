@@ -27,10 +27,6 @@ _FOREIGN = pa.array([words for code, words in MAKERS.items() if not code.startsw
 _OPEN = pa.array([MAKERS["cpp"]])
 
 
-# Addresses of networks of one's own, which hosts have; 100.64/10 is a carrier's.
-_INSIDE = r"^(10|127|169\.254|172\.(1[6-9]|2\d|3[01])|192\.168|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\."
-
-
 def _each(
     processes: Processes,
     mask: np.ndarray,

@@ -50,11 +50,6 @@ def is_blank(text: str | None) -> bool:
     return text is None or all(char.isspace() and char not in "\u00a0\u2007\u202f\u0085" for char in text)
 
 
-def trims_to_nothing(text: str) -> bool:
-    """String.trim().isEmpty(): nothing but characters up to the space."""
-    return all(char <= " " for char in text)
-
-
 def hash_map_order(names: Iterable[str], capacity: int = 16) -> list[str]:
     """The order in which a HashMap of this first capacity hands out keys that were put in this order."""
     seen = list(dict.fromkeys(names))

@@ -71,14 +71,6 @@ class Message:
         """The same with one property put, whatever its name."""
         return replace(self, properties={**self.properties, name: value})
 
-    def with_user_property(self, name: str, value: str) -> Self:
-        """putUserProperty: refuses the names that the system uses, and blank names and values."""
-        if name in names.RESERVED:
-            raise refuse("property_reserved", "properties", None, name=name)
-        if javatext.trims_to_nothing(name) or javatext.trims_to_nothing(value):
-            raise refuse("property_blank", "properties")
-        return self.with_property(name, value)
-
     def with_uniq_id(self, uniq_id: str) -> Self:
         """setUniqID: only a message that has none yet gets one, so a retry keeps it."""
         return self if names.UNIQ_KEY in self.properties else self.with_property(names.UNIQ_KEY, uniq_id)

@@ -22,21 +22,6 @@ MIN_OFFSET, MAX_OFFSET, INNER_NUM, INNER_BASE = "MIN_OFFSET", "MAX_OFFSET", "INN
 INNER_MULTI_DISPATCH = "INNER_MULTI_DISPATCH"
 KEY_SEPARATOR = " "
 
-# MessageConst.STRING_HASH_SET of 5.3.3: names that an application may not use.
-RESERVED = frozenset(
-    (
-        "TRACE_ON", "MSG_REGION", "KEYS", "TAGS", "WAIT", "DELAY", "RETRY_TOPIC", "REAL_TOPIC", "REAL_QID",
-        "TRAN_MSG", "PGROUP", "MIN_OFFSET", "MAX_OFFSET", "BUYER_ID", "ORIGIN_MESSAGE_ID", "TRANSFER_FLAG",
-        "CORRECTION_FLAG", "MQ2_FLAG", "RECONSUME_TIME", "UNIQ_KEY", "MAX_RECONSUME_TIMES",
-        "CONSUME_START_TIME", "POP_CK", "POP_CK_OFFSET", "1ST_POP_TIME", "TRAN_PREPARED_QUEUE_OFFSET",
-        "DUP_INFO", "EXTEND_UNIQ_INFO", "INSTANCE_ID", "CORRELATION_ID", "REPLY_TO_CLIENT", "TTL",
-        "ARRIVE_TIME", "PUSH_REPLY_TIME", "CLUSTER", "MSG_TYPE", "INNER_MULTI_QUEUE_OFFSET", "TIMER_DELAY_MS",
-        "TIMER_DELAY_SEC", "TIMER_DELIVER_MS", "TIMER_ENQUEUE_MS", "TIMER_DEQUEUE_MS", "TIMER_ROLL_TIMES",
-        "TIMER_OUT_MS", "TIMER_DEL_UNIQKEY", "TIMER_DELAY_LEVEL", "__BORNHOST", "BORN_TIMESTAMP",
-        "DLQ_ORIGIN_TOPIC", "DLQ_ORIGIN_MESSAGE_ID", "__CRC32#",
-    )
-)  # fmt: skip
-
 
 def encode(properties: Mapping[str, str], dialect: Dialect = "current") -> str:
     """messageProperties2String: in the order of the mapping, separators in values as they are."""
@@ -79,8 +64,3 @@ def pieces(text: str) -> list[tuple[str, str | None]]:
 def keys_of(properties: Mapping[str, str]) -> list[str]:
     """The keys that the broker indexes besides UNIQ_KEY: KEYS cut at spaces, without the empty ones."""
     return [key for key in properties.get(KEYS, "").split(KEY_SEPARATOR) if key]
-
-
-def add_missing_separator(text: str) -> str:
-    """Text to which more properties can be appended, whichever generation wrote it."""
-    return text if not text or text.endswith(PROPERTY) else text + PROPERTY

@@ -32,7 +32,7 @@ ERRORS: dict[str, str] = {
     "batch_topic": "The topic of the messages in one batch should be the same",
     "batch_wait": "The waitStoreMsgOK of the messages in one batch should the same",
     "batch_empty": "a batch holds at least one message",
-    # Validators and Message.putUserProperty, in Java's own words
+    # Validators, in Java's own words
     "topic_blank": "The specified topic is blank",
     "topic_length": "The specified topic is longer than topic max length {most}.",
     "topic_characters": "The specified topic[{topic}] contains illegal characters, allowing only ^[%|a-zA-Z0-9_-]+$",
@@ -41,8 +41,6 @@ ERRORS: dict[str, str] = {
     "body_zero": "the message body length is zero",
     "body_over": "the message body size over max value, MAX: {most}",
     "dispatch_path": "INNER_MULTI_DISPATCH {path} can not contains / character",
-    "property_reserved": "The Property<{name}> is used by system, input another please",
-    "property_blank": "The name or value of property can not be null or blank string!",
     "delay_number": "the delay level {value!r} is no number",
 }
 

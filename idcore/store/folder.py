@@ -19,7 +19,6 @@ from idcore.store.queue import ConsumeQueues
 from idcore.store.words import REASONS
 
 _LARGEST_CONFIG = 64 << 20
-_TEMPORARY = {"lock", "abort", "abort.bak", "checkpoint"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,15 +152,6 @@ class IndexFile:
             place = entry.previous
         return found
 
-    def all_entries(self) -> Iterator[Entry]:
-        """Every entry, in the order in which they were written."""
-        if self.slots:
-            for place in range(1, self.entries + 1):
-                entry = self._entry(place, self.slots)
-                if entry is None:
-                    return
-                yield entry
-
 
 class Index:
     """The index files of a store, oldest first."""

@@ -152,14 +152,6 @@ public class Referee {
                     return "refused " + hex(problem.getMessage().getBytes(StandardCharsets.UTF_8));
                 }
             }
-            case "user": {
-                try {
-                    new Message("T", new byte[1]).putUserProperty(text(words[1]), text(words[2]));
-                    return "ok";
-                } catch (RuntimeException problem) {
-                    return "refused " + hex(problem.getMessage().getBytes(StandardCharsets.UTF_8));
-                }
-            }
             default:
                 throw new IllegalArgumentException(words[0]);
         }

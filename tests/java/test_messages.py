@@ -244,15 +244,3 @@ def test_batches_are_refused_in_javas_own_words(referee: Referee) -> None:
             assert answer == ["refused", hexed(batch.problem)]
         else:
             assert answer == ["ok", hexed(batch.topic), str(batch.wait_store_ok).lower()]
-
-
-def test_names_that_an_application_may_not_use(referee: Referee) -> None:
-    if referee.release != "5.3.3":
-        pytest.skip("the list grew with the releases; ours is that of the newest")
-    texts = [*sorted(names.RESERVED), "mine", " ", "", "\t", "\u00a0", "键", "INNER_NUM", "__transactionId__"]
-    cases = [(name, value) for name in texts for value in ("v", "", "  ")]
-    for (name, value), answer in zip(
-        cases, referee.ask([f"user {hexed(name)} {hexed(value)}" for name, value in cases]), strict=True
-    ):
-        found = outcome(Message.of("T", b"x").with_user_property, name, value)
-        assert answer == (["refused", hexed(found.problem)] if isinstance(found, IdError) else ["ok"]), name

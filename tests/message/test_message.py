@@ -126,7 +126,6 @@ def test_the_last_separator_depends_on_the_generation(dialect: Dialect, text: st
     assert names.encode({"a": "b"}, dialect) == text
     assert names.encode({}, dialect) == ""
     assert names.decode(text, dialect) == {"a": "b"}
-    assert names.add_missing_separator(text) == "a\x01b\x02"
 
 
 def test_a_value_with_a_separator_comes_back_as_two_pieces() -> None:
@@ -317,16 +316,6 @@ def test_messages_that_a_producer_refuses_to_send() -> None:
         with pytest.raises(IdError) as caught:
             check_message(message)
         assert (caught.value.code, caught.value.problem) == (code, words)
-
-
-def test_names_the_system_uses_are_refused_as_user_properties() -> None:
-    message = Message.of("T", b"x").with_user_property("mine", "v")
-    assert message.properties["mine"] == "v"
-    for name, value, code in (("KEYS", "v", "property_reserved"), (" ", "v", "property_blank"),
-                              ("a", "\t", "property_blank")):  # fmt: skip
-        with pytest.raises(IdError) as caught:
-            message.with_user_property(name, value)
-        assert caught.value.code == code
 
 
 def test_the_bits_of_sys_flag_in_words() -> None:
