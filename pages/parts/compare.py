@@ -15,6 +15,7 @@ import streamlit as st
 from idcore.errors import IdError
 from idcore.runs import runs_root
 from pages.parts import cache, problems, scans, tables
+from pages.parts.markdown import plain
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.scans import PASTED, Source
 from pages.parts.text import Words
@@ -123,13 +124,8 @@ def box(words: Words) -> None:
 
 def runs(words: Words) -> dict[str, str]:
     """Finished runs that keep their input, each by a label of its own: the box knows its options by them."""
-    titles: dict[str, str] = {}
-    for row in cache.runs(str(runs_root())):
-        if row["state"] == "done" and row["options"].get("sources"):
-            title = scans.title_of(row["title"], row["options"], words, row["summary"])
-            label = f"{title} · {view().minute(row['created'])}"
-            titles[row["name"]] = f"{label} · {row['name']}" if label in titles.values() else label
-    return titles
+    rows = [row for row in cache.runs(str(runs_root())) if row["state"] == "done" and row["options"].get("sources")]
+    return scans.labels(rows, view())
 
 
 def take() -> None:
@@ -255,7 +251,7 @@ def sentence(found: Compared, words: Words) -> str:
 def unread(found: Compared, words: Words) -> None:
     """What could not be read stands beside the figures: its ids would look as if they were missing."""
     if found.problems:
-        names = words("comma").join(found.problems[:5])
+        names = words("comma").join(map(plain, found.problems[:5]))
         st.warning(words("compare.unread", names=names), icon=":material/warning:")
 
 

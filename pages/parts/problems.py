@@ -8,14 +8,14 @@ from contextlib import contextmanager
 import streamlit as st
 
 from idcore.errors import IdError
-from idcore.written import encodable
 from pages.parts import text
+from pages.parts.markdown import plain
 from pages.parts.view import view
 
 
 def message(error: BaseException, words: text.Words) -> str:
-    """What went wrong, in the reader's language and without a traceback."""
-    return encodable(_said(error, words))
+    """What went wrong, for a callout: in the reader's language, without a traceback, with no mark of a stranger."""
+    return plain(_said(error, words))
 
 
 def _said(error: BaseException, words: text.Words) -> str:

@@ -17,7 +17,8 @@ BY = ("wraps", "missing", "rate")
 
 def name(row: Any) -> str:
     """A process in one line."""
-    return f"{row['host']} · {row['pid']} · {row['loader']}"
+    turned = f" · {row['layout']}" if row["layout"] == "uniq_v4_le" else ""  # the same process by either byte order
+    return f"{row['host']} · {row['pid']} · {row['loader']}{turned}"
 
 
 def choose(processes: pd.DataFrame, view: View) -> int:

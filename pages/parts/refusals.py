@@ -13,6 +13,7 @@ from idcore.ids.describe import KEYS, describe, when
 from idcore.ids.identify import Verdict
 from pages.parts import cards
 from pages.parts.intake import Found, Intake
+from pages.parts.markdown import plain
 from pages.parts.text import Words
 from pages.parts.view import View
 from pages.parts.widgets import show
@@ -86,7 +87,7 @@ def reasons_text(reasons: Mapping[str, int], words: Words) -> str:
 def failed(intake: Intake, files: int, words: Words) -> None:
     """Files that could not be read at all, by name and reason."""
     if intake.failed:
-        names = words("comma").join(f"{name} ({words.reason(reason)})" for name, reason in intake.failed[:5])
+        names = words("comma").join(plain(f"{name} ({words.reason(reason)})") for name, reason in intake.failed[:5])
         n = words.count("file", len(intake.failed))
         st.warning(words("run.failed_files", n=n, of=f"{files:,}", names=names), icon=":material/warning:")
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from idcore.runs import Run
 from pages.parts import cache, diagnosis, proofs, scans, triage
+from pages.parts.markdown import code, plain
 from pages.parts.markup import Html, esc, tag
 from pages.parts.text import Words
 from pages.parts.view import View
@@ -55,22 +56,22 @@ def markdown(run: Run, view: View) -> str:
     words = view.words
     rows = _rows(run)
     text = [
-        f"# {scans.title_of(run.title, run.options, words)}",
+        f"# {plain(scans.title_of(run.title, run.options, words))}",
         diagnosis.sentence(cache.frame(run, "findings"), run.summary or {}, words),
     ]
     for row in rows:
         ids = proofs.tokens(diagnosis.evidence_of(row))[:MOST_IDS]
         severity, name = words(f"severity.{row['severity']}"), diagnosis.title(str(row["code"]), words)
         text.append(f"## {severity}: {name}")
-        text.append(" · ".join([f"`{row['subject']}`", *_seen(row, view)]))
-        text.append(diagnosis.upper(diagnosis.say("meaning", row, words)) + words("stop"))
-        text.append(f"{words('findings.do')} {diagnosis.say('advice', row, words)}")
+        text.append(" · ".join([code(str(row["subject"])), *map(plain, _seen(row, view))]))
+        text.append(plain(diagnosis.upper(diagnosis.say("meaning", row, words)) + words("stop")))
+        text.append(plain(f"{words('findings.do')} {diagnosis.say('advice', row, words)}"))
         if ids:
-            text.append("\n".join(f"- `{one}`" for one in ids))
+            text.append("\n".join(f"- {code(one)}" for one in ids))
         if line := proofs.fact_line(diagnosis.evidence_of(row), view):
-            text.append(line)
-        text.append(f"{words('findings.disproof')} {diagnosis.say('disproof', row, words)}")
-    text.append("---\n\n" + "\n".join(f"- {line}" for line in facts(run, view)))
+            text.append(plain(line))
+        text.append(plain(f"{words('findings.disproof')} {diagnosis.say('disproof', row, words)}"))
+    text.append("---\n\n" + "\n".join(f"- {plain(line)}" for line in facts(run, view)))
     return "\n\n".join(text) + "\n"
 
 

@@ -14,6 +14,7 @@ from idcore.errors import IdError
 from idcore.ids.clock import Clock
 from idcore.runs import runs_root
 from pages.parts import cache, cards, intake, problems, scans, watch
+from pages.parts.markdown import plain
 from pages.parts.markup import tag
 from pages.parts.text import Words
 from pages.parts.view import view
@@ -189,7 +190,7 @@ def folder() -> None:
         st.error(words("runs.folder_refused", roots=words("comma").join(map(str, roots))), icon=":material/block:")
         return
     if isinstance(real, Path) and not os.path.exists(real):
-        st.error(words("problem.missing", name=path), icon=":material/block:")
+        st.error(words("problem.missing", name=plain(path)), icon=":material/block:")
         return
     if not scans.ready():
         watch.no_engine(words)

@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -26,6 +27,7 @@ from idcore.scan.uris import is_uri, local_path
 from pages.parts import cache
 from pages.parts.intake import Found
 from pages.parts.text import Words
+from pages.parts.view import View
 
 if TYPE_CHECKING:
     from idcore.spark.background import Job
@@ -96,6 +98,16 @@ def title_of(title: str, options: Mapping[str, Any], words: Words, summary: Mapp
     shown = [words("decode.pasted") if name == PASTED else name for name in names[:3]]
     more = len(names) - len(shown)
     return words("comma").join(shown) + (words("decode.more_files", n=more) if more else "")
+
+
+def labels(rows: Sequence[Mapping[str, Any]], view: View) -> dict[str, str]:
+    """What a chooser calls each run: title and minute, and where runs share these, the end of its name as well."""
+    made = {}
+    for row in rows:
+        title = title_of(row["title"], row["options"], view.words, row["summary"])
+        made[row["name"]] = f"{title} · {view.minute(row['created'])}"
+    often = Counter(made.values())
+    return {name: f"{label} · {name[-6:]}" if often[label] > 1 else label for name, label in made.items()}
 
 
 def engine() -> Status | None:

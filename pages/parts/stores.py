@@ -17,10 +17,10 @@ from idcore.message.record import parts
 from idcore.store import Lookup, StoreFolder
 from idcore.store.commitlog import Stored
 from idcore.store.words import REASONS, say
-from idcore.written import encodable
 from pages.parts import proofs, records, roles, scans
 from pages.parts import text_zh_lookup as chinese
 from pages.parts.diagnosis import upper
+from pages.parts.markdown import plain
 from pages.parts.markup import Column, Html, table, tag
 from pages.parts.text import Words
 from pages.parts.view import View
@@ -66,7 +66,7 @@ def _kept(uploaded: Iterable[Any], words: Words) -> Path | None:
     for file in uploaded:
         name = Path(str(file.name)).name
         if len(name) != _NAME_DIGITS or not name.isascii() or not name.isdigit():
-            st.error(words("store.odd_name", name=name), icon=":material/error:")
+            st.error(words("store.odd_name", name=plain(name)), icon=":material/error:")
             continue
         pieces[name] = file
     if not pieces:
@@ -142,7 +142,7 @@ def answer(store: StoreFolder, asked: str, view: View) -> None:
         missed(str(found.reason), {"id": asked, **found.evidence}, view)
         return
     if found.reason:
-        st.info(reason(found.reason, told(found.evidence, view), words), icon=":material/info:")
+        st.info(plain(reason(found.reason, told(found.evidence, view), words)), icon=":material/info:")
     rows = found.copies
     if len(rows) > 1:
         show_html(records.copies(rows, [""] * len(rows), view))
@@ -155,7 +155,7 @@ def answer(store: StoreFolder, asked: str, view: View) -> None:
 def missed(code: str, evidence: Mapping[str, Any], view: View) -> None:
     """Why it is not there, in a sentence with its figures."""
     words, known = view.words, told(evidence, view)
-    st.warning(reason(code, known, words), icon=":material/search_off:")
+    st.warning(plain(reason(code, known, words)), icon=":material/search_off:")
     rows = [list(pair) for pair in proofs.facts({**known, "id": None}, view)]
     if rows:
         columns = [Column("name", words("lookup.fact")), Column("value", words("record.value"), mono=True)]
@@ -180,8 +180,7 @@ def told(evidence: Mapping[str, Any], view: View) -> dict[str, Any]:
 
 def reason(code: str, evidence: Mapping[str, Any], words: Words) -> str:
     """Why a record is not there, or why the index does not lead to it, in the reader's language."""
-    said = say(code, evidence, chinese.STORE if words.lang == "zh" else REASONS)
-    return encodable(upper(said)) + words("stop")
+    return upper(say(code, evidence, chinese.STORE if words.lang == "zh" else REASONS)) + words("stop")
 
 
 def record(store: StoreFolder, stored: Stored, view: View, row: Mapping[str, Any] | None = None) -> None:

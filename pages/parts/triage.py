@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
@@ -11,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from idcore.runs import Run, runs_root
 from pages.parts import cache, export, problems, runlist, scans, watch
+from pages.parts.markdown import plain
 from pages.parts.markup import tag
 from pages.parts.refusals import reasons_text
 from pages.parts.text import Words
@@ -72,10 +74,10 @@ def line(run: Run, page: str, words: Words) -> None:
         title = scans.title_of(run.title, run.options, words, summary)
         show(tag("div", tag("b", title), *(tag("span", fact) for fact in facts), class_="mq-run"))
         with st.popover(words("run.switch"), type="tertiary", icon=":material/swap_horiz:"):
-            others = [row for row in cache.runs(str(runs_root())) if row["state"] == "done" and row["name"] != run.name]
-            for row in others[:MOST_LISTED]:
-                title = scans.title_of(row["title"], row["options"], words, row["summary"])
-                page_link(page, f"{title} · {view().minute(row['created'])}", run=row["name"])
+            done = [row for row in cache.runs(str(runs_root())) if row["state"] == "done"]
+            others = {name: label for name, label in scans.labels(done, view()).items() if name != run.name}
+            for name, label in islice(others.items(), MOST_LISTED):
+                page_link(page, plain(label), run=name)
             if not others:
                 st.caption(words("run.no_other"))
             page_link("runs", words("run.all"), icon=":material/history:")

@@ -8,6 +8,7 @@ import streamlit as st
 
 from idcore.runs import Run
 from pages.parts import scans
+from pages.parts.markdown import plain
 from pages.parts.markup import tag
 from pages.parts.text import Words
 from pages.parts.view import view
@@ -31,7 +32,9 @@ def scan_state(run: Run | None, again: Callable[[], None] | None = None) -> bool
         st.info(words("scan.cancelled"), icon=":material/cancel:")
         offer(words, again)
     else:
-        st.error(words("scan.failed", reason=words.reason(run.error) or words("scan.gone")), icon=":material/error:")
+        st.error(
+            words("scan.failed", reason=plain(words.reason(run.error)) or words("scan.gone")), icon=":material/error:"
+        )
         offer(words, again)
     return False
 
@@ -96,7 +99,7 @@ def no_engine(words: Words) -> None:
         st.info(words("scan.no_java"), icon=":material/info:")
         st.code(engine.text, language="bash")
     elif engine.state == "failed":
-        st.error(words("scan.spark_failed", reason=words.reason(engine.text)), icon=":material/error:")
+        st.error(words("scan.spark_failed", reason=plain(words.reason(engine.text))), icon=":material/error:")
     elif problem := st.session_state.get("scan_problem"):
         st.error(problem, icon=":material/error:")
     else:

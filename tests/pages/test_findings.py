@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -128,6 +129,17 @@ def test_reports_hold_subjects_ids_advice_and_versions(tmp_path: Path, lang: str
         assert "10.0.0.7 pid 3416 loader 18B4AAC2" in text and PREFIX in text
         assert view.words("findings.do") in text and view.words("report.versions", versions="")[:3] in text
     assert "<svg" in report.html(run, view) and "<script" not in report.html(run, view)
+
+
+def test_a_title_cannot_write_into_the_report(tmp_path: Path) -> None:
+    run = judged(tmp_path, two_at_once())
+    told = json.loads((run.path / "run.json").read_text())
+    told["title"] = "a*b*|<img src=x>`c`\n\n## Nothing is wrong\n.log"
+    (run.path / "run.json").write_text(json.dumps(told))
+    view = View(words("en"), UTC, "UTC", "chosen", "light")
+    head, rest = report.markdown(run, view).split("\n", 1)
+    assert head == "# a\\*b\\*\\|\\<img src=x\\>\\`c\\` \\#\\# Nothing is wrong .log"
+    assert "Nothing is wrong" not in rest and "## Error: Shared fingerprint" in rest
 
 
 def written(run: Run, found: list[findings.Finding]) -> Run:

@@ -26,8 +26,10 @@ from pages.parts import (
     example,
     export,
     intake,
+    markdown,
     marks,
     markup,
+    ranking,
     records,
     refusals,
     roles,
@@ -73,6 +75,31 @@ def test_whatever_stands_in_the_input_is_escaped() -> None:
     made = markup.table([markup.Column("a", evil, wide=True)], [[evil]], evil)
     assert "<img" not in made and made.count("&lt;img") >= 4
     assert 'href="javascript' not in markup.link("x", "decode?ids=A")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("app_2026_11-20.log", "app_2026_11-20.log"),
+        ("10.0.0.7 pid 3416, 9 % of it", "10.0.0.7 pid 3416, 9 % of it"),
+        ("a*b*|c`<d>", "a\\*b\\*\\|c\\`\\<d\\>"),
+        ("_a_ [x](http://e) &amp; a&b", "\\_a\\_ \\[x\\](http://e) \\&amp; a&b"),
+        ("a\n\n# b\r\n    c\u2028d", "a \\# b c d"),
+        ("- a", "\\- a"),
+        ("12. a", "12\\. a"),
+        ("---", "\\---"),
+        ("k\udcff\\", "k\\\\udcff\\\\"),
+    ],
+)
+def test_markdown_says_the_text_and_nothing_else(text: str, said: str) -> None:
+    assert markdown.plain(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("a b", "`a b`"), ("a`b", "``a`b``"), ("`` a", "``` `` a ```"), ("a\nb", "`a b`"), ("", "`  `")]
+)
+def test_code_in_markdown_ends_where_the_text_ends(text: str, said: str) -> None:
+    assert markdown.code(text) == said
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
@@ -336,6 +363,24 @@ def test_a_title_names_what_was_scanned_in_either_language() -> None:
     assert scans.title_of("", many, text.words("zh")).startswith("粘贴的文本、a、b")
     assert scans.title_of("old", {}, text.words("zh")) == "old"
     assert scans.title_of("", {"sources": ["pasted.txt"], "only": UNIQ}, text.words("zh")) == UNIQ
+
+
+def test_choosers_tell_runs_of_one_title_apart() -> None:
+    def row(name: str, minute: int, title: str = "app.log") -> dict[str, object]:
+        return {"name": name, "title": title, "options": {}, "summary": None,
+                "created": datetime(2026, 11, 21, 1, minute, 7, tzinfo=UTC)}  # fmt: skip
+
+    rows = [row("20261121-015507-a1b2c3", 55), row("20261121-015507-0d4e5f", 55), row("20261121-015607-777777", 56)]
+    rows.append(row("20261121-015507-888888", 55, "old.log"))
+    assert list(scans.labels(rows, reader()).values()) == [
+        "app.log · 2026-11-21 09:55 +08:00 · a1b2c3",
+        "app.log · 2026-11-21 09:55 +08:00 · 0d4e5f",
+        "app.log · 2026-11-21 09:56 +08:00",
+        "old.log · 2026-11-21 09:55 +08:00",
+    ]
+    assert ranking.name({"host": "1.1.1.1", "pid": 1, "loader": "0A", "layout": "uniq_v4"}) != ranking.name(
+        {"host": "1.1.1.1", "pid": 1, "loader": "0A", "layout": "uniq_v4_le"}
+    )
 
 
 def test_the_scan_counts_what_was_cut() -> None:

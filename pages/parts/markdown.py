@@ -1,0 +1,25 @@
+"""Text as Markdown that says that text and nothing else, whatever stands in it. Knows no page and makes no HTML."""
+
+from __future__ import annotations
+
+import re
+
+from idcore.written import encodable
+
+# An underscore inside a word is one, so that names of files stay readable where nobody renders them.
+_MARKS = re.compile(r"[\\`*\[\]<>|~#$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|^[-+=](?=[-+=\s]|$)")
+_NUMBER = re.compile(r"^(\d+)([.)])(?=\s|$)")
+
+
+def plain(text: str) -> str:
+    """A text on one line, its marks made harmless; a list or a heading cannot begin with it."""
+    line = " ".join(encodable(text).split())
+    return _NUMBER.sub(r"\1\\\2", _MARKS.sub(r"\\\g<0>", line))
+
+
+def code(text: str) -> str:
+    """A text as code: between more backticks than stand in it."""
+    line = " ".join(encodable(text).split())
+    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    space = " " if line[:1] == "`" or line[-1:] == "`" or not line else ""
+    return f"{fence}{space}{line}{space}{fence}"
