@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import mmap
 from collections.abc import Sequence
 
@@ -9,7 +10,8 @@ from idcore.runs import Run
 
 MOST_BYTES = 256 << 20  # of input that is searched for a line: a fraction of a second each id
 MOST_LINES = 6
-MOST_LENGTH = 400
+BEFORE, AFTER = 400, 800  # bytes of a line in front of its id and in all; where it goes on an ellipsis stands
+_INNER = bytes(range(0x80, 0xC0))  # what no letter of UTF-8 begins with
 
 
 def around(run: Run, ids: Sequence[str]) -> list[str]:
@@ -28,8 +30,18 @@ def around(run: Run, ids: Sequence[str]) -> list[str]:
                 if place < 0:
                     continue
                 wanted.remove(token)
-                start = text.rfind(b"\n", max(0, place - MOST_LENGTH), place) + 1 or max(0, place - MOST_LENGTH)
-                end = text.find(b"\n", place)
-                line = text[start : min(end if end >= 0 else size, start + 2 * MOST_LENGTH)]
-                found.append(f"{path.name[4:]}: {line.decode(errors='replace').strip()}")
+                found.append(f"{path.name[4:]}: {_line(text, place)}")
     return found
+
+
+def _line(text: mmap.mmap, place: int) -> str:
+    """The line around a place, of a long one a stretch; letters that a cut parts in two are left out."""
+    first = max(0, place - BEFORE)
+    start = text.rfind(b"\n", first, place) + 1 or first
+    end = text.find(b"\n", place, start + AFTER)
+    stop = end if end >= 0 else min(len(text), start + AFTER)
+    head = "… " if start and text[start - 1 : start] != b"\n" else ""
+    tail = " …" if end < 0 and stop < len(text) else ""
+    raw = text[start:stop].lstrip(_INNER) if head else text[start:stop]
+    told = codecs.getincrementaldecoder("utf-8")("replace").decode(raw, final=not tail)
+    return f"{head}{told.strip()}{tail}"

@@ -18,7 +18,7 @@ from idcore.ids import incidents
 from idcore.ids.clock import months
 from idcore.runs import Run
 from idcore.scan.local import scan_local
-from pages.parts import diagnosis, proofs, report
+from pages.parts import diagnosis, lines, proofs, report
 from pages.parts.text import TABLES, words
 from pages.parts.view import View
 from tests.pages.conftest import RUN, make_run
@@ -129,6 +129,22 @@ def test_reports_hold_subjects_ids_advice_and_versions(tmp_path: Path, lang: str
         assert "10.0.0.7 pid 3416 loader 18B4AAC2" in text and PREFIX in text
         assert view.words("findings.do") in text and view.words("report.versions", versions="")[:3] in text
     assert "<svg" in report.html(run, view) and "<script" not in report.html(run, view)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("a\nb ", " c\nd", "b ID c"),
+        ("", "", "ID"),
+        ("键" * 200, "值" * 400, "… " + "键" * 133 + "ID" + "值" * 132 + " …"),
+        ("x" * 400, "y" * 398, "x" * 400 + "ID" + "y" * 398),
+        ("a\n" + "x" * 401, "y" * 399 + "\nz", "… " + "x" * 400 + "ID" + "y" * 398 + " …"),
+    ],
+)
+def test_the_line_of_an_id_shows_where_it_was_cut(tmp_path: Path, before: str, after: str, said: str) -> None:
+    run = Run(make_run(tmp_path / "runs"))
+    (run.input_folder / "000-app.log").write_text(f"{before}ID{after}", encoding="utf-8", newline="")
+    assert lines.around(run, ["ID"]) == [f"app.log: {said}"]
 
 
 def test_a_title_cannot_write_into_the_report(tmp_path: Path) -> None:
