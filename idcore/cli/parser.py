@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -105,7 +106,7 @@ def _decode(commands: Any) -> None:
         default="strict",
         help="any: also 32-digit ids whose letters are all lower case",
     )
-    command.set_defaults(run=_run_decode)
+    command.set_defaults(run=_later("decode"))
 
 
 def _scan(commands: Any) -> None:
@@ -151,7 +152,7 @@ def _view(commands: Any) -> None:
     command.add_argument("--to", dest="end", metavar="INSTANT", help="ISO 8601: entries stored up to then")
     command.add_argument("--format", choices=("table", "json"), help="default: table on a terminal, json when piped")
     _add_clock(command)
-    command.set_defaults(run=_run_view)
+    command.set_defaults(run=_later("view"))
 
 
 def _compare(commands: Any) -> None:
@@ -170,7 +171,7 @@ def _compare(commands: Any) -> None:
         default="strict",
         help="any: also 32-digit ids whose letters are all lower case",
     )
-    command.set_defaults(run=_run_compare)
+    command.set_defaults(run=_later("compare"))
 
 
 def _make(commands: Any) -> None:
@@ -208,56 +209,21 @@ def _make(commands: Any) -> None:
         kind.add_argument("--seed", type=_count, default=1, metavar="N", help="the same seed gives the same bytes")
         kind.add_argument("--start", metavar="INSTANT", help="ISO 8601 instant of the first id")
         kind.add_argument("--zone", type=_zone, metavar="ZONE", help="zone of the producers (default: +08:00)")
-    ids.set_defaults(run=_run_make_ids)
-    log.set_defaults(run=_run_make_log)
-    store.set_defaults(run=_run_make_store)
-    incident.set_defaults(run=_run_make_incident)
-
-
-def _run_decode(options: argparse.Namespace) -> int:
-    from idcore.cli.decode import run
-
-    return run(options)
+    ids.set_defaults(run=_later("make", "run_ids"))
+    log.set_defaults(run=_later("make", "run_log"))
+    store.set_defaults(run=_later("make", "run_store"))
+    incident.set_defaults(run=_later("make", "run_incident"))
 
 
 def _run_scan(options: argparse.Namespace) -> int:
-    options.at, options.zone, options.zone_source = read_clock(options)
-    from idcore.cli.scan import run
-
-    return run(options)
+    options.at, options.zone, options.zone_source = read_clock(options)  # before Spark is imported, which takes a while
+    return _later("scan")(options)
 
 
-def _run_view(options: argparse.Namespace) -> int:
-    from idcore.cli.view import run
+def _later(module: str, function: str = "run") -> Callable[[argparse.Namespace], int]:
+    """A command whose module is imported when it runs: the others need not wait for what it needs."""
 
-    return run(options)
+    def run(options: argparse.Namespace) -> int:
+        return int(getattr(import_module(f"idcore.cli.{module}"), function)(options))
 
-
-def _run_compare(options: argparse.Namespace) -> int:
-    from idcore.cli.compare import run
-
-    return run(options)
-
-
-def _run_make_ids(options: argparse.Namespace) -> int:
-    from idcore.cli.make import run_ids
-
-    return run_ids(options)
-
-
-def _run_make_log(options: argparse.Namespace) -> int:
-    from idcore.cli.make import run_log
-
-    return run_log(options)
-
-
-def _run_make_store(options: argparse.Namespace) -> int:
-    from idcore.cli.make import run_store
-
-    return run_store(options)
-
-
-def _run_make_incident(options: argparse.Namespace) -> int:
-    from idcore.cli.make import run_incident
-
-    return run_incident(options)
+    return run

@@ -52,6 +52,17 @@ def axis(palette: Palette, **more: Any) -> dict[str, Any]:
     return {**quiet, **more}
 
 
+def rows_axis(palette: Palette, **more: Any) -> dict[str, Any]:
+    """A y axis of names, the first on top: of hosts, brokers, producers."""
+    names = {"family": MONO, "size": 12, "color": palette.text}
+    return axis(palette, autorange="reversed", showgrid=False, fixedrange=True, tickfont=names, **more)
+
+
+def band(figure: go.Figure, left: Any, right: Any, yref: str = "y domain", **look: Any) -> None:
+    """A stretch of the x axis, from the bottom to the top."""
+    figure.add_shape(type="rect", x0=left, x1=right, y0=0, y1=1, xref="x", yref=yref, **look)
+
+
 # ISO on every scale, in every language: Plotly's own labels are English.
 DATES = [
     {"dtickrange": [None, 1000], "value": "%H:%M:%S.%L\n%Y-%m-%d"},

@@ -15,10 +15,12 @@ from pages.parts.figures import (
     DATES,
     MONO,
     axis,
+    band,
     clock_title,
     local,
     paper,
     ramp,
+    rows_axis,
     series_colour,
     step_minutes,
     tint,
@@ -120,18 +122,8 @@ def _strip(
     figure: go.Figure, strip: pd.DataFrame, left: float, right: float, words: Words, palette: Palette, colour: str
 ) -> None:
     """The files as cells, the darker the more ids; a frame around them all."""
-    figure.add_shape(
-        type="rect",
-        x0=left,
-        x1=right,
-        y0=0,
-        y1=1,
-        xref="x",
-        yref="y domain",
-        layer="below",
-        line={"width": 1, "color": palette.line},
-        fillcolor="rgba(0,0,0,0)",
-    )
+    line = {"width": 1, "color": palette.line}
+    band(figure, left, right, layer="below", line=line, fillcolor="rgba(0,0,0,0)")
     figure.add_heatmap(
         z=[strip["ids"].tolist()],
         x=[*strip["from_gib"].tolist(), right],
@@ -170,18 +162,8 @@ def _cut(figure: go.Figure, left: float, place: float, right: float, label: str,
         return
     inside = place - left > 0.3 * (right - left)
     warning = palette.roles["warning"]
-    figure.add_shape(
-        type="rect",
-        x0=left,
-        x1=place,
-        y0=0,
-        y1=1,
-        xref="x",
-        yref="y domain",
-        layer="above",
-        fillcolor=tint(palette.background, 0.55),
-        line={"color": warning, "width": 1},
-    )
+    line = {"width": 1, "color": warning}
+    band(figure, left, place, layer="above", line=line, fillcolor=tint(palette.background, 0.55))
     figure.add_annotation(
         x=place,
         y=0.5,
@@ -232,17 +214,7 @@ def totals(brokers: pd.DataFrame, words: Words, palette: Palette, *, limit: int 
         textfont={"color": palette.muted, "size": 12},
     )
     figure.update_xaxes(axis(palette, visible=False, rangemode="tozero", fixedrange=True))
-    figure.update_yaxes(
-        axis(
-            palette,
-            autorange="reversed",
-            tickvals=list(range(len(labels))),
-            ticktext=labels,
-            showgrid=False,
-            fixedrange=True,
-            tickfont={"family": MONO, "size": 12, "color": palette.text},
-        )
-    )
+    figure.update_yaxes(rows_axis(palette, tickvals=list(range(len(labels))), ticktext=labels))
     figure.update_layout(dragmode=False)
     return figure
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from pages.parts.figures import MONO, axis, paper
+from pages.parts.figures import axis, paper, rows_axis
 from pages.parts.roles import Palette
 from pages.parts.text import Words
 
@@ -52,18 +52,7 @@ def bars(groups: Sequence[tuple[str, int, int, int]], words: Words, palette: Pal
                 font={"size": 12, "color": palette.muted},
             )
     figure.update_xaxes(axis(palette, visible=False, fixedrange=True, range=[0, longest * 1.4]))
-    figure.update_yaxes(
-        axis(
-            palette,
-            autorange="reversed",
-            tickmode="array",
-            tickvals=places,
-            ticktext=[row[0] for row in shown],
-            showgrid=False,
-            fixedrange=True,
-            tickfont={"family": MONO, "size": 12, "color": palette.text},
-        )
-    )
+    figure.update_yaxes(rows_axis(palette, tickmode="array", tickvals=places, ticktext=[row[0] for row in shown]))
     figure.update_layout(
         barmode="stack",
         dragmode=False,

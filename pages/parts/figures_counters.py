@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from pages.parts.figures import DATES, axis, clock_title, paper, series_colour, tint, wall_clock
+from pages.parts.figures import DATES, axis, band, clock_title, paper, series_colour, tint, wall_clock
 from pages.parts.roles import Palette
 from pages.parts.text import Words
 
@@ -294,18 +294,8 @@ def _gaps(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> 
     warning = palette.roles["warning"]
     bands = sorted(gathered(drawn.gaps, whole * NARROW), key=lambda gap: -gap[2])[:MOST_BANDS]
     for begin, end, _, _ in bands:
-        figure.add_shape(
-            type="rect",
-            x0=begin,
-            x1=end,
-            y0=0,
-            y1=1,
-            yref="paper",
-            xref="x",
-            layer="below",
-            fillcolor=tint(warning, 0.2),
-            line={"color": tint(warning, 0.45), "width": 1},
-        )
+        line = {"width": 1, "color": tint(warning, 0.45)}
+        band(figure, begin, end, "paper", layer="below", line=line, fillcolor=tint(warning, 0.2))
     labelled: list[Any] = []
     for begin, end, ids, count in sorted(gathered(drawn.gaps, whole * LABEL), key=lambda gap: -gap[2]):
         middle = begin + (end - begin) / 2

@@ -8,7 +8,7 @@ from datetime import tzinfo
 import pandas as pd
 import plotly.graph_objects as go
 
-from pages.parts.figures import DATES, MONO, axis, clock_title, paper, step_minutes, tint, wall_clock
+from pages.parts.figures import DATES, axis, clock_title, paper, rows_axis, step_minutes, tint, wall_clock
 from pages.parts.roles import Palette
 from pages.parts.text import Words
 
@@ -81,18 +81,7 @@ def bars(
         unselected={"marker": {"opacity": 0.35}, "textfont": {"color": palette.muted}},
     )
     figure.update_xaxes(axis(palette, visible=False, rangemode="tozero", fixedrange=True))
-    figure.update_yaxes(
-        axis(
-            palette,
-            autorange="reversed",
-            tickmode="array",
-            tickvals=list(range(len(keys))),
-            ticktext=labels,
-            showgrid=False,
-            fixedrange=True,
-            tickfont={"family": MONO, "size": 12, "color": palette.text},
-        )
-    )
+    figure.update_yaxes(rows_axis(palette, tickmode="array", tickvals=list(range(len(keys))), ticktext=labels))
     figure.update_layout(dragmode=False, clickmode="event+select", bargap=0.2)
     return figure
 
@@ -154,15 +143,6 @@ def heat(
             ticktext=[f"{moment:%H:%M}" for moment in clock],
             title_text=day,
         )
-    figure.update_yaxes(
-        axis(
-            palette,
-            autorange="reversed",
-            showgrid=False,
-            fixedrange=True,
-            type="category",
-            tickfont={"family": MONO, "size": 12, "color": palette.text},
-        )
-    )
+    figure.update_yaxes(rows_axis(palette, type="category"))
     figure.update_layout(dragmode=False)
     return figure, step

@@ -10,6 +10,7 @@ import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -207,14 +208,19 @@ def test_help_is_no_error() -> None:
         assert done.stdout.startswith(b"usage:")
 
 
-def test_a_reader_that_goes_away_is_quiet() -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "idcore", "decode", "-"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )  # fmt: skip
-    assert process.stdin
-    assert process.stdout
-    assert process.stderr
+@pytest.fixture
+def reading() -> Iterator[subprocess.Popen[bytes]]:
+    """A decode of standard input that goes on until the test ends it."""
+    command = [sys.executable, "-m", "idcore", "decode", "-"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        yield process
+        process.kill()
+
+
+def test_a_reader_that_goes_away_is_quiet(reading: subprocess.Popen[bytes]) -> None:
+    process = reading
+    assert process.stdin and process.stdout and process.stderr
     process.stdin.write(f"{ID}\n".encode() * 100)
     process.stdin.flush()
     process.stdout.close()
@@ -227,14 +233,9 @@ def test_a_reader_that_goes_away_is_quiet() -> None:
     assert process.stderr.read() == b""
 
 
-def test_ctrl_c_is_quiet() -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "idcore", "decode", "-"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )  # fmt: skip
-    assert process.stdin
-    assert process.stdout
-    assert process.stderr
+def test_ctrl_c_is_quiet(reading: subprocess.Popen[bytes]) -> None:
+    process = reading
+    assert process.stdin and process.stdout and process.stderr
     process.stdin.write(f"{ID}\n".encode() * 20)
     process.stdin.flush()
     process.stdout.read(10)  # it runs

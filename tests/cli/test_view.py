@@ -8,7 +8,6 @@ import json
 import shutil
 import subprocess
 import sys
-import tarfile
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 from idcore.__main__ import main
+from tests.store.unpacked import real_store
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEYS = {"id", "found", "copies", "reason", "evidence", "asked"}
@@ -56,10 +56,7 @@ def rows(done: Done) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("real")
-    with tarfile.open(ROOT / "tests" / "vectors" / "store.tar.gz") as tar:
-        tar.extractall(folder, filter="data")
-    return folder / "store"
+    return real_store(tmp_path_factory.mktemp("real"))
 
 
 def test_a_record_has_every_field_of_the_contract(store: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from idcore.store.words import REASONS
 from pages.parts import lookups, records, text_zh_lookup
 from pages.parts.text import TABLES, words
 from tests.pages.test_pages import press, shown
+from tests.store.unpacked import real_store
 
 Open = Callable[..., AppTest]
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
@@ -27,10 +27,7 @@ SECOND = "CB0071156B7B4E0E2F2A691B8D7D0001"  # the second record of the store, a
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("store")
-    with tarfile.open(VECTORS / "store.tar.gz") as tar:
-        tar.extractall(folder, filter="data")
-    return folder / "store"
+    return real_store(tmp_path_factory.mktemp("store"))
 
 
 @pytest.fixture

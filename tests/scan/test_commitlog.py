@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-import tarfile
 import zlib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +25,7 @@ from idcore.store.broker import Broker
 from idcore.store.traffic import Traffic
 from idcore.store.writer import StoreWriter
 from tests.scan.comparing import same
+from tests.store.unpacked import real_store
 
 MONTHS = month_rows(datetime(2026, 11, 22, tzinfo=UTC), UTC)
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
@@ -38,10 +38,7 @@ def scanned(root: Path, split_size: int = 1 << 30) -> dict[str, pa.Table]:
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("real")
-    with tarfile.open(VECTORS / "store.tar.gz") as tar:
-        tar.extractall(folder, filter="data")
-    return folder / "store"
+    return real_store(tmp_path_factory.mktemp("real"))
 
 
 @pytest.fixture

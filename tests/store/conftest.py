@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,16 +10,14 @@ import pytest
 
 from idcore.store import CommitLog, Stored, StoreFolder
 from tests.java import agent, jars
+from tests.store.unpacked import real_store
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 
 
 @pytest.fixture(scope="session")
 def real_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("real")
-    with tarfile.open(VECTORS / "store.tar.gz") as tar:
-        tar.extractall(folder, filter="data")
-    return folder / "store"
+    return real_store(tmp_path_factory.mktemp("real"))
 
 
 @pytest.fixture
@@ -42,9 +38,5 @@ def real_records(real_root: Path) -> list[Stored]:
 
 @pytest.fixture(scope="session")
 def loopback_agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    problem = jars.missing_server()
-    if problem and os.environ.get("CI") == "true":
-        pytest.fail(problem)
-    if problem:
-        pytest.skip(problem)
+    jars.need_server()
     return agent.loopback_agent(tmp_path_factory.mktemp("agent"))
