@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from idcore import findings
-from idcore.findings import CODES, Finding
+from idcore.findings import CODES, Finding, places
 from idcore.ids.clock import parse_instant
 from idcore.ids.incidents import HEALTHY, Incident, names, variants
 from idcore.scan.inputs import list_files
@@ -58,8 +58,9 @@ def tell(incident: Incident, folder: Path) -> tuple[list[Finding], dict[str, Any
     truth = incident.truth()
     at = parse_instant(truth["at"])
     tables = scan_local([str(path)], month_rows(at, incident.zone))
-    told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    return findings.find(tables, at, incident.zone, told=told), truth, tables
+    files = list_files([str(path)])
+    told = look(files, tables["copies"]["msg_id"].to_pylist())
+    return places.place(findings.find(tables, at, incident.zone, told=told), files), truth, tables
 
 
 def logs(seeds: int, only: str | None = None) -> Iterator[Incident]:

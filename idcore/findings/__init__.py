@@ -61,7 +61,7 @@ def _of_processes(
     found += hosts.missing(processes, clock_back)
     found += hosts.wraps(processes)
     found += hosts.foreign(processes)
-    found += hosts.impossible(processes, clock_back)
+    found += hosts.impossible(processes, clock_back, at)
     found += hosts.expired(processes, at, zone)
     if usual is not None:
         found += hosts.zones(processes, *usual)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -57,10 +58,14 @@ def _clock_back(
     if fell:
         widest = max(fell, key=lambda step: step.back_ms)
         points = [point for step in fell[: limits.MOST_IDS // 2] for point in (step.before, step.after)]
+        when |= processes.between(step.before for step in fell)
+        if processes.elapsed[widest.after] == 0:  # clients from 4.9.3 on write 0 for all that lies before the month
+            evidence["variant"] = "held"
         evidence |= {"back_seconds": widest.back_ms / 1000, "back_ms": [step.back_ms for step in fell]}
         count = len(fell)
     elif before is not None:
         points, count = before.tolist(), len(before)
+        when |= processes.between(points)
         earliest = int(processes.elapsed[before].min())
         evidence |= {"variant": "before_month", "back_seconds": -earliest / 1000}
     else:
@@ -81,6 +86,7 @@ def _shared(processes: Processes, at: int) -> Finding:
     middle = turns[max(0, len(turns) // 2 - 2) :][:4] if len(turns) else np.zeros(0, np.int64)
     points = sorted({int(start + place + side) for place in middle for side in (0, 1)})
     ids = processes.ids(at, points) or processes.ends(at)
+    when |= _together(processes, mine)
     evidence = {
         **key, "tracks": tracks, "chains": int(processes["chains"][at]), "ids": ids,
         "sent_at": processes.moments(points[: limits.MOST_IDS]),
@@ -90,6 +96,21 @@ def _shared(processes: Processes, at: int) -> Finding:
     # Without its points nothing tells two processes from one clock that was set back.
     certainty = "certain" if len(track) else "likely"
     return Finding("shared_fingerprint", subject, tracks, evidence, certainty, **when)
+
+
+def _together(processes: Processes, mine: slice) -> dict[str, datetime]:
+    """From when to when two chains were alive at once."""
+    chain = processes.columns["chain"][mine]
+    if not len(chain):
+        return {}
+    ends = [np.flatnonzero(chain == number)[[0, -1]] + mine.start for number in np.unique(chain)]
+    rows = [(int(row), begins) for pair in ends for row, begins in zip(pair, (True, False), strict=True)]
+    alive, both = 0, []
+    for row, begins in sorted(rows, key=lambda one: (int(processes.time[one[0]]), not one[1])):
+        alive += 1 if begins else -1
+        if alive == (2 if begins else 1):
+            both.append(row)
+    return processes.between([both[0], both[-1]]) if both else {}
 
 
 def _restart(processes: Processes, at: int, count: int) -> Finding:
@@ -105,5 +126,9 @@ def _restart(processes: Processes, at: int, count: int) -> Finding:
         int(point) for k in range(1, min(len(order), limits.MOST_IDS // 2 + 1)) for point in (last[k - 1], first[k])
     ]
     ids = processes.ids(at, points) or processes.ends(at)
+    when |= processes.between(first[1:].tolist())
+    silent = [int(processes.time[first[k]] - processes.time[last[k - 1]]) for k in range(1, len(order))]
     evidence = {**key, "ids": ids, "sent_at": processes.moments(points)}
+    if silent:
+        evidence["silent_seconds"] = max(silent) / 1000
     return Finding("restart", subject, count, evidence, **when)

@@ -7,6 +7,7 @@ them, only what the offsets alone prove is said.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -23,12 +24,24 @@ from idcore.ids.model import OffsetId, UniqId
 from idcore.scan.lines import Named, Record, Told
 
 # Topics into which a broker or a consumer puts copies of a message.
-_COPY_TOPICS = ("%RETRY%", "%DLQ%", "SCHEDULE_TOPIC", "rmq_sys_", "RMQ_SYS_", "TRANS_CHECK")
+_RETRY = "%RETRY%"
+_COPY_TOPICS = (_RETRY, "%DLQ%", "SCHEDULE_TOPIC", "rmq_sys_", "RMQ_SYS_", "TRANS_CHECK")
+
+
+# Why a copy was made, what tells more first; and by the topic into which it went, where the record bears no mark.
+_AGAIN_BY = ("transaction", "retry", "delay", "")
+_AGAIN_TOPICS = {"RMQ_SYS_TRANS": "transaction", _RETRY: "retry", "%DLQ%": "retry", "SCHEDULE_TOPIC": "delay"}
+
+
+def _again(record: Record) -> str:
+    """Why a broker or a consumer made a record from another one; "" for one that it did not, as far as told."""
+    by_topic = (why for start, why in _AGAIN_TOPICS.items() if str(record.topic).startswith(start))
+    return record.again or next(by_topic, "")
 
 
 def _is_original(record: Record) -> bool:
     """Whether a record is what a producer sent: in a normal topic, without the marks of a copy."""
-    return bool(record.topic) and not record.made_again and not str(record.topic).startswith(_COPY_TOPICS)
+    return bool(record.topic) and not record.again and not str(record.topic).startswith(_COPY_TOPICS)
 
 
 def _differs(records: Sequence[Record]) -> list[str]:
@@ -43,6 +56,24 @@ def _differs(records: Sequence[Record]) -> list[str]:
         if len({getattr(record, name) for record in records} - {None}) > 1:
             found.append(word)
     return found
+
+
+def _why(records: Sequence[Record]) -> dict[str, Any]:
+    """What gave one id to these messages, as a variant of the words with its figures; nothing where that is open."""
+    born = [record.born for record in records if record.born is not None]
+    apart = max(born) - min(born) if born else 0
+    hosts = sorted({record.born_host for record in records if record.born_host})
+    topics = sorted({record.topic for record in records if record.topic})
+    bodies = {(record.crc, record.key) for record in records}
+    if apart >= limits.MONTH_APART_MS:
+        return {"variant": "another_month", "apart_days": apart / 86_400_000}
+    if len(hosts) > 1:
+        return {"variant": "hosts", "hosts": ", ".join(hosts)}
+    if len(topics) > 1:
+        return {"variant": "topics", "topics": ", ".join(topics)}
+    if apart > limits.BORN_SLACK_MS and len(bodies) == 1 and None not in next(iter(bodies)):
+        return {"variant": "sent_again", "apart_seconds": apart / 1000}
+    return {}
 
 
 def _is_batch(records: Mapping[str, Record]) -> bool:
@@ -80,12 +111,48 @@ def _subject(msg_id: str) -> tuple[str, dict[str, Any]]:
     return name_of(key), key
 
 
+class _Stored:
+    """Messages of one process that brokers or consumers stored again: how many, why, the first of them."""
+
+    def __init__(self, process: dict[str, Any]) -> None:
+        self.evidence: dict[str, Any] = {"process": process, "ids": [], "offset_msg_ids": []}
+        self.count = 0
+        self.why: Counter[str] = Counter()
+        self.groups: set[str] = set()
+        self.born: list[int] = []
+
+    def add(self, msg_id: str, offsets: list[str], records: Mapping[str, Record]) -> None:
+        """One more of them, with what its lines tell."""
+        self.count += 1
+        why = {_again(record) for record in records.values()} - {""}
+        originals = {text: record for text, record in records.items() if _is_original(record)}
+        self.why["batch" if _is_batch(originals) else min(why, default="", key=_AGAIN_BY.index)] += 1
+        topics = [record.topic for record in records.values() if record.topic]
+        self.groups |= {topic.removeprefix(_RETRY) for topic in topics if topic.startswith(_RETRY)}
+        self.born += [record.born for record in records.values() if record.born is not None]
+        if len(self.evidence["ids"]) < limits.MOST_IDS:
+            self.evidence["ids"].append(msg_id)
+            self.evidence["offset_msg_ids"].append(offsets[: limits.MOST_IDS])
+
+    def finding(self, name: str) -> Finding:
+        """The finding about this process."""
+        evidence = self.evidence
+        if len(self.why) == 1 and (why := next(iter(self.why))):
+            evidence["variant"] = why
+        elif any(self.why):
+            evidence["kinds"] = {kind or "untold": count for kind, count in sorted(self.why.items())}
+        if self.groups:
+            evidence["group"] = ", ".join(sorted(self.groups)[: limits.MOST_IDS])
+        born = [from_ms(at) for at in (min(self.born), max(self.born))] if self.born else [None, None]
+        return Finding("stored_copies", name, self.count, evidence, since=born[0], until=born[1])
+
+
 def judge(copies: pa.Table | None, moved: Sequence[Finding], told: Told | None = None) -> Iterator[Finding]:
     """collision, duplicate_send and stored_copies. `moved`: brokers that are one under several addresses."""
     if copies is None:
         return
     same = {frozenset((finding.subject, finding.evidence["from_address"])) for finding in moved}
-    stored: dict[str, dict[str, Any]] = {}
+    stored: dict[str, _Stored] = {}
     left = copies.num_rows - limits.MOST_COPIES
     if left > 0:
         yield rest("stored_copies", left, left)
@@ -93,19 +160,15 @@ def judge(copies: pa.Table | None, moved: Sequence[Finding], told: Told | None =
         for row in batch.to_pylist():
             offsets = row["offset_msg_ids"].split(",")
             records = {} if told is None else told.records.get(row["msg_id"], {})
-            found = _one(row["msg_id"], offsets, {text: records[text] for text in offsets if text in records}, same)
+            records = {text: records[text] for text in offsets if text in records}
+            found = _one(row["msg_id"], offsets, records, same)
             if found is not None:
                 yield found
                 continue
             name, key = _subject(row["msg_id"])
-            mine = stored.setdefault(name, {"process": key, "count": 0, "ids": [], "offset_msg_ids": []})
-            mine["count"] += 1
-            if len(mine["ids"]) < limits.MOST_IDS:
-                mine["ids"].append(row["msg_id"])
-                mine["offset_msg_ids"].append(offsets[: limits.MOST_IDS])
+            stored.setdefault(name, _Stored(key)).add(row["msg_id"], offsets, records)
     for name, mine in stored.items():
-        count = mine.pop("count")
-        yield Finding("stored_copies", name, count, mine)
+        yield mine.finding(name)
 
 
 def _one(msg_id: str, offsets: list[str], records: dict[str, Record], same: set[frozenset[str]]) -> Finding | None:
@@ -124,9 +187,12 @@ def _one(msg_id: str, offsets: list[str], records: dict[str, Record], same: set[
         return None
     differing = _differs(list(originals.values()))
     if differing:
-        evidence |= {"messages": len(originals), "differs": ", ".join(differing)}
+        evidence |= {"messages": len(originals), "differs": ", ".join(differing), **_why(list(originals.values()))}
         return Finding("collision", msg_id, len(offsets), evidence, **when)
     addresses = _addresses(offsets)
+    kept = [record.stored for record in originals.values() if record.stored is not None]
+    if len(kept) > 1:
+        evidence["apart_seconds"] = (max(kept) - min(kept)) / 1000
     if len(addresses) > 1 and not (len(addresses) == 2 and frozenset(addresses) in same):
         evidence["addresses"] = ", ".join(addresses)
         return Finding("duplicate_send", msg_id, len(offsets), evidence, "likely", **when)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -151,10 +152,19 @@ class Processes:
         ends = [id_text(row, row[f"{end}_elapsed_ms"], row[f"{end}_counter"]) for end in ("first", "last")]
         return list(dict.fromkeys(ends))
 
-    def moments(self, points: Iterable[int]) -> list[str | None]:
+    def times(self, points: Iterable[int]) -> list[datetime | None]:
         """When the ids of some rows were made."""
-        times = [self.counters["sent_at"][int(point)].as_py() for point in points]
-        return [None if time is None else time.isoformat(timespec="milliseconds") for time in times]
+        return [self.counters["sent_at"][int(point)].as_py() for point in points]
+
+    def moments(self, points: Iterable[int]) -> list[str | None]:
+        """The same as text."""
+        return [None if time is None else time.isoformat(timespec="milliseconds") for time in self.times(points)]
+
+    def between(self, points: Iterable[int]) -> dict[str, datetime]:
+        """From when to when some rows were made; nothing where not all are dated."""
+        times = self.times(points)
+        dated = [time for time in times if time is not None]
+        return {"since": min(dated), "until": max(dated)} if dated and len(dated) == len(times) else {}
 
 
 def name_of(row: Mapping[str, Any]) -> str:

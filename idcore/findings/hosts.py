@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from idcore.findings import limits
 from idcore.findings.evidence import Processes, numbers, text_mask
 from idcore.findings.model import INFO, Finding, rest
+from idcore.ids import clock as clocks
 from idcore.ids import rules, seeds
 from idcore.ids.makers import KNOWN_CONSTANTS, MAKERS
 from idcore.ids.model import host_bytes
@@ -51,10 +52,15 @@ def _each(
 def _finding(processes: Processes, at: int, code: str, count: int | None = None, **more: Any) -> Finding:
     subject, key, when = processes.describe(at)
     options = {name: more.pop(name) for name in ("certainty", "lighter") if name in more}
+    when |= more.pop("when", {})
     evidence = {**more, **key, "ids": more.get("ids") or processes.ends(at)}
     return Finding(
         code, subject, int(processes["ids"][at]) if count is None else int(count), evidence, **when, **options
     )
+
+
+def _instant(milliseconds: int) -> str:
+    return clocks.from_ms(milliseconds).isoformat(timespec="milliseconds")
 
 
 def java(processes: Processes) -> np.ndarray:
@@ -90,6 +96,7 @@ def addresses(processes: Processes) -> Iterator[Finding]:
     host, pid = processes.table["host"], processes["pid"]
     gateway = text_mask(pc.equal(host, limits.DOCKER_GATEWAY))
     inside = text_mask(pc.starts_with(host, limits.DOCKER_BRIDGE)) & (pid < limits.CONTAINER_PIDS)
+    named = text_mask(pc.equal(host, limits.OWN_NAME))
     wide = pc.match_substring_regex(host, "^fe[89ab][0-9a-f]:")
     masks = {
         "pid_erased": java(processes) & (pid == 0),
@@ -99,8 +106,12 @@ def addresses(processes: Processes) -> Iterator[Finding]:
     }
 
     def make(at: int) -> Finding:
-        variant: dict[str, Any] = {"variant": "gateway"} if code == "container_host" and gateway[at] else {}
-        return _finding(processes, at, code, **variant)
+        kind = {
+            "container_host": "gateway" if gateway[at] else None,
+            "loopback_host": "own_name" if named[at] else None,
+        }.get(code)
+        more: dict[str, Any] = {"variant": kind} if kind else {}
+        return _finding(processes, at, code, **more)
 
     for code, mask in masks.items():
         yield from _each(processes, mask, code, make)
@@ -144,7 +155,9 @@ def fake_hosts(processes: Processes, zone_known: bool) -> Iterator[Finding]:
         place = place_of[at]
         if exact[place] or likely[place]:
             certainty = "certain" if exact[place] and odd[place] else "likely"
-            return _finding(processes, at, "fake_host", certainty=certainty)
+            # A wrong zone moves the first id, not this moment: the address holds milliseconds since 1970.
+            started = int(first_ms[place] + limits.WIDEST_ZONE_MS - shifted[place])
+            return _finding(processes, at, "fake_host", certainty=certainty, started_at=_instant(started))
         hours = float(age[place]) / 3_600_000
         return _finding(processes, at, "fake_host", variant="odd", age_hours=hours, certainty="possible")
 
@@ -161,20 +174,25 @@ def missing(processes: Processes, clock_back: np.ndarray) -> Iterator[Finding]:
     sample = wanted & (lost > limits.SAMPLE_SHARE * produced)
 
     def make(at: int) -> Finding:
-        variant = "sample" if sample[at] else None if certain[at] else "uncertain"
         before = processes.columns["missing_before"]
         mine = processes.points(at)
-        widest = mine.start + np.argsort(-before[mine], kind="stable")[:5]
-        gaps = [int(gap) for gap in widest if before[gap] > 0]
+        wide = mine.start + np.flatnonzero(before[mine] > 0)
+        gaps = wide[np.argsort(-before[wide], kind="stable")][: limits.MOST_GAPS].tolist()
+        variant = "sample" if sample[at] else None if certain[at] else "uncertain"
+        if variant is None and processes.whole[at]:  # of a part of the points nobody knows how many gaps there are
+            variant = "one_gap" if len(wide) == 1 else "gaps"
         places = [
             {"before": identifier, "missing": int(before[gap])}
             for gap, identifier in zip(gaps, processes.ids(at, gaps), strict=True)
         ]
         more: dict[str, Any] = {"variant": variant} if variant else {}
+        if variant in ("one_gap", "gaps"):
+            more |= {"in_gaps": len(wide), "widest": int(before[wide].max())}
         return _finding(
             processes, at, "missing_ids", int(lost[at]), produced=int(produced[at]),
             share=float(lost[at] / produced[at]), distinct=int(distinct[at]), gaps=places,
-            ids=[gap["before"] for gap in places], lighter=INFO if sample[at] else None, **more,
+            ids=[gap["before"] for gap in places], sent_at=processes.moments(gaps),
+            when={} if sample[at] else processes.between(wide.tolist()), lighter=INFO if sample[at] else None, **more,
         )  # fmt: skip
 
     yield from _each(processes, wanted & ~sample, "missing_ids", make, lost)
@@ -195,7 +213,7 @@ def wraps(processes: Processes) -> Iterator[Finding]:
         more = {} if certain[at] else {"variant": "uncertain"}
         return _finding(
             processes, at, "counter_wrap", int(count[at]), ids=processes.ids(at, points),
-            sent_at=processes.moments(points), **more,
+            sent_at=processes.moments(points), when=processes.between(points), **more,
         )  # fmt: skip
 
     yield from _each(processes, (count > 0) & countable(processes), "counter_wrap", make, count)
@@ -205,10 +223,13 @@ def foreign(processes: Processes) -> Iterator[Finding]:
     """foreign_maker: what is settled by constants, and C++ processes by the seed of their rand()."""
     table = processes.table
     settled = text_mask(pc.is_in(table["maker"], value_set=_FOREIGN)) | little_endian(processes)
+    timed = dated(processes)
 
     def settle(at: int) -> Finding:
         words = processes.row(at)["maker"]
-        return _finding(processes, at, "foreign_maker", maker=words, maker_code=_CODES.get(words, ""))
+        code = _CODES.get(words, "")
+        when = {} if timed[at] else {"since": None, "until": None}
+        return _finding(processes, at, "foreign_maker", variant=code, maker=words, maker_code=code, when=when)
 
     yield from _each(processes, settled, "foreign_maker", settle)
     strange = text_mask(pc.equal(table["maker"], MAKERS["unknown"])) & ~settled
@@ -231,15 +252,33 @@ def foreign(processes: Processes) -> Iterator[Finding]:
     for place, started in seeds.starts_of(loaders, first - limits.SEED_DAYS * 86_400, first + 86_400).items():
         yield _finding(
             processes, int(which[place]), "foreign_maker", variant="seed", certainty="likely",
-            maker=MAKERS["cpp"], maker_code="cpp", started_at=seeds.instant(started),
+            maker=MAKERS["cpp_seed"], maker_code="cpp_seed", started_at=seeds.instant(started),
         )  # fmt: skip
 
 
-def impossible(processes: Processes, explained: np.ndarray) -> Iterator[Finding]:
-    """elapsed_impossible: more than a month, where no clock that was set back `explained` it (a mask of processes)."""
+def impossible(processes: Processes, explained: np.ndarray, at: datetime) -> Iterator[Finding]:
+    """elapsed_impossible: more than a month, where no clock that was set back `explained` it (a mask of processes).
+
+    `at` is now: what is read as the low 32 bits of the clock (the ErQing .NET client) is dated before it.
+    """
+    now, official = int(at.timestamp() * 1000), java(processes)
+    distinct = processes["distinct"]
     early = np.where(little_endian(processes), limits.DAY_MS, 0)
     last, possible = processes["last_elapsed_ms"], processes["last_possible_elapsed_ms"]
     raw = numbers(processes.counters, "elapsed_ms")
+
+    def low_bits(value: int) -> str:
+        return _instant(now - (now - value) % rules.ELAPSED_WRAP)
+
+    def kind(at: int, wrong: np.ndarray, elapsed: np.ndarray) -> dict[str, Any]:
+        """What wrote it, as a variant of the words, where more than the number tells."""
+        if distinct[at] == 1:
+            return {"variant": "one_text"}
+        counter = processes.columns["counter"][processes.points(at)][np.argsort(elapsed, kind="stable")]
+        if official[at] or not wrong.all() or (np.diff(counter) < 0).any():
+            return {"variant": "java"} if official[at] else {}
+        first, last = low_bits(int(elapsed.min())), low_bits(int(elapsed.max()))
+        return {"variant": "clock", "first_at": first, "last_at": last} if first <= last else {}
 
     def make(at: int) -> Finding | None:
         mine = processes.points(at)
@@ -252,7 +291,9 @@ def impossible(processes: Processes, explained: np.ndarray) -> Iterator[Finding]
             return None
         every = possible[at] < 0
         count = int(processes["ids"][at]) if every else max(1, len(points))
-        more = {} if every or processes.whole[at] else {"at_least": True}
+        more: dict[str, Any] = {} if every or processes.whole[at] else {"at_least": True}
+        if len(elapsed):
+            more |= kind(at, wrong, elapsed)
         return _finding(
             processes, at, "elapsed_impossible", count, ids=processes.ids(at, points),
             elapsed_ms=[int(value) for value in elapsed[wrong][: limits.MOST_IDS]], **more,

@@ -11,6 +11,12 @@ from idcore.ids import rules
 MOST_SUBJECTS = 200
 # Ids that one finding shows as proof.
 MOST_IDS = 10
+# Ids are looked for in inputs up to so many bytes, and as many ids as keep bytes times ids below this: a tenth of a
+# second to a second, at 0.2 to 4 GB a second and id.
+MOST_PLACED, MOST_SEARCHED = 64 << 20, 256 << 20
+MOST_BORN_HOSTS = 5
+# Gaps of a counter that are named, the widest first.
+MOST_GAPS = 5
 # So many processes with several chains are looked at point by point (1,500 each), the largest first; of a run that is
 # too large for the driver, so many of a piece.
 MOST_EXAMINED = 2_000
@@ -46,6 +52,8 @@ BEFORE_MONTH_IDS = 2
 DOCKER_BRIDGE = "172.17."
 DOCKER_GATEWAY = "172.17.0.1"
 CONTAINER_PIDS = 20
+# What Debian and its children write into /etc/hosts for the host's own name.
+OWN_NAME = "127.0.1.1"
 
 # A fake address of the Java client is the low 32 bits of the time in ms at which its class was loaded, moments before
 # the first id. Within a minute, a public address hits that by chance once in 71,000 (a minute of 49.7 days).
@@ -86,6 +94,8 @@ DAY_MS = 86_400_000
 BORN_SLACK_MS = 1_000
 # So many ids with copies are looked at one by one (some 30 us each); the rest is counted as stored copies.
 MOST_COPIES = 50_000
+# Copies born so long apart lie in different months, whose ids repeat: an id holds its place in the month only.
+MONTH_APART_MS = 20 * 86_400_000
 # The records of one batch are stored by one append: in the same millisecond, or across the next.
 BATCH_MS = 10
 

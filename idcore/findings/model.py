@@ -71,7 +71,9 @@ class Finding:
 
 
 def _rank(finding: Finding) -> tuple[int, int, int, str]:
-    return SEVERITIES.index(finding.severity), list(CODES).index(finding.code), -finding.count, finding.subject
+    # How MessageExt prints itself is no event of this input: it stands below all that is.
+    order = len(CODES) if finding.evidence.get("variant") == "message_ext" else list(CODES).index(finding.code)
+    return SEVERITIES.index(finding.severity), order, -finding.count, finding.subject
 
 
 def rest(code: str, subjects: int, count: int, lighter: str | None = None) -> Finding:

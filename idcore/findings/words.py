@@ -6,14 +6,25 @@ Keys are a code, or a code and its variant; values are the figures of the findin
 from __future__ import annotations
 
 from collections.abc import Mapping
+from string import Formatter
 from typing import Any
 
 MEANINGS: dict[str, str] = {
     "more": "{more:,} more findings of the same kind, {count:,} in all; the largest are listed one by one",
     "collision": "{subject} is the id of different messages: its {messages} records differ in {differs}",
+    "collision.another_month": "{subject} was made twice, {apart_days:,.1f} days apart, for {messages} different "
+    "messages: an id holds its time in the month but no month, so a process with the same address and pid repeats it",
+    "collision.hosts": "{subject} was made on different hosts ({hosts}) for {messages} different messages: processes "
+    "there have one fingerprint and count alike",
+    "collision.topics": "{subject} stands on {messages} messages of one moment in different topics ({topics}): a "
+    "program that sends a message on with its old properties sends its id too",
+    "collision.sent_again": "{subject} was sent as {messages} messages with one key and body, {apart_seconds:,.1f} s "
+    "apart: an application sent one Message object again, and the client keeps the id it has",
     "shared_fingerprint": "at least {tracks} processes alive at once make ids as {subject}: their counters run side by "
-    "side, and the same id can be made twice",
+    "side, and one id can be made twice",
     "clock_back": "the clock of {subject} was set back by {back_seconds:,.3f} s: its counter went on as the time fell",
+    "clock_back.held": "the clock of {subject} was set back by {back_seconds:,.3f} s or more, to before the start of "
+    "the month: its counter went on while its time stayed 0",
     "clock_back.before_month": "the clock of {subject} was set back across the start of the month: {count:,} id{s} "
     "with a time before it",
     "clock_back.zero": "the clock of {subject} stood before the start of the month: {count:,} ids with the time 0",
@@ -22,13 +33,17 @@ MEANINGS: dict[str, str] = {
     "duplicate_send.same_broker": "{subject} was sent more than once: {count:,} copies under one id in topic {topic}, "
     "none of them a retry or a delay of the broker",
     "missing_ids": "{count:,} of {produced:,} ids that {subject} made are not in this input ({share:.2%})",
+    "missing_ids.one_gap": "{count:,} id{s} in a row that {subject} made {are} not in this input ({share:.2%} of "
+    "{produced:,})",
+    "missing_ids.gaps": "{count:,} of {produced:,} ids that {subject} made are not in this input ({share:.2%}): "
+    "{in_gaps:,} gaps of up to {widest:,}",
     "missing_ids.sample": "the input holds {distinct:,} of about {produced:,} ids that {subject} made: it is a sample, "
     "or other logs hold the rest",
     "missing_ids.uncertain": "{count:,} ids of {subject} are missing, and maybe some multiples of 65,536 more: between "
     "two neighbours the counter could wrap unseen",
     "id_confusion": "{count:,} offset id{s} stand{verb} where a msgId belongs, behind {subject}",
-    "id_confusion.message_ext": "{count:,} offset id{s} stand{verb} behind msgId= of a printed MessageExt, whose "
-    "toString shows the offset id under that name",
+    "id_confusion.message_ext": "MessageExt prints its offset id under the name msgId ({count:,} here): that is how "
+    "its toString is written, and no mistake of anybody",
     "broker_address_internal.loopback": "the broker calls itself {subject}: other machines cannot reach a loopback "
     "address",
     "broker_address_internal.bridge": "the broker calls itself {subject}, an address of Docker's bridges (172.16/12): "
@@ -43,56 +58,110 @@ MEANINGS: dict[str, str] = {
     "broker_moved.both": "{subject} and {from_address} take turns at one rising offset: one broker under two addresses",
     "pid_erased": "{subject} has pid 0: the client writes the upper half of its process id, and all processes of the "
     "host look like one",
-    "fake_host": "the address of {subject} is no address: it is the time at which the process started, written by a "
-    "client that could not read its own address",
+    "fake_host": "the address of {subject} is no address: it is the time at which its process started ({started_at}), "
+    "written by a client that could not read its own address",
     "fake_host.go": "the address of {subject} is no address but four digits of the time, written by a Go client that "
     "could not read its own",
     "fake_host.odd": "no host can have the address of {subject}; read as a time, it lies {age_hours:,.1f} h before the "
     "first id, when the process may have started",
     "loopback_host": "{subject} writes a loopback address: its ids do not say which host made them",
+    "loopback_host.own_name": "{subject} writes 127.0.1.1, which Debian's /etc/hosts gives the host's own name: its "
+    "ids do not say which host made them",
     "link_local_host": "{subject} writes a link-local address, which is unique on one network only",
     "zone_mismatch": "the clock of {subject} is in zone {zone}, that of most others in {usual_zone}",
     "zone_mismatch.given": "the clock of {subject} is in zone {zone}, not in {usual_zone} as was given",
     "elapsed_impossible": "{count:,} id{s} of {subject} with more milliseconds than a month has: no RocketMQ client "
     "that is known to count from the month makes them",
+    "elapsed_impossible.one_text": "one text that looks like an id of {subject} stands here {count:,} time{s}, with "
+    "more milliseconds than a month has: no RocketMQ client that is known to count from the month makes it",
+    "elapsed_impossible.java": "{count:,} id{s} of {subject} with more milliseconds than a month has, which the Java "
+    "client of that loader never writes",
+    "elapsed_impossible.clock": "{count:,} id{s} of {subject} do not count from the month: read as the low 32 bits of "
+    "the clock they were made from {first_at} to {last_at}, as the ErQing .NET client writes them",
     "restart": "{subject} started again {count:,} time{s}: its counter fell to near 0 sooner than it could wrap",
     "counter_wrap": "the counter of {subject} passed 65,535 and began again at 0, {count:,} time{s}",
     "counter_wrap.uncertain": "the counter of {subject} passed 65,535 at least {count:,} time{s}; more wraps may lie "
     "between ids that are far apart",
-    "stored_copies": "{count:,} message{s} of {subject} were stored more than once under one id",
-    "container_host": "{subject} is a container on Docker's default bridge: hosts without number have the same address",
+    "stored_copies": "{count:,} message{s} of {subject} {were} stored more than once under one id",
+    "stored_copies.retry": "{count:,} message{s} of {subject} {were} stored again because a consumer failed and asked "
+    "for {them} once more (retries)",
+    "stored_copies.delay": "{count:,} message{s} of {subject} {were} stored twice because {they} {were} sent with a "
+    "delay: first to wait, then in {their} own topic",
+    "stored_copies.transaction": "{count:,} message{s} of {subject} {were} stored twice because {they} {were} sent in "
+    "a transaction: the half message, then the committed one",
+    "stored_copies.batch": "{count:,} id{s} of {subject} stand{verb} for many messages each: those of a batch have "
+    "one id",
+    "container_host": "{subject} is a container on Docker's default bridge: containers of every other Docker host have "
+    "the same addresses",
     "container_host.gateway": "{subject} writes the address of Docker's bridge itself, which every Docker host has",
     "foreign_maker": "{subject} is not the official Java client: {maker}",
     "foreign_maker.seed": "{subject} is the C++ client: its loader is the first rand() of a process that started at "
     "{started_at}",
     "foreign_maker.no_hash": "{subject} is not the official Java client ({maker}): its loader has the top bit set, "
     "which no hash of a JVM has",
-    "expired": "{count:,} id{s} of {subject} are older than brokers keep messages by default (made before {cutoff})",
+    "expired": "{count:,} id{s} of {subject} {are} older than brokers keep messages by default (made before {cutoff})",
 }
 
 ADVICE: dict[str, str] = {
     "more": "Filter the input to one host, or read the tables of the run.",
     "collision": "Give the producing processes fingerprints of their own and look messages up by offset id until then.",
+    "collision.another_month": "Look it up by offset id or with a time window; never use a msgId alone as a key that "
+    "outlives the month.",
+    "collision.hosts": "Give each of these hosts its own address or pid (pod network), start the producers again, and "
+    "look messages up by offset id until then.",
+    "collision.topics": "Let that program build a new Message without UNIQ_KEY, and look the copies up by offset id.",
+    "collision.sent_again": "Build a new Message for each send, or treat the id as a key of the business event and "
+    "make consumers ignore repeats.",
     "shared_fingerprint": "Give each container its own address (pod network) or pid, then start the producers again.",
-    "clock_back": "Let the host slew its clock (chrony, or ntpd -x) and check for equal ids around that time.",
-    "duplicate_send": "Make the consumer ignore an id it has handled, and look for send time-outs around that time.",
-    "missing_ids": "Look for failed sends at these gaps, and count what else the process sends: other topics, traces.",
+    "clock_back": "Let the host slew its clock (chrony, or ntpd -x), and look for ids that were made twice in the time "
+    "that came again.",
+    "duplicate_send": "Make the consumer ignore an id it has handled, and look for a send time-out (3 s by default) in "
+    "the producer's log at that time.",
+    "missing_ids": "Read the producer's log just before the ids below, where the gaps end: look for failed sends, then "
+    "count what else the process sends (other topics, traces).",
     "missing_ids.sample": "Scan the logs of all consumers and topics of this producer to judge its losses.",
     "id_confusion": "Look these up as offset ids, and log SendResult.msgId or getMsgId() of the consumed message.",
     "id_confusion.message_ext": "Read UNIQ_KEY of the same line to get the msgId.",
     "broker_address_internal": "Set brokerIP1 to an address that clients can reach and start the broker again.",
+    "broker_address_internal.node_port": "Check that clients reach the broker there from where they stand; else set "
+    "brokerIP1 and the port that clients can reach (host network, or one service for each broker).",
     "broker_moved": "Look old offset ids up at the new address; the address in them is the old one.",
     "pid_erased": "Move the producer from client 4.6.0 or 4.6.1 to 4.7.0 or later.",
     "fake_host": "Let the host's name resolve to an address, or give the container a network interface.",
     "loopback_host": "Move a Java client to 5.1.0 or later, or give the host an address besides 127.0.0.1.",
+    "loopback_host.own_name": "Give the host's name its real address in /etc/hosts (or DNS) instead of 127.0.1.1, and "
+    "start the producer again.",
     "link_local_host": "Move the producer off client 4.6.0, or give the host a routed address.",
     "zone_mismatch": "Set TZ (or -Duser.timezone) alike for all producers, and read these ids in their own zone.",
     "elapsed_impossible": "Look at the line: an application's own key, a foreign client, or two ids run together.",
+    "elapsed_impossible.one_text": "Look at the line: an application's own key, or two ids run together.",
+    "elapsed_impossible.java": "Look at the lines: an application's own keys that copy the shape of an id.",
+    "elapsed_impossible.clock": "Read their time as the low 32 bits of the milliseconds since 1970 (it repeats after "
+    "49.7 days), and compare it with the time of the line.",
     "restart": "Compare with deployments; unplanned restarts at regular times are crashes.",
     "counter_wrap": "Nothing to do: count wraps when you compare counters.",
     "stored_copies": "Nothing to do when retries, delays, transactions or batches are in use; look at the topics.",
+    "stored_copies.retry": "Look for exceptions in the consumers' log at these times; retries go on until the 16th "
+    "(maxReconsumeTimes), then the message lies in %DLQ%.",
+    "stored_copies.delay": "Nothing to do: the offset id that the producer printed is that of the waiting record.",
+    "stored_copies.transaction": "Nothing to do: the offset id that the producer printed is that of the half message.",
+    "stored_copies.batch": "Nothing to do: tell the messages of a batch apart by offset id or KEYS.",
     "container_host": "Read the container's log for the host, or give containers a routed network.",
     "foreign_maker": "Read its ids by the rules of that client; the fields differ in meaning.",
+    "foreign_maker.go": "Read its time in whole seconds; it has no loader (zeros), and its counter begins at 1.",
+    "foreign_maker.go_family": "Read its time in whole seconds; it has no loader (zeros), and its counter begins at 1. "
+    "Where months begin in UTC it is rocketmq-rs (Rust) or ex_rocketmq (Elixir), else the Go client.",
+    "foreign_maker.elixir": "Read its time in whole seconds of the UTC month; it has no loader (zeros), and its "
+    "counter begins at 1.",
+    "foreign_maker.cpp_old": "Read its bytes from right to left; its pid is cut to the upper half and its counter to 8 "
+    "bits. Release 1.2.4 and later write whole ones.",
+    "foreign_maker.seed": "Read its ids as those of Java; only the loader means something else, the start of the "
+    "process.",
+    "foreign_maker.rust_mxsm": "Read its ids as those of Java; only the loader says nothing, it is the same "
+    "everywhere.",
+    "foreign_maker.php": "Read its time as milliseconds since midnight: the day is not in the id.",
+    "foreign_maker.python_tt67wq": "Read its time as seconds since the process started: no date is in the id.",
+    "foreign_maker.dotnet_uuid": "Do not read its fields: it is a random UUID.",
     "expired": "Do not look for them in the cluster; ask the consumers' logs or an archive.",
 }
 
@@ -106,6 +175,7 @@ DISPROOF: dict[str, str] = {
     "counter.",
     "id_confusion": "The message had no id of its own and passed a proxy 5.1.1 or later, which writes the offset id "
     "into UNIQ_KEY.",
+    "id_confusion.message_ext": "The line is not a printed MessageExt.",
     "broker_address_internal": "Clients connect to exactly this address: everything runs on one host or one bridge, or "
     "your own network uses this range.",
     "broker_moved": "Both addresses answer now and hold different records at the same offset.",
@@ -115,6 +185,7 @@ DISPROOF: dict[str, str] = {
     "link_local_host": "All producers and consumers stand on one network segment.",
     "zone_mismatch": "The hosts' clocks show one zone; then the born timestamps of the lines are wrong.",
     "elapsed_impossible": "The text is not an id: look at what stands around it.",
+    "elapsed_impossible.clock": "The lines were written at other times than these.",
     "restart": "The process has run without a break: then two processes share the fingerprint.",
     "counter_wrap": "The process started again just then.",
     "stored_copies": "The copies lie in one normal topic with different born times: then it is a collision.",
@@ -131,8 +202,20 @@ def find(table: Mapping[str, str], code: str, variant: str | None) -> str:
     return table["more"] if variant == "more" else table.get(f"{code}.{variant}") or table[code]
 
 
+def names(part: str, code: str, variant: str | None) -> frozenset[str]:
+    """The figures that a sentence tells."""
+    return frozenset(name for _, name, _, _ in Formatter().parse(find(PARTS[part], code, variant)) if name)
+
+
+# English words that go with the count: of one, and of many.
+_NUMBER = {
+    True: {"s": "", "verb": "s", "are": "is", "were": "was", "they": "it", "them": "it", "their": "its"},
+    False: {"s": "s", "verb": "", "are": "are", "were": "were", "they": "they", "them": "them", "their": "their"},
+}
+
+
 def say(part: str, code: str, values: Mapping[str, Any], tables: Mapping[str, Mapping[str, str]] = PARTS) -> str:
     """One sentence of a finding; pages call it with the Chinese tables. `values`: subject, count and the evidence."""
     one = values.get("count") == 1
     text = find(tables[part], code, values.get("variant"))
-    return text.format_map({**values, "s": "" if one else "s", "verb": "s" if one else ""})
+    return text.format_map({**values, **_NUMBER[one]})

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from idcore.ids.identify import identify
 from idcore.layout import UNIQ_V4_LE
 
-from .inputs import InputFile, split_files, walk
+from .inputs import InputFile, shown, split_files, walk
 
 # Inputs up to so many bytes are looked at whole, at some 80 MB a second: where ids have copies, and where only names
 # are looked for. Of larger ones a scan of a gigabyte, which takes a second, can spare less.
@@ -37,11 +37,13 @@ _FIELDS = {
     "key": re.compile(rb"[{ ]KEYS=([^,}]*)"),
 }
 _NUMBERS = ("born", "stored", "size", "crc")
-# Marks of a record that a broker or a consumer made from another one.
-_MADE_AGAIN = re.compile(
-    rb"reconsumeTimes=[1-9]|preparedTransactionOffset=[1-9]|[{ ](?:DELAY|RECONSUME_TIME|ORIGIN_MESSAGE_ID|TRAN_MSG|"
-    rb"RETRY_TOPIC|TIMER_[A-Z_]+|REAL_TOPIC)="
-)
+# Marks of a record that a broker or a consumer made from another one. A retry that waits is also a delay, and half a
+# transaction has a real topic too: what tells more comes first.
+_AGAIN = {
+    "transaction": re.compile(rb"preparedTransactionOffset=[1-9]|[{ ]TRAN_MSG="),
+    "retry": re.compile(rb"reconsumeTimes=[1-9]|[{ ](?:RECONSUME_TIME|ORIGIN_MESSAGE_ID|RETRY_TOPIC)="),
+    "delay": re.compile(rb"[{ ](?:DELAY|TIMER_[A-Z_]+|REAL_TOPIC)="),
+}
 _NAMED = re.compile(
     rb"\b(msgIds?|messageId|UNIQ_KEY|__transactionId__|transactionId)[\"']?\s?[=:]\s?[\"']?"
     rb"((?:[0-9A-F]{24})?[0-9A-F]{8}0000[0-9A-F]{20})(?![0-9A-Fa-f])"
@@ -59,7 +61,7 @@ class Record:
     size: int | None = None
     crc: int | None = None
     key: str | None = None
-    made_again: bool = False
+    again: str = ""  # transaction, retry, delay: why a broker or a consumer made it from another record
 
 
 @dataclass(slots=True)
@@ -71,6 +73,16 @@ class Named:
     ids: int
     sample: str
     file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Whole lines of one text: how many bytes and lines of it lie before them; -1 behind a cut."""
+
+    file: str
+    byte: int
+    line: int
+    text: bytes
 
 
 @dataclass(slots=True)
@@ -89,14 +101,14 @@ def look(files: Sequence[InputFile], ids: Collection[str]) -> Told:
     wanted = {one.encode() for one in ids}
     whole, sampled = (MOST_BYTES, SAMPLED_BYTES) if wanted else (MOST_BYTES_FOR_NAMES, SAMPLED_BYTES_FOR_NAMES)
     most = whole if sum(file.size for file in files) <= whole else sampled
-    for name, text in _texts(files, most, told):
-        _names(text, name, told)
+    for piece in texts(files, most, told):
+        _names(piece.text, piece.file, told)
         if wanted:
-            _records(text, wanted, told)
+            _records(piece.text, wanted, told)
     return told
 
 
-def _texts(files: Sequence[InputFile], most: int, told: Told) -> Iterator[tuple[str, bytes]]:
+def texts(files: Sequence[InputFile], most: int, told: Told) -> Iterator[Piece]:
     """Whole lines, as long as there are bytes left: of small inputs all, of large ones pieces spread evenly."""
     told.whole = len(files) <= MOST_FILES
     if not told.whole:
@@ -110,8 +122,9 @@ def _texts(files: Sequence[InputFile], most: int, told: Told) -> Iterator[tuple[
     for where, windows, _ in walk(splits):
         if windows is None:
             continue
-        name = files[where.number].shown
+        name = files[where.number].shown + shown(where.member)
         rest = b"" if windows.origin + windows.at <= 0 else None  # behind a cut the first line is not whole
+        byte, line = (-1, -1) if rest is None else (0, 0)
         while told.bytes < most:
             limit = min(windows.slide(), windows.stop - windows.origin)
             text = bytes(windows.view[windows.at : limit])
@@ -121,14 +134,17 @@ def _texts(files: Sequence[InputFile], most: int, told: Told) -> Iterator[tuple[
             if rest is None:
                 head = head.partition(b"\n")[2]
             if feed or len(rest or b"") + len(text) > _LONGEST_LINE:
-                yield name, (rest or b"") + head + feed
+                lines = (rest or b"") + head + feed
+                yield Piece(name, byte, line, lines)
+                if byte >= 0:
+                    byte, line = byte + len(lines), line + lines.count(b"\n")
                 rest = tail
             elif rest is not None:
                 rest += text
             if windows.origin + windows.at >= windows.stop or (windows.ended and windows.at >= windows.filled):
                 break
         if rest:
-            yield name, rest
+            yield Piece(name, byte, line, rest)
         if told.bytes >= most:
             told.whole = False
             return
@@ -157,7 +173,8 @@ def _record(segment: bytes) -> Record:
         found = pattern.search(segment)
         if found is not None:
             values[name] = int(found[1]) if name in _NUMBERS else found[1].decode("utf-8", "replace")
-    return Record(**values, made_again=_MADE_AGAIN.search(segment) is not None)  # type: ignore[arg-type]
+    again = next((kind for kind, marks in _AGAIN.items() if marks.search(segment)), "")
+    return Record(**values, again=again)  # type: ignore[arg-type]
 
 
 def _names(text: bytes, file: str, told: Told) -> None:

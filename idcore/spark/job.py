@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 import idcore
 from idcore import findings
 from idcore.errors import IdError
+from idcore.findings import places
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.scan import lines
 from idcore.scan.inputs import InputFile, deal, list_files, list_store, split_files
@@ -207,7 +208,7 @@ def judge(
     """The findings, which become one more table."""
     told = lines.look(files, tables["copies"]["msg_id"].slice(0, lines.MOST_IDS).to_pylist())
     at, zone = options.at or datetime.now(UTC), options.zone or machine_zone()
-    found = findings.find(tables, at, zone, options.zone_source, written, told)
+    found = places.place(findings.find(tables, at, zone, options.zone_source, written, told), files)
     tables["findings"] = findings.to_table(found)
     return found
 

@@ -28,11 +28,16 @@ _PROCESS = re.compile(r"(?P<host>\S+) pid (?P<pid>\d+) loader (?P<loader>[0-9A-F
 _ADDRESS = re.compile(r"(\[[0-9a-f:]+\]|\d+(\.\d+){3}):\d+")
 
 
-def say(part: str, row: Row, words: Words) -> str:
-    """`meaning`, `advice` or `disproof` of a finding in the reader's language."""
-    values = {"subject": row["subject"], "count": row["count"], **evidence_of(row)}
-    tables = chinese.PARTS if words.lang == "zh" else english.PARTS
+def say(part: str, row: Row, view: View) -> str:
+    """`meaning`, `advice` or `disproof` of a finding in the reader's language and zone."""
+    values = {"subject": row["subject"], "count": row["count"], **proofs.dated(evidence_of(row), view)}
+    tables = chinese.PARTS if view.words.lang == "zh" else english.PARTS
     return english.say(part, str(row["code"]), values, tables)
+
+
+def told(row: Row) -> frozenset[str]:
+    """The figures that its sentence has told."""
+    return english.names("meaning", str(row["code"]), evidence_of(row).get("variant"))
 
 
 def evidence_of(row: Row) -> dict[str, Any]:
@@ -74,9 +79,15 @@ def checked(words: Words) -> str:
     return words("findings.checked", n=len(CODES), codes=words("comma").join(title(code, words) for code in CODES))
 
 
-def title(code: str, words: Words) -> str:
-    """A code as a name."""
-    return words(f"finding.{code}") if words.has(f"finding.{code}") else code
+def title(code: str, words: Words, variant: str = "") -> str:
+    """A code as a name, or a variant of it that has one of its own."""
+    names = [name for name in (f"finding.{code}.{variant}", f"finding.{code}") if words.has(name)]
+    return words(names[0]) if names else code
+
+
+def title_of(row: Row, words: Words) -> str:
+    """The name of a finding."""
+    return title(str(row["code"]), words, str(evidence_of(row).get("variant", "")))
 
 
 def subject_process(row: Row) -> dict[str, Any] | None:
@@ -95,7 +106,7 @@ def head(row: Row, view: View) -> Html:
     return tag(
         "div",
         tag("span", words(f"severity.{row['severity']}"), class_=f"mq-severity mq-{row['severity']}"),
-        tag("strong", title(str(row["code"]), words)),
+        tag("strong", title_of(row, words)),
         tag("span", row["subject"], class_="mq-mono mq-subject"),
         tag("span", sure, class_="mq-warning") if sure else None,
         tag("span", when, class_="mq-faint mq-mono mq-when") if when else None,
@@ -104,11 +115,17 @@ def head(row: Row, view: View) -> Html:
 
 
 def when_of(row: Row, view: View) -> str:
-    """From when to when it was seen; nothing where no id of it has a time."""
-    first, last = row["first_sent_at"], row["last_sent_at"]
-    if pd.isna(first) or pd.isna(last) or first == last:
-        return view.full(first) if pd.notna(first) else ""
-    return f" {view.words('to')} ".join(times.between(first, last, view.zone))
+    """When it happened, or from when to when its ids were made; nothing where no id of it has a time."""
+    first, last, words = row["first_sent_at"], row["last_sent_at"], view.words
+    if pd.isna(first):
+        return ""
+    if pd.isna(last) or first == last:
+        # What is known of brokers is known by the minute.
+        when = view.minute(first) if str(row["code"]).startswith("broker_") else view.full(first)
+    else:
+        when = f" {words('to')} ".join(times.between(first, last, view.zone))
+    names = [name for name in (f"when.{row['code']}", "when.other") if words.has(name)]
+    return words(names[0], when=when)
 
 
 def sure_of(row: Row, words: Words) -> str:
@@ -121,8 +138,8 @@ def show(row: Row, run: Run, view: View, key: str) -> None:
     words = view.words
     with st.container(border=True, gap="small"):
         show_html(head(row, view))
-        show_html(tag("p", upper(say("meaning", row, words)), words("stop"), class_="mq-meaning"))
-        show_html(tag("p", tag("b", words("findings.do")), " ", say("advice", row, words), class_="mq-advice"))
+        show_html(tag("p", upper(say("meaning", row, view)), words("stop"), class_="mq-meaning"))
+        show_html(tag("p", tag("b", words("findings.do")), " ", say("advice", row, view), class_="mq-advice"))
         opened = st.expander(words("findings.evidence"), key=f"evidence-{key}", on_change="rerun")
         if opened.open:
             with opened:
@@ -152,9 +169,9 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
         st.code("\n".join(around), language=None, wrap_lines=True)
     elif evidence.get("ids"):
         st.caption(words("findings.no_lines"))
-    if (facts := proofs.fact_list(proofs.facts(evidence, view))) is not None:
+    if (facts := proofs.fact_list(proofs.facts(evidence, view, told(row)))) is not None:
         show_html(facts)
-    show_html(tag("p", tag("b", words("findings.disproof")), " ", say("disproof", row, words), class_="mq-advice"))
+    show_html(tag("p", tag("b", words("findings.disproof")), " ", say("disproof", row, view), class_="mq-advice"))
     onward(row, process, run, words)
 
 

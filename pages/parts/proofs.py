@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,9 +19,9 @@ MOST_LISTED = 10
 # Told by the heading, the sentence, the picture or a table, or known to programs only.
 ELSEWHERE = frozenset(
     {"ids", "sent_at", "process", "variant", "broker", "client", "maker_code", "more", "gaps", "label", "addresses"}
-    | {"track_of_id", "chain_of_id", "offset_msg_ids", "records", "elapsed_ms"}
+    | {"track_of_id", "chain_of_id", "offset_msg_ids", "records", "elapsed_ms", "places"}
 )
-_INSTANTS = frozenset({"cutoff", "started_at"})
+_INSTANTS = frozenset({"cutoff", "started_at", "first_at", "last_at"})
 
 
 def id_table(evidence: Evidence, view: View) -> Html | None:
@@ -51,10 +51,25 @@ def _beside(evidence: Evidence, view: View) -> Iterable[tuple[Column, list[Any]]
     yield Column("track", words("fact.track_of_id"), right=True), tracks
     elapsed = [f"{value:,}" for value in evidence.get("elapsed_ms") or ()]
     yield Column("elapsed", words("fact.elapsed_ms"), right=True), elapsed
+    where = where_of(evidence)
+    yield Column("where", words("fact.where"), mono=True), [where.get(str(text), "") for text in evidence["ids"]]
     offsets = evidence.get("offset_msg_ids") or ()
     if offsets and not isinstance(offsets[0], str):
         links = [join([_anatomy(text) for text in some], tag("br")) for some in offsets]
         yield Column("offset_ids", words("fact.offset_msg_ids"), mono=True), links
+
+
+def details(evidence: Evidence, view: View) -> list[tuple[str, list[str]]]:
+    """The ids whose lines show it, each with what is known of it, for a report."""
+    words, where = view.words, where_of(evidence)
+    beside: dict[str, list[str]] = {}
+    for column, cells in _beside(evidence, view):
+        if column.name in ("sent_at", "missing", "track"):
+            for text, cell in zip(evidence["ids"], cells, strict=False):
+                label = "" if column.name == "sent_at" else words("colon", name=column.label)
+                beside.setdefault(str(text), []).extend([label + cell] if cell else [])
+    named = tokens(evidence)
+    return [(text, [*beside.get(text, []), *([where[text]] if text in where else [])]) for text in named]
 
 
 def copies(evidence: Evidence, view: View) -> Html | None:
@@ -65,8 +80,9 @@ def copies(evidence: Evidence, view: View) -> Html | None:
         return None
     known = {record["offset_msg_id"]: record for record in evidence.get("records") or ()}
     records = [known.get(text, {}) for text in offsets]
-    born = [record.get("born") for record in records]
+    born, where = [record.get("born") for record in records], where_of(evidence)
     told = [
+        (Column("where", words("fact.where"), mono=True), [where.get(text, "") for text in offsets]),
         (Column("broker", words("col.broker"), mono=True, role="broker"), [_broker(text) for text in offsets]),
         (Column("topic", words("record.topic"), mono=True), [record.get("topic") for record in records]),
         (
@@ -86,6 +102,19 @@ def copies(evidence: Evidence, view: View) -> Html | None:
     return table(columns, rows, words("fact.offset_msg_ids"))
 
 
+def where_of(evidence: Evidence) -> dict[str, str]:
+    """The first place of each id, as `file:line`."""
+    return {str(one["id"]): f"{one['file']}:{one['line']}" for one in evidence.get("places") or ()}
+
+
+def dated(evidence: Evidence, view: View) -> dict[str, Any]:
+    """The evidence with its instants as the reader's zone shows them."""
+    return {
+        name: view.full(datetime.fromisoformat(value)) if name in _INSTANTS and value else value
+        for name, value in evidence.items()
+    }
+
+
 def tokens(evidence: Evidence) -> list[str]:
     """The ids whose lines show it: those of each copy, which also hold the msgId, else the ids themselves."""
     offsets = [text for text in evidence.get("offset_msg_ids") or () if isinstance(text, str)]
@@ -103,11 +132,16 @@ def _broker(text: str) -> str:
         return ""
 
 
-def facts(evidence: Evidence, view: View) -> Iterable[tuple[str, str]]:
-    """What no table shows, as names and values in the reader's language."""
+def facts(evidence: Evidence, view: View, told: Collection[str] = ()) -> Iterable[tuple[str, str]]:
+    """What no table shows and no sentence has `told`, as names and values in the reader's language."""
     words = view.words
     for name, value in evidence.items():
-        if name in ELSEWHERE or value in (None, [], {}, "") or (name == "back_seconds" and evidence.get("back_ms")):
+        if (
+            name in ELSEWHERE
+            or name in told
+            or value in (None, [], {}, "")
+            or (name == "back_seconds" and evidence.get("back_ms"))
+        ):
             continue
         key = f"fact.{name}"
         yield (words(key) if words.has(key) else name.replace("_", " ")), _value(name, value, view)
@@ -150,7 +184,7 @@ def fact_list(pairs: Iterable[tuple[str, str]]) -> Html | None:
     return tag("dl", *parts, class_="mq-facts") if parts else None
 
 
-def fact_line(evidence: Evidence, view: View) -> str:
+def fact_line(evidence: Evidence, view: View, told: Collection[str] = ()) -> str:
     """The same in one line, for a report."""
     words: Words = view.words
-    return words("semicolon").join(f"{name} {value}" for name, value in facts(evidence, view))
+    return words("semicolon").join(f"{name} {value}" for name, value in facts(evidence, view, told))

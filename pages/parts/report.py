@@ -60,17 +60,17 @@ def markdown(run: Run, view: View) -> str:
         diagnosis.sentence(cache.frame(run, "findings"), run.summary or {}, words),
     ]
     for row in rows:
-        ids = proofs.tokens(diagnosis.evidence_of(row))[:MOST_IDS]
-        severity, name = words(f"severity.{row['severity']}"), diagnosis.title(str(row["code"]), words)
+        ids = proofs.details(diagnosis.evidence_of(row), view)[:MOST_IDS]
+        severity, name = words(f"severity.{row['severity']}"), diagnosis.title_of(row, words)
         text.append(f"## {severity}: {name}")
         text.append(" · ".join([code(str(row["subject"])), *map(plain, _seen(row, view))]))
-        text.append(plain(diagnosis.upper(diagnosis.say("meaning", row, words)) + words("stop")))
-        text.append(plain(f"{words('findings.do')} {diagnosis.say('advice', row, words)}"))
+        text.append(plain(diagnosis.upper(diagnosis.say("meaning", row, view)) + words("stop")))
+        text.append(plain(f"{words('findings.do')} {diagnosis.say('advice', row, view)}"))
         if ids:
-            text.append("\n".join(f"- {code(one)}" for one in ids))
-        if line := proofs.fact_line(diagnosis.evidence_of(row), view):
+            text.append("\n".join("- " + " · ".join([code(one), *map(plain, more)]) for one, more in ids))
+        if line := proofs.fact_line(diagnosis.evidence_of(row), view, diagnosis.told(row)):
             text.append(plain(line))
-        text.append(plain(f"{words('findings.disproof')} {diagnosis.say('disproof', row, words)}"))
+        text.append(plain(f"{words('findings.disproof')} {diagnosis.say('disproof', row, view)}"))
     text.append("---\n\n" + "\n".join(f"- {plain(line)}" for line in facts(run, view)))
     return "\n\n".join(text) + "\n"
 
@@ -104,22 +104,22 @@ def html(run: Run, view: View) -> str:
 def _finding(row: dict[str, Any], run: Run, view: View, drawn: bool) -> Iterable[Html]:
     words = view.words
     severity = tag("span", words(f"severity.{row['severity']}"), class_=str(row["severity"]))
-    yield tag("h3", severity, " ", diagnosis.title(str(row["code"]), words), " ", tag("code", row["subject"]))
+    yield tag("h3", severity, " ", diagnosis.title_of(row, words), " ", tag("code", row["subject"]))
     if seen := _seen(row, view):
         yield tag("p", " · ".join(seen), class_="faint")
-    yield tag("p", diagnosis.upper(diagnosis.say("meaning", row, words)), words("stop"))
-    yield tag("p", tag("b", words("findings.do")), " ", diagnosis.say("advice", row, words))
+    yield tag("p", diagnosis.upper(diagnosis.say("meaning", row, view)), words("stop"))
+    yield tag("p", tag("b", words("findings.do")), " ", diagnosis.say("advice", row, view))
     process = diagnosis.subject_process(row)
     if drawn and process is not None:
         points = diagnosis.points_of(process, run)
         if len(points) > 1:
             yield _sawtooth(points, words)
-    ids = proofs.tokens(diagnosis.evidence_of(row))[:MOST_IDS]
+    ids = proofs.details(diagnosis.evidence_of(row), view)[:MOST_IDS]
     if ids:
-        yield tag("ul", *(tag("li", tag("code", one)) for one in ids))
-    if line := proofs.fact_line(diagnosis.evidence_of(row), view):
+        yield tag("ul", *(tag("li", tag("code", one), "".join(f" · {text}" for text in more)) for one, more in ids))
+    if line := proofs.fact_line(diagnosis.evidence_of(row), view, diagnosis.told(row)):
         yield tag("p", line)
-    yield tag("p", words("findings.disproof"), " ", diagnosis.say("disproof", row, words), class_="faint")
+    yield tag("p", words("findings.disproof"), " ", diagnosis.say("disproof", row, view), class_="faint")
 
 
 def _bars(table: pd.DataFrame, key: str) -> list[Html]:

@@ -32,7 +32,13 @@ def test_evidence_is_of_the_log(tmp_path: Path) -> None:
     for name, variant in CASES:
         incident = Incident(name, variant, 3, START, ZONE)
         found, _, _ = tell(incident, tmp_path)
-        text = (tmp_path / f"{name}-{variant}.log").read_text().upper()
+        text = (tmp_path / f"{name}-{variant}.log").read_bytes()
+        lines = text.split(b"\n")
         for item in found:
-            assert item.evidence["ids"], (name, variant, item.code)
-            assert [one for one in item.evidence["ids"] if one not in text] == [], (name, variant, item.code)
+            ids, where = item.evidence["ids"], item.evidence["places"]
+            assert ids, (name, variant, item.code)
+            assert [one for one in ids if one.encode() not in text] == [], (name, variant, item.code)
+            assert set(ids) <= {place["id"] for place in where}
+            for place in where:
+                digits = place["id"].encode()
+                assert text.find(digits) == place["byte"] and digits in lines[place["line"] - 1]

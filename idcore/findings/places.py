@@ -1,0 +1,143 @@
+"""Where the ids of findings stand: file, line and byte, and what the line says beside them. Judges nothing.
+
+A third look at the text, of small inputs only: an id is looked for by its digits, and the whole text may lie before it.
+The ids of the worst findings come first. What is not found keeps no place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any
+
+from idcore.findings import limits
+from idcore.findings.model import Finding
+from idcore.scan.inputs import InputFile
+from idcore.scan.lines import Piece, Told, texts
+
+# Codes whose address says nothing of the host: the born host of a line may.
+_HOSTLESS = frozenset({"loopback_host", "link_local_host", "container_host", "fake_host"})
+_OF_BROKERS = frozenset({"broker_address_internal", "broker_moved"})
+_LONGEST_RECORD = 1 << 14
+_BORN_HOST = re.compile(rb"bornHost=[^/,]*/?(\S+?):\d+,")
+_BROKER = re.compile(rb"brokerName=([^,\]\s]{1,200})")
+_NO_LOADER = "0000"  # the upper half of what those write that know no loader
+_TAIL = 12  # digits that the Go client and its relatives print in lower case
+
+
+@dataclass(slots=True)
+class _Needle:
+    """Digits that are looked for, and the first place at which they stand."""
+
+    texts: tuple[bytes, ...]
+    place: dict[str, Any] | None = None
+    broker: str | None = None
+
+
+@dataclass(slots=True)
+class _Hosts:
+    """The born hosts of printed messages whose id begins with these digits."""
+
+    start: bytes
+    found: set[str] = field(default_factory=set)
+
+
+def place(found: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]:
+    """The findings, their evidence with `places` of the ids and, where lines tell them, born hosts and broker names."""
+    total = sum(file.size for file in files)
+    # The lines of a commit log are made from its records: they have no place in a file.
+    if total > limits.MOST_PLACED or any(file.kind for file in files):
+        return list(found)
+    most = limits.MOST_SEARCHED // max(total, 1)
+    hosts = dict(list(_hosts_of(found))[:most])
+    needles = {text: _Needle(_spellings(text)) for text in list(_wanted(found))[: max(0, most - len(hosts))]}
+    if needles or hosts:
+        left = limits.MOST_SEARCHED  # once more: what was packed is longer than its file
+        for piece in texts(files, limits.MOST_PLACED, Told()):
+            wanted = [needle for needle in needles.values() if needle.place is None]
+            left -= len(piece.text) * (len(wanted) + len(hosts))
+            if left < 0:
+                break
+            if piece.byte >= 0:
+                _look(piece, wanted)
+            for one in hosts.values():
+                _born(piece.text, one)
+    return [_with(finding, needles, hosts) for finding in found]
+
+
+def _ids(finding: Finding) -> list[str]:
+    """The ids of a finding and, of copies, their offset ids."""
+    offsets = [text for text in finding.evidence.get("offset_msg_ids") or () if isinstance(text, str)]
+    return [*finding.evidence.get("ids", ()), *offsets]
+
+
+def _wanted(found: Iterable[Finding]) -> Iterator[str]:
+    """Every id once: the first of each finding, worst first, then the second ones, and so on."""
+    rounds = zip_longest(*(_ids(finding) for finding in found))
+    yield from dict.fromkeys(text for one in rounds for text in one if text is not None)
+
+
+def _hosts_of(found: Iterable[Finding]) -> Iterator[tuple[str, _Hosts]]:
+    for finding in found:
+        ids = finding.evidence.get("ids")
+        if finding.code in _HOSTLESS and ids:
+            yield finding.subject, _Hosts(b"UNIQ_KEY=" + ids[0][:-_TAIL].encode())
+
+
+def _spellings(text: str) -> tuple[bytes, ...]:
+    """The digits as they may stand: upper case and, of a client without loader, with a tail in lower case."""
+    mixed = text[:-_TAIL] + text[-_TAIL:].lower()
+    without = text[-20:-16] == _NO_LOADER
+    return (text.encode(), mixed.encode()) if without and mixed != text else (text.encode(),)
+
+
+def _look(piece: Piece, needles: Iterable[_Needle]) -> None:
+    text = piece.text
+    for needle in needles:
+        found = [(at, digits) for digits in needle.texts if (at := text.find(digits)) >= 0]
+        if not found:
+            continue
+        at, digits = min(found)
+        line = piece.line + text.count(b"\n", 0, at) + 1
+        needle.place = {"id": digits.decode(), "file": piece.file, "line": line, "byte": piece.byte + at}
+        needle.broker = _broker_of(text, at)
+
+
+def _broker_of(text: bytes, at: int) -> str | None:
+    """The broker's name beside an id: behind it in a SendResult, before it in a MessageExt."""
+    start = text.rfind(b"\n", max(0, at - _LONGEST_RECORD), at) + 1
+    end = text.find(b"\n", at, at + _LONGEST_RECORD)
+    before, behind = text[start:at], text[at : end if end >= 0 else at + _LONGEST_RECORD]
+    if b"SendResult" in before[-_LONGEST_RECORD:]:
+        hit = _BROKER.search(behind)
+    else:
+        hit = next(iter(list(_BROKER.finditer(before))[-1:]), None)
+    return hit[1].decode("utf-8", "replace") if hit else None
+
+
+def _born(text: bytes, hosts: _Hosts) -> None:
+    """Born hosts of the first messages: the name stands before the id, in the same record."""
+    at = text.find(hosts.start)
+    while at >= 0 and len(hosts.found) < limits.MOST_BORN_HOSTS:
+        start = max(text.rfind(b"MessageExt [", max(0, at - _LONGEST_RECORD), at), 0)
+        hit = _BORN_HOST.search(text, start, at)
+        if hit is not None and b"\n" not in text[hit.end() : at]:
+            hosts.found.add(hit[1].decode("utf-8", "replace"))
+        at = text.find(hosts.start, at + 1)
+
+
+def _with(finding: Finding, needles: Mapping[str, _Needle], hosts: Mapping[str, _Hosts]) -> Finding:
+    known = {text: needles[text] for text in _ids(finding) if text in needles}
+    placed = {text: needle.place for text, needle in known.items() if needle.place is not None}
+    more: dict[str, Any] = {"places": list(placed.values())} if placed else {}
+    if finding.code in _HOSTLESS and (one := hosts.get(finding.subject)) is not None and one.found:
+        more["born_hosts"] = ", ".join(sorted(one.found))
+    if finding.code in _OF_BROKERS and (names := sorted({needle.broker for needle in known.values() if needle.broker})):
+        more["broker_name"] = ", ".join(names)
+    if not more:
+        return finding
+    # An id is shown as it stands in its line.
+    more["ids"] = [placed[text]["id"] if text in placed else text for text in finding.evidence.get("ids", ())]
+    return replace(finding, evidence={**finding.evidence, **more})
