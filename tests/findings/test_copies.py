@@ -1,0 +1,178 @@
+"""Findings from copies of one id, with and without what the lines tell, and from the names in front of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from idcore.findings import Finding, copies
+from idcore.scan.inputs import list_files
+from idcore.scan.lines import Record, Told, look
+from tests.findings.test_rules import DAY_20, uniq
+
+ID = uniq(DAY_20, 5)
+A, A2, B = (f"0A00000{host}00002A9F{offset:016X}" for host, offset in ((5, 1_000), (5, 2_000), (6, 77)))
+PROCESS = "10.0.0.7 pid 4711 loader 18B4AAC2"
+BORN = 1_795_000_000_000
+PLAIN = Record("Paid", BORN, "10.0.0.7", BORN + 5, 300, 77, "order-1")
+
+
+def judged(offsets: Sequence[str], *records: Record) -> list[tuple[str, str]]:
+    table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": ",".join(offsets), "lines": 2}])
+    told = Told({ID: dict(zip(offsets, records, strict=True))}) if records else None
+    return [(item.code, item.subject) for item in copies.judge(table, [], told)]
+
+
+def test_copies_on_one_broker_are_no_more_than_stored_copies() -> None:
+    assert judged([A, A2]) == [("stored_copies", PROCESS)]
+
+
+def test_copies_on_two_brokers_were_sent_twice() -> None:
+    assert judged([A, B]) == [("duplicate_send", ID)]
+
+
+def test_the_records_of_a_broker_that_moved_were_not_sent_twice() -> None:
+    moved = Finding("broker_moved", "10.0.0.6:10911", 9, {"from_address": "10.0.0.5:10911", "ids": []})
+    table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{B}", "lines": 2}])
+    assert [item.code for item in copies.judge(table, [moved])] == ["stored_copies"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"topic": "Shipped"}, {"born": BORN + 90_000}, {"born_host": "10.0.0.8"}, {"key": "order-2"}, {"crc": 78}],
+)
+def test_different_messages_under_one_id_collide(other: dict) -> None:
+    assert judged([A, A2], PLAIN, replace(PLAIN, **other)) == [("collision", ID)]
+
+
+def test_a_copy_that_the_broker_made_is_no_collision() -> None:
+    later = replace(PLAIN, stored=BORN + 9_000)
+    assert judged([A, A2], PLAIN, replace(later, topic="%RETRY%orders")) == [("stored_copies", PROCESS)]
+    assert judged([A, A2], PLAIN, replace(later, again="retry", key="x")) == [("stored_copies", PROCESS)]
+    assert judged([A, A2], PLAIN, later) == [("duplicate_send", ID)]
+
+
+def test_the_records_of_a_batch_share_an_id_and_nothing_is_wrong() -> None:
+    # One right behind the other, in the same millisecond; the messages of a batch differ.
+    next_one = f"0A00000500002A9F{1_000 + 300:016X}"
+    assert judged([A, next_one], PLAIN, replace(PLAIN, key="order-2", crc=9)) == [("stored_copies", PROCESS)]
+    late = replace(PLAIN, stored=BORN + 3_005)
+    assert judged([A, next_one], PLAIN, late) == [("duplicate_send", ID)]
+
+
+@pytest.mark.parametrize(
+    ("other", "how"),
+    [
+        ({"topic": "Shipped", "key": "order-2"}, "topics"),
+        ({"born": BORN + 90_000}, "sent_again"),
+        ({"born": BORN + 90_000, "key": "order-2"}, None),
+        ({"born": BORN + 31 * 86_400_000, "crc": 5}, "another_month"),
+        ({"born_host": "10.0.0.8", "key": "order-2"}, "hosts"),
+    ],
+)
+def test_a_collision_says_how_it_came(other: dict, how: str | None) -> None:
+    table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
+    told = Told({ID: {A: PLAIN, A2: replace(PLAIN, **other)}})
+    (finding,) = copies.judge(table, [], told)
+    assert (finding.code, finding.evidence.get("variant")) == ("collision", how)
+    assert "{" not in finding.say("meaning") + finding.say("advice")
+
+
+NEXT = f"0A00000500002A9F{1_000 + 300:016X}"
+
+
+@pytest.mark.parametrize(
+    ("second", "record", "how"),
+    [
+        (A2, replace(PLAIN, again="retry"), "retry"),
+        (A2, replace(PLAIN, topic="%RETRY%orders"), "retry"),
+        (A2, replace(PLAIN, topic="SCHEDULE_TOPIC_XXXX"), "delay"),
+        (A2, replace(PLAIN, again="transaction"), "transaction"),
+        (NEXT, replace(PLAIN, key="order-2", crc=9), "batch"),
+        (A2, Record(), None),
+    ],
+)
+def test_stored_copies_say_why(second: str, record: Record, how: str | None) -> None:
+    table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{second}", "lines": 2}])
+    (finding,) = copies.judge(table, [], Told({ID: {A: PLAIN, second: record}}))
+    assert (finding.code, finding.evidence.get("variant")) == ("stored_copies", how)
+    assert finding.since == datetime.fromtimestamp(BORN / 1000, UTC)
+
+
+def test_stored_copies_of_several_kinds_count_each() -> None:
+    other = uniq(DAY_20, 6)
+    rows = [{"msg_id": one, "offset_msg_ids": f"{A},{A2}", "lines": 2} for one in (ID, other)]
+    records = {ID: {A: PLAIN, A2: replace(PLAIN, again="retry")}, other: {A: PLAIN, A2: replace(PLAIN, again="delay")}}
+    (finding,) = copies.judge(pa.Table.from_pylist(rows), [], Told(records))
+    assert (finding.count, finding.evidence["kinds"]) == (2, {"delay": 1, "retry": 1})
+
+
+MESSAGE = (
+    "2026-11-21 09:00:00 Receive New Messages: [MessageExt [brokerName=a, queueId=0, storeSize=300, queueOffset=7, "
+    "sysFlag=0, bornTimestamp={born}, bornHost=/10.0.0.7:51000, storeTimestamp={born}, storeHost=/10.0.0.5:10911, "
+    "msgId={offset}, commitLogOffset=1, bodyCRC=77, reconsumeTimes={times}, preparedTransactionOffset=0, "
+    "toString()=Message{{topic='Paid', flag=0, properties={{KEYS=order-1, UNIQ_KEY={id}, WAIT=true}}, body=[72]}}]]"
+)
+
+
+def looked_at(text: str, tmp_path: Path) -> Told:
+    path = tmp_path / "x.log"
+    path.write_text(text)
+    return look(list_files([str(path)]), [ID])
+
+
+def test_lines_tell_the_records_of_an_id(tmp_path: Path) -> None:
+    lines = [MESSAGE.format(born=BORN, offset=A, id=ID, times=0), MESSAGE.format(born=BORN, offset=A2, id=ID, times=2)]
+    lines += [MESSAGE.format(born=BORN, offset=B, id=uniq(DAY_20, 6), times=0), f"consumed msgId={A}"]
+    told = looked_at("\n".join(lines), tmp_path)
+    record = Record("Paid", BORN, "10.0.0.7", BORN, 300, 77, "order-1")
+    assert told.records == {ID: {A: record, A2: replace(record, again="retry")}}
+    assert {(name.label, name.context): name.ids for name in told.names.values()} == {
+        ("msgId", "message_ext"): 3,
+        ("msgId", "other"): 1,
+    }
+    found = [(item.severity, item.subject, item.count) for item in copies.confusion(list(told.names.values()))]
+    assert found == [("info", "msgId", 3), ("warning", "msgId", 1)]
+
+
+def test_a_batch_of_messages_in_one_line_is_read_one_by_one(tmp_path: Path) -> None:
+    one, two = (MESSAGE.format(born=BORN, offset=offset, id=ID, times=0) for offset in (A, A2))
+    inside = two[two.index("MessageExt") :]
+    told = looked_at(one.replace("]]", f"], {inside}"), tmp_path)
+    assert set(told.records[ID]) == {A, A2}
+
+
+@pytest.mark.timeout(30)  # well under a second; looked at once for each id it would be minutes
+@pytest.mark.parametrize("between", ["\n", ", "])
+def test_lines_without_records_are_looked_at_once(between: str, tmp_path: Path) -> None:
+    ids = [uniq(DAY_20 + n, n) for n in range(60_000)]
+    path = tmp_path / "x.log"
+    path.write_text(between.join(f"sent properties={{UNIQ_KEY={one}, CLUSTER=c}}" for one in ids))
+    told = look(list_files([str(path)]), ids)
+    assert (told.records, told.bytes, told.whole) == ({}, path.stat().st_size, True)
+
+
+def test_a_line_without_a_feed_is_read_to_its_end(tmp_path: Path) -> None:
+    one = MESSAGE.format(born=BORN, offset=A, id=ID, times=0)
+    two = MESSAGE.format(born=BORN, offset=A2, id=ID, times=0)
+    told = looked_at("[" + one + "x" * (3 << 20) + two, tmp_path)
+    assert set(told.records[ID]) == {A, A2}
+
+
+def test_names_of_offset_ids_are_no_confusion(tmp_path: Path) -> None:
+    assert looked_at(f"offsetMsgId={A} ORIGIN_MESSAGE_ID={A} msgId={ID}", tmp_path).names == {}
+
+
+def test_a_large_input_is_looked_at_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MOST_BYTES", "SAMPLED_BYTES"):
+        monkeypatch.setattr(f"idcore.scan.lines.{name}", 1 << 20)
+    line = MESSAGE.format(born=BORN, offset=A, id=ID, times=0) + "\n"
+    told = looked_at(line * ((8 << 20) // len(line)), tmp_path)
+    assert not told.whole
+    assert told.bytes <= 2 << 20
+    assert set(told.records[ID]) == {A}
