@@ -71,7 +71,7 @@ def pass_lines(buf, start, stop, origin, n, lines, state):
             lines[state[STATE_LINES], 0] = state[LINE_FIRST]
             lines[state[STATE_LINES], 1] = n
             lines[state[STATE_LINES], 2] = state[LINE_START]
-            lines[state[STATE_LINES], 3] = end
+            lines[state[STATE_LINES], 3], lines[state[STATE_LINES], 4] = end, 1
             state[STATE_LINES] += 1
     state[LINE_START], state[LINE_OPEN], state[LINE_FIRST] = np.int64(last) + origin, 1, n
     return True

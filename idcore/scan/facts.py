@@ -51,7 +51,7 @@ class Scanner:
         self.refused = np.zeros((len(find.REASONS), 3), np.int64)
         self.samples = np.zeros((len(find.REASONS), _SAMPLE + 8), np.uint8)
         self.cache = np.full((1024, 4), -1, np.int64)
-        self.lines = np.empty(((WINDOW + AFTER) // 33 + 2, 4), np.int64)
+        self.lines = np.empty(((WINDOW + AFTER) // 33 + 2, find.LINE_COLUMNS), np.int64)
         self.state = np.zeros(find.STATE_SIZE, np.int64)
         self.moved: Callable[[int, int], None] | None = None  # told after each window: bytes and ids of the split
         self.table = np.zeros((1 << 12, 8), np.uint64)
@@ -82,9 +82,10 @@ class Scanner:
             self.slots = np.concatenate([self.slots, np.empty(size - len(self.slots), np.uint32)])
             self.mates = np.concatenate([self.mates, np.zeros(size - len(self.mates), np.int8)])
         most = more + 2 * find.LINE_IDS
-        self.pairs = _roomier(self.pairs, int(state[find.STATE_PAIRS]) + most + len(self.cache))
-        self.odd = _roomier(self.odd, int(state[find.STATE_ODD]) + most)
-        self.voted = _roomier(self.voted, int(state[find.STATE_VOTES]) + most)
+        pairs, odd, voted = (int(state[count]) for count in (find.STATE_PAIRS, find.STATE_ODD, find.STATE_VOTES))
+        self.pairs = _roomier(self.pairs, pairs + most + len(self.cache), pairs)
+        self.odd = _roomier(self.odd, odd + most, odd)
+        self.voted = _roomier(self.voted, voted + most, voted)
         went_to = windows.at
         while windows.at < stop and went_to != find.LINE_ENDED:
             went_to = find.find(
@@ -105,7 +106,9 @@ class Scanner:
         words = np.empty((larger.shape[0] // 2 + 1, 3), np.uint64)
         words[: len(self.words)] = self.words
         self.words = words
-        self.votes = _roomier(self.votes, len(words))
+        known = len(self.votes)
+        self.votes = _roomier(self.votes, len(words), known)
+        self.votes[known:] = 0
 
     def _pair(self, windows: Windows, behind: bool) -> None:
         pairs.pair_lines(
@@ -178,7 +181,7 @@ class Scanner:
             first, n = int(state[find.LINE_FIRST]), int(state[find.STATE_IDS])
             end = windows.at + windows.origin
             if find.may_pair(end - int(state[find.LINE_START]), 1, n - first):
-                self.lines[0] = first, n, state[find.LINE_START], end
+                self.lines[0] = first, n, state[find.LINE_START], end, 1
                 state[find.STATE_LINES] = 1
                 self._pair(windows, behind=True)
         state[find.STATE_IDS] = ids
@@ -207,7 +210,7 @@ class Scanner:
 
     def _pack_votes(self, keys: int) -> Iterator[Fact]:
         rows = int(self.state[find.STATE_VOTES])
-        self.voted = _roomier(self.voted, rows + 3 * keys)
+        self.voted = _roomier(self.voted, rows + 3 * keys, rows)
         rows = pairs.put_votes(self.votes, keys, self.words, self.voted, rows)
         if rows:
             yield from _deal(VOTES, self.voted[:rows])
@@ -287,11 +290,13 @@ class _Mates:
         return self.brokers[:used], lengths, self.out[:size]
 
 
-def _roomier(rows: np.ndarray, most: int) -> np.ndarray:
+def _roomier(rows: np.ndarray, most: int, used: int) -> np.ndarray:
+    """The `used` rows of an array where there is room for `most`; what is behind them is not touched, nor paid for."""
     if most <= len(rows):
         return rows
-    size = max(2 * len(rows), most)
-    return np.concatenate([rows, np.zeros((size - len(rows), rows.shape[1]), rows.dtype)])
+    larger = np.empty((max(2 * len(rows), most), rows.shape[1]), rows.dtype)
+    larger[:used] = rows[:used]
+    return larger
 
 
 def _report_of(split: Split, text_bytes: int, ids: int, refused: list[list], error: str) -> Fact:

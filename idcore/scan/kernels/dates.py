@@ -8,7 +8,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .vector import load_8, load_64, rn_mask_64, separator_mask_64, trailing_zeros
+from .vector import load_8, load_64, bo_mask_64, separator_mask_64, trailing_zeros
 
 U = np.uint64
 HINT_LINE = 1 << 16  # a longer line dates nothing
@@ -153,13 +153,13 @@ def rest_of_moment(p, end):
 
 @numba.njit(cache=True, nogil=True)
 def born_at(p, end):
-    """The value of a bornTimestamp whose `rn` stands at p, or -1."""
-    p -= U(2)
-    for letter in (98, 111, 114, 110):  # born
-        if load_8(p) | 32 != letter:
+    """The value of a bornTimestamp whose `bo` stands at p, or -1."""
+    p += U(2)
+    for letter in (114, 110):  # rn
+        if p >= end or load_8(p) | 32 != letter:
             return NOT_THERE
         p += U(1)
-    if load_8(p) == 95:
+    if p < end and load_8(p) == 95:
         p += U(1)
     for letter in (116, 105, 109, 101, 115, 116, 97, 109, 112):  # timestamp
         if p >= end or load_8(p) | 32 != letter:
@@ -189,11 +189,11 @@ def born_of(p, end):
     found = NOT_THERE
     at = p
     while at < end:
-        here = rn_mask_64(at)
+        here = bo_mask_64(at)
         while here != U(0):
             place = at + trailing_zeros(here)
             here &= here - U(1)
-            if place < p + U(2) or place >= end:
+            if place >= end:
                 continue
             value = born_at(place, end)
             if value >= 0:

@@ -13,6 +13,7 @@ from idcore.ids import rules
 from idcore.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4
 
 from .vector import (
+    bo_mask_64,
     hex_mask_64,
     leading_zeros,
     letter_case_32,
@@ -54,6 +55,7 @@ BLOCK = 16  # a run of 32 digits holds a whole block of 16 wherever the blocks b
 LOW_BITS, HIGH_BITS = U(0x7FFF7FFF7FFF7FFF), U(0x8000800080008000)
 LONGEST_LINE = 1 << 20
 LINE_IDS = 64
+LINE_COLUMNS = 5
 LINE_ENDED = np.int64(-1)
 
 REASONS = ("lower_case", "version", "port", "elapsed")
@@ -171,7 +173,8 @@ def find(
     """Takes the tokens whose run of digits begins in buf[start:stop]; buf holds 64 bytes before and 192 after.
 
     table: open-addressed keys (k0, k1, k2, slot, ids, last value, unsorted, 0), a power of two of rows; words: keys by
-    slot. values, slots: one entry an id. lines: first and last id, start and end of each line kept.
+    slot. values, slots: one entry an id. lines: first and last id, start and end of each line kept, and whether a `bo` may stand in it,
+    as in bornTimestamp.
     Returns where to go on: `stop`, or earlier when the table must grow first; LINE_ENDED once the line that is read on
     (TAIL) has ended.
     """
@@ -183,12 +186,15 @@ def find(
     line_start, line_open, line_first, kept = state[LINE_START], state[LINE_OPEN], state[LINE_FIRST], state[STATE_LINES]
     ended = full = False
     base = start
+    told = U(line_start != start + origin)  # whether a `bo` was seen in this line, or what came before was not
     carry = hex_mask_64(p0 + U(start - 64)) >> U(48) == U(0xFFFF)
     place = stop
     while base < stop + BLOCK - 1:
         mask = ~hex_mask_64(p0 + U(base))
         blocks = ~(((mask & LOW_BITS) + LOW_BITS) | mask) & HIGH_BITS  # the top bit of each block of 16 hex digits
         feeds = newline_mask_64(p0 + U(base))
+        bo = bo_mask_64(p0 + U(base))
+        told |= bo
         if base + 64 > stop:
             feeds &= (U(1) << U(stop - base)) - U(1) if base < stop else U(0)
         firsts = blocks & ~((blocks << U(BLOCK)) | (HIGH_BITS & U(0xFFFF) if carry else U(0)))
@@ -211,10 +217,12 @@ def find(
                     lines[kept, 1] = n
                     lines[kept, 2] = line_start
                     lines[kept, 3] = end
+                    lines[kept, 4] = np.int64(told != U(0))
                     kept += 1
                 if what == TAIL:
                     ended = True
                     break
+                told = bo
                 line_first = n
                 line_start = base + 64 - np.int64(leading_zeros(ahead)) + origin
                 line_open = 1
@@ -325,10 +333,12 @@ def find(
                     lines[kept, 1] = n
                     lines[kept, 2] = line_start
                     lines[kept, 3] = end
+                    lines[kept, 4] = np.int64(told != U(0))
                     kept += 1
             if what == TAIL:
                 ended = True
                 break
+            told = bo
             line_first = n
             line_start = base + 64 - np.int64(leading_zeros(feeds)) + origin
             line_open = 1

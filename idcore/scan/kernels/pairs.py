@@ -166,7 +166,8 @@ def pair_lines(
                         moment = calendar[seen_month - FIRST_MONTH, 0] + seen_ms + rest
                     else:
                         moment = calendar[seen_month - FIRST_MONTH, 4] + seen_ms + rest - ahead * MINUTE
-            born = born_of(begin, end)
+            if lines[line, 4]:
+                born = born_of(begin, end)
             limit = (born if born >= 0 else moment) + SLACK
             if limit > SLACK and limit >= calendar[3, 0] and limit < calendar[months - 2, 0]:
                 hinted = True

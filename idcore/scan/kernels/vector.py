@@ -59,15 +59,15 @@ def separator_mask_64(typing_context: Any, address: Any) -> Any:
 
 
 @intrinsic
-def rn_mask_64(typing_context: Any, address: Any) -> Any:
-    """Bit i is set where an r stands at byte i of the 64 at `address` and an n behind it, of either case."""
+def bo_mask_64(typing_context: Any, address: Any) -> Any:
+    """Bit i is set where a b stands at byte i of the 64 at `address` and an o behind it, of either case."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector, text = _load(builder, args[0], 64)
         _, behind = _load(builder, builder.add(args[0], _I64(1)), 64)
         folded = _same(vector, 32)
-        first = builder.icmp_unsigned("==", builder.or_(text, folded), _same(vector, 114))
-        second = builder.icmp_unsigned("==", builder.or_(behind, folded), _same(vector, 110))
+        first = builder.icmp_unsigned("==", builder.or_(text, folded), _same(vector, 98))
+        second = builder.icmp_unsigned("==", builder.or_(behind, folded), _same(vector, 111))
         return builder.bitcast(builder.and_(first, second), _I64)
 
     return types.uint64(types.uint64), codegen
