@@ -239,6 +239,29 @@ def pair_lines(
                         if elapsed <= newest[month, column + 1]:
                             minute = (newest[month, column] + elapsed) // MINUTE
                             break
+            if last - first == 2 and i == first:
+                i = first + 1
+                slot = np.int64(slots[i])
+                code = words[slot, 2] >> CODE_SHIFT
+                offset = np.int64(values[i])
+                if (
+                    (code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6)
+                    and not behind
+                    and slot < MOST_SLOTS
+                    and U(offset) >> OFFSET_BITS == U(0)
+                ):
+                    place = slot & places
+                    if cache[place, 0] == slot and cache[place, 1] == minute:
+                        if offset > cache[place, 3]:
+                            cache[place, 3] = offset
+                        elif offset < cache[place, 2]:
+                            cache[place, 2] = offset
+                    elif minute != NO_MINUTE:
+                        row = put_pair(slot, minute, offset, cache, words, pairs, row)
+                    mates[first] = 1
+                    mated += 1
+                    break
+                i = first
             if dated < LINE_IDS:
                 own[dated] = i
                 times[dated] = minute
