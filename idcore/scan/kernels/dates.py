@@ -8,7 +8,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .vector import load_8, load_64, bo_mask_64, separator_mask_64, trailing_zeros
+from .vector import bo_mask_64, load_8, load_64, separator_mask_64, trailing_zeros
 
 U = np.uint64
 HINT_LINE = 1 << 16  # a longer line dates nothing

@@ -10,8 +10,10 @@ import numba
 import numpy as np
 
 from .find import CODE_CLIENT, CODE_SHIFT, COUNTER_SHIFT, SEQUENCE_SHIFT, hash_of, is_offset
+from .vector import will_write
 
 U = np.uint64
+AHEAD = 128  # bytes that a group asks for before it writes them
 PARTS = 64  # groups are dealt to this many parts, by host or broker; a part is merged by one task
 
 
@@ -50,11 +52,14 @@ def parts_of(words, parts):
 
 @numba.njit(cache=True, nogil=True)
 def scatter(values, slots, n, positions, out):
+    """Every value to its group. There are more of them than streams a processor foresees, so each asks in advance."""
+    to = U(out.ctypes.data)
     for i in range(n):
         slot = slots[i]
         place = positions[slot]
-        out[place] = values[i]
         positions[slot] = place + 1
+        out[place] = values[i]
+        will_write(to + U(8 * place + AHEAD))
 
 
 @numba.njit(cache=True, nogil=True)

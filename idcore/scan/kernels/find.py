@@ -17,7 +17,9 @@ from .vector import (
     hex_mask_64,
     leading_zeros,
     letter_case_32,
+    load_8,
     newline_mask_64,
+    ones_of,
     trailing_zeros,
     unhex_32,
 )
@@ -56,6 +58,7 @@ LOW_BITS, HIGH_BITS = U(0x7FFF7FFF7FFF7FFF), U(0x8000800080008000)
 LONGEST_LINE = 1 << 20
 LINE_IDS = 64
 LINE_COLUMNS = 5
+BLOCKS = 32  # of 64 bytes, looked at together
 LINE_ENDED = np.int64(-1)
 
 REASONS = ("lower_case", "version", "port", "elapsed")
@@ -173,8 +176,8 @@ def find(
     """Takes the tokens whose run of digits begins in buf[start:stop]; buf holds 64 bytes before and 192 after.
 
     table: open-addressed keys (k0, k1, k2, slot, ids, last value, unsorted, 0), a power of two of rows; words: keys by
-    slot. values, slots: one entry an id. lines: first and last id, start and end of each line kept, and whether a `bo` may stand in it,
-    as in bornTimestamp.
+    slot. values, slots: one entry an id. lines: first and last id, start and end of each line kept, and whether a `bo`
+    may stand in it, as in bornTimestamp.
     Returns where to go on: `stop`, or earlier when the table must grow first; LINE_ENDED once the line that is read on
     (TAIL) has ended.
     """
@@ -185,23 +188,80 @@ def find(
     keys = state[STATE_KEYS]
     line_start, line_open, line_first, kept = state[LINE_START], state[LINE_OPEN], state[LINE_FIRST], state[STATE_LINES]
     ended = full = False
-    base = start
-    told = U(line_start != start + origin)  # whether a `bo` was seen in this line, or what came before was not
-    carry = hex_mask_64(p0 + U(start - 64)) >> U(48) == U(0xFFFF)
+    told = U(line_start != start + origin)  # whether a `bo` was seen near this line, or what came before was not
+    carry = U(hex_mask_64(p0 + U(start - 64)) >> U(48) == U(0xFFFF))
+    starts = np.empty(BLOCKS, np.uint64)
+    ends = np.empty(BLOCKS, np.uint64)
+    events = np.empty(64 * BLOCKS + 4, np.int64)
     place = stop
-    while base < stop + BLOCK - 1:
-        mask = ~hex_mask_64(p0 + U(base))
-        blocks = ~(((mask & LOW_BITS) + LOW_BITS) | mask) & HIGH_BITS  # the top bit of each block of 16 hex digits
-        feeds = newline_mask_64(p0 + U(base))
-        bo = bo_mask_64(p0 + U(base))
+    for chunk in range(start, stop + BLOCK - 1, 64 * BLOCKS):
+        # First the masks of some blocks of 64 bytes, without a jump; then what they show, from line to line.
+        blocks = min(BLOCKS, (stop + BLOCK - 1 - chunk + 63) >> 6)
+        any_start = bo = U(0)
+        for i in range(blocks):
+            p = p0 + U(chunk + 64 * i)
+            mask = ~hex_mask_64(p)
+            whole = ~(((mask & LOW_BITS) + LOW_BITS) | mask) & HIGH_BITS  # the top bit of each block of 16 hex digits
+            firsts = whole & ~((whole << U(BLOCK)) | (carry << U(BLOCK - 1)))
+            carry = whole >> U(63)
+            starts[i] = firsts
+            ends[i] = newline_mask_64(p)
+            any_start |= firsts
+            bo |= bo_mask_64(p)
         told |= bo
-        if base + 64 > stop:
-            feeds &= (U(1) << U(stop - base)) - U(1) if base < stop else U(0)
-        firsts = blocks & ~((blocks << U(BLOCK)) | (HIGH_BITS & U(0xFFFF) if carry else U(0)))
-        carry = blocks >> U(63) != U(0)
-        while firsts != U(0):
-            block = base + (np.int64(trailing_zeros(firsts)) - (BLOCK - 1))
-            firsts &= firsts - U(1)
+        if chunk + 64 * blocks > stop:
+            for i in range(blocks):
+                left = stop - chunk - 64 * i
+                if left < 64:
+                    ends[i] &= (U(1) << U(left)) - U(1) if left > 0 else U(0)
+        count = 0
+        if any_start != U(0):
+            for i in range(blocks):
+                both = starts[i] | ends[i]
+                base = chunk + 64 * i
+                ones = np.int64(ones_of(both))
+                for k in range(3):
+                    events[count + k] = base + np.int64(trailing_zeros(both))
+                    both &= both - U(1)
+                for k in range(3, ones):
+                    events[count + k] = base + np.int64(trailing_zeros(both))
+                    both &= both - U(1)
+                count += ones
+        else:  # no id begins here: the line that is open may end, another may begin
+            i = 0
+            if n != line_first or what == TAIL:
+                while i < blocks and ends[i] == U(0):
+                    i += 1
+                if i < blocks:
+                    events[0] = chunk + 64 * i + np.int64(trailing_zeros(ends[i]))
+                    count = 1
+            last = blocks - 1
+            while last >= i and ends[last] == U(0):
+                last -= 1
+            if last >= i:
+                events[count] = chunk + 64 * last + 63 - np.int64(leading_zeros(ends[last]))
+                count += 1
+        for event in range(count):
+            at = events[event]
+            if load_8(p0 + U(at)) == 10:
+                if n != line_first:
+                    end = at + origin
+                    if may_pair(end - line_start, line_open, n - line_first):
+                        lines[kept, 0] = line_first
+                        lines[kept, 1] = n
+                        lines[kept, 2] = line_start
+                        lines[kept, 3] = end
+                        lines[kept, 4] = np.int64(told != U(0))
+                        kept += 1
+                    line_first = n
+                if what == TAIL:
+                    ended = True
+                    break
+                told = bo
+                line_start = at + 1 + origin
+                line_open = 1
+                continue
+            block = at - (BLOCK - 1)
             place = block - np.int64(leading_zeros(~hex_mask_64(p0 + U(block - 64))))
             if place < start or place >= stop:
                 continue
@@ -209,35 +269,18 @@ def find(
             size = np.int64(trailing_zeros(rest)) if rest != U(0) else 999
             if size < 32:
                 continue
-            ahead = feeds & ((U(1) << U(block - base)) - U(1))
-            if ahead != U(0):
-                end = base + np.int64(trailing_zeros(ahead)) + origin
-                if may_pair(end - line_start, line_open, n - line_first):
-                    lines[kept, 0] = line_first
-                    lines[kept, 1] = n
-                    lines[kept, 2] = line_start
-                    lines[kept, 3] = end
-                    lines[kept, 4] = np.int64(told != U(0))
-                    kept += 1
-                if what == TAIL:
-                    ended = True
-                    break
-                told = bo
-                line_first = n
-                line_start = base + 64 - np.int64(leading_zeros(ahead)) + origin
-                line_open = 1
-                feeds &= ~ahead
             if keys >= limit:
                 full = True
                 break
-            if buf[place - 1] == 37:  # %22
+            before = load_8(p0 + U(place - 1))
+            if before == 37:  # %22
                 place += 2
                 size -= 2
-            elif buf[place - 2] == 92:
-                if buf[place - 1] == 120:  # \x22
+            elif load_8(p0 + U(place - 2)) == 92:
+                if before == 120:  # \x22
                     place += 2
                     size -= 2
-                elif buf[place - 1] == 117:  # \u0022
+                elif before == 117:  # \u0022
                     place += 4
                     size -= 4
             if size == 32 or size == 56 or size == 34:
@@ -325,24 +368,6 @@ def find(
                         n += 1
         if ended or full:
             break
-        if feeds != U(0):
-            if n != line_first:
-                end = base + np.int64(trailing_zeros(feeds)) + origin
-                if may_pair(end - line_start, line_open, n - line_first):
-                    lines[kept, 0] = line_first
-                    lines[kept, 1] = n
-                    lines[kept, 2] = line_start
-                    lines[kept, 3] = end
-                    lines[kept, 4] = np.int64(told != U(0))
-                    kept += 1
-            if what == TAIL:
-                ended = True
-                break
-            told = bo
-            line_first = n
-            line_start = base + 64 - np.int64(leading_zeros(feeds)) + origin
-            line_open = 1
-        base += 64
     state[STATE_IDS], state[STATE_KEYS], state[STATE_LINES] = n, keys, kept
     state[LINE_START], state[LINE_OPEN], state[LINE_FIRST] = line_start, line_open, line_first
     return LINE_ENDED if ended else place if full else stop

@@ -14,8 +14,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .encode import decode, get, put, sort_nearly
-from .vector import leading_zeros, load_64, store_64
+from .encode import AHEAD, decode, get, put, sort_nearly
+from .vector import leading_zeros, load_64, store_64, will_write
 
 U = np.uint64
 OFFSET_BITS = U(48)
@@ -32,14 +32,18 @@ ODD_COLUMNS = 9  # key and value of the id, key and value of its offset id, line
 @numba.njit(cache=True, nogil=True)
 def scatter(values, slots, mates, n, positions, shifts, out, out_mates):
     """Every value to its group, and its mate, if it has one, to the same place less the shift of the group."""
+    values_to, mates_to = U(out.ctypes.data), U(out_mates.ctypes.data)
     for i in range(n):
         slot = slots[i]
         place = positions[slot]
         positions[slot] = place + 1
         out[place] = values[i]
+        will_write(values_to + U(8 * place + AHEAD))
         if mates[i] != 0:
             j = i + np.int64(mates[i])
-            out_mates[place - shifts[slot]] = (U(slots[j] + 1) << OFFSET_BITS) | values[j]
+            own = place - shifts[slot]
+            out_mates[own] = (U(slots[j] + 1) << OFFSET_BITS) | values[j]
+            will_write(mates_to + U(8 * own + AHEAD))
 
 
 @numba.njit(cache=True, nogil=True)

@@ -130,6 +130,16 @@ def leading_zeros(typing_context: Any, word: Any) -> Any:
 
 
 @intrinsic
+def ones_of(typing_context: Any, word: Any) -> Any:
+    """How many bits of a word are set."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
 def load_8(typing_context: Any, address: Any) -> Any:
     """The byte at `address`."""
 
@@ -159,6 +169,20 @@ def store_64(typing_context: Any, address: Any, word: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.uint64, types.uint64), codegen
+
+
+@intrinsic
+def will_write(typing_context: Any, address: Any) -> Any:
+    """Brings the line of the cache at `address` near: only a hint, for any address."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = builder.inttoptr(args[0], _BYTE.as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, _I32, _I32, _I32])
+        hint = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(hint, [pointer, _I32(1), _I32(3), _I32(1)])  # to write, keep near, data
+        return context.get_dummy_value()
+
+    return types.void(types.uint64), codegen
 
 
 def plain_hex_mask(text: bytes) -> int:
