@@ -142,7 +142,8 @@ def pair_lines(
     months = calendar.shape[0]
     seen_0 = seen_1 = U(0)  # the last `YYYY-MM-DD HH:MM` and what it means
     seen_month = seen_ms = np.int64(-2)
-    current = np.int64(1)
+    current = np.int64(1)  # the month of the last line, from `begun` to before `over`
+    begun = over = np.int64(0)
     for line in range(state[STATE_LINES]):
         first, last = lines[line, 0], lines[line, 1]
         moment = born = np.int64(-1)
@@ -169,12 +170,15 @@ def pair_lines(
             if lines[line, 4]:
                 born = born_of(begin, end)
             limit = (born if born >= 0 else moment) + SLACK
-            if limit > SLACK and limit >= calendar[3, 0] and limit < calendar[months - 2, 0]:
+            if begun <= limit and limit < over:
+                hinted = True
+            elif limit > SLACK and limit >= calendar[3, 0] and limit < calendar[months - 2, 0]:
                 hinted = True
                 while limit >= calendar[current + 1, 0]:
                     current += 1
                 while limit < calendar[current, 0]:
                     current -= 1
+                begun, over = calendar[current, 0], calendar[current + 1, 0]
         dated = offsets = 0
         for i in range(first, last):
             slot = np.int64(slots[i])
@@ -202,7 +206,10 @@ def pair_lines(
                                 away = calendar[month, 4] - near - early
                                 if -12 * HOUR <= away and away <= 14 * HOUR and in_use[(away + 12 * HOUR) // QUARTER]:
                                     start, kind = near, BORN
-                    elif ahead != NO_ZONE:
+                    elif ahead == NO_ZONE:
+                        if column == 0 and begun + elapsed <= limit and begun + elapsed < over:
+                            start = begun
+                    else:
                         for month in range(current - 2, current + 2):
                             late = moment - elapsed - calendar[month, column]
                             if -PREFIX_EARLY <= late and late <= PREFIX_LATE:
