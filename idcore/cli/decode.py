@@ -7,11 +7,12 @@ import codecs
 import csv
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.table import Table, card
-from idcore.ids import KEYS, Clock, Token, Verdict, describe, find, identify
+from idcore.ids import KEYS, Clock, Neighbours, Token, Verdict, describe, find, identify
 from idcore.written import json_text
 
 if TYPE_CHECKING:
@@ -83,18 +84,40 @@ class Refused:
 def _rows(
     items: Iterable[str], case: Any, clock: Clock, refused: Refused, seeds: SeedSearch | None
 ) -> Iterator[dict[str, Any]]:
+    items = list(items)
+    given = [identify(text.strip(), None, case) for item in items if item != "-" for text in item.split(",")]
+    known = Neighbours()
+    for verdict in given:
+        known.see(verdict)
+    if "-" in items:
+        _witnesses(sys.stdin.buffer, case, known)
+    arguments = iter(given)
     for item in items:
         if item == "-":
             refused.read_input = True
             for token in find(_as_it_comes(sys.stdin.buffer)):
-                verdict = identify(token.text, token.label, case, vouched=token.vouched)
+                verdict = known.settle(_verdict(token, case))
                 refused.see(verdict, token)
                 yield describe(verdict, token, clock, seeds)
             continue
-        for text in item.split(","):
-            verdict = identify(text.strip(), None, case)
+        for verdict in islice(arguments, item.count(",") + 1):
+            verdict = known.settle(verdict)
             refused.see(verdict, None)
             yield describe(verdict, None, clock, seeds)
+
+
+def _verdict(token: Token, case: Any) -> Verdict:
+    return identify(token.text, token.label, case, vouched=token.vouched)
+
+
+def _witnesses(stream: IO[bytes], case: Any, known: Neighbours) -> None:
+    """Sees all ids of standard input where it is a file; a pipe is shown as it comes, and each id judged alone."""
+    if not stream.seekable():
+        return
+    begun = stream.tell()
+    for token in find(read_text(stream)):
+        known.see(_verdict(token, case))
+    stream.seek(begun)
 
 
 def _as_it_comes(stream: IO[bytes]) -> Iterator[str]:

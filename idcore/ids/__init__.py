@@ -26,6 +26,7 @@ from idcore.ids.makers import (
     uniq_maker,
 )
 from idcore.ids.model import ClientId, MessageId, OffsetId, UniqId, from_bytes
+from idcore.ids.neighbours import Neighbours, settled
 from idcore.ids.words import ERRORS, MAKERS, REASONS, Maker, Reason, say
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "Maker",
     "MessageId",
     "Month",
+    "Neighbours",
     "OffsetId",
     "Reading",
     "Reason",
@@ -64,6 +66,7 @@ __all__ = [
     "process_makers",
     "say",
     "sent_at",
+    "settled",
     "stream",
     "uniq_maker",
     "when",

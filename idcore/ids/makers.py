@@ -191,6 +191,25 @@ def client_maker(seconds: int, last_sixteen: str = "", sequence: int = 0) -> Mak
     return _plain("grpc_cpp_old" if turned else "grpc")
 
 
+def client_languages(mac: bytes, pid: int, sequence: int) -> tuple[str, ...]:
+    """The 5.x clients that can have made an id of the plain layout; what tells them apart is little.
+
+    apache/rocketmq-clients: C# counts from 1; only C++ and Node.js write a MAC of zeros, and never a random one;
+    Node.js takes the pid modulo 65,535. Everything else is written alike.
+    """
+    names = ["Java", "Go", "C#", "C++ 5.1.0 or later", "Node.js", "Python"]
+    out = set()
+    if sequence == 0:
+        out.add("C#")
+    if mac == bytes(6):
+        out |= {"Java", "Go", "C#", "Python"}
+    elif mac[0] & 1:
+        out |= {"C++ 5.1.0 or later", "Node.js"}
+    if pid == 0xFFFF:
+        out.add("Node.js")
+    return tuple(name for name in names if name not in out)
+
+
 def seconds_open(seconds: int, sequence: int) -> bool:
     """Whether the seconds of a client id give a year either way, and its sequence does not settle it."""
     both = all(FIRST_SECONDS <= value <= LAST_SECONDS for value in (seconds, _turned(seconds)))

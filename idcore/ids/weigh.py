@@ -286,6 +286,9 @@ def weigh_client(client: ClientId, label: str | None) -> Reading:
         why.append(plain("mac_zero"))
     elif client.mac[0] & 1:
         why.append(plain("mac_made_up"))
+    if maker.code == "grpc":
+        names = makers.client_languages(client.mac, client.pid, client.sequence)
+        why.append(Reason("language_open", {"names": ", ".join(names)}))
     score += _weigh_label(label, _CLIENT_LABELS, why)
     score += 1 if maker.code == "grpc_rust" else _weigh_letters(text, why)
     return Reading(client, _certainty(score), maker, tuple(why), score)

@@ -86,6 +86,10 @@ REASONS: dict[str, str] = {
     "releases_until": "of the Java client, only releases up to {newest} make such ids",
     "mac_zero": "the MAC is zero: a Node.js client before it knew its own, or a C++ client without one",
     "mac_made_up": "the MAC has the multicast bit, which no interface has: a random one",
+    "language_open": "{names} write these fields alike: the language of a 5.x client is not in its id",
+    "neighbour_broker": "other offset ids of this input are of {address} for certain",
+    "neighbour_process": "other ids of this input are of the same process on {host} for certain",
+    "neighbour_client": "other ids of {mac} pid {pid} in this input show which way round its seconds are",
     "rand_seed": "loader {loader} is the first rand() of a process that started at {started_at}: the C++ client",
     "pid_unknown": "pid FFFF: the client could not read its pid",
 }

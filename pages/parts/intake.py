@@ -5,13 +5,14 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import BinaryIO
 
 from idcore.ids.find import Token, find
 from idcore.ids.identify import Case, Verdict, identify
+from idcore.ids.neighbours import settled
 from idcore.scan.kinds import CUT, PACKINGS, WIDE, kind_of
 
 LIMIT = 5_000  # ids read at once; the scan reads all of them
@@ -79,6 +80,8 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
             verdict = identify(token.text, token.label, case, vouched=token.vouched)
             made.lower += _lower(token, verdict, case)
             (made.found if verdict.best is not None else made.refused).append(Found(token, verdict, name))
+    verdicts = settled(item.verdict for item in made.found)
+    made.found = [replace(item, verdict=verdict) for item, verdict in zip(made.found, verdicts, strict=True)]
     if not made.found:
         made.longest = max((len(run) for _, text in sources for run in _RUN.findall(text[:HEAD])), default=0)
     made.seconds = perf_counter() - begun

@@ -297,3 +297,24 @@ def test_json_stays_json_in_every_encoding_of_standard_output(encoding: str) -> 
     )  # fmt: skip
     assert done.returncode == 1 and b"Traceback" not in done.stderr
     assert json.loads(done.stdout.decode(encoding))["text"] == odd.decode("utf-8", "surrogateescape")
+
+
+# Of the old C++ client: the first reads as an offset id alone, the second shows whose process it is.
+OPEN, CLEAR = "5FE4660A0000F13D000005A1FB5ED000", "5FE4660A0000F13D0000B2671B690100"
+
+
+def test_ids_settle_one_another_wherever_they_stand(tmp_path: Path) -> None:
+    (alone,) = rows(run("decode", OPEN))
+    assert (alone["kind"], alone["certainty"]) == ("offset", "possible")
+    log = tmp_path / "x.log"
+    log.write_text(f"{OPEN}\n{CLEAR}\n")
+    command = [sys.executable, "-m", "idcore", "decode", "-"]
+    with log.open("rb") as file:
+        from_file = subprocess.run(command, cwd=ROOT, stdin=file, capture_output=True, timeout=60, check=False)
+    for done in (run("decode", OPEN, CLEAR), run("decode", f"{CLEAR},{OPEN}"), from_file):
+        found = {row["text"]: row for row in rows(done)}
+        assert found[OPEN]["layout"] == "uniq_v4_le" and found[OPEN]["host"] == "10.102.228.95"
+        assert "same process on 10.102.228.95" in found[OPEN]["why"][-1]
+        assert found[OPEN]["others"][0]["kind"] == "offset"
+    piped = rows(run("decode", "-", text=f"{OPEN}\n{CLEAR}\n"))
+    assert [row["kind"] for row in piped] == ["offset", "uniq"], "a pipe is shown as it comes"

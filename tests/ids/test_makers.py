@@ -7,8 +7,17 @@ import time
 import numpy as np
 import pytest
 
-from idcore.ids import MAKERS, client_maker, known_loaders, loader_place, loader_positions, process_makers, stream
-from idcore.ids.makers import uniq_maker
+from idcore.ids import (
+    MAKERS,
+    client_maker,
+    identify,
+    known_loaders,
+    loader_place,
+    loader_positions,
+    process_makers,
+    stream,
+)
+from idcore.ids.makers import client_languages, uniq_maker
 
 # Places seen in public traces and measured on real JVMs.
 PLACES = {
@@ -109,6 +118,29 @@ def test_client_ids() -> None:
     assert client_maker(146_888_539).code == "grpc"
     assert client_maker(int.from_bytes((146_888_539).to_bytes(4, "big"), "little")).code == "grpc_cpp_old"
     assert client_maker(691_200_000, "29329fd000000001").code == "grpc_rust"
+
+
+ALL = ("Java", "Go", "C#", "C++ 5.1.0 or later", "Node.js", "Python")
+
+
+@pytest.mark.parametrize(
+    ("mac", "pid", "sequence", "names"),
+    [
+        ("08719066ff9a", 7980, 5, ALL),
+        ("08719066ff9a", 7980, 0, tuple(name for name in ALL if name != "C#")),
+        ("000000000000", 7980, 5, ("C++ 5.1.0 or later", "Node.js")),
+        ("09719066ff9a", 7980, 5, ("Java", "Go", "C#", "Python")),
+        ("08719066ff9a", 0xFFFF, 5, tuple(name for name in ALL if name != "Node.js")),
+    ],
+)
+def test_what_little_tells_the_languages_of_5x_clients_apart(
+    mac: str, pid: int, sequence: int, names: tuple[str, ...]
+) -> None:
+    assert client_languages(bytes.fromhex(mac), pid, sequence) == names
+    text = f"01{mac}{pid:04X}{146_888_539:08X}{sequence:08X}".upper()
+    best = identify(text).best
+    assert best is not None and best.maker == "5.x gRPC client"
+    assert f"{', '.join(names)} write these fields alike" in " ".join(map(str, best.why))
 
 
 def test_every_maker_is_worded() -> None:
