@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from ipaddress import ip_address, ip_network
 from itertools import pairwise
 from typing import Any
@@ -15,8 +16,10 @@ import pyarrow.compute as pc
 
 from idcore.findings import limits
 from idcore.findings.evidence import numbers
-from idcore.findings.model import Finding
+from idcore.findings.large import Rows
+from idcore.findings.model import INFO, Finding, unseen
 from idcore.ids.model import OffsetId
+from idcore.scan.schemas import SCHEMAS
 
 _BRIDGES = ip_network("172.16.0.0/12")
 # Cheaper than reading every address: what may be wrong, and all of IPv6.
@@ -44,33 +47,6 @@ def _evidence(row: dict[str, Any]) -> dict[str, Any]:
     return {"broker": {"address": row["address"]}, "ids": ids, "distinct": row["distinct"]}
 
 
-def internal(brokers: pa.Table, growth: pa.Table, producers: set[str]) -> Iterator[Finding]:
-    """broker_address_internal, of addresses with more than a stray id. `producers`: hosts that are known to be none."""
-    if not brokers.num_rows:
-        return
-    low, high = limits.NODE_PORTS
-    node_port = pc.and_(pc.greater_equal(brokers["port"], low), pc.less_equal(brokers["port"], high))
-    doubtful = pc.or_(pc.match_substring_regex(brokers["host"], _DOUBTFUL), node_port)
-    total = int(numbers(brokers, "distinct").sum())
-    for row in brokers.filter(doubtful).to_pylist():
-        kind = _kind(row["host"], row["port"])
-        if kind is None or row["host"] in producers or row["distinct"] * limits.BROKER_SHARE < total:
-            continue
-        since, until = _seen(growth, row["address"])
-        certainty = "likely" if kind in ("bridge", "node_port") else "certain"
-        yield Finding(
-            "broker_address_internal", row["address"], row["ids"], {"variant": kind, **_evidence(row)}, certainty,
-            since, until,
-        )  # fmt: skip
-
-
-def _seen(growth: pa.Table, address: str) -> tuple[datetime | None, datetime | None]:
-    if not growth.num_rows:
-        return None, None
-    found = pc.min_max(growth.filter(pc.equal(growth["address"], address))["minute"]).as_py()
-    return found["min"], found["max"]
-
-
 @dataclass(frozen=True, slots=True)
 class _Growth:
     """When a broker had reached which offsets: one row a minute, in order."""
@@ -84,26 +60,109 @@ class _Growth:
         span = int(self.minute[-1] - self.minute[0]) + 1
         return float(self.greatest[-1] - self.least[0]) / span
 
-
-def _growth_of(growth: pa.Table, address: str) -> _Growth | None:
-    mine = growth.filter(pc.equal(growth["address"], address)).sort_by("minute") if growth.num_rows else growth
-    if not mine.num_rows:
-        return None
-    minutes = numbers(mine, "minute") // _MINUTE_US
-    return _Growth(minutes, numbers(mine, "min_offset"), numbers(mine, "max_offset"))
+    def seen(self) -> tuple[datetime, datetime]:
+        """The first and the last minute."""
+        first, last = (datetime.fromtimestamp(int(self.minute[at]) * 60, UTC) for at in (0, -1))
+        return first, last
 
 
-def moved(brokers: pa.Table, growth: pa.Table) -> Iterator[Finding]:
-    """broker_moved: of all addresses of one port, neighbours in the order of their offsets that go on from another."""
-    many = brokers.filter(pc.greater_equal(brokers["distinct"], limits.MOVED_IDS))
-    ports = many.group_by("port").aggregate([("address", "count")])
-    for port in sorted(ports.filter(pc.greater(ports["address_count"], 1))["port"].to_pylist()):
-        rows = many.filter(pc.equal(many["port"], port)).sort_by([("min_offset", "ascending")]).to_pylist()
-        for before, after in pairwise(rows):
-            old, new = _growth_of(growth, before["address"]), _growth_of(growth, after["address"])
-            variant = _goes_on(before, after, old, new)
-            if variant is not None:
-                yield _moved(before, after, growth, variant)
+class Brokers:
+    """The brokers of a run that need looking at: those whose address is doubtful, and those with the most ids."""
+
+    def __init__(self, rows: Rows) -> None:
+        total = sum(int(numbers(table, "distinct").sum()) for table in rows.pieces("brokers", ["distinct"]))
+        doubtful, many = [], SCHEMAS["brokers"].empty_table()
+        self.left = 0
+        for table in rows.pieces("brokers"):
+            doubtful.append(table.filter(_doubtful(table, total)))  # no more than BROKER_SHARE in all
+            largest = table.filter(pc.greater_equal(table["distinct"], limits.MOVED_IDS))
+            largest = pa.concat_tables([many, largest])
+            order = np.argsort(-numbers(largest, "distinct"), kind="stable")
+            self.left += max(0, len(order) - limits.MOST_BROKERS)
+            many = largest.take(pa.array(order[: limits.MOST_BROKERS])).combine_chunks()
+        self.doubtful: list[dict[str, Any]] = pa.concat_tables(doubtful).to_pylist()
+        self.producers: set[str] = set()
+        self.many: list[dict[str, Any]] = many.to_pylist()
+        addresses = [row["address"] for row in (*self.doubtful, *self.many)]
+        self.growth, without_room = _growth_of(rows, list(dict.fromkeys(addresses)))
+        self.many = [row for row in self.many if row["address"] not in without_room]
+        self.left += len(without_room)
+
+    def clear_producers(self, processes: pa.Table) -> None:
+        """Hosts that are producers, whose little-endian ids can be read as offset ids of the address turned round."""
+        turned = pa.array({".".join(reversed(row["host"].split("."))) for row in self.doubtful}, pa.string())
+        if len(turned):
+            little = pc.equal(processes["layout"], "uniq_v4_le")
+            hosts = processes.filter(pc.and_(little, pc.is_in(processes["host"], value_set=turned)))["host"]
+            self.producers |= {".".join(reversed(host.split("."))) for host in pc.unique(hosts).to_pylist()}
+
+    def internal(self) -> Iterator[Finding]:
+        """broker_address_internal, of addresses with more than a stray id that are no producers."""
+        for row in self.doubtful:
+            kind = _kind(row["host"], row["port"])
+            if kind is None or row["host"] in self.producers:
+                continue
+            since, until = self._seen(row["address"])
+            certainty = "likely" if kind in ("bridge", "node_port") else "certain"
+            yield Finding(
+                "broker_address_internal", row["address"], row["ids"], {"variant": kind, **_evidence(row)}, certainty,
+                since, until,
+            )  # fmt: skip
+
+    def moved(self) -> Iterator[Finding]:
+        """broker_moved: of all addresses of one port, neighbours in the order of their offsets that go on."""
+        ports: dict[int, list[dict[str, Any]]] = {}
+        for row in sorted(self.many, key=lambda row: (row["port"], row["min_offset"], row["address"])):
+            ports.setdefault(row["port"], []).append(row)
+        for rows in ports.values():
+            for before, after in pairwise(rows):
+                old, new = (self.growth.get(row["address"]) for row in (before, after))
+                variant = _goes_on(before, after, old, new)
+                if variant is not None:
+                    yield _moved(before, after, variant, self._seen(after["address"]), bool(self.growth))
+        if self.left:
+            yield unseen("broker_moved", self.left, self.left, INFO)
+
+    def _seen(self, address: str) -> tuple[datetime | None, datetime | None]:
+        growth = self.growth.get(address)
+        return (None, None) if growth is None else growth.seen()
+
+
+def _doubtful(brokers: pa.Table, total: int) -> pa.ChunkedArray:
+    """Addresses that may be wrong, of more than a stray id."""
+    low, high = limits.NODE_PORTS
+    node_port = pc.and_(pc.greater_equal(brokers["port"], low), pc.less_equal(brokers["port"], high))
+    odd = pc.or_(pc.match_substring_regex(brokers["host"], _DOUBTFUL), node_port)
+    stray = -(-total // limits.BROKER_SHARE)
+    return pc.and_(odd, pc.greater_equal(brokers["distinct"], stray))
+
+
+def _growth_of(rows: Rows, addresses: list[str]) -> tuple[dict[str, _Growth], set[str]]:
+    """The growth of some brokers, the first ones first, and those for whose minutes there was no room."""
+    names = pa.array(addresses, pa.string())
+    minutes: Counter[str] = Counter()
+    for table in rows.pieces("growth", ["address"]):
+        mine = table["address"].filter(pc.is_in(table["address"], value_set=names))
+        for one in pc.value_counts(mine).to_pylist():
+            minutes[one["values"]] += one["counts"]
+    kept, room = [], limits.MOST_MINUTES
+    for address in filter(minutes.__contains__, addresses):
+        if minutes[address] <= room:
+            kept.append(address)
+            room -= minutes[address]
+    if not kept:
+        return {}, set(minutes)
+    names = pa.array(kept, pa.string())
+    pieces = [table.filter(pc.is_in(table["address"], value_set=names)) for table in rows.pieces("growth")]
+    table = pa.concat_tables(pieces).sort_by([("address", "ascending"), ("minute", "ascending")])
+    minute = numbers(table, "minute") // _MINUTE_US
+    least, greatest = numbers(table, "min_offset"), numbers(table, "max_offset")
+    found, begin = {}, 0
+    for address in sorted(kept):
+        part = slice(begin, begin + minutes[address])
+        found[address] = _Growth(minute[part], least[part], greatest[part])
+        begin = part.stop
+    return found, set(minutes) - set(kept)
 
 
 def _goes_on(before: dict[str, Any], after: dict[str, Any], old: _Growth | None, new: _Growth | None) -> str | None:
@@ -135,7 +194,13 @@ def _take_turns(old: _Growth, new: _Growth) -> bool:
     return bool(rising.all()) and turns >= 3
 
 
-def _moved(before: dict[str, Any], after: dict[str, Any], growth: pa.Table, variant: str) -> Finding:
+def _moved(
+    before: dict[str, Any],
+    after: dict[str, Any],
+    variant: str,
+    seen: tuple[datetime | None, datetime | None],
+    timed: bool,
+) -> Finding:
     gap = max(0, after["min_offset"] - before["max_offset"])
     evidence: dict[str, Any] = {"variant": variant} if variant else {}
     evidence |= {
@@ -145,6 +210,6 @@ def _moved(before: dict[str, Any], after: dict[str, Any], growth: pa.Table, vari
             OffsetId.of(after["host"], after["port"], after["min_offset"]).text,
         ],
     }  # fmt: skip
-    since, until = _seen(growth, after["address"])
-    certainty = "likely" if growth.num_rows else "possible"
-    return Finding("broker_moved", after["address"], after["distinct"], evidence, certainty, since, until)
+    return Finding(
+        "broker_moved", after["address"], after["distinct"], evidence, "likely" if timed else "possible", *seen
+    )

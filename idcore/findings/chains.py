@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 
 from idcore.findings import hosts, limits, steps
 from idcore.findings.evidence import Processes
-from idcore.findings.model import Finding, rest
+from idcore.findings.model import INFO, Finding, unseen
 from idcore.findings.steps import Step
+from idcore.ids import rules
 
 
 def judge(processes: Processes) -> tuple[list[Finding], np.ndarray]:
@@ -27,12 +29,10 @@ def judge(processes: Processes) -> tuple[list[Finding], np.ndarray]:
     found = steps.of_one_chain(processes, alone, least)
     several = np.flatnonzero((chains > 1) & countable)
     several = several[np.argsort(-processes["ids"][several], kind="stable")]
-    left = several[limits.MOST_EXAMINED :]
-    for code, mask in (("shared_fingerprint", tracks[left] > 1), ("restart", tracks[left] == 1)):
-        if mask.any():  # not looked at: a clock that was set back may be among them
-            count = tracks[left] if code == "shared_fingerprint" else chains[left] - 1
-            findings.append(rest(code, int(mask.sum()), int(count[mask].sum())))
-    for at in several[: limits.MOST_EXAMINED].tolist():
+    away = processes.away
+    looked = several[~away[several]][: limits.MOST_EXAMINED]
+    findings += _unseen(processes, np.setdiff1d(several, looked), _in_doubt(processes) & away & countable & month)
+    for at in looked.tolist():
         of_clock = steps.of_chains(processes, at, int(least[at])) if month[at] else None
         if of_clock:
             # A new month alone, back_ms 0, is one process too, and no finding.
@@ -48,6 +48,24 @@ def judge(processes: Processes) -> tuple[list[Finding], np.ndarray]:
         clock_back[at] = True
         findings.append(_clock_back(processes, at, found.get(at, []), before.get(at), zero.get(at)))
     return findings, clock_back
+
+
+def _in_doubt(processes: Processes) -> np.ndarray:
+    """Processes of one counter whose clock may have been set back: their points would tell."""
+    last, first = processes["last_elapsed_ms"], processes["first_elapsed_ms"]
+    doubt = (processes["out_of_order"] > 0) | (last >= rules.ELAPSED_WRAP - rules.CLOCK_BACK_MS)
+    doubt |= (first == 0) & (processes["distinct"] >= limits.ZERO_RUN)
+    return doubt & (processes["chains"] == 1)
+
+
+def _unseen(processes: Processes, several: np.ndarray, clock: np.ndarray) -> Iterator[Finding]:
+    """What is counted and not looked at: processes of several counters, and of one whose clock is in doubt."""
+    chains, tracks = processes["chains"][several], processes["tracks"][several]
+    for code, mask, count in (("shared_fingerprint", tracks > 1, tracks), ("restart", tracks == 1, chains - 1)):
+        if mask.any():
+            yield unseen(code, int(mask.sum()), int(count[mask].sum()))
+    if clock.any():
+        yield unseen("clock_back", int(clock.sum()), int(clock.sum()), INFO)
 
 
 def _clock_back(

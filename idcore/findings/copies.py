@@ -8,7 +8,7 @@ them, only what the offsets alone prove is said.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +17,7 @@ import pyarrow as pa
 from idcore.errors import IdError
 from idcore.findings import limits
 from idcore.findings.evidence import name_of
-from idcore.findings.model import INFO, Finding, rest
+from idcore.findings.model import INFO, Finding, unseen
 from idcore.ids.clock import from_ms
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId, UniqId
@@ -147,16 +147,22 @@ class _Stored:
         return Finding("stored_copies", name, self.count, evidence, since=born[0], until=born[1])
 
 
-def judge(copies: pa.Table | None, moved: Sequence[Finding], told: Told | None = None) -> Iterator[Finding]:
-    """collision, duplicate_send and stored_copies. `moved`: brokers that are one under several addresses."""
-    if copies is None:
-        return
-    same = {frozenset((finding.subject, finding.evidence["from_address"])) for finding in moved}
+def judge(
+    copies: Iterable[pa.Table], total: int, moved: Sequence[Finding], told: Told | None = None
+) -> Iterator[Finding]:
+    """collision, duplicate_send and stored_copies. `moved`: brokers that are one under several addresses.
+
+    `copies`: the table in pieces; of its rows, `total`, so many are looked at.
+    """
+    same = {
+        frozenset((finding.subject, finding.evidence["from_address"]))
+        for finding in moved
+        if not finding.evidence.get("more")
+    }
     stored: dict[str, _Stored] = {}
-    left = copies.num_rows - limits.MOST_COPIES
-    if left > 0:
-        yield rest("stored_copies", left, left)
-    for batch in copies.slice(0, limits.MOST_COPIES).to_batches(max_chunksize=1 << 14):
+    if total > limits.MOST_COPIES:
+        yield unseen("stored_copies", total - limits.MOST_COPIES, total - limits.MOST_COPIES)
+    for batch in _first(copies, limits.MOST_COPIES):
         for row in batch.to_pylist():
             offsets = row["offset_msg_ids"].split(",")
             records = {} if told is None else told.records.get(row["msg_id"], {})
@@ -169,6 +175,15 @@ def judge(copies: pa.Table | None, moved: Sequence[Finding], told: Told | None =
             stored.setdefault(name, _Stored(key)).add(row["msg_id"], offsets, records)
     for name, mine in stored.items():
         yield mine.finding(name)
+
+
+def _first(copies: Iterable[pa.Table], rows: int) -> Iterator[pa.RecordBatch]:
+    """So many rows, few at a time."""
+    for table in copies:
+        yield from table.slice(0, rows).to_batches(max_chunksize=1 << 14)
+        rows -= len(table)
+        if rows <= 0:
+            return
 
 
 def _one(msg_id: str, offsets: list[str], records: dict[str, Record], same: set[frozenset[str]]) -> Finding | None:

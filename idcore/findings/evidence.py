@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.findings.limits import MOST_IDS
+from idcore.findings.listed import Listed
 from idcore.ids import rules
 from idcore.ids.model import UniqId
 from idcore.layout import LAYOUTS
@@ -39,21 +40,32 @@ def text_mask(column: pa.ChunkedArray) -> np.ndarray:
 class Processes:
     """The table `processes`, and those points of `counters` that are at hand, in the order of their processes.
 
-    Of a run that is too large for the driver not every process has its points here: `start` equals `stop` then.
+    Of a run that is too large for the driver this is a piece, and not every process has its points here: `start` equals
+    `stop` then, and `known` says where the others begin and end. `listed` is one for all pieces of a run.
     """
 
     table: pa.Table
     counters: pa.Table
+    known: tuple[np.ndarray, np.ndarray] | None = None
+    listed: Listed = field(default_factory=Listed)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return numbers(self.table, name)
+        if name not in self._numbers:
+            self._numbers[name] = numbers(self.table, name)
+        return self._numbers[name]
+
+    @cached_property
+    def _numbers(self) -> dict[str, np.ndarray]:
+        return {}
 
     @cached_property
     def _pieces(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the points of each process begin in `counters`, and where they end."""
+        if self.known is not None:
+            return self.known
         rows = self.counters.num_rows
         changed = np.zeros(max(rows - 1, 0), bool)
         for name in KEY:
@@ -80,6 +92,11 @@ class Processes:
     def stop(self) -> np.ndarray:
         """The row after the last one."""
         return self._pieces[1]
+
+    @property
+    def away(self) -> np.ndarray:
+        """Whether no point of a process is at hand."""
+        return self.stop == self.start
 
     def owners(self, rows: np.ndarray) -> np.ndarray:
         """The process of each row of `counters`; -1 where it is none of these."""

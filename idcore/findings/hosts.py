@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
@@ -13,50 +13,17 @@ import pyarrow.compute as pc
 
 from idcore.findings import limits
 from idcore.findings.evidence import Processes, numbers, text_mask
+from idcore.findings.listed import Listed
 from idcore.findings.model import INFO, Finding, rest
+from idcore.findings.telling import each, of_process
 from idcore.ids import clock as clocks
-from idcore.ids import rules, seeds
+from idcore.ids import rules
 from idcore.ids.makers import KNOWN_CONSTANTS, MAKERS
 from idcore.ids.model import host_bytes
 
-_CODES = {words: code for code, words in MAKERS.items()}
 _JAVA_CONSTANTS = pa.array(
     [f"{loader:08X}" for loader, code in KNOWN_CONSTANTS.items() if code.startswith("java")], pa.string()
 )
-# Makers that settle it; "cpp" and "unknown" may be Java with a class loader that no list holds.
-_FOREIGN = pa.array([words for code, words in MAKERS.items() if not code.startswith(("java", "cpp", "unknown"))])
-_OPEN = pa.array([MAKERS["cpp"]])
-
-
-def _each(
-    processes: Processes,
-    mask: np.ndarray,
-    code: str,
-    make: Callable[[int], Finding | None],
-    count: np.ndarray | None = None,
-    lighter: str | None = None,
-) -> Iterator[Finding]:
-    """Findings of the processes of a mask, the largest in full, as many as are listed; the rest is counted."""
-    weight = processes["ids"] if count is None else count
-    found = np.flatnonzero(mask)
-    found = found[np.argsort(-weight[found], kind="stable")]
-    for at in found[: limits.MOST_SUBJECTS].tolist():
-        made = make(at)
-        if made is not None:
-            yield made
-    left = found[limits.MOST_SUBJECTS :]
-    if len(left):
-        yield rest(code, len(left), int(weight[left].sum()), lighter)
-
-
-def _finding(processes: Processes, at: int, code: str, count: int | None = None, **more: Any) -> Finding:
-    subject, key, when = processes.describe(at)
-    options = {name: more.pop(name) for name in ("certainty", "lighter") if name in more}
-    when |= more.pop("when", {})
-    evidence = {**more, **key, "ids": more.get("ids") or processes.ends(at)}
-    return Finding(
-        code, subject, int(processes["ids"][at]) if count is None else int(count), evidence, **when, **options
-    )
 
 
 def _instant(milliseconds: int) -> str:
@@ -111,10 +78,10 @@ def addresses(processes: Processes) -> Iterator[Finding]:
             "loopback_host": "own_name" if named[at] else None,
         }.get(code)
         more: dict[str, Any] = {"variant": kind} if kind else {}
-        return _finding(processes, at, code, **more)
+        return of_process(processes, at, code, **more)
 
     for code, mask in masks.items():
-        yield from _each(processes, mask, code, make)
+        yield from each(processes, mask, code, make)
 
 
 def fake_hosts(processes: Processes, zone_known: bool) -> Iterator[Finding]:
@@ -123,7 +90,7 @@ def fake_hosts(processes: Processes, zone_known: bool) -> Iterator[Finding]:
     layout, host = table["layout"], table["host"]
     go = text_mask(pc.match_substring_regex(host, r"^(4[89]|5[0-7])(\.(4[89]|5[0-7])){3}$"))
     go &= text_mask(pc.equal(table["loader"], "00000000"))
-    yield from _each(processes, go, "fake_host", lambda at: _finding(processes, at, "fake_host", variant="go"))
+    yield from each(processes, go, "fake_host", lambda at: of_process(processes, at, "fake_host", variant="go"))
     inside = pc.match_substring_regex(
         host, r"^(10|127|169\.254|172\.(1[6-9]|2\d|3[01])|192\.168|100\.(6[4-9]|[7-9]\d))\."
     )
@@ -157,13 +124,13 @@ def fake_hosts(processes: Processes, zone_known: bool) -> Iterator[Finding]:
             certainty = "certain" if exact[place] and odd[place] else "likely"
             # A wrong zone moves the first id, not this moment: the address holds milliseconds since 1970.
             started = int(first_ms[place] + limits.WIDEST_ZONE_MS - shifted[place])
-            return _finding(processes, at, "fake_host", certainty=certainty, started_at=_instant(started))
+            return of_process(processes, at, "fake_host", certainty=certainty, started_at=_instant(started))
         hours = float(age[place]) / 3_600_000
-        return _finding(processes, at, "fake_host", variant="odd", age_hours=hours, certainty="possible")
+        return of_process(processes, at, "fake_host", variant="odd", age_hours=hours, certainty="possible")
 
     mask = np.zeros(len(processes), bool)
     mask[which[told]] = True
-    yield from _each(processes, mask, "fake_host", make)
+    yield from each(processes, mask, "fake_host", make)
 
 
 def missing(processes: Processes, clock_back: np.ndarray) -> Iterator[Finding]:
@@ -188,15 +155,15 @@ def missing(processes: Processes, clock_back: np.ndarray) -> Iterator[Finding]:
         more: dict[str, Any] = {"variant": variant} if variant else {}
         if variant in ("one_gap", "gaps"):
             more |= {"in_gaps": len(wide), "widest": int(before[wide].max())}
-        return _finding(
+        return of_process(
             processes, at, "missing_ids", int(lost[at]), produced=int(produced[at]),
             share=float(lost[at] / produced[at]), distinct=int(distinct[at]), gaps=places,
             ids=[gap["before"] for gap in places], sent_at=processes.moments(gaps),
             when={} if sample[at] else processes.between(wide.tolist()), lighter=INFO if sample[at] else None, **more,
         )  # fmt: skip
 
-    yield from _each(processes, wanted & ~sample, "missing_ids", make, lost)
-    yield from _each(processes, sample, "missing_ids", make, lost, INFO)
+    yield from each(processes, wanted & ~sample, "missing_ids", make, lost)
+    yield from each(processes, sample, "missing_ids", make, lost, INFO)
 
 
 def wraps(processes: Processes) -> Iterator[Finding]:
@@ -211,49 +178,12 @@ def wraps(processes: Processes) -> Iterator[Finding]:
         at_wrap = np.flatnonzero((chain[1:] == chain[:-1]) & (counter[1:] < counter[:-1]))
         points = [int(order[place + side]) for place in at_wrap[: limits.MOST_IDS // 2] for side in (0, 1)]
         more = {} if certain[at] else {"variant": "uncertain"}
-        return _finding(
+        return of_process(
             processes, at, "counter_wrap", int(count[at]), ids=processes.ids(at, points),
             sent_at=processes.moments(points), when=processes.between(points), **more,
         )  # fmt: skip
 
-    yield from _each(processes, (count > 0) & countable(processes), "counter_wrap", make, count)
-
-
-def foreign(processes: Processes) -> Iterator[Finding]:
-    """foreign_maker: what is settled by constants, and C++ processes by the seed of their rand()."""
-    table = processes.table
-    settled = text_mask(pc.is_in(table["maker"], value_set=_FOREIGN)) | little_endian(processes)
-    timed = dated(processes)
-
-    def settle(at: int) -> Finding:
-        words = processes.row(at)["maker"]
-        code = _CODES.get(words, "")
-        when = {} if timed[at] else {"since": None, "until": None}
-        return _finding(processes, at, "foreign_maker", variant=code, maker=words, maker_code=code, when=when)
-
-    yield from _each(processes, settled, "foreign_maker", settle)
-    strange = text_mask(pc.equal(table["maker"], MAKERS["unknown"])) & ~settled
-    loopback = text_mask(pc.equal(table["host"], "127.0.0.1"))
-
-    def wonder(at: int) -> Finding:
-        code = "lua" if loopback[at] else "unknown"
-        return _finding(
-            processes, at, "foreign_maker", variant="no_hash", maker=MAKERS[code], maker_code=code, certainty="likely"
-        )
-
-    yield from _each(processes, strange, "foreign_maker", wonder)
-    maybe = text_mask(pc.is_in(table["maker"], value_set=_OPEN)) & (processes["first_sent_at"] != -1) & ~settled
-    which = np.flatnonzero(maybe)
-    which = which[np.argsort(-processes["ids"][which], kind="stable")][: limits.MOST_SEED_LOADERS]
-    if not len(which):
-        return
-    loaders = np.array([int(text, 16) for text in table["loader"].take(pa.array(which)).to_pylist()], np.int64)
-    first = processes["first_sent_at"][which] // 1_000_000
-    for place, started in seeds.starts_of(loaders, first - limits.SEED_DAYS * 86_400, first + 86_400).items():
-        yield _finding(
-            processes, int(which[place]), "foreign_maker", variant="seed", certainty="likely",
-            maker=MAKERS["cpp_seed"], maker_code="cpp_seed", started_at=seeds.instant(started),
-        )  # fmt: skip
+    yield from each(processes, (count > 0) & countable(processes), "counter_wrap", make, count)
 
 
 def impossible(processes: Processes, explained: np.ndarray, at: datetime) -> Iterator[Finding]:
@@ -294,12 +224,12 @@ def impossible(processes: Processes, explained: np.ndarray, at: datetime) -> Ite
         more: dict[str, Any] = {} if every or processes.whole[at] else {"at_least": True}
         if len(elapsed):
             more |= kind(at, wrong, elapsed)
-        return _finding(
+        return of_process(
             processes, at, "elapsed_impossible", count, ids=processes.ids(at, points),
             elapsed_ms=[int(value) for value in elapsed[wrong][: limits.MOST_IDS]], **more,
         )  # fmt: skip
 
-    yield from _each(processes, last > limits.LONGEST_ELAPSED_MS + early, "elapsed_impossible", make)
+    yield from each(processes, last > limits.LONGEST_ELAPSED_MS + early, "elapsed_impossible", make)
 
 
 def cutoff(at: datetime, zone: tzinfo) -> datetime:
@@ -325,20 +255,21 @@ def expired(processes: Processes, at: datetime, zone: tzinfo) -> Iterator[Findin
             mine = times[processes.points(place)]
             count = max(1, int(((mine != -1) & (mine < gone)).sum()))
             more["at_least"] = True  # points stand for ids, and one id may occur many times
-        return _finding(processes, place, "expired", count, **more)
+        return of_process(processes, place, "expired", count, **more)
 
-    yield from _each(processes, dated(processes) & (first != -1) & (first < gone), "expired", make)
+    yield from each(processes, dated(processes) & (first != -1) & (first < gone), "expired", make)
 
 
-def expired_clients(clients: pa.Table, at: datetime, zone: tzinfo) -> Iterator[Finding]:
+def expired_clients(clients: pa.Table, at: datetime, zone: tzinfo, listed: Listed) -> Iterator[Finding]:
     """expired, for the 5.x clients."""
     limit = cutoff(at, zone)
     old = pc.less(clients["last_sent_at"], pa.scalar(limit, clients.schema.field("last_sent_at").type))
     found = clients.filter(pc.fill_null(old, False)).sort_by([("ids", "descending")])
-    left = found.slice(limits.MOST_SUBJECTS)
-    if left.num_rows:
-        yield rest("expired", left.num_rows, int(numbers(left, "ids").sum()))
-    for row in found.slice(0, limits.MOST_SUBJECTS).to_pylist():
+    ids = numbers(found, "ids")
+    told = listed.among(("expired", "clients"), ids)
+    if told < len(ids):
+        yield rest("expired", len(ids) - told, int(ids[told:].sum()))
+    for row in found.slice(0, told).to_pylist():
         evidence = {
             "cutoff": limit.isoformat(timespec="minutes"), "client": {"mac": row["mac"], "pid": row["pid"]},
         }  # fmt: skip
@@ -352,6 +283,9 @@ def _proven(table: pa.Table) -> np.ndarray:
     said = text_mask(pc.is_in(table["zone_source"], value_set=pa.array(["born", "prefix"])))
     # The Rust and Elixir clients (loader 0) count months in UTC wherever they run: that says nothing of a clock.
     return said & ~(text_mask(pc.equal(table["loader"], "00000000")) & text_mask(pc.equal(table["zone"], "+00:00")))
+
+
+OF_ZONES = ("loader", "ids", "zone", "zone_source")
 
 
 def usual_zone(tables: Iterable[pa.Table], given: str | None) -> tuple[str, bool] | None:
@@ -378,8 +312,8 @@ def zones(processes: Processes, usual: str, given: bool) -> Iterator[Finding]:
     def make(at: int) -> Finding:
         row = processes.row(at)
         more: dict[str, Any] = {"variant": "given"} if given else {}
-        return _finding(
+        return of_process(
             processes, at, "zone_mismatch", zone=row["zone"], usual_zone=usual, zone_source=row["zone_source"], **more
         )
 
-    yield from _each(processes, wrong, "zone_mismatch", make)
+    yield from each(processes, wrong, "zone_mismatch", make)

@@ -17,9 +17,12 @@ MOST_PLACED, MOST_SEARCHED = 64 << 20, 256 << 20
 MOST_BORN_HOSTS = 5
 # Gaps of a counter that are named, the widest first.
 MOST_GAPS = 5
-# So many processes with several chains are looked at point by point (1,500 each), the largest first; of a run that is
-# too large for the driver, so many of a piece.
+# So many processes with several chains are looked at point by point (1,500 each), the largest first.
 MOST_EXAMINED = 2_000
+# Of a run that is too large for the driver so many processes have their points in memory, and so many points, 60 bytes
+# each: those whose clock is in doubt first, then those with the widest gaps.
+MOST_SUSPECTS = 50_000
+MOST_POINTS = 4_000_000
 
 # ---- counters
 
@@ -78,6 +81,9 @@ MOVED_RATE = 4
 # Without times only a hair's breadth counts: so many mean distances between its neighbouring offsets.
 MOVED_NEIGHBOURS = 4
 MOVED_IDS = 10
+# So many addresses are compared with their neighbours, those with the most ids first, and so many minutes of theirs.
+MOST_BROKERS = 2_000
+MOST_MINUTES = 4_000_000
 
 # ---- time
 

@@ -76,17 +76,24 @@ def _rank(finding: Finding) -> tuple[int, int, int, str]:
     return SEVERITIES.index(finding.severity), order, -finding.count, finding.subject
 
 
-def rest(code: str, subjects: int, count: int, lighter: str | None = None) -> Finding:
-    """One row for so many subjects that are not listed."""
-    return Finding(code, f"{subjects:,} more", count, {"variant": "more", "more": subjects, "ids": []}, lighter=lighter)
+def rest(code: str, subjects: int, count: int, lighter: str | None = None, variant: str = "more") -> Finding:
+    """One row for so many subjects that are not listed; `variant` "unseen": that were counted and not looked at."""
+    evidence = {"variant": variant, "more": subjects, "ids": []}
+    subject = f"{subjects:,} more" if variant == "more" else f"{subjects:,} not looked at"
+    return Finding(code, subject, count, evidence, lighter=lighter)
+
+
+def unseen(code: str, subjects: int, count: int, lighter: str | None = None) -> Finding:
+    """One row for so many subjects that were counted and not looked at one by one."""
+    return rest(code, subjects, count, lighter, "unseen")
 
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     """Ordered by severity, code, count; of each code and severity so many subjects, and one row for the rest."""
     kept: list[Finding] = []
     listed: dict[tuple[str, str], int] = {}
-    others: dict[tuple[str, str], list[int]] = {}
-    lighter: dict[tuple[str, str], str | None] = {}
+    others: dict[tuple[str, str, str], list[int]] = {}
+    lighter: dict[tuple[str, str, str], str | None] = {}
     for finding in sorted(findings, key=_rank):
         kind = (finding.severity, finding.code)
         more = int(finding.evidence.get("more", 0))
@@ -94,11 +101,12 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
             listed[kind] = listed.get(kind, 0) + 1
             kept.append(finding)
             continue
-        sums = others.setdefault(kind, [0, 0])
+        row = (*kind, str(finding.evidence["variant"]) if more else "more")
+        sums = others.setdefault(row, [0, 0])
         sums[0] += more or 1
         sums[1] += finding.count
-        lighter[kind] = finding.lighter
-    kept += [rest(kind[1], subjects, count, lighter[kind]) for kind, (subjects, count) in others.items()]
+        lighter[row] = finding.lighter
+    kept += [rest(row[1], more, count, lighter[row], row[2]) for row, (more, count) in others.items()]
     return sorted(kept, key=lambda finding: (*_rank(finding)[:2], "more" in finding.evidence))
 
 

@@ -11,6 +11,18 @@ from typing import Any
 
 MEANINGS: dict[str, str] = {
     "more": "{more:,} more findings of the same kind, {count:,} in all; the largest are listed one by one",
+    "shared_fingerprint.unseen": "{more:,} more processes are {count:,} counters side by side; they were counted and "
+    "not looked at point by point, so clocks that were set back may be among them",
+    "restart.unseen": "{more:,} more processes started again, {count:,} times in all; they were counted and not looked "
+    "at point by point, so clocks that were set back may be among them",
+    "clock_back.unseen": "{count:,} more processes have ids out of order; they were counted and not looked at point by "
+    "point, so clocks that were set back may be among them",
+    "stored_copies.unseen": "{count:,} more messages were stored more than once; they were counted and not looked at "
+    "one by one, so messages that were sent again may be among them",
+    "broker_moved.unseen": "{count:,} more broker addresses were not compared with their neighbours; those with the "
+    "most ids were",
+    "foreign_maker.unseen": "{more:,} more processes with {count:,} ids may be C++ clients: only the loaders of the "
+    "largest were tried against the seeds of rand()",
     "collision": "{subject} is the id of different messages: its {messages} records differ in {differs}",
     "collision.another_month": "{subject} was made twice, {apart_days:,.1f} days apart, for {messages} different "
     "messages: an id holds its time in the month but no month, so a process with the same address and pid repeats it",
@@ -104,6 +116,7 @@ MEANINGS: dict[str, str] = {
 
 ADVICE: dict[str, str] = {
     "more": "Filter the input to one host, or read the tables of the run.",
+    "unseen": "Scan the logs of fewer hosts at once: then each of them is looked at.",
     "collision": "Give the producing processes fingerprints of their own and look messages up by offset id until then.",
     "collision.another_month": "Look it up by offset id or with a time window; never use a msgId alone as a key that "
     "outlives the month.",
@@ -167,6 +180,7 @@ ADVICE: dict[str, str] = {
 
 DISPROOF: dict[str, str] = {
     "more": "See the findings that are listed.",
+    "unseen": "A scan of fewer hosts at once looks at each of them and finds nothing.",
     "collision": "The copies turn out to be one message: equal keys, body and born time in the store.",
     "shared_fingerprint": "The host, pid and start time of the log lines name one process only.",
     "clock_back": "The host's clock log shows no step, or two processes share the fingerprint.",
@@ -199,7 +213,9 @@ PARTS = {"meaning": MEANINGS, "advice": ADVICE, "disproof": DISPROOF}
 
 def find(table: Mapping[str, str], code: str, variant: str | None) -> str:
     """The words of a variant, or of its code."""
-    return table["more"] if variant == "more" else table.get(f"{code}.{variant}") or table[code]
+    if variant == "more":
+        return table["more"]
+    return table.get(f"{code}.{variant}") or (variant == "unseen" and table.get(variant)) or table[code]
 
 
 def names(part: str, code: str, variant: str | None) -> frozenset[str]:

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 MEANINGS: dict[str, str] = {
     "more": "另有 {more:,} 项同类发现，合计 {count:,}；数量最大的已逐项列出",
+    "shared_fingerprint.unseen": "另有 {more:,} 个进程共含 {count:,} 条并行的计数；这些只计数，未逐点检查，其中可能有时钟被拨回的情况",
+    "restart.unseen": "另有 {more:,} 个进程共重启 {count:,} 次；这些只计数，未逐点检查，其中可能有时钟被拨回的情况",
+    "clock_back.unseen": "另有 {count:,} 个进程的 ID 次序颠倒；这些只计数，未逐点检查，其中可能有时钟被拨回的情况",
+    "stored_copies.unseen": "另有 {count:,} 条消息存了多份；这些只计数，未逐条检查，其中可能有重复发送的消息",
+    "broker_moved.unseen": "另有 {count:,} 个 Broker 地址未与相邻地址比较；只比较了 ID 最多的那些",
+    "foreign_maker.unseen": "另有 {more:,} 个进程（{count:,} 个 ID）可能是 C++ 客户端：只用 rand() 的种子试过最大的那些",
     "collision": "{subject} 是不同消息的 ID：它的 {messages} 条记录的 {differs} 不一致",
     "collision.another_month": "{subject} 被生成了两次，相隔 {apart_days:,.1f} 天，属于 {messages} 条不同的消息："
     "ID 里只有月内时间而没有月份，地址和进程号相同的进程会再次生成它",
@@ -67,6 +73,7 @@ MEANINGS: dict[str, str] = {
 
 ADVICE: dict[str, str] = {
     "more": "请把输入缩小到一台主机，或查看本次运行的数据表。",
+    "unseen": "请一次扫描较少主机的日志：这样每一个都会被检查。",
     "collision": "让各生产进程有各自的指纹；在此之前请按偏移量 ID 查询消息。",
     "collision.another_month": "请按偏移量 ID 查询，或限定时间范围；不要单独用 msgId 作为跨月的键。",
     "collision.hosts": "让这些主机有各自的地址或进程号（Pod 网络），然后重启生产者；在此之前请按偏移量 ID 查询。",
@@ -116,6 +123,7 @@ ADVICE: dict[str, str] = {
 
 DISPROOF: dict[str, str] = {
     "more": "见已列出的发现。",
+    "unseen": "一次扫描较少的主机会逐个检查，而什么也没有发现。",
     "collision": "各副本其实是同一条消息：在存储中键、消息体和生成时间都相同。",
     "shared_fingerprint": "日志行中的主机、进程号和启动时间只指向一个进程。",
     "clock_back": "主机的校时日志没有跳变，或有两个进程共用一个指纹。",

@@ -7,7 +7,7 @@ are spread evenly; what it does not see stays unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from idcore.ids.identify import identify
@@ -95,13 +95,17 @@ class Told:
     whole: bool = True
 
 
-def look(files: Sequence[InputFile], ids: Collection[str]) -> Told:
-    """Looks for the records of some ids, given in upper case, and for the names in front of offset ids."""
+def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], None] = lambda: None) -> Told:
+    """Looks for the records of some ids, given in upper case, and for the names in front of offset ids.
+
+    `check` is called with each piece of text, and may raise.
+    """
     told = Told()
     wanted = {one.encode() for one in ids}
     whole, sampled = (MOST_BYTES, SAMPLED_BYTES) if wanted else (MOST_BYTES_FOR_NAMES, SAMPLED_BYTES_FOR_NAMES)
     most = whole if sum(file.size for file in files) <= whole else sampled
     for piece in texts(files, most, told):
+        check()
         _names(piece.text, piece.file, told)
         if wanted:
             _records(piece.text, wanted, told)

@@ -189,7 +189,7 @@ def scan(
         tables, written, start_seconds, seconds = compute(files, options, reporter, stop, str(folder.large))
         writing = time.monotonic()
         reporter(replace(reporter.last, phase="writing", seconds_left=None))
-        found = judge(tables, written, options, files)
+        found = judge(tables, written, options, files, stop)
         folder.write(tables, written, lambda: check(stop))
         summary = summarise(folder.aside, files)
         summary["findings"] = {name: sum(item.severity == name for item in found) for name in findings.SEVERITIES}
@@ -203,12 +203,18 @@ def scan(
 
 
 def judge(
-    tables: Tables, written: dict[str, list[Path]], options: ScanOptions, files: Sequence[InputFile]
+    tables: Tables,
+    written: dict[str, list[Path]],
+    options: ScanOptions,
+    files: Sequence[InputFile],
+    stop: threading.Event,
 ) -> list[findings.Finding]:
     """The findings, which become one more table."""
-    told = lines.look(files, tables["copies"]["msg_id"].slice(0, lines.MOST_IDS).to_pylist())
+    told = lines.look(files, tables["copies"]["msg_id"].slice(0, lines.MOST_IDS).to_pylist(), lambda: check(stop))
     at, zone = options.at or datetime.now(UTC), options.zone or machine_zone()
-    found = places.place(findings.find(tables, at, zone, options.zone_source, written, told), files)
+    found = findings.find(tables, at, zone, options.zone_source, written, told, lambda: check(stop))
+    found = places.place(found, files)
+    check(stop)
     tables["findings"] = findings.to_table(found)
     return found
 

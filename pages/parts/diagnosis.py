@@ -107,11 +107,18 @@ def head(row: Row, view: View) -> Html:
         "div",
         tag("span", words(f"severity.{row['severity']}"), class_=f"mq-severity mq-{row['severity']}"),
         tag("strong", title_of(row, words)),
-        tag("span", row["subject"], class_="mq-mono mq-subject"),
+        tag("span", subject(row, words), class_="mq-mono mq-subject"),
         tag("span", sure, class_="mq-warning") if sure else None,
         tag("span", when, class_="mq-faint mq-mono mq-when") if when else None,
         class_="mq-finding",
     )
+
+
+def subject(row: Row, words: Words) -> str:
+    """Whom it is about; of a row that stands for many, how many."""
+    evidence = evidence_of(row)
+    key = f"findings.rest_{evidence.get('variant')}"
+    return words(key, n=f"{evidence['more']:,}") if "more" in evidence and words.has(key) else str(row["subject"])
 
 
 def when_of(row: Row, view: View) -> str:

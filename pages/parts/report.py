@@ -63,7 +63,7 @@ def markdown(run: Run, view: View) -> str:
         ids = proofs.details(diagnosis.evidence_of(row), view)[:MOST_IDS]
         severity, name = words(f"severity.{row['severity']}"), diagnosis.title_of(row, words)
         text.append(f"## {severity}: {name}")
-        text.append(" · ".join([code(str(row["subject"])), *map(plain, _seen(row, view))]))
+        text.append(" · ".join([code(diagnosis.subject(row, words)), *map(plain, _seen(row, view))]))
         text.append(plain(diagnosis.upper(diagnosis.say("meaning", row, view)) + words("stop")))
         text.append(plain(f"{words('findings.do')} {diagnosis.say('advice', row, view)}"))
         if ids:
@@ -104,7 +104,7 @@ def html(run: Run, view: View) -> str:
 def _finding(row: dict[str, Any], run: Run, view: View, drawn: bool) -> Iterable[Html]:
     words = view.words
     severity = tag("span", words(f"severity.{row['severity']}"), class_=str(row["severity"]))
-    yield tag("h3", severity, " ", diagnosis.title_of(row, words), " ", tag("code", row["subject"]))
+    yield tag("h3", severity, " ", diagnosis.title_of(row, words), " ", tag("code", diagnosis.subject(row, words)))
     if seen := _seen(row, view):
         yield tag("p", " · ".join(seen), class_="faint")
     yield tag("p", diagnosis.upper(diagnosis.say("meaning", row, view)), words("stop"))

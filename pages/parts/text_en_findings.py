@@ -3,6 +3,8 @@
 WORDS: dict[str, str] = {
     "page.findings": "Findings",
     "empty.findings": "No run to diagnose yet. Decode some ids or a log, and what is wrong with them appears here.",
+    "findings.rest_more": "{n} more",
+    "findings.rest_unseen": "{n} not looked at",
     "findings.older": "This run was made before findings were computed. Scan its input again to see them.",
     "findings.said": "{findings} in {where}.",
     "findings.only_info": "Nothing is wrong as far as {where} tell; {findings}.",

@@ -3,6 +3,8 @@
 WORDS: dict[str, str] = {
     "page.findings": "诊断",
     "empty.findings": "还没有可诊断的扫描。先解码一些消息 ID 或日志，发现的问题就会出现在这里。",
+    "findings.rest_more": "另有 {n} 项",
+    "findings.rest_unseen": "{n} 项未检查",
     "findings.older": "这次扫描早于诊断功能。重新扫描同样的输入即可看到诊断。",
     "findings.said": "{where} 中：{findings}。",
     "findings.only_info": "就 {where} 来看没有问题；{findings}。",

@@ -25,7 +25,7 @@ PLAIN = Record("Paid", BORN, "10.0.0.7", BORN + 5, 300, 77, "order-1")
 def judged(offsets: Sequence[str], *records: Record) -> list[tuple[str, str]]:
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": ",".join(offsets), "lines": 2}])
     told = Told({ID: dict(zip(offsets, records, strict=True))}) if records else None
-    return [(item.code, item.subject) for item in copies.judge(table, [], told)]
+    return [(item.code, item.subject) for item in copies.judge([table], len(table), [], told)]
 
 
 def test_copies_on_one_broker_are_no_more_than_stored_copies() -> None:
@@ -39,7 +39,7 @@ def test_copies_on_two_brokers_were_sent_twice() -> None:
 def test_the_records_of_a_broker_that_moved_were_not_sent_twice() -> None:
     moved = Finding("broker_moved", "10.0.0.6:10911", 9, {"from_address": "10.0.0.5:10911", "ids": []})
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{B}", "lines": 2}])
-    assert [item.code for item in copies.judge(table, [moved])] == ["stored_copies"]
+    assert [item.code for item in copies.judge([table], len(table), [moved])] == ["stored_copies"]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_the_records_of_a_batch_share_an_id_and_nothing_is_wrong() -> None:
 def test_a_collision_says_how_it_came(other: dict, how: str | None) -> None:
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
     told = Told({ID: {A: PLAIN, A2: replace(PLAIN, **other)}})
-    (finding,) = copies.judge(table, [], told)
+    (finding,) = copies.judge([table], len(table), [], told)
     assert (finding.code, finding.evidence.get("variant")) == ("collision", how)
     assert "{" not in finding.say("meaning") + finding.say("advice")
 
@@ -99,7 +99,7 @@ NEXT = f"0A00000500002A9F{1_000 + 300:016X}"
 )
 def test_stored_copies_say_why(second: str, record: Record, how: str | None) -> None:
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{second}", "lines": 2}])
-    (finding,) = copies.judge(table, [], Told({ID: {A: PLAIN, second: record}}))
+    (finding,) = copies.judge([table], len(table), [], Told({ID: {A: PLAIN, second: record}}))
     assert (finding.code, finding.evidence.get("variant")) == ("stored_copies", how)
     assert finding.since == datetime.fromtimestamp(BORN / 1000, UTC)
 
@@ -108,7 +108,7 @@ def test_stored_copies_of_several_kinds_count_each() -> None:
     other = uniq(DAY_20, 6)
     rows = [{"msg_id": one, "offset_msg_ids": f"{A},{A2}", "lines": 2} for one in (ID, other)]
     records = {ID: {A: PLAIN, A2: replace(PLAIN, again="retry")}, other: {A: PLAIN, A2: replace(PLAIN, again="delay")}}
-    (finding,) = copies.judge(pa.Table.from_pylist(rows), [], Told(records))
+    (finding,) = copies.judge([pa.Table.from_pylist(rows)], len(rows), [], Told(records))
     assert (finding.count, finding.evidence["kinds"]) == (2, {"delay": 1, "retry": 1})
 
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from idcore import findings
@@ -181,25 +180,6 @@ def test_the_table_holds_what_the_finding_says() -> None:
     assert json.loads(row["evidence"]) == {"ids": ["AB"]}
     assert row["meaning"] == "p started again 1 time: its counter fell to near 0 sooner than it could wrap"
     assert (row["severity"], row["count"], row["first_sent_at"], row["last_sent_at"]) == ("info", 1, AT, None)
-
-
-def test_a_run_that_lies_in_files_is_judged_like_one_in_memory(tmp_path: Path) -> None:
-    lines = [uniq(DAY_20 + 50 * n, counter + n, pid=1) for n in range(80) for counter in (100, 9_000)]
-    lines += [uniq(DAY_20 + 50 * n - (900 if n >= 60 else 0), n, pid=2) for n in range(120)]
-    lines += [uniq(DAY_20 + 50 * n, n % 70 + 5 * (n < 70), pid=3) for n in range(140)]
-    lines += [uniq(DAY_20 + 50 * n, 65_500 + n, pid=4, host="7F000001") for n in range(100) if n != 77]
-    path = tmp_path / "x.log"
-    path.write_text("\n".join(lines))
-    tables = scan_local([str(path)], month_rows(AT, UTC))
-    whole = findings.find(tables, AT, UTC)
-    assert {"shared_fingerprint", "clock_back", "restart", "counter_wrap", "missing_ids"} <= {x.code for x in whole}
-    written: dict[str, list[Path]] = {}
-    halves = dict(tables)
-    for name, cut in (("processes", 2), ("counters", 150)):
-        written[name] = [tmp_path / f"{name}.parquet"]
-        pq.write_table(tables[name].slice(cut), written[name][0])
-        halves[name] = tables[name].slice(0, cut)
-    assert to_table(findings.find(halves, AT, UTC, written=written)).equals(to_table(whole))
 
 
 # ---- what real clients wrote

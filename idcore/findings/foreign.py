@@ -1,0 +1,92 @@
+"""Findings from who made the ids: clients other than the official one, and when C++ ones began. Reads no counter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from idcore.findings import limits
+from idcore.findings.evidence import KEY, Processes, text_mask
+from idcore.findings.hosts import dated, little_endian
+from idcore.findings.model import Finding, unseen
+from idcore.findings.telling import each, of_process
+from idcore.ids import seeds
+from idcore.ids.makers import MAKERS
+
+_CODES = {words: code for code, words in MAKERS.items()}
+# Makers that settle it; "cpp" and "unknown" may be Java with a class loader that no list holds.
+_FOREIGN = pa.array([words for code, words in MAKERS.items() if not code.startswith(("java", "cpp", "unknown"))])
+_OPEN = pa.array([MAKERS["cpp"]])
+
+
+def _settled(processes: Processes) -> np.ndarray:
+    return text_mask(pc.is_in(processes.table["maker"], value_set=_FOREIGN)) | little_endian(processes)
+
+
+def judge(processes: Processes) -> Iterator[Finding]:
+    """foreign_maker: what is settled by constants, or by a loader that no JVM makes."""
+    table, settled = processes.table, _settled(processes)
+    timed = dated(processes)
+
+    def settle(at: int) -> Finding:
+        words = processes.row(at)["maker"]
+        code = _CODES.get(words, "")
+        when = {} if timed[at] else {"since": None, "until": None}
+        return of_process(processes, at, "foreign_maker", variant=code, maker=words, maker_code=code, when=when)
+
+    yield from each(processes, settled, "foreign_maker", settle)
+    strange = text_mask(pc.equal(table["maker"], MAKERS["unknown"])) & ~settled
+    loopback = text_mask(pc.equal(table["host"], "127.0.0.1"))
+
+    def wonder(at: int) -> Finding:
+        code = "lua" if loopback[at] else "unknown"
+        return of_process(
+            processes, at, "foreign_maker", variant="no_hash", maker=MAKERS[code], maker_code=code, certainty="likely"
+        )
+
+    yield from each(processes, strange, "foreign_maker", wonder)
+
+
+class Seeds:
+    """Processes that may be C++: the largest of a whole run are tried against the seed of their rand(), at its end."""
+
+    def __init__(self) -> None:
+        self._largest: pa.Table | None = None
+        self._left = self._ids_left = 0
+
+    def add(self, processes: Processes) -> None:
+        """Takes a piece of the run."""
+        maker = processes.table["maker"]
+        maybe = text_mask(pc.is_in(maker, value_set=_OPEN)) & (processes["first_sent_at"] != -1)
+        found = processes.table.filter(pa.array(maybe & ~_settled(processes)))
+        if self._largest is not None:
+            found = pa.concat_tables([self._largest, found])
+        order = np.argsort(-found["ids"].to_numpy(), kind="stable")
+        tried, left = order[: limits.MOST_SEED_LOADERS], order[limits.MOST_SEED_LOADERS :]
+        self._left += len(left)
+        self._ids_left += int(pa.compute.sum(found["ids"].take(pa.array(left))).as_py() or 0)
+        self._largest = found.take(pa.array(tried)).combine_chunks()
+
+    def judge(self) -> Iterator[Finding]:
+        """foreign_maker, of those whose loader is the first rand() of a second shortly before their first id."""
+        if self._largest is None or not len(self._largest):
+            return
+        loaders = np.array([int(text, 16) for text in self._largest["loader"].to_pylist()], np.int64)
+        processes = Processes(self._largest, _NO_POINTS)
+        first = processes["first_sent_at"] // 1_000_000
+        for place, started in seeds.starts_of(loaders, first - limits.SEED_DAYS * 86_400, first + 86_400).items():
+            evidence: dict[str, Any] = {
+                "maker": MAKERS["cpp_seed"],
+                "maker_code": "cpp_seed",
+                "started_at": seeds.instant(started),
+            }
+            yield of_process(processes, place, "foreign_maker", variant="seed", certainty="likely", **evidence)
+        if self._left:
+            yield unseen("foreign_maker", self._left, self._ids_left)
+
+
+_NO_POINTS = pa.schema([(name, pa.string()) for name in KEY]).empty_table()
