@@ -14,7 +14,7 @@ from idcore.layout import LAYOUTS
 
 from . import texts
 from .commitlog import topics_of
-from .facts import IDS, ODD, PAIRS, TOPICS, VOTES, Fact, fold_pairs, unpack_ids
+from .facts import IDS, ODD, PAIRS, TOPICS, VOTES, Fact, unpack_ids
 from .inputs import shown
 from .kernels import chains, find, mates, merge, unroll
 from .kernels.dates import FIRST_MONTH, MONTH
@@ -237,9 +237,12 @@ class Merge:
         yield "brokers", _table("brokers", [addresses, hosts, ports, f[0], f[1], f[4], f[2], f[3]])
 
     def _growth(self, pairs: np.ndarray) -> tuple[str, pa.Table]:
-        pairs = fold_pairs(pairs)
-        addresses = texts.addresses(pairs[:, :3], texts.hosts(pairs[:, :3]))
-        minute, least, greatest = (np.ascontiguousarray(pairs[:, column]).view(np.int64) for column in (3, 4, 5))
+        pairs = pairs[np.lexsort(pairs[:, 3::-1].T)]
+        edge = np.flatnonzero(np.concatenate([[True], (pairs[1:, :4] != pairs[:-1, :4]).any(axis=1)]))
+        words, minute = pairs[edge, :3], pairs[edge, 3].view(np.int64)
+        least = np.minimum.reduceat(pairs[:, 4], edge).view(np.int64)
+        greatest = np.maximum.reduceat(pairs[:, 5], edge).view(np.int64)
+        addresses = texts.addresses(words, texts.hosts(words))
         return "growth", _table("growth", [addresses, texts.minutes(minute), least, greatest])
 
 

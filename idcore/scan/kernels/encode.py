@@ -51,6 +51,36 @@ def parts_of(words, parts):
 
 
 @numba.njit(cache=True, nogil=True)
+def hashes_of(rows):
+    """One word for the four that a row begins with."""
+    hashes = np.empty(rows.shape[0], np.uint64)
+    for row in range(rows.shape[0]):
+        hashes[row] = hash_of(rows[row, 0], rows[row, 1], rows[row, 2] ^ (rows[row, 3] * U(0x9FB21C651E98DF25)))
+    return hashes
+
+
+@numba.njit(cache=True, nogil=True)
+def fold(rows, order, out):
+    """Neighbours in `order` that begin with the same four words as one: the least fifth, the greatest sixth word."""
+    count = 0
+    for at in order:
+        last = count - 1
+        if count and (
+            rows[at, 0] == out[last, 0]
+            and rows[at, 1] == out[last, 1]
+            and rows[at, 2] == out[last, 2]
+            and rows[at, 3] == out[last, 3]
+        ):
+            out[last, 4] = min(out[last, 4], rows[at, 4])
+            out[last, 5] = max(out[last, 5], rows[at, 5])
+        else:
+            for word in range(6):
+                out[count, word] = rows[at, word]
+            count += 1
+    return count
+
+
+@numba.njit(cache=True, nogil=True)
 def scatter(values, slots, n, positions, out):
     """Every value to its group. There are more of them than streams a processor foresees, so each asks in advance."""
     to = U(out.ctypes.data)

@@ -191,33 +191,30 @@ def find(
     told = U(line_start != start + origin)  # whether a `bo` was seen near this line, or what came before was not
     carry = U(hex_mask_64(p0 + U(start - 64)) >> U(48) == U(0xFFFF))
     starts = np.empty(BLOCKS, np.uint64)
-    ends = np.empty(BLOCKS, np.uint64)
     events = np.empty(64 * BLOCKS + 4, np.int64)
     place = stop
     for chunk in range(start, stop + BLOCK - 1, 64 * BLOCKS):
-        # First the masks of some blocks of 64 bytes, without a jump; then what they show, from line to line.
+        # First where ids may begin, in some blocks of 64 bytes and without a jump; then what else they show.
         blocks = min(BLOCKS, (stop + BLOCK - 1 - chunk + 63) >> 6)
-        any_start = bo = U(0)
+        any_start = U(0)
         for i in range(blocks):
-            p = p0 + U(chunk + 64 * i)
-            mask = ~hex_mask_64(p)
+            mask = ~hex_mask_64(p0 + U(chunk + 64 * i))
             whole = ~(((mask & LOW_BITS) + LOW_BITS) | mask) & HIGH_BITS  # the top bit of each block of 16 hex digits
-            firsts = whole & ~((whole << U(BLOCK)) | (carry << U(BLOCK - 1)))
+            starts[i] = whole & ~((whole << U(BLOCK)) | (carry << U(BLOCK - 1)))
+            any_start |= starts[i]
             carry = whole >> U(63)
-            starts[i] = firsts
-            ends[i] = newline_mask_64(p)
-            any_start |= firsts
-            bo |= bo_mask_64(p)
-        told |= bo
-        if chunk + 64 * blocks > stop:
+        count = 0
+        bo = U(1)
+        if any_start != U(0) or n != line_first or what == TAIL:
+            bo = U(0)
             for i in range(blocks):
+                p = p0 + U(chunk + 64 * i)
+                feeds = newline_mask_64(p)
                 left = stop - chunk - 64 * i
                 if left < 64:
-                    ends[i] &= (U(1) << U(left)) - U(1) if left > 0 else U(0)
-        count = 0
-        if any_start != U(0):
-            for i in range(blocks):
-                both = starts[i] | ends[i]
+                    feeds &= (U(1) << U(left)) - U(1) if left > 0 else U(0)
+                bo |= bo_mask_64(p)
+                both = starts[i] | feeds
                 base = chunk + 64 * i
                 ones = np.int64(ones_of(both))
                 for k in range(3):
@@ -227,20 +224,18 @@ def find(
                     events[count + k] = base + np.int64(trailing_zeros(both))
                     both &= both - U(1)
                 count += ones
-        else:  # no id begins here: the line that is open may end, another may begin
-            i = 0
-            if n != line_first or what == TAIL:
-                while i < blocks and ends[i] == U(0):
-                    i += 1
-                if i < blocks:
-                    events[0] = chunk + 64 * i + np.int64(trailing_zeros(ends[i]))
+        else:  # no id, and none before in the line that is open: only where the last line begins matters
+            at = min(chunk + 64 * blocks, stop)
+            while at > chunk:
+                feeds = newline_mask_64(p0 + U(at - 64))
+                if at - 64 < chunk:
+                    feeds &= ~((U(1) << U(chunk - at + 64)) - U(1))
+                if feeds != U(0):
+                    events[0] = at - 1 - np.int64(leading_zeros(feeds))
                     count = 1
-            last = blocks - 1
-            while last >= i and ends[last] == U(0):
-                last -= 1
-            if last >= i:
-                events[count] = chunk + 64 * last + 63 - np.int64(leading_zeros(ends[last]))
-                count += 1
+                    break
+                at -= 64
+        told |= bo
         for event in range(count):
             at = events[event]
             if load_8(p0 + U(at)) == 10:
