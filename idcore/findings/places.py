@@ -14,6 +14,7 @@ from typing import Any
 
 from idcore.findings import limits
 from idcore.findings.model import Finding
+from idcore.ids.words import MAKERS
 from idcore.scan.inputs import InputFile
 from idcore.scan.lines import Piece, Told, texts
 
@@ -128,16 +129,30 @@ def _born(text: bytes, hosts: _Hosts) -> None:
         at = text.find(hosts.start, at + 1)
 
 
+def _born_hosts(hosts: _Hosts | None) -> set[str]:
+    return set() if hosts is None else hosts.found
+
+
+def _all_upper(ids: Iterable[str]) -> bool:
+    """Whether the tails that the Go client prints in lower case have letters, and all in upper case."""
+    tails = "".join(text[-_TAIL:] for text in ids)
+    return tails.isupper()
+
+
 def _with(finding: Finding, needles: Mapping[str, _Needle], hosts: Mapping[str, _Hosts]) -> Finding:
     known = {text: needles[text] for text in _ids(finding) if text in needles}
     placed = {text: needle.place for text, needle in known.items() if needle.place is not None}
     more: dict[str, Any] = {"places": list(placed.values())} if placed else {}
-    if finding.code in _HOSTLESS and (one := hosts.get(finding.subject)) is not None and one.found:
-        more["born_hosts"] = ", ".join(sorted(one.found))
+    # An address that stands in the ids as well says nothing new.
+    own = {str(finding.evidence.get("process", {}).get("host"))}
+    if finding.code in _HOSTLESS and (told := sorted(_born_hosts(hosts.get(finding.subject)) - own)):
+        more["born_hosts"] = ", ".join(told)
     if finding.code in _OF_BROKERS and (names := sorted({needle.broker for needle in known.values() if needle.broker})):
         more["broker_name"] = ", ".join(names)
     if not more:
         return finding
     # An id is shown as it stands in its line.
     more["ids"] = [placed[text]["id"] if text in placed else text for text in finding.evidence.get("ids", ())]
+    if finding.evidence.get("maker_code") == "go_family" and _all_upper(place["id"] for place in placed.values()):
+        more |= {"maker_code": "elixir", "variant": "elixir", "maker": MAKERS["elixir"]}
     return replace(finding, evidence={**finding.evidence, **more})

@@ -204,7 +204,9 @@ DISPROOF: dict[str, str] = {
     "counter_wrap": "The process started again just then.",
     "stored_copies": "The copies lie in one normal topic with different born times: then it is a collision.",
     "container_host": "A machine of your network has this address.",
-    "foreign_maker": "The process is a JVM with an unusual class loader.",
+    "foreign_maker": "The program behind this host and pid is known, and it is another client.",
+    "foreign_maker.seed": "The process is a JVM with an unusual class loader.",
+    "foreign_maker.no_hash": "The program behind this host and pid runs on a JVM that is not HotSpot.",
     "expired": "The brokers keep messages longer than 72 hours (fileReservedTime), or the month was read wrongly.",
 }
 

@@ -144,7 +144,9 @@ DISPROOF: dict[str, str] = {
     "counter_wrap": "进程恰好在那时重启。",
     "stored_copies": "副本在同一个普通主题中而生成时间不同：那就是冲突。",
     "container_host": "贵司网络中确有一台机器使用这个地址。",
-    "foreign_maker": "该进程是使用了不寻常类加载器的 JVM。",
+    "foreign_maker": "已知该主机和进程号背后的程序，而它是另一种客户端。",
+    "foreign_maker.seed": "该进程是使用了不寻常类加载器的 JVM。",
+    "foreign_maker.no_hash": "该主机和进程号背后的程序运行在 HotSpot 以外的 JVM 上。",
     "expired": "Broker 的保留时间长于 72 小时（fileReservedTime），或月份解读有误。",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -25,6 +25,9 @@ __all__ = ["SEVERITIES", "checked", "option", "say", "sentence", "show", "subjec
 
 Row = Mapping[str, Any]
 _PROCESS = re.compile(r"(?P<host>\S+) pid (?P<pid>\d+) loader (?P<loader>[0-9A-F]{8})")
+_OF_IDS = frozenset({"collision", "duplicate_send"})  # whose subject is one id
+MOST_ALIKE = 10
+_BEFORE = {"missing_ids": 2}  # lines in front of an id that may tell why: what was not sent failed there
 _ADDRESS = re.compile(r"(\[[0-9a-f:]+\]|\d+(\.\d+){3}):\d+")
 
 
@@ -140,12 +143,44 @@ def sure_of(row: Row, words: Words) -> str:
     return "" if row["certainty"] == "certain" else words(f"certainty.{row['certainty']}")
 
 
-def show(row: Row, run: Run, view: View, key: str) -> None:
+def alike(found: pd.DataFrame) -> tuple[pd.DataFrame, dict[Any, list[Row]]]:
+    """One row for ids of one process with which the same went wrong, and the other rows of each by its index."""
+    first: dict[tuple[str, ...], Any] = {}
+    others: dict[Any, list[Row]] = {}
+    for place, row in found.to_dict("index").items():
+        evidence, subject = evidence_of(row), str(row["subject"])
+        told = [str(evidence.get(name, "")) for name in ("variant", "topic", "topics", "differs")]
+        process = subject[:-12] if row["code"] in _OF_IDS else subject
+        name = (str(row["code"]), str(row["severity"]), *told, process)
+        if row["code"] in _OF_IDS and name in first:
+            others.setdefault(first[name], []).append(row)
+        else:
+            first[name] = place
+    firsts = found.loc[list(first.values())].copy()
+    for place, rows in others.items():
+        firsts.loc[place, "first_sent_at"] = min(found.loc[place, "first_sent_at"], *(r["first_sent_at"] for r in rows))
+        firsts.loc[place, "last_sent_at"] = max(found.loc[place, "last_sent_at"], *(r["last_sent_at"] for r in rows))
+    return firsts, others
+
+
+def more_of(others: Sequence[Row], words: Words) -> Html | None:
+    """The other ids of one process with which the same went wrong."""
+    if not others:
+        return None
+    named = proofs.linked([str(row["subject"]) for row in others[:MOST_ALIKE]])
+    left = len(others) - MOST_ALIKE
+    tail = words("findings.alike_more", n=f"{left:,}") if left > 0 else ""
+    return tag("p", words.count("findings_alike", len(others)), " ", *named, tail, class_="mq-advice")
+
+
+def show(row: Row, run: Run, view: View, key: str, others: Sequence[Row] = ()) -> None:
     """A finding with its evidence folded under it; nothing of that is read before it is opened."""
     words = view.words
     with st.container(border=True, gap="small"):
         show_html(head(row, view))
         show_html(tag("p", upper(say("meaning", row, view)), words("stop"), class_="mq-meaning"))
+        if (more := more_of(others, words)) is not None:
+            show_html(more)
         show_html(tag("p", tag("b", words("findings.do")), " ", say("advice", row, view), class_="mq-advice"))
         opened = st.expander(words("findings.evidence"), key=f"evidence-{key}", on_change="rerun")
         if opened.open:
@@ -169,7 +204,8 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
         if made is not None:
             show_html(made)
     named = [f"{evidence['label']}={text}" for text in proofs.tokens(evidence)] if evidence.get("label") else []
-    around = lines.around(run, named) or lines.around(run, proofs.tokens(evidence))
+    before = _BEFORE.get(str(row["code"]), 0)
+    around = lines.around(run, named) or lines.around(run, proofs.tokens(evidence), before)
     around = list(dict.fromkeys(around))
     if around:
         st.caption(words("findings.lines"))

@@ -14,8 +14,11 @@ BEFORE, AFTER = 400, 800  # bytes of a line in front of its id and in all; where
 _INNER = bytes(range(0x80, 0xC0))  # what no letter of UTF-8 begins with
 
 
-def around(run: Run, ids: Sequence[str]) -> list[str]:
-    """The first line of each id, with its file; empty where the input is not kept in the run, or is packed."""
+def around(run: Run, ids: Sequence[str], before: int = 0) -> list[str]:
+    """The first line of each id, with its file and so many lines in front of it; empty where the input is not at hand.
+
+    At hand is what is kept in the run and not packed.
+    """
     found: list[str] = []
     wanted = list(dict.fromkeys(ids))[:MOST_LINES]
     left = MOST_BYTES
@@ -30,8 +33,18 @@ def around(run: Run, ids: Sequence[str]) -> list[str]:
                 if place < 0:
                     continue
                 wanted.remove(token)
+                found += [f"{path.name[4:]}: {_line(text, at)}" for at in _before(text, place, before)]
                 found.append(f"{path.name[4:]}: {_line(text, place)}")
     return found
+
+
+def _before(text: mmap.mmap, place: int, lines: int) -> list[int]:
+    """The ends of so many lines in front of the one around a place, as far as they are near."""
+    ends: list[int] = []
+    at, least = place, max(0, place - lines * AFTER)
+    while len(ends) < lines and (at := text.rfind(b"\n", least, at)) > 0:
+        ends.insert(0, at - 1)
+    return ends
 
 
 def _line(text: mmap.mmap, place: int) -> str:

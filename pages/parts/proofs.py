@@ -19,7 +19,7 @@ MOST_LISTED = 10
 # Told by the heading, the sentence, the picture or a table, or known to programs only.
 ELSEWHERE = frozenset(
     {"ids", "sent_at", "process", "variant", "broker", "client", "maker_code", "more", "gaps", "label", "addresses"}
-    | {"track_of_id", "chain_of_id", "offset_msg_ids", "records", "elapsed_ms", "places"}
+    | {"track_of_id", "chain_of_id", "offset_msg_ids", "records", "elapsed_ms", "places", "in_gaps", "widest"}
 )
 _INSTANTS = frozenset({"cutoff", "started_at", "first_at", "last_at"})
 
@@ -125,6 +125,11 @@ def _anatomy(text: str) -> Html:
     return link(text, href("anatomy", id=text))
 
 
+def linked(ids: Sequence[str]) -> list[Html]:
+    """Ids side by side, each a link to its anatomy."""
+    return [tag("span", _anatomy(text), " ", class_="mq-mono") for text in ids]
+
+
 def _broker(text: str) -> str:
     try:
         return OffsetId.from_hex(text).address
@@ -141,6 +146,7 @@ def facts(evidence: Evidence, view: View, told: Collection[str] = ()) -> Iterabl
             or name in told
             or value in (None, [], {}, "")
             or (name == "back_seconds" and evidence.get("back_ms"))
+            or (name == "back_ms" and len(value) == 1)  # the sentence has told it
         ):
             continue
         key = f"fact.{name}"

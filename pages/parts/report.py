@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -47,24 +47,32 @@ def facts(run: Run, view: View) -> list[str]:
     ]
 
 
-def _rows(run: Run) -> list[dict[str, Any]]:
-    return cache.frame(run, "findings").to_dict("records")  # type: ignore[return-value]
+def _rows(run: Run) -> list[tuple[dict[str, Any], list[diagnosis.Row]]]:
+    """Each finding with the others of its kind that one card tells."""
+    firsts, others = diagnosis.alike(cache.frame(run, "findings"))
+    return [(row, others.get(place, [])) for place, row in firsts.to_dict("index").items()]  # type: ignore[misc]
+
+
+def _alike(others: Sequence[diagnosis.Row]) -> list[str]:
+    return [str(row["subject"]) for row in others[: diagnosis.MOST_ALIKE]]
 
 
 def markdown(run: Run, view: View) -> str:
     """The report as Markdown."""
     words = view.words
-    rows = _rows(run)
     text = [
         f"# {plain(scans.title_of(run.title, run.options, words))}",
         diagnosis.sentence(cache.frame(run, "findings"), run.summary or {}, words),
     ]
-    for row in rows:
+    for row, others in _rows(run):
         ids = proofs.details(diagnosis.evidence_of(row), view)[:MOST_IDS]
         severity, name = words(f"severity.{row['severity']}"), diagnosis.title_of(row, words)
         text.append(f"## {severity}: {name}")
         text.append(" · ".join([code(diagnosis.subject(row, words)), *map(plain, _seen(row, view))]))
         text.append(plain(diagnosis.upper(diagnosis.say("meaning", row, view)) + words("stop")))
+        if others:
+            named = " ".join(map(code, _alike(others)))
+            text.append(f"{plain(words.count('findings_alike', len(others)))} {named}")
         text.append(plain(f"{words('findings.do')} {diagnosis.say('advice', row, view)}"))
         if ids:
             text.append("\n".join("- " + " · ".join([code(one), *map(plain, more)]) for one, more in ids))
@@ -89,8 +97,8 @@ def html(run: Run, view: View) -> str:
         tag("h1", title),
         tag("p", *(tag("b", part) if place % 2 else part for place, part in enumerate(said))),
     ]
-    for number, row in enumerate(_rows(run)):
-        body += _finding(row, run, view, number < MOST_DRAWN)
+    for number, (row, others) in enumerate(_rows(run)):
+        body += _finding(row, others, run, view, number < MOST_DRAWN)
     for name, key, label in (("hosts", "host", "pictures.producers"), ("brokers", "address", "pictures.brokers")):
         table = cache.frame(run, name)
         if not table.empty:
@@ -101,13 +109,16 @@ def html(run: Run, view: View) -> str:
     return "<!doctype html>" + tag("html", head, tag("body", *body), lang=language)
 
 
-def _finding(row: dict[str, Any], run: Run, view: View, drawn: bool) -> Iterable[Html]:
+def _finding(row: dict[str, Any], others: Sequence[diagnosis.Row], run: Run, view: View, drawn: bool) -> Iterable[Html]:
     words = view.words
     severity = tag("span", words(f"severity.{row['severity']}"), class_=str(row["severity"]))
     yield tag("h3", severity, " ", diagnosis.title_of(row, words), " ", tag("code", diagnosis.subject(row, words)))
     if seen := _seen(row, view):
         yield tag("p", " · ".join(seen), class_="faint")
     yield tag("p", diagnosis.upper(diagnosis.say("meaning", row, view)), words("stop"))
+    if others:
+        named = [tag("span", tag("code", text), " ") for text in _alike(others)]
+        yield tag("p", words.count("findings_alike", len(others)), " ", *named)
     yield tag("p", tag("b", words("findings.do")), " ", diagnosis.say("advice", row, view))
     process = diagnosis.subject_process(row)
     if drawn and process is not None:

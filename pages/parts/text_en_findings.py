@@ -11,6 +11,8 @@ WORDS: dict[str, str] = {
     "findings.none": "Nothing is wrong as far as {where} tell.",
     "findings.short": "{findings}: see findings",
     "findings.short_none": "Nothing is wrong: see what was checked",
+    "n.findings_alike": "|The same holds for 1 more id of this process:|The same holds for {n} more ids of this process:",
+    "findings.alike_more": "and {n} more.",
     "findings.no_lines": "The lines are not at hand: the input is packed, was read from a folder, or is too large.",
     "findings.where": "{ids} of {processes} and {brokers}",
     "n.finding_error": "no errors|1 error|{n} errors",

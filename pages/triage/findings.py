@@ -52,8 +52,9 @@ with st.container(horizontal=True, vertical_alignment="center", horizontal_align
             mime="text/html",
         )
 rows = found if chosen in (None, ALL) else found[found["severity"] == chosen]
-page, _ = tables.paged(rows, "findings_page", ROWS)
+firsts, others = diagnosis.alike(rows)
+page, _ = tables.paged(firsts, "findings_page", ROWS)
 for place, finding in page.to_dict("index").items():
-    diagnosis.show(finding, run, shown, str(place))
-tables.pager(rows, "findings_page", ROWS)
+    diagnosis.show(finding, run, shown, str(place), others.get(place, ()))
+tables.pager(firsts, "findings_page", ROWS)
 small_print([diagnosis.checked(words), *triage.notes(run, shown), zone_note(shown)])

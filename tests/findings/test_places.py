@@ -55,6 +55,21 @@ def test_an_id_of_the_go_client_is_shown_as_it_stands(tmp_path: Path) -> None:
     assert evidence["ids"] == ["0A66E45F5B480000000063f508f8000a"] == [place["id"] for place in evidence["places"]]
 
 
+@pytest.mark.parametrize(
+    ("tails", "maker"),
+    [
+        (["623D94F80001", "623DB0500078"], "elixir"),
+        (["623d94f80001", "623DB0500078"], "go_family"),
+        (["623094080001"], "go_family"),
+    ],
+)
+def test_the_letters_of_a_line_tell_elixir_from_go(tails: list[str], maker: str, tmp_path: Path) -> None:
+    texts = ["0A66E45F5B4800000000" + tail for tail in tails]
+    path = tmp_path / "app.log"
+    path.write_text("\n".join(texts))
+    assert placed(path, *map(str.upper, texts), code="foreign_maker", maker_code="go_family")["maker_code"] == maker
+
+
 RECORD = (
     "MessageExt [brokerName=broker-a, bornHost=/{host}:51000, msgId={offset}, properties={{UNIQ_KEY={id}, WAIT=true}}]"
 )
@@ -67,6 +82,8 @@ def test_born_hosts_of_the_lines_name_the_host_that_an_id_does_not(tmp_path: Pat
     path.write_text("\n".join([of_another, ", ".join([of_another, mine[0]]), mine[1]]))
     assert placed(path, LOOPBACK, code="loopback_host")["born_hosts"] == "10.0.0.7, 10.0.0.8"
     assert "born_hosts" not in placed(path, LOOPBACK, code="restart")
+    same = placed(path, LOOPBACK, code="loopback_host", process={"host": "10.0.0.7"})
+    assert same["born_hosts"] == "10.0.0.8", "what the ids say themselves is nothing new"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,9 +15,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import findings
+from idcore.findings import places
 from idcore.ids import incidents
 from idcore.ids.clock import months
 from idcore.runs import Run
+from idcore.scan.inputs import list_files
+from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from pages.parts import diagnosis, lines, proofs, report
 from pages.parts.text import TABLES, words
@@ -47,7 +51,9 @@ def judged(folder: Path, text: str) -> Run:
     rows = [(month.start_ms, min(int(AT.timestamp() * 1000) - month.start_ms, month.length_ms - 1))
             for month in months(AT, UTC, 13)]  # fmt: skip
     tables = scan_local([str(log)], np.array(rows, np.int64))
-    tables["findings"] = findings.to_table(findings.find(tables, AT, UTC))
+    files = [replace(file, name="app.log") for file in list_files([str(log)])]
+    told = look(files, tables["copies"]["msg_id"].to_pylist())
+    tables["findings"] = findings.to_table(places.place(findings.find(tables, AT, UTC, told=told), files))
     for name, table in tables.items():
         (path / name).mkdir(exist_ok=True)
         for old in (path / name).iterdir():
@@ -114,7 +120,7 @@ def test_the_evidence_of_every_incident_is_said_in_words(tmp_path: Path, name: s
         known = {word for key, word in TABLES[view.words.lang].items() if key.startswith("fact.")}
         for row in run.table("findings").to_pylist():
             evidence = diagnosis.evidence_of(row)
-            facts = dict(proofs.facts(evidence, view))
+            facts = dict(proofs.facts(evidence, view, diagnosis.told(row)))
             assert set(facts) <= known, (name, row["code"])
             assert not any("{" in value or "[" in value for value in facts.values()), "no raw structure is shown"
             table = proofs.id_table(evidence, view)
@@ -156,6 +162,54 @@ def test_a_title_cannot_write_into_the_report(tmp_path: Path) -> None:
     head, rest = report.markdown(run, view).split("\n", 1)
     assert head == "# a\\*b\\*\\|\\<img src=x\\>\\`c\\` \\#\\# Nothing is wrong .log"
     assert "Nothing is wrong" not in rest and "## Error: Shared fingerprint" in rest
+
+
+def test_the_lines_in_front_of_a_gap_are_shown(tmp_path: Path) -> None:
+    run = Run(make_run(tmp_path / "runs"))
+    (run.input_folder / "000-app.log").write_text("first\nsecond\nsend failed\nx ID\nbehind\n")
+    assert lines.around(run, ["ID"], 2) == ["app.log: second", "app.log: send failed", "app.log: x ID"]
+    assert lines.around(run, ["first"], 2) == ["app.log: first"]
+
+
+def sent_twice(count: int) -> str:
+    """Ids of one process that were stored twice in one topic, and one of another process."""
+    record = (
+        "Receive New Messages: [MessageExt [brokerName=a, queueId=0, storeSize=300, queueOffset=7, sysFlag=0, "
+        "bornTimestamp={born}, bornHost=/10.0.0.7:51000, storeTimestamp={stored}, storeHost=/10.0.0.5:10911, "
+        "msgId=0A00000500002A9F{offset:016X}, commitLogOffset=1, bodyCRC=77, reconsumeTimes=0, "
+        "preparedTransactionOffset=0, toString()=Message{{topic='Paid', flag=0, properties={{KEYS=k, "
+        "UNIQ_KEY={id}, WAIT=true}}, body=[72]}}]]"
+    )
+    born = int(datetime(2026, 11, 20, tzinfo=UTC).timestamp() * 1000)
+    ids = [f"{PREFIX}{19 * 86_400_000 + n * 1000:08X}{n:04X}" for n in range(count)]
+    ids.append(f"0A0000090D5818B4AAC2{19 * 86_400_000:08X}0000")
+    lines = [
+        record.format(born=born + n * 1000, stored=born + n * 1000 + again, offset=n * 4096 + again, id=one)
+        for n, one in enumerate(ids)
+        for again in (0, 3_000)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_ids_of_one_process_with_which_the_same_went_wrong_are_one_card(
+    tmp_path: Path, open_page: Open, lang: str
+) -> None:
+    run = judged(tmp_path, sent_twice(14))
+    found = run.table("findings").to_pandas()
+    assert (found["code"] == "duplicate_send").sum() == 15, "the table has a row for each"
+    firsts, others = diagnosis.alike(found)
+    cards = firsts[firsts["code"] == "duplicate_send"]
+    assert sorted(len(others.get(place, ())) for place in cards.index) == [0, 13]
+    big = next(place for place in cards.index if place in others)
+    assert cards.loc[big, "last_sent_at"] - cards.loc[big, "first_sent_at"] == timedelta(seconds=13)
+    text = shown(open_page("findings", run=RUN, lang=lang))
+    said = words("zh" if lang == "zh" else "en")
+    assert said.count("findings_alike", 13) in text and said("findings.alike_more", n="3") in text
+    view = View(said, UTC, "UTC", "chosen", "light")
+    assert text.count(f"{PREFIX}{19 * 86_400_000 + 2_000:08X}0002") >= 1
+    for made in (report.markdown(run, view), report.html(run, view)):
+        assert said.count("findings_alike", 13) in made and made.count(said("finding.duplicate_send")) >= 2
 
 
 def written(run: Run, found: list[findings.Finding]) -> Run:
