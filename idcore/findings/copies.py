@@ -27,6 +27,8 @@ from idcore.scan.lines import Named, Record, Told
 _RETRY = "%RETRY%"
 _COPY_TOPICS = (_RETRY, "%DLQ%", "SCHEDULE_TOPIC", "rmq_sys_", "RMQ_SYS_", "TRANS_CHECK")
 
+# Digits of an offset; of elapsed and counter; of a 5.x client's id.
+_OFFSET_DIGITS, _VALUE_DIGITS, _CLIENT_DIGITS = 16, 12, 34
 
 # Why a copy was made, what tells more first; and by the topic into which it went, where the record bears no mark.
 _AGAIN_BY = ("transaction", "retry", "delay", "")
@@ -102,8 +104,29 @@ def _addresses(offsets: Sequence[str]) -> list[str]:
     return sorted(found)
 
 
+def _is_of_one_broker(offsets: Sequence[str]) -> bool:
+    """Whether all are offset ids of one address."""
+    address = offsets[0][:-_OFFSET_DIGITS]
+    return all(text[:-_OFFSET_DIGITS] == address for text in offsets)
+
+
+class _Subjects:
+    """The process that made an id, by name and key. Of ids of one process, one is read."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, dict[str, Any]]] = {}
+
+    def of(self, msg_id: str) -> tuple[str, dict[str, Any]]:
+        """Where the pid is 0, an id may also be an offset id or a little-endian one: every byte decides."""
+        process = msg_id[:-_VALUE_DIGITS]
+        if len(msg_id) == _CLIENT_DIGITS or process[-12:-8] == "0000":
+            return _subject(msg_id)
+        if process not in self._known:
+            self._known[process] = _subject(msg_id)
+        return self._known[process]
+
+
 def _subject(msg_id: str) -> tuple[str, dict[str, Any]]:
-    """The process that made an id, by name and key."""
     best = identify(msg_id, "msgId").best
     if best is None or not isinstance(best.id, UniqId):
         return "5.x clients", {}
@@ -124,15 +147,18 @@ class _Stored:
     def add(self, msg_id: str, offsets: list[str], records: Mapping[str, Record]) -> None:
         """One more of them, with what its lines tell."""
         self.count += 1
+        if len(self.evidence["ids"]) < limits.MOST_IDS:
+            self.evidence["ids"].append(msg_id)
+            self.evidence["offset_msg_ids"].append(offsets[: limits.MOST_IDS])
+        if not records:
+            self.why[""] += 1
+            return
         why = {_again(record) for record in records.values()} - {""}
         originals = {text: record for text, record in records.items() if _is_original(record)}
         self.why["batch" if _is_batch(originals) else min(why, default="", key=_AGAIN_BY.index)] += 1
         topics = [record.topic for record in records.values() if record.topic]
         self.groups |= {topic.removeprefix(_RETRY) for topic in topics if topic.startswith(_RETRY)}
         self.born += [record.born for record in records.values() if record.born is not None]
-        if len(self.evidence["ids"]) < limits.MOST_IDS:
-            self.evidence["ids"].append(msg_id)
-            self.evidence["offset_msg_ids"].append(offsets[: limits.MOST_IDS])
 
     def finding(self, name: str) -> Finding:
         """The finding about this process."""
@@ -160,6 +186,7 @@ def judge(
         if not finding.evidence.get("more")
     }
     stored: dict[str, _Stored] = {}
+    subjects = _Subjects()
     if total > limits.MOST_COPIES:
         yield unseen("stored_copies", total - limits.MOST_COPIES, total - limits.MOST_COPIES)
     for batch in _first(copies, limits.MOST_COPIES):
@@ -167,11 +194,12 @@ def judge(
             offsets = row["offset_msg_ids"].split(",")
             records = {} if told is None else told.records.get(row["msg_id"], {})
             records = {text: records[text] for text in offsets if text in records}
-            found = _one(row["msg_id"], offsets, records, same)
-            if found is not None:
-                yield found
-                continue
-            name, key = _subject(row["msg_id"])
+            if records or not _is_of_one_broker(offsets):
+                found = _one(row["msg_id"], offsets, records, same)
+                if found is not None:
+                    yield found
+                    continue
+            name, key = subjects.of(row["msg_id"])
             stored.setdefault(name, _Stored(key)).add(row["msg_id"], offsets, records)
     for name, mine in stored.items():
         yield mine.finding(name)

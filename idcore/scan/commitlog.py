@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from .kernels import records as kernel
+from .kernels.words import SLACK
 
 _CHUNK = 4 << 20
 _WINDOW = 8 << 20  # read before a split to find where its first record begins: more than the largest record has
@@ -31,11 +32,11 @@ class RecordLines:
         self._raw = np.zeros(0, np.uint8)
         self._origin = self._filled = 0
         self._place = self._gap = -1  # not looked for yet; no damage
-        self._out = np.empty(1 << 20, np.uint8)
+        self._out = np.empty((1 << 20) + SLACK, np.uint8)
         self._sent = 0
         self._filler = 0  # bytes of text that stand for damage
         self._rows = np.zeros((_TOPICS, kernel.COLUMNS), np.int64)
-        self._names = np.zeros(_TOPICS * 64, np.uint8)
+        self._names = np.zeros(_TOPICS * 64 + SLACK, np.uint8)
         self._recent = np.full(1 << 14, -1, np.int64)
         self._state = np.zeros(kernel.STATE_SIZE, np.int64)
         self._state[kernel.FIRST_BAD_CRC] = -1
@@ -131,7 +132,7 @@ class RecordLines:
         size = int.from_bytes(self._raw[at : at + 4].tobytes(), "big")
         if size <= len(self._out):
             return False
-        self._out = np.empty(size, np.uint8)
+        self._out = np.empty(size + SLACK, np.uint8)
         return True
 
     def _see(self, place: int, size: int, reload: bool) -> None:
@@ -139,8 +140,8 @@ class RecordLines:
         if not reload and self._origin <= place < self._origin + self._filled:
             return
         size = min(size, self._size - place)
-        if size > len(self._raw):
-            self._raw = np.zeros(size, np.uint8)
+        if size + SLACK > len(self._raw):
+            self._raw = np.zeros(size + SLACK, np.uint8)
         self._file.seek(place)
         filled = 0
         while filled < size and (got := self._file.readinto(self._raw[filled:size].data)):  # type: ignore[attr-defined]

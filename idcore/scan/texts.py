@@ -12,10 +12,10 @@ from idcore.ids.clock import zone_text
 from idcore.ids.model import host_text
 
 from .kernels import find
+from .kernels import words as kernel
 from .schemas import TEXT, TIME
 
 _BYTE_TEXT = pa.array([str(n) for n in range(256)])
-_HEX_DIGITS = np.frombuffer(b"0123456789ABCDEF", np.uint8)
 _HEX_TEXT = pa.array([f"{n:04X}" for n in range(1 << 16)])
 
 
@@ -43,27 +43,19 @@ def addresses(words: np.ndarray, hosts: pa.Array) -> pa.Array:
 
 def digits(words: np.ndarray, values: np.ndarray) -> pa.Array:
     """The digits of ids, upper case, from the words of their keys and their values."""
-    rows = len(words)
     code = (words[:, 2] >> find.CODE_SHIFT).astype(np.int64)
-    raw = np.zeros((rows, 28), np.uint8)  # v6 from its 4 words; the others from the right, where their bytes end
-    raw[:, :8], raw[:, 8:16] = (words[:, column, None].astype(">u8").view(np.uint8) for column in (0, 1))
-    third = words[:, 2, None].astype(">u8").view(np.uint8)
-    last = values[:, None].astype(">u8").view(np.uint8)
     offset = (code == int(find.CODE_OFFSET_V4)) | (code == int(find.CODE_OFFSET_V6))
-    raw[:, 16:22], raw[:, 22:] = third[:, 2:], last[:, 2:]
-    raw[offset, 16:20], raw[offset, 20:] = third[offset, 4:], last[offset]
-    client = code == int(find.CODE_CLIENT)
-    raw[client, 11], raw[client, 12:18], raw[client, 18:20] = 1, raw[client, 10:16], third[client, 6:]
-    raw[client, 20:] = last[client]
-    little = code == int(find.CODE_LE)
-    for start, stop in ((12, 16), (16, 18), (18, 22), (22, 26), (26, 28)):
-        raw[little, start:stop] = raw[little, start:stop][:, ::-1]
-    wide = np.isin(code, [int(find.CODE_V6), int(find.CODE_OFFSET_V6)])
-    sizes = np.select([wide, client], [28, 17], 16)
-    text = _HEX_DIGITS[np.stack([raw >> 4, raw & 15], axis=2)].reshape(rows, 56)
-    kept = text[np.arange(56) >= 56 - 2 * sizes[:, None]]
-    edges = np.concatenate([[0], np.cumsum(2 * sizes)]).astype(np.int32)
-    return pa.StringArray.from_buffers(rows, pa.py_buffer(edges), pa.py_buffer(kept))
+    client, little = code == int(find.CODE_CLIENT), code == int(find.CODE_LE)
+    kinds = np.select([offset, client, little], [kernel.OF_OFFSET, kernel.OF_CLIENT, kernel.OF_LITTLE], kernel.OF_UNIQ)
+    wide = (code == int(find.CODE_V6)) | (code == int(find.CODE_OFFSET_V6))
+    edges = np.zeros(len(words) + 1, np.int32)
+    np.cumsum(np.select([wide, client], [56, 34], 32), out=edges[1:])
+    out = np.empty(int(edges[-1]) + kernel.SLACK, np.uint8)
+    kernel.put_ids(
+        np.ascontiguousarray(words, np.uint64), np.ascontiguousarray(values, np.uint64), kinds.astype(np.uint8), edges,
+        out,
+    )  # fmt: skip
+    return pa.StringArray.from_buffers(len(words), pa.py_buffer(edges), pa.py_buffer(out[: edges[-1]]))
 
 
 def loaders(loaders: np.ndarray) -> pa.Array:

@@ -23,14 +23,14 @@ import pyarrow.parquet as pq
 import idcore
 from idcore import findings
 from idcore.errors import IdError
-from idcore.findings import places
+from idcore.findings import limits, places
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.scan import lines
 from idcore.scan.inputs import InputFile, deal, list_files, list_store, split_files
 from idcore.scan.months import month_rows
 from idcore.scan.tables import Tables, combine
 
-from . import health
+from . import health, stored
 from . import session as spark_session
 from .folder import TableFolder
 from .steps import SENT, by_part, facts, files_of, from_results, merged
@@ -210,7 +210,11 @@ def judge(
     stop: threading.Event,
 ) -> list[findings.Finding]:
     """The findings, which become one more table."""
-    told = lines.look(files, tables["copies"]["msg_id"].slice(0, lines.MOST_IDS).to_pylist(), lambda: check(stop))
+    copies = tables["copies"]
+    if options.store is None:
+        told = lines.look(files, copies["msg_id"].slice(0, lines.MOST_IDS).to_pylist(), lambda: check(stop))
+    else:
+        told = stored.look(files, copies.slice(0, limits.MOST_COPIES), lambda: check(stop))
     at, zone = options.at or datetime.now(UTC), options.zone or machine_zone()
     found = findings.find(tables, at, zone, options.zone_source, written, told, lambda: check(stop))
     found = places.place(found, files)

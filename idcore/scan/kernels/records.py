@@ -7,6 +7,9 @@ import numpy as np
 
 from idcore.layout import BLANK_MAGIC, RECORD_HEADS, TOPIC_LENGTHS
 
+from .vector import load_8, load_64, store_64, trailing_zeros
+from .words import SLACK, alike, be_32, be_64, byte_mask_64, copy, digits_of_8, is_plain, mixed, put_hex, signed_32
+
 U = np.uint64
 _V4, _V6 = RECORD_HEADS[False, False], RECORD_HEADS[True, True]
 _MAGIC_1, _MAGIC_2 = TOPIC_LENGTHS
@@ -22,11 +25,19 @@ LONGEST_HEAD = _V6.size
 _BORN_V6, _STORE_V6 = 16, 32
 # The longest line, of LONGEST_KEY and IPv6, is shorter than the shortest record that holds it.
 LONGEST_KEY = 64  # a longer UNIQ_KEY is no id
-_NAME = np.frombuffer(b"UNIQ_KEY\x01", np.uint8)
-_MSG_ID = np.frombuffer(b"msgId=", np.uint8)
-_OFFSET_ID = np.frombuffer(b"offsetMsgId=", np.uint8)
-_BORN_TIME = np.frombuffer(b", bornTimestamp=", np.uint8)
-_HEX = np.frombuffer(b"0123456789ABCDEF", np.uint8)
+
+
+def _word(text: bytes) -> np.uint64:
+    """Eight letters as they lie in memory, the first one lowest."""
+    return np.uint64(int.from_bytes(text, "little"))
+
+
+_UNIQ_KEY, _SET = _word(b"UNIQ_KEY"), 1
+_MSG_ID = _word(b"msgId=  ")
+_OFFSET_ID, _OFFSET_ID_END = _word(b"offsetMs"), _word(b"gId=    ")
+_BORN_TIME, _BORN_TIME_END = _word(b", bornTi"), _word(b"mestamp=")
+_COMMA = _word(b",       ")
+_FIRST_DATED, _LAST_DATED = 10**11, 10**14 - 1  # in ms: a clock that anybody had
 
 # What a walk came to.
 MORE, NO_RECORD, BLANK, FULL, DONE = range(5)
@@ -37,16 +48,17 @@ COLUMNS = 12
 # State of a walk.
 AT, FILLED, ROWS, NAMES, FIRST_BAD_CRC = range(5)
 STATE_SIZE = 5
+_MOST = (1 << 63) - 1
 
 
 def _crc_tables() -> np.ndarray:
-    tables = np.zeros((8, 256), np.uint32)
+    tables = np.zeros((16, 256), np.uint32)
     for byte in range(256):
         word = byte
         for _ in range(8):
             word = word >> 1 ^ (0xEDB88320 if word & 1 else 0)
         tables[0, byte] = word
-    for row in range(1, 8):
+    for row in range(1, 16):
         before = tables[row - 1]
         tables[row] = tables[0, before & 0xFF] ^ before >> 8
     return tables
@@ -56,41 +68,34 @@ CRC_TABLES = _crc_tables()
 
 
 @numba.njit(cache=True, nogil=True)
+def crc_at(p, size, tables):
+    """CRC-32 as zlib's, sixteen bytes at a time."""
+    crc = U(0xFFFFFFFF)
+    low = U(0xFF)
+    while size >= 16:
+        a = load_64(p) ^ crc
+        b = load_64(p + U(8))
+        crc = U(
+            tables[15, a & low] ^ tables[14, a >> U(8) & low] ^ tables[13, a >> U(16) & low]
+            ^ tables[12, a >> U(24) & low] ^ tables[11, a >> U(32) & low] ^ tables[10, a >> U(40) & low]
+            ^ tables[9, a >> U(48) & low] ^ tables[8, a >> U(56)]
+            ^ tables[7, b & low] ^ tables[6, b >> U(8) & low] ^ tables[5, b >> U(16) & low]
+            ^ tables[4, b >> U(24) & low] ^ tables[3, b >> U(32) & low] ^ tables[2, b >> U(40) & low]
+            ^ tables[1, b >> U(48) & low] ^ tables[0, b >> U(56)]
+        )  # fmt: skip
+        p += U(16)
+        size -= 16
+    while size > 0:
+        crc = U(tables[0, (crc ^ U(load_8(p))) & low]) ^ crc >> U(8)
+        p += U(1)
+        size -= 1
+    return crc ^ U(0xFFFFFFFF)
+
+
+@numba.njit(cache=True, nogil=True)
 def crc32(raw, start, stop, tables):
-    """CRC-32 as zlib's, eight bytes at a time."""
-    word = np.uint32(0xFFFFFFFF)
-    at = start
-    while at + 8 <= stop:
-        word ^= (
-            np.uint32(raw[at]) | np.uint32(raw[at + 1]) << np.uint32(8)
-            | np.uint32(raw[at + 2]) << np.uint32(16) | np.uint32(raw[at + 3]) << np.uint32(24)
-        )  # fmt: skip
-        word = (
-            tables[7, word & np.uint32(0xFF)] ^ tables[6, word >> np.uint32(8) & np.uint32(0xFF)]
-            ^ tables[5, word >> np.uint32(16) & np.uint32(0xFF)] ^ tables[4, word >> np.uint32(24)]
-            ^ tables[3, raw[at + 4]] ^ tables[2, raw[at + 5]] ^ tables[1, raw[at + 6]] ^ tables[0, raw[at + 7]]
-        )  # fmt: skip
-        at += 8
-    while at < stop:
-        word = tables[0, (word ^ np.uint32(raw[at])) & np.uint32(0xFF)] ^ word >> np.uint32(8)
-        at += 1
-    return word ^ np.uint32(0xFFFFFFFF)
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def be32(raw, at):
-    return np.int64(raw[at]) << 24 | np.int64(raw[at + 1]) << 16 | np.int64(raw[at + 2]) << 8 | np.int64(raw[at + 3])
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def signed32(raw, at):
-    word = be32(raw, at)
-    return word - (np.int64(1) << 32) if word >= np.int64(1) << 31 else word
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def be64(raw, at):
-    return be32(raw, at) << 32 | be32(raw, at + 4)
+    """The CRC of some bytes of an array."""
+    return crc_at(U(raw.ctypes.data) + U(start), stop - start, tables)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -98,49 +103,52 @@ def size_at(raw, at, filled, base, end):
     """Bytes of the record that begins there and says so itself; 0 for none, -1 where more bytes have to be seen.
 
     `base` is the offset of raw[0], `end` the place in `raw` of the file's end, which may lie behind what is filled.
+    Behind what is filled there is SLACK, whatever stands in it.
     """
     if at + SHORTEST > end:
         return 0
     if at + 8 > filled:
         return -1
-    size = signed32(raw, at)
-    magic = be32(raw, at + 4)
+    p = U(raw.ctypes.data) + U(at)
+    size = signed_32(p)
+    magic = be_32(p + U(4))
     if (magic != _MAGIC_1 and magic != _MAGIC_2) or size < SHORTEST or at + size > end:
         return 0
     if at + size > filled:
         # judge the place first, so that bytes that only look like a head do not ask for more
         if at + _FLAG > filled:
             return -1
-        return -1 if be64(raw, at + _OFFSET) == base + at else 0
-    if be64(raw, at + _OFFSET) != base + at:
+        return -1 if be_64(p + U(_OFFSET)) == base + at else 0
+    if be_64(p + U(_OFFSET)) != base + at:
         return 0
-    flag = be32(raw, at + _FLAG)
+    flag = be_32(p + U(_FLAG))
     born = _HOST_6 if flag & _BORN_V6 else _HOST_4
     store = _HOST_6 if flag & _STORE_V6 else _HOST_4
     head = _BORN + born + _TIME + store + _BEHIND
     topic_size = _TOPIC_1 if magic == _MAGIC_1 else _TOPIC_2
     if head + topic_size + 2 > size:
         return 0
-    if be32(raw, at + _BORN + born - 4) > 65_535 or be32(raw, at + _BORN + born + _TIME + store - 4) > 65_535:
+    if be_32(p + U(_BORN + born - 4)) > 65_535 or be_32(p + U(_BORN + born + _TIME + store - 4)) > 65_535:
         return 0
-    body = signed32(raw, at + head - 4)
+    body = signed_32(p + U(head - 4))
     place = head + body
     if body < 0 or place + topic_size + 2 > size:
         return 0
-    topic = np.int64(raw[at + place]) if topic_size == 1 else np.int64(raw[at + place]) << 8 | raw[at + place + 1]
+    topic = be_32(p + U(place)) >> (32 - 8 * topic_size)
     if topic >= np.int64(1) << (8 * topic_size - 1):
         return 0
     place += topic_size + topic
     if place + 2 > size:
         return 0
-    properties = np.int64(raw[at + place]) << 8 | np.int64(raw[at + place + 1])
+    properties = be_32(p + U(place)) >> 16
     return size if properties < 32_768 and place + 2 + properties == size else 0
 
 
 @numba.njit(cache=True, nogil=True)
 def is_blank(raw, at, filled, end):
     """Whether a blank record begins there: it fills the file up to its end."""
-    return at + 8 <= filled and be32(raw, at + 4) == BLANK_MAGIC and at + be32(raw, at) == end
+    p = U(raw.ctypes.data) + U(at)
+    return at + 8 <= filled and be_32(p + U(4)) == BLANK_MAGIC and at + be_32(p) == end
 
 
 @numba.njit(cache=True, nogil=True)
@@ -157,91 +165,77 @@ def next_record(raw, at, filled, base, end):
 
 
 @numba.njit(cache=True, nogil=True)
-def _put_hex(raw, start, stop, out, filled):
-    for at in range(start, stop):
-        out[filled] = _HEX[raw[at] >> 4]
-        out[filled + 1] = _HEX[raw[at] & 15]
-        filled += 2
-    return filled
-
-
-@numba.njit(cache=True, nogil=True)
-def _put_born(born, out, place):
+def _put_born(born, out):
     """The born time, which dates the ids of the line; not one that no clock ever showed."""
-    if born < 10**11 or born >= 10**14:
-        return place
-    for letter in _BORN_TIME:
-        out[place] = letter
-        place += 1
-    size = 12
-    while born >= 10**size:
-        size += 1
-    for digit in range(size - 1, -1, -1):
-        out[place + digit] = 48 + born % 10
-        born //= 10
-    return place + size
+    if born < _FIRST_DATED or born > _LAST_DATED:
+        return out
+    store_64(out, _BORN_TIME)
+    store_64(out + U(8), _BORN_TIME_END)
+    above = U(born) // U(100_000_000)
+    size = 4 if above < U(10_000) else 5 if above < U(100_000) else 6
+    store_64(out + U(16), digits_of_8(above) >> U(64 - 8 * size))
+    store_64(out + U(16 + size), digits_of_8(U(born) % U(100_000_000)))
+    return out + U(24 + size)
 
 
 @numba.njit(cache=True, nogil=True)
-def _key_of(raw, start, stop):
-    """Where the value of the last UNIQ_KEY of some properties stands; an empty place for none, or for no plain word."""
-    first = last = start
-    at = start
-    while at + _NAME.size < stop:
-        same = True
-        for letter in range(_NAME.size):
-            if raw[at + letter] != _NAME[letter]:
-                same = False
-                break
-        value = at + _NAME.size
-        while at < stop and raw[at] != 2:
-            at += 1
-        if same and at > value:
-            first, last = value, at
-        at += 1
-    if last - first > LONGEST_KEY:
-        return start, start
-    for place in range(first, last):
-        c = raw[place]
-        if not (48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122):
-            return start, start
-    return first, last
+def _key_of(p, size):
+    """Where the last UNIQ_KEY of some properties has its value, and the size; 0 for none, or for no plain word."""
+    first = found = 0
+    begin = block = 0
+    mask = byte_mask_64(p, U(2))
+    while begin < size:
+        while mask == U(0) and block + 64 < size:
+            block += 64
+            mask = byte_mask_64(p + U(block), U(2))
+        end = size
+        if mask != U(0):
+            end = min(size, block + np.int64(trailing_zeros(mask)))
+            mask &= mask - U(1)
+        if end > begin + 9 and load_64(p + U(begin)) == _UNIQ_KEY and load_8(p + U(begin + 8)) == _SET:
+            first, found = begin + 9, end - begin - 9
+        begin = end + 1
+    return (first, found) if 0 < found <= LONGEST_KEY and is_plain(p + U(first), found) else (0, 0)
 
 
 @numba.njit(cache=True, nogil=True)
-def _row_of(raw, start, stop, queue, rows, names, state):
-    """The row of a topic and queue, made when it is new; -1 when there is no room."""
+def _row_of(p, size, queue, rows, names, hint, recent, state):
+    """The row of a topic and queue, made when it is new; -1 when there is no room.
+
+    `recent` remembers the row of the last record of each of a few hashes: records of one queue follow one another.
+    """
+    q = U(names.ctypes.data)
+    row = recent[hint]
+    if 0 <= row < state[ROWS]:
+        seen = rows[row]
+        if seen[QUEUE_ID] == queue and seen[NAME_SIZE] == size and alike(p, q + U(seen[NAME_START]), size):
+            return row
     row = 0
     while row < state[ROWS]:
-        if rows[row, QUEUE_ID] == queue and rows[row, NAME_SIZE] == stop - start:
-            name = rows[row, NAME_START]
-            same = True
-            for letter in range(stop - start):
-                if names[name + letter] != raw[start + letter]:
-                    same = False
-                    break
-            if same:
-                return row
+        seen = rows[row]
+        if seen[QUEUE_ID] == queue and seen[NAME_SIZE] == size and alike(p, q + U(seen[NAME_START]), size):
+            recent[hint] = row
+            return row
         row += 1
-    if row == rows.shape[0] or state[NAMES] + stop - start > names.size:
-        return -1
     name = state[NAMES]
-    for letter in range(stop - start):
-        names[name + letter] = raw[start + letter]
-    state[NAMES] += stop - start
+    if row == rows.shape[0] or name + size + SLACK > names.size:
+        return -1
+    copy(p, q + U(name), size)
+    state[NAMES] += size
     state[ROWS] += 1
-    for column in range(COLUMNS):
-        rows[row, column] = 0
-    rows[row, NAME_START], rows[row, NAME_SIZE], rows[row, QUEUE_ID] = name, stop - start, queue
+    new = rows[row]
+    new[:] = 0
+    new[NAME_START], new[NAME_SIZE], new[QUEUE_ID] = name, size, queue
+    new[FIRST_TIME] = new[LEAST] = new[QUEUE_LEAST] = _MOST
+    new[LAST_TIME] = new[GREATEST] = new[QUEUE_GREATEST] = -_MOST - 1
+    recent[hint] = row
     return row
 
 
 @numba.njit(cache=True, nogil=True)
 def records(raw, filled, stop, base, end, tables, out, rows, names, recent, state):
-    """Lines of the records that begin from state[AT] up to `stop`; returns what ended the walk, and where is in AT.
-
-    `recent` remembers the row of the last record of each of a few hashes: records of one queue follow one another.
-    """
+    """Lines of the records that begin from state[AT] up to `stop`; returns what ended the walk, and where is in AT."""
+    line = U(out.ctypes.data)
     while True:
         at = state[AT]
         if at >= stop:
@@ -253,56 +247,49 @@ def records(raw, filled, stop, base, end, tables, out, rows, names, recent, stat
             if at + 8 > filled and filled < end:
                 return MORE
             return BLANK if is_blank(raw, at, filled, end) else NO_RECORD
-        if state[FILLED] + size > out.size:
+        begin = state[FILLED]
+        if begin + size > out.size:
             return FULL
-        flag = be32(raw, at + _FLAG)
+        p = U(raw.ctypes.data) + U(at)
+        flag = be_32(p + U(_FLAG))
         born = _HOST_6 if flag & _BORN_V6 else _HOST_4
         store = _HOST_6 if flag & _STORE_V6 else _HOST_4
-        head = at + _BORN + born + _TIME + store + _BEHIND
-        body_stop = head + signed32(raw, head - 4)
-        topic_start = body_stop + (_TOPIC_1 if be32(raw, at + 4) == _MAGIC_1 else _TOPIC_2)
-        topic_stop = topic_start + np.int64(raw[topic_start - 1])
-        if be32(raw, at + 4) == _MAGIC_2:
-            topic_stop += np.int64(raw[topic_start - 2]) << 8
-        queue = signed32(raw, at + _QUEUE)
-        hint = queue
-        for place in range(topic_start, topic_stop):
-            hint = hint * 31 + np.int64(raw[place])
-        hint &= recent.size - 1
-        row = _again(raw, topic_start, topic_stop, queue, rows, names, recent[hint], state[ROWS])
-        if row < 0:
-            row = _row_of(raw, topic_start, topic_stop, queue, rows, names, state)
-            if row < 0:
-                return FULL
-            recent[hint] = row
-        _count(raw, at, size, at + _BORN + born, base, rows, row)
-        if be32(raw, at + _CRC) != np.int64(crc32(raw, head, body_stop, tables)) & 0x7FFFFFFF:
-            rows[row, CRC_FAILED] += 1
+        head = _BORN + born + _TIME + store + _BEHIND
+        body = signed_32(p + U(head - 4))
+        topic_size = _TOPIC_1 if be_32(p + U(4)) == _MAGIC_1 else _TOPIC_2
+        topic = p + U(head + body + topic_size)
+        length = be_32(topic - U(topic_size)) >> (32 - 8 * topic_size)
+        queue = signed_32(p + U(_QUEUE))
+        hint = np.int64(mixed(topic, length, queue)) & (recent.size - 1)
+        number = _row_of(topic, length, queue, rows, names, hint, recent, state)
+        if number < 0:
+            return FULL
+        row = rows[number]
+        _count(row, size, base + at, be_64(p + U(_BORN + born)), be_64(p + U(_QUEUE_OFFSET)))
+        if be_32(p + U(_CRC)) != np.int64(crc_at(p + U(head), body, tables)) & 0x7FFFFFFF:
+            row[CRC_FAILED] += 1
             if state[FIRST_BAD_CRC] < 0:
                 state[FIRST_BAD_CRC] = base + at
-        place = state[FILLED]
-        key, key_stop = _key_of(raw, topic_stop + 2, at + size)
-        if key_stop > key:
-            for letter in _MSG_ID:
-                out[place] = letter
-                place += 1
-            for letter in range(key, key_stop):
-                out[place] = raw[letter]
-                place += 1
-            out[place], out[place + 1] = 44, 32
-            place += 2
-        for letter in _OFFSET_ID:
-            out[place] = letter
-            place += 1
-        host = at + _BORN + born + _TIME
-        place = _put_hex(raw, host, host + store, out, place)
-        place = _put_hex(raw, at + _OFFSET, at + _OFFSET + 8, out, place)
-        place = _put_born(be64(raw, at + _BORN - 8), out, place)
-        out[place] = 10
+        properties = topic + U(length + 2)
+        key, key_size = _key_of(properties, np.int64(p + U(size) - properties))
+        place = line + U(begin)
+        if key_size > 0:
+            store_64(place, _MSG_ID)
+            copy(properties + U(key), place + U(6), key_size)
+            place += U(6 + key_size)
+            store_64(place, _COMMA)
+            place += U(2)
+        store_64(place, _OFFSET_ID)
+        store_64(place + U(8), _OFFSET_ID_END)
+        place = put_hex(p + U(_BORN + born + _TIME), place + U(12), store)
+        place = put_hex(p + U(_OFFSET), place, 8)
+        place = _put_born(be_64(p + U(_BORN - 8)), place)
+        used = np.int64(place - line)
+        out[used] = 10
         # as long as the record: so a place in the text is a place in the file
-        out[place + 1 : state[FILLED] + size - 1] = 32
-        state[FILLED] += size
-        out[state[FILLED] - 1] = 10
+        out[used + 1 : begin + size - 1] = 32
+        out[begin + size - 1] = 10
+        state[FILLED] = begin + size
         state[AT] = at + size
 
 
@@ -322,33 +309,10 @@ def skip(raw, filled, stop, base, end, state):
     return DONE
 
 
-@numba.njit(cache=True, nogil=True)
-def _again(raw, start, stop, queue, rows, names, row, count):
-    if row < 0 or row >= count or rows[row, QUEUE_ID] != queue or rows[row, NAME_SIZE] != stop - start:
-        return -1
-    name = rows[row, NAME_START]
-    for letter in range(stop - start):
-        if names[name + letter] != raw[start + letter]:
-            return -1
-    return row
-
-
-@numba.njit(cache=True, nogil=True)
-def _count(raw, at, size, time_at, base, rows, row):
-    time = be64(raw, time_at)
-    place = be64(raw, at + _QUEUE_OFFSET)
-    first = rows[row, MESSAGES] == 0
-    rows[row, MESSAGES] += 1
-    rows[row, BYTES] += size
-    if first or time < rows[row, FIRST_TIME]:
-        rows[row, FIRST_TIME] = time
-    if first or time > rows[row, LAST_TIME]:
-        rows[row, LAST_TIME] = time
-    if first or base + at < rows[row, LEAST]:
-        rows[row, LEAST] = base + at
-    if first or base + at > rows[row, GREATEST]:
-        rows[row, GREATEST] = base + at
-    if first or place < rows[row, QUEUE_LEAST]:
-        rows[row, QUEUE_LEAST] = place
-    if first or place > rows[row, QUEUE_GREATEST]:
-        rows[row, QUEUE_GREATEST] = place
+@numba.njit(cache=True, nogil=True, inline="always")
+def _count(row, size, offset, time, place):
+    row[MESSAGES] += 1
+    row[BYTES] += size
+    row[FIRST_TIME], row[LAST_TIME] = min(row[FIRST_TIME], time), max(row[LAST_TIME], time)
+    row[LEAST], row[GREATEST] = min(row[LEAST], offset), max(row[GREATEST], offset)
+    row[QUEUE_LEAST], row[QUEUE_GREATEST] = min(row[QUEUE_LEAST], place), max(row[QUEUE_GREATEST], place)
