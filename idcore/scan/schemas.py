@@ -41,6 +41,7 @@ def _schema(columns: str) -> pa.Schema:
     return pa.schema([(name, _TYPES[kind]) for name, _, kind in pairs])
 
 
+GROUP_ROWS = 1 << 17  # of a file, read together: one host among millions is found without reading the others
 OF_STORES = ("topics",)  # written by the scan of a store only
 SCHEMAS: dict[str, pa.Schema] = {name: _schema(columns) for name, columns in _COLUMNS.items()}
 ORDER = {

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from idcore.errors import IdError
 from idcore.runs import write_text
-from idcore.scan.schemas import OF_STORES
+from idcore.scan.schemas import GROUP_ROWS, OF_STORES
 from idcore.scan.tables import Tables
 
 from .lock import FolderLock
@@ -69,7 +69,8 @@ class TableFolder:
         for name, table in tables.items():
             between()
             (self.aside / name).mkdir()
-            pq.write_table(table, self.aside / name / "part-00000.parquet", compression="zstd")
+            path = self.aside / name / "part-00000.parquet"
+            pq.write_table(table, path, compression="zstd", row_group_size=GROUP_ROWS)
             for number, path in enumerate(written.get(name, ()), 1):
                 path.rename(self.aside / name / f"part-{number:05d}.parquet")
         shutil.rmtree(self.large, ignore_errors=True)

@@ -20,7 +20,7 @@ from idcore.scan.facts import REPORT, Fact, ids_of, is_of_split, join_reports, s
 from idcore.scan.inputs import Split, pack_tasks, unpack_tasks
 from idcore.scan.meter import Hand, Meter
 from idcore.scan.months import Months
-from idcore.scan.schemas import ORDER, SCHEMAS, TEXT
+from idcore.scan.schemas import GROUP_ROWS, ORDER, SCHEMAS, TEXT
 from idcore.scan.tables import Merge
 
 if TYPE_CHECKING:
@@ -136,7 +136,8 @@ def _write(table: pa.Table, name: str, folder: Path, place: str) -> str:
         )
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}-{place}-{uuid.uuid4().hex[:8]}.parquet"
-    pq.write_table(table.sort_by([(column, "ascending") for column in ORDER[name]]), path, compression="zstd")
+    table = table.sort_by([(column, "ascending") for column in ORDER[name]])
+    pq.write_table(table, path, compression="zstd", row_group_size=GROUP_ROWS)
     return str(path)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,13 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pyarrow as pa
 
     from pages.parts.compare import Compared
+    from pages.parts.largest import Totals
 
 Key = Mapping[str, Any]
+# Of tables with more rows a page holds the first ones only, in the order in which it shows them.
+MOST_ROWS, FIRST_ROWS = 200_000, 2_000
+_ORDER = {"processes": "ids", "hosts": "count", "clients": "count", "brokers": "count"}
+_CUT = {*_ORDER, "counters", "activity", "copies"}
 
 
 def stamp(run: Run) -> float:
@@ -35,13 +40,77 @@ def _arrow(path: str, written: float, name: str, columns: tuple[str, ...] | None
 def _frame(path: str, written: float, name: str) -> pd.DataFrame:
     import pandas as pd
 
+    from pages.parts import largest
+
+    if name in _CUT and _rows(path, written, name) > MOST_ROWS:
+        if name in _ORDER:
+            return largest.first(Path(path) / name, _ORDER[name], FIRST_ROWS).to_pandas()
+        return largest.where(Path(path) / name, {}, FIRST_ROWS).to_pandas()
     found = _arrow(path, written, name, None)
     return pd.DataFrame() if found is None else found.to_pandas()
 
 
 def frame(run: Run, name: str) -> pd.DataFrame:
-    """A small table as pandas; empty where the run has none."""
+    """A table as pandas, of a large one the largest rows; empty where the run has none."""
     return _frame(str(run.path), stamp(run), name)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _rows(path: str, written: float, name: str) -> int:
+    from pages.parts import largest
+
+    return largest.count(Path(path) / name)
+
+
+def rows(run: Run, name: str) -> int:
+    """How many rows a table has; 0 where the run has none."""
+    return _rows(str(run.path), stamp(run), name)
+
+
+def is_cut(run: Run, name: str) -> bool:
+    """Whether `frame` holds some rows of a table only."""
+    return name in _CUT and rows(run, name) > MOST_ROWS
+
+
+@st.cache_data(max_entries=24, show_spinner=False)
+def _first(path: str, written: float, by: str) -> pd.DataFrame:
+    from pages.parts import largest
+
+    return largest.first(Path(path) / "processes", by, FIRST_ROWS).to_pandas()
+
+
+def first(run: Run, by: str) -> pd.DataFrame:
+    """The processes, of a large run those that come first when they are sorted by one of what pages sort by."""
+    return _first(str(run.path), stamp(run), by) if is_cut(run, "processes") else frame(run, "processes")
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _where(path: str, written: float, name: str, wanted: tuple[tuple[str, tuple[Any, ...]], ...]) -> pd.DataFrame:
+    from pages.parts import largest
+
+    return largest.where(Path(path) / name, dict(wanted), MOST_ROWS).to_pandas()
+
+
+def where(run: Run, name: str, **wanted: Sequence[Any]) -> pd.DataFrame:
+    """The rows of a table whose columns hold one of these values."""
+    if not is_cut(run, name):
+        found = frame(run, name)
+        for column, values in wanted.items():
+            found = found[found[column].isin(values)]
+        return found
+    return _where(str(run.path), stamp(run), name, tuple((column, tuple(some)) for column, some in wanted.items()))
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _totals(path: str, written: float) -> Totals:
+    from pages.parts import largest
+
+    return largest.totals(Path(path) / "processes")
+
+
+def totals(run: Run) -> Totals:
+    """What the processes of a run come to."""
+    return _totals(str(run.path), stamp(run))
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -50,6 +119,11 @@ def _points(path: str, written: float, key: tuple[tuple[str, Any], ...]) -> pd.D
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from pages.parts import largest
+
+    if _rows(path, written, "counters") > MOST_ROWS:
+        wanted = {name: [value] for name, value in key}
+        return largest.where(Path(path) / "counters", wanted, MOST_ROWS).to_pandas()
     found = _arrow(path, written, "counters", None)
     if found is None:
         return pd.DataFrame()

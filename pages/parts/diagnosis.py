@@ -220,11 +220,10 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
 
 def points_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
     """The thinned counter of a process that a finding names; empty where the run has none of it."""
-    processes = cache.frame(run, "processes")
-    place = triage.find_process(processes, triage.process_key({"layout": "", **process}))
-    if place is None:
-        return pd.DataFrame()
-    chosen = processes.loc[place]
+    found = triage.find_row(run, triage.process_key({"layout": "", **process}))
+    if found.empty:
+        return found
+    chosen = found.iloc[0]
     return cache.points(run, {name: chosen[name] for name in ("layout", "host", "pid", "loader")})
 
 

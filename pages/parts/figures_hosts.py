@@ -34,10 +34,12 @@ def bars(
     marks: dict[str, list[str]] | None = None,
     limit: int = TOP,
     small: bool = False,
+    beyond: tuple[int, int] = (0, 0),
 ) -> go.Figure:
     """Horizontal bars, the largest on top; what lies beyond the limit is one bar `N others`.
 
-    That bar is cut, and hatched, where it would dwarf every host.
+    That bar is cut, and hatched, where it would dwarf every host. `beyond`: hosts that are not in the table, and what
+    they measure.
     """
     shown, rest = top_hosts(hosts, measure, limit)
     names = shown["host"].tolist()
@@ -46,12 +48,12 @@ def bars(
     colours = [colour if not chosen or name in chosen else tint(colour, 0.3) for name in names]
     labels = [f"{name}  <i>{', '.join(marks[name])}</i>" if marks and marks.get(name) else name for name in names]
     keys = list(names)
-    if len(rest):
-        labels.append(words("producers.others", n=f"{len(rest):,}"))
+    if len(rest) + beyond[0]:
+        labels.append(words("producers.others", n=f"{len(rest) + beyond[0]:,}"))
         keys.append("")
-        values.append(int(rest[measure].sum()))
+        values.append(int(rest[measure].sum()) + beyond[1])
         colours.append(tint(palette.muted, 0.5))
-    total = int(hosts[measure].sum()) or 1
+    total = int(hosts[measure].sum()) + beyond[1] or 1
     longest = max(values[: len(names)], default=1)
     lengths = [min(value, longest) for value in values]
     hatched = ["/" if length < value else "" for length, value in zip(lengths, values, strict=True)]

@@ -28,8 +28,10 @@ def three(run: Run, view: View) -> None:
         if hosts.empty:
             st.caption(words("pictures.no_uniq"))
         else:
-            figure = figures_hosts.bars(hosts, "ids", words, view.palette, limit=5, small=True)
-            chart(figure, words("producers.alt", hosts=words.count("host", len(hosts))), None, "small-hosts")
+            beyond = triage.beyond(run, hosts, "ids")
+            figure = figures_hosts.bars(hosts, "ids", words, view.palette, limit=5, small=True, beyond=beyond)
+            label = words("producers.alt", hosts=words.count("host", len(hosts) + beyond[0]))
+            chart(figure, label, None, "small-hosts")
     with middle:
         busiest = busiest_process(processes)
         key = triage.process_key(busiest) if busiest is not None else None

@@ -7,11 +7,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.parts import sentences, tables, triage
+from idcore.runs import Run
+from pages.parts import cache, sentences, tables, triage
 from pages.parts.text import Words
 from pages.parts.view import View
 
 TOP = 10
+FIRST = 500  # by each rank, of a large run
 BY = ("wraps", "missing", "rate")
 
 
@@ -19,6 +21,14 @@ def name(row: Any) -> str:
     """A process in one line."""
     turned = f" · {row['layout']}" if row["layout"] == "uniq_v4_le" else ""  # the same process by either byte order
     return f"{row['host']} · {row['pid']} · {row['loader']}{turned}"
+
+
+def of_run(run: Run, asked: str | None) -> pd.DataFrame:
+    """The processes to choose from: all, or of a large run the first by each rank, and the one that is asked for."""
+    if not cache.is_cut(run, "processes"):
+        return cache.frame(run, "processes")
+    found = pd.concat([*(cache.first(run, by).head(FIRST) for by in BY), triage.find_row(run, asked)])
+    return found.drop_duplicates(["layout", "host", "pid", "loader"])
 
 
 def choose(processes: pd.DataFrame, view: View) -> int:
@@ -42,7 +52,7 @@ def into_link(processes: pd.DataFrame, place: int) -> None:
     st.query_params["process"] = triage.process_key(processes.iloc[place])
 
 
-def show(processes: pd.DataFrame, place: int, view: View) -> None:
+def show(processes: pd.DataFrame, place: int, count: int, view: View) -> None:
     """The first ten by wraps, missing share or rate; a click shows the process."""
     words = view.words
     by = st.segmented_control(
@@ -66,8 +76,8 @@ def show(processes: pd.DataFrame, place: int, view: View) -> None:
                 on_click=into_link,
                 args=(processes, int(str(at))),
             )
-    if len(processes) > TOP:
-        st.caption(words("counters.rank_more", n=TOP, all=words.count("process", len(processes))))
+    if count > TOP:
+        st.caption(words("counters.rank_more", n=TOP, all=words.count("process", count)))
 
 
 def value(row: Any, by: str, words: Words) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
 
 from pages.parts import figures_counters, times
 from pages.parts.figures_counters import SAMPLE, rate_text
+from pages.parts.largest import Totals
 from pages.parts.view import View
 
 STILL = 0.1  # a pause of more than this share of the whole span is worth a word beside the average
@@ -18,34 +20,36 @@ def span(processes: pd.DataFrame, view: View) -> str:
     first, last = processes["first_sent_at"].dropna(), processes["last_sent_at"].dropna()
     if first.empty or last.empty:
         return ""
-    start, end = first.min(), last.max()
+    return between(first.min(), last.max(), view)
+
+
+def between(start: datetime | None, end: datetime | None, view: View) -> str:
+    """The same of two moments."""
+    if start is None or end is None:
+        return ""
     if start == end:
         return view.words("span.at", at=times.full(start, view.zone))
     begin, finish = times.between(start, end, view.zone)
     return view.words("span.between", first=begin, last=finish)
 
 
-def producers(processes: pd.DataFrame, view: View) -> str:
+def producers(totals: Totals, hosts: int, view: View) -> str:
     """Hosts, processes, ids, when; wraps and missing."""
     words = view.words
-    part = processes["missing"] > SAMPLE * processes["produced"]
-    wraps, missing = int(processes["wraps"].sum()), int(processes.loc[~part, "missing"].sum())
-    shared = int((processes["tracks"] > 1).sum())
-    restarts = int((processes["chains"] - processes["tracks"]).clip(lower=0).sum()) if "chains" in processes else 0
-    parts = [words.count("wrap", wraps), words.count("missing", missing)]
-    if restarts:
-        parts.insert(1, words.count("restart", restarts))
+    parts = [words.count("wrap", totals.wraps), words.count("missing", totals.missing)]
+    if totals.restarts:
+        parts.insert(1, words.count("restart", totals.restarts))
     text = words(
         "producers.said",
-        hosts=words.count("host", processes["host"].nunique()),
-        processes=words.count("process", len(processes)),
-        ids=words.count("id", int(processes["distinct"].sum())),
-        span=span(processes, view),
+        hosts=words.count("host", hosts),
+        processes=words.count("process", totals.processes),
+        ids=words.count("id", totals.distinct),
+        span=between(totals.first, totals.last, view),
         parts=words("clause").join(parts),
     )
-    if part.any():
-        text += words("producers.said_part", n=words.count("in_part", int(part.sum())))
-    return text + (words("producers.said_shared", n=words.count("fingerprint", shared)) if shared else "")
+    if totals.in_part:
+        text += words("producers.said_part", n=words.count("in_part", totals.in_part))
+    return text + (words("producers.said_shared", n=words.count("fingerprint", totals.shared)) if totals.shared else "")
 
 
 def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None) -> str:

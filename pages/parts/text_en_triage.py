@@ -60,6 +60,7 @@ WORDS: dict[str, str] = {
     "table.gaps": "Gaps in the counter",
     "csv.of_chart": "Data as CSV",
     # runs and scans
+    "run.cut": "The list holds {n} of {all}, the first ones in its order; filter by host to see others.",
     "run.switch": "Switch run",
     "run.no_other": "There is no other finished run.",
     "run.all": "All runs",

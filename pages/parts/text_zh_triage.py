@@ -60,6 +60,7 @@ WORDS: dict[str, str] = {
     "table.gaps": "计数器缺口",
     "csv.of_chart": "下载数据 CSV",
     # 扫描
+    "run.cut": "列表按其次序只含 {all}中最靠前的 {n} 个；按主机筛选可查看其余的。",
     "run.switch": "切换扫描",
     "run.no_other": "没有其他已完成的扫描。",
     "run.all": "全部扫描",

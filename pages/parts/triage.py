@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from idcore.runs import Run, runs_root
-from pages.parts import cache, export, problems, runlist, scans, watch
+from pages.parts import cache, export, marks, problems, runlist, scans, watch
 from pages.parts.markdown import plain
 from pages.parts.markup import tag
 from pages.parts.refusals import reasons_text
@@ -108,9 +108,46 @@ def address(run: Run) -> str:
 
 
 def everything(run: Run) -> bytes:
-    """All tables of a run in one archive."""
-    frames = ((name, cache.frame(run, name)) for name in TABLES if run.has(name))
+    """All tables of a run in one archive; of a table too large for that the first rows, and its name says so."""
+    frames = ((name_of(run, name), cache.frame(run, name)) for name in TABLES if run.has(name))
     return export.zip_frames(frames, run.summary or {})
+
+
+def name_of(run: Run, table: str) -> str:
+    """What a table to take away is called."""
+    return f"{table}-first-{cache.FIRST_ROWS}" if cache.is_cut(run, table) else table
+
+
+def cut(run: Run, shown: int, words: Words) -> str:
+    """That not all processes are in the list; nothing where they are."""
+    if not cache.is_cut(run, "processes"):
+        return ""
+    return words("run.cut", n=f"{shown:,}", all=words.count("process", cache.rows(run, "processes")))
+
+
+def beyond(run: Run, hosts: pd.DataFrame, measure: str) -> tuple[int, int]:
+    """How many hosts are not in the frame, and how many ids or different ids they made."""
+    if not cache.is_cut(run, "hosts"):
+        return 0, 0
+    totals = cache.totals(run)
+    whole = totals.ids if measure == "ids" else totals.distinct
+    return cache.rows(run, "hosts") - len(hosts), whole - int(hosts[measure].sum())
+
+
+def host_marks(run: Run, hosts: pd.DataFrame, words: Words) -> dict[str, list[str]]:
+    """What is odd about these hosts, in words."""
+    odd = marks.of_hosts(cache.where(run, "processes", host=hosts["host"].tolist()))
+    return {host: [words(f"mark.{code}") for code in codes] for host, codes in odd.items()}
+
+
+def find_row(run: Run, key: str | None) -> pd.DataFrame:
+    """The process that a key names, of a run of any size; empty where there is none."""
+    parts = (key or "").split("~")
+    if len(parts) < 3 or not parts[1].isdigit():
+        return pd.DataFrame()
+    found = cache.where(run, "processes", host=(parts[0],), pid=(int(parts[1]),), loader=(parts[2],))
+    place = find_process(found, key)
+    return found.loc[[place]] if place is not None else pd.DataFrame()
 
 
 def process_key(row: Any) -> str:
@@ -138,8 +175,7 @@ def notes(run: Run, shown: View) -> list[str]:
     summary = run.summary or {}
     lines = []
     assumed = summary.get("assumed") or run.options
-    processes = cache.frame(run, "processes")
-    zones = sorted(set(processes["zone"].dropna()) - {""}) if "zone" in processes else []
+    zones = sorted(cache.totals(run).zones)
     if len(zones) > 1:  # one zone for all would be wrong for some
         lines.append(words("run.zones", n=len(zones), names=words("comma").join(zones[:6])))
     elif assumed.get("zone"):

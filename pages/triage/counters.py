@@ -12,7 +12,7 @@ shown = view()
 words = shown.words
 heading("page.counters")
 run = triage.run_of("counters")
-processes = cache.frame(run, "processes")
+processes = ranking.of_run(run, st.query_params.get("process"))
 if processes.empty:
     st.info(words("producers.none"), icon=":material/info:")
     small_print(triage.notes(run, shown))
@@ -33,7 +33,7 @@ with left:
         figure, drawn = figures_counters.sawtooth(points, words, shown.palette, shown.zone, shown.zone_name)
         chart(figure, sentence.replace("**", ""), lambda: points, f"counter-{place}")
 with right:
-    ranking.show(processes, place, shown)
+    ranking.show(processes, place, cache.rows(run, "processes"), shown)
 
 if drawn is not None and drawn.gaps:
     st.subheader(words("counters.gaps"), anchor=False)
@@ -43,7 +43,7 @@ st.subheader(words("producers.processes"), anchor=False)
 rows, first = tables.paged(processes, "processes_page")
 tables.processes(rows, shown, run.name, first=first)
 tables.pager(processes, "processes_page")
-filters.takeaway(processes, "processes")
+filters.takeaway(processes, triage.name_of(run, "processes"))
 total = int(row["distinct"])
 small_print(
     [
@@ -54,6 +54,7 @@ small_print(
         "" if row["wraps_certain"] else words("counters.uncertain"),
         words("counters.sample_note") if not points.empty and figures_counters.least_gap(points) > 1 else "",
         words("counters.missing_note") if row["missing"] else "",
+        triage.cut(run, len(processes), words),
         *triage.notes(run, shown),
         zone_note(shown),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import cache, figures_hosts, filters, marks, sentences, tables, triage
+from pages.parts import cache, figures_hosts, filters, sentences, tables, triage
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, said, small_print, zone_note
 
@@ -14,13 +14,13 @@ shown = view()
 words = shown.words
 heading("page.producers")
 run = triage.run_of("producers")
-hosts, processes, activity = (cache.frame(run, name) for name in ("hosts", "processes", "activity"))
+hosts, processes = (cache.frame(run, name) for name in ("hosts", "processes"))
 if processes.empty:
     clients = cache.frame(run, "clients")
     st.info(words("producers.none" if clients.empty else "producers.only_clients"), icon=":material/info:")
     small_print([*triage.notes(run, shown), zone_note(shown)])
     st.stop()
-said(sentences.producers(processes, shown))
+said(sentences.producers(cache.totals(run), cache.rows(run, "hosts"), shown))
 
 with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
     st.subheader(words("producers.by_host"), anchor=False)
@@ -34,31 +34,40 @@ with st.container(horizontal=True, vertical_alignment="bottom", horizontal_align
         format_func=lambda name: words(f"col.{name}"),
         label_visibility="collapsed",
     )
-labels = {host: [words(f"mark.{code}") for code in codes] for host, codes in marks.of_hosts(processes).items()}
-bars = figures_hosts.bars(hosts, measure or "ids", words, shown.palette, chosen=filters.linked("host"), marks=labels)
+bars = figures_hosts.bars(
+    hosts,
+    measure or "ids",
+    words,
+    shown.palette,
+    chosen=filters.linked("host"),
+    marks=triage.host_marks(run, figures_hosts.top_hosts(hosts, measure or "ids")[0], words),
+    beyond=triage.beyond(run, hosts, measure or "ids"),
+)
 picked = chart(
     bars,
-    words("producers.alt", hosts=words.count("host", len(hosts))),
+    words("producers.alt", hosts=words.count("host", cache.rows(run, "hosts"))),
     lambda: hosts,
     f"hosts-{filters.generation('host')}",
     select=True,
 )
 chosen = filters.chosen("host", picked)
 
+order = figures_hosts.top_hosts(hosts, "ids")[0]["host"].tolist()
+cut = cache.is_cut(run, "activity")
+activity = cache.where(run, "activity", host=order) if cut else cache.frame(run, "activity")
 if not activity.empty:
     st.subheader(words("producers.over_time"), anchor=False)
-    order = figures_hosts.top_hosts(hosts, "ids")[0]["host"].tolist()
     order = [host for host in order if host in set(activity["host"]) and (not chosen or host in chosen)]
     if order:
         heat, step = figures_hosts.heat(activity, order, words, shown.palette, shown.zone, shown.zone_name)
         chart(heat, words("producers.alt_time", step=words.count("minute", step)), lambda: activity, "activity")
 
 st.subheader(words("producers.processes"), anchor=False)
-rows = processes[processes["host"].isin(chosen)] if chosen else processes
 with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
     sort = st.selectbox(
         words("sort"), SORTS, format_func=lambda name: words(f"sort.{name}"), key="sort", bind="query-params", width=220
     )
+    rows = cache.where(run, "processes", host=chosen) if chosen else cache.first(run, sort)
     if chosen:
         filters.clear(
             "host", words("filter.shown", name=words("comma").join(chosen), n=words.count("process", len(rows)))
@@ -67,13 +76,14 @@ rows = sentences.sorted_processes(rows, sort)
 page, first = tables.paged(rows, "processes_page")
 tables.processes(page, shown, run.name, first=first)
 tables.pager(rows, "processes_page")
-filters.takeaway(rows, "processes")
+filters.takeaway(rows, "processes" if chosen else triage.name_of(run, "processes"))
 small_print(
     [
         words("producers.heat_note", step=words.count("minute", step)) if not activity.empty and order else "",
-        words("producers.top_note", n=figures_hosts.TOP, all=words.count("host", len(hosts)))
+        words("producers.top_note", n=figures_hosts.TOP, all=words.count("host", cache.rows(run, "hosts")))
         if len(hosts) > figures_hosts.TOP + 1
         else "",
+        "" if chosen else triage.cut(run, len(rows), words),
         *triage.notes(run, shown),
         zone_note(shown),
     ]

@@ -265,19 +265,6 @@ def test_the_example_is_the_same_every_time_and_holds_its_story() -> None:
 # ---- sentences and marks
 
 
-@pytest.mark.parametrize(
-    ("count", "english", "chinese"),
-    [
-        (1, "**1 host**, **1 process** made **141,000 ids**", "**1 台主机**上的 **1 个进程**"),
-        (8, "**7 hosts**, **8 processes** made **", "**7 台主机**上的 **8 个进程**"),
-    ],
-)
-def test_the_sentence_counts_what_the_table_holds(count: int, english: str, chinese: str) -> None:
-    processes = example_run.tables()["processes"].head(count)
-    assert sentences.producers(processes, reader()).startswith(english)
-    assert sentences.producers(processes, reader("zh")).startswith(chinese)
-
-
 def test_a_process_is_told_with_wraps_missing_restarts_and_tracks() -> None:
     rows = [row.to_dict() for _, row in example_run.tables()["processes"].iterrows()]
     assert "3 wraps, 426 ids missing (0.3 %)" in sentences.process(rows[0], reader())

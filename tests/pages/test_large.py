@@ -1,0 +1,131 @@
+"""Runs too large to be held: pages read the rows they show, sums stay exact, and what is left out is said."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore.runs import Run
+from idcore.scan.schemas import SCHEMAS
+from pages.parts import cache, largest, ranking, sentences, triage
+from tests.pages import example_run
+from tests.pages.test_pages import shown
+from tests.pages.test_parts import reader
+
+SORTS = ("ids", "missing", "wraps", "rate", "first", "host")
+
+
+@pytest.fixture
+def processes() -> pd.DataFrame:
+    """A thousand processes with many ties, some without rate or time."""
+    rng = np.random.default_rng(5)
+    rows = 1000
+    made = {name: rng.integers(0, 9, rows) for name in ("wraps", "missing", "distinct", "tracks", "chains")}
+    made |= {"produced": made["missing"] + 5, "ids": made["distinct"] + 1}
+    times = pd.to_datetime(rng.integers(0, 50, rows) * 10**9 + 1_795_000_000 * 10**9, utc=True).floor("us")
+    frame = pd.DataFrame(made | {"pid": np.arange(rows), "layout": "uniq_v4", "loader": "18B4AAC2"})
+    frame["host"] = [f"10.0.{place // 40}.{place % 40}" for place in range(rows)]
+    frame["first_sent_at"] = frame["last_sent_at"] = times.where(rng.random(rows) > 0.1)
+    frame["rate_per_second"] = np.where(rng.random(rows) > 0.2, rng.integers(0, 9, rows), np.nan)
+    return frame.sort_values(["host", "pid"]).reset_index(drop=True)
+
+
+@pytest.fixture
+def folder(processes: pd.DataFrame, tmp_path: Path) -> Path:
+    """They in three files of several groups, read a few at a time."""
+    schema = pa.schema([field for field in SCHEMAS["processes"] if field.name in processes])
+    table = pa.Table.from_pandas(processes, schema=schema, preserve_index=False)
+    for number, (start, stop) in enumerate([(0, 300), (300, 320), (320, 1000)]):
+        pq.write_table(table.slice(start, stop - start), tmp_path / f"part-{number:05d}.parquet", row_group_size=90)
+    return tmp_path
+
+
+@pytest.mark.parametrize("rows", [1, 60, 995])
+@pytest.mark.parametrize("by", SORTS)
+def test_the_first_rows_of_a_table_are_those_of_its_sorted_whole(
+    by: str, rows: int, folder: Path, processes: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(largest, "_ROWS", 64)
+    found = largest.first(folder, by, rows).to_pandas()
+    # Ties of a page go by host as text; here they go by the place in the table, which is sorted by host.
+    assert found["host"].tolist() == sentences.sorted_processes(processes, by).head(rows)["host"].tolist()
+
+
+def test_rows_of_some_hosts_and_sums_of_all(folder: Path, processes: pd.DataFrame) -> None:
+    hosts = ["10.0.3.7", "10.0.24.39", "10.9.9.9"]
+    assert largest.where(folder, {"host": hosts}, 10).to_pandas()["host"].tolist() == ["10.0.24.39", "10.0.3.7"]
+    assert largest.count(folder) == 1000
+    whole, part = largest.totals(folder), processes["missing"] > 0.1 * processes["produced"]
+    assert (whole.processes, whole.distinct, whole.wraps) == (
+        1000,
+        processes["distinct"].sum(),
+        processes["wraps"].sum(),
+    )
+    assert (whole.missing, whole.in_part) == (processes.loc[~part, "missing"].sum(), part.sum())
+    assert (whole.first, whole.last) == (processes["first_sent_at"].min(), processes["first_sent_at"].max())
+
+
+@pytest.mark.parametrize(
+    ("count", "english", "chinese"),
+    [
+        (1, "**1 host**, **1 process** made **141,000 ids**", "**1 台主机**上的 **1 个进程**"),
+        (8, "**7 hosts**, **8 processes** made **", "**7 台主机**上的 **8 个进程**"),
+    ],
+)
+def test_the_sentence_counts_what_the_table_holds(count: int, english: str, chinese: str) -> None:
+    processes = example_run.tables()["processes"].head(count)
+    totals = largest.Totals()
+    totals.add(example_run.typed(processes))
+    hosts = processes["host"].nunique()
+    assert sentences.producers(totals, hosts, reader()).startswith(english)
+    assert sentences.producers(totals, hosts, reader("zh")).startswith(chinese)
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The example counts as large."""
+    monkeypatch.setattr(cache, "MOST_ROWS", 3)
+    monkeypatch.setattr(cache, "FIRST_ROWS", 2)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("page", ["producers", "counters", "findings", "runs", "brokers"])
+def test_pages_of_a_large_run_open(
+    open_page: Callable[..., AppTest], run: str, small: None, page: str, lang: str
+) -> None:
+    app = open_page(page, run=run, lang=lang)
+    assert not app.exception
+    text = shown(app)
+    if page == "producers":
+        assert ("8 processes" if lang == "en" else "8 个进程") in text
+        assert ("holds 2 of" if lang == "en" else "最靠前的 2 个") in text
+
+
+def test_a_process_of_a_large_run_is_found_by_its_link(
+    run: str, small: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranking, "FIRST", 1)
+    made = example_run.tables()["processes"]
+    opened = Run(tmp_path / "runs" / run)
+    for row in made.to_dict("records"):
+        listed = ranking.of_run(opened, triage.process_key(row))
+        assert triage.find_process(listed.reset_index(drop=True), triage.process_key(row)) is not None
+        assert len(listed) <= 4
+    assert triage.find_row(opened, "10.9.9.9~1~00000000").empty
+
+
+def test_what_is_taken_away_of_a_large_run_says_that_it_is_cut(run: str, small: None, tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(triage.everything(Run(tmp_path / "runs" / run)))) as archive:
+        names = archive.namelist()
+        assert len(archive.read("processes-first-2.csv").splitlines()) == 3
+    assert "processes.csv" not in names
+    assert "findings.csv" in names or "files.csv" in names
