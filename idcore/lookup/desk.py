@@ -386,6 +386,6 @@ class _LookUp:
     def _say_what_was_asked(self) -> None:
         asked = list(self.search.topics)
         if asked:
-            more = f" and {len(asked) - _NAMED} more" if len(asked) > _NAMED else ""
-            names = ", ".join(asked[:_NAMED]) + more
+            more = ["…"] if len(asked) > _NAMED else []  # no word: the sentence is in the reader's language
+            names = ", ".join([*asked[:_NAMED], *more])
             self.notes.add("topics_asked", count=len(asked), brokers=len(self.search.brokers), names=names)

@@ -145,7 +145,7 @@ def answer(store: StoreFolder, asked: str, view: View) -> None:
         st.info(plain(reason(found.reason, told(found.evidence, view), words)), icon=":material/info:")
     rows = found.copies
     if len(rows) > 1:
-        show_html(records.copies(rows, [""] * len(rows), view))
+        show_html(records.copies(rows, [], view))
     for row in rows:
         outcome = store.log.look(int(row["commit_log_offset"]))
         if isinstance(outcome, Stored):

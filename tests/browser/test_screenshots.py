@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PIL import Image
 from playwright.sync_api import Browser, expect
 
-from tests.browser.harness import NARROW, ROOT, WIDE, Console, visit
+from idcore.__main__ import main
+from idcore.store import Stored, StoreFolder
+from pages.parts.text import lang_of, words
+from tests.browser.harness import NARROW, ROOT, WIDE, Console, Visit, console, visit
 from tests.browser.samples import UNIQ
+from tests.remoting.fake import Fake
 
 FOLDER = ROOT / "docs" / "screenshots"
 TALLEST = 1800
 COLOURS = 256
 CHART = '[data-testid="stPlotlyChart"] .js-plotly-plot'
-LOOKS: list[tuple[str, str, str]] = [
+Look = tuple[str, str, str]
+LOOKS: list[Look] = [
     ("en", "light", "wide"),
     ("zh", "dark", "wide"),
     ("en", "dark", "narrow"),
@@ -26,6 +36,9 @@ LOOKS: list[tuple[str, str, str]] = [
 ]
 CHARTS = {"decode": 3, "producers": 2, "counters": 1, "brokers": 1}
 EMPTY = ("decode", "producers", "runs")
+STORE = Path(tempfile.gettempdir()) / "rocketmq-broker-a"  # stands in the pictures, so no name of chance
+SENT_TWICE, RETRIED = "0A14030B1FA118B4AAC263F50D7E0045", "0A14030B1FA118B4AAC263F508A70033"
+LOST = "0A14030B1FA118B4AAC263F508A70034"
 
 pytestmark = [
     pytest.mark.browser,
@@ -42,16 +55,30 @@ def keep(picture: bytes, name: str) -> None:
     small.save(FOLDER / f"{name}.png", optimize=True)
 
 
-def shoot(tab: Any, name: str) -> None:
+def shoot(tab: Visit, name: str) -> None:
     """The whole page: the window grows to its content, for the page scrolls inside it."""
     page = tab.page
     page.mouse.move(0, 0)
-    width = page.viewport_size["width"]
+    width = page.viewport_size["width"] if page.viewport_size else WIDE[0]
     height = page.evaluate("document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight")
     page.set_viewport_size({"width": width, "height": max(700, min(TALLEST, int(height) + 20))})
     tab.settle()
     page.wait_for_timeout(600)
     keep(page.screenshot(animations="disabled"), name)
+
+
+@contextmanager
+def looked(browser: Browser, url: str, look: Look, path: str) -> Iterator[Visit]:
+    """A page in one look: language, theme, width."""
+    lang, theme, width = look
+    with visit(browser, url, size=WIDE if width == "wide" else NARROW, scheme=theme) as tab:
+        tab.go(f"{path}&lang={lang}&zone=Asia/Shanghai")
+        yield tab
+
+
+def named(page: str, look: Look) -> str:
+    """The name of a page's picture with something in it."""
+    return "-".join((page, "example", *look))
 
 
 @pytest.fixture(scope="module")
@@ -66,18 +93,95 @@ def example(browser: Browser, warm_console: Console) -> str:
 
 @pytest.mark.parametrize("look", LOOKS, ids="-".join)
 @pytest.mark.parametrize("page", ["decode", "anatomy", "lab", "findings", "producers", "counters", "brokers", "runs"])
-def test_picture_of_the_example(
-    browser: Browser, warm_console: Console, example: str, page: str, look: tuple[str, str, str]
-) -> None:
-    lang, theme, width = look
+def test_picture_of_the_example(browser: Browser, warm_console: Console, example: str, page: str, look: Look) -> None:
     query = f"id={UNIQ}" if page == "anatomy" else f"run={example}"
-    with visit(browser, warm_console.url, size=WIDE if width == "wide" else NARROW, scheme=theme) as tab:
-        tab.go(f"/{page}?{query}&lang={lang}&zone=Asia/Shanghai")
+    with looked(browser, warm_console.url, look, f"/{page}?{query}") as tab:
         if page in CHARTS:
             expect(tab.page.locator(CHART).nth(CHARTS[page] - 1)).to_be_visible(timeout=30_000)
         if page == "lab":
             expect(tab.page.locator(".mq-step")).to_have_count(3)
-        shoot(tab, f"{page}-example-{lang}-{theme}-{width}")
+        shoot(tab, named(page, look))
+
+
+@pytest.fixture(scope="module")
+def compared(browser: Browser, warm_console: Console, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two runs: a log, and the same without what one host logged for a while."""
+    folder = tmp_path_factory.mktemp("compared")
+    sent, received = folder / "producers.log", folder / "consumers.log"
+    start = ["--start", "2026-11-20T09:50:00+08:00", "--seed", "1"]
+    assert main(["make", "log", "--lines", "4000", *start, "--out", str(sent)]) == 0
+    lines = sent.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for at, line in enumerate(lines) if not (1_000 <= at < 1_600 and "0A2ACF11" in line)]
+    assert len(kept) < len(lines) - 100
+    received.write_text("".join(kept), encoding="utf-8")
+    runs = []
+    for file in (sent, received):
+        with visit(browser, warm_console.url) as tab:
+            tab.go("/decode?lang=en")
+            tab.page.locator('[data-testid="stFileUploader"] input[type="file"]').set_input_files(file)
+            expect(tab.page.get_by_text(file.name).first).to_be_visible()
+            tab.settle()
+            tab.page.get_by_role("button", name="Decode", exact=True).click()
+            expect(tab.page.locator(CHART).nth(2)).to_be_visible(timeout=90_000)
+            tab.settle()
+            runs.append(str(tab.page.url).split("run=")[1].split("&")[0])
+    return f"first={runs[0]}&second={runs[1]}"
+
+
+@dataclass(frozen=True)
+class Messages:
+    """A console that may read a store folder and knows a cluster which holds one of its messages."""
+
+    url: str
+    store: Path
+
+
+@pytest.fixture(scope="module")
+def messages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Messages]:
+    folder, store = tmp_path_factory.mktemp("messages"), STORE / "store"
+    if STORE.exists():
+        pytest.fail(f"{STORE} is in the way")
+    try:
+        STORE.mkdir()
+        start = ["--start", "2026-11-20T09:50:00+08:00", "--seed", "3"]
+        assert main(["make", "store", "--messages", "400", *start, "--out", str(store)]) == 0
+        with StoreFolder(store) as opened:
+            held = [each.record for each in opened.log.walk() if isinstance(each, Stored)]
+        copies = [record for record in held if record.message().msg_id == RETRIED]
+        cluster = Fake(sorted({record.topic for record in held}), copies)
+        cluster.earliest = datetime(2026, 11, 18, 4, 0, 13, tzinfo=UTC)
+        with cluster.server:
+            clusters = folder / "clusters.toml"
+            clusters.write_text(f'[clusters.production]\nname_servers = ["{cluster.server.address}"]\n')
+            with console(
+                folder, IDCORE_NO_SPARK="1", IDCORE_ALLOWED_PATHS=str(STORE), IDCORE_CLUSTERS=str(clusters)
+            ) as running:
+                yield Messages(running.url, store)
+    finally:
+        shutil.rmtree(STORE, ignore_errors=True)
+
+
+@pytest.mark.parametrize("look", LOOKS, ids="-".join)
+def test_picture_of_two_runs_compared(browser: Browser, warm_console: Console, compared: str, look: Look) -> None:
+    with looked(browser, warm_console.url, look, f"/compare?{compared}") as tab:
+        expect(tab.page.locator(CHART)).to_be_visible(timeout=30_000)
+        shoot(tab, named("compare", look))
+
+
+@pytest.mark.parametrize("look", LOOKS, ids="-".join)
+def test_picture_of_a_store(browser: Browser, messages: Messages, look: Look) -> None:
+    with looked(browser, messages.url, look, f"/store?store={messages.store}&id={SENT_TWICE}") as tab:
+        expect(tab.page.locator(".mq-card")).to_have_count(2, timeout=30_000)
+        shoot(tab, named("store", look))
+
+
+@pytest.mark.parametrize("look", LOOKS, ids="-".join)
+def test_picture_of_a_look_up(browser: Browser, messages: Messages, look: Look) -> None:
+    with looked(browser, messages.url, look, f"/lookup?id={LOST},{RETRIED}") as tab:
+        tab.page.get_by_role("button", name=words(lang_of(look[0]) or "en")("lookup.button"), exact=True).click()
+        expect(tab.page.locator(".mq-card")).to_have_count(4, timeout=30_000)
+        tab.settle()
+        shoot(tab, named("lookup", look))
 
 
 @pytest.mark.parametrize("page", EMPTY)

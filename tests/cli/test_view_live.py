@@ -16,7 +16,7 @@ import pytest
 
 from idcore.ids import OffsetId
 from tests.cli.test_view import KEYS, RECORD
-from tests.remoting.test_lookup import UNIQ, Fake, record
+from tests.remoting.fake import UNIQ, Fake, record
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -24,6 +24,7 @@ from idcore.remoting.errors import FrameError, NotInTopology, ProfileError, TooM
 from idcore.remoting.frame import Frame
 from idcore.remoting.profile import Profile, configured, from_file, name_servers
 from idcore.remoting.requests import View
+from tests.remoting.fake import cluster_info
 from tests.remoting.servers import Server, answer
 
 PREFIX = "clusters.a.credentials_environment"
@@ -119,15 +120,6 @@ class TestProfile:
     def test_half_a_pair_of_keys_is_no_key(self, only: str) -> None:
         with pytest.raises(ProfileError, match="is not set"):
             configured({"IDCORE_NAMESRV": "a:1", only: "x"})
-
-
-def cluster_info(brokers: dict[str, dict[int, str]]) -> bytes:
-    """As fastjson writes it: the ids of the brokers are keys without quotes."""
-    rows = []
-    for name, addresses in brokers.items():
-        pairs = ",".join(f'{number}:"{address}"' for number, address in addresses.items())
-        rows.append(f'"{name}":{{"brokerAddrs":{{{pairs}}},"brokerName":"{name}","cluster":"c"}}')
-    return f'{{"brokerAddrTable":{{{",".join(rows)}}},"clusterAddrTable":{{}}}}'.encode()
 
 
 @contextmanager

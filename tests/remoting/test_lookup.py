@@ -7,94 +7,25 @@ import random
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from idcore.ids import OffsetId
-from idcore.lookup import ADVICE, REASONS, Desk, Moment
+from idcore.lookup import ADVICE, REASONS, Moment
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
-from idcore.message import Host, Record
-from idcore.message.properties import encode
+from idcore.message import Record
 from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.bodies import BodyPolicy
-from idcore.remoting.client import Limits
-from idcore.remoting.cluster import Cluster
 from idcore.remoting.errors import TooManyLookups
 from idcore.remoting.frame import Frame
-from idcore.remoting.profile import Profile, name_servers
-from tests.remoting.servers import Server, answer
-from tests.remoting.test_cluster import closed, cluster_info
+from tests.remoting.fake import NOW, UNIQ, Fake, record
+from tests.remoting.servers import answer
+from tests.remoting.test_cluster import closed
 
-NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CONTRACT = {
     "before_minimum", "beyond_end", "mid_record", "blank", "hole", "damaged", "expired", "wrong_topic", "topic_unknown",
     "index_lost", "window", "clock_behind", "not_in_topology", "unreachable", "not_permitted", "not_an_id", "unknown",
 }  # fmt: skip
-
-
-def record(topic: str, uniq: str | None, offset: int, body: bytes = b"body", **more: Any) -> Record:
-    properties = {**more.pop("properties", {})} | ({} if uniq is None else {"UNIQ_KEY": uniq})
-    host = Host(b"\x7f\0\0\1", more.pop("port", 10911))
-    at = 1_795_000_000_000
-    made = Record.of(
-        topic, body, encode(properties), queue_id=0, born_timestamp=at, born_host=host, store_host=host, **more
-    )
-    return made.placed(0, offset, at + offset)
-
-
-class Fake:
-    """A name server and a broker in one listener, with records of a test's choice."""
-
-    def __init__(self, topics: Iterable[str], records: Iterable[Record]) -> None:
-        self.topics = list(topics)
-        self.records = list(records)
-        self.raw: dict[int, bytes] = {}
-        self.clock = NOW
-        self.master: str | None = None
-        self.server = Server(self.handle)
-
-    def handle(self, frame: Frame) -> Iterable[bytes]:
-        code = frame.code
-        if code == 106:
-            number = 0 if self.master is None else 1
-            dead = {} if self.master is None else {0: self.master}
-            yield answer(frame, 0, cluster_info({"a": dead | {number: str(self.server.address)}}))
-        elif code == 206:
-            yield answer(frame, 0, json.dumps({"topicList": self.topics}).encode())
-        elif code == 105 and frame.field("topic") in self.topics:
-            address = str(self.server.address)
-            route = {
-                "brokerDatas": [{"brokerAddrs": {"0": address}, "brokerName": "a", "cluster": "c"}],
-                "queueDatas": [{"brokerName": "a", "readQueueNums": 1}],
-            }
-            yield answer(frame, 0, json.dumps(route).encode())
-        elif code == 105:
-            yield answer(frame, 17, b"", "No topic route info")
-        elif code == 12:
-            found = [each for each in self.records if each.topic == frame.field("topic")]
-            yield answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")
-        elif code == 33:
-            offset = int(frame.field("offset") or "-1")
-            held = {each.physical_offset: bytes(each) for each in self.records} | self.raw
-            none = answer(frame, 1, b"", f"can not find message by the offset, {offset}")
-            yield answer(frame, 0, held[offset]) if offset in held else none
-        elif code == 28:
-            clock = int(self.clock.timestamp() * 1_000)
-            table = {
-                "commitLogMinOffset": "0", "commitLogMaxOffset": "100000", "earliestMessageTimeStamp": "1",
-                "bootTimestamp": str(clock), "runtime": "[ 0 days, 0 hours, 0 minutes, 0 seconds ]",
-            }  # fmt: skip
-            yield answer(frame, 0, json.dumps({"table": table}).encode())
-        elif code in (29, 30, 31):
-            yield answer(frame, 0, b"", None, offset="0")
-        elif code == 321:
-            yield answer(frame, 0, b"")
-
-    def desk(self, **more: Any) -> Desk:
-        options = {name: more.pop(name) for name in ("audit", "limit") if name in more}
-        profile = Profile("fake", name_servers(str(self.server.address)), limits=Limits(2, 2), **more)
-        return Desk(Cluster(profile), lambda: Moment(NOW, UTC), **options)
 
 
 @pytest.fixture
@@ -102,9 +33,6 @@ def fake() -> Iterator[Fake]:
     made = Fake(["Orders", "Notices"], [])
     with made.server:
         yield made
-
-
-UNIQ = "0A42333A0DC818B4AAC246C290FD0000"
 
 
 def test_every_reason_of_the_contract_has_its_words_and_its_advice() -> None:
