@@ -61,17 +61,18 @@ class TableFolder:
         """Where merge tasks write tables that are too large for the driver."""
         return self.aside.absolute() / ".large"
 
-    def write(self, tables: Tables, written: Mapping[str, Sequence[Path]], between: Callable[[], None]) -> None:
-        """One Parquet folder for each table; `written`: files of `large`, by table, that belong to it as well.
-
-        `between` is called before each and may raise.
-        """
+    def write(self, tables: Tables, between: Callable[[], None]) -> None:
+        """One Parquet folder for each table. `between` is called before each and may raise."""
         for name, table in tables.items():
             between()
             (self.aside / name).mkdir()
             path = self.aside / name / "part-00000.parquet"
             pq.write_table(table, path, compression="zstd", row_group_size=GROUP_ROWS)
-            for number, path in enumerate(written.get(name, ()), 1):
+
+    def adopt(self, written: Mapping[str, Sequence[Path]]) -> None:
+        """Files of `large` go to the tables that they belong to."""
+        for name, paths in written.items():
+            for number, path in enumerate(paths, 1):
                 path.rename(self.aside / name / f"part-{number:05d}.parquet")
         shutil.rmtree(self.large, ignore_errors=True)
 

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
@@ -189,8 +190,13 @@ def scan(
         tables, written, start_seconds, seconds = compute(files, options, reporter, stop, str(folder.large))
         writing = time.monotonic()
         reporter(replace(reporter.last, phase="writing", seconds_left=None))
-        found = judge(tables, written, options, files, stop)
-        folder.write(tables, written, lambda: check(stop))
+        with ThreadPoolExecutor(1) as writer:  # judging leaves half of the machine idle
+            others = {name: table for name, table in tables.items() if name != "findings"}
+            on_disk = writer.submit(folder.write, others, lambda: check(stop))
+            found = judge(tables, written, options, files, stop)
+            on_disk.result()
+        folder.write({"findings": findings.to_table(found)}, lambda: check(stop))
+        folder.adopt(written)
         summary = summarise(folder.aside, files)
         summary["findings"] = {name: sum(item.severity == name for item in found) for name in findings.SEVERITIES}
         summary["start_seconds"] = round(start_seconds, 3)
@@ -209,7 +215,7 @@ def judge(
     files: Sequence[InputFile],
     stop: threading.Event,
 ) -> list[findings.Finding]:
-    """The findings, which become one more table."""
+    """The findings of the tables and of what the lines say."""
     copies = tables["copies"]
     if options.store is None:
         told = lines.look(files, copies["msg_id"].slice(0, lines.MOST_IDS).to_pylist(), lambda: check(stop))
@@ -219,7 +225,6 @@ def judge(
     found = findings.find(tables, at, zone, options.zone_source, written, told, lambda: check(stop))
     found = places.place(found, files)
     check(stop)
-    tables["findings"] = findings.to_table(found)
     return found
 
 

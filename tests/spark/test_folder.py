@@ -30,7 +30,7 @@ with TableFolder(Path(sys.argv[1])) as folder:
 
 def write(out: Path, host: str) -> None:
     with TableFolder(out) as folder:
-        folder.write({"hosts": pa.table({"host": [host]})}, {}, lambda: None)
+        folder.write({"hosts": pa.table({"host": [host]})}, lambda: None)
         folder.finish({"host": host})
 
 
@@ -59,7 +59,7 @@ def test_of_two_writers_in_one_process_the_second_is_refused_too(tmp_path: Path)
     with TableFolder(tmp_path) as first:
         with pytest.raises(IdError, match=f"process {os.getpid()} on"), TableFolder(tmp_path):
             raise AssertionError
-        first.write({"hosts": pa.table({"host": ["b"]})}, {}, lambda: None)
+        first.write({"hosts": pa.table({"host": ["b"]})}, lambda: None)
         first.finish({})
     assert names(tmp_path) == {"hosts", "summary.json"}
 
