@@ -106,8 +106,7 @@ def _addresses(offsets: Sequence[str]) -> list[str]:
 
 def _is_of_one_broker(offsets: Sequence[str]) -> bool:
     """Whether all are offset ids of one address."""
-    address = offsets[0][:-_OFFSET_DIGITS]
-    return all(text[:-_OFFSET_DIGITS] == address for text in offsets)
+    return len({text[:-_OFFSET_DIGITS] for text in offsets}) == 1
 
 
 class _Subjects:
@@ -190,17 +189,21 @@ def judge(
     if total > limits.MOST_COPIES:
         yield unseen("stored_copies", total - limits.MOST_COPIES, total - limits.MOST_COPIES)
     for batch in _first(copies, limits.MOST_COPIES):
-        for row in batch.to_pylist():
-            offsets = row["offset_msg_ids"].split(",")
-            records = {} if told is None else told.records.get(row["msg_id"], {})
-            records = {text: records[text] for text in offsets if text in records}
+        columns = (batch.column(name).to_pylist() for name in ("msg_id", "offset_msg_ids"))
+        for msg_id, joined in zip(*columns, strict=True):
+            offsets = joined.split(",")
+            records = {} if told is None else told.records.get(msg_id, {})
+            if records:
+                records = {text: records[text] for text in offsets if text in records}
             if records or not _is_of_one_broker(offsets):
-                found = _one(row["msg_id"], offsets, records, same)
+                found = _one(msg_id, offsets, records, same)
                 if found is not None:
                     yield found
                     continue
-            name, key = subjects.of(row["msg_id"])
-            stored.setdefault(name, _Stored(key)).add(row["msg_id"], offsets, records)
+            name, key = subjects.of(msg_id)
+            if name not in stored:
+                stored[name] = _Stored(key)
+            stored[name].add(msg_id, offsets, records)
     for name, mine in stored.items():
         yield mine.finding(name)
 

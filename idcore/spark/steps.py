@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from idcore.errors import IdError
@@ -32,6 +33,7 @@ _FACTS = pa.schema([("part", pa.int32()), ("what", pa.int32()), ("data", pa.bina
 _RESULTS = pa.schema([("table", pa.string()), ("data", pa.binary()), ("file", pa.string())])
 SENT = 64 << 20  # bytes of tables that one merge task sends to the driver; what comes after is written where it is
 _REPORTS = 1000  # of tiny files, that travel together
+_SAMPLE = 1000  # texts
 _CHUNK_ROWS = 1 << 17  # rows of a result that travel together
 _OWN = ORDER.keys() - {"timeline"}  # of these no row is made by two tasks
 Batches = Iterator[pa.RecordBatch]
@@ -149,12 +151,18 @@ def _batch(schema: pa.Schema, row: Sequence[object]) -> pa.RecordBatch:
 def to_stream(table: pa.Table) -> bytes:
     """The table as it travels: every different text once, and compressed: on its way it is copied many times."""
     for place, field in enumerate(table.schema):
-        if field.type == TEXT:
+        if field.type == TEXT and _repeats(table.column(place)):
             table = table.set_column(place, field.name, table.column(place).dictionary_encode())
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
         writer.write_table(table)
     return sink.getvalue().to_pybytes()
+
+
+def _repeats(texts: pa.ChunkedArray) -> bool:
+    """Whether texts stand more than once, by the first of them: a dictionary of ids costs more than it saves."""
+    first = texts.slice(0, _SAMPLE)
+    return bool(2 * pc.count_distinct(first).as_py() <= len(first))
 
 
 def from_results(results: pa.Table) -> Iterator[tuple[str, pa.Table]]:

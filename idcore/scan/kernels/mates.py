@@ -25,6 +25,7 @@ NO_MATE = U(0)
 NONE, RAW = U(0), U(15)
 MORE, LINES = U(16), U(32)
 HEAD_BITS = U(6)
+FEW = 16  # sorted by putting each into its place
 LONGEST_TOKEN = 28  # bytes: 16, the varint, and what a store of 8 bytes may touch behind it
 ODD_COLUMNS = 9  # key and value of the id, key and value of its offset id, lines
 
@@ -181,6 +182,21 @@ def rows_of(words, wanted, rows):
 
 
 @numba.njit(cache=True, nogil=True)
+def _sort_few(own, pairs):
+    """Rows in the order of broker and offset, in place."""
+    for i in range(1, own.size):
+        at = own[i]
+        k = i
+        while k > 0 and (
+            pairs[own[k - 1], 0] > pairs[at, 0]
+            or (pairs[own[k - 1], 0] == pairs[at, 0] and pairs[own[k - 1], 1] > pairs[at, 1])
+        ):
+            own[k] = own[k - 1]
+            k -= 1
+        own[k] = at
+
+
+@numba.njit(cache=True, nogil=True)
 def copies_of(
     keys, order, edges, key2, distinct, places, data, mate_places, mate_bits, mate_bases, brokers, mate_data,
     odd_edges, odd, largest, most, out, done,
@@ -246,7 +262,11 @@ def copies_of(
             ids[n] = U(odd[r, 0])
             pairs[n] = odd[r, 1:]
             n += 1
-        by_id = np.argsort(ids[:n], kind="mergesort")
+        ordered = True
+        for i in range(1, n):
+            ordered &= ids[i - 1] <= ids[i]
+        # the runs of a process that logs in turn follow one another
+        by_id = np.arange(n) if ordered else np.argsort(ids[:n], kind="mergesort")
         i = 0
         while i < n:
             same = i + 1
@@ -257,8 +277,11 @@ def copies_of(
                 same += 1
             if differ:
                 own = by_id[i:same]
-                own = own[np.argsort(pairs[own, 1], kind="mergesort")]
-                own = own[np.argsort(pairs[own, 0], kind="mergesort")]
+                if own.size <= FEW:
+                    _sort_few(own, pairs)
+                else:
+                    own = own[np.argsort(pairs[own, 1], kind="mergesort")]
+                    own = own[np.argsort(pairs[own, 0], kind="mergesort")]
                 began = rows
                 lines = 0
                 for at in own:
