@@ -147,7 +147,7 @@ def missing(processes: Processes, clock_back: np.ndarray) -> Iterator[Finding]:
         gaps = wide[np.argsort(-before[wide], kind="stable")][: limits.MOST_GAPS].tolist()
         variant = "sample" if sample[at] else None if certain[at] else "uncertain"
         if variant is None and processes.whole[at]:  # of a part of the points nobody knows how many gaps there are
-            variant = "one_gap" if len(wide) == 1 else "gaps"
+            variant = "gaps" if len(wide) > 1 else "one" if lost[at] == 1 else "one_gap"
         places = [
             {"before": identifier, "missing": int(before[gap])}
             for gap, identifier in zip(gaps, processes.ids(at, gaps), strict=True)
@@ -180,7 +180,7 @@ def wraps(processes: Processes) -> Iterator[Finding]:
         more = {} if certain[at] else {"variant": "uncertain"}
         return of_process(
             processes, at, "counter_wrap", int(count[at]), ids=processes.ids(at, points),
-            sent_at=processes.moments(points), when=processes.between(points), **more,
+            sent_at=processes.moments(points), when=processes.between(points[1::2]), **more,
         )  # fmt: skip
 
     yield from each(processes, (count > 0) & countable(processes), "counter_wrap", make, count)

@@ -45,6 +45,7 @@ MEANINGS: dict[str, str] = {
     "duplicate_send.same_broker": "{subject} was sent more than once: {count:,} copies under one id in topic {topic}, "
     "none of them a retry or a delay of the broker",
     "missing_ids": "{count:,} of {produced:,} ids that {subject} made are not in this input ({share:.2%})",
+    "missing_ids.one": "1 id that {subject} made is not in this input ({share:.2%} of {produced:,})",
     "missing_ids.one_gap": "{count:,} id{s} in a row that {subject} made {are} not in this input ({share:.2%} of "
     "{produced:,})",
     "missing_ids.gaps": "{count:,} of {produced:,} ids that {subject} made are not in this input ({share:.2%}): "

@@ -28,6 +28,7 @@ MEANINGS: dict[str, str] = {
     "duplicate_send.same_broker": "{subject} 被发送了不止一次：主题 {topic} 中有 {count:,} 个同 ID 的副本，"
     "都不是 Broker 的重试或延迟所致",
     "missing_ids": "{subject} 生成的 {produced:,} 个 ID 中有 {count:,} 个不在此输入里（{share:.2%}）",
+    "missing_ids.one": "{subject} 生成的 ID 中有 1 个不在此输入里（占 {produced:,} 个的 {share:.2%}）",
     "missing_ids.one_gap": "{subject} 生成的 ID 中有连续 {count:,} 个不在此输入里（占 {produced:,} 个的 {share:.2%}）",
     "missing_ids.gaps": "{subject} 生成的 {produced:,} 个 ID 中有 {count:,} 个不在此输入里（{share:.2%}）："
     "共 {in_gaps:,} 处空缺，最多连续 {widest:,} 个",

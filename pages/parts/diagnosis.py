@@ -14,8 +14,8 @@ from idcore.findings import words as english
 from idcore.findings import words_zh as chinese
 from idcore.findings.model import CODES, SEVERITIES
 from idcore.runs import Run
-from pages.parts import cache, figures_counters, lines, proofs, times, triage
-from pages.parts.markup import Html, tag
+from pages.parts import cache, figures_proofs, lines, proofs, times, triage
+from pages.parts.markup import Html, join, tag
 from pages.parts.text import Words
 from pages.parts.view import View
 from pages.parts.widgets import chart, page_link
@@ -28,6 +28,7 @@ _PROCESS = re.compile(r"(?P<host>\S+) pid (?P<pid>\d+) loader (?P<loader>[0-9A-F
 _OF_IDS = frozenset({"collision", "duplicate_send"})  # whose subject is one id
 MOST_ALIKE = 10
 _BEFORE = {"missing_ids": 2}  # lines in front of an id that may tell why: what was not sent failed there
+SECOND = pd.Timedelta(seconds=1)
 _ADDRESS = re.compile(r"(\[[0-9a-f:]+\]|\d+(\.\d+){3}):\d+")
 
 
@@ -133,8 +134,10 @@ def when_of(row: Row, view: View) -> str:
         # What is known of brokers is known by the minute.
         when = view.minute(first) if str(row["code"]).startswith("broker_") else view.full(first)
     else:
-        when = f" {words('to')} ".join(times.between(first, last, view.zone))
-    names = [name for name in (f"when.{row['code']}", "when.other") if words.has(name)]
+        start, end = times.between(first, last, view.zone)
+        when = view.full(first) if last - first < SECOND else f"{start} {words('to')} {end}"
+    named = str(row["code"]) if row["severity"] != "info" or row["code"] != "missing_ids" else "other"
+    names = [name for name in (f"when.{named}", "when.other") if words.has(name)]
     return words(names[0], when=when)
 
 
@@ -170,7 +173,9 @@ def more_of(others: Sequence[Row], words: Words) -> Html | None:
     named = proofs.linked([str(row["subject"]) for row in others[:MOST_ALIKE]])
     left = len(others) - MOST_ALIKE
     tail = words("findings.alike_more", n=f"{left:,}") if left > 0 else ""
-    return tag("p", words.count("findings_alike", len(others)), " ", *named, tail, class_="mq-advice")
+    return tag(
+        "p", words.count("findings_alike", len(others)), " ", join(named, " "), " ", tail, class_="mq-advice mq-alike"
+    )
 
 
 def show(row: Row, run: Run, view: View, key: str, others: Sequence[Row] = ()) -> None:
@@ -199,7 +204,7 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
     words, evidence = view.words, evidence_of(row)
     process = subject_process(row)
     if process is not None:
-        picture(process, run, view, key)
+        picture(str(row["code"]), process, run, view, key)
     for made in (proofs.id_table(evidence, view), proofs.copies(evidence, view)):
         if made is not None:
             show_html(made)
@@ -227,12 +232,18 @@ def points_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
     return cache.points(run, {name: chosen[name] for name in ("layout", "host", "pid", "loader")})
 
 
-def picture(process: Mapping[str, Any], run: Run, view: View, key: str) -> None:
-    """The counter of the finding's process."""
-    points = points_of(process, run)
-    if not points.empty:
-        figure, _ = figures_counters.sawtooth(points, view.words, view.palette, view.zone, view.zone_name, small=True)
-        chart(figure, view.words("counters.alt_small"), None, f"proof-{key}")
+def picture(code: str, process: Mapping[str, Any], run: Run, view: View, key: str) -> None:
+    """The counter of the finding's process, or its clock, where that shows it."""
+    clock = code == "clock_back"
+    points = points_of(process, run) if clock or code in figures_proofs.OF_COUNTERS else pd.DataFrame()
+    if points.empty:
+        return
+    figure = figures_proofs.clock(points, view.words, view.palette, view.zone) if clock else None
+    if figure is not None:
+        chart(figure, view.words("findings.alt_clock"), None, f"proof-{key}")
+        return
+    figure = figures_proofs.counter(points, view.words, view.palette, view.zone, view.zone_name)
+    chart(figure, view.words("counters.alt_small"), None, f"proof-{key}")
 
 
 def brokers_of(row: Row) -> list[str]:

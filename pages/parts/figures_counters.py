@@ -231,7 +231,7 @@ def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) ->
             row=1,
             col=1,
         )
-    _gaps(figure, drawn, palette, words)
+    gaps(figure, drawn, palette, words)
     for place in drawn.restarts:
         figure.add_shape(
             type="line",
@@ -285,7 +285,7 @@ def gathered(gaps: list[tuple[Any, Any, int]], width: Any) -> list[tuple[Any, An
     return made
 
 
-def _gaps(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> None:
+def gaps(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> None:
     """Bands where ids are missing, and their numbers as far as these can be read beside each other."""
     places = [x for _, line, _, _ in drawn.lines for x in line if x is not None]
     if not drawn.gaps or not places:

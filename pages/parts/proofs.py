@@ -108,11 +108,11 @@ def where_of(evidence: Evidence) -> dict[str, str]:
 
 
 def dated(evidence: Evidence, view: View) -> dict[str, Any]:
-    """The evidence with its instants as the reader's zone shows them."""
+    """The evidence with its instants in the reader's zone and its maker in the reader's language."""
     return {
         name: view.full(datetime.fromisoformat(value)) if name in _INSTANTS and value else value
         for name, value in evidence.items()
-    }
+    } | ({"maker": view.words.maker(str(evidence["maker"]))} if "maker" in evidence else {})
 
 
 def tokens(evidence: Evidence) -> list[str]:
@@ -127,7 +127,7 @@ def _anatomy(text: str) -> Html:
 
 def linked(ids: Sequence[str]) -> list[Html]:
     """Ids side by side, each a link to its anatomy."""
-    return [tag("span", _anatomy(text), " ", class_="mq-mono") for text in ids]
+    return [tag("span", _anatomy(text), class_="mq-mono") for text in ids]
 
 
 def _broker(text: str) -> str:

@@ -67,7 +67,7 @@ def markdown(run: Run, view: View) -> str:
     for row, others in _rows(run):
         ids = proofs.details(diagnosis.evidence_of(row), view)[:MOST_IDS]
         severity, name = words(f"severity.{row['severity']}"), diagnosis.title_of(row, words)
-        text.append(f"## {severity}: {name}")
+        text.append(f"## {words('colon', name=severity)}{name}")
         text.append(" · ".join([code(diagnosis.subject(row, words)), *map(plain, _seen(row, view))]))
         text.append(plain(diagnosis.upper(diagnosis.say("meaning", row, view)) + words("stop")))
         if others:

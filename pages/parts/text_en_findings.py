@@ -13,6 +13,8 @@ WORDS: dict[str, str] = {
     "findings.short_none": "Nothing is wrong: see what was checked",
     "n.findings_alike": "|The same holds for 1 more id of this process:|The same holds for {n} more ids of this process:",
     "findings.alike_more": "and {n} more.",
+    "findings.clock_axis": "Ids in the order of their counter",
+    "findings.alt_clock": "When the ids were made, in the order of their counter: where the line falls the clock was set back",
     "findings.no_lines": "The lines are not at hand: the input is packed, was read from a folder, or is too large.",
     "findings.where": "{ids} of {processes} and {brokers}",
     "n.finding_error": "no errors|1 error|{n} errors",

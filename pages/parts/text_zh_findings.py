@@ -13,6 +13,8 @@ WORDS: dict[str, str] = {
     "findings.short_none": "没有发现问题：查看检查了什么",
     "n.findings_alike": "|该进程另有 {n} 个 ID 情况相同：",
     "findings.alike_more": "等，另有 {n} 个。",
+    "findings.clock_axis": "按计数器顺序排列的 ID",
+    "findings.alt_clock": "各 ID 的生成时间，按计数器顺序排列：线下降之处就是时钟被拨回",
     "findings.no_lines": "看不到原始行：输入是压缩的、来自服务器目录，或者太大。",
     "findings.where": "{processes}、{brokers} 的 {ids}",
     "n.finding_error": "没有错误|{n} 个错误",
