@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -197,7 +197,7 @@ def scan(
             on_disk.result()
         folder.write({"findings": findings.to_table(found)}, lambda: check(stop))
         folder.adopt(written)
-        summary = summarise(folder.aside, files)
+        summary = summarise(folder.aside, files, lambda: check(stop))
         summary["findings"] = {name: sum(item.severity == name for item in found) for name in findings.SEVERITIES}
         summary["start_seconds"] = round(start_seconds, 3)
         summary["seconds"] = round(seconds + time.monotonic() - writing, 3)
@@ -240,19 +240,26 @@ def assumed(options: ScanOptions) -> dict[str, Any]:
     }
 
 
-def summarise(folder: Path, files: Sequence[InputFile]) -> dict[str, Any]:
-    """The counts of a scan, from the tables it has written; of large ones a batch of rows is in memory at a time."""
+def summarise(folder: Path, files: Sequence[InputFile], between: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    """The counts of a scan, from the tables it has written; of large ones a batch of rows is in memory at a time.
+
+    `between` is called with each batch and may raise.
+    """
+
+    def batches(name: str, column: str) -> Iterator[pa.RecordBatch]:
+        for batch in dataset.dataset(folder / name).to_batches(columns=[column]):
+            between()
+            yield batch
 
     def total(name: str, column: str) -> int:
-        batches = dataset.dataset(folder / name).to_batches(columns=[column])
-        return sum(int(pc.sum(batch[column]).as_py() or 0) for batch in batches)
+        return sum(int(pc.sum(batch[column]).as_py() or 0) for batch in batches(name, column))
 
     def rows(name: str) -> int:
         return int(dataset.dataset(folder / name).count_rows())
 
     def counts(name: str, column: str) -> dict[str, int]:
         found: Counter[str] = Counter()
-        for batch in dataset.dataset(folder / name).to_batches(columns=[column]):
+        for batch in batches(name, column):
             for one in pc.value_counts(batch[column]).to_pylist():
                 found[one["values"] or "unknown"] += one["counts"]
         return dict(sorted(found.items()))
