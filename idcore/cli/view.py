@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from idcore.cli.decode import read_text
 from idcore.cli.parser import Usage, read_clock
@@ -13,6 +13,9 @@ from idcore.errors import IdError
 from idcore.ids import Clock, find, identify
 from idcore.ids.clock import from_ms, parse_instant, to_ms
 from idcore.written import json_text
+
+if TYPE_CHECKING:
+    from idcore.store import StoreFolder
 
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
 _BODY_SHOWN = 300
@@ -44,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
         lookup = Lookup(store, clock, options.topic, begin, end)
         for text in _texts(options.ids or ["-"]):
             answer = lookup.view(text)
+            _relate(answer.copies, store)
             asked += 1
             missed += not answer.found
             _print(answer, form, sys.stdout)
@@ -87,6 +91,18 @@ def _parts(text: str) -> list[str]:
     return [text]
 
 
+def _relate(rows: list[dict[str, Any]], store: StoreFolder) -> None:
+    """Each copy of an id with what it is among the others."""
+    from idcore.lookup.copies import among
+    from idcore.store import Stored
+
+    looked = [store.log.look(row["commit_log_offset"]) for row in rows] if len(rows) > 1 else []
+    known = among([found.record for found in looked if isinstance(found, Stored)])
+    for row in rows:
+        if (copy := known.get(row["commit_log_offset"])) is not None:
+            row |= {"relation": copy.relation, "relation_text": copy.relation_text}
+
+
 def _print(answer: Any, form: str, out: IO[str]) -> None:
     from idcore.store import sentence
 
@@ -105,6 +121,8 @@ def _print(answer: Any, form: str, out: IO[str]) -> None:
         shown = value if isinstance(value, str) else json_text(value)
         out.write(plain(f"  evidence    {name} {shown}") + "\n")
     for row in answer.copies:
+        if "relation_text" in row:
+            out.write(f"  {'relation':<27} {plain(row['relation_text'])}\n")
         out.write(card(row) + "\n")
     out.flush()
 

@@ -58,6 +58,11 @@ def explain(found: Sequence[tuple[Record, str]]) -> tuple[Copy, ...]:
     return tuple(sorted(copies, key=lambda copy: is_special(copy.record.topic)))
 
 
+def among(records: Sequence[Record]) -> dict[int, Copy]:
+    """What each record of one store is among the others, by its offset."""
+    return {copy.record.physical_offset: copy for copy in explain([(record, "") for record in records])}
+
+
 def _relation(record: Record, earlier: Sequence[Record]) -> tuple[str, str | None]:
     for prefix, relation in ((RETRY_PREFIX, "retry"), (DLQ_PREFIX, "dead_letter")):
         if record.topic.startswith(prefix):

@@ -15,7 +15,7 @@ import numpy as np
 from .kernels import records as kernel
 from .kernels.words import SLACK
 
-_CHUNK = 4 << 20
+_CHUNK = 512 << 10
 _WINDOW = 8 << 20  # read before a split to find where its first record begins: more than the largest record has
 _TOPICS = 64
 _SPACES = b" " * ((1 << 16) - 1) + b"\n"
@@ -32,7 +32,7 @@ class RecordLines:
         self._raw = np.zeros(0, np.uint8)
         self._origin = self._filled = 0
         self._place = self._gap = -1  # not looked for yet; no damage
-        self._out = np.empty((1 << 20) + SLACK, np.uint8)
+        self._out = np.empty((1 << 18) + SLACK, np.uint8)
         self._sent = 0
         self._filler = 0  # bytes of text that stand for damage
         self._rows = np.zeros((_TOPICS, kernel.COLUMNS), np.int64)

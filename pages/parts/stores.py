@@ -13,6 +13,8 @@ from typing import Any
 import streamlit as st
 
 from idcore.ids import Clock
+from idcore.lookup import Copy
+from idcore.lookup.copies import among
 from idcore.message.record import parts
 from idcore.store import Lookup, StoreFolder
 from idcore.store.commitlog import Stored
@@ -20,6 +22,7 @@ from idcore.store.words import REASONS, say
 from pages.parts import proofs, records, roles, scans
 from pages.parts import text_zh_lookup as chinese
 from pages.parts.diagnosis import upper
+from pages.parts.lookups import core
 from pages.parts.markdown import plain
 from pages.parts.markup import Column, Html, table, tag
 from pages.parts.text import Words
@@ -144,12 +147,19 @@ def answer(store: StoreFolder, asked: str, view: View) -> None:
     if found.reason:
         st.info(plain(reason(found.reason, told(found.evidence, view), words)), icon=":material/info:")
     rows = found.copies
+    looked = [store.log.look(int(row["commit_log_offset"])) for row in rows]
     if len(rows) > 1:
-        show_html(records.copies(rows, [], view))
-    for row in rows:
-        outcome = store.log.look(int(row["commit_log_offset"]))
+        known = among([outcome.record for outcome in looked if isinstance(outcome, Stored)])
+        copies = [known.get(int(row["commit_log_offset"])) for row in rows]
+        show_html(records.copies(rows, [_relation(copy, words) for copy in copies], view))
+    for row, outcome in zip(rows, looked, strict=True):
         if isinstance(outcome, Stored):
             record(store, outcome, view, row)
+
+
+def _relation(copy: Copy | None, words: Words) -> str:
+    """What a record is among the copies of its id; nothing where it is gone by now."""
+    return "" if copy is None else core("RELATIONS", copy.relation, {"group": copy.group}, words)
 
 
 def missed(code: str, evidence: Mapping[str, Any], view: View) -> None:

@@ -77,6 +77,14 @@ def test_an_offset_inside_a_record_is_said_to_be_one(open_store: Open) -> None:
     assert "第 100 字节" in open_store(id="100", lang="zh").warning[0].value
 
 
+@pytest.mark.parametrize(
+    ("lang", "wanted"), [("en", ("the message", "a copy for consumer group", "kept back")), ("zh", ("消息本身",))]
+)
+def test_copies_of_one_id_say_what_each_is(open_store: Open, lang: str, wanted: tuple[str, ...]) -> None:
+    text = shown(open_store(id="CB0071156B7B4E0E2F2A691BA5A307BD", lang=lang))
+    assert all(part in text for part in wanted), text[:2_000]
+
+
 @pytest.mark.parametrize("path", ["/etc", "../..", "s3://bucket/store"])
 def test_a_folder_that_was_not_opened_is_not_read(
     open_page: Open, store: Path, path: str, monkeypatch: pytest.MonkeyPatch
