@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(__file__).resolve().parents[1]
 STARTER = "spark-start"
+BEHIND_PAGES = 5  # niceness of what a server starts for its scans
 OLDEST_JAVA = 17  # Spark 4 runs on Java 17 and later
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # it plans, and starts Python: quick to be up counts
 TRY_AGAIN = 10.0  # seconds after which a start that failed may be tried again
@@ -233,6 +234,10 @@ def start_in_background() -> None:
 
 
 def _try() -> None:
+    # On Linux the priority is this thread's own, and Java and the workers inherit it: pages come first, also later.
+    if sys.platform == "linux":
+        thread = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + BEHIND_PAGES)
     try:
         running = session()
         if not is_connect(running) and not _holder.wanted:  # the workers are forked once, with the kernels loaded
