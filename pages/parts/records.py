@@ -168,7 +168,7 @@ def hex_dump(raw: bytes) -> str:
 
 
 def copies(rows: Sequence[Row], relations: Sequence[str], view: View) -> Html:
-    """All copies on one line of time, the earliest first, with the distance from it, and what each is if known."""
+    """All copies on one line of time, the earliest first, with the distance from it, and what each is."""
     words = view.words
     stored = [(row["store_timestamp"], row["commit_log_offset"], place) for place, row in enumerate(rows)]
     order = [place for _, _, place in sorted(stored)]
@@ -185,7 +185,7 @@ def copies(rows: Sequence[Row], relations: Sequence[str], view: View) -> Html:
                 row["topic"],
                 row["store_host"],
                 f"{row['commit_log_offset']:,}",
-                *([relations[place]] if relations else []),
+                relations[place],
             ]
         )
     columns = [
@@ -194,6 +194,6 @@ def copies(rows: Sequence[Row], relations: Sequence[str], view: View) -> Html:
         Column("topic", words("record.topic"), mono=True),
         Column("host", words("record.broker"), mono=True, role="broker"),
         Column("offset", words("record.log"), mono=True, right=True, role="offset"),
-        *([Column("relation", words("record.relation"))] if relations else []),
+        Column("relation", words("record.relation")),
     ]
     return table(columns, made, words("record.copies"))
