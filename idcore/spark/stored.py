@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -75,12 +75,14 @@ class _Log:
 def _lines_of(log: _Log, msg_id: str, offsets: Sequence[str]) -> Iterator[tuple[str, Line]]:
     for text in offsets:
         record = log.record(int(text[-_OFFSET_DIGITS:], 16))
-        if record is not None and str(record.offset_id) == text and (record.uniq_id or "").upper() == msg_id:
-            yield text, _line_of(record)
+        if record is None or str(record.offset_id) != text:
+            continue
+        properties = record.properties
+        if properties.get(names.UNIQ_KEY, "").upper() == msg_id:
+            yield text, _line_of(record, properties)
 
 
-def _line_of(record: Record) -> Line:
-    properties = record.properties
+def _line_of(record: Record, properties: Mapping[str, str]) -> Line:
     marks = {"transaction": record.prepared_transaction_offset > 0, "retry": record.reconsume_times > 0}
     again = (why for why, marked in _AGAIN if marks.get(why) or not properties.keys().isdisjoint(marked))
     return Line(
