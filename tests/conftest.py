@@ -12,6 +12,7 @@ LONG = ("browser", "spark", "remoting", "store", "scan", "java")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With several processes (`make test` has two) a folder is one piece of work: its fixtures are set up once."""
 
