@@ -16,7 +16,7 @@ run: setup        ## the console on http://127.0.0.1:8501
 	@$(PY) -m streamlit run app.py --server.address $(HOST) --server.port $(PORT) --server.headless true
 
 test: setup-dev   ## every test, browser and Java referee included, in two processes
-	@$(PY) -m pytest -n 2 --dist loadgroup --no-loadscope-reorder $(ARGS)
+	@$(PY) -m pytest -n 2 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 check: setup-dev  ## linter, formatter, types, import arrows
 	@$(PY) -m ruff check .

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from typing import Any
 
 import pytest
 
@@ -12,14 +13,23 @@ LONG = ("browser", "spark", "remoting", "store", "scan", "java")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def folder(name: str) -> str:
+    """The folder under tests/ of a test's name; what lies in none belongs together too."""
+    parts = name.split("::")[0].split("/")
+    return parts[1] if len(parts) > 2 else "others"
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONG.index(folder(item.nodeid)) if folder(item.nodeid) in LONG else len(LONG))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """With several processes (`make test` has two) a folder is one piece of work: its fixtures are set up once."""
+    from xdist.scheduler import LoadScopeScheduling
 
-    def folder(item: pytest.Item) -> str:
-        parts = item.path.relative_to(item.config.rootpath / "tests").parts
-        return parts[0] if len(parts) > 1 else "others"
+    class ByFolder(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return folder(nodeid)
 
-    items.sort(key=lambda item: LONG.index(folder(item)) if folder(item) in LONG else len(LONG))
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(folder(item)))
+    return ByFolder(config, log)
