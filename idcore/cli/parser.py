@@ -114,7 +114,9 @@ def _scan(commands: Any) -> None:
         "scan", help="tables of every id in files", description="Scans text on Spark; DIR gets one table a folder."
     )
     command.add_argument("paths", nargs="*", metavar="PATH", help="files, folders, globs, URIs; - reads standard input")
-    command.add_argument("--store", metavar="DIR", help="scan the commit log of a store folder; adds the table topics")
+    command.add_argument(
+        "--store", metavar="DIR", help="scan the commit log of a store folder; adds the tables topics and tags"
+    )
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the tables go")
     command.add_argument("--overwrite", action="store_true", help="replace an existing DIR")
     where = command.add_mutually_exclusive_group()

@@ -14,10 +14,12 @@ import numpy as np
 
 from .kernels import records as kernel
 from .kernels.words import SLACK
+from .schemas import MOST_TAGS
 
 _CHUNK = 512 << 10
 _WINDOW = 8 << 20  # read before a split to find where its first record begins: more than the largest record has
 _TOPICS = 64
+MOST_TAG_BYTES = 64 * MOST_TAGS
 _SPACES = b" " * ((1 << 16) - 1) + b"\n"
 
 
@@ -40,6 +42,10 @@ class RecordLines:
         self._recent = np.full(1 << 14, -1, np.int64)
         self._state = np.zeros(kernel.STATE_SIZE, np.int64)
         self._state[kernel.FIRST_BAD_CRC] = -1
+        self._tags = np.zeros((MOST_TAGS, kernel.COLUMNS), np.int64)
+        self._tag_names = np.zeros(MOST_TAG_BYTES + SLACK, np.uint8)
+        self._recent_tags = np.full(1 << 14, -1, np.int64)
+        self._told = np.zeros(kernel.STATE_SIZE, np.int64)
         self._problems: list[str] = []
         self._ended = False
 
@@ -80,12 +86,13 @@ class RecordLines:
         return min(max(0, self._place - self._start), self._stop - self._start)
 
     def aside(self) -> bytes:
-        """The topics of the split, for `topics_of`."""
-        found = []
-        for row in self._rows[: int(self._state[kernel.ROWS])].tolist():
-            name = self._names[row[0] : row[0] + row[1]].tobytes().decode("utf-8", "replace")
-            found.append([name, *row[2:]])
-        return json.dumps(found).encode()
+        """The topics and tags of the split, for `topics_of` and `tags_of`."""
+        topics = _named(self._rows[: int(self._state[kernel.ROWS])], self._names)
+        tags = None
+        if not self._told[kernel.TAGS_CUT]:
+            rows = _named(self._tags[: int(self._told[kernel.ROWS])], self._tag_names)
+            tags = [[topics[topic][0], tag, messages, size] for tag, topic, messages, size, *_ in rows]
+        return json.dumps({"topics": topics, "tags": tags}).encode()
 
     # the walk; places count from the file's first byte
 
@@ -107,7 +114,7 @@ class RecordLines:
         if emit:
             what = kernel.records(
                 self._raw, self._filled, stop - self._origin, base, end, kernel.CRC_TABLES, self._out, self._rows,
-                self._names, self._recent, state,
+                self._names, self._recent, state, self._tags, self._tag_names, self._recent_tags, self._told,
             )  # fmt: skip
         else:
             what = kernel.skip(self._raw, self._filled, stop - self._origin, base, end, state)
@@ -202,6 +209,14 @@ class RecordLines:
             return self._place
 
 
+def _named(rows: np.ndarray, names: np.ndarray) -> list[list[Any]]:
+    """Rows of the kernel with their names in front."""
+    return [
+        [names[row[0] : row[0] + row[1]].tobytes().decode("utf-8", "replace"), *row[2 : kernel.TOPIC]]
+        for row in rows.tolist()
+    ]
+
+
 # messages, bytes, store times, offsets, queue offsets, CRCs that do not agree
 _FOLDS: tuple[Callable[[Iterable[int]], int], ...] = (sum, sum, min, max, min, max, min, max, sum)
 
@@ -210,10 +225,40 @@ def topics_of(found: Iterable[bytes]) -> list[list[Any]]:
     """One row for each topic and queue out of those of many splits."""
     rows: dict[tuple[str, int], list[int]] = {}
     for data in found:
-        for name, queue, *figures in json.loads(data):
+        for name, queue, *figures in json.loads(data)["topics"]:
             row = rows.setdefault((name, queue), figures)
             if row is figures:
                 continue
             for at, fold in enumerate(_FOLDS):
                 row[at] = fold((row[at], figures[at]))
     return [[*key, *rows[key]] for key in sorted(rows)]
+
+
+def tags_of(found: Iterable[bytes]) -> list[list[Any]]:
+    """Topic, tag, messages and bytes; a tag is "" for messages without one, None where there are too many to be listed.
+
+    The messages of a topic's rows are all its messages, at any split.
+    """
+    splits = [json.loads(data) for data in found]
+    whole: dict[str, list[int]] = {}
+    tagged: dict[tuple[str, str], list[int]] = {}
+    for split in splits:
+        for name, _, messages, size, *_ in split["topics"]:
+            _add(whole, name, messages, size)
+        for name, tag, messages, size in split["tags"] or ():
+            _add(tagged, (name, tag), messages, size)
+    long = sum(len(tag.encode()) for _, tag in tagged) > MOST_TAG_BYTES
+    if long or len(tagged) > MOST_TAGS or any(split["tags"] is None for split in splits):
+        return [[name, None, *whole[name]] for name in sorted(whole)]
+    rest = {(name, ""): [*figures] for name, figures in whole.items()}
+    for (name, _), (messages, size) in tagged.items():
+        rest[name, ""][0] -= messages
+        rest[name, ""][1] -= size
+    rows = tagged | {key: figures for key, figures in rest.items() if figures[0]}
+    return [[*key, *rows[key]] for key in sorted(rows)]
+
+
+def _add(figures: dict[Any, list[int]], key: Any, messages: int, size: int) -> None:
+    known = figures.setdefault(key, [0, 0])
+    known[0] += messages
+    known[1] += size

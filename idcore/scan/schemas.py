@@ -32,6 +32,7 @@ _COLUMNS = {
     "refused": "reason:text ids sample:text file:text byte",
     "topics": "topic:text queue_id messages bytes first_store_timestamp:time last_store_timestamp:time"
     f" {_OFFSETS} min_queue_offset max_queue_offset crc_failed",
+    "tags": "topic:text tag:text messages bytes",
     "files": "file:text bytes text_bytes ids refused error:text",
 }
 
@@ -42,7 +43,8 @@ def _schema(columns: str) -> pa.Schema:
 
 
 GROUP_ROWS = 1 << 17  # of a file, read together: one host among millions is found without reading the others
-OF_STORES = ("topics",)  # written by the scan of a store only
+MOST_TAGS = 1_000  # of all topics; more of them, or very long ones, are no words but data, and not told apart
+OF_STORES = ("topics", "tags")  # written by the scan of a store only
 SCHEMAS: dict[str, pa.Schema] = {name: _schema(columns) for name, columns in _COLUMNS.items()}
 ORDER = {
     "processes": ["layout", "host", "pid", "loader"],

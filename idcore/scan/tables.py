@@ -13,7 +13,7 @@ from idcore.ids.makers import loader_positions, process_makers
 from idcore.layout import LAYOUTS
 
 from . import texts
-from .commitlog import topics_of
+from .commitlog import tags_of, topics_of
 from .facts import IDS, ODD, PAIRS, TOPICS, VOTES, Fact, unpack_ids
 from .inputs import shown
 from .kernels import chains, find, mates, merge, unroll
@@ -21,7 +21,7 @@ from .kernels.dates import FIRST_MONTH, MONTH
 from .kernels.pairs import CLIENT_EPOCH_MINUTE, VOTE_COLUMNS
 from .months import Months, as_months
 from .runs import Mates, Runs, collect
-from .schemas import ORDER, SCHEMAS, TEXT, TIME
+from .schemas import OF_STORES, ORDER, SCHEMAS, TEXT, TIME
 from .votes import SOURCES, Dated, date
 
 _NAMES = list(LAYOUTS)
@@ -259,9 +259,11 @@ def combine(parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, in
     tables = {name: pa.concat_tables(found) if found else schema.empty_table()
               for (name, schema), found in ((item, collected[item[0]]) for item in SCHEMAS.items())}  # fmt: skip
     seen = [row.as_py() for table in collected["seen"] for row in table["seen"]]
-    tables["topics"] = _topics(seen)
-    if not seen:
-        del tables["topics"]
+    for name in OF_STORES:
+        del tables[name]
+    if seen:
+        tables["topics"] = _topics(seen)
+        tables["tags"] = _table("tags", [list(column) for column in zip(*tags_of(seen), strict=True)] or [[]] * 4)
     timeline = tables["timeline"].group_by(["minute", "kind"]).aggregate([("ids", "sum")])
     tables["timeline"] = _table("timeline", [timeline["minute"], timeline["kind"], timeline["ids_sum"]])
     tables["files"], tables["refused"] = _files(reports, files)

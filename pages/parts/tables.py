@@ -156,6 +156,58 @@ def brokers(rows: pd.DataFrame, files: pd.DataFrame, colours: Mapping[str, str],
     show(table(columns, body, words("table.brokers")))
 
 
+def topics(rows: pd.DataFrame, view: View) -> None:
+    """Messages of a store by topic and queue: how many, how large, when they were stored, where in their queue."""
+    words = view.words
+    columns = [
+        Column("topic", words("record.topic")),
+        Column("queue", words("record.queue"), right=True),
+        Column("messages", words("store.messages"), right=True),
+        Column("bytes", words("store.bytes_head"), right=True),
+        Column("first", words("col.first_stored"), mono=True, role="time"),
+        Column("last", words("col.last_stored"), mono=True, role="time"),
+        Column("places", words("col.queue_offsets"), mono=True, right=True),
+        Column("crc", words("col.crc_failed"), right=True),
+    ]
+    body = [
+        [
+            row["topic"],
+            number(row["queue_id"]),
+            number(row["messages"]),
+            words.bytes(row["bytes"]),
+            view.full(row["first_store_timestamp"].to_pydatetime()),
+            view.full(row["last_store_timestamp"].to_pydatetime()),
+            f"{row['min_queue_offset']:,} – {row['max_queue_offset']:,}",
+            number(row["crc_failed"]),
+        ]
+        for row in rows.to_dict("records")
+    ]
+    show(table(columns, body, words("brokers.topics")))
+
+
+def tags(rows: pd.DataFrame, view: View) -> None:
+    """Messages of a store by topic and tag."""
+    words = view.words
+    columns = [
+        Column("topic", words("record.topic")),
+        Column("tag", words("col.tag")),
+        Column("messages", words("store.messages"), right=True),
+        Column("bytes", words("store.bytes_head"), right=True),
+    ]
+    none = tag("span", words("brokers.no_tag"), class_="mq-faint")
+    every = tag("span", words("brokers.every_tag"), class_="mq-faint")
+    body = [
+        [
+            row["topic"],
+            every if row["tag"] is None else row["tag"] or none,
+            number(row["messages"]),
+            words.bytes(row["bytes"]),
+        ]
+        for row in rows.to_dict("records")
+    ]
+    show(table(columns, body, words("brokers.tags")))
+
+
 def gaps(rows: list[tuple[Any, Any, int]], view: View) -> None:
     """Where ids are missing: from, to, how many. The times are the figure's, wall clock of the reader's zone."""
     words = view.words

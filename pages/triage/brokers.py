@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from idcore.growth import rate
+from idcore.scan.schemas import MOST_TAGS
 from pages.parts import cache, figures_brokers, filters, logs, sentences, tables, triage
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, said, small_print, zone_note
@@ -70,9 +71,18 @@ st.subheader(words("brokers.table"), anchor=False)
 brokers["growth"] = [logs.rate_text(rates.get(address), words) for address in brokers["address"]]
 tables.brokers(brokers, ends, colours, shown)
 filters.takeaway(brokers.drop(columns="growth"), "brokers")
+
+topics, tags = cache.frame(run, "topics"), cache.frame(run, "tags")
+for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, tables.tags)):
+    if not rows.empty:  # of the scan of a store
+        st.subheader(words(f"brokers.{name}"), anchor=False)
+        draw(tables.paged(rows, f"{name}_page")[0], shown)
+        tables.pager(rows, f"{name}_page")
+        filters.takeaway(rows, name)
 small_print(
     [
         words("brokers.files_note"),
+        *([words("brokers.tags_cut", n=f"{MOST_TAGS:,}")] if not tags.empty and tags["tag"].isna().any() else []),
         *logs.notes(dated, kept, shown),
         *triage.notes(run, shown),
         zone_note(shown),

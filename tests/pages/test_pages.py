@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore.scan.schemas import SCHEMAS
 from tests.pages import example_run
 from tests.pages.conftest import make_run
 
@@ -327,3 +331,30 @@ def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
         "Store",
         "Runs",
     ]
+
+
+@pytest.mark.parametrize(("lang", "many", "few"), [("en", "all tags", "no tag"), ("zh", "全部标签", "无标签")])
+def test_a_store_shows_its_messages_by_topic_queue_and_tag(
+    run: str, open_page: Open, lang: str, many: str, few: str
+) -> None:
+    folder = Path(os.environ["IDCORE_RUNS"]) / run
+    topics = {
+        "topic": ["Orders"], "queue_id": [3], "messages": [4_100], "bytes": [900_000],
+        "first_store_timestamp": [example_run.START], "last_store_timestamp": [example_run.START],
+        "min_offset": [0], "max_offset": [899_000], "min_queue_offset": [7], "max_queue_offset": [4_106],
+        "crc_failed": [2],
+    }  # fmt: skip
+    tags = {"topic": ["Orders"] * 2, "tag": ["", "<b>paid"], "messages": [100, 4_000], "bytes": [1, 2]}
+    for wanted, not_there in ((few, many), (many, few)):
+        for name, columns in (("topics", topics), ("tags", tags)):
+            (folder / name).mkdir(exist_ok=True)
+            pq.write_table(pa.table(columns, schema=SCHEMAS[name]), folder / name / "part-00000.parquet")
+        os.utime(folder / "summary.json", (len(wanted), len(wanted)))  # the run was written again
+        app = open_page("brokers", run=run, lang=lang)
+        assert not app.exception
+        text = shown(app)
+        assert "Orders" in text and "4,100" in text and "7 – 4,106" in text
+        assert wanted in text and not_there not in text
+        assert ("&lt;b&gt;paid" in text) == (wanted == few)
+        tags = {"topic": ["Orders"], "tag": [None], "messages": [4_100], "bytes": [900_000]}
+    assert "1,000" in text

@@ -79,6 +79,20 @@ def topics(tables: dict[str, pa.Table]) -> list[dict[str, Any]]:
     return rows
 
 
+def tags_by_walk(root: Path) -> list[dict[str, Any]]:
+    """The table of tags, out of the slow walk."""
+    rows: dict[tuple[str, str], list[int]] = {}
+    for step in CommitLog(root / "commitlog").walk():
+        if isinstance(step, Stored):
+            row = rows.setdefault((step.record.topic, step.record.properties.get("TAGS", "")), [0, 0])
+            row[0] += 1
+            row[1] += step.record.size
+    return [
+        {"topic": topic, "tag": tag, "messages": messages, "bytes": size}
+        for (topic, tag), (messages, size) in sorted(rows.items())
+    ]
+
+
 def test_the_crc_is_zlibs() -> None:
     rng = random.Random(1)
     for size in [*range(40), 1_000, 4_097]:
@@ -90,6 +104,10 @@ def test_the_crc_is_zlibs() -> None:
 def test_the_real_store(real: Path) -> None:
     tables = scanned(real)
     assert topics(tables) == topics_by_walk(real)
+    tags = tags_by_walk(real)
+    assert len({row["tag"] for row in tags}) > 3
+    for split_size in (1 << 30, 100_000, 1_000):
+        assert scanned(real, split_size)["tags"].to_pylist() == tags
     assert sum(row["messages"] for row in topics(tables)) == 4_545
     assert sum(row["crc_failed"] for row in topics(tables)) == 0
     broker = next(row for row in tables["brokers"].to_pylist() if row["address"] == "127.0.0.1:21911")
@@ -189,6 +207,23 @@ def test_large_records_and_many_topics(tmp_path: Path) -> None:
     assert topics(tables) == topics_by_walk(tmp_path / "s")
     assert tables["topics"].num_rows == 700
     assert same(tables, scanned(tmp_path / "s", 3_000_000)) == []
+
+
+@pytest.mark.parametrize(("tags", "listed"), [(999, True), (1_000, True), (1_001, False)])
+def test_tags_without_end_are_counted_and_not_listed(tags: int, listed: bool, tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "s", Settings(32 << 20, 400, 997, 5_000, 16 << 20)) as writer:
+        for number in range(2_100):
+            tag = f"TAGS\x01{number % tags}\x02" if number < 2_050 else ""
+            made = Record.of(f"topic-{number % tags % 2}", b"b", tag, queue_id=number % 5, born_timestamp=1,
+                             born_host=HOST, store_host=HOST)  # fmt: skip
+            assert writer.put(made, number + 1).records
+    found = scanned(tmp_path / "s")["tags"].to_pylist()
+    assert found == scanned(tmp_path / "s", 20_000)["tags"].to_pylist()  # in none of these splits are so many tags
+    assert sum(row["messages"] for row in found) == 2_100
+    if listed:
+        assert found == tags_by_walk(tmp_path / "s")
+    else:
+        assert [(row["topic"], row["tag"]) for row in found] == [("topic-0", None), ("topic-1", None)]
 
 
 def test_what_is_no_store_is_said(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ def _word(text: bytes) -> np.uint64:
 
 
 _UNIQ_KEY, _SET = _word(b"UNIQ_KEY"), 1
+_TAGS, _FIVE = _word(b"TAGS\x01"), np.uint64(0xFFFFFFFFFF)
 _MSG_ID = _word(b"msgId=  ")
 _OFFSET_ID, _OFFSET_ID_END = _word(b"offsetMs"), _word(b"gId=    ")
 _BORN_TIME, _BORN_TIME_END = _word(b", bornTi"), _word(b"mestamp=")
@@ -41,13 +42,14 @@ _FIRST_DATED, _LAST_DATED = 10**11, 10**14 - 1  # in ms: a clock that anybody ha
 
 # What a walk came to.
 MORE, NO_RECORD, BLANK, FULL, DONE = range(5)
-# One row for each topic and queue.
+# One row for each topic and queue; and of the same columns, for each topic (in the place of the queue) and tag.
 NAME_START, NAME_SIZE, QUEUE_ID, MESSAGES, BYTES, FIRST_TIME, LAST_TIME, LEAST, GREATEST = range(9)
 QUEUE_LEAST, QUEUE_GREATEST, CRC_FAILED = range(9, 12)
-COLUMNS = 12
+TOPIC = 12  # the first row of the same name
+COLUMNS = 13
 # State of a walk.
-AT, FILLED, ROWS, NAMES, FIRST_BAD_CRC = range(5)
-STATE_SIZE = 5
+AT, FILLED, ROWS, NAMES, FIRST_BAD_CRC, TAGS_CUT = range(6)
+STATE_SIZE = 6
 _MOST = (1 << 63) - 1
 
 
@@ -180,8 +182,11 @@ def _put_born(born, out):
 
 @numba.njit(cache=True, nogil=True)
 def _key_of(p, size):
-    """Where the last UNIQ_KEY of some properties has its value, and the size; 0 for none, or for no plain word."""
-    first = found = 0
+    """Where the last UNIQ_KEY and the last TAGS of some properties have their values, and the sizes; 0 for none.
+
+    A UNIQ_KEY that is no plain word is none.
+    """
+    first = found = tag = tag_size = 0
     begin = block = 0
     mask = byte_mask_64(p, U(2))
     while begin < size:
@@ -194,8 +199,12 @@ def _key_of(p, size):
             mask &= mask - U(1)
         if end > begin + 9 and load_64(p + U(begin)) == _UNIQ_KEY and load_8(p + U(begin + 8)) == _SET:
             first, found = begin + 9, end - begin - 9
+        elif end > begin + 5 and load_64(p + U(begin)) & _FIVE == _TAGS:
+            tag, tag_size = begin + 5, end - begin - 5
         begin = end + 1
-    return (first, found) if 0 < found <= LONGEST_KEY and is_plain(p + U(first), found) else (0, 0)
+    if not (0 < found <= LONGEST_KEY and is_plain(p + U(first), found)):
+        first = found = 0
+    return first, found, tag, tag_size
 
 
 @numba.njit(cache=True, nogil=True)
@@ -228,13 +237,21 @@ def _row_of(p, size, queue, rows, names, hint, recent, state):
     new[NAME_START], new[NAME_SIZE], new[QUEUE_ID] = name, size, queue
     new[FIRST_TIME] = new[LEAST] = new[QUEUE_LEAST] = _MOST
     new[LAST_TIME] = new[GREATEST] = new[QUEUE_GREATEST] = -_MOST - 1
+    new[TOPIC] = row
+    for other in range(row):
+        if rows[other, NAME_SIZE] == size and alike(p, q + U(rows[other, NAME_START]), size):
+            new[TOPIC] = rows[other, TOPIC]
+            break
     recent[hint] = row
     return row
 
 
 @numba.njit(cache=True, nogil=True)
-def records(raw, filled, stop, base, end, tables, out, rows, names, recent, state):
-    """Lines of the records that begin from state[AT] up to `stop`; returns what ended the walk, and where is in AT."""
+def records(raw, filled, stop, base, end, tables, out, rows, names, recent, state, tags, tag_names, recent_tags, told):
+    """Lines of the records that begin from state[AT] up to `stop`; returns what ended the walk, and where is in AT.
+
+    `told` is the state of the tags: where there is no room for one more, TAGS_CUT is set and none is counted any more.
+    """
     line = U(out.ctypes.data)
     while True:
         at = state[AT]
@@ -271,7 +288,16 @@ def records(raw, filled, stop, base, end, tables, out, rows, names, recent, stat
             if state[FIRST_BAD_CRC] < 0:
                 state[FIRST_BAD_CRC] = base + at
         properties = topic + U(length + 2)
-        key, key_size = _key_of(properties, np.int64(p + U(size) - properties))
+        key, key_size, tag, tag_size = _key_of(properties, np.int64(p + U(size) - properties))
+        if tag_size > 0 and told[TAGS_CUT] == 0:
+            tag_at = properties + U(tag)
+            hint = np.int64(mixed(tag_at, tag_size, row[TOPIC])) & (recent_tags.size - 1)
+            number = _row_of(tag_at, tag_size, row[TOPIC], tags, tag_names, hint, recent_tags, told)
+            if number < 0:
+                told[TAGS_CUT] = 1
+            else:
+                tags[number, MESSAGES] += 1
+                tags[number, BYTES] += size
         place = line + U(begin)
         if key_size > 0:
             store_64(place, _MSG_ID)
