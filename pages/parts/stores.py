@@ -270,7 +270,14 @@ def topics(made: Overview, words: Words) -> None:
     rows = []
     for topic in sorted(made["topics"], key=lambda topic: not topic["messages"])[:MOST_ROWS]:
         ranges = ", ".join(f"{queue['queue_id']}: {queue['first']:,}–{queue['end']:,}" for queue in topic["queues"])
-        rows.append([topic["topic"], f"{len(topic['queues']):,}", f"{topic['messages']:,}", ranges])
+        rows.append(
+            [
+                tag("span", topic["topic"], class_="mq-topic"),
+                f"{len(topic['queues']):,}",
+                f"{topic['messages']:,}",
+                ranges,
+            ]
+        )
     show_html(table(columns, rows, words("store.topics")))
 
 

@@ -156,6 +156,11 @@ def brokers(rows: pd.DataFrame, files: pd.DataFrame, colours: Mapping[str, str],
     show(table(columns, body, words("table.brokers")))
 
 
+def name(text: str) -> Html:
+    """A topic or a tag: a long one takes several lines, and leaves room for the figures."""
+    return tag("span", text, class_="mq-topic")
+
+
 def topics(rows: pd.DataFrame, view: View) -> None:
     """Messages of a store by topic and queue: how many, how large, when they were stored, where in their queue."""
     words = view.words
@@ -171,7 +176,7 @@ def topics(rows: pd.DataFrame, view: View) -> None:
     ]
     body = [
         [
-            row["topic"],
+            name(row["topic"]),
             number(row["queue_id"]),
             number(row["messages"]),
             words.bytes(row["bytes"]),
@@ -198,8 +203,8 @@ def tags(rows: pd.DataFrame, view: View) -> None:
     every = tag("span", words("brokers.every_tag"), class_="mq-faint")
     body = [
         [
-            row["topic"],
-            every if row["tag"] is None else row["tag"] or none,
+            name(row["topic"]),
+            every if row["tag"] is None else name(row["tag"]) if row["tag"] else none,
             number(row["messages"]),
             words.bytes(row["bytes"]),
         ]
