@@ -130,12 +130,16 @@ def has_cjk_font() -> bool:
 
 
 def need_test_programs() -> None:
-    """Chromium, a Chinese font, Maven and a JDK; without them the tests that use them are skipped."""
+    """Chromium, a Chinese font, Maven, a JDK and packers; without them the tests that use them are skipped."""
     wanted = {
         "chromium": bool(shutil.which("chromium") or os.environ.get("CHROMIUM")),
         "fonts-noto-cjk": has_cjk_font(),
         "maven": bool(shutil.which("mvn")),
         "openjdk-17-jdk-headless": bool(shutil.which("javac")),
+        "bzip2": bool(shutil.which("bzip2")),
+        "xz-utils": bool(shutil.which("xz")),
+        "zstd": bool(shutil.which("zstd")),
+        "lz4": bool(shutil.which("lz4")),
     }
     missing = [package for package, there in wanted.items() if not there]
     if missing and not apt(*missing):
