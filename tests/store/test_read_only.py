@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 IDS = ("CB0071156B7B4E0E2F2A691B8D0B0000", "7F0000010000559700000000000000F7", "order-10017", "nothing")
@@ -67,8 +70,10 @@ def snapshot(root: Path) -> dict[str, tuple[int, int, int, str]]:
     return found
 
 
-# Root may write where it must not; so it gives that up first.
+# Root may read and write where it must not; so it gives that up first, where it can.
 BOUND = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+if BOUND and (not shutil.which(BOUND[0]) or subprocess.run([*BOUND, "true"], capture_output=True).returncode):
+    BOUND = []
 
 
 def run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -111,6 +116,7 @@ def test_walking_and_the_overview_write_nothing_either(copy: Path) -> None:
     assert snapshot(copy) == before
 
 
+@pytest.mark.skipif(os.geteuid() == 0 and not BOUND, reason="permissions do not bind this user")
 def test_a_folder_that_may_not_be_read_is_said_in_one_line(copy: Path) -> None:
     copy.chmod(0)
     try:
