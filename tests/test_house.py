@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TEXT = {".py", ".md", ".toml", ".txt", ".sh", ".xml", ".java", ".yml", ".yaml", ".json", ".css", ".html", ""}
 LONGEST_MODULE = 400
 LONGEST_PAGE = 90
+FULLEST_FOLDER = 20
 
 
 def files() -> list[Path]:
@@ -44,6 +46,13 @@ def test_modules_are_short_enough_to_read() -> None:
 def test_pages_ask_call_and_show() -> None:
     long = {name(path): lines(path) for path in PAGES if lines(path) > LONGEST_PAGE}
     assert not long, f"more than {LONGEST_PAGE} lines: what computes belongs to idcore, what draws to pages/parts"
+
+
+def test_a_folder_of_the_console_can_be_seen_at_once() -> None:
+    modules = [path for path in CODE if name(path).startswith("pages/") and path.stem != "__init__"]
+    counts = Counter(name(path.parent) for path in modules)
+    full = {folder: count for folder, count in counts.items() if count > FULLEST_FOLDER}
+    assert not full, f"more than {FULLEST_FOLDER} modules: a part made for the pages of one folder stands in theirs"
 
 
 @pytest.mark.parametrize("path", PYTHON, ids=name)

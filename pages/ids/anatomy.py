@@ -6,7 +6,8 @@ import streamlit as st
 
 from idcore.ids.find import Token
 from idcore.ids.identify import Reading, identify
-from pages.parts import cards, example, onward, problems, refusals, ruler
+from pages.parts import cards, problems, refusals, ruler
+from pages.parts.ids import example, onward
 from pages.parts.intake import Found
 from pages.parts.markup import tag
 from pages.parts.view import view

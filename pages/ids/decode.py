@@ -1,12 +1,13 @@
 """Decode: ids or log lines in, what they are and where they come from out. Computes nothing itself."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from idcore.runs import Run
-from pages.parts import cards, desk, onward, refusals, triage, watch
+from pages.parts import cards, refusals
+from pages.parts.ids import desk, onward
+from pages.parts.runs import watch
+from pages.parts.triage import shared
 from pages.parts.view import view
 from pages.parts.widgets import download, heading, page_link, said, show, small_print, zone_note
 
@@ -15,8 +16,7 @@ ROWS = 50
 
 def one(here: desk.Desk) -> DeltaGenerator:
     """A single id as a card; gives the row below it."""
-    words = view().words
-    item = here.intake.found[0]
+    words, item = view().words, here.intake.found[0]
     show(cards.card(item, view(), here.clock()))
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
@@ -78,9 +78,9 @@ desk.case_offer(here)
 if desk.begin(here) and here.intake.cut:
     st.rerun()  # scanned before: the sentence has its figures at once
 if (run := desk.run_of(here)) is not None:
-    triage.twins(run, words, same)
+    shared.twins(run, words, same)
 if (not single or here.files) and watch.scan_state(run, again=lambda: desk.scan(here)) and run is not None:
-    from pages.parts import pictures  # Plotly only where there is something to draw
+    from pages.parts.ids import pictures  # Plotly only where there is something to draw
 
     pictures.findings(run, view())
     pictures.three(run, view())

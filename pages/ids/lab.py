@@ -6,7 +6,8 @@ import streamlit as st
 
 from idcore.lab import Story
 from idcore.lab.world import SIZES
-from pages.parts import browser, lab, lab_controls, problems
+from pages.parts import browser, problems
+from pages.parts.ids import lab, lab_controls
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, show, small_print
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import lookups, problems
+from pages.parts import problems
+from pages.parts.messages import lookups
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, small_print, zone_note
 

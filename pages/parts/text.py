@@ -9,21 +9,21 @@ from typing import Any, Literal, Protocol
 from idcore.errors import IdError
 from idcore.ids import words as core
 from idcore.lab import story as lab
-from pages.parts import (
-    text_en,
-    text_en_compare,
-    text_en_findings,
-    text_en_lab,
-    text_en_messages,
-    text_en_triage,
-    text_zh,
-    text_zh_compare,
-    text_zh_core,
-    text_zh_findings,
-    text_zh_lab,
-    text_zh_messages,
-    text_zh_reasons,
-    text_zh_triage,
+from pages.parts.words import (
+    en,
+    en_compare,
+    en_findings,
+    en_lab,
+    en_messages,
+    en_triage,
+    zh,
+    zh_compare,
+    zh_core,
+    zh_findings,
+    zh_lab,
+    zh_messages,
+    zh_reasons,
+    zh_triage,
 )
 
 Lang = Literal["en", "zh"]
@@ -31,25 +31,25 @@ LANGS: tuple[Lang, ...] = ("en", "zh")
 
 TABLES: dict[Lang, Mapping[str, str]] = {
     "en": {
-        **text_en.WORDS,
-        **text_en_triage.WORDS,
-        **text_en_findings.WORDS,
-        **text_en_compare.WORDS,
-        **text_en_messages.WORDS,
-        **text_en_lab.WORDS,
+        **en.WORDS,
+        **en_triage.WORDS,
+        **en_findings.WORDS,
+        **en_compare.WORDS,
+        **en_messages.WORDS,
+        **en_lab.WORDS,
     },
     "zh": {
-        **text_zh.WORDS,
-        **text_zh_triage.WORDS,
-        **text_zh_findings.WORDS,
-        **text_zh_compare.WORDS,
-        **text_zh_messages.WORDS,
-        **text_zh_lab.WORDS,
+        **zh.WORDS,
+        **zh_triage.WORDS,
+        **zh_findings.WORDS,
+        **zh_compare.WORDS,
+        **zh_messages.WORDS,
+        **zh_lab.WORDS,
     },
 }
 CORE: dict[Lang, Mapping[str, str]] = {
     "en": {**core.ERRORS, **lab.ERRORS, **core.REASONS, **core.MAKERS},
-    "zh": {**text_zh_core.ERRORS, **text_zh_lab.ERRORS, **text_zh_core.REASONS, **text_zh_core.MAKERS},
+    "zh": {**zh_core.ERRORS, **zh_lab.ERRORS, **zh_core.REASONS, **zh_core.MAKERS},
 }
 
 
@@ -106,7 +106,7 @@ class Words:
         """Why a file or a run failed, which tables and runs hold in English; what no pattern knows stays as it is."""
         if self.lang == "en" or not english:
             return english
-        for pattern, chinese in text_zh_reasons.PATTERNS:
+        for pattern, chinese in zh_reasons.PATTERNS:
             if (hit := pattern.fullmatch(english)) is not None:
                 return chinese.format(**{name: self.reason(part or "") for name, part in hit.groupdict().items()})
         return english

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.runs import runs_root
-from pages.parts import cache, runlist
+from pages.parts import cache
+from pages.parts.runs import runlist
 from pages.parts.view import view
 from pages.parts.widgets import empty, heading, said, small_print, zone_note
 

@@ -1,7 +1,5 @@
 """Brokers: where in which commit logs the messages lie, and how fast these grew. Computes nothing itself."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pandas as pd
@@ -9,7 +7,9 @@ import streamlit as st
 
 from idcore.growth import rate
 from idcore.scan.schemas import MOST_TAGS
-from pages.parts import cache, figures_brokers, filters, logs, sentences, tables, triage
+from pages.parts import cache
+from pages.parts.charts import brokers as charts
+from pages.parts.triage import filters, logs, sentences, shared, tables
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, said, small_print, zone_note
 
@@ -24,13 +24,13 @@ def frame_of(frame: pd.DataFrame) -> pd.DataFrame:
 shown = view()
 words = shown.words
 heading("page.brokers")
-run = triage.run_of("brokers")
+run = shared.run_of("brokers")
 brokers = cache.frame(run, "brokers")
 if brokers.empty:
     st.info(words("brokers.none"), icon=":material/info:")
-    small_print(triage.notes(run, shown))
+    small_print(shared.notes(run, shown))
     st.stop()
-colours = figures_brokers.colours_of(brokers["address"].tolist(), shown.palette)
+colours = charts.colours_of(brokers["address"].tolist(), shown.palette)
 brokers = brokers.sort_values(["ids", "address"], ascending=[False, True]).reset_index(drop=True)
 said(sentences.brokers(brokers, shown))
 growth, segments = cache.frame(run, "growth"), cache.frame(run, "segments")
@@ -54,7 +54,7 @@ for row in some.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
     mine, bins = cache.broker(run, address)
     logs.head(row, int(brokers["ids"].sum()), rates.get(address), colours[address], shown)
     old = logs.kept_from(dated.get(address), cut)
-    figure = figures_brokers.log(mine, bins, words, shown.palette, colours[address], kept_from=old, hours=kept.hours)
+    figure = charts.log(mine, bins, words, shown.palette, colours[address], kept_from=old, hours=kept.hours)
     chart(figure, logs.alt(row, mine, words), partial(frame_of, bins), f"log-{address}", below=logs.foot(mine, words))
 if pages > 1:
     st.pagination(pages, key="brokers_page")
@@ -63,7 +63,7 @@ if dated:
     st.subheader(words("brokers.growth"), anchor=False)
     drawn = {address: dated[address] for address in some["address"] if address in dated}
     drawn = dict(list(drawn.items())[:DRAWN])
-    figure, step = figures_brokers.growth(drawn, colours, words, shown.palette, shown.zone, shown.zone_name)
+    figure, step = charts.growth(drawn, colours, words, shown.palette, shown.zone, shown.zone_name)
     chart(figure, words("brokers.alt_growth", brokers=words.count("broker", len(drawn))), lambda: growth, "growth")
     logs.ask(dated, kept, shown)
 
@@ -84,7 +84,7 @@ small_print(
         words("brokers.files_note"),
         *([words("brokers.tags_cut", n=f"{MOST_TAGS:,}")] if not tags.empty and tags["tag"].isna().any() else []),
         *logs.notes(dated, kept, shown),
-        *triage.notes(run, shown),
+        *shared.notes(run, shown),
         zone_note(shown),
     ]
 )

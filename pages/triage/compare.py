@@ -6,7 +6,9 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import compare, export, figures_compare, problems
+from pages.parts import export, problems
+from pages.parts.charts import compare as charts
+from pages.parts.triage import compare
 from pages.parts.view import view
 from pages.parts.widgets import chart, download, heading, said, show, small_print
 
@@ -31,7 +33,7 @@ if not found.rows:
 
 frame = compare.frame(found.rows)
 for kind, groups in compare.pictures(found.rows).items():
-    figure = figures_compare.bars(groups, words, shown.palette)
+    figure = charts.bars(groups, words, shown.palette)
     chart(figure, compare.alt(kind, groups, words), partial(compare.bars_frame, groups), f"compare-{kind}")
 for kind in compare.TABLES:
     compare.table_of(kind, frame, words)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import cache, figures_counters, filters, ranking, sentences, tables, triage
+from pages.parts import cache
+from pages.parts.charts import counters as charts
+from pages.parts.triage import filters, ranking, sentences, shared, tables
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, said, small_print, zone_note
 
 shown = view()
 words = shown.words
 heading("page.counters")
-run = triage.run_of("counters")
+run = shared.run_of("counters")
 processes = ranking.of_run(run, st.query_params.get("process"))
 if processes.empty:
     st.info(words("producers.none"), icon=":material/info:")
-    small_print(triage.notes(run, shown))
+    small_print(shared.notes(run, shown))
     st.stop()
 processes = sentences.sorted_processes(processes, "wraps").reset_index(drop=True)
 place = ranking.choose(processes, shown)
@@ -30,7 +32,7 @@ with left:
     if points.empty:
         st.info(words("counters.no_points"), icon=":material/info:")
     else:
-        figure, drawn = figures_counters.sawtooth(points, words, shown.palette, shown.zone, shown.zone_name)
+        figure, drawn = charts.sawtooth(points, words, shown.palette, shown.zone, shown.zone_name)
         chart(figure, sentence.replace("**", ""), lambda: points, f"counter-{place}")
 with right:
     ranking.show(processes, place, cache.rows(run, "processes"), shown)
@@ -43,7 +45,7 @@ st.subheader(words("producers.processes"), anchor=False)
 rows, first = tables.paged(processes, "processes_page")
 tables.processes(rows, shown, run.name, first=first)
 tables.pager(processes, "processes_page")
-filters.takeaway(processes, triage.name_of(run, "processes"))
+filters.takeaway(processes, shared.name_of(run, "processes"))
 total = int(row["distinct"])
 small_print(
     [
@@ -52,10 +54,10 @@ small_print(
         else "",
         words("counters.bands") if drawn is not None and len(drawn.gaps) > 1 else "",
         "" if row["wraps_certain"] else words("counters.uncertain"),
-        words("counters.sample_note") if not points.empty and figures_counters.least_gap(points) > 1 else "",
+        words("counters.sample_note") if not points.empty and charts.least_gap(points) > 1 else "",
         words("counters.missing_note") if row["missing"] else "",
-        triage.cut(run, len(processes), words),
-        *triage.notes(run, shown),
+        shared.cut(run, len(processes), words),
+        *shared.notes(run, shown),
         zone_note(shown),
     ]
 )

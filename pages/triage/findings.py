@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import cache, diagnosis, report, tables, triage
+from pages.parts import cache
+from pages.parts.triage import diagnosis, report, shared, tables
 from pages.parts.view import view
 from pages.parts.widgets import download, heading, said, small_print, zone_note
 
@@ -14,14 +15,14 @@ ROWS = 12
 shown = view()
 words = shown.words
 heading("page.findings")
-run = triage.run_of("findings")
+run = shared.run_of("findings")
 found = cache.frame(run, "findings")
 if not run.has("findings"):
     st.info(words("findings.older"), icon=":material/info:")
     st.stop()
 said(diagnosis.sentence(found, run.summary or {}, words))
 if found.empty:
-    small_print([diagnosis.checked(words), *triage.notes(run, shown), zone_note(shown)])
+    small_print([diagnosis.checked(words), *shared.notes(run, shown), zone_note(shown)])
     st.stop()
 
 severities = [name for name in diagnosis.SEVERITIES if (found["severity"] == name).any()]
@@ -57,4 +58,4 @@ page, _ = tables.paged(firsts, "findings_page", ROWS)
 for place, finding in page.to_dict("index").items():
     diagnosis.show(finding, run, shown, str(place), others.get(place, ()))
 tables.pager(firsts, "findings_page", ROWS)
-small_print([diagnosis.checked(words), *triage.notes(run, shown), zone_note(shown)])
+small_print([diagnosis.checked(words), *shared.notes(run, shown), zone_note(shown)])

@@ -1,10 +1,10 @@
 """Producers: which hosts and processes made the ids, and when. Computes nothing itself."""
 
-from __future__ import annotations
-
 import streamlit as st
 
-from pages.parts import cache, figures_hosts, filters, sentences, tables, triage
+from pages.parts import cache
+from pages.parts.charts import producers as charts
+from pages.parts.triage import filters, sentences, shared, tables
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, said, small_print, zone_note
 
@@ -13,12 +13,12 @@ SORTS = ("ids", "missing", "wraps", "rate", "first", "host")
 shown = view()
 words = shown.words
 heading("page.producers")
-run = triage.run_of("producers")
+run = shared.run_of("producers")
 hosts, processes = (cache.frame(run, name) for name in ("hosts", "processes"))
 if processes.empty:
     clients = cache.frame(run, "clients")
     st.info(words("producers.none" if clients.empty else "producers.only_clients"), icon=":material/info:")
-    small_print([*triage.notes(run, shown), zone_note(shown)])
+    small_print([*shared.notes(run, shown), zone_note(shown)])
     st.stop()
 said(sentences.producers(cache.totals(run), cache.rows(run, "hosts"), shown))
 
@@ -34,14 +34,14 @@ with st.container(horizontal=True, vertical_alignment="bottom", horizontal_align
         format_func=lambda name: words(f"col.{name}"),
         label_visibility="collapsed",
     )
-bars = figures_hosts.bars(
+bars = charts.bars(
     hosts,
     measure or "ids",
     words,
     shown.palette,
     chosen=filters.linked("host"),
-    marks=triage.host_marks(run, figures_hosts.top_hosts(hosts, measure or "ids")[0], words),
-    beyond=triage.beyond(run, hosts, measure or "ids"),
+    marks=shared.host_marks(run, charts.top_hosts(hosts, measure or "ids")[0], words),
+    beyond=shared.beyond(run, hosts, measure or "ids"),
 )
 picked = chart(
     bars,
@@ -52,14 +52,14 @@ picked = chart(
 )
 chosen = filters.chosen("host", picked)
 
-order = figures_hosts.top_hosts(hosts, "ids")[0]["host"].tolist()
+order = charts.top_hosts(hosts, "ids")[0]["host"].tolist()
 cut = cache.is_cut(run, "activity")
 activity = cache.where(run, "activity", host=order) if cut else cache.frame(run, "activity")
 if not activity.empty:
     st.subheader(words("producers.over_time"), anchor=False)
     order = [host for host in order if host in set(activity["host"]) and (not chosen or host in chosen)]
     if order:
-        heat, step = figures_hosts.heat(activity, order, words, shown.palette, shown.zone, shown.zone_name)
+        heat, step = charts.heat(activity, order, words, shown.palette, shown.zone, shown.zone_name)
         chart(heat, words("producers.alt_time", step=words.count("minute", step)), lambda: activity, "activity")
 
 st.subheader(words("producers.processes"), anchor=False)
@@ -76,15 +76,15 @@ rows = sentences.sorted_processes(rows, sort)
 page, first = tables.paged(rows, "processes_page")
 tables.processes(page, shown, run.name, first=first)
 tables.pager(rows, "processes_page")
-filters.takeaway(rows, "processes" if chosen else triage.name_of(run, "processes"))
+filters.takeaway(rows, "processes" if chosen else shared.name_of(run, "processes"))
 small_print(
     [
         words("producers.heat_note", step=words.count("minute", step)) if not activity.empty and order else "",
-        words("producers.top_note", n=figures_hosts.TOP, all=words.count("host", cache.rows(run, "hosts")))
-        if len(hosts) > figures_hosts.TOP + 1
+        words("producers.top_note", n=charts.TOP, all=words.count("host", cache.rows(run, "hosts")))
+        if len(hosts) > charts.TOP + 1
         else "",
-        "" if chosen else triage.cut(run, len(rows), words),
-        *triage.notes(run, shown),
+        "" if chosen else shared.cut(run, len(rows), words),
+        *shared.notes(run, shown),
         zone_note(shown),
     ]
 )

@@ -12,9 +12,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.ids import find, identify
-from pages.parts import compare
 from pages.parts.scans import Source
 from pages.parts.text import words
+from pages.parts.triage import compare
 from tests.pages.conftest import make_run
 from tests.pages.test_pages import press, shown
 

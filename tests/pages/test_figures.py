@@ -10,7 +10,9 @@ from zoneinfo import ZoneInfo
 import pandas as pd
 import pytest
 
-from pages.parts import figures, figures_brokers, figures_counters, figures_hosts, logs, roles, text
+from pages.parts import figures, roles, text
+from pages.parts.charts import brokers, counters, producers
+from pages.parts.triage import logs
 from tests.pages import example_run
 
 TABLES = example_run.tables()
@@ -28,8 +30,8 @@ def points(place: int) -> pd.DataFrame:
     return counters[same]
 
 
-def sawtooth(place: int) -> tuple[Any, figures_counters.Strokes]:
-    return figures_counters.sawtooth(points(place), WORDS, LIGHT, SHANGHAI, "Asia/Shanghai")
+def sawtooth(place: int) -> tuple[Any, counters.Strokes]:
+    return counters.sawtooth(points(place), WORDS, LIGHT, SHANGHAI, "Asia/Shanghai")
 
 
 def test_the_line_stops_at_65535_and_starts_again_at_0_without_a_stroke_between() -> None:
@@ -85,14 +87,14 @@ def test_in_a_sample_only_gaps_that_stand_out_are_marked() -> None:
     rows.iloc[30, rows.columns.get_loc("missing_before")] = 900
     rows.iloc[30:, rows.columns.get_loc("position")] += 900
     rows["counter"] = rows["position"]
-    drawn = figures_counters.sawtooth(rows, WORDS, LIGHT, UTC, "UTC")[1]
+    drawn = counters.sawtooth(rows, WORDS, LIGHT, UTC, "UTC")[1]
     assert [ids for _, _, ids in drawn.gaps] == [900]
 
 
 def test_ids_without_a_date_are_drawn_over_elapsed() -> None:
     rows = points(4).assign(sent_at=pd.NaT)
     rows["sent_at"] = pd.to_datetime(rows["sent_at"], utc=True)
-    figure, drawn = figures_counters.sawtooth(rows, WORDS, LIGHT, UTC, "UTC")
+    figure, drawn = counters.sawtooth(rows, WORDS, LIGHT, UTC, "UTC")
     assert isinstance(drawn.lines[0][1][0], float)
     assert figure.layout.xaxis2.title.text == "seconds since the month began"
 
@@ -101,17 +103,17 @@ def test_beyond_the_first_thirty_hosts_one_bar_holds_the_others() -> None:
     hosts = pd.DataFrame(
         {"host": [f"10.0.0.{n}" for n in range(50)], "ids": range(50, 0, -1), "distinct": range(50, 0, -1)}
     )
-    bar = figures_hosts.bars(hosts, "ids", WORDS, LIGHT).data[0]
+    bar = producers.bars(hosts, "ids", WORDS, LIGHT).data[0]
     assert len(bar.x) == 31 and bar.text[-1] == "210" and bar.customdata[-1] == ""
     assert bar.x[-1] == max(bar.x) == 50 and bar.marker.pattern.shape[-1] == "/", "cut, or it would dwarf every host"
-    thirty_one = figures_hosts.bars(hosts.head(31), "ids", WORDS, LIGHT).data[0]
+    thirty_one = producers.bars(hosts.head(31), "ids", WORDS, LIGHT).data[0]
     assert len(thirty_one.x) == 31, "`1 others` would say less than the host itself"
 
 
 def test_minutes_without_ids_stay_blank() -> None:
     busy = TABLES["activity"]
     busy = busy[~((busy["host"] == "10.42.3.17") & (busy["minute"] == busy["minute"].sort_values().iloc[20]))]
-    grid, step = figures_hosts.binned(busy, ["10.42.3.17", "172.17.0.2"])
+    grid, step = producers.binned(busy, ["10.42.3.17", "172.17.0.2"])
     assert step == 1
     assert grid.loc["10.42.3.17"].isna().sum() >= 1
     assert (grid.columns[1:] - grid.columns[:-1] == pd.Timedelta(minutes=1)).all(), "empty minutes have their place"
@@ -120,13 +122,13 @@ def test_minutes_without_ids_stay_blank() -> None:
 def test_a_long_span_is_drawn_in_coarser_steps() -> None:
     minutes = pd.date_range("2026-11-01", periods=5_000, freq="min", tz="UTC")
     busy = pd.DataFrame({"host": "10.0.0.1", "minute": minutes, "ids": 1})
-    grid, step = figures_hosts.binned(busy, ["10.0.0.1"])
-    assert step == 30 and grid.shape[1] <= figures_hosts.CELLS and grid.sum().sum() == 5_000
+    grid, step = producers.binned(busy, ["10.0.0.1"])
+    assert step == 30 and grid.shape[1] <= producers.CELLS and grid.sum().sum() == 5_000
 
 
 def test_the_strip_has_a_cell_for_every_file_and_unseen_ones_are_blank() -> None:
     mine = TABLES["segments"][TABLES["segments"]["address"] == "10.42.9.1:10911"]
-    strip, together = figures_brokers.cells(mine)
+    strip, together = brokers.cells(mine)
     assert together == 1 and len(strip) == 8
     assert strip["ids"].isna().tolist() == [False, False, False, True, False, False, False, False]
     assert strip["ids"].sum() == mine["ids"].sum()
@@ -134,8 +136,8 @@ def test_the_strip_has_a_cell_for_every_file_and_unseen_ones_are_blank() -> None
 
 def test_very_many_files_share_cells_and_none_is_lost() -> None:
     rows = pd.DataFrame({"segment": [f"{n << 30:020d}" for n in range(5, 5_000, 3)], "ids": 2, "distinct": 2})
-    strip, together = figures_brokers.cells(rows)
-    assert len(strip) <= figures_brokers.MOST_CELLS + 1 and together == 17
+    strip, together = brokers.cells(rows)
+    assert len(strip) <= brokers.MOST_CELLS + 1 and together == 17
     assert strip["ids"].sum() == rows["ids"].sum()
 
 
@@ -144,7 +146,7 @@ def one_broker(low: int, high: int) -> Any:
     name = f"{low // (1 << 30) * (1 << 30):020d}"
     segments = pd.DataFrame({"segment": [name], "ids": [9], "distinct": [3], "min_offset": [low], "max_offset": [high]})
     bins = pd.DataFrame({"from_offset": [low], "to_offset": [high + 1], "ids": [9], "distinct": [3]})
-    return figures_brokers.log(segments, bins, WORDS, LIGHT, LIGHT.series[0])
+    return brokers.log(segments, bins, WORDS, LIGHT, LIGHT.series[0])
 
 
 def test_offsets_close_together_have_an_axis_of_their_own() -> None:
@@ -166,7 +168,7 @@ def test_the_name_of_what_is_too_old_lies_inside_the_picture(share: float) -> No
     mine = TABLES["segments"][TABLES["segments"]["address"] == address]
     bins = TABLES["distribution"][TABLES["distribution"]["address"] == address]
     edge = int((412 + 8 * share) * (1 << 30))
-    figure = figures_brokers.log(mine, bins, WORDS, LIGHT, LIGHT.series[0], kept_from=edge, hours=48)
+    figure = brokers.log(mine, bins, WORDS, LIGHT, LIGHT.series[0], kept_from=edge, hours=48)
     (note,) = figure.layout.annotations
     assert "older than 48 h" in note.text
     assert note.xanchor == ("right" if share > 0.3 else "left"), "where there is room for it"
@@ -174,18 +176,18 @@ def test_the_name_of_what_is_too_old_lies_inside_the_picture(share: float) -> No
 
 def test_a_broker_has_one_colour_wherever_it_is_drawn() -> None:
     names = TABLES["brokers"]["address"].tolist()
-    colours = figures_brokers.colours_of(names, LIGHT)
-    assert colours == figures_brokers.colours_of(names[::-1], LIGHT) and len(set(colours.values())) == len(names)
-    drawn, _ = figures_brokers.growth(logs.logs_of(TABLES["growth"]), colours, WORDS, LIGHT, UTC, "UTC")
+    colours = brokers.colours_of(names, LIGHT)
+    assert colours == brokers.colours_of(names[::-1], LIGHT) and len(set(colours.values())) == len(names)
+    drawn, _ = brokers.growth(logs.logs_of(TABLES["growth"]), colours, WORDS, LIGHT, UTC, "UTC")
     assert {trace.name: trace.line.color for trace in drawn.data} == colours
-    bars = figures_brokers.totals(TABLES["brokers"], WORDS, LIGHT).data[0]
+    bars = brokers.totals(TABLES["brokers"], WORDS, LIGHT).data[0]
     assert dict(zip(bars.hovertext, bars.marker.color, strict=True)) == colours
 
 
 def test_dense_gaps_share_a_band_and_a_number() -> None:
     rows = points(0).head(400).copy()
     rows["missing_before"] = [1 if 200 <= place < 260 else 0 for place in range(len(rows))]
-    figure, drawn = figures_counters.sawtooth(rows, WORDS, LIGHT, UTC, "UTC")
+    figure, drawn = counters.sawtooth(rows, WORDS, LIGHT, UTC, "UTC")
     assert len(drawn.gaps) == 60, "the table holds each of them"
     labels = [note for note in figure.layout.annotations if "missing" in note.text]
     assert 1 <= len(labels) <= 4 and "gaps" in labels[0].text
@@ -196,7 +198,7 @@ def test_dense_gaps_share_a_band_and_a_number() -> None:
 
 
 def test_gaps_far_apart_are_not_gathered() -> None:
-    assert figures_counters.gathered([(0.0, 1.0, 5), (50.0, 51.0, 7), (51.5, 52.0, 1)], 4.0) == [
+    assert counters.gathered([(0.0, 1.0, 5), (50.0, 51.0, 7), (51.5, 52.0, 1)], 4.0) == [
         (0.0, 1.0, 5, 1),
         (50.0, 52.0, 8, 2),
     ]
@@ -209,19 +211,19 @@ def test_every_figure_is_drawn_in_either_theme(theme: roles.Theme) -> None:
     address = "10.42.9.1:10911"
     mine = TABLES["segments"][TABLES["segments"]["address"] == address]
     made = [
-        figures_hosts.bars(TABLES["hosts"], "ids", WORDS, palette),
-        figures_hosts.heat(TABLES["activity"], ["10.42.3.17"], WORDS, palette, UTC, "UTC")[0],
-        figures_brokers.log(mine, bins[bins["address"] == address], WORDS, palette, palette.series[0]),
-        figures_brokers.totals(TABLES["brokers"], WORDS, palette),
-        figures_brokers.growth(
+        producers.bars(TABLES["hosts"], "ids", WORDS, palette),
+        producers.heat(TABLES["activity"], ["10.42.3.17"], WORDS, palette, UTC, "UTC")[0],
+        brokers.log(mine, bins[bins["address"] == address], WORDS, palette, palette.series[0]),
+        brokers.totals(TABLES["brokers"], WORDS, palette),
+        brokers.growth(
             logs.logs_of(TABLES["growth"]),
-            figures_brokers.colours_of(TABLES["brokers"]["address"].tolist(), palette),
+            brokers.colours_of(TABLES["brokers"]["address"].tolist(), palette),
             WORDS,
             palette,
             UTC,
             "UTC",
         )[0],
-        figures_counters.sawtooth(points(0), WORDS, palette, UTC, "UTC", small=True)[0],
+        counters.sawtooth(points(0), WORDS, palette, UTC, "UTC", small=True)[0],
     ]
     for figure in made:
         assert "#00000" not in figure.to_json(), "a placeholder of Streamlit instead of a colour"

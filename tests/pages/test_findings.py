@@ -22,8 +22,8 @@ from idcore.runs import Run
 from idcore.scan.inputs import list_files
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
-from pages.parts import diagnosis, lines, proofs, report
 from pages.parts.text import TABLES, words
+from pages.parts.triage import diagnosis, lines, proofs, report
 from pages.parts.view import View
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_pages import shown
@@ -80,7 +80,8 @@ def opened(path: str) -> None:
     from pathlib import Path
 
     from idcore.runs import Run
-    from pages.parts import cache, diagnosis
+    from pages.parts import cache
+    from pages.parts.triage import diagnosis
     from pages.parts.view import settle
 
     run = Run(Path(path))
@@ -257,7 +258,8 @@ def last_opened(path: str) -> None:
     from pathlib import Path
 
     from idcore.runs import Run
-    from pages.parts import cache, diagnosis
+    from pages.parts import cache
+    from pages.parts.triage import diagnosis
     from pages.parts.view import settle
 
     run = Run(Path(path))

@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.lab import READY, STEPS, Story
 from idcore.store import CommitLog, Stored
-from pages.parts import lab, text
+from pages.parts import text
+from pages.parts.ids import lab
 from tests.pages.test_pages import press, shown
 
 Open = Callable[..., AppTest]

@@ -16,7 +16,9 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.runs import Run
 from idcore.scan.schemas import SCHEMAS
-from pages.parts import cache, largest, ranking, sentences, triage
+from pages.parts import cache
+from pages.parts.runs import largest
+from pages.parts.triage import ranking, sentences, shared
 from tests.pages import example_run
 from tests.pages.test_pages import shown
 from tests.pages.test_parts import reader
@@ -117,14 +119,14 @@ def test_a_process_of_a_large_run_is_found_by_its_link(
     made = example_run.tables()["processes"]
     opened = Run(tmp_path / "runs" / run)
     for row in made.to_dict("records"):
-        listed = ranking.of_run(opened, triage.process_key(row))
-        assert triage.find_process(listed.reset_index(drop=True), triage.process_key(row)) is not None
+        listed = ranking.of_run(opened, shared.process_key(row))
+        assert shared.find_process(listed.reset_index(drop=True), shared.process_key(row)) is not None
         assert len(listed) <= 4
-    assert triage.find_row(opened, "10.9.9.9~1~00000000").empty
+    assert shared.find_row(opened, "10.9.9.9~1~00000000").empty
 
 
 def test_what_is_taken_away_of_a_large_run_says_that_it_is_cut(run: str, small: None, tmp_path: Path) -> None:
-    with zipfile.ZipFile(io.BytesIO(triage.everything(Run(tmp_path / "runs" / run)))) as archive:
+    with zipfile.ZipFile(io.BytesIO(shared.everything(Run(tmp_path / "runs" / run)))) as archive:
         names = archive.namelist()
         assert len(archive.read("processes-first-2.csv").splitlines()) == 3
     assert "processes.csv" not in names

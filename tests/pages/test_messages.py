@@ -15,8 +15,9 @@ from idcore.lookup import words as english
 from idcore.remoting.profile import from_file
 from idcore.store import CommitLog, Stored
 from idcore.store.words import REASONS
-from pages.parts import lookups, records, text_zh_lookup
+from pages.parts.messages import lookups, records
 from pages.parts.text import TABLES, words
+from pages.parts.words import zh_lookup
 from tests.pages.test_pages import press, shown
 from tests.store.unpacked import real_store
 
@@ -178,10 +179,10 @@ def labels(app: AppTest) -> list[str]:
 
 def test_the_chinese_says_all_that_the_english_says() -> None:
     for name in ("REASONS", "ADVICE", "EVIDENCE", "RELATIONS"):
-        assert getattr(text_zh_lookup, name).keys() == getattr(english, name).keys(), name
+        assert getattr(zh_lookup, name).keys() == getattr(english, name).keys(), name
         for code, sentence in getattr(english, name).items():
-            assert fields(getattr(text_zh_lookup, name)[code]) == fields(sentence), (name, code)
-    assert text_zh_lookup.STORE.keys() == REASONS.keys()
+            assert fields(getattr(zh_lookup, name)[code]) == fields(sentence), (name, code)
+    assert zh_lookup.STORE.keys() == REASONS.keys()
 
 
 def fields(template: str) -> set[str]:

@@ -21,26 +21,10 @@ from idcore.ids.clock import Clock
 from idcore.ids.find import Token
 from idcore.ids.identify import identify
 from idcore.layout import LAYOUTS
-from pages.parts import (
-    cards,
-    example,
-    export,
-    intake,
-    markdown,
-    marks,
-    markup,
-    ranking,
-    records,
-    refusals,
-    roles,
-    ruler,
-    scans,
-    sentences,
-    serve,
-    text,
-    times,
-    triage,
-)
+from pages.parts import cards, export, intake, markdown, markup, refusals, roles, ruler, scans, serve, text, times
+from pages.parts.ids import example
+from pages.parts.messages import records
+from pages.parts.triage import marks, ranking, sentences, shared
 from pages.parts.view import View
 from tests.pages import example_run
 
@@ -284,9 +268,9 @@ def test_odd_hosts_and_brokers_carry_their_marks() -> None:
 def test_a_process_in_a_link_is_found_again() -> None:
     processes = example_run.tables()["processes"]
     for place, row in processes.iterrows():
-        assert triage.find_process(processes, triage.process_key(row)) == place
+        assert shared.find_process(processes, shared.process_key(row)) == place
     for key in (None, "", "10.0.0.1", "a~b~c", "10.42.3.17~99999999999~18B4AAC2"):
-        assert triage.find_process(processes, key) is None
+        assert shared.find_process(processes, key) is None
 
 
 def test_an_average_says_that_it_spans_a_standstill() -> None:

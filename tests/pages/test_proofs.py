@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pandas as pd
 
-from pages.parts import figures_proofs, roles
+from pages.parts import roles
+from pages.parts.charts import findings as charts
 from pages.parts.text import words
 
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -29,10 +30,10 @@ def points(counters: list[int], seconds: list[float], missing: dict[int, int] | 
 
 def test_the_clock_is_drawn_in_the_order_of_the_counter_also_past_zero() -> None:
     made = points([65_534, 65_535, 0, 1, 2], [100, 101, 41, 42, 43]).sample(frac=1, random_state=1)
-    ordered = figures_proofs.in_order(made)
+    ordered = charts.in_order(made)
     assert ordered is not None and ordered["counter"].tolist() == [65_534, 65_535, 0, 1, 2]
     assert ordered["place"].tolist() == [0, 1, 2, 3, 4]
-    figure = figures_proofs.clock(made, words("en"), roles.palette("light"), UTC)
+    figure = charts.clock(made, words("en"), roles.palette("light"), UTC)
     assert figure is not None
     seconds = pd.Series(figure.data[0].y).diff().dt.total_seconds().tolist()[1:]
     assert seconds == [1, -60, 1, 1], "the fall is where the clock was set back"
@@ -40,10 +41,10 @@ def test_the_clock_is_drawn_in_the_order_of_the_counter_also_past_zero() -> None
 
 def test_a_clock_without_order_or_dates_is_not_drawn() -> None:
     look = (words("en"), roles.palette("light"), UTC)
-    assert figures_proofs.clock(points([1, 2, 1], [1, 2, 3]), *look) is None
+    assert charts.clock(points([1, 2, 1], [1, 2, 3]), *look) is None
     undated = points([1, 2], [1, 2])
     undated["sent_at"] = pd.Series([pd.NaT, pd.NaT], dtype="datetime64[ns, UTC]")
-    assert figures_proofs.clock(undated, *look) is None
+    assert charts.clock(undated, *look) is None
 
 
 def test_a_counter_that_spans_little_is_drawn_large_with_its_gap() -> None:
@@ -51,9 +52,9 @@ def test_a_counter_that_spans_little_is_drawn_large_with_its_gap() -> None:
     counters = [n for n in range(1_000, 1_100) if n not in range(1_040, 1_048)]
     made = points(counters, [n / 10 for n in range(len(counters))], {1_048: 8})
     made["position"] = [counter - 1_000 for counter in counters]
-    near = figures_proofs.counter(made, *look)
+    near = charts.counter(made, *look)
     low, high = near.layout.yaxis.range
     assert 980 < low < 1_000 and 1_099 < high < 1_120 and near.layout.yaxis.ticktext == ("1,000", "1,099")
     assert "8" in " ".join(note.text for note in near.layout.annotations)
-    far = figures_proofs.counter(points([0, 30_000, 60_000], [0, 1, 2]), *look)
+    far = charts.counter(points([0, 30_000, 60_000], [0, 1, 2]), *look)
     assert far.layout.yaxis.range[0] == 0 and far.layout.yaxis.range[1] > 65_535

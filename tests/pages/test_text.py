@@ -10,7 +10,8 @@ import pytest
 from idcore.errors import IdError
 from idcore.ids import words as core
 from idcore.ids.identify import identify
-from pages.parts import text, text_zh_core
+from pages.parts import text
+from pages.parts.words import zh_core
 
 ENGLISH, CHINESE = text.TABLES["en"], text.TABLES["zh"]
 PAGES = Path(__file__).resolve().parents[2] / "pages"
@@ -28,7 +29,7 @@ def test_both_languages_are_given_the_same_values(key: str) -> None:
 
 @pytest.mark.parametrize("table", ["ERRORS", "REASONS", "MAKERS"])
 def test_every_code_of_the_core_has_chinese(table: str) -> None:
-    english, chinese = getattr(core, table), getattr(text_zh_core, table)
+    english, chinese = getattr(core, table), getattr(zh_core, table)
     assert set(english) == set(chinese)
     for code in english:
         assert set(NAMES.findall(chinese[code])) <= set(NAMES.findall(english[code])), code
@@ -92,4 +93,4 @@ def test_an_error_is_one_sentence_in_either_language(lang: text.Lang, token: str
 @pytest.mark.parametrize("english", [*core.MAKERS.values(), "Java client, loader 4711 of the main thread", "who knows"])
 def test_a_maker_of_a_table_is_said_in_chinese_where_it_is_known(english: str) -> None:
     said = text.words("zh").maker(english)
-    assert (said == english) == (english == "who knows" or english in text_zh_core.MAKERS.values())
+    assert (said == english) == (english == "who knows" or english in zh_core.MAKERS.values())

@@ -14,9 +14,11 @@ from idcore.findings import words as english
 from idcore.findings import words_zh as chinese
 from idcore.findings.model import CODES, SEVERITIES
 from idcore.runs import Run
-from pages.parts import cache, figures_proofs, lines, proofs, times, triage
+from pages.parts import cache, times
+from pages.parts.charts import findings as charts
 from pages.parts.markup import Html, join, tag
 from pages.parts.text import Words
+from pages.parts.triage import lines, proofs, shared
 from pages.parts.view import View
 from pages.parts.widgets import chart, page_link
 from pages.parts.widgets import show as show_html
@@ -225,7 +227,7 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
 
 def points_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
     """The thinned counter of a process that a finding names; empty where the run has none of it."""
-    found = triage.find_row(run, triage.process_key({"layout": "", **process}))
+    found = shared.find_row(run, shared.process_key({"layout": "", **process}))
     if found.empty:
         return found
     chosen = found.iloc[0]
@@ -235,14 +237,14 @@ def points_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
 def picture(code: str, process: Mapping[str, Any], run: Run, view: View, key: str) -> None:
     """The counter of the finding's process, or its clock, where that shows it."""
     clock = code == "clock_back"
-    points = points_of(process, run) if clock or code in figures_proofs.OF_COUNTERS else pd.DataFrame()
+    points = points_of(process, run) if clock or code in charts.OF_COUNTERS else pd.DataFrame()
     if points.empty:
         return
-    figure = figures_proofs.clock(points, view.words, view.palette, view.zone) if clock else None
+    figure = charts.clock(points, view.words, view.palette, view.zone) if clock else None
     if figure is not None:
         chart(figure, view.words("findings.alt_clock"), None, f"proof-{key}")
         return
-    figure = figures_proofs.counter(points, view.words, view.palette, view.zone, view.zone_name)
+    figure = charts.counter(points, view.words, view.palette, view.zone, view.zone_name)
     chart(figure, view.words("counters.alt_small"), None, f"proof-{key}")
 
 
@@ -257,7 +259,7 @@ def onward(row: Row, process: Mapping[str, Any] | None, run: Run, words: Words) 
     """Links to the pages that show the subject."""
     with st.container(horizontal=True, gap="medium"):
         if process is not None:
-            name = triage.process_key({"layout": "", **process})
+            name = shared.process_key({"layout": "", **process})
             page_link(
                 "counters", words("findings.to_counters"), icon=":material/show_chart:", run=run.name, process=name
             )

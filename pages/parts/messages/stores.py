@@ -19,15 +19,17 @@ from idcore.message.record import parts
 from idcore.store import Lookup, StoreFolder
 from idcore.store.commitlog import Stored
 from idcore.store.words import REASONS, say
-from pages.parts import proofs, records, roles, scans
-from pages.parts import text_zh_lookup as chinese
-from pages.parts.diagnosis import upper
-from pages.parts.lookups import core
+from pages.parts import roles, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import Column, Html, table, tag
+from pages.parts.messages import records
+from pages.parts.messages.lookups import core
 from pages.parts.text import Words
+from pages.parts.triage import proofs
+from pages.parts.triage.diagnosis import upper
 from pages.parts.view import View
 from pages.parts.widgets import show as show_html
+from pages.parts.words import zh_lookup as chinese
 
 MOST_ROWS = 200
 RULER_BYTES = 64  # of a stretch: of a longer one the beginning is shown

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pages.parts.figures_counters import SAMPLE
+from pages.parts.charts.counters import SAMPLE
 
 _ROWS = 1 << 17
 # What a person sorts by -> the columns it is made of, and whether the least comes first. Ties go by different ids.

@@ -14,11 +14,12 @@ import streamlit as st
 
 from idcore.errors import IdError
 from idcore.runs import runs_root
-from pages.parts import cache, problems, scans, tables
+from pages.parts import cache, problems, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.scans import PASTED, Source
 from pages.parts.text import Words
+from pages.parts.triage import tables
 from pages.parts.view import view
 from pages.parts.widgets import href, show
 

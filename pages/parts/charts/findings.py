@@ -8,21 +8,21 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from pages.parts import figures_counters
+from pages.parts.charts import counters as charts
 from pages.parts.figures import DATES, axis, paper, wall_clock
 from pages.parts.roles import Palette
 from pages.parts.text import Words
 
 # What a counter shows. Of an address, a zone or a maker it shows nothing.
 OF_COUNTERS = frozenset({"shared_fingerprint", "restart", "counter_wrap", "missing_ids"})
-TURN = figures_counters.TURN
+TURN = charts.TURN
 ZOOMED = 0.25  # of the counter's range: what spans less is drawn as large as it is
 
 
 def counter(points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo, zone_name: str) -> go.Figure:
     """The sawtooth, as near as the points allow, with gaps and restarts."""
-    figure, drawn = figures_counters.sawtooth(points, words, palette, zone, zone_name, small=True)
-    figures_counters.gaps(figure, drawn, palette, words)
+    figure, drawn = charts.sawtooth(points, words, palette, zone, zone_name, small=True)
+    charts.gaps(figure, drawn, palette, words)
     low, high = int(points["counter"].min()), int(points["counter"].max())
     if high - low < ZOOMED * TURN:
         room = max(1.0, 0.08 * (high - low))

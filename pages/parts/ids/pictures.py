@@ -6,7 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from idcore.runs import Run
-from pages.parts import cache, diagnosis, figures_brokers, figures_counters, figures_hosts, triage
+from pages.parts import cache
+from pages.parts.charts.brokers import totals
+from pages.parts.charts.counters import sawtooth
+from pages.parts.charts.producers import bars
+from pages.parts.triage import diagnosis, shared
 from pages.parts.view import View
 from pages.parts.widgets import chart, page_link
 
@@ -28,26 +32,26 @@ def three(run: Run, view: View) -> None:
         if hosts.empty:
             st.caption(words("pictures.no_uniq"))
         else:
-            beyond = triage.beyond(run, hosts, "ids")
-            figure = figures_hosts.bars(hosts, "ids", words, view.palette, limit=5, small=True, beyond=beyond)
+            beyond = shared.beyond(run, hosts, "ids")
+            figure = bars(hosts, "ids", words, view.palette, limit=5, small=True, beyond=beyond)
             label = words("producers.alt", hosts=words.count("host", len(hosts) + beyond[0]))
             chart(figure, label, None, "small-hosts")
     with middle:
         busiest = busiest_process(processes)
-        key = triage.process_key(busiest) if busiest is not None else None
+        key = shared.process_key(busiest) if busiest is not None else None
         page_link("counters", words("pictures.counters"), icon=":material/show_chart:", run=run.name, process=key)
         points = cache.points(run, busiest) if busiest is not None else pd.DataFrame()
         if points.empty:
             st.caption(words("pictures.no_uniq"))
         else:
-            figure, _ = figures_counters.sawtooth(points, words, view.palette, view.zone, view.zone_name, small=True)
+            figure, _ = sawtooth(points, words, view.palette, view.zone, view.zone_name, small=True)
             chart(figure, words("counters.alt_small"), None, "small-counter")
     with right:
         page_link("brokers", words("pictures.brokers"), icon=":material/storage:", run=run.name)
         if brokers.empty:
             st.caption(words("pictures.no_offset"))
         else:
-            figure = figures_brokers.totals(brokers, words, view.palette, limit=5)
+            figure = totals(brokers, words, view.palette, limit=5)
             chart(figure, words("brokers.alt", brokers=words.count("broker", len(brokers))), None, "small-brokers")
 
 

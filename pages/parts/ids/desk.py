@@ -14,7 +14,8 @@ from idcore.errors import IdError
 from idcore.ids.clock import Clock
 from idcore.ids.identify import Case
 from idcore.runs import Run
-from pages.parts import cards, example, export, intake, problems, refusals, scans
+from pages.parts import cards, export, intake, problems, refusals, scans
+from pages.parts.ids import example
 from pages.parts.markup import tag
 from pages.parts.scans import PASTED
 from pages.parts.text import Words

@@ -13,9 +13,10 @@ import streamlit as st
 from idcore.errors import IdError
 from idcore.ids.clock import Clock
 from idcore.runs import runs_root
-from pages.parts import cache, cards, intake, problems, scans, watch
+from pages.parts import cache, cards, intake, problems, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import tag
+from pages.parts.runs import watch
 from pages.parts.text import Words
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show

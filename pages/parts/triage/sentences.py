@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from pages.parts import figures_counters, times
-from pages.parts.figures_counters import SAMPLE, rate_text
-from pages.parts.largest import Totals
+from pages.parts import times
+from pages.parts.charts import counters as charts
+from pages.parts.charts.counters import SAMPLE, rate_text
+from pages.parts.runs.largest import Totals
 from pages.parts.view import View
 
 STILL = 0.1  # a pause of more than this share of the whole span is worth a word beside the average
@@ -82,7 +83,7 @@ def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None)
     )
     if rate is not None and rate == rate:
         said += words("counters.said_rate", rate=rate_text(float(rate)))
-        still, whole = figures_counters.pause(points) if points is not None and not points.empty else (0.0, 0.0)
+        still, whole = charts.pause(points) if points is not None and not points.empty else (0.0, 0.0)
         if still > STILL * whole:
             said += words("counters.said_pause", pause=words.duration(still), whole=words.duration(whole))
         said += words("stop")

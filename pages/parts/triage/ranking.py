@@ -8,8 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from idcore.runs import Run
-from pages.parts import cache, sentences, tables, triage
+from pages.parts import cache
 from pages.parts.text import Words
+from pages.parts.triage import sentences, shared, tables
 from pages.parts.view import View
 
 TOP = 10
@@ -27,13 +28,13 @@ def of_run(run: Run, asked: str | None) -> pd.DataFrame:
     """The processes to choose from: all, or of a large run the first by each rank, and the one that is asked for."""
     if not cache.is_cut(run, "processes"):
         return cache.frame(run, "processes")
-    found = pd.concat([*(cache.first(run, by).head(FIRST) for by in BY), triage.find_row(run, asked)])
+    found = pd.concat([*(cache.first(run, by).head(FIRST) for by in BY), shared.find_row(run, asked)])
     return found.drop_duplicates(["layout", "host", "pid", "loader"])
 
 
 def choose(processes: pd.DataFrame, view: View) -> int:
     """The place of the process shown: the box, which follows the address and the ranking."""
-    asked = triage.find_process(processes, st.query_params.get("process"))
+    asked = shared.find_process(processes, st.query_params.get("process"))
     place = asked if asked is not None else 0
     st.session_state["pick_process"] = place
     names = [name(row) for row in processes.to_dict("records")]
@@ -49,7 +50,7 @@ def choose(processes: pd.DataFrame, view: View) -> int:
 
 def into_link(processes: pd.DataFrame, place: int) -> None:
     """The address names the process."""
-    st.query_params["process"] = triage.process_key(processes.iloc[place])
+    st.query_params["process"] = shared.process_key(processes.iloc[place])
 
 
 def show(processes: pd.DataFrame, place: int, count: int, view: View) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.parts import marks, triage
-from pages.parts.figures_counters import rate_text
+from pages.parts.charts.counters import rate_text
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.text import Words
+from pages.parts.triage import marks, shared
 from pages.parts.view import View
 from pages.parts.widgets import href, show
 
@@ -82,7 +82,7 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
     ]
     body = []
     for row in rows.to_dict("records"):
-        where = href("counters", run=run, process=triage.process_key(row))
+        where = href("counters", run=run, process=shared.process_key(row))
         wraps = number(row["wraps"]) if row["wraps_certain"] else words("counters.at_least", n=number(row["wraps"]))
         body.append(
             [

@@ -12,10 +12,11 @@ import streamlit as st
 from idcore import growth
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
-from pages.parts import figures_brokers, marks, tables
+from pages.parts.charts import brokers as charts
 from pages.parts.markup import Html, tag
 from pages.parts.text import Words
 from pages.parts.times import full
+from pages.parts.triage import marks, tables
 from pages.parts.view import View
 from pages.parts.widgets import said, show, small_print
 
@@ -88,7 +89,7 @@ def rate_text(rate: float | None, words: Words) -> str:
 def foot(segments: pd.DataFrame, words: Words) -> Html:
     """The oldest and the newest file, written out."""
     oldest, newest = segments["segment"].min(), segments["segment"].max()
-    _, together = figures_brokers.cells(segments)
+    _, together = charts.cells(segments)
     last = tag("span", newest, class_="mq-mono") if newest != oldest else None
     middle = tag("span", words("brokers.together", n=together)) if together > 1 else None
     return tag("div", tag("span", oldest, class_="mq-mono"), middle, last, class_="mq-ends")

@@ -21,14 +21,15 @@ from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.errors import RemotingError
 from idcore.remoting.profile import AUDIT_LOG, Profile, configured
-from pages.parts import export, problems, records, scans
-from pages.parts import text_zh_lookup as chinese
-from pages.parts.diagnosis import upper
+from pages.parts import export, problems, scans
 from pages.parts.markup import Column, Html, table, tag
+from pages.parts.messages import records
 from pages.parts.text import Words
+from pages.parts.triage.diagnosis import upper
 from pages.parts.view import View
 from pages.parts.widgets import download, page_link
 from pages.parts.widgets import show as show_html
+from pages.parts.words import zh_lookup as chinese
 
 MOST_IDS = 50
 EXAMPLE = """# clusters.toml; start the console with IDCORE_CLUSTERS=clusters.toml

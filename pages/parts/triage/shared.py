@@ -11,11 +11,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from idcore.runs import Run, runs_root
-from pages.parts import cache, export, marks, problems, runlist, scans, watch
+from pages.parts import cache, export, problems, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import tag
 from pages.parts.refusals import reasons_text
+from pages.parts.runs import runlist, watch
 from pages.parts.text import Words
+from pages.parts.triage import marks
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show
 

@@ -8,10 +8,11 @@ from typing import Any
 import pandas as pd
 
 from idcore.runs import Run
-from pages.parts import cache, diagnosis, proofs, scans, triage
+from pages.parts import cache, scans
 from pages.parts.markdown import code, plain
 from pages.parts.markup import Html, esc, tag
 from pages.parts.text import Words
+from pages.parts.triage import diagnosis, proofs, shared
 from pages.parts.view import View
 
 MOST_IDS = 5
@@ -42,7 +43,7 @@ def facts(run: Run, view: View) -> list[str]:
                 view.minute(run.created),
             ]
         ),
-        *triage.notes(run, view),
+        *shared.notes(run, view),
         words("report.versions", versions=", ".join(f"{name} {number}" for name, number in versions.items())),
     ]
 
