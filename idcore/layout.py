@@ -248,5 +248,6 @@ CHECKPOINT = Layout(
         Field("index_timestamp", 8, "store time up to which full index files are flushed", "signed"),
         Field("master_flushed_offset", 8, "what the master had flushed (5.x)", "signed"),
         Field("confirm_physical_offset", 8, "what is confirmed by the replicas (5.x)", "signed"),
+        Field("queue_physical_offset", 8, "up to where the consume queues are flushed (5.5)", "signed"),
     ),
 )

@@ -199,9 +199,10 @@ def _make(commands: Any) -> None:
     )
     store.add_argument(
         "--broker",
-        choices=("4.9", "5.3"),
+        choices=("4.9", "5.3", "5.5"),
         default="5.3",
-        help="the line of brokers that writes it; one of 4.9 cuts off what only 5.x can read (default: 5.3)",
+        help="the brokers that write so: one of 4.9 cuts off what only 5.x can read, 5.5 keeps the ids of a batch apart"
+        " (default: 5.3)",
     )
     incident = kinds.add_parser("incident", help="a log with one incident in it, and what has to be found")
     incident.add_argument("name", metavar="NAME", help="a code of the findings (clock_back, restart, ...), or healthy")

@@ -61,6 +61,12 @@ def pieces(text: str) -> list[tuple[str, str | None]]:
     return [(name, value if mark else None) for name, mark, value in (item.partition(NAME_VALUE) for item in items)]
 
 
+def indexed(properties: Mapping[str, str]) -> list[str]:
+    """What the broker indexes a record under, in this order: UNIQ_KEY, then each of KEYS."""
+    uniq_id = properties.get(UNIQ_KEY)
+    return ([] if uniq_id is None else [uniq_id]) + keys_of(properties)
+
+
 def keys_of(properties: Mapping[str, str]) -> list[str]:
     """The keys that the broker indexes besides UNIQ_KEY: KEYS cut at spaces, without the empty ones."""
     return [key for key in properties.get(KEYS, "").split(KEY_SEPARATOR) if key]

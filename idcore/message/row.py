@@ -34,5 +34,4 @@ def record_row(record: Record) -> dict[str, Any]:
 
 def has_key(record: Record, key: str) -> bool:
     """Whether the broker indexed the record under this key. The index knows hashes only, so this is the proof."""
-    properties = record.properties
-    return properties.get(names.UNIQ_KEY) == key or key in names.keys_of(properties)
+    return key in names.indexed(record.properties)

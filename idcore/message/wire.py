@@ -31,6 +31,11 @@ def encode_message(message: Message, dialect: Dialect = "current") -> bytes:
     return b"".join((head, body, PROPERTIES_LENGTH.struct.pack(len(raw)), raw))
 
 
+def wire_size(message: Message) -> int:
+    """How many bytes encode_message makes, and what may be too long for it."""
+    return _SMALLEST + len(message.body or b"") + len(to_bytes(names.encode(message.properties)))
+
+
 def encode_messages(messages: Iterable[Message], dialect: Dialect = "current") -> bytes:
     """MessageDecoder.encodeMessages, and MessageBatch.encode: one after the other."""
     return b"".join(encode_message(message, dialect) for message in messages)

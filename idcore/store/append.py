@@ -16,7 +16,7 @@ from idcore.ids.clock import from_ms
 from idcore.layout import BLANK, CHECKPOINT, INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, QUEUE_UNIT
 from idcore.message import Record, blank_record, flags
 from idcore.message import properties as names
-from idcore.store.index import Header, file_size, key_hash, key_of
+from idcore.store.index import Header, file_size, key_hash, key_of, tag_key_of
 from idcore.store.status import PutStatus
 
 _PAGE = 4096
@@ -155,10 +155,11 @@ class QueueWriter:
 
 
 class IndexWriter:
-    """IndexService: UNIQ_KEY and each of KEYS under topic#key; a new file when one is full."""
+    """IndexService: UNIQ_KEY and each of KEYS under topic#key, the tag where told so; a new file when one is full."""
 
-    def __init__(self, folder: Path, settings: Settings, zone: tzinfo) -> None:
+    def __init__(self, folder: Path, settings: Settings, zone: tzinfo, tags: bool = False) -> None:
         self._folder = folder
+        self._tags = tags
         self._settings = settings
         self._zone = zone
         self._map: mmap.mmap | None = None
@@ -177,9 +178,11 @@ class IndexWriter:
         if record.sys_flag & flags.ROLLBACK == flags.ROLLBACK:
             return
         properties = record.properties
-        uniq_id = properties.get(names.UNIQ_KEY)
-        for key in ([uniq_id] if uniq_id is not None else []) + names.keys_of(properties):
-            self._put_key(key_hash(key_of(record.topic, key)), record.physical_offset, record.store_timestamp)
+        keys = [key_of(record.topic, key) for key in names.indexed(properties)]
+        if self._tags and (tag := properties.get(names.TAGS)):
+            keys.append(tag_key_of(record.topic, tag))
+        for key in keys:
+            self._put_key(key_hash(key), record.physical_offset, record.store_timestamp)
 
     def _put_key(self, hashed: int, offset: int, timestamp: int) -> None:
         header = self._header
@@ -238,6 +241,6 @@ class IndexWriter:
 
 
 def write_checkpoint(path: Path, timestamp: int, index_timestamp: int) -> None:
-    """StoreCheckpoint of a broker that flushed everything: one page, five numbers used."""
-    raw = CHECKPOINT.struct.pack(timestamp, timestamp, index_timestamp, 0, 0)
+    """StoreCheckpoint of a broker that flushed everything: one page, three numbers used."""
+    raw = CHECKPOINT.struct.pack(timestamp, timestamp, index_timestamp, 0, 0, 0)
     path.write_bytes(raw.ljust(_PAGE, b"\0"))

@@ -12,6 +12,7 @@ from idcore.message.javatext import hash_map_order
 from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.message.record import version_of
 from idcore.message.validators import HALF_TOPIC, OP_HALF_TOPIC, SCHEDULE_TOPIC
+from idcore.message.wire import wire_size
 from idcore.store.status import PutStatus
 from idcore.store.writer import Put, StoreWriter
 
@@ -74,18 +75,21 @@ class Broker:
     def send_batch(
         self, batch: MessageBatch, batch_id: str | None, queue_id: int, born: int, client: Host, now: int
     ) -> Put:
-        """One record each; what was added to the batch stands behind the item's own. A 5.x client's has an id, too."""
+        """One record each; up to 5.3.3 with what the batch was sent with behind the item's own, a 5.x client's id too."""
         properties = dict(batch.properties) if batch_id is None else {**batch.properties, names.UNIQ_KEY: batch_id}
-        common = self.line.text(self.line.added(properties, self._cluster))
-        records = []
+        common = self.line.text(self.line.added(properties, self._cluster)) if self.line.adds_to_batches else ""
+        records, size = [], 0
         for item in batch.messages:
             own = {name: item.properties[name] for name in hash_map_order(item.properties, _CLIENT_CAPACITY)}
+            size += wire_size(item)
             records.append(
                 Record.of(
                     batch.topic, item.body or b"", names.encode(own) + common, queue_id=queue_id, born_timestamp=born,
                     born_host=client, store_host=self.host, flag=item.flag,
                 )
             )  # fmt: skip
+        if size > self.writer.settings.message_most:  # MessageExtEncoder: a batch as it travels, not each of its items
+            return Put(PutStatus.MESSAGE_ILLEGAL)
         return self.writer.put_all(records, now)
 
     # transactions
@@ -106,9 +110,12 @@ class Broker:
     def commit(self, half: Record, now: int) -> Put:
         """A half message under its own topic: the record says where the half is."""
         properties = half.properties
+        kept = dict(properties)
+        if not self.line.keeps_real_topic:
+            del kept[names.REAL_TOPIC], kept[names.REAL_QUEUE_ID]
         record = replace(
             half, topic_bytes=properties[names.REAL_TOPIC].encode(), queue_id=int(properties[names.REAL_QUEUE_ID]),
-            properties_bytes=self.line.text(properties).encode(), sys_flag=half.sys_flag & ~PREPARED | COMMIT,
+            properties_bytes=self.line.text(kept).encode(), sys_flag=half.sys_flag & ~PREPARED | COMMIT,
             prepared_transaction_offset=half.physical_offset,
         )  # fmt: skip
         return self.writer.put(record, now)

@@ -23,13 +23,14 @@ _LARGEST_CONFIG = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Up to which store time each part was flushed, in ms; the last two are of 5.x."""
+    """Up to which store time each part was flushed, in ms; the last three are of 5.x."""
 
     physical_timestamp: int
     queue_timestamp: int
     index_timestamp: int
     master_flushed_offset: int
     confirm_physical_offset: int
+    queue_physical_offset: int
 
 
 class StoreFolder:

@@ -24,6 +24,11 @@ def key_of(topic: str, key: str) -> str:
     return f"{topic}#{key}"
 
 
+def tag_key_of(topic: str, tag: str) -> str:
+    """What a 5.5 broker hashes besides, for each record that has a tag."""
+    return f"{topic}#T#{tag}"
+
+
 def key_hash(text: str) -> int:
     """IndexFile.indexKeyHashMethod: the absolute value, and 0 for the one number that has none."""
     code = abs(hash_code(text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from idcore.message import properties as names
 from idcore.message.javatext import hash_map_order
@@ -13,7 +13,7 @@ from idcore.message.validators import RETRY_TOPIC_MOST, TOPIC_MOST
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What a broker of one line does its own way; seen of 4.9.7 and of 5.3.3."""
+    """What a broker of one line does its own way; seen of 4.9.7, 5.3.3 and 5.5.0."""
 
     name: str
     retry_topic_most: int  # the older line knows records of version 1 alone, and cuts its log at the first other one
@@ -24,6 +24,9 @@ class Line:
     names_transaction: bool  # __transactionId__ in a half message
     note_end: str  # what follows the queue offset in a note of RMQ_SYS_TRANS_OP_HALF_TOPIC
     topic_attributes: bool
+    indexes_tags: bool
+    keeps_real_topic: bool  # REAL_TOPIC and REAL_QID in the committed copy of a half message
+    adds_to_batches: bool  # behind the own properties of each item: what a batch was sent with, a 5.x client's id too
 
     def added(self, properties: Mapping[str, str], cluster: str) -> dict[str, str]:
         """What the broker adds to what was sent, in the order in which it puts them into its HashMap."""
@@ -46,5 +49,8 @@ class Line:
         )
 
 
-CURRENT = Line("5.3", RETRY_TOPIC_MOST, 128, "current", True, True, True, ",", True)
-LINES = {line.name: line for line in (CURRENT, Line("4.9", TOPIC_MOST, 16, "bare", False, False, False, "", False))}
+CURRENT = Line("5.3", RETRY_TOPIC_MOST, 128, "current", True, True, True, ",", True, False, True, True)
+# from 5.3.4 on each item of a batch is found by the id that its producer printed
+NEWEST = replace(CURRENT, name="5.5", indexes_tags=True, keeps_real_topic=False, adds_to_batches=False)
+OLDER = Line("4.9", TOPIC_MOST, 16, "bare", False, False, False, "", False, False, True, True)
+LINES = {line.name: line for line in (OLDER, CURRENT, NEWEST)}

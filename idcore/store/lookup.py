@@ -235,7 +235,7 @@ class Lookup:
         if not keyed:
             shared = sorted({stored.record.uniq_id or "" for stored in hits})
             evidence["batch"] = (
-                "a 5.x broker appended the batch's own id to each of its messages, and indexed that one: "
+                "a broker from 5.0 to 5.3.3 appended the batch's own id to each of its messages, and indexed that one: "
                 + ", ".join(shared)
             )
         return True

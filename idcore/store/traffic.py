@@ -144,7 +144,7 @@ class Traffic:
         entries = [self._entry(act, message) for message in same]
         put = self.broker.send_batch(batch, batch_id, rng.randrange(_QUEUES), born, process.host, born)
         for entry, record in zip(entries, put.records, strict=True):
-            entry["batch_id"] = batch_id
+            entry["batch_id"] = batch_id if self.broker.line.adds_to_batches else None
             self._note(entry, record)
 
     def _retry(self, entry: dict[str, Any], message: Message, queue_id: int, born: int, host: Host) -> None:

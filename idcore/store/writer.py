@@ -43,6 +43,7 @@ class StoreWriter:
         self._next: dict[tuple[str, int], int] = {}
         self._queues_of: dict[str, int] = {}
         self._last_timestamp = 0
+        self._closed = False
         if (root / "abort").exists():
             raise IdError(f"{root} is in use, or its broker was killed: the file abort is there", code="in_use")
         root.mkdir(parents=True, exist_ok=True)
@@ -50,7 +51,7 @@ class StoreWriter:
         (root / "abort").touch()
         self._log = CommitLogWriter(root / "commitlog", self.settings, end)
         self._queues = QueueWriter(root / "consumequeue", self.settings)
-        self._index = IndexWriter(root / "index", self.settings, zone)
+        self._index = IndexWriter(root / "index", self.settings, zone, line.indexes_tags)
         if last_index is not None:
             self._index.resume(*last_index)
 
@@ -77,6 +78,8 @@ class StoreWriter:
 
     def put_all(self, records: Sequence[Record], store_timestamp: int) -> Put:
         """One record, or a batch: one record each, at neighbouring offsets (putMessages)."""
+        if self._closed:
+            return Put(PutStatus.SERVICE_NOT_AVAILABLE)
         refused = next((status for record in records if (status := self._refusal(record))), None)
         if refused:
             return Put(refused)
@@ -115,7 +118,10 @@ class StoreWriter:
         return self._log.end
 
     def close(self) -> None:
-        """A clean stop: checkpoint and topics are written, `abort` goes."""
+        """A clean stop: checkpoint and topics are written, `abort` goes. A second one changes nothing."""
+        if self._closed:
+            return
+        self._closed = True
         for part in (self._log, self._queues, self._index):
             part.close()
         write_checkpoint(self.root / "checkpoint", self._last_timestamp, self._index.full_timestamp)

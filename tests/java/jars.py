@@ -16,9 +16,9 @@ HERE = Path(__file__).resolve().parent
 CACHE = HERE.parent.parent / ".cache" / "java"
 # The last without IPv6 and the pid bug behind it; the last of 4.x with the clamp; the current.
 RELEASES = ("4.5.2", "4.9.8", "5.3.3")
-# Whole name servers and brokers, whose jars (134 and 40) have to be those that the tests were written against.
-SERVER, OLD_SERVER = "server-5.3.3", "server-4.9.7"
-SERVERS = (SERVER, OLD_SERVER)
+# Whole name servers and brokers, whose jars (134, 40, 137) have to be those that the tests were written against.
+SERVER, OLD_SERVER, NEW_SERVER = "server-5.3.3", "server-4.9.7", "server-5.5.0"
+SERVERS = (SERVER, OLD_SERVER, NEW_SERVER)
 
 
 def folder(release: str) -> Path:

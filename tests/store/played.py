@@ -110,6 +110,7 @@ def replay(broker: Broker, client: Host, wanted: list[Record]) -> list[Record]:
         half = of(_HALF, COMMITTED if first else ROLLED_BACK)
         return broker.note(half, record.born_timestamp, record.store_timestamp)
 
+    first = BATCH_ID if broker.line.adds_to_batches else _id(5)
     steps: dict[tuple[str, str | None], Callable[[int], Put]] = {
         (TOPIC, _id(1)): lambda now: broker.send(PLAIN, QUEUE, _BORN, client, now),
         (_SCHEDULE, _id(2)): lambda now: broker.send(DELAYED, QUEUE, _BORN, client, now),
@@ -120,7 +121,7 @@ def replay(broker: Broker, client: Host, wanted: list[Record]) -> list[Record]:
         (_SCHEDULE, _id(1)): lambda now: broker.send_back(of(TOPIC, PLAIN), GROUP, now, 1),
         (f"%RETRY%{GROUP}", _id(1)): lambda now: broker.deliver(of(_SCHEDULE, PLAIN), now),
         (f"%DLQ%{GROUP}", _id(1)): lambda now: broker.send_back(of(TOPIC, PLAIN), GROUP, now, -1),
-        (TOPIC, BATCH_ID): lambda now: broker.send_batch(BATCH, BATCH_ID, QUEUE, _BORN, client, now),
+        (TOPIC, first): lambda now: broker.send_batch(BATCH, BATCH_ID, QUEUE, _BORN, client, now),
         (TOPIC, _id(9)): lambda now: broker.send_batch(OLD_BATCH, None, QUEUE, _BORN, client, now),
     }
     while len(done) < len(wanted):

@@ -1,4 +1,4 @@
-"""One real broker of either line on a store that we wrote: boots it, asks it by hand, ends it. Judges no answer."""
+"""One real broker of any line on a store that we wrote: boots it, asks it by hand, ends it. Judges no answer."""
 
 from __future__ import annotations
 
@@ -16,11 +16,8 @@ from tests.remoting.boot import QUIET, free_ports
 SEND, QUERY, MAX_OFFSET, VIEW, SEND_BACK, END_TRANSACTION, SEND_BATCH = 10, 12, 30, 33, 36, 37, 320
 LONG_MOST = (1 << 63) - 1
 # What a release has to be told besides; 4.9 unmaps its files by reflection when it stops.
-_MORE = {
-    jars.SERVER: "bindAddress=127.0.0.1\ntimerWheelEnable=false\ndiskMaxUsedSpaceRatio=99\n"
-    "transactionOpBatchInterval=100\n",
-    jars.OLD_SERVER: "diskMaxUsedSpaceRatio=95\n",
-}
+_OF_5 = "bindAddress=127.0.0.1\ntimerWheelEnable=false\ndiskMaxUsedSpaceRatio=99\ntransactionOpBatchInterval=100\n"
+_MORE = {jars.NEW_SERVER: _OF_5, jars.SERVER: _OF_5, jars.OLD_SERVER: "diskMaxUsedSpaceRatio=95\n"}
 _OPENED = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.nio", "sun.nio.ch", "jdk.internal.ref")]
 
 

@@ -138,7 +138,7 @@ def test_files_roll_over_and_stay_exact(tmp_path: Path) -> None:
 
 
 def test_puts_that_a_broker_refuses_have_its_names(tmp_path: Path) -> None:
-    from idcore.message import Host, Message, Record
+    from idcore.message import Host, Message, MessageBatch, Record
     from idcore.store.append import Settings
     from idcore.store.broker import Broker
     from idcore.store.writer import StoreWriter
@@ -162,11 +162,20 @@ def test_puts_that_a_broker_refuses_have_its_names(tmp_path: Path) -> None:
             assert put.status.value == status
             assert bool(put.records) == (status == "PUT_OK")
         assert Broker(writer, host).send(Message("T", None), 0, 1, host, 5).status.value == "MESSAGE_ILLEGAL"
+        batch = MessageBatch.of_messages([Message.of("T", bytes(400)) for _ in range(3)])
+        broker = Broker(writer, host)
+        assert broker.send_batch(batch, None, 0, 1, host, 5).status.value == "MESSAGE_ILLEGAL"  # together too long
+        fits = MessageBatch.of_messages(batch.messages[:2])
+        assert len(broker.send_batch(fits, None, 0, 1, host, 5).records) == 2
         too_long = [record("T", bytes(900), "p" * 9_000) for _ in range(7)]
         assert writer.put_all(too_long, 6).status.value == "MESSAGE_ILLEGAL"  # no file holds them together
         assert writer.end < 1 << 16
+    end = writer.end
+    assert writer.put(record("T", b"late"), 7).status.value == "SERVICE_NOT_AVAILABLE"
+    writer.close()
     with StoreFolder(tmp_path / "s") as store:
         assert isinstance(store.log.look(store.log.end or 0), Miss)
+        assert store.log.end == end
 
 
 def test_a_store_of_the_older_line_holds_nothing_that_it_cannot_read(tmp_path: Path) -> None:
@@ -181,6 +190,18 @@ def test_a_store_of_the_older_line_holds_nothing_that_it_cannot_read(tmp_path: P
         assert not any(record.properties_text.endswith("\x02") for record in records)
         assert {"%RETRY%order_consumer", "RMQ_SYS_TRANS_HALF_TOPIC"} <= set(store.topics)
     assert make("--messages", "3", "--broker", "4.8", "--out", str(tmp_path / "t")).returncode == 2
+
+
+def test_the_newest_line_leaves_each_item_of_a_batch_its_own_id(tmp_path: Path) -> None:
+    made = ("--messages", "200", "--seed", "5", "--broker", "5.5", "--out", str(tmp_path / "s"))
+    assert make(*made).returncode == 0
+    truth = json.loads((tmp_path / "truth.json").read_text())
+    items = [sent for sent in truth["sent"] if sent["act"] == "batch"]
+    assert len(items) > 5
+    with StoreFolder(tmp_path / "s") as store:
+        for sent in items:
+            answer = Lookup(store, CLOCK).view(sent["msg_id"])
+            assert (answer.reason, len(answer.copies), answer.copies[0]["batch"]) == (None, 1, False)
 
 
 def test_a_long_retry_topic_is_refused_by_the_older_line(tmp_path: Path) -> None:

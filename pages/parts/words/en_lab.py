@@ -112,7 +112,7 @@ WORDS: dict[str, str] = {
     "lab.row.rollback": "The transaction is rolled back",
     "lab.why.rollback": "Nothing but a note: the queue offset of the half message, {half}, under RMQ_SYS_TRANS_OP_HALF_TOPIC. There is no record under {real}, so a look-up of the msgId there finds none.",
     "lab.row.batch": "Message {number} of {count} in a batch",
-    "lab.why.batch": "The SendResult prints this msgId. The record holds UNIQ_KEY twice and the last one counts: the batch's own id, {batch_id}. **A look-up of the printed msgId finds nothing** with clients from 5.0.0 on.",
+    "lab.why.batch": "The SendResult prints this msgId. The record holds UNIQ_KEY twice and the last one counts: the batch's own id, {batch_id}. **A look-up of the printed msgId finds nothing** with clients from 5.0.0 on and brokers up to 5.3.3.",
     "lab.row.roll_large": "A large message",
     "lab.why.roll_large": "One record of {size}: the file is nearly full.",
     "lab.row.blank": "The file's end",

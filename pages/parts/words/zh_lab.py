@@ -112,7 +112,7 @@ WORDS: dict[str, str] = {
     "lab.row.rollback": "事务回滚",
     "lab.why.rollback": "只在 RMQ_SYS_TRANS_OP_HALF_TOPIC 记下半消息的队列偏移量 {half}。{real} 里没有记录，在那里按 msgId 查不到。",
     "lab.row.batch": "批量消息的第 {number} 条，共 {count} 条",
-    "lab.why.batch": "SendResult 打印的是这个 msgId。记录里有两个 UNIQ_KEY，以后一个为准：整批的 ID {batch_id}。客户端从 5.0.0 起，**按打印出的 msgId 查不到**。",
+    "lab.why.batch": "SendResult 打印的是这个 msgId。记录里有两个 UNIQ_KEY，以后一个为准：整批的 ID {batch_id}。客户端从 5.0.0 起、Broker 到 5.3.3 为止，**按打印出的 msgId 查不到**。",
     "lab.row.roll_large": "一条大消息",
     "lab.why.roll_large": "一条记录就有 {size}：文件快满了。",
     "lab.row.blank": "文件末尾",

@@ -97,8 +97,8 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"the stored body has another CRC, so it was damaged: (?P<where>.+)", "消息体与 CRC 不符，已损坏：{where}"),
         (r"the record ends in zeros, so it was half written: (?P<where>.+)", "记录以零结尾，只写了一半：{where}"),
         (
-            r"a 5\.x broker appended the batch's own id to each of its messages, and indexed that one: (?P<ids>.*)",
-            "5.x Broker 给批量中的每条消息附上了整批的 ID，并以它建索引：{ids}",
+            r"a broker from 5\.0 to 5\.3\.3 appended the batch's own id to each of its messages, and indexed that one: (?P<ids>.*)",
+            "5.0 到 5.3.3 的 Broker 给批量中的每条消息附上了整批的 ID，并以它建索引：{ids}",
         ),
     )
 )
