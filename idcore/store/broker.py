@@ -75,7 +75,7 @@ class Broker:
     def send_batch(
         self, batch: MessageBatch, batch_id: str | None, queue_id: int, born: int, client: Host, now: int
     ) -> Put:
-        """One record each; up to 5.3.3 with what the batch was sent with behind the item's own, a 5.x client's id too."""
+        """One record each; up to 5.3.3 with what the batch was sent with behind the item's own, its 5.x id too."""
         properties = dict(batch.properties) if batch_id is None else {**batch.properties, names.UNIQ_KEY: batch_id}
         common = self.line.text(self.line.added(properties, self._cluster)) if self.line.adds_to_batches else ""
         records, size = [], 0
