@@ -38,6 +38,8 @@ class _Part(io.RawIOBase):
     """The next `size` bytes of a stream; `rest` reads what nobody wanted."""
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
+        if size < 0:  # the fields of an archive can say so, and would lead back to where its reader has been
+            raise ValueError("damaged: a member of the archive has a size below zero")
         self.stream, self.left = stream, size
 
     def readable(self) -> bool:
@@ -167,7 +169,7 @@ def _tar_members(stream: BinaryIO, stop: int = 1 << 62) -> Iterator[tuple[str, i
             raise ValueError(f"damaged at byte {header:,} of the archive: {error}") from error
         length = info.size
         if info.type in b"LKxgX":  # a name too long for the header, or other things about the next member
-            if length > _LONGEST_HEADER:
+            if not 0 <= length <= _LONGEST_HEADER:
                 raise ValueError("a header of the archive is too long")
             told = _exactly(stream, _padded(length))[:length]
             at += _padded(length)

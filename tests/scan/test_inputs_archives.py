@@ -113,6 +113,18 @@ def test_a_damaged_header_in_a_tar_is_named(tmp_path: Path) -> None:
     assert "damaged at byte" in found[0][4] and found[1][3] == ids_in(LOG[:HALF], tmp_path)
 
 
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("size", [-1, -512, -1 << 40])
+def test_a_member_with_a_size_below_zero_leads_nowhere_back(size: int, packed: bool, tmp_path: Path) -> None:
+    head = bytearray(tarfile.TarInfo("b.log").tobuf(tarfile.GNU_FORMAT))
+    head[124:136] = (size % (1 << 96)).to_bytes(12, "big")  # base-256, which is signed
+    head[148:156] = b" " * 8
+    head[148:156] = b"%06o\0 " % sum(head)
+    data = tar_of({"a.log": LOG})[: 512 + -(-len(LOG) // 512) * 512] + bytes(head) + LOG
+    found = files(scanned(written(tmp_path, "x.tar", gzip.compress(data) if packed else data)))
+    assert "size below zero" in found[0][4] and found[1][3] == ids_in(LOG, tmp_path)
+
+
 def test_an_encrypted_or_damaged_member_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     data = bytearray(zip_of({**PARTS, "c.log": LOG}, zipfile.ZIP_STORED))
     for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # APPNOTE 4.4.4: bit 0 of the flags
