@@ -27,10 +27,13 @@ _LONGEST_LINE = 1 << 20
 _KEY = re.compile(rb"UNIQ_KEY=([0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24}|[0-9A-Fa-f]{2})?)(?![0-9A-Fa-f])")
 _START = b"MessageExt ["
 _OFFSET = re.compile(rb"[, \[]msgId=([0-9A-F]{32,56}), commitLogOffset=")
+# A host name and a slash may stand before the address (InetSocketAddress.toString). Every repeat is bounded: a line
+# that is no record must not cost more than its length.
+BORN_HOST = re.compile(rb"bornHost=(?:[^/,\s]{0,255}/)?([^\s,]{1,64}?):\d{1,5},")
 _FIELDS = {
     "topic": re.compile(rb"toString\(\)=Message ?[{\[]topic='?([^',]*)'?"),
     "born": re.compile(rb"bornTimestamp=(\d{1,15}),"),
-    "born_host": re.compile(rb"bornHost=[^/,]*/?(\S+?):\d+,"),
+    "born_host": BORN_HOST,
     "stored": re.compile(rb"storeTimestamp=(\d{1,15}),"),
     "size": re.compile(rb"storeSize=(\d{1,10}),"),
     "crc": re.compile(rb"bodyCRC=(\d{1,10}),"),

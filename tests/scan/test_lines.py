@@ -1,0 +1,32 @@
+"""The second look at lines: what a printed record says of its born host, and what a line that is none may cost."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from idcore.scan.lines import BORN_HOST
+
+
+@pytest.mark.parametrize(
+    ("printed", "host"),
+    [
+        (b"/10.0.0.7:51234", b"10.0.0.7"),
+        (b"orders-1.shop/10.0.0.7:51234", b"10.0.0.7"),
+        (b"10.0.0.7:51234", b"10.0.0.7"),  # as the Go client prints it
+        (b"/[fd00:42::1]:51234", b"[fd00:42::1]"),
+        (b"/fd00:42:0:0:0:0:0:1:51234", b"fd00:42:0:0:0:0:0:1"),
+    ],
+)
+def test_the_born_host_is_the_address(printed: bytes, host: bytes) -> None:
+    found = BORN_HOST.search(b"sysFlag=0, bornHost=" + printed + b", storeTimestamp=1")
+    assert found is not None
+    assert found[1] == host
+
+
+@pytest.mark.parametrize("text", [b"bornHost=" * 50_000, b"bornHost=" + b"a" * 400_000, b"bornHost=/" + b"1:" * 99_000])
+def test_a_line_that_is_no_record_costs_no_more_than_its_length(text: bytes) -> None:
+    began = time.perf_counter()
+    assert BORN_HOST.search(text) is None
+    assert time.perf_counter() - began < 5
