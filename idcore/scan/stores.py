@@ -101,6 +101,8 @@ def listed(uri: str) -> list[Listed]:
         return [(uri, 0, "no such file")]
     except READ_ERRORS as error:
         return [(uri, 0, reason_of(error))]
+    except re.error as error:
+        return [(uri, 0, f"no pattern: {error}")]
 
 
 def _below(filesystem: FileSystem, uri: str, folder: str, wanted: re.Pattern[str]) -> Iterator[Listed]:

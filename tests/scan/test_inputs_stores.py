@@ -134,6 +134,7 @@ def test_what_is_missing_or_not_permitted_is_named_and_the_rest_goes_on(bucket: 
         "s3://no-such-bucket-here/a",
         f"s3://{bucket}/*.gz",
         "nothing://x/y",
+        f"s3://{bucket}/[9-0].log",
         f"s3://{bucket}/a.log",
     ]
     rows = {row[0]: row for row in ids(scan_local(paths, MONTHS))}
@@ -141,6 +142,7 @@ def test_what_is_missing_or_not_permitted_is_named_and_the_rest_goes_on(bucket: 
     assert len(rows) == len(paths) and found[-1][1] > 0 and found[-1][2] is None
     assert [error for _, _, error in found[:3]] == ["no such file"] * 3
     assert "no store is known for nothing://" in (found[3][2] or "")
+    assert "no pattern" in (found[4][2] or "")
 
 
 def test_an_object_that_goes_after_it_was_listed_is_named(bucket: str) -> None:
