@@ -50,9 +50,12 @@ class Run:
     @property
     def _facts(self) -> dict[str, Any]:
         try:
-            return json.loads((self.path / "run.json").read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
-            raise RunError(f"there is no run {self.name}", "run", None, self.name) from None
+            facts = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            facts = None
+        if not isinstance(facts, dict):
+            raise RunError(f"there is no run {self.name}", "run", None, self.name)
+        return facts
 
     @property
     def title(self) -> str:

@@ -118,6 +118,10 @@ def test_runs_are_listed_newest_first_and_deleted_for_good(tmp_path: Path) -> No
     time.sleep(0.01)
     second = runs.create("second")
     (tmp_path / "not a run").mkdir()
+    for name, text in (("20260101-000000-aaaaaa", "[]"), ("20260101-000000-bbbbbb", "{")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(text)
+    (tmp_path / "20260101-000000-cccccc" / "run.json").mkdir(parents=True)  # stands for one that may not be read
     assert [run.title for run in runs.list()] == ["second", "first"]
     runs.delete(second.name)
     assert [run.name for run in runs.list()] == [first.name]
