@@ -31,5 +31,7 @@ def sign(fields: Mapping[str, str], body: bytes, credentials: Credentials) -> di
         signed[SECURITY_TOKEN] = credentials.security_token
     # Java sorts Strings by UTF-16 units; the names are ASCII, where that is the same.
     text = "".join(signed[name] for name in sorted(signed) if name not in UNSIGNED)
-    digest = hmac.new(credentials.secret_key.encode(), text.encode() + body, hashlib.sha1).digest()
+    # what is no text is sent as it is (frame.py), and so it is signed
+    signing = text.encode("utf-8", "surrogatepass") + body
+    digest = hmac.new(credentials.secret_key.encode(), signing, hashlib.sha1).digest()
     return {**signed, SIGNATURE: base64.b64encode(digest).decode()}

@@ -119,7 +119,8 @@ class Cluster:
             now = self._monotonic()
             held = self._routes
             asked = [topic for topic in topics if topic not in held or now - held[topic][0] > _FRESH_SECONDS]
-            for topic, answer in zip(asked, self.name_server([RouteInfo(topic) for topic in asked]), strict=True):
+            answers = self.name_server([RouteInfo(topic) for topic in asked]) if asked else []
+            for topic, answer in zip(asked, answers, strict=True):
                 if isinstance(answer, RemotingError):
                     raise answer
                 held[topic] = now, answer

@@ -291,6 +291,9 @@ class TestSignatures:
         signed = [sign({"topic": "T"} | more, b"", who) for more in ({}, {"_UNIQUE_KEY_QUERY": "true"})]
         assert signed[0]["Signature"] == signed[1]["Signature"] and signed[1]["_UNIQUE_KEY_QUERY"] == "true"
 
+    def test_a_name_that_is_no_text_is_signed_as_it_is_sent(self) -> None:
+        assert sign({"topic": "\udcff"}, b"", Credentials("a", "b"))["topic"] == "\udcff"
+
     def test_every_question_is_signed(self) -> None:
         with Server(lambda frame: [answer(frame, 0, b'{"topicList":["b","a"]}')]) as server:
             with client(credentials=Credentials("me", "secret")) as asking:

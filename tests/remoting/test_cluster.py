@@ -160,6 +160,15 @@ class TestNameServers:
             assert cluster.topology(-1).members[0].broker == "b"
             cluster.close()
 
+    def test_routes_that_are_known_need_no_name_server(self) -> None:
+        with Server(lambda frame: [answer(frame, 17, b"", "No topic route info")]) as names:
+            cluster = Cluster(profile(names.address))
+            assert cluster.routes(["T"]) == {"T": None}
+        assert cluster.routes(["T"]) == {"T": None}
+        with pytest.raises(Unreachable):
+            cluster.routes(["T", "U"])
+        cluster.close()
+
     def test_when_none_answers_each_is_named(self) -> None:
         one, two = closed(), closed()
         with Cluster(profile(one, two)) as cluster, pytest.raises(Unreachable) as caught:
