@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import Any
 
-from idcore.cli.parser import Usage
+from idcore.cli.parser import TRUTH, Usage
 from idcore.ids.clock import parse_instant, zone_text
 from idcore.ids.incidents import Incident, names, variants
 from idcore.ids.scenario import Scenario
@@ -18,7 +18,6 @@ from idcore.written import json_text
 # Not "now": without --start, too, the same seed has to give the same bytes.
 _START = datetime(2026, 11, 20, 9, 50)
 _ZONE = timezone(timedelta(hours=8))
-TRUTH = "truth.json"
 
 
 def run_ids(options: argparse.Namespace) -> int:
@@ -103,7 +102,7 @@ def _scenario(options: argparse.Namespace, size: int) -> tuple[Scenario, dict[st
 
 def _start(options: argparse.Namespace) -> tuple[tzinfo, datetime]:
     zone = options.zone or _ZONE
-    return zone, parse_instant(options.start, zone) if options.start else _START.replace(tzinfo=zone)
+    return zone, _START.replace(tzinfo=zone) if options.start is None else parse_instant(options.start, zone)
 
 
 def _head(options: argparse.Namespace, start: datetime, zone: tzinfo) -> dict[str, Any]:

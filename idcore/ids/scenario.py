@@ -223,15 +223,17 @@ class Scenario:
             # Old enough to pass 65,535 when that share of its ids, in percent, has been written.
             return max(0, 65_536 - ids * share // 100 * at // 100)
 
-        return [
+        found: list[Process] = [
             JavaProcess(now, zone, host + "17", pick(2, 60_000), 0x18B4AAC2, 40, wrapping(40, 45)),
             JavaProcess(now, zone, host + "17", pick(2, 60_000), 0x18B4AAC2, 12, pick(40_000)),
             JavaProcess(now, zone, host + "23", 1, 0x5674CD4D, 20, wrapping(20, 80)),
             JavaProcess(now, zone, host + "24", 1, 0x251A69D7, 12, 0),
             JavaProcess(now, zone, f"fd00:42::{pick(1, 9999):x}", pick(2, 60_000), 0x30946E09, 6, pick(60_000)),
             GoProcess(now, zone, host + "31", pick(2, 60_000), 0, 6, 1),
-            GrpcProcess(now, zone, f"08:71:90:66:ff:{pick(256):02x}", pick(2, 60_000), 0, 4, 0),
         ]
+        if 0 <= now // 1000 - clocks.CLIENT_EPOCH_S < 1 << 31:  # before 2021 there was no such client, nor such an id
+            found.append(GrpcProcess(now, zone, f"08:71:90:66:ff:{pick(256):02x}", pick(2, 60_000), 0, 4, 0))
+        return found
 
     # ---- ids
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -90,6 +91,24 @@ def test_an_incident_is_told_with_what_has_to_be_found(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "b" / "truth.json").read_text())["variant"] == "fast"
 
 
+def test_before_the_5x_clients_a_log_has_none(tmp_path: Path) -> None:
+    for start, clients in (("2019-05-01T12:00:00", 0), ("2021-01-01T00:00:00Z", 1)):
+        done = make("log", "--lines", "200", "--out", str(tmp_path / "x.log"), "--start", start)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert len(json.loads((tmp_path / "truth.json").read_text())["clients"]) == clients
+
+
+def test_a_store_is_made_in_the_folder_at_hand(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "idcore", "make", "store", "--messages", "3", "--out", "."], cwd=tmp_path / "here",
+        capture_output=True, text=True, timeout=60, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {path.name for path in tmp_path.iterdir()} == {"here", "truth.json"}
+    assert (tmp_path / "here" / "broker.conf").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
@@ -101,7 +120,9 @@ def test_an_incident_is_told_with_what_has_to_be_found(tmp_path: Path) -> None:
         (("ids", "--count", "five"), 2),
         (("ids", "--count", "5", "--zone", "nowhere"), 2),
         (("ids", "--count", "5", "--start", "never"), 2),
+        (("ids", "--count", "5", "--start", ""), 2),
         (("log", "--lines", "5", "--out", "no/such/folder/x.log"), 1),
+        (("log", "--lines", "5", "--out", "truth.json"), 2),
     ],
 )
 def test_errors_are_one_line(arguments: tuple[str, ...], status: int) -> None:
