@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from idcore.cli import Usage, build_parser, join_zone
 from idcore.errors import IdError
-from idcore.written import ESCAPES
+from idcore.written import ESCAPES, plain
 
 INTERRUPTED, PIPE_CLOSED, USAGE, REFUSED = 130, 141, 2, 1
 
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _fail(text: str, status: int) -> int:
     line = " ".join(text.split())
-    print(f"idcore: {line}", file=sys.stderr)
+    print(f"idcore: {plain(line)}", file=sys.stderr)
     return status
 
 

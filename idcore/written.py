@@ -22,6 +22,15 @@ def json_text(value: Any, **options: Any) -> str:
     return encodable(json.dumps(value, ensure_ascii=False, **options))
 
 
+def plain(text: str) -> str:
+    """Without characters that a terminal would obey: what stands in a log or a message is a stranger's."""
+    return "".join(char if char.isprintable() or char in "\t\n" else _escape(ord(char)) for char in text)
+
+
+def _escape(code: int) -> str:
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"
+
+
 def _escapes(problem: UnicodeError) -> tuple[str, int]:
     if not isinstance(problem, UnicodeEncodeError):
         raise problem

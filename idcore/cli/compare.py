@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 from idcore.cli.parser import Usage
 from idcore.scan.compare import Difference, compare
+from idcore.written import plain
 
 DONE, SOME_UNREADABLE = 0, 1
 _SIDES = ("before", "after")
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(describe(rows))
     for problem in dict.fromkeys(problems):
-        print(f"idcore: {problem}", file=sys.stderr)
+        print(f"idcore: {plain(problem)}", file=sys.stderr)
     return SOME_UNREADABLE if problems else DONE
 
 

@@ -28,7 +28,7 @@ from idcore.remoting.profile import (
     credentials_of,
     name_servers,
 )
-from idcore.written import json_text
+from idcore.written import json_text, plain
 
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
 _AT_ONCE = 64
@@ -36,7 +36,7 @@ _AT_ONCE = 64
 
 def run_live(options: argparse.Namespace, texts: Iterable[str]) -> int:
     """Looks up; 0 when every id was found, 1 when one was not, 3 when nobody could be asked."""
-    if options.begin or options.end:
+    if options.begin is not None or options.end is not None:
         raise Usage("--from and --to go with --store; a cluster is asked around the id's own time, then for everything")
     try:
         profile = _profile(options)
@@ -54,13 +54,13 @@ def run_live(options: argparse.Namespace, texts: Iterable[str]) -> int:
             cluster.topology()
             waiting = iter(texts)
             while part := list(islice(waiting, _AT_ONCE)):
-                for answer in desk.look_up(part, options.topic, getpass.getuser(), _progress()):
+                for answer in desk.look_up(part, options.topic, _user(), _progress()):
                     asked += 1
                     missed += not answer.found
                     refused += answer.nothing_asked or (answer.reason == "not_permitted" and not answer.found)
                     _print(answer, profile.bodies, form, sys.stdout)
         except RemotingError as problem:
-            print(f"idcore: {problem}", file=sys.stderr)
+            print(f"idcore: {plain(str(problem))}", file=sys.stderr)
             return NOTHING_ASKED if not asked else SOME_MISSED
     if not asked:
         print("idcore: no id in this text", file=sys.stderr)
@@ -71,7 +71,7 @@ def run_live(options: argparse.Namespace, texts: Iterable[str]) -> int:
 
 
 def _profile(options: argparse.Namespace) -> Profile:
-    if options.cluster:
+    if options.cluster is not None:
         if options.tls or options.tls_ca or options.access_key or options.secret_key:
             raise Usage("--tls and keys go with --namesrv; a profile has its own")
         found = configured(os.environ)
@@ -85,6 +85,14 @@ def _profile(options: argparse.Namespace) -> Profile:
     )
     tls = TlsSettings(options.tls_ca) if options.tls or options.tls_ca else None
     return Profile(options.namesrv, name_servers(options.namesrv), credentials, tls)
+
+
+def _user() -> str:
+    """Who asks, for the audit log; a container may run as a number that has no name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
 
 
 def _progress() -> Progress | None:
@@ -101,7 +109,7 @@ def _progress() -> Progress | None:
 
 
 def _print(answer: Answer, bodies: BodyPolicy, form: str, out: IO[str]) -> None:
-    from idcore.cli.view import card, plain
+    from idcore.cli.view import card
 
     row = answer.as_dict(bodies)
     if form == "json":
@@ -121,6 +129,6 @@ def _print(answer: Answer, bodies: BodyPolicy, form: str, out: IO[str]) -> None:
         out.write(f"  next        {plain(answer.advice)}\n")
     out.write(f"  asked       {', '.join(answer.asked) or 'nobody'}\n")
     for copy in row["copies"]:
-        out.write(f"  {'relation':<27} {copy['relation_text']}\n")
+        out.write(f"  {'relation':<27} {plain(copy['relation_text'])}\n")
         out.write(card(copy) + "\n")
     out.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
@@ -17,6 +18,7 @@ from idcore.ids.clock import machine_zone, parse_instant, parse_zone
 _SIZE = re.compile(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _ZONE_HELP = "IANA name or ±HH:MM, for lines that do not tell it (default: this machine's)"
+TRUTH = "truth.json"  # written beside what `make` makes
 _AT_HELP = 'ISO 8601 instant that counts as "now"'
 
 
@@ -78,6 +80,13 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _made(text: str) -> Path:
+    path = Path(os.path.abspath(text))  # "." has no name, and so nothing beside it
+    if path.name == TRUTH:
+        raise argparse.ArgumentTypeError(f"{TRUTH} is written beside it; name another file")
+    return path
+
+
 def _add_clock(command: argparse.ArgumentParser) -> None:
     command.add_argument("--zone", type=_zone, metavar="ZONE", help=_ZONE_HELP)
     command.add_argument("--at", metavar="INSTANT", help=_AT_HELP)
@@ -87,7 +96,7 @@ def read_clock(options: argparse.Namespace) -> tuple[datetime, tzinfo, str]:
     """Reference, zone and the zone's source of a command with --zone and --at; the only place that asks the machine."""
     zone = options.zone or machine_zone()
     source = "given" if options.zone else "assumed"
-    return (parse_instant(options.at, zone) if options.at else datetime.now(zone)), zone, source
+    return (datetime.now(zone) if options.at is None else parse_instant(options.at, zone)), zone, source
 
 
 def _decode(commands: Any) -> None:
@@ -185,13 +194,13 @@ def _make(commands: Any) -> None:
     kinds = command.add_subparsers(title="what", required=True, metavar="WHAT", parser_class=_Parser)
     ids = kinds.add_parser("ids", help="ids as the Java client makes them")
     ids.add_argument("--count", type=_count, required=True, metavar="N", help="how many")
-    ids.add_argument("--out", type=Path, metavar="FILE", help="default: standard output, without truth.json")
+    ids.add_argument("--out", type=_made, metavar="FILE", help="default: standard output, without truth.json")
     log = kinds.add_parser("log", help="a log of producers and consumers")
     log.add_argument("--lines", type=_count, required=True, metavar="N", help="how many")
-    log.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the log goes")
+    log.add_argument("--out", type=_made, required=True, metavar="FILE", help="where the log goes")
     store = kinds.add_parser("store", help="a store folder, as a broker writes it")
     store.add_argument("--messages", type=_count, required=True, metavar="N", help="how many are sent")
-    store.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the store goes; new or empty")
+    store.add_argument("--out", type=_made, required=True, metavar="DIR", help="where the store goes; new or empty")
     store.add_argument(
         "--broker-sizes",
         action="store_true",
@@ -206,7 +215,7 @@ def _make(commands: Any) -> None:
     )
     incident = kinds.add_parser("incident", help="a log with one incident in it, and what has to be found")
     incident.add_argument("name", metavar="NAME", help="a code of the findings (clock_back, restart, ...), or healthy")
-    incident.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the log goes")
+    incident.add_argument("--out", type=_made, required=True, metavar="FILE", help="where the log goes")
     incident.add_argument("--variant", metavar="NAME", help="how it happens (default: the seed chooses)")
     for kind in (ids, log, store, incident):
         kind.add_argument("--seed", type=_count, default=1, metavar="N", help="the same seed gives the same bytes")

@@ -19,6 +19,7 @@ from idcore.errors import IdError
 from idcore.scan.schemas import SCHEMAS
 from idcore.spark.job import SPLIT_SIZE, ScanOptions, reason_of, scan
 from idcore.spark.watch import Cancelled, Progress
+from idcore.written import plain
 
 DONE, SOME_UNREADABLE, NOT_DONE = 0, 1, 3
 STANDARD_INPUT = "-"
@@ -83,7 +84,9 @@ def _make_room(out: Path, overwrite: bool) -> None:
         raise Usage(f"{out} is not a folder")
     for folder in (out / name for name in SCHEMAS):
         if folder.exists() and (
-            folder.is_symlink() or any(not path.match("part-*.parquet") for path in folder.iterdir())
+            folder.is_symlink()
+            or not folder.is_dir()
+            or any(not path.match("part-*.parquet") for path in folder.iterdir())
         ):
             raise Usage(f"{folder} holds what no scan wrote; name another folder")
 
@@ -168,7 +171,7 @@ def describe(summary: dict[str, Any], out: Path) -> str:
         lines.append(
             f"refused {row['reason']}: {row['ids']:,}, first {row['sample']} in {row['file']} at byte {row['byte']:,}"
         )
-    return "\n".join([*lines, *_findings(summary, out), f"tables in {out}"])
+    return plain("\n".join([*lines, *_findings(summary, out), f"tables in {out}"]))
 
 
 def _findings(summary: dict[str, Any], out: Path) -> list[str]:
@@ -226,5 +229,5 @@ def _cell(column: str, value: Any) -> str:
 def _name_failures(out: Path) -> int:
     failed = [row for row in _table(out, "files", ["file", "error"]) if row["error"]]
     for row in failed:
-        print(f"idcore: {row['file']}: {row['error']}", file=sys.stderr)
+        print(plain(f"idcore: {row['file']}: {row['error']}"), file=sys.stderr)
     return len(failed)

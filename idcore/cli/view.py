@@ -12,7 +12,7 @@ from idcore.cli.parser import Usage, read_clock
 from idcore.errors import IdError
 from idcore.ids import Clock, find, identify
 from idcore.ids.clock import from_ms, parse_instant, to_ms
-from idcore.written import json_text
+from idcore.written import json_text, plain
 
 if TYPE_CHECKING:
     from idcore.store import StoreFolder
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
 
     reference, zone, source = read_clock(options)
     clock = Clock(reference, zone, "given" if source == "given" else "assumed")
-    begin, end = (to_ms(parse_instant(text, zone)) if text else None for text in (options.begin, options.end))
+    begin, end = (None if text is None else to_ms(parse_instant(text, zone)) for text in (options.begin, options.end))
     try:
         store = StoreFolder(options.store)
     except IdError as problem:
@@ -156,12 +156,3 @@ def card(row: dict[str, Any]) -> str:
         )
     lines.append(f"  {'body':<27} {text[:_BODY_SHOWN]}{'...' if len(text) > _BODY_SHOWN else ''}")
     return "\n".join(map(plain, lines))
-
-
-def plain(text: str) -> str:
-    """Without characters that a terminal would obey: what stands in a message is a stranger's."""
-    return "".join(char if char.isprintable() or char in "\t\n" else _escape(ord(char)) for char in text)
-
-
-def _escape(code: int) -> str:
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"

@@ -190,8 +190,8 @@ def test_the_table_of_many_and_the_card_of_one() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [("decode", "--zone", "nowhere", ID), ("decode", "--zone"), ("decode", "--at", "never", ID), ("decode", "--bad"),
-     ("decode", "--format", "xml", ID), (), ("nothing",), ("make",), ("scan",), ("scan", "x"),
-     ("scan", "x", "--out", "y", "--split-size", "0"), ("scan", "--out", "y"),
+     ("decode", "--at", "", ID), ("decode", "--format", "xml", ID), (), ("nothing",), ("make",), ("scan",),
+     ("scan", "x"), ("scan", "x", "--out", "y", "--split-size", "0"), ("scan", "--out", "y"),
      ("scan", "x", "--out", "y", "--master", "a", "--remote", "b")],
 )  # fmt: skip
 def test_wrong_usage_is_status_two_and_one_line(arguments: tuple[str, ...]) -> None:
@@ -278,6 +278,13 @@ def test_a_closed_standard_input_is_said() -> None:
     done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, timeout=60, check=False)
     assert done.returncode == 2
     assert "closed" in one_line(done)
+
+
+def test_a_terminal_is_sent_nothing_that_it_would_obey() -> None:
+    for ids in (("\x1b]0;x\x07",), ("\x1b]0;x\x07", ID)):
+        done = run("decode", "--format", "table", *ids)
+        assert b"\\x1b]0;x\\x07" in done.stdout
+        assert not {0x1B, 0x07} & set(done.stdout + done.stderr)
 
 
 def test_letters_that_a_terminal_lacks_are_no_traceback() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from idcore.cli.live import _user
 from idcore.ids import OffsetId
 from tests.cli.test_view import KEYS, RECORD
 from tests.remoting.fake import UNIQ, Fake, record
@@ -96,6 +97,7 @@ def test_nobody_to_ask_is_status_3_and_wrong_usage_2(names: str, tmp_path: Path)
         ["--namesrv", names, "--access-key", "only", UNIQ],
         ["--namesrv", names, "--tls-ca", str(tmp_path / "none.pem"), UNIQ],
         ["--cluster", "none", UNIQ],
+        ["--cluster", "", UNIQ],
         [UNIQ],
     ):
         done = view(*wrong)
@@ -130,10 +132,22 @@ def test_ids_come_from_standard_input_too(names: str) -> None:
 
 
 def test_a_message_cannot_talk_to_the_terminal(fake: Fake, names: str) -> None:
+    group = "%RETRY%\x1b[2Jgroup"
+    fake.topics.append(group)
     fake.records.append(record("Notices", "evil", 900, b"x", properties={"note": "\x1b]0;owned\x07"}))
+    fake.records.append(record(group, "evil", 1_800, b"x"))
     done = view("--namesrv", names, "--format", "table", "evil", "no\x1b[2Jid")
-    fake.records.pop()
-    assert "\x1b" not in done.stdout and "\\x1b]0;owned" in done.stdout
+    del fake.topics[-1:], fake.records[-2:]
+    assert "\x1b" not in done.stdout
+    assert "\\x1b]0;owned" in done.stdout and "consumer group \\x1b[2Jgroup" in done.stdout
+
+
+def test_a_user_without_a_name_is_recorded_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found: 12345")  # a container that runs as any user
+
+    monkeypatch.setattr("getpass.getuser", nameless)
+    assert _user() == str(os.getuid())
 
 
 def test_the_table_is_for_people(names: str) -> None:

@@ -76,6 +76,9 @@ def test_overwrite_refuses_a_folder_that_no_scan_wrote(tmp_path: Path) -> None:
     with pytest.raises(Usage, match="no scan wrote"):
         _make_room(tmp_path, overwrite=True)
     assert (tmp_path / "files" / "thesis.txt").exists()
+    (tmp_path / "files" / "thesis.txt").rename(tmp_path / "hosts")
+    with pytest.raises(Usage, match="hosts holds what no scan wrote"):
+        _make_room(tmp_path, overwrite=True)
 
 
 def test_tasks_travel_small_and_arrive_as_they_were() -> None:
