@@ -55,7 +55,7 @@ def find(
     found += copies.judge(rows.pieces("copies"), rows.count("copies"), moved, told)
     if told is not None:
         found += copies.confusion(list(told.names.values()))
-    return worst_first(found)
+    return [one.in_zone(zone) for one in worst_first(chains.made_twice(found))]
 
 
 def _of_processes(

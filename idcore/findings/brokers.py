@@ -119,9 +119,21 @@ class Brokers:
                 old, new = (self.growth.get(row["address"]) for row in (before, after))
                 variant = _goes_on(before, after, old, new)
                 if variant is not None:
-                    yield _moved(before, after, variant, self._seen(after["address"]), bool(self.growth))
+                    silent = {} if variant or old is None or new is None else self._silence(old, new)
+                    yield _moved(before, after, variant, self._seen(after["address"]), bool(self.growth), silent)
         if self.left:
             yield unseen("broker_moved", self.left, self.left, INFO)
+
+    def _silence(self, old: _Growth, new: _Growth) -> dict[str, Any]:
+        """A pause between the two that is long beside those within each, and whether other brokers were seen in it."""
+        begin, end = int(old.minute[-1]), int(new.minute[0])
+        silent = end - begin - 1  # whole minutes, at least
+        steps = [int(step) for one in (old, new) for step in np.diff(one.minute)]
+        usual = max(steps, default=0) + 1  # ids of two minutes lie less than one more apart than those
+        if not steps or silent < max(limits.SILENT_MINUTES, limits.SILENT_TIMES * usual):
+            return {}
+        others = any(((one.minute > begin) & (one.minute < end)).any() for one in self.growth.values())
+        return {"also": ["silent_alone" if others else "silent"], "silent_minutes": silent, "usual_minutes": usual}
 
     def _seen(self, address: str) -> tuple[datetime | None, datetime | None]:
         growth = self.growth.get(address)
@@ -200,6 +212,7 @@ def _moved(
     variant: str,
     seen: tuple[datetime | None, datetime | None],
     timed: bool,
+    silent: dict[str, Any],
 ) -> Finding:
     gap = max(0, after["min_offset"] - before["max_offset"])
     evidence: dict[str, Any] = {"variant": variant} if variant else {}
@@ -209,6 +222,7 @@ def _moved(
             OffsetId.of(before["host"], before["port"], before["max_offset"]).text,
             OffsetId.of(after["host"], after["port"], after["min_offset"]).text,
         ],
+        **silent,
     }  # fmt: skip
     return Finding(
         "broker_moved", after["address"], after["distinct"], evidence, "likely" if timed else "possible", *seen

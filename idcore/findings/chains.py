@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
 from idcore.findings import hosts, limits, steps
-from idcore.findings.evidence import Processes
+from idcore.findings.evidence import Processes, name_of
 from idcore.findings.model import INFO, Finding, unseen
 from idcore.findings.steps import Step
 from idcore.ids import rules
+
+_VALUES = 1 << 16  # of a counter
 
 
 def judge(processes: Processes) -> tuple[list[Finding], np.ndarray]:
@@ -46,8 +50,29 @@ def judge(processes: Processes) -> tuple[list[Finding], np.ndarray]:
     zero = steps.held_at_zero(processes, month & ~whole)
     for at in sorted({*found, *before, *zero}):
         clock_back[at] = True
-        findings.append(_clock_back(processes, at, found.get(at, []), before.get(at), zero.get(at)))
+        one_counter = at in found or chains[at] == 1
+        said = _came_round(processes, at) if one_counter else {"also": ["twice_open"]}
+        findings.append(_clock_back(processes, at, found.get(at, []), before.get(at), zero.get(at), said))
     return findings, clock_back
+
+
+def _came_round(processes: Processes, at: int) -> dict[str, Any]:
+    """Whether one counter may have made an id twice: only where it came round to the values of that time."""
+    span = steps.span(processes, at)
+    certain = processes.table["wraps_certain"][at].as_py() is not False
+    return {"also": ["twice_none"], "span": span} if certain and span <= _VALUES else {"also": ["twice_open"]}
+
+
+def made_twice(found: Iterable[Finding]) -> Iterator[Finding]:
+    """The same findings; clocks that were set back with the number of ids of theirs that stand for several messages."""
+    known = list(found)
+    twice = Counter(name_of(one.evidence["process"]) for one in known
+                    if one.code == "collision" and one.evidence.get("process", {}).get("host"))  # fmt: skip
+    for one in known:
+        if one.code == "clock_back" and twice[one.subject]:
+            yield replace(one, evidence={**one.evidence, "also": ["twice_seen"], "twice": twice[one.subject]})
+        else:
+            yield one
 
 
 def _in_doubt(processes: Processes) -> np.ndarray:
@@ -69,10 +94,15 @@ def _unseen(processes: Processes, several: np.ndarray, clock: np.ndarray) -> Ite
 
 
 def _clock_back(
-    processes: Processes, at: int, fell: list[Step], before: np.ndarray | None, zero: np.ndarray | None
+    processes: Processes,
+    at: int,
+    fell: list[Step],
+    before: np.ndarray | None,
+    zero: np.ndarray | None,
+    said: dict[str, Any],
 ) -> Finding:
     subject, key, when = processes.describe(at)
-    evidence: dict[str, Any] = dict(key)
+    evidence: dict[str, Any] = {**key, **said}
     if fell:
         widest = max(fell, key=lambda step: step.back_ms)
         points = [point for step in fell[: limits.MOST_IDS // 2] for point in (step.before, step.after)]
@@ -149,4 +179,22 @@ def _restart(processes: Processes, at: int, count: int) -> Finding:
     evidence = {**key, "ids": ids, "sent_at": processes.moments(points)}
     if silent:
         evidence["silent_seconds"] = max(silent) / 1000
+    evidence |= _loop(processes.time[first[1:]], count)
+    began = processes.moments(first[1:].tolist())
+    if len(began) > 1 and all(began):
+        listed = began[: limits.MOST_MOMENTS]
+        evidence |= {"also": ["began" if len(began) == len(listed) else "began_first"], "began_at": listed}
     return Finding("restart", subject, count, evidence, **when)
+
+
+def _loop(began: np.ndarray, count: int) -> dict[str, Any]:
+    """Starts that follow one another as those of a process that dies again and again: how many, in how long."""
+    times = np.sort(began)
+    behind = np.searchsorted(times, times + limits.LOOP_MS, side="right")
+    starts = behind - np.arange(len(times))
+    if not len(times) or starts.max() < limits.LOOP_STARTS:
+        return {}
+    at = int(np.argmax(starts))
+    seconds = float(times[behind[at] - 1] - times[at]) / 1000
+    among = {"variant": "loop"} if starts[at] == count else {"variant": "loop_among", "loop": int(starts[at])}
+    return {**among, "loop_seconds": seconds}

@@ -20,19 +20,19 @@ from idcore.findings.evidence import name_of
 from idcore.findings.model import INFO, Finding, unseen
 from idcore.ids.clock import from_ms
 from idcore.ids.identify import identify
-from idcore.ids.model import OffsetId, UniqId
+from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.scan.lines import Named, Record, Told
 
-# Topics into which a broker or a consumer puts copies of a message.
-_RETRY = "%RETRY%"
-_COPY_TOPICS = (_RETRY, "%DLQ%", "SCHEDULE_TOPIC", "rmq_sys_", "RMQ_SYS_", "TRANS_CHECK")
+# Topics into which a broker or a consumer puts copies of a message; the first two end in the consumer group.
+_RETRY, _DEAD = "%RETRY%", "%DLQ%"
+_COPY_TOPICS = (_RETRY, _DEAD, "SCHEDULE_TOPIC", "rmq_sys_", "RMQ_SYS_", "TRANS_CHECK")
 
 # Digits of an offset; of elapsed and counter; of a 5.x client's id.
 _OFFSET_DIGITS, _VALUE_DIGITS, _CLIENT_DIGITS = 16, 12, 34
 
 # Why a copy was made, what tells more first; and by the topic into which it went, where the record bears no mark.
 _AGAIN_BY = ("transaction", "retry", "delay", "")
-_AGAIN_TOPICS = {"RMQ_SYS_TRANS": "transaction", _RETRY: "retry", "%DLQ%": "retry", "SCHEDULE_TOPIC": "delay"}
+_AGAIN_TOPICS = {"RMQ_SYS_TRANS": "transaction", _RETRY: "retry", _DEAD: "retry", "SCHEDULE_TOPIC": "delay"}
 
 
 def _again(record: Record) -> str:
@@ -110,7 +110,7 @@ def _is_of_one_broker(offsets: Sequence[str]) -> bool:
 
 
 class _Subjects:
-    """The process that made an id, by name and key. Of ids of one process, one is read."""
+    """Who made an id, by name and as evidence: a process, or a 5.x client. Of ids of one process, one is read."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, dict[str, Any]]] = {}
@@ -127,20 +127,35 @@ class _Subjects:
 
 def _subject(msg_id: str) -> tuple[str, dict[str, Any]]:
     best = identify(msg_id, "msgId").best
-    if best is None or not isinstance(best.id, UniqId):
-        return "5.x clients", {}
-    key = {"layout": best.id.layout.name, "host": best.id.host, "pid": best.id.pid, "loader": best.id.loader_text}
-    return name_of(key), key
+    made = None if best is None else best.id
+    if isinstance(made, ClientId):
+        return f"{made.mac_text} pid {made.pid}", {"client": {"mac": made.mac_text, "pid": made.pid}}
+    if not isinstance(made, UniqId):
+        return "ids of no known kind", {"process": {}}
+    key = {"layout": made.layout.name, "host": made.host, "pid": made.pid, "loader": made.loader_text}
+    return name_of(key), {"process": key}
+
+
+def _producer(who: Mapping[str, Any], born_hosts: set[str]) -> dict[str, Any]:
+    """Host and pid that an id names, beside it in plain text; and the hosts that its lines tell, where they differ."""
+    named = who.get("process") or who.get("client")
+    if not named:
+        return {}
+    host = named.get("host") or named["mac"]
+    told = {**who, "producer": f"{host} pid {named['pid']}", "also": ["producer"]}
+    others = sorted(born_hosts - {host})
+    return told | {"also": ["producer_born"], "born_hosts": ", ".join(others)} if others else told
 
 
 class _Stored:
     """Messages of one process that brokers or consumers stored again: how many, why, the first of them."""
 
-    def __init__(self, process: dict[str, Any]) -> None:
-        self.evidence: dict[str, Any] = {"process": process, "ids": [], "offset_msg_ids": []}
+    def __init__(self, who: Mapping[str, Any]) -> None:
+        self.evidence: dict[str, Any] = {**who, "ids": [], "offset_msg_ids": []}
         self.count = 0
         self.why: Counter[str] = Counter()
         self.groups: set[str] = set()
+        self.hosts: set[str] = set()
         self.born: list[int] = []
 
     def add(self, msg_id: str, offsets: list[str], records: Mapping[str, Record]) -> None:
@@ -156,7 +171,10 @@ class _Stored:
         originals = {text: record for text, record in records.items() if _is_original(record)}
         self.why["batch" if _is_batch(originals) else min(why, default="", key=_AGAIN_BY.index)] += 1
         topics = [record.topic for record in records.values() if record.topic]
-        self.groups |= {topic.removeprefix(_RETRY) for topic in topics if topic.startswith(_RETRY)}
+        for start in (_RETRY, _DEAD):
+            self.groups |= {topic.removeprefix(start) for topic in topics if topic.startswith(start)}
+        self.groups |= {record.group for record in records.values() if record.group}
+        self.hosts |= {record.host for record in records.values() if record.host}
         self.born += [record.born for record in records.values() if record.born is not None]
 
     def finding(self, name: str) -> Finding:
@@ -166,8 +184,10 @@ class _Stored:
             evidence["variant"] = why
         elif any(self.why):
             evidence["kinds"] = {kind or "untold": count for kind, count in sorted(self.why.items())}
-        if self.groups:
-            evidence["group"] = ", ".join(sorted(self.groups)[: limits.MOST_IDS])
+        for figure, told in (("group", self.groups), ("consumer_hosts", self.hosts)):
+            if told:
+                evidence[figure] = ", ".join(sorted(told)[: limits.MOST_IDS])
+                evidence["also"] = [*evidence.get("also", ()), figure]
         born = [from_ms(at) for at in (min(self.born), max(self.born))] if self.born else [None, None]
         return Finding("stored_copies", name, self.count, evidence, since=born[0], until=born[1])
 
@@ -196,13 +216,13 @@ def judge(
             if records:
                 records = {text: records[text] for text in offsets if text in records}
             if records or not _is_of_one_broker(offsets):
-                found = _one(msg_id, offsets, records, same)
+                found = _one(msg_id, offsets, records, same, subjects)
                 if found is not None:
                     yield found
                     continue
-            name, key = subjects.of(msg_id)
+            name, who = subjects.of(msg_id)
             if name not in stored:
-                stored[name] = _Stored(key)
+                stored[name] = _Stored(who)
             stored[name].add(msg_id, offsets, records)
     for name, mine in stored.items():
         yield mine.finding(name)
@@ -217,7 +237,9 @@ def _first(copies: Iterable[pa.Table], rows: int) -> Iterator[pa.RecordBatch]:
             return
 
 
-def _one(msg_id: str, offsets: list[str], records: dict[str, Record], same: set[frozenset[str]]) -> Finding | None:
+def _one(
+    msg_id: str, offsets: list[str], records: dict[str, Record], same: set[frozenset[str]], subjects: _Subjects
+) -> Finding | None:
     """What one id with several offset ids is, when it is more than a copy that a broker made."""
     originals = {text: record for text, record in records.items() if _is_original(record)}
     born = [record.born for record in records.values() if record.born is not None]
@@ -231,14 +253,18 @@ def _one(msg_id: str, offsets: list[str], records: dict[str, Record], same: set[
         ]  # fmt: skip
     if _is_batch(originals):
         return None
+    _, who = subjects.of(msg_id)
+    born_hosts = {record.born_host for record in originals.values() if record.born_host}
     differing = _differs(list(originals.values()))
     if differing:
         evidence |= {"messages": len(originals), "differs": ", ".join(differing), **_why(list(originals.values()))}
+        evidence |= _producer(who, set() if "hosts" in evidence else born_hosts)
         return Finding("collision", msg_id, len(offsets), evidence, **when)
+    evidence |= _producer(who, born_hosts)
     addresses = _addresses(offsets)
     kept = [record.stored for record in originals.values() if record.stored is not None]
     if len(kept) > 1:
-        evidence["apart_seconds"] = (max(kept) - min(kept)) / 1000
+        evidence |= {"apart_seconds": (max(kept) - min(kept)) / 1000, "also": ["apart", *evidence.get("also", ())]}
     if len(addresses) > 1 and not (len(addresses) == 2 and frozenset(addresses) in same):
         evidence["addresses"] = ", ".join(addresses)
         return Finding("duplicate_send", msg_id, len(offsets), evidence, "likely", **when)

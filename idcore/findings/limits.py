@@ -15,6 +15,12 @@ MOST_IDS = 10
 # second to a second, at 0.2 to 4 GB a second and id.
 MOST_PLACED, MOST_SEARCHED = 64 << 20, 256 << 20
 MOST_BORN_HOSTS = 5
+# In front of an id a failed send is looked for in so many bytes, and so much of its line is shown.
+MOST_IN_FRONT, MOST_QUOTED = 1 << 16, 160
+# So many times an address is looked at for a send that succeeded, in each piece of text.
+MOST_SENDS = 10_000
+# So many moments stand in one sentence.
+MOST_MOMENTS = 5
 # Gaps of a counter that are named, the widest first.
 MOST_GAPS = 5
 # So many processes with several chains are looked at point by point (1,500 each), the largest first.
@@ -49,6 +55,9 @@ ZERO_RUN = 10
 # Ids of a clock before the month, in a row, that prove it: one alone may be any 32 digits (the real log has one).
 BEFORE_MONTH_IDS = 2
 
+# So many starts within so long are no deployment: Kubernetes starts a process that dies again after 0, 10 and 20 s.
+LOOP_STARTS, LOOP_MS = 3, 60_000
+
 # ---- addresses
 
 # Docker's default bridge; the processes of a container have small pids.
@@ -81,6 +90,8 @@ MOVED_RATE = 4
 # Without times only a hair's breadth counts: so many mean distances between its neighbouring offsets.
 MOVED_NEIGHBOURS = 4
 MOVED_IDS = 10
+# A pause before the new address is told when it is so long, and so many times the longest pause that is usual there.
+SILENT_MINUTES, SILENT_TIMES = 5, 4
 # So many addresses are compared with their neighbours, those with the most ids first, and so many minutes of theirs.
 MOST_BROKERS = 2_000
 MOST_MINUTES = 4_000_000

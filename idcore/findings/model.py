@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
 from typing import Any
 
 import pyarrow as pa
@@ -63,11 +63,25 @@ class Finding:
     @property
     def values(self) -> dict[str, Any]:
         """What the templates of words are filled with."""
-        return {"subject": self.subject, "count": self.count, **self.evidence}
+        told = {name: ", ".join(self.evidence[name]) for name in words.MOMENTS if name in self.evidence}
+        return {"subject": self.subject, "count": self.count, **self.evidence, **told}
 
-    def say(self, part: str) -> str:
-        """Its `meaning`, `advice` or `disproof` in English."""
-        return words.say(part, self.code, self.values)
+    def in_zone(self, zone: tzinfo) -> Finding:
+        """The same with the instants of its sentences in a zone."""
+
+        def local(text: str, unit: str = "milliseconds") -> str:
+            return datetime.fromisoformat(text).astimezone(zone).isoformat(timespec=unit)
+
+        evidence = dict(self.evidence)
+        for name in words.INSTANTS & evidence.keys():
+            evidence[name] = local(evidence[name], "minutes" if name == "cutoff" else "milliseconds")
+        for name in words.MOMENTS & evidence.keys():
+            evidence[name] = [local(text) for text in evidence[name]]
+        return replace(self, evidence=evidence)
+
+    def say(self, part: str, tables: words.Tables = words.PARTS) -> str:
+        """Its `meaning`, `advice` or `disproof`, in English unless other tables are given."""
+        return words.say(part, self.code, self.values, tables)
 
 
 def _rank(finding: Finding) -> tuple[int, int, int, str]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
-from idcore.findings import limits
-from idcore.findings.model import Finding
+from idcore.findings import limits, sends
+from idcore.findings.model import WARNING, Finding
 from idcore.ids.words import MAKERS
 from idcore.scan.inputs import InputFile
 from idcore.scan.lines import Piece, Told, texts
@@ -25,6 +25,7 @@ _LONGEST_RECORD = 1 << 14
 _BORN_HOST = re.compile(rb"bornHost=[^/,]*/?(\S+?):\d+,")
 _BROKER = re.compile(rb"brokerName=([^,\]\s]{1,200})")
 _NO_LOADER = "0000"  # the upper half of what those write that know no loader
+_OFFSET_DIGITS = 16
 _TAIL = 12  # digits that the Go client and its relatives print in lower case
 
 
@@ -35,6 +36,13 @@ class _Needle:
     texts: tuple[bytes, ...]
     place: dict[str, Any] | None = None
     broker: str | None = None
+    behind_gap: bool = False  # a failed send may stand in front of it, in whichever file tells of sends
+    failure: sends.Failure | None = None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there is still something to look for."""
+        return self.place is None or (self.behind_gap and self.failure is None)
 
 
 @dataclass(slots=True)
@@ -45,6 +53,14 @@ class _Hosts:
     found: set[str] = field(default_factory=set)
 
 
+@dataclass(slots=True)
+class _Broker:
+    """Whether some answer SEND_OK holds an offset id that begins with these digits."""
+
+    start: bytes
+    succeeded: bool = False
+
+
 def place(found: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]:
     """The findings, their evidence with `places` of the ids and, where lines tell them, born hosts and broker names."""
     total = sum(file.size for file in files)
@@ -53,19 +69,27 @@ def place(found: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]
         return list(found)
     most = limits.MOST_SEARCHED // max(total, 1)
     hosts = dict(list(_hosts_of(found))[:most])
-    needles = {text: _Needle(_spellings(text)) for text in list(_wanted(found))[: max(0, most - len(hosts))]}
-    if needles or hosts:
+    brokers = dict(list(_brokers_of(found))[: max(0, most - len(hosts))])
+    room = max(0, most - len(hosts) - len(brokers))
+    needles = {text: _Needle(_spellings(text)) for text in list(_wanted(found))[:room]}
+    for text in (text for finding in found if _of_gaps(finding) for text in finding.evidence["ids"]):
+        if text in needles:
+            needles[text].behind_gap = True
+    if needles or hosts or brokers:
         left = limits.MOST_SEARCHED  # once more: what was packed is longer than its file
         for piece in texts(files, limits.MOST_PLACED, Told()):
-            wanted = [needle for needle in needles.values() if needle.place is None]
-            left -= len(piece.text) * (len(wanted) + len(hosts))
+            wanted = [needle for needle in needles.values() if needle.wanted]
+            doubtful = [one for one in brokers.values() if not one.succeeded]
+            left -= len(piece.text) * (len(wanted) + len(hosts) + len(doubtful))
             if left < 0:
                 break
             if piece.byte >= 0:
                 _look(piece, wanted)
             for one in hosts.values():
                 _born(piece.text, one)
-    return [_with(finding, needles, hosts) for finding in found]
+            for other in doubtful:
+                other.succeeded = sends.succeeded(piece.text, other.start)
+    return [_with(finding, needles, hosts, brokers) for finding in found]
 
 
 def _ids(finding: Finding) -> list[str]:
@@ -87,6 +111,18 @@ def _hosts_of(found: Iterable[Finding]) -> Iterator[tuple[str, _Hosts]]:
             yield finding.subject, _Hosts(b"UNIQ_KEY=" + ids[0][:-_TAIL].encode())
 
 
+def _brokers_of(found: Iterable[Finding]) -> Iterator[tuple[str, _Broker]]:
+    for finding in found:
+        ids = finding.evidence.get("ids")
+        if finding.code == "broker_address_internal" and ids:
+            yield finding.subject, _Broker(ids[0][:-_OFFSET_DIGITS].encode())
+
+
+def _of_gaps(finding: Finding) -> bool:
+    """Whether its ids stand behind gaps that ask for an explanation: those of a sample do not."""
+    return finding.code == "missing_ids" and finding.severity == WARNING and "more" not in finding.evidence
+
+
 def _spellings(text: str) -> tuple[bytes, ...]:
     """The digits as they may stand: upper case and, of a client without loader, with a tail in lower case."""
     mixed = text[:-_TAIL] + text[-_TAIL:].lower()
@@ -102,8 +138,11 @@ def _look(piece: Piece, needles: Iterable[_Needle]) -> None:
             continue
         at, digits = min(found)
         line = piece.line + text.count(b"\n", 0, at) + 1
-        needle.place = {"id": digits.decode(), "file": piece.file, "line": line, "byte": piece.byte + at}
-        needle.broker = _broker_of(text, at)
+        if needle.behind_gap:
+            needle.failure = sends.in_front(piece, at, digits[:-_TAIL])
+        if needle.place is None:
+            needle.place = {"id": digits.decode(), "file": piece.file, "line": line, "byte": piece.byte + at}
+            needle.broker = _broker_of(text, at)
 
 
 def _broker_of(text: bytes, at: int) -> str | None:
@@ -139,7 +178,9 @@ def _all_upper(ids: Iterable[str]) -> bool:
     return tails.isupper()
 
 
-def _with(finding: Finding, needles: Mapping[str, _Needle], hosts: Mapping[str, _Hosts]) -> Finding:
+def _with(
+    finding: Finding, needles: Mapping[str, _Needle], hosts: Mapping[str, _Hosts], brokers: Mapping[str, _Broker]
+) -> Finding:
     known = {text: needles[text] for text in _ids(finding) if text in needles}
     placed = {text: needle.place for text, needle in known.items() if needle.place is not None}
     more: dict[str, Any] = {"places": list(placed.values())} if placed else {}
@@ -149,6 +190,11 @@ def _with(finding: Finding, needles: Mapping[str, _Needle], hosts: Mapping[str, 
         more["born_hosts"] = ", ".join(told)
     if finding.code in _OF_BROKERS and (names := sorted({needle.broker for needle in known.values() if needle.broker})):
         more["broker_name"] = ", ".join(names)
+    if _of_gaps(finding):
+        failures = (needle.failure for needle in known.values() if needle.failure is not None)
+        more |= sends.failed(len(finding.evidence["ids"]), len(placed), failures)
+    if finding.subject in brokers and brokers[finding.subject].succeeded:
+        more["also"] = ["send_ok"]
     if not more:
         return finding
     # An id is shown as it stands in its line.

@@ -80,6 +80,12 @@ def of_chains(processes: Processes, at: int, least: int) -> list[Step] | None:
     return _in_order(rows, running, processes.time[rows], least, widest) or None
 
 
+def span(processes: Processes, at: int) -> int:
+    """How many values one counter, which runs through all chains of a process, passed from its first id to its last."""
+    _, running = _by_counter(processes, at)
+    return int(running[-1] - running[0]) + 1 if len(running) else 0
+
+
 def of_one_chain(processes: Processes, which: np.ndarray, least: np.ndarray) -> dict[int, list[Step]]:
     """Steps inside processes of one chain. `least`: by how much, by process."""
     rows = processes.rows(which)

@@ -1,13 +1,16 @@
 """What a finding means, what to do, and what would disprove it, in English; words_zh says the same. Decides nothing.
 
-Keys are a code, or a code and its variant; values are the figures of the finding's evidence, `{s}` is a plural.
+Keys are a code, or a code and its variant; values are the figures of the finding's evidence, `{s}` is a plural. What
+evidence names under `also` is told in further sentences behind the meaning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from string import Formatter
 from typing import Any
+
+Tables = Mapping[str, Mapping[str, str]]
 
 MEANINGS: dict[str, str] = {
     "more": "{more:,} more findings of the same kind, {count:,} in all; the largest are listed one by one",
@@ -92,6 +95,10 @@ MEANINGS: dict[str, str] = {
     "elapsed_impossible.clock": "{count:,} id{s} of {subject} do not count from the month: read as the low 32 bits of "
     "the clock they were made from {first_at} to {last_at}, as the ErQing .NET client writes them",
     "restart": "{subject} started again {count:,} time{s}: its counter fell to near 0 sooner than it could wrap",
+    "restart.loop": "{subject} started again {count:,} times within {loop_seconds:,.0f} s, as in a crash loop: each "
+    "time its counter fell to near 0, sooner than it could wrap",
+    "restart.loop_among": "{subject} started again {count:,} times, {loop:,} of them within {loop_seconds:,.0f} s, as "
+    "in a crash loop: each time its counter fell to near 0, sooner than it could wrap",
     "counter_wrap": "the counter of {subject} passed 65,535 and began again at 0, {count:,} time{s}",
     "counter_wrap.uncertain": "the counter of {subject} passed 65,535 at least {count:,} time{s}; more wraps may lie "
     "between ids that are far apart",
@@ -127,16 +134,24 @@ ADVICE: dict[str, str] = {
     "collision.sent_again": "Build a new Message for each send, or treat the id as a key of the business event and "
     "make consumers ignore repeats.",
     "shared_fingerprint": "Give each container its own address (pod network) or pid, then start the producers again.",
-    "clock_back": "Let the host slew its clock (chrony, or ntpd -x), and look for ids that were made twice in the time "
-    "that came again.",
+    "clock_back": "Let the host slew its clock (chrony, or ntpd -x) instead of setting it back, and order these ids "
+    "by their counter: their times overlap.",
+    "clock_back.twice_open": "Let the host slew its clock (chrony, or ntpd -x), and look for ids that were made twice "
+    "in the time that came again.",
+    "clock_back.twice_seen": "Let the host slew its clock (chrony, or ntpd -x), and look the ids that were made "
+    "twice up by offset id.",
     "duplicate_send": "Make the consumer ignore an id it has handled, and look for a send time-out (3 s by default) in "
     "the producer's log at that time.",
     "missing_ids": "Read the producer's log just before the ids below, where the gaps end: look for failed sends, then "
     "count what else the process sends (other topics, traces).",
+    "missing_ids.failed": "Find out why these sends failed (broker busy, time-out, no route): a send that failed has "
+    "used its id. Ids that are still missing then may be of other topics or traces.",
     "missing_ids.sample": "Scan the logs of all consumers and topics of this producer to judge its losses.",
     "id_confusion": "Look these up as offset ids, and log SendResult.msgId or getMsgId() of the consumed message.",
     "id_confusion.message_ext": "Read UNIQ_KEY of the same line to get the msgId.",
     "broker_address_internal": "Set brokerIP1 to an address that clients can reach and start the broker again.",
+    "broker_address_internal.send_ok": "If clients on other machines or networks use this broker, set brokerIP1 to an "
+    "address that they can reach and start it again; else leave it as it is.",
     "broker_address_internal.node_port": "Check that clients reach the broker there from where they stand; else set "
     "brokerIP1 and the port that clients can reach (host network, or one service for each broker).",
     "broker_moved": "Look old offset ids up at the new address; the address in them is the old one.",
@@ -153,6 +168,8 @@ ADVICE: dict[str, str] = {
     "elapsed_impossible.clock": "Read their time as the low 32 bits of the milliseconds since 1970 (it repeats after "
     "49.7 days), and compare it with the time of the line.",
     "restart": "Compare with deployments; unplanned restarts at regular times are crashes.",
+    "restart.loop": "Look at why the process ended just before each of these times: its own log, its exit code, the "
+    "kernel's out-of-memory lines, kubectl describe pod.",
     "counter_wrap": "Nothing to do: count wraps when you compare counters.",
     "stored_copies": "Nothing to do when retries, delays, transactions or batches are in use; look at the topics.",
     "stored_copies.retry": "Look for exceptions in the consumers' log at these times; retries go on until the 16th "
@@ -211,19 +228,59 @@ DISPROOF: dict[str, str] = {
     "expired": "The brokers keep messages longer than 72 hours (fileReservedTime), or the month was read wrongly.",
 }
 
-PARTS = {"meaning": MEANINGS, "advice": ADVICE, "disproof": DISPROOF}
+# Further sentences of a meaning; each begins with the stop that parts it from what stands in front of it.
+ALSO: dict[str, str] = {
+    "producer": ". The id names its producer: {producer}",
+    "producer_born": ". The id names its producer: {producer}; the lines name {born_hosts} as the host it was born on",
+    "apart": ". Its copies were stored {apart_seconds:,.1f} s apart",
+    "twice_none": ". No id of it was made twice: the counter did not come round ({span:,} of its 65,536 values)",
+    "twice_open": ". Ids may have been made twice, since its counter may have come round; none that was is known here",
+    "twice_seen": ". Ids of it that stand for different messages: {twice:,}; each has a finding of its own",
+    "began": ". It began again on {began_at}",
+    "began_first": ". It began again on {began_at} and later",
+    "silent": ". In between no id of either address was seen for at least {silent_minutes:,} min (otherwise one comes "
+    "within {usual_minutes:,} min); no other broker was seen then either",
+    "silent_alone": ". In between no id of either address was seen for at least {silent_minutes:,} min (otherwise one "
+    "comes within {usual_minutes:,} min); other brokers were seen meanwhile",
+    "failed": ". Just before it the log has a failed send: “{failed_line}” ({failed_at})",
+    "failed_gaps": ". Just before {failed:,} of the {looked:,} widest gaps the log has a failed send, first "
+    "“{failed_line}” ({failed_at})",
+    "send_ok": ". Yet this log shows sends to it that succeeded (SEND_OK): the client that wrote it reaches the broker "
+    "from where it stands, and only clients elsewhere may not",
+    "group": ". The consumer group: {group}",
+    "consumer_hosts": ". The host that read them, as their lines name it: {consumer_hosts}",
+}
+
+PARTS = {"meaning": MEANINGS, "advice": ADVICE, "disproof": DISPROOF, "also": ALSO}
+
+# Figures that are instants, and those that are several, as ISO 8601.
+INSTANTS = frozenset({"cutoff", "started_at", "first_at", "last_at"})
+MOMENTS = frozenset({"began_at"})
 
 
-def find(table: Mapping[str, str], code: str, variant: str | None) -> str:
-    """The words of a variant, or of its code."""
-    if variant == "more":
+def find(table: Mapping[str, str], code: str, *variants: str | None) -> str:
+    """The words of the first variant that has some, or of its code; what holds of `loop` holds of `loop_among` too."""
+    if "more" in variants:
         return table["more"]
-    return table.get(f"{code}.{variant}") or (variant == "unseen" and table.get(variant)) or table[code]
+    for variant in filter(None, variants):
+        for name in (variant, variant.partition("_")[0]):
+            if text := table.get(f"{code}.{name}") or (name == "unseen" and table.get(name)):
+                return text
+    return table[code]
 
 
-def names(part: str, code: str, variant: str | None) -> frozenset[str]:
-    """The figures that a sentence tells."""
-    return frozenset(name for _, name, _, _ in Formatter().parse(find(PARTS[part], code, variant)) if name)
+def templates(part: str, code: str, values: Mapping[str, Any], tables: Tables) -> Iterator[str]:
+    """The sentences of a part: its own and, of a meaning, the further ones."""
+    also = values.get("also") or ()
+    yield find(tables[part], code, values.get("variant"), *also)
+    if part == "meaning":
+        yield from (tables["also"][name] for name in also if name in tables["also"])
+
+
+def names(part: str, code: str, values: Mapping[str, Any]) -> frozenset[str]:
+    """The figures that the sentences of a part tell."""
+    texts = "".join(templates(part, code, values, PARTS))
+    return frozenset(name for _, name, _, _ in Formatter().parse(texts) if name)
 
 
 # English words that go with the count: of one, and of many.
@@ -233,8 +290,7 @@ _NUMBER = {
 }
 
 
-def say(part: str, code: str, values: Mapping[str, Any], tables: Mapping[str, Mapping[str, str]] = PARTS) -> str:
-    """One sentence of a finding; pages call it with the Chinese tables. `values`: subject, count and the evidence."""
-    one = values.get("count") == 1
-    text = find(tables[part], code, values.get("variant"))
-    return text.format_map({**values, **_NUMBER[one]})
+def say(part: str, code: str, values: Mapping[str, Any], tables: Tables = PARTS) -> str:
+    """A part of a finding; pages call it with the Chinese tables. `values`: subject, count and the evidence."""
+    filled = {**values, **_NUMBER[values.get("count") == 1]}
+    return "".join(text.format_map(filled) for text in templates(part, code, values, tables))

@@ -57,6 +57,9 @@ MEANINGS: dict[str, str] = {
     "elapsed_impossible.java": "{subject} 有 {count:,} 个 ID 的月内毫秒数超过一个月，而这种类加载器的 Java 客户端从不会这样写",
     "elapsed_impossible.clock": "{subject} 的 {count:,} 个 ID 不是按月计时：若按时钟的低 32 位解读，生成于 {first_at} 至 {last_at}，ErQing 的 .NET 客户端就这样写",
     "restart": "{subject} 重启了 {count:,} 次：计数器回落到 0 附近，而它来不及回绕",
+    "restart.loop": "{subject} 在 {loop_seconds:,.0f} 秒内重启了 {count:,} 次，像是反复崩溃：每次计数器都回落到 0 附近，而它来不及回绕",
+    "restart.loop_among": "{subject} 重启了 {count:,} 次，其中 {loop:,} 次在 {loop_seconds:,.0f} 秒内，像是反复崩溃："
+    "每次计数器都回落到 0 附近，而它来不及回绕",
     "counter_wrap": "{subject} 的计数器越过 65,535 后从 0 重新开始，共 {count:,} 次",
     "counter_wrap.uncertain": "{subject} 的计数器至少 {count:,} 次越过 65,535；相距较远的 ID 之间可能还有更多回绕",
     "stored_copies": "{subject} 有 {count:,} 条消息以同一 ID 存了多份",
@@ -81,13 +84,17 @@ ADVICE: dict[str, str] = {
     "collision.topics": "让该程序新建不带 UNIQ_KEY 的 Message，并按偏移量 ID 查询各副本。",
     "collision.sent_again": "每次发送都新建 Message；或把该 ID 当作业务键，让消费者忽略重复。",
     "shared_fingerprint": "给每个容器各自的地址（Pod 网络）或进程号，然后重启生产者。",
-    "clock_back": "让主机平滑校时（chrony，或 ntpd -x），并在重复经过的那段时间里查找重复的 ID。",
+    "clock_back": "让主机平滑校时（chrony，或 ntpd -x），不要把时钟往回拨；这些 ID 请按计数器排序，它们的时间有重叠。",
+    "clock_back.twice_open": "让主机平滑校时（chrony，或 ntpd -x），并在重复经过的那段时间里查找重复的 ID。",
+    "clock_back.twice_seen": "让主机平滑校时（chrony，或 ntpd -x）；重复的 ID 请按偏移量 ID 查询。",
     "duplicate_send": "让消费者忽略已处理过的 ID，并在生产者日志的那段时间查找发送超时（默认 3 秒）。",
     "missing_ids": "下列 ID 是各空缺之后的第一个：请查看生产者日志中它们之前的内容，先找发送失败，再计入该进程发送的其他内容（其他主题、消息轨迹）。",
+    "missing_ids.failed": "请查明这些发送为何失败（Broker 繁忙、超时、没有路由）：发送失败也会用掉一个 ID。若仍有缺少，可能是其他主题或消息轨迹。",
     "missing_ids.sample": "扫描该生产者所有主题和消费者的日志，才能判断是否丢失。",
     "id_confusion": "请按偏移量 ID 查询，并在日志中记录 SendResult.msgId 或消费到的消息的 getMsgId()。",
     "id_confusion.message_ext": "msgId 请看同一行的 UNIQ_KEY。",
     "broker_address_internal": "把 brokerIP1 设为客户端能访问的地址，然后重启 Broker。",
+    "broker_address_internal.send_ok": "若其他机器或网络上的客户端要用这个 Broker，请把 brokerIP1 设为它们能访问的地址并重启；否则不必改动。",
     "broker_address_internal.node_port": "请确认客户端能从所在网络访问该地址；否则设置客户端可达的 brokerIP1 与端口（主机网络，或每个 Broker 一个 Service）。",
     "broker_moved": "旧的偏移量 ID 请到新地址查询；其中的地址是旧的。",
     "pid_erased": "把生产者的客户端从 4.6.0 或 4.6.1 升级到 4.7.0 或更高版本。",
@@ -101,6 +108,7 @@ ADVICE: dict[str, str] = {
     "elapsed_impossible.java": "请看原文：应用自己的键，只是模仿了 ID 的样子。",
     "elapsed_impossible.clock": "请把它们的时间按 1970 年以来毫秒数的低 32 位解读（每 49.7 天重复），并与日志行的时间对照。",
     "restart": "请与发布记录对照；没有计划而又有规律的重启就是崩溃。",
+    "restart.loop": "请查看进程在每个时刻之前为何退出：它自己的日志、退出码、内核的 OOM 记录、kubectl describe pod。",
     "counter_wrap": "无需处理：比较计数器时请计入回绕。",
     "stored_copies": "使用重试、延迟、事务或批量时属正常；请查看主题。",
     "stored_copies.retry": "请在消费者日志的这些时间查找异常；默认重试 16 次（maxReconsumeTimes），之后进入 %DLQ%。",
@@ -151,4 +159,24 @@ DISPROOF: dict[str, str] = {
     "expired": "Broker 的保留时间长于 72 小时（fileReservedTime），或月份解读有误。",
 }
 
-PARTS = {"meaning": MEANINGS, "advice": ADVICE, "disproof": DISPROOF}
+ALSO: dict[str, str] = {
+    "producer": "。该 ID 写明的生产者：{producer}",
+    "producer_born": "。该 ID 写明的生产者：{producer}；日志行写明的生成主机（bornHost）：{born_hosts}",
+    "apart": "。各副本的存储时间相隔 {apart_seconds:,.1f} 秒",
+    "twice_none": "。没有重复生成的 ID：计数器没有转完一圈（65,536 个值只用了 {span:,} 个）",
+    "twice_open": "。计数器可能转完了一圈，因此可能有重复生成的 ID；这里没有发现",
+    "twice_seen": "。其中有 {twice:,} 个 ID 属于不同的消息，各有一项发现",
+    "began": "。重新启动的时间：{began_at}",
+    "began_first": "。重新启动的时间：{began_at}，此后还有",
+    "silent": "。其间至少 {silent_minutes:,} 分钟没有出现这两个地址的 ID（平时 {usual_minutes:,} 分钟内就会出现）；"
+    "那段时间也没有出现其他 Broker",
+    "silent_alone": "。其间至少 {silent_minutes:,} 分钟没有出现这两个地址的 ID（平时 {usual_minutes:,} 分钟内就会出现）；"
+    "那段时间有其他 Broker 出现",
+    "failed": "。紧挨着它之前，日志里有一次发送失败：“{failed_line}”（{failed_at}）",
+    "failed_gaps": "。最大的 {looked:,} 处空缺中，有 {failed:,} 处之前紧挨着发送失败的日志，第一处是“{failed_line}”（{failed_at}）",
+    "send_ok": "。但此日志里有发往它并成功的消息（SEND_OK）：写这份日志的客户端从它所在的位置可以访问这个 Broker，访问不到的只可能是别处的客户端",
+    "group": "。消费组：{group}",
+    "consumer_hosts": "。按日志行所写，读取它们的主机：{consumer_hosts}",
+}
+
+PARTS = {"meaning": MEANINGS, "advice": ADVICE, "disproof": DISPROOF, "also": ALSO}

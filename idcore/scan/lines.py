@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from idcore.ids.identify import identify
 from idcore.layout import UNIQ_V4_LE
@@ -47,6 +47,17 @@ _AGAIN = {
     "retry": re.compile(rb"reconsumeTimes=[1-9]|[{ ](?:RECONSUME_TIME|ORIGIN_MESSAGE_ID|RETRY_TOPIC)="),
     "delay": re.compile(rb"[{ ](?:DELAY|TIMER_[A-Z_]+|REAL_TOPIC)="),
 }
+# and the host that syslog, a shipper of logs or kubectl put in front of its line.
+# and the host that syslog, a shipper of logs or kubectl put in front of the line.
+_THREAD = re.compile(rb"ConsumeMessageThread_([^\s\[\]]{1,99})_\d+\b")
+_PRINTED_ON = re.compile(
+    rb"^(?:<\d{1,3}>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d ([A-Za-z0-9][\w.:-]{0,252}) "
+    rb"|^<\d{1,3}>1 \S+ ([A-Za-z0-9][\w.:-]{0,252}) "
+    rb"|^\[pod/([a-z0-9][a-z0-9.-]{0,252})/[a-z0-9-]+\] "
+    rb"|\"(?:hostname|host|pod_name|_HOSTNAME)\"\s?:\s?(?:{\s?\"name\"\s?:\s?)?\"([A-Za-z0-9][\w.:-]{0,252})\""
+    rb"|\b(?:hostname|pod_name|_HOSTNAME)=\"?([A-Za-z0-9][\w.:-]{0,252})"
+)
+_LONGEST_HEAD = 4 << 10
 _NAMED = re.compile(
     rb"\b(msgIds?|messageId|UNIQ_KEY|__transactionId__|transactionId)[\"']?\s?[=:]\s?[\"']?"
     rb"((?:[0-9A-F]{24})?[0-9A-F]{8}0000[0-9A-F]{20})(?![0-9A-Fa-f])"
@@ -65,6 +76,8 @@ class Record:
     crc: int | None = None
     key: str | None = None
     again: str = ""  # transaction, retry, delay: why a broker or a consumer made it from another record
+    group: str | None = None  # of a retry: the consumer group whose thread printed it
+    host: str | None = None  # of a retry: the host that its line names as its own
 
 
 @dataclass(slots=True)
@@ -169,6 +182,8 @@ def _records(text: bytes, wanted: set[bytes], told: Told) -> None:
         offset = _OFFSET.search(segment) if keys else None
         if offset is not None:
             record = _record(segment)
+            if record.again == "retry":
+                record = _read_by(text, start, record)
             for key in sorted(keys):
                 told.records.setdefault(key.decode(), {})[offset[1].decode()] = record
         start = following
@@ -182,6 +197,17 @@ def _record(segment: bytes) -> Record:
             values[name] = int(found[1]) if name in _NUMBERS else found[1].decode("utf-8", "replace")
     again = next((kind for kind, marks in _AGAIN.items() if marks.search(segment)), "")
     return Record(**values, again=again)  # type: ignore[arg-type]
+
+
+def _read_by(text: bytes, start: int, record: Record) -> Record:
+    """A record with the group and the host that what stands in front of it in its line tells."""
+    head = text[text.rfind(b"\n", max(0, start - _LONGEST_HEAD), start) + 1 : start]
+    thread, host = _THREAD.search(head), _PRINTED_ON.search(head)
+    return replace(
+        record,
+        group=thread[1].decode("utf-8", "replace") if thread else None,
+        host=next(filter(None, host.groups())).decode("utf-8", "replace") if host else None,
+    )
 
 
 def _named(text: bytes) -> Iterator[re.Match[bytes]]:

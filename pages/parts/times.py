@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
@@ -63,6 +64,14 @@ def minute(moment: datetime | None, zone: tzinfo) -> str:
         return ""
     local = aware(moment).astimezone(zone)
     return f"{local:%Y-%m-%d %H:%M} {offset_text(local)}"
+
+
+def several(moments: Sequence[str], zone: tzinfo) -> str:
+    """Instants as ISO 8601 one behind the other, with one date where they share it, and the offset behind the last."""
+    local = [aware(datetime.fromisoformat(text)).astimezone(zone) for text in moments]
+    shared = len({moment.date() for moment in local}) == 1
+    texts = [f"{moment:%H:%M:%S}" if shared and n else f"{moment:%Y-%m-%d %H:%M:%S}" for n, moment in enumerate(local)]
+    return f"{', '.join(texts)} {offset_text(local[-1])}" if local else ""
 
 
 def between(first: datetime, last: datetime, zone: tzinfo) -> tuple[str, str]:

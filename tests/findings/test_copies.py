@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from idcore.findings import Finding, copies
+from idcore.findings import Finding, copies, words_zh
 from idcore.scan.inputs import list_files
 from idcore.scan.lines import Record, Told, look
 from tests.findings.test_rules import DAY_20, uniq
@@ -176,3 +176,65 @@ def test_a_large_input_is_looked_at_in_pieces(tmp_path: Path, monkeypatch: pytes
     assert not told.whole
     assert told.bytes <= 2 << 20
     assert set(told.records[ID]) == {A}
+
+
+# ---- who, beside the id
+
+
+def test_a_copy_says_in_plain_text_who_made_it(tmp_path: Path) -> None:
+    for records in ([PLAIN, replace(PLAIN, key="x")], [PLAIN, replace(PLAIN, stored=BORN + 3_105)]):
+        table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
+        (finding,) = copies.judge([table], 1, [], Told({ID: dict(zip((A, A2), records, strict=True))}))
+        assert "names its producer: 10.0.0.7 pid 4711" in finding.say("meaning")
+        assert "born on" not in finding.say("meaning")
+        assert "写明的生产者：10.0.0.7 pid 4711" in finding.say("meaning", words_zh.PARTS)
+    assert ". Its copies were stored 3.1 s apart. The id" in finding.say("meaning")
+
+
+def test_the_host_of_the_lines_is_named_where_the_id_has_another() -> None:
+    behind = replace(PLAIN, born_host="192.168.9.9")
+    table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{B}", "lines": 2}])
+    (finding,) = copies.judge([table], 1, [], Told({ID: {A: behind, B: behind}}))
+    assert "the lines name 192.168.9.9" in finding.say("meaning") and "10.0.0.7 pid 4711" in finding.say("meaning")
+
+
+def test_an_id_of_a_5_x_client_names_its_hardware_address() -> None:
+    one = "01A2B3C4D5E6F7123406E2D3C400000001"
+    table = pa.Table.from_pylist([{"msg_id": one, "offset_msg_ids": f"{A},{B}", "lines": 2},
+                                  {"msg_id": one[:-1] + "2", "offset_msg_ids": f"{A},{A2}", "lines": 2}])  # fmt: skip
+    sent, stored = copies.judge([table], 2, [])
+    assert "names its producer: a2:b3:c4:d5:e6:f7 pid 4660" in sent.say("meaning")
+    assert (stored.subject, stored.evidence["client"]["pid"]) == ("a2:b3:c4:d5:e6:f7 pid 4660", 4660)
+
+
+@pytest.mark.parametrize(
+    ("head", "group", "host"),
+    [
+        ("2026-11-21 09:00:00 INFO  [ConsumeMessageThread_pay_orders_12] ", "pay_orders", None),
+        ("2026-11-21 09:00:00 INFO [ConsumeMessageThread_7] ", None, None),
+        ("Nov 21 09:00:00 shop-3 java[71]: ", None, "shop-3"),
+        ("<14>1 2026-11-21T09:00:00Z shop-3.example orders 71 - - ", None, "shop-3.example"),
+        ("[pod/orders-7d9-x2/app] 2026-11-21 ConsumeMessageThread_orders_1 ", "orders", "orders-7d9-x2"),
+        ('{"host":{"name":"shop-4"},"message":"', None, "shop-4"),
+        ("hostname=shop-5 thread=ConsumeMessageThread_orders_20 ", "orders", "shop-5"),
+        ("host=api.example remoteHost=10.1.1.1 ", None, None),
+    ],
+)
+def test_the_line_of_a_retry_names_group_and_host(
+    head: str, group: str | None, host: str | None, tmp_path: Path
+) -> None:
+    first, again = (MESSAGE.format(born=BORN, offset=offset, id=ID, times=n) for offset, n in ((A, 0), (A2, 1)))
+    told = looked_at(f"{head}{first[20:]}\n{head}{again[20:]}\n", tmp_path)
+    assert (told.records[ID][A2].group, told.records[ID][A2].host) == (group, host)
+    assert (told.records[ID][A].group, told.records[ID][A].host) == (None, None), "the first copy is no retry"
+    table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
+    (finding,) = copies.judge([table], 1, [], told)
+    said = finding.say("meaning")
+    assert (f"consumer group: {group}" in said) == bool(group) and (f"name it: {host}" in said) == bool(host)
+
+
+def test_the_group_of_a_retry_is_in_its_topic() -> None:
+    for topic in ("%RETRY%pay_orders", "%DLQ%pay_orders"):
+        table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
+        (finding,) = copies.judge([table], 1, [], Told({ID: {A: PLAIN, A2: replace(PLAIN, topic=topic)}}))
+        assert finding.say("meaning").endswith(". The consumer group: pay_orders")

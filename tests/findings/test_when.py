@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
-from idcore.findings import Finding
+import pytest
+
+from idcore import findings
+from idcore.findings import Finding, chains, limits
 from idcore.findings.model import worst_first
-from tests.findings.test_rules import DAY_20, told, uniq
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from tests.findings.test_rules import AT, DAY_20, told, uniq
 
 
 def at_day_20(milliseconds: int) -> datetime:
@@ -67,3 +72,109 @@ def test_how_message_ext_prints_stands_below_all_that_happened() -> None:
         Finding("expired", "p", 1, {}),
     ]
     assert [finding.code for finding in worst_first(notes)] == ["expired", "id_confusion"]
+
+
+def starts(seconds: list[float]) -> list[str]:
+    """A process that begins at each of these times, and lives for half a second."""
+    return [uniq(DAY_20 + int(1000 * at) + 50 * n, n) for at in seconds for n in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        ([0, 20, 40, 79], "3 times within 59 s, as in a crash loop"),
+        ([0, 20, 50, 81], None),
+        ([0, 10, 20, 30, 130], "4 times, 3 of them within 20 s, as in a crash loop"),
+        ([0, 10, 20], None),
+    ],
+)
+def test_three_starts_within_a_minute_are_a_loop(seconds: list[float], said: str | None, tmp_path: Path) -> None:
+    (finding,) = told(starts(seconds), tmp_path)
+    assert (finding.code, finding.severity, finding.count) == ("restart", "info", len(seconds) - 1)
+    meaning = finding.say("meaning")
+    assert (said or "started again") in meaning and ("crash loop" in meaning) == bool(said)
+    began = [at_day_20(int(1000 * at)).isoformat(timespec="milliseconds") for at in seconds[1:]]
+    assert finding.evidence["began_at"] == began and meaning.endswith(", ".join(began))
+    assert ("exit code" in finding.say("advice")) == bool(said)
+
+
+def test_of_many_starts_the_first_are_named(tmp_path: Path) -> None:
+    (finding,) = told(starts([100 * n for n in range(9)]), tmp_path)
+    assert len(finding.evidence["began_at"]) == limits.MOST_MOMENTS and finding.say("meaning").endswith("and later")
+
+
+def set_back(first: int, last: int) -> list[str]:
+    """One counter from `first` to `last`, every 40 ms, whose clock is set back by ten minutes half-way."""
+    half = (first + last) // 2
+    return [uniq(DAY_20 + 40 * n - (600_000 if n >= half else 0), n) for n in range(first, last)]
+
+
+def test_a_clock_set_back_says_that_no_id_was_made_twice(tmp_path: Path) -> None:
+    (finding,) = told(set_back(100, 600), tmp_path)
+    assert "No id of it was made twice" in finding.say("meaning") and "(500 of its 65,536" in finding.say("meaning")
+    assert "twice" not in finding.say("advice")
+
+
+@pytest.mark.parametrize(("last", "proved"), [(65_536, True), (65_537, False)])
+def test_a_counter_that_came_round_proves_nothing(last: int, proved: bool, tmp_path: Path) -> None:
+    (finding,) = [one for one in told(set_back(0, last), tmp_path) if one.code == "clock_back"]
+    assert ("No id of it was made twice" in finding.say("meaning")) == proved
+    assert ("may have been made twice" in finding.say("meaning")) != proved
+
+
+def test_ids_that_stand_for_several_messages_are_counted_at_the_clock() -> None:
+    process = {"layout": "uniq_v4", "host": "10.0.0.7", "pid": 4711, "loader": "18B4AAC2"}
+    name = "10.0.0.7 pid 4711 loader 18B4AAC2"
+    clock = Finding("clock_back", name, 1, {"also": ["twice_none"], "span": 9, "back_seconds": 5.0, "process": process})
+    of_it = [Finding("collision", f"ID{n}", 2, {"process": process}) for n in range(2)]
+    other = Finding("collision", "ID9", 2, {"process": {**process, "pid": 1}})
+    made = list(chains.made_twice([clock, *of_it, other]))
+    assert "stand for different messages: 2" in made[0].say("meaning") and made[1:] == [*of_it, other]
+    assert list(chains.made_twice([clock, other])) == [clock, other]
+
+
+def test_the_instants_of_sentences_are_in_the_zone_of_the_scan(tmp_path: Path) -> None:
+    zone = timezone(timedelta(hours=8))
+    path = tmp_path / "x.log"
+    path.write_text("\n".join(starts([0, 20, 40])))
+    tables = scan_local([str(path)], month_rows(AT, zone))
+    (finding,) = findings.find(tables, AT, zone)
+    assert all(text.endswith("+08:00") for text in finding.evidence["began_at"])
+
+
+# ---- brokers
+
+
+def stored(host: str, minutes: list[int], offset: int) -> list[str]:
+    """Ids with offset ids of a broker whose log grows by 70,000 bytes a minute."""
+    return [
+        f"msgId={uniq(DAY_20 + minute * 60_000, minute)} offsetMsgId={host}00002A9F{offset + 70_000 * minute:016X}"
+        for minute in minutes
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pause", "busy", "said"),
+    [
+        (60, False, "at least 59 min (otherwise one comes within 2 min); no other broker was seen"),
+        (60, True, "at least 59 min (otherwise one comes within 2 min); other brokers were seen"),
+        (6, False, None),
+    ],
+)
+def test_a_long_silence_before_the_new_address_is_said(
+    pause: int, busy: bool, said: str | None, tmp_path: Path
+) -> None:
+    lines = stored("0A000005", list(range(20)), 5_000_000)
+    lines += stored("0A000006", list(range(19 + pause, 40 + pause)), 5_000_000)
+    if busy:
+        lines += stored("0A000009", list(range(100)), 1 << 40)
+    (finding,) = [one for one in told(lines, tmp_path) if one.code == "broker_moved"]
+    assert (said or "one broker under a new address") in finding.say("meaning")
+    assert ("In between" in finding.say("meaning")) == bool(said)
+
+
+def test_a_silence_that_is_usual_is_not_said(tmp_path: Path) -> None:
+    lines = stored("0A000005", list(range(0, 300, 30)), 5_000_000)
+    lines += stored("0A000006", list(range(330, 630, 30)), 5_000_000)
+    (finding,) = [one for one in told(lines, tmp_path) if one.code == "broker_moved"]
+    assert "In between" not in finding.say("meaning")

@@ -24,7 +24,7 @@ def test_both_languages_have_the_same_words(part: str) -> None:
 def test_every_code_says_what_to_do_and_what_would_disprove_it(code: str) -> None:
     assert any(key == code or key.startswith(f"{code}.") for key in words.MEANINGS)
     for part, table in words.PARTS.items():
-        if part != "meaning":
+        if part in ("advice", "disproof"):
             assert table[code].endswith(".")
 
 
@@ -33,6 +33,15 @@ def test_no_word_shouts_and_no_meaning_ends_in_a_stop() -> None:
         for table in tables.values():
             assert not [text for text in table.values() if "!" in text or "！" in text]
     assert not [text for text in words.MEANINGS.values() if text.endswith(".")]
+
+
+def test_further_sentences_bring_their_stop() -> None:
+    assert all(text.startswith(". ") and not text.endswith(".") for text in words.ALSO.values())
+    assert all(text.startswith("。") and not text.endswith("。") for text in words_zh.ALSO.values())
+    values = {"subject": "p", "count": 1, "also": ["group", "told by a later version"], "group": "pay"}
+    assert words.say("meaning", "restart", values).endswith("wrap. The consumer group: pay")
+    assert words.names("meaning", "restart", values) >= {"group", "subject"}
+    assert words.say("advice", "restart", values) == words.ADVICE["restart"]
 
 
 def test_one_and_many() -> None:

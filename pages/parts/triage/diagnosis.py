@@ -43,7 +43,7 @@ def say(part: str, row: Row, view: View) -> str:
 
 def told(row: Row) -> frozenset[str]:
     """The figures that its sentence has told."""
-    return english.names("meaning", str(row["code"]), evidence_of(row).get("variant"))
+    return english.names("meaning", str(row["code"]), evidence_of(row))
 
 
 def evidence_of(row: Row) -> dict[str, Any]:

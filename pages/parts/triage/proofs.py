@@ -7,8 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from idcore.errors import IdError
+from idcore.findings.words import INSTANTS, MOMENTS
 from idcore.ids.clock import from_ms
 from idcore.ids.model import OffsetId
+from pages.parts import times
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.text import Words
 from pages.parts.view import View
@@ -19,9 +21,8 @@ MOST_LISTED = 10
 # Told by the heading, the sentence, the picture or a table, or known to programs only.
 ELSEWHERE = frozenset(
     {"ids", "sent_at", "process", "variant", "broker", "client", "maker_code", "more", "gaps", "label", "addresses"}
-    | {"track_of_id", "chain_of_id", "offset_msg_ids", "records", "elapsed_ms", "places", "in_gaps", "widest"}
+    | {"track_of_id", "chain_of_id", "offset_msg_ids", "records", "elapsed_ms", "places", "in_gaps", "widest", "also"}
 )
-_INSTANTS = frozenset({"cutoff", "started_at", "first_at", "last_at"})
 
 
 def id_table(evidence: Evidence, view: View) -> Html | None:
@@ -109,10 +110,14 @@ def where_of(evidence: Evidence) -> dict[str, str]:
 
 def dated(evidence: Evidence, view: View) -> dict[str, Any]:
     """The evidence with its instants in the reader's zone and its maker in the reader's language."""
-    return {
-        name: view.full(datetime.fromisoformat(value)) if name in _INSTANTS and value else value
-        for name, value in evidence.items()
-    } | ({"maker": view.words.maker(str(evidence["maker"]))} if "maker" in evidence else {})
+    return (
+        {
+            name: view.full(datetime.fromisoformat(value)) if name in INSTANTS and value else value
+            for name, value in evidence.items()
+        }
+        | {name: times.several(evidence[name], view.zone) for name in MOMENTS if name in evidence}
+        | ({"maker": view.words.maker(str(evidence["maker"]))} if "maker" in evidence else {})
+    )
 
 
 def tokens(evidence: Evidence) -> list[str]:
@@ -156,7 +161,7 @@ def facts(evidence: Evidence, view: View, told: Collection[str] = ()) -> Iterabl
 def _value(name: str, value: Any, view: View) -> str:
     """One value as people read it."""
     words = view.words
-    if name in _INSTANTS:
+    if name in INSTANTS:
         return view.full(datetime.fromisoformat(value))
     if name == "share":
         return words.share(value, 1)
