@@ -42,3 +42,34 @@ def test_evidence_is_of_the_log(tmp_path: Path) -> None:
             for place in where:
                 digits = place["id"].encode()
                 assert text.find(digits) == place["byte"] and digits in lines[place["line"] - 1]
+
+
+# What readers who knew only the page asked for: it stands in the sentence itself, not only in the evidence.
+ASKED = {
+    ("collision", None): "The id names its producer: ",
+    ("duplicate_send", None): " s apart. The id names its producer: ",
+    ("clock_back", None): "No id of it was made twice",
+    ("missing_ids", "one"): "Just before it the log has a failed send: “",
+    ("missing_ids", "an_outage"): "Just before it the log has a failed send: “",
+    ("missing_ids", "failed_sends"): "Just before 4 of the 4 widest gaps the log has a failed send, first “",
+    ("broker_address_internal", None): "sends to it that succeeded (SEND_OK)",
+    ("broker_moved", "after_an_hour"): "no id of either address was seen for at least 59 min",
+    ("restart", "three_times"): "as in a crash loop",
+    ("stored_copies", "consumer_retry"): "The consumer group: orders",
+}
+
+
+@pytest.mark.parametrize(("name", "variant"), CASES)
+def test_the_sentence_tells_what_readers_asked_for_and_of_others_nothing(
+    name: str, variant: str, tmp_path: Path
+) -> None:
+    found, truth, _ = tell(Incident(name, variant, 5, START, ZONE), tmp_path)
+    expected = {(row["code"], row["subject"]) for row in truth["expected"] if row["code"] == name}
+    said = [item.say("meaning") for item in found if (item.code, item.subject) in expected]
+    asked = ASKED.get((name, variant), ASKED.get((name, None)))
+    assert said or name == HEALTHY
+    assert not asked or all(asked in text for text in said)
+    others = {text for text in ASKED.values() if text != asked}
+    meanings = [item.say("meaning") for item in found if (item.code, item.subject) not in expected]
+    assert not [text for text in meanings for wish in ASKED.values() if wish in text]
+    assert not [text for text in said for wish in others if wish in text and wish not in (asked or "")]
