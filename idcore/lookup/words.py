@@ -88,6 +88,9 @@ EVIDENCE: dict[str, str] = {
     "body_broken": "the body cannot be unpacked: {problem}",
 }
 
+# Figures of the evidence that are instants, as ISO 8601.
+INSTANTS = frozenset({"stored", "sent", "begin", "earliest", "clock", "here"})
+
 # What a copy is among the copies of one message.
 RELATIONS: dict[str, str] = {
     "message": "the message",

@@ -22,6 +22,7 @@ from idcore.runs import Run
 from idcore.scan.inputs import list_files
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
+from pages.parts import times
 from pages.parts.text import TABLES, words
 from pages.parts.triage import diagnosis, lines, proofs, report
 from pages.parts.view import View
@@ -102,7 +103,7 @@ def test_the_evidence_is_read_when_it_is_opened_and_escaped(tmp_path: Path, open
 def test_healthy_input_says_what_was_checked(tmp_path: Path, open_page: Open) -> None:
     judged(tmp_path, "\n".join(f"msgId={PREFIX}{1_000_000 + n * 10:08X}{100 + n:04X}" for n in range(500)))
     text = shown(open_page("findings", run=RUN))
-    assert "Nothing is wrong" in text and words("en")("finding.clock_back") in text
+    assert "No error and no warning" in text and words("en")("finding.clock_back") in text
 
 
 def test_a_run_from_before_the_findings_says_so(run: str, open_page: Open) -> None:
@@ -302,3 +303,60 @@ def test_the_line_of_a_confused_id_is_the_one_that_confuses_it(tmp_path: Path) -
 def test_a_sentence_begins_in_upper_case_and_a_name_stays_as_it_is() -> None:
     texts = ["the clock was set back", "msgId stands there", "fe80::1 writes an address", "10.0.0.1 does", "msgId 后面"]
     assert [diagnosis.upper(text) for text in texts] == ["The clock was set back", *texts[1:]]
+
+
+def incident(folder: Path, name: str, variant: str) -> Run:
+    """The run of a made incident."""
+    made = incidents.Incident(name, variant, 3, AT - timedelta(days=1), UTC)
+    return judged(folder, "\n".join(made.lines()))
+
+
+def reports(run: Run, lang: str, zone: str) -> list[str]:
+    found = times.zone_of(zone)
+    assert found is not None
+    view = View(words("zh" if lang == "zh" else "en"), found, zone, "chosen", "light")
+    return [report.markdown(run, view), report.html(run, view)]
+
+
+@pytest.mark.parametrize(("lang", "title", "said"), [("en", "Restarted again and again", "as in a crash loop"),
+                                                     ("zh", "进程反复重启", "像是反复崩溃")])  # fmt: skip
+def test_restarts_one_after_another_are_told_with_their_times(
+    tmp_path: Path, open_page: Open, lang: str, title: str, said: str
+) -> None:
+    run = incident(tmp_path, "restart", "three_times")
+    (row,) = [row for row in run.table("findings").to_pylist() if row["code"] == "restart"]
+    began = [datetime.fromisoformat(text) for text in diagnosis.evidence_of(row)["began_at"]]
+    clocks = [f"{moment + timedelta(hours=8):%H:%M:%S}" for moment in began]
+    text = shown(open_page("findings", run=RUN, lang=lang, zone="+08:00"))
+    for made in (text, *reports(run, lang, "+08:00")):
+        assert title in made and said in made and f"{', '.join(clocks)} +08:00" in made
+
+
+def test_copies_have_host_pid_and_broker_in_plain_text(tmp_path: Path, open_page: Open) -> None:
+    run = incident(tmp_path, "duplicate_send", "another_broker")
+    row = next(row for row in run.table("findings").to_pylist() if row["code"] == "duplicate_send")
+    process = diagnosis.evidence_of(row)["process"]
+    brokers = diagnosis.evidence_of(row)["addresses"].split(", ")
+    for made in (shown(open_page("findings", run=RUN)), *reports(run, "en", "UTC")):
+        assert f"names its producer: {process['host']} pid {process['pid']}" in made
+    for made in reports(run, "en", "UTC"):
+        assert all(f"Broker: {address}" in made for address in brokers), "beside the offset ids"
+    assert diagnosis.subject_process(row) == process and set(diagnosis.brokers_of(row)) == set(brokers)
+
+
+def test_a_failed_send_is_told_as_text(tmp_path: Path, open_page: Open) -> None:
+    first = f"{PREFIX}{1_000_000 + 40 * 100:08X}{40:04X}"
+    text = "\n".join(f"msgId={PREFIX}{1_000_000 + n * 100:08X}{n:04X}" for n in range(90) if n != 41)
+    run = judged(tmp_path, text.replace(f"{first}\n", f"{first}\nsend failed: <b>busy</b>\n"))
+    page, (markdown, html) = shown(open_page("findings", run=RUN)), reports(run, "en", "UTC")
+    assert "send failed: &lt;b&gt;busy" in page and "send failed: &lt;b&gt;busy" in html
+    assert "send failed: \\<b\\>busy" in markdown and "(app.log:42)" in markdown
+
+
+def test_instants_side_by_side_name_their_date_once() -> None:
+    zone = times.zone_of("+08:00")
+    assert zone is not None
+    one, two, next_day = "2026-11-20T01:00:00.900+00:00", "2026-11-20T09:00:05+08:00", "2026-11-20T16:00:00+00:00"
+    assert times.several([one, two], zone) == "2026-11-20 09:00:00, 09:00:05 +08:00"
+    assert times.several([one, next_day], zone) == "2026-11-20 09:00:00, 2026-11-21 00:00:00 +08:00"
+    assert times.several([], zone) == ""

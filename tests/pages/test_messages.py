@@ -108,6 +108,9 @@ def test_look_ups_are_off_until_a_cluster_is_configured(open_page: Open, tmp_pat
     assert list(from_file(path, {})) == ["production"], "the example on the page is no profile"
 
 
+CLOCK = "2026-11-21T01:00:00.500+00:00"
+
+
 class Answering:
     """A desk that answers from the real store, and remembers who asked what."""
 
@@ -124,7 +127,7 @@ class Answering:
                 copies = (Copy(self.by_id[text], "broker-a"), Copy(self.by_id[text], "broker-b", "retry", "g"))
                 yield Answer(text, copies, None, (), ("127.0.0.1:10911",))
             else:
-                evidence = (Evidence.of("clock", broker="broker-a", clock="09:00", here="10:00"),)
+                evidence = (Evidence.of("clock", broker="broker-a", clock=CLOCK, here="9 ms after 1970"),)
                 yield Answer(text, (), "clock_behind", evidence, ("127.0.0.1:10911",))
 
 
@@ -142,13 +145,15 @@ def desk(store: Path, monkeypatch: pytest.MonkeyPatch) -> Answering:
 def test_a_link_fills_the_box_and_only_a_click_asks(
     open_page: Open, desk: Answering, lang: str, button: str, reason: str
 ) -> None:
-    app = open_page("lookup", id=f"{SECOND},0A0000070D5818B4AAC2000F42400064", topic="VectorTopic", lang=lang)
+    ids = f"{SECOND},0A0000070D5818B4AAC2000F42400064"
+    app = open_page("lookup", id=ids, topic="VectorTopic", lang=lang, zone="Asia/Shanghai")
     assert not app.exception and desk.asked == []
     press(app, button)
     assert not app.exception
     assert [(len(ids), topic) for ids, topic, _ in desk.asked] == [(2, "VectorTopic")]
     text = shown(app)
     assert "plain message 1 of prodA" in text and reason in text
+    assert "2026-11-21 09:00:00.500 +08:00" in text and "9 ms after 1970" in text and CLOCK not in text
     assert f"{SECOND},0A0000070D5818B4AAC2000F42400064" in str(app.query_params["id"])
 
 

@@ -208,12 +208,13 @@ def show(row: dict[str, Any], view: View) -> None:
         if row["copies"] and run is not None:
             broker = str(row["copies"][0]["store_host"])
             page_link("brokers", words("findings.to_brokers"), icon=":material/storage:", run=run, broker=broker)
-        show_html(rests_on(row, words))
+        show_html(rests_on(row, view))
 
 
-def rests_on(row: dict[str, Any], words: Words) -> Html:
+def rests_on(row: dict[str, Any], view: View) -> Html:
     """The evidence as a small table, and who was asked; open where there is no message."""
-    facts = [[core("EVIDENCE", code, item, words)] for code, items in row["evidence"].items() for item in items]
+    words, evidence = view.words, row["evidence"].items()
+    facts = [[core("EVIDENCE", code, dated(item, view), words)] for code, items in evidence for item in items]
     asked = words("lookup.asked_of", brokers=words("comma").join(row["asked"]) or words("lookup.nobody"))
     if not facts:
         return tag("p", asked, class_="mq-faint mq-note")
@@ -228,6 +229,18 @@ def rests_on(row: dict[str, Any], words: Words) -> Html:
         ),
         class_="mq-plain",
     )
+
+
+def dated(item: Mapping[str, Any], view: View) -> dict[str, Any]:
+    """The figures of one piece of evidence, its instants in the reader's zone."""
+
+    def local(text: str) -> str:
+        try:
+            return view.full(datetime.fromisoformat(text))
+        except ValueError:
+            return text  # what a broker says need not be a time that there is
+
+    return {name: local(value) if name in english.INSTANTS else value for name, value in item.items()}
 
 
 def core(part: str, code: str, values: Mapping[str, Any], words: Words) -> str:

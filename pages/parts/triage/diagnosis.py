@@ -154,7 +154,9 @@ def alike(found: pd.DataFrame) -> tuple[pd.DataFrame, dict[Any, list[Row]]]:
     others: dict[Any, list[Row]] = {}
     for place, row in found.to_dict("index").items():
         evidence, subject = evidence_of(row), str(row["subject"])
-        told = [str(evidence.get(name, "")) for name in ("variant", "topic", "topics", "differs")]
+        told = [
+            str(evidence.get(name, "")) for name in ("variant", "topic", "topics", "differs", "hosts", "born_hosts")
+        ]
         process = subject[:-12] if row["code"] in _OF_IDS else subject
         name = (str(row["code"]), str(row["severity"]), *told, process)
         if row["code"] in _OF_IDS and name in first:
@@ -270,6 +272,6 @@ def onward(row: Row, process: Mapping[str, Any] | None, run: Run, words: Words) 
                 run=run.name,
                 host=str(process["host"]),
             )
-        elif addresses := brokers_of(row):
+        if addresses := brokers_of(row):
             label, icon = words("findings.to_brokers"), ":material/storage:"
             page_link("brokers", label, icon=icon, run=run.name, broker=addresses)

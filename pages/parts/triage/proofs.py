@@ -70,20 +70,39 @@ def details(evidence: Evidence, view: View) -> list[tuple[str, list[str]]]:
                 label = "" if column.name == "sent_at" else words("colon", name=column.label)
                 beside.setdefault(str(text), []).extend([label + cell] if cell else [])
     named = tokens(evidence)
+    for column, cells in _of_copies(evidence, view):
+        if column.name in ("broker", "topic", "host"):
+            for text, cell in zip(named, cells, strict=False):
+                beside.setdefault(text, []).extend([words("colon", name=column.label) + cell] if cell else [])
     return [(text, [*beside.get(text, []), *([where[text]] if text in where else [])]) for text in named]
 
 
 def copies(evidence: Evidence, view: View) -> Html | None:
     """The stored copies of one id: the broker of each, and what the lines tell of it."""
+    told, words = _of_copies(evidence, view), view.words
+    if not told:
+        return None
+    offsets, where = evidence["offset_msg_ids"], where_of(evidence)
+    told.insert(0, (Column("where", words("fact.where"), mono=True), [where.get(text, "") for text in offsets]))
+    columns, rows = [Column("id", "offsetMsgId", mono=True)], [[_anatomy(text)] for text in offsets]
+    for column, cells in told:
+        if any(cells):
+            columns.append(column)
+            for row, cell in zip(rows, [*cells, *[""] * len(rows)], strict=False):
+                row.append(cell)
+    return table(columns, rows, words("fact.offset_msg_ids"))
+
+
+def _of_copies(evidence: Evidence, view: View) -> list[tuple[Column, list[Any]]]:
+    """What is known of each stored copy of one id, in the order of the copies."""
     words = view.words
     offsets = evidence.get("offset_msg_ids") or ()
     if not offsets or not isinstance(offsets[0], str):
-        return None
+        return []
     known = {record["offset_msg_id"]: record for record in evidence.get("records") or ()}
     records = [known.get(text, {}) for text in offsets]
-    born, where = [record.get("born") for record in records], where_of(evidence)
-    told = [
-        (Column("where", words("fact.where"), mono=True), [where.get(text, "") for text in offsets]),
+    born = [record.get("born") for record in records]
+    return [
         (Column("broker", words("col.broker"), mono=True, role="broker"), [_broker(text) for text in offsets]),
         (Column("topic", words("record.topic"), mono=True), [record.get("topic") for record in records]),
         (
@@ -94,13 +113,6 @@ def copies(evidence: Evidence, view: View) -> Html | None:
         (Column("key", "KEYS", mono=True), [record.get("key") for record in records]),
         (Column("crc", words("record.crc"), mono=True, right=True), [record.get("body_crc") for record in records]),
     ]
-    columns, rows = [Column("id", "offsetMsgId", mono=True)], [[_anatomy(text)] for text in offsets]
-    for column, cells in told:
-        if any(cells):
-            columns.append(column)
-            for row, cell in zip(rows, [*cells, *[""] * len(rows)], strict=False):
-                row.append(cell)
-    return table(columns, rows, words("fact.offset_msg_ids"))
 
 
 def where_of(evidence: Evidence) -> dict[str, str]:
