@@ -64,12 +64,12 @@ def _came_round(processes: Processes, at: int) -> dict[str, Any]:
 
 
 def made_twice(found: Iterable[Finding]) -> Iterator[Finding]:
-    """The same findings; clocks that were set back with the number of ids of theirs that stand for several messages."""
+    """The same findings; of clocks and shared fingerprints how many of their ids stand for several messages."""
     known = list(found)
     twice = Counter(name_of(one.evidence["process"]) for one in known
                     if one.code == "collision" and one.evidence.get("process", {}).get("host"))  # fmt: skip
     for one in known:
-        if one.code == "clock_back" and twice[one.subject]:
+        if one.code in ("clock_back", "shared_fingerprint") and twice[one.subject]:
             yield replace(one, evidence={**one.evidence, "also": ["twice_seen"], "twice": twice[one.subject]})
         else:
             yield one

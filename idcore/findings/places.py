@@ -187,7 +187,7 @@ def _with(
     # An address that stands in the ids as well says nothing new.
     own = {str(finding.evidence.get("process", {}).get("host"))}
     if finding.code in _HOSTLESS and (told := sorted(_born_hosts(hosts.get(finding.subject)) - own)):
-        more["born_hosts"] = ", ".join(told)
+        more |= {"born_hosts": ", ".join(told), "also": ["born_hosts"]}
     if finding.code in _OF_BROKERS and (names := sorted({needle.broker for needle in known.values() if needle.broker})):
         more["broker_name"] = ", ".join(names)
     if _of_gaps(finding):

@@ -231,8 +231,9 @@ DISPROOF: dict[str, str] = {
 # Further sentences of a meaning; each begins with the stop that parts it from what stands in front of it.
 ALSO: dict[str, str] = {
     "producer": ". The id names its producer: {producer}",
-    "producer_born": ". The id names its producer: {producer}; the lines name {born_hosts} as the host it was born on",
-    "apart": ". Its copies were stored {apart_seconds:,.1f} s apart",
+    "producer_born": ". The id names its producer: {producer}; bornHost of the lines names {born_hosts}",
+    "born_hosts": ". Its host, as bornHost of the lines names it: {born_hosts}",
+    "apart": ". They were stored {apart_seconds:,.1f} s apart",
     "twice_none": ". No id of it was made twice: the counter did not come round ({span:,} of its 65,536 values)",
     "twice_open": ". Ids may have been made twice, since its counter may have come round; none that was is known here",
     "twice_seen": ". Ids of it that stand for different messages: {twice:,}; each has a finding of its own",

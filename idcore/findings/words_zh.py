@@ -161,7 +161,8 @@ DISPROOF: dict[str, str] = {
 
 ALSO: dict[str, str] = {
     "producer": "。该 ID 写明的生产者：{producer}",
-    "producer_born": "。该 ID 写明的生产者：{producer}；日志行写明的生成主机（bornHost）：{born_hosts}",
+    "producer_born": "。该 ID 写明的生产者：{producer}；日志行的 bornHost：{born_hosts}",
+    "born_hosts": "。日志行的 bornHost 写明的主机：{born_hosts}",
     "apart": "。各副本的存储时间相隔 {apart_seconds:,.1f} 秒",
     "twice_none": "。没有重复生成的 ID：计数器没有转完一圈（65,536 个值只用了 {span:,} 个）",
     "twice_open": "。计数器可能转完了一圈，因此可能有重复生成的 ID；这里没有发现",

@@ -74,11 +74,11 @@ def several(moments: Sequence[str], zone: tzinfo) -> str:
     return f"{', '.join(texts)} {offset_text(local[-1])}" if local else ""
 
 
-def between(first: datetime, last: datetime, zone: tzinfo) -> tuple[str, str]:
+def between(first: datetime, last: datetime, zone: tzinfo, by_minute: bool = False) -> tuple[str, str]:
     """The two ends of a span as short as they can be told apart; the second carries the offset."""
     start, end = aware(first).astimezone(zone), aware(last).astimezone(zone)
     offset = offset_text(end)
     if start.date() != end.date():
         return f"{start:%Y-%m-%d %H:%M}", f"{end:%Y-%m-%d %H:%M} {offset}"
-    clock = "%H:%M" if end - start >= timedelta(minutes=2) else "%H:%M:%S"
+    clock = "%H:%M" if by_minute or end - start >= timedelta(minutes=2) else "%H:%M:%S"
     return f"{start:%Y-%m-%d} {start.strftime(clock)}", f"{end.strftime(clock)} {offset}"

@@ -45,6 +45,7 @@ def test_evidence_is_of_the_log(tmp_path: Path) -> None:
 
 
 # What readers who knew only the page asked for: it stands in the sentence itself, not only in the evidence.
+BORN_HOST = "Its host, as bornHost of the lines names it: 10."
 ASKED = {
     ("collision", None): "The id names its producer: ",
     ("duplicate_send", None): " s apart. The id names its producer: ",
@@ -53,6 +54,11 @@ ASKED = {
     ("missing_ids", "an_outage"): "Just before it the log has a failed send: “",
     ("missing_ids", "failed_sends"): "Just before 4 of the 4 widest gaps the log has a failed send, first “",
     ("broker_address_internal", None): "sends to it that succeeded (SEND_OK)",
+    ("loopback_host", None): BORN_HOST,
+    ("link_local_host", None): BORN_HOST,
+    ("container_host", None): BORN_HOST,
+    ("fake_host", "java"): BORN_HOST,
+    ("fake_host", "java_after_an_hour"): BORN_HOST,
     ("broker_moved", "after_an_hour"): "no id of either address was seen for at least 59 min",
     ("restart", "three_times"): "as in a crash loop",
     ("stored_copies", "consumer_retry"): "The consumer group: orders",

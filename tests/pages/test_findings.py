@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -360,3 +361,16 @@ def test_instants_side_by_side_name_their_date_once() -> None:
     assert times.several([one, two], zone) == "2026-11-20 09:00:00, 09:00:05 +08:00"
     assert times.several([one, next_day], zone) == "2026-11-20 09:00:00, 2026-11-21 00:00:00 +08:00"
     assert times.several([], zone) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "variant", "said", "never"),
+    [
+        ("expired", "five_days", "made before 2026-11-17 12:00 +08:00", ":00.000 +08:00)"),
+        ("broker_moved", "restarted", "new address seen 2026-11-20 ", ":00 to "),
+    ],
+)
+def test_times_are_as_exact_as_they_are_known(tmp_path: Path, name: str, variant: str, said: str, never: str) -> None:
+    for made in reports(incident(tmp_path, name, variant), "en", "+08:00"):
+        line = next(line for line in made.replace("<p", "\n<p").splitlines() if said.split(" 2026")[0] in line)
+        assert said in line and not re.search(r"\d\d:\d\d" + re.escape(never), line), line

@@ -130,13 +130,13 @@ def subject(row: Row, words: Words) -> str:
 def when_of(row: Row, view: View) -> str:
     """When it happened, or from when to when its ids were made; nothing where no id of it has a time."""
     first, last, words = row["first_sent_at"], row["last_sent_at"], view.words
+    by_minute = str(row["code"]).startswith("broker_")  # more is not known of brokers
     if pd.isna(first):
         return ""
     if pd.isna(last) or first == last:
-        # What is known of brokers is known by the minute.
-        when = view.minute(first) if str(row["code"]).startswith("broker_") else view.full(first)
+        when = view.minute(first) if by_minute else view.full(first)
     else:
-        start, end = times.between(first, last, view.zone)
+        start, end = times.between(first, last, view.zone, by_minute)
         when = view.full(first) if last - first < SECOND else f"{start} {words('to')} {end}"
     named = str(row["code"]) if row["severity"] != "info" or row["code"] != "missing_ids" else "other"
     names = [name for name in (f"when.{named}", "when.other") if words.has(name)]
@@ -154,9 +154,7 @@ def alike(found: pd.DataFrame) -> tuple[pd.DataFrame, dict[Any, list[Row]]]:
     others: dict[Any, list[Row]] = {}
     for place, row in found.to_dict("index").items():
         evidence, subject = evidence_of(row), str(row["subject"])
-        told = [
-            str(evidence.get(name, "")) for name in ("variant", "topic", "topics", "differs", "hosts", "born_hosts")
-        ]
+        told = [str(evidence.get(name, "")) for name in ("variant", "topic", "topics", "differs")]
         process = subject[:-12] if row["code"] in _OF_IDS else subject
         name = (str(row["code"]), str(row["severity"]), *told, process)
         if row["code"] in _OF_IDS and name in first:

@@ -123,13 +123,16 @@ def where_of(evidence: Evidence) -> dict[str, str]:
 def dated(evidence: Evidence, view: View) -> dict[str, Any]:
     """The evidence with its instants in the reader's zone and its maker in the reader's language."""
     return (
-        {
-            name: view.full(datetime.fromisoformat(value)) if name in INSTANTS and value else value
-            for name, value in evidence.items()
-        }
+        {name: _instant(name, value, view) if name in INSTANTS and value else value for name, value in evidence.items()}
         | {name: times.several(evidence[name], view.zone) for name in MOMENTS if name in evidence}
         | ({"maker": view.words.maker(str(evidence["maker"]))} if "maker" in evidence else {})
     )
+
+
+def _instant(name: str, value: str, view: View) -> str:
+    """An instant as exact as it is: brokers sweep by the hour."""
+    moment = datetime.fromisoformat(value)
+    return view.minute(moment) if name == "cutoff" else view.full(moment)
 
 
 def tokens(evidence: Evidence) -> list[str]:
@@ -174,7 +177,7 @@ def _value(name: str, value: Any, view: View) -> str:
     """One value as people read it."""
     words = view.words
     if name in INSTANTS:
-        return view.full(datetime.fromisoformat(value))
+        return _instant(name, value, view)
     if name == "share":
         return words.share(value, 1)
     if name == "maker":
