@@ -60,7 +60,14 @@ class Copy:
             "relation": self.relation,
             "relation_text": self.relation_text,
             "broker": self.broker,
+            **({"inner": [_seen(inner, bodies) for inner in row["inner"]]} if "inner" in row else {}),
         }
+
+
+def _seen(inner: dict[str, Any], bodies: BodyPolicy) -> dict[str, Any]:
+    shown = bodies.apply(base64.b64decode(inner["body"]), inner["body_text"])
+    body = None if shown.raw is None else base64.b64encode(shown.raw).decode("ascii")
+    return inner | {"body": body, "body_text": shown.text}
 
 
 @dataclass(frozen=True, slots=True)

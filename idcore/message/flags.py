@@ -41,6 +41,11 @@ def in_queue(sys_flag: int) -> bool:
     return sys_flag & ROLLBACK in (0, COMMIT)
 
 
+def holds_others(sys_flag: int) -> bool:
+    """Whether the body is an inner batch: messages in wire form, which a consumer takes apart (PullAPIWrapper)."""
+    return bool(sys_flag & INNER_BATCH and sys_flag & NEED_UNWRAP)
+
+
 def describe(sys_flag: int) -> list[str]:
     """The bits that are set, in words of the format."""
     words = []

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable
 
 _INT = 1 << 32
+_BROKEN = "java_replace"
+
+
+def _one_for_a_surrogate(problem: UnicodeError) -> tuple[str, int]:
+    """Java takes the bytes of a surrogate (ED A0 80 to ED BF BF) for one broken character, Python each for its own."""
+    assert isinstance(problem, UnicodeDecodeError)
+    raw, at = problem.object, problem.start
+    if raw[at] == 0xED and at + 1 < len(raw) and 0xA0 <= raw[at + 1] < 0xC0:
+        return "\ufffd", at + (3 if at + 2 < len(raw) and 0x80 <= raw[at + 2] < 0xC0 else 2)
+    return "\ufffd", problem.end
+
+
+codecs.register_error(_BROKEN, _one_for_a_surrogate)
 
 
 def hash_code(text: str) -> int:
@@ -32,7 +46,7 @@ def to_bytes(text: str) -> bytes:
 
 def to_text(raw: bytes) -> str:
     """new String(bytes, UTF_8): what is no UTF-8 becomes replacement characters."""
-    return raw.decode("utf-8", "replace")
+    return raw.decode("utf-8", _BROKEN)
 
 
 def split(text: str, separator: str) -> list[str]:

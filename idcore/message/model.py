@@ -101,7 +101,7 @@ class Message:
         if text is None:
             return 0
         digits = text[1:] if text[:1] in "+-" else text
-        if not digits.isdigit() or not -(1 << 31) <= int(text) < 1 << 31:
+        if not digits.isdecimal() or not -(1 << 31) <= int(text) < 1 << 31:
             raise refuse("delay_number", "properties", None, value=text)
         return int(text)
 

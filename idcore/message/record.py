@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from idcore.errors import IdError
-from idcore.ids.model import OffsetId
+from idcore.ids.model import OffsetId, host_text
 from idcore.layout import BLANK, BLANK_MAGIC, PROPERTIES_LENGTH, RECORD_HEADS, TOPIC_LENGTHS, Layout
 from idcore.message import bodies, flags
 from idcore.message import properties as names
@@ -285,6 +285,19 @@ def parts(record: Record) -> list[Part]:
         found.append(Part(name, at, at + size))
         at += size
     return found
+
+
+def value_of(part: Part, record: Record) -> str | None:
+    """What a stretch says: a number, or an address. None for the body, the topic and the properties."""
+    lengths = {
+        "total_size": record.size, "magic": f"{record.magic:08X}", "body_length": len(record.body),
+        "topic_length": len(record.topic_bytes), "properties_length": len(record.properties_bytes),
+        "born_ip": host_text(record.born_host.ip), "born_port": record.born_host.port,
+        "store_ip": host_text(record.store_host.ip), "store_port": record.store_host.port,
+    }  # fmt: skip
+    if part.name in ("body", "topic", "properties"):
+        return None
+    return str(lengths[part.name] if part.name in lengths else getattr(record, part.name))
 
 
 def is_record(raw: Bytes, start: int = 0) -> bool:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from typing import Any
 
 from idcore.errors import IdError
+from idcore.message import flags
 from idcore.message import properties as names
 from idcore.message.bodies import text_of
+from idcore.message.model import MessageExt
 from idcore.message.record import Record
+from idcore.message.wire import unwrap
 
 
 def record_row(record: Record) -> dict[str, Any]:
@@ -17,7 +21,7 @@ def record_row(record: Record) -> dict[str, Any]:
     try:
         body = record.plain_body()
     except IdError as error:
-        body, problem = record.body, str(error)
+        body, problem = record.body, error.problem
     return {
         "topic": record.topic, "queue_id": record.queue_id, "queue_offset": record.queue_offset,
         "commit_log_offset": record.physical_offset, "store_size": record.size, "sys_flag": record.sys_flag,
@@ -28,7 +32,30 @@ def record_row(record: Record) -> dict[str, Any]:
         "properties_raw": [list(pair) for pair in record.properties_raw], "tags_code": record.tags_code,
         "msg_id": record.uniq_id, "offset_msg_id": str(record.offset_id),
         "body": base64.b64encode(body).decode("ascii"), "body_text": None if problem else text_of(body),
-        "batch": record.in_batch, "body_problem": problem,
+        "batch": record.in_batch, "body_problem": problem, **_inner(record),
+    }  # fmt: skip
+
+
+def inner_messages(record: Record) -> Sequence[MessageExt]:
+    """The messages of an inner batch, none of any other record. A broker indexes the batch's own id, not theirs."""
+    return unwrap(record.message()) if flags.holds_others(record.sys_flag) and record.body else ()
+
+
+def _inner(record: Record) -> dict[str, Any]:
+    if not flags.holds_others(record.sys_flag):
+        return {}
+    try:
+        messages = inner_messages(record)
+    except IdError as error:
+        return {"inner": [], "inner_problem": error.problem}
+    return {"inner": [_inner_row(message) for message in messages]}
+
+
+def _inner_row(message: MessageExt) -> dict[str, Any]:
+    body = message.body or b""
+    return {
+        "queue_offset": message.queue_offset, "flag": message.flag, "properties": dict(message.properties),
+        "msg_id": message.uniq_id, "body": base64.b64encode(body).decode("ascii"), "body_text": text_of(body),
     }  # fmt: skip
 
 

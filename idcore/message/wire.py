@@ -80,7 +80,7 @@ def count_messages(raw: Bytes) -> int:
 
 def unwrap(outer: MessageExt) -> Sequence[MessageExt]:
     """The messages of an inner batch: each takes the stored values of the outer one, and its own place in the queue."""
-    if not outer.sys_flag & (flags.INNER_BATCH | flags.NEED_UNWRAP) or outer.body is None:
+    if not flags.holds_others(outer.sys_flag) or outer.body is None:
         return (outer,)
     inner = []
     for place, message in enumerate(decode_messages(outer.body, outer.topic)):

@@ -156,30 +156,38 @@ class CommitLog:
 
     def before(self, file: File, offset: int) -> Stored | None:
         """The last record of a file that begins before an offset, found by its magic, backwards."""
-        stop, window = offset, _FIRST_WINDOW
-        while stop > file.start:
-            start = max(file.start, stop - window)
-            # a magic may lie across the border: three more bytes, and the four of the size in front
-            raw = self._read(file, start, stop - start + 7)
-            for hit in reversed([match.start() for match in _RECORD_MAGIC.finditer(raw)]):
-                place = start + hit - 4
-                if file.start <= place < offset and (found := self.record_at(file, place)):
+        near = max(file.start, offset - _FIRST_WINDOW)
+        found = self._last_in(file, near, offset + 7, offset)
+        if found or near == file.start:
+            return found
+        # Further back it may be a long way through what was never written, which is no work where it is a hole.
+        for begin, end in reversed(list(self.reading.extents(file.path, near + 7 - file.start))):
+            stop = file.start + end
+            while stop > file.start + begin:
+                start = max(file.start + begin, stop - _WINDOW)
+                if found := self._last_in(file, start, stop + 3, offset):  # a magic may lie across the border
                     return found
-            stop, window = start, min(window * 4, _WINDOW)
+                stop = start
+        return None
+
+    def _last_in(self, file: File, start: int, stop: int, offset: int) -> Stored | None:
+        """The last record before `offset` whose magic lies in a stretch."""
+        raw = self._read(file, start, stop - start)
+        for hit in reversed([match.start() for match in _RECORD_MAGIC.finditer(raw)]):
+            place = start + hit - 4
+            if file.start <= place < offset and (found := self.record_at(file, place)):
+                return found
         return None
 
     def after(self, file: File, offset: int) -> int | None:
         """The place of the first record or blank one from an offset on, or None."""
-        start = offset
-        while start < file.end:
-            raw = self._read(file, start, _WINDOW + 7)
-            for match in _ANY_MAGIC.finditer(raw):
-                place = start + match.start() - 4
-                if place >= offset and (self._size_at(file, place) or self.blank_at(file, place)):
-                    return place
-            if len(raw) < _WINDOW + 7:
-                return None
-            start += _WINDOW
+        for begin, end in self.reading.extents(file.path, file.size, offset - file.start):
+            for start in range(file.start + begin, file.start + end, _WINDOW):
+                raw = self._read(file, start, _WINDOW + 3)
+                for match in _ANY_MAGIC.finditer(raw):
+                    place = start + match.start() - 4
+                    if place >= offset and (self._size_at(file, place) or self.blank_at(file, place)):
+                        return place
         return None
 
     def next_to(self, stored: Stored) -> tuple[Stored | None, Stored | None]:
@@ -198,7 +206,7 @@ class CommitLog:
     def look(self, offset: int) -> Stored | Miss:
         """The record that begins at an offset, or the reason there is none."""
         if self.minimum is None:
-            return Miss("unknown", {"offset": offset, "files": 0})
+            return Miss("beyond_end", {"offset": offset, "end": 0, "files": 0})
         if offset < self.minimum:
             return Miss("before_minimum", {"offset": offset, "minimum": self.minimum})
         file = self.file_of(offset)

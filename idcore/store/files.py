@@ -5,6 +5,7 @@ Knows names and sizes, not what stands in them.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -78,11 +79,11 @@ class Reading:
                 size -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def extents(self, path: Path, size: int) -> Iterator[tuple[int, int]]:
+    def extents(self, path: Path, size: int, start: int = 0) -> Iterator[tuple[int, int]]:
         """Where a file has bytes on disk, in order; what lies between reads as zeros. The whole where nobody knows."""
         with self._lock:
             descriptor = self._descriptor(path)
-            found = list(_extents(descriptor, size))
+            found = list(_extents(descriptor, start, size))
         yield from found
 
     def _descriptor(self, path: Path) -> int:
@@ -101,15 +102,15 @@ class Reading:
                 os.close(self._open.popitem()[1])
 
 
-def _extents(descriptor: int, size: int) -> Iterator[tuple[int, int]]:
-    at = 0
+def _extents(descriptor: int, begin: int, size: int) -> Iterator[tuple[int, int]]:
+    at = begin
     while at < size:
         try:
             start = os.lseek(descriptor, at, os.SEEK_DATA)
             stop = min(os.lseek(descriptor, start, os.SEEK_HOLE), size)
         except OSError as problem:
-            if at == 0 and problem.errno != 6:  # ENXIO: nothing but a hole; anything else: nobody knows
-                yield 0, size
+            if at == begin and problem.errno != errno.ENXIO:  # ENXIO: nothing but a hole; anything else: nobody knows
+                yield begin, size
             return
         if start >= size:
             return

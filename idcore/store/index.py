@@ -17,6 +17,8 @@ from idcore.store.files import Reading
 SLOTS, ENTRIES = 5_000_000, 20_000_000  # maxHashSlotNum, maxIndexNum
 _NAME = re.compile(r"\d{17}")
 _STEP = 1 << 22
+# A tag of every message makes a chain as long as its file; what lies far down one is not worth the wait.
+_STEPS_MOST = 50_000
 
 
 def key_of(topic: str, key: str) -> str:
@@ -50,6 +52,14 @@ class Entry:
     seconds: int
     previous: int
     timestamp: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """The file and the entry that lead to a record; no entry where it lies too far down its chain to be looked for."""
+
+    file: str
+    entry: Entry | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,24 +148,43 @@ class IndexFile:
         begin = self.header.begin_timestamp if self.header else 0
         return Entry(place, hashed, offset, seconds, previous, begin + 1000 * seconds)
 
-    def look_up(self, key: str) -> list[Entry]:
+    def look_up(self, key: str) -> Iterator[Entry]:
         """The entries whose hash is the key's, newest first. A chain that does not lead back in time ends there."""
+        hashed = key_hash(key)
+        return (entry for entry in self._chain(hashed) if entry.key_hash == hashed)
+
+    def _chain(self, hashed: int) -> Iterator[Entry]:
+        """Every entry of a slot, newest first."""
         slots = self.slots
         if not slots:
-            return []
-        hashed = key_hash(key)
-        place, found = self._newest(hashed, slots), []
+            return
+        place = self._newest(hashed, slots)
         limit = self.header.index_count if self.header else 0
         while 0 < place <= limit:
             entry = self._entry(place, slots)
             if entry is None:
-                break
-            if entry.key_hash == hashed:
-                found.append(entry)
+                return
+            yield entry
             if entry.previous >= place:  # it points at an earlier entry, always
-                break
+                return
             place = entry.previous
-        return found
+
+    def spans(self, offset: int) -> bool:
+        """Whether a record at this offset would have its entries here, by the header."""
+        header = self.header
+        return header is not None and header.begin_physical_offset <= offset <= header.end_physical_offset
+
+    def pointing_at(self, offset: int, key: str) -> Pointer | None:
+        """How a key leads to an offset. Chains run back through the log, so the search ends in front of it."""
+        hashed = key_hash(key)
+        for steps, entry in enumerate(self._chain(hashed)):
+            if entry.physical_offset < offset:
+                break
+            if (entry.physical_offset, entry.key_hash) == (offset, hashed):
+                return Pointer(self.path.name, entry)
+            if steps >= _STEPS_MOST:
+                return Pointer(self.path.name, None)
+        return None
 
 
 class Index:
@@ -183,6 +212,11 @@ class Index:
             for entry in file.look_up(key_of(topic, key)):
                 found.setdefault(entry.physical_offset, entry)
         return list(found.values())
+
+    def pointing_at(self, offset: int, key: str) -> Pointer | None:
+        """The entry through which a key (key_of, tag_key_of) leads to an offset."""
+        looked = (file.pointing_at(offset, key) for file in self.files if file.spans(offset))
+        return next((pointer for pointer in looked if pointer is not None), None)
 
     @property
     def entries(self) -> int:

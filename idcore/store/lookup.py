@@ -7,14 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
+from idcore.errors import IdError
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, Verdict, identify
 from idcore.ids.clock import client_sent, from_ms, to_ms, uniq_sent
-from idcore.message import Record
+from idcore.message import Record, flags
 from idcore.message import properties as names
-from idcore.message.row import has_key, record_row
+from idcore.message.row import has_key, inner_messages, record_row
 from idcore.store.commitlog import Miss, Stored
 from idcore.store.folder import StoreFolder
-from idcore.store.index import Entry, in_window
+from idcore.store.index import Entry, in_window, key_of, tag_key_of
 from idcore.store.words import say
 
 # An id that no index leads to is searched for in the log itself, up to so many bytes.
@@ -63,12 +64,44 @@ def row_of(stored: Stored, store: StoreFolder | None = None) -> dict[str, Any]:
     record = stored.record
     row = record_row(record) | {"commit_log_offset": stored.offset, "file": stored.file}
     if store is not None:
-        unit = store.queues.unit(record.topic, record.queue_id, record.queue_offset)
-        row["queue_unit"] = None if unit is None else {
-            "physical_offset": unit.physical_offset, "size": unit.size, "tags_code": unit.tags_code,
-            "agrees": (unit.physical_offset, unit.size) == (stored.offset, record.size),
-        }  # fmt: skip
+        row |= _pointers(stored, store)
     return row
+
+
+def _pointers(stored: Stored, store: StoreFolder) -> dict[str, Any]:
+    """The entries of its queue and of the index that point at a record, and why there is none where there is none."""
+    record = stored.record
+    unit = store.queues.unit(record.topic, record.queue_id, record.queue_offset)
+    agrees = unit is not None and (unit.physical_offset, unit.size) == (stored.offset, record.size)
+    missing = None
+    if not flags.in_queue(record.sys_flag):
+        unit, missing = None if not agrees else unit, "transaction"
+    elif unit is None:
+        missing = "not_written" if store.queues.has(record.topic, record.queue_id) else "no_queue"
+    properties = record.properties
+    tag = properties.get(names.TAGS)
+    keys = [(key, key_of(record.topic, key)) for key in names.indexed(properties)]
+    found = [_entry(store, stored.offset, key, hashed) for key, hashed in keys]
+    if tag:  # only brokers from 5.5 on index it
+        found += [
+            entry for entry in [_entry(store, stored.offset, tag, tag_key_of(record.topic, tag))] if entry["file"]
+        ]
+    return {
+        "queue_unit": None if unit is None else {
+            "physical_offset": unit.physical_offset, "size": unit.size, "tags_code": unit.tags_code, "agrees": agrees,
+        },
+        "queue_unit_missing": missing, "index_entries": found,
+    }  # fmt: skip
+
+
+def _entry(store: StoreFolder, offset: int, key: str, hashed: str) -> dict[str, Any]:
+    """How the index leads from a key to a record: no file where it does not, no place where that was too far."""
+    pointer = store.index.pointing_at(offset, hashed)
+    entry = pointer.entry if pointer else None
+    return {
+        "key": key, "indexed_as": hashed, "file": pointer.file if pointer else None,
+        "place": entry.place if entry else None, "timestamp": entry.timestamp if entry else None,
+    }  # fmt: skip
 
 
 class Lookup:
@@ -220,7 +253,8 @@ class Lookup:
         evidence.update(searched=searched, log_bytes=sum(file.size for file in log.files))
         keyed = [stored for stored in found if has_key(stored.record, key)]
         overridden = [stored for stored in found if _overridden(stored.record, key)]
-        hits = keyed or overridden
+        around = [stored for stored in found if _holds(stored.record, key)]
+        hits = keyed or overridden or around
         if not hits:
             return False
         if self._topic is not None and not any(stored.record.topic == self._topic for stored in hits):
@@ -232,7 +266,12 @@ class Lookup:
         answer.copies = [row_of(stored, self._store) for stored in hits]
         evidence["index_entries"] = self._store.index.entries
         self._warn(answer, hits)
-        if not keyed:
+        if around and not keyed and not overridden:
+            evidence["inner_batch"] = (
+                "it is one message of an inner batch, of which the broker indexes the id of the whole: "
+                + ", ".join(sorted({stored.record.uniq_id or "" for stored in hits}))
+            )
+        elif not keyed:
             shared = sorted({stored.record.uniq_id or "" for stored in hits})
             evidence["batch"] = (
                 "a broker from 5.0 to 5.3.3 appended the batch's own id to each of its messages, and indexed that one: "
@@ -291,6 +330,13 @@ def _address(offset_id: OffsetId | None, store: StoreFolder) -> dict[str, Any]:
 
 def _overridden(record: Record, key: str) -> bool:
     return any(name == names.UNIQ_KEY and value == key for name, value in record.properties_raw)
+
+
+def _holds(record: Record, key: str) -> bool:
+    try:
+        return any(key in names.indexed(inner.properties) for inner in inner_messages(record))
+    except IdError:  # a body that is no batch, or cannot be unpacked
+        return False
 
 
 def sentence(answer: Answer) -> str:

@@ -57,16 +57,20 @@ class ConsumeQueue:
 
     def _units_of(self, file: File) -> Iterator[Unit]:
         step = _UNITS_AT_ONCE * QUEUE_UNIT.size
-        for begin in range(0, file.size, step):
-            raw = self._reading.read(file.path, begin, min(step, file.size - begin))
-            place = (file.start + begin) // QUEUE_UNIT.size
-            if not raw.strip(b"\0"):
-                continue
-            whole = len(raw) - len(raw) % QUEUE_UNIT.size
-            for number, values in enumerate(QUEUE_UNIT.struct.iter_unpack(raw[:whole])):
-                unit = Unit(place + number, *values)
-                if not unit.is_filler:
-                    yield unit
+        done = 0
+        for start, stop in self._reading.extents(file.path, file.size):
+            # the units that lie in a stretch of the disk, whole: one may begin before it or end behind it
+            for begin in range(max(done, start - start % QUEUE_UNIT.size), stop, step):
+                raw = self._reading.read(file.path, begin, min(step, file.size - begin))
+                done = begin + step
+                place = (file.start + begin) // QUEUE_UNIT.size
+                if not raw.strip(b"\0"):
+                    continue
+                whole = len(raw) - len(raw) % QUEUE_UNIT.size
+                for number, values in enumerate(QUEUE_UNIT.struct.iter_unpack(raw[:whole])):
+                    unit = Unit(place + number, *values)
+                    if not unit.is_filler:
+                        yield unit
 
     @cached_property
     def span(self) -> tuple[int, int] | None:
@@ -126,6 +130,10 @@ class ConsumeQueues:
         """A topic's queues, by number."""
         numbers = sorted(number for name, number in self._queues if name == topic)
         return [ConsumeQueue(topic, number, self._queues[topic, number], self._reading) for number in numbers]
+
+    def has(self, topic: str, queue_id: int) -> bool:
+        """Whether this queue has a folder here."""
+        return (topic, queue_id) in self._queues
 
     def unit(self, topic: str, queue_id: int, queue_offset: int) -> Unit | None:
         """The unit of one place. A topic out of a record is only compared with folders, never joined to a path."""

@@ -68,6 +68,9 @@ def words(properties: dict[str, str]) -> str:
     return "".join(f" {hexed(name)} {hexed(value)}" for name, value in properties.items())
 
 
+_UTF_8 = bytes.fromhex("417f8090a0bfc0c2dfe0e1edeeeff0f1f4f5f8ff8f9f")
+
+
 def test_hash_codes_and_utf_8(referee: Referee) -> None:
     rng = random.Random(1)
     texts = [random_text(rng) + plain_text(rng) for _ in range(300)]
@@ -75,6 +78,8 @@ def test_hash_codes_and_utf_8(referee: Referee) -> None:
         str(hash_code(text)) for text in texts
     ]
     raw = [rng.randbytes(rng.randrange(1, 12)) for _ in range(500)]
+    # bytes that begin, end or break characters of every length, and surrogates
+    raw += [bytes(rng.choices(_UTF_8, k=rng.randrange(1, 8))) for _ in range(1_500)]
     answers = referee.ask([f"utf8 {piece.hex()}" for piece in raw])
     assert [answer[0] for answer in answers] == [hexed(to_text(piece)) for piece in raw]
 

@@ -35,7 +35,7 @@ from idcore.message import (
 )
 from idcore.message import properties as names
 from idcore.message.flags import Compression
-from idcore.message.javatext import hash_map_order, is_blank, units
+from idcore.message.javatext import hash_map_order, is_blank, to_text, units
 from idcore.message.properties import Dialect
 from idcore.message.wire import count_messages
 from idcore.message.words import ERRORS
@@ -65,7 +65,7 @@ def test_a_retry_keeps_the_id_it_has() -> None:
     assert first.uniq_id == "ONE"
 
 
-@pytest.mark.parametrize("level", ["", "x", "1.5", "２", "2147483648", "+", "--1"])
+@pytest.mark.parametrize("level", ["", "x", "1.5", "２", "²", "2147483648", "+", "--1"])
 def test_a_delay_level_that_is_no_number_is_refused(level: str) -> None:
     if level == "２":
         assert Message("T", properties={"DELAY": level}).delay_level == 2  # as Integer.parseInt takes it
@@ -147,6 +147,9 @@ def test_java_text_by_hand() -> None:
     assert hash_code("键") == 0x952E
     assert hash_code("\U0001f600") == 31 * 0xD83D + 0xDE00
     assert units("a\U0001f600") == 3
+    # a surrogate's bytes, as C and JNI clients write them, are one broken character to Java
+    assert to_text(b"a\xed\xa0\xbd\xed\xb8\x80z\xed\xa0") == "a\ufffd\ufffdz\ufffd"
+    assert to_text(b"\xed\x9f\xbf\xed") == "\ud7ff\ufffd"
     assert is_blank(" \t\x1c\u3000")
     assert not is_blank("\u00a0")
     assert hash_map_order(["MSG_REGION", "UNIQ_KEY", "CLUSTER", "WAIT", "TRACE_ON"], 128) == [
@@ -267,8 +270,9 @@ def test_an_inner_batch_is_unwrapped_with_the_places_of_its_items() -> None:
     assert [(m.body, m.flag, m.queue_offset, m.keys, m.commit_log_offset) for m in found] == [
         (bytes([at]), at, 100 + at, f"k{at}", 5) for at in range(3)
     ]
-    plain = replace(outer, sys_flag=0)
-    assert unwrap(plain) == (plain,)
+    for sys_flag in (0, flags.INNER_BATCH, flags.NEED_UNWRAP):  # a consumer takes apart what has both
+        plain = replace(outer, sys_flag=sys_flag)
+        assert unwrap(plain) == (plain,)
 
 
 def test_which_id_a_client_prints() -> None:

@@ -12,9 +12,11 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.lookup import Answer, Copy, Evidence, Progress
 from idcore.lookup import words as english
+from idcore.message import Host, Message, Record, encode_messages, flags
 from idcore.remoting.profile import from_file
-from idcore.store import CommitLog, Stored
+from idcore.store import CommitLog, Stored, StoreFolder
 from idcore.store.words import REASONS
+from idcore.store.writer import StoreWriter
 from pages.parts.messages import lookups, records
 from pages.parts.text import TABLES, words
 from pages.parts.words import zh_lookup
@@ -84,6 +86,50 @@ def test_an_offset_inside_a_record_is_said_to_be_one(open_store: Open) -> None:
 def test_copies_of_one_id_say_what_each_is(open_store: Open, lang: str, wanted: tuple[str, ...]) -> None:
     text = shown(open_store(id="CB0071156B7B4E0E2F2A691BA5A307BD", lang=lang))
     assert all(part in text for part in wanted), text[:2_000]
+
+
+def test_a_record_shows_every_value_and_what_points_at_it(open_store: Open) -> None:
+    text = shown(open_store(id=SECOND))
+    for wanted in ("total size · 0–3 · 337", "queue offset · 20–27 · 0", "store port", "its entry points here",
+                   f"VectorTopic#{SECOND}", "entry 2 of 20261121015013338"):  # fmt: skip
+        assert wanted in text, wanted
+    assert "20261121015013338 的第 2 个条目" in shown(open_store(id=SECOND, lang="zh"))
+
+
+def test_an_inner_batch_and_what_is_broken_are_told_in_both_languages(
+    tmp_path: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, both = Host(bytes((10, 0, 0, 1)), 10911), flags.INNER_BATCH | flags.NEED_UNWRAP
+    items = encode_messages([Message.of("T", b"item <b>0</b>").with_uniq_id(SECOND), Message.of("T", b"\xff\xfe")])
+    with StoreWriter(tmp_path / "s") as writer:
+        for body, sys_flag in (
+            (items, both),
+            (items[:-3], both),
+            (b"no frame at all", 1 | 1 << 8),
+            (b"x", flags.ROLLBACK),
+        ):
+            made = Record.of("T", body, "KEYS\x01a\x02", queue_id=0, born_timestamp=1, born_host=host, store_host=host,
+                             sys_flag=sys_flag)  # fmt: skip
+            assert writer.put(made, 1_795_000_000_000).records
+        ends = writer.end
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
+    with StoreFolder(tmp_path / "s") as folder:
+        offsets = [found.offset for found in folder.log.walk() if isinstance(found, Stored)]
+    for offset, told, chinese in (
+        (offsets[0], "2 messages in this inner batch", "此内部批量中的 2 条消息"),
+        (offsets[0], "item &lt;b&gt;0&lt;/b&gt;", "ff fe"),
+        (offsets[1], "the bytes end inside properties", "字节在 properties 中间就结束了"),
+        (offsets[2], "the body is no LZ4", "消息体不是 LZ4"),
+        (offsets[3], "no place in a queue", "在队列中没有位置"),
+    ):
+        for lang, wanted in (("en", told), ("zh", chinese)):
+            app = open_page("store", store=str(tmp_path / "s"), id=str(offset), lang=lang)
+            assert not app.exception and wanted in shown(app), (offset, wanted)
+    with next((tmp_path / "s" / "commitlog").iterdir()).open("r+b") as file:
+        file.seek(offsets[1])
+        file.write(b"\0\0\0\7")
+    app = open_page("store", store=str(tmp_path / "s"), id=str(offsets[1]), lang="zh")
+    assert "total_size 是 7；这类记录最短也有" in app.warning[0].value and ends > offsets[3]
 
 
 @pytest.mark.parametrize("path", ["/etc", "../..", "s3://bucket/store"])

@@ -306,6 +306,34 @@ def test_random_damage_never_gives_a_record_that_was_not_there(small: Path, data
             assert answer.found or answer.reason
 
 
+def test_what_was_never_written_is_not_read(small: Path) -> None:
+    """Files of a terabyte with nothing but holes behind what was written: a copy that was kept sparse."""
+    log, queue = small / "commitlog", small / "consumequeue" / "T" / "0"
+    (huge,) = sorted(log.iterdir())[-1:]
+    os.truncate(huge, 1 << 40)
+    os.truncate(sorted(queue.iterdir())[-1], 1 << 40)
+    read = 0
+    with StoreFolder(small) as store:
+        plain = store.reading.read
+
+        def counted(path: Path, at: int, size: int) -> bytes:
+            nonlocal read
+            raw = plain(path, at, size)
+            read += len(raw)
+            return raw
+
+        store.reading.read = counted  # type: ignore[method-assign]
+        seen = store.overview()
+        assert seen["last_store_timestamp"] == 1_795_000_000_099
+        assert sum(topic["messages"] for topic in seen["topics"]) == 100
+        assert store.log.look(1 << 39) == Miss(
+            "beyond_end", {"offset": 1 << 39, "end": store.log.end, "last_file": huge.name}
+        )
+        assert len([step for step in store.log.walk() if isinstance(step, Stored)]) == 100
+        assert Lookup(store, CLOCK).view("nobody has this key").reason == "not_an_id"
+    assert read < 64 << 20
+
+
 def test_what_is_no_store_is_said_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(IdError) as caught:
         StoreFolder(tmp_path)
@@ -320,5 +348,5 @@ def test_what_is_no_store_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "empty" / "commitlog").mkdir(parents=True)
     with StoreFolder(tmp_path / "empty") as store:
         assert store.overview()["files"] == []
-        assert store.log.look(0) == Miss("unknown", {"offset": 0, "files": 0})
+        assert store.log.look(0) == Miss("beyond_end", {"offset": 0, "end": 0, "files": 0})
         assert Lookup(store, CLOCK).view("AC110001473C7D4991AD336AEA5703E0").reason == "unknown"

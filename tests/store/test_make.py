@@ -201,7 +201,10 @@ def test_the_newest_line_leaves_each_item_of_a_batch_its_own_id(tmp_path: Path) 
     with StoreFolder(tmp_path / "s") as store:
         for sent in items:
             answer = Lookup(store, CLOCK).view(sent["msg_id"])
-            assert (answer.reason, len(answer.copies), answer.copies[0]["batch"]) == (None, 1, False)
+            (copy,) = answer.copies
+            assert (answer.reason, copy["batch"]) == (None, False)
+            tag = copy["index_entries"][-1]  # this line has the tags in its index as well
+            assert tag["indexed_as"] == f"{copy['topic']}#T#{sent['tags']}" and tag["place"] > 0
 
 
 def test_a_long_retry_topic_is_refused_by_the_older_line(tmp_path: Path) -> None:

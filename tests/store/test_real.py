@@ -12,7 +12,7 @@ import pytest
 
 from idcore.ids import Clock
 from idcore.message import properties as names
-from idcore.store import Blank, Lookup, Miss, Skipped, Stored, StoreFolder
+from idcore.store import Blank, Lookup, Miss, Skipped, Stored, StoreFolder, row_of
 from idcore.store.append import Settings
 from idcore.store.index import key_hash, key_of
 from idcore.store.writer import StoreWriter
@@ -143,6 +143,19 @@ def test_every_unit_of_a_queue_points_at_its_record(real: StoreFolder, real_reco
         unit = real.queues.unit(stored.record.topic, stored.record.queue_id, stored.record.queue_offset)
         assert unit is not None
         assert (unit.physical_offset, unit.size) == (stored.offset, stored.record.size)
+
+
+def test_every_record_says_what_points_at_it(real: StoreFolder, real_records: list[Stored]) -> None:
+    files = {file.path.name: file for file in real.index.files}
+    for stored in real_records[::3]:
+        row = row_of(stored, real)
+        assert row["queue_unit"]["agrees"] and row["queue_unit_missing"] is None
+        entries = row["index_entries"]
+        assert [entry["key"] for entry in entries] == names.indexed(stored.record.properties)
+        for entry in entries:
+            assert entry["indexed_as"] == key_of(stored.record.topic, entry["key"])
+            found = files[entry["file"]].look_up(entry["indexed_as"])
+            assert (entry["place"], stored.offset) in [(other.place, other.physical_offset) for other in found]
 
 
 def test_look_ups_answer_as_the_real_client_did(real: StoreFolder) -> None:

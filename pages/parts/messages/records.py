@@ -19,6 +19,7 @@ from pages.parts.widgets import href
 
 Row = Mapping[str, Any]
 TEXT_SHOWN, HEX_SHOWN, PROPERTY_SHOWN = 8_000, 512, 2_000
+INNER_SHOWN, INNER_BYTES = 200, 64
 _LATEST_MS = 1 << 45  # beyond it (year 3084) the field holds no time
 
 
@@ -47,6 +48,7 @@ def card(row: Row, view: View, relation: str = "") -> Html:
         tag("dl", *(part for name, value in facts(row, view) for part in _pair(name, value)), class_="mq-facts"),
         fold(words("record.properties", n=f"{len(row['properties_raw']):,}"), properties(row, words)),
         *body(row, words),
+        *inner(row, words),
         class_="mq-card",
     )
 
@@ -81,10 +83,26 @@ def facts(row: Row, view: View) -> Iterable[tuple[str, Any]]:
         yield words("record.batch"), words("record.in_batch")
     if not row["body_crc_ok"]:
         yield words("record.crc"), tag("span", words("record.crc_wrong"), class_="mq-error")
-    unit = row.get("queue_unit")
+    yield from pointers(row, words)
+
+
+def pointers(row: Row, words: Words) -> Iterable[tuple[str, Any]]:
+    """What of a store folder points at the record: its place in the queue, and an index entry for each key."""
+    if "index_entries" not in row:
+        return
+    unit = row["queue_unit"]
     if unit is not None:
         key = "record.unit_agrees" if unit["agrees"] else "record.unit_differs"
         yield words("record.unit"), words(key, offset=f"{unit['physical_offset']:,}", size=f"{unit['size']:,}")
+    else:
+        yield words("record.unit"), words(f"record.unit_{row['queue_unit_missing']}")
+    lines = []
+    for entry in row["index_entries"]:
+        key = "far" if entry["place"] is None and entry["file"] else "at" if entry["file"] else "none"
+        told = words(f"record.index_{key}", file=entry["file"], place=f"{entry['place'] or 0:,}")
+        lines.append(tag("div", join([tag("span", entry["indexed_as"], class_="mq-mono mq-wrap"), told], " ")))
+    if lines:
+        yield words("record.index"), join(lines)
 
 
 def _anatomy(text: str) -> Html:
@@ -126,7 +144,7 @@ def body(row: Row, words: Words) -> Iterable[Html]:
     raw = base64.b64decode(row["body"])
     size = words.bytes(int(row.get("body_size") or len(raw)))
     if row.get("body_problem"):
-        yield tag("p", words("record.body_problem", problem=row["body_problem"]), class_="mq-warning")
+        yield tag("p", words("record.body_problem", problem=words.reason(row["body_problem"])), class_="mq-warning")
     if row.get("body_withheld"):
         yield tag("p", words(f"record.withheld_{row['body_withheld']}", size=size), class_="mq-faint")
     text = row["body_text"]
@@ -136,6 +154,29 @@ def body(row: Row, words: Words) -> Iterable[Html]:
     if text is not None:
         yield fold(words("record.body_text", size=size), _code(text, words))
     yield fold(words("record.body_hex", size=size), _code(hex_dump(raw), words))
+
+
+def inner(row: Row, words: Words) -> Iterable[Html]:
+    """The messages of an inner batch, which a consumer gets one by one."""
+    if "inner" not in row:
+        return
+    if row.get("inner_problem"):
+        yield tag("p", words("record.inner_problem", problem=words.reason(row["inner_problem"])), class_="mq-warning")
+        return
+    columns = [
+        Column("place", words("record.inner_place"), right=True),
+        Column("id", "msgId", mono=True),
+        Column("body", words("record.inner_body"), mono=True, wide=True),
+    ]
+    rows = []
+    for message in row["inner"][:INNER_SHOWN]:
+        text = message["body_text"]
+        if text is None:
+            text = "" if message["body"] is None else base64.b64decode(message["body"])[:INNER_BYTES].hex(" ")
+        rows.append([f"{message['queue_offset']:,}", message["msg_id"] or "", _short(text, PROPERTY_SHOWN)])
+    yield fold(words("record.inner", n=f"{len(row['inner']):,}"), table(columns, rows, words("record.inner_place")))
+    if len(row["inner"]) > INNER_SHOWN:
+        yield tag("p", words("record.inner_cut", n=f"{INNER_SHOWN:,}", of=f"{len(row['inner']):,}"), class_="mq-faint")
 
 
 def _code(text: str, words: Words) -> Html:

@@ -15,7 +15,7 @@ import streamlit as st
 from idcore.ids import Clock
 from idcore.lookup import Copy
 from idcore.lookup.copies import among
-from idcore.message.record import parts
+from idcore.message.record import Part, Record, parts, value_of
 from idcore.store import Lookup, StoreFolder
 from idcore.store.commitlog import Stored
 from idcore.store.words import REASONS, say
@@ -217,8 +217,15 @@ _ROLES = {
 }  # fmt: skip
 
 
+def _label(part: Part, record: Record) -> str:
+    """The name of a stretch, where it stands, and the number it holds."""
+    text = f"{part.name.replace('_', ' ')} · {part.start:,}–{part.stop - 1:,}"
+    value = value_of(part, record)
+    return text if value is None else f"{text} · {value}"
+
+
 def ruler(stored: Stored) -> Html:
-    """Every stretch of the record: its name, where it stands, its bytes."""
+    """Every stretch of the record: its name, where it stands, its bytes, what they say."""
     raw = bytes(stored.record)
     spans = []
     for part in parts(stored.record):
@@ -231,7 +238,7 @@ def ruler(stored: Stored) -> Html:
             tag(
                 "div",
                 tag("span", shown, class_="mq-hex mq-mono mq-wrap"),
-                tag("span", f"{part.name.replace('_', ' ')} · {part.start:,}–{part.stop - 1:,}", class_="mq-label"),
+                tag("span", _label(part, stored.record), class_="mq-label"),
                 class_="mq-span",
                 style=f"--c: var(--role-{role if role in roles.ROLES else 'loader'})",
             )

@@ -94,6 +94,41 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"Spark did not start: (?P<why>.+)", "Spark 未能启动：{why}"),
         # records of a store
         (r"the record here says that it belongs at (?P<offset>-?\d+)", "这里的记录自称应在 {offset}"),
+        (
+            r"the bytes end inside (?P<name>\w+): it needs (?P<needed>\d+), (?P<remaining>\d+) are there",
+            "字节在 {name} 中间就结束了：需要 {needed} 个，只有 {remaining} 个",
+        ),
+        (
+            r"total_size is (?P<size>-?\d+); the smallest of its kind has (?P<least>\d+) bytes",
+            "total_size 是 {size}；这类记录最短也有 {least} 字节",
+        ),
+        (
+            r"magic is (?P<magic>[0-9A-F]+); a record has DAA320A7 or DAA320AB",
+            "magic 是 {magic}；记录的 magic 是 DAA320A7 或 DAA320AB",
+        ),
+        (
+            r"this is the blank record at the end of a file, (?P<size>\d+) bytes of filler",
+            "这是文件末尾的空白记录，填充 {size} 字节",
+        ),
+        (r"(?P<name>\w+) is (?P<value>-\d+), below zero", "{name} 是 {value}，小于零"),
+        (
+            r"(?P<name>\w+) says (?P<value>\d+) bytes, (?P<remaining>-?\d+) are left of the record",
+            "{name} 说有 {value} 字节，而记录只剩 {remaining} 字节",
+        ),
+        (
+            r"total_size is (?P<size>\d+), but the fields add up to (?P<parts>\d+)",
+            "total_size 是 {size}，各字段合计却是 {parts}",
+        ),
+        (r"(?P<name>\w+_port) is (?P<value>-?\d+), outside 0 to 65,535", "{name} 是 {value}，不在 0 到 65,535 之内"),
+        (
+            r"compression type (?P<kind>\d+) is none that is known \(0 and 3 zlib, 1 LZ4, 2 zstd\)",
+            "压缩类型 {kind} 未知（0 和 3 是 zlib，1 是 LZ4，2 是 zstd）",
+        ),
+        (r"the body is no (?P<kind>zlib|LZ4|zstd): (?P<why>.+)", "消息体不是 {kind}：{why}"),
+        (r"the body is (?P<kind>zlib|LZ4|zstd) that ends early", "消息体是没有完结的 {kind}"),
+        (r"the body unpacks to more than (?P<most>\d+) bytes", "消息体解压后超过 {most} 字节"),
+        (r"nothing but zeros", "全是零"),
+        (r"no file holds these bytes", "没有文件包含这些字节"),
         (r"the stored body has another CRC, so it was damaged: (?P<where>.+)", "消息体与 CRC 不符，已损坏：{where}"),
         (r"the record ends in zeros, so it was half written: (?P<where>.+)", "记录以零结尾，只写了一半：{where}"),
         (

@@ -1,0 +1,88 @@
+"""What of a store points at a record, and what an inner batch holds: on rows, and as `view` prints them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from idcore.cli.view import card
+from idcore.ids import Clock
+from idcore.message import Host, Message, Record, compress, encode_messages, flags
+from idcore.store import Lookup, Stored, StoreFolder, row_of
+from idcore.store.writer import StoreWriter
+
+CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
+HOST = Host(bytes((10, 0, 0, 1)), 10911)
+OUTER = "AC110001473C7D4991AD336AEA5703E0"
+INNER = [f"AC110001473C7D4991AD336AEA57{number:04X}" for number in (0x3E1, 0x3E2)]
+BATCH = encode_messages(
+    [Message.of("T", f"item {at}".encode(), "a", [f"k{at}"]).with_uniq_id(uniq_id) for at, uniq_id in enumerate(INNER)]
+)
+BOTH = flags.INNER_BATCH | flags.NEED_UNWRAP
+
+
+def record(body: bytes, properties: str, sys_flag: int = 0) -> Record:
+    return Record.of(
+        "T", body, properties, queue_id=0, born_timestamp=1, born_host=HOST, store_host=HOST, sys_flag=sys_flag
+    )
+
+
+def store_of(root: Path, *records: Record) -> StoreFolder:
+    with StoreWriter(root) as writer:
+        for number, made in enumerate(records):
+            assert writer.put(made, 1_795_000_000_000 + number).records
+    return StoreFolder(root)
+
+
+@pytest.mark.parametrize(
+    ("body", "sys_flag"), [(BATCH, BOTH), (compress("zstd", BATCH), BOTH | flags.compression_bits("zstd"))]
+)
+def test_the_messages_of_an_inner_batch_are_shown_and_found(tmp_path: Path, body: bytes, sys_flag: int) -> None:
+    with store_of(tmp_path / "s", record(body, f"UNIQ_KEY\x01{OUTER}\x02INNER_NUM\x012\x02", sys_flag)) as store:
+        (copy,) = Lookup(store, CLOCK).view(OUTER).copies
+        assert [(inner["msg_id"], inner["body_text"], inner["queue_offset"]) for inner in copy["inner"]] == [
+            (INNER[0], "item 0", 0), (INNER[1], "item 1", 1),
+        ]  # fmt: skip
+        assert f"holds                       1 {INNER[1]} item 1" in card(copy)
+        if sys_flag == BOTH:  # what is packed cannot be searched
+            for key in (INNER[1], "k1"):
+                answer = Lookup(store, CLOCK).view(key)
+                assert (answer.reason, len(answer.copies)) == ("index_lost", 1)
+                assert OUTER in answer.evidence["inner_batch"]
+
+
+def test_a_body_that_is_no_inner_batch_is_said(tmp_path: Path) -> None:
+    cut = record(BATCH[:-3], f"UNIQ_KEY\x01{OUTER}\x02", BOTH)
+    broken = record(b"no zlib", f"UNIQ_KEY\x01{OUTER}\x02", BOTH | flags.compression_bits("zlib"))
+    with store_of(tmp_path / "s", cut, broken, record(BATCH, "", flags.INNER_BATCH)) as store:
+        first, second, third = (row_of(found, store) for found in store.log.walk() if isinstance(found, Stored))
+    assert first["inner"] == [] and "the bytes end inside properties" in first["inner_problem"]
+    assert second["inner"] == [] and "no zlib" in second["inner_problem"]
+    assert "holds                       the bytes end inside properties" in card(first)
+    assert "inner" not in third
+
+
+def test_what_points_nowhere_is_said(tmp_path: Path) -> None:
+    rolled_back = record(b"x", f"UNIQ_KEY\x01{OUTER}\x02KEYS\x01a b\x02", flags.ROLLBACK)
+    plain = record(b"y", "KEYS\x01a b\x02TAGS\x01t\x02")
+    with store_of(tmp_path / "s", rolled_back, plain, plain) as store:
+        rows = [row_of(found, store) for found in store.log.walk() if isinstance(found, Stored)]
+    assert (rows[0]["queue_unit"], rows[0]["queue_unit_missing"]) == (None, "transaction")
+    assert [(entry["key"], entry["file"]) for entry in rows[0]["index_entries"]] == [
+        (OUTER, None), ("a", None), ("b", None),
+    ]  # fmt: skip
+    assert "index_entry                 T#a: none" in card(rows[0])
+    assert [entry["place"] for row in rows[1:] for entry in row["index_entries"]] == [1, 2, 3, 4]
+    (tmp_path / "s" / "consumequeue" / "T" / "0").rename(tmp_path / "s" / "consumequeue" / "T" / "7")
+    with StoreFolder(tmp_path / "s") as store:
+        found = store.log.look(rows[1]["commit_log_offset"])
+        assert isinstance(found, Stored)
+        assert row_of(found, store)["queue_unit_missing"] == "no_queue"
+        assert "no such queue" in card(row_of(found, store))
+    (tmp_path / "s" / "consumequeue" / "T" / "7").rename(tmp_path / "s" / "consumequeue" / "T" / "0")
+    (queue,) = (tmp_path / "s" / "consumequeue" / "T" / "0").iterdir()
+    queue.write_bytes(bytes(40))
+    with StoreFolder(tmp_path / "s") as store:
+        assert row_of(found, store)["queue_unit_missing"] == "not_written"
