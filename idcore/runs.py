@@ -93,8 +93,11 @@ class Run:
     @property
     def summary(self) -> dict[str, Any] | None:
         """The scan's own figures, once it is finished."""
-        path = self.path / "summary.json"
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        try:
+            found = json.loads((self.path / "summary.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None
 
     @property
     def input_folder(self) -> Path:

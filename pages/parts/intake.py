@@ -17,6 +17,7 @@ from idcore.scan.kinds import CUT, PACKINGS, WIDE, kind_of
 
 LIMIT = 5_000  # ids read at once; the scan reads all of them
 HEAD = 4 << 20  # bytes of one file read at once
+MEMBERS = 1_000  # of one archive, read at once
 LOOK, PIECE = 512, 1 << 16  # bytes that tell what a file is; bytes unpacked at once
 _WORD = re.compile(r"[0-9A-Za-z]{16,80}")
 _RUN = re.compile(r"[0-9A-Fa-f]+")
@@ -135,7 +136,10 @@ def _unpacked(file: BinaryIO, name: str, limit: int) -> Heads:
     from idcore.scan.unpack import READ_ERRORS, reason_of
 
     made, left = Heads(), limit
-    for text in texts(file):
+    for number, text in enumerate(texts(file)):
+        if number == MEMBERS:
+            made.more = True
+            break
         label = name + text.member
         if text.stream is None:
             made.failed.append((label, text.error))

@@ -70,8 +70,12 @@ class FirstPage:
         async def rewrite(message: Message) -> None:
             nonlocal head, body
             if message["type"] == "http.response.start":
-                head = message
-                return
+                kind = Headers(raw=message["headers"]).get("content-type", "")
+                if kind.startswith(
+                    "text/html"
+                ):  # a browser asks for its downloads like for a page: they go on as they come
+                    head = message
+                    return
             if message["type"] != "http.response.body" or head is None:
                 await send(message)
                 return
@@ -79,9 +83,8 @@ class FirstPage:
             if message.get("more_body"):
                 return
             headers = MutableHeaders(raw=list(head["headers"]))
-            if headers.get("content-type", "").startswith("text/html"):
-                body = with_base(body, base(), chinese)
-                headers["content-length"] = str(len(body))
+            body = with_base(body, base(), chinese)
+            headers["content-length"] = str(len(body))
             await send({**head, "headers": headers.raw})
             await send({"type": "http.response.body", "body": body})
 

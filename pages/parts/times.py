@@ -28,7 +28,7 @@ def zone_of(name: str) -> tzinfo | None:
         return UTC
     text = name.strip()
     sign, rest = text[:1], text[1:]
-    if sign in ("+", "-") and len(rest) == 5 and rest[2] == ":" and (rest[:2] + rest[3:]).isdigit():
+    if sign in ("+", "-") and len(rest) == 5 and rest[2] == ":" and (rest[:2] + rest[3:]).isdecimal():
         ahead = timedelta(hours=int(rest[:2]), minutes=int(rest[3:]))
         return timezone(-ahead if sign == "-" else ahead) if ahead < timedelta(hours=24) else None
     if text not in _known():

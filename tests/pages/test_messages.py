@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from idcore.lookup import Answer, Copy, Evidence, Progress
 from idcore.lookup import words as english
 from idcore.message import Host, Message, Record, encode_messages, flags
-from idcore.remoting.profile import from_file
+from idcore.remoting.profile import Profile, from_file
 from idcore.store import CommitLog, Stored, StoreFolder
 from idcore.store.words import REASONS
 from idcore.store.writer import StoreWriter
@@ -183,6 +183,24 @@ def desk(store: Path, monkeypatch: pytest.MonkeyPatch) -> Answering:
     monkeypatch.setenv("IDCORE_NAMESRV", "127.0.0.1:1")
     monkeypatch.setattr(lookups, "_desk", lambda *_: made)
     return made
+
+
+def test_a_secret_that_was_changed_makes_another_desk(
+    open_page: Open, desk: Answering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys: list[str] = []
+
+    def made(key: str, profile: Profile) -> Answering:
+        keys.append(key)
+        return desk
+
+    monkeypatch.setattr(lookups, "_desk", made)
+    monkeypatch.setenv("ROCKETMQ_ACCESS_KEY", "reader")
+    for secret in ("one secret", "one secret", "another secret"):
+        monkeypatch.setenv("ROCKETMQ_SECRET_KEY", secret)
+        press(open_page("lookup", id=SECOND), "Look up")
+    assert keys[0] == keys[1] != keys[2]
+    assert not any("secret" in key for key in keys)
 
 
 @pytest.mark.parametrize(

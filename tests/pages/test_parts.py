@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import bz2
 import gzip
 import io
@@ -16,6 +17,7 @@ from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from idcore.ids.clock import Clock
 from idcore.ids.find import Token
@@ -225,6 +227,15 @@ def test_what_is_packed_is_read_up_to_the_limit_only() -> None:
     assert heads.more and [len(text) for _, text in heads.texts] == [1_000]
 
 
+def test_of_an_archive_of_crumbs_the_first_are_read() -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for number in range(intake.MEMBERS + 5):
+            archive.writestr(f"{number}.log", b"")
+    heads = intake.heads_of(io.BytesIO(out.getvalue()), "crumbs")
+    assert heads.more and len(heads.texts) == intake.MEMBERS
+
+
 def test_what_cannot_be_unpacked_is_named_with_its_reason() -> None:
     heads = intake.heads_of(io.BytesIO(b"7z\xbc\xaf\x27\x1c" + bytes(600)), "logs.7z")
     assert heads.failed[0][0] == "logs.7z" and "unpack it first" in heads.failed[0][1]
@@ -369,3 +380,29 @@ def test_the_first_page_names_its_server_and_its_language() -> None:
     made = serve.with_base(page, "", True).decode()
     assert 'lang="zh-CN"' in made and 'BACKEND_BASE_URL:location.origin+"/"' in made and "Streamlit" not in made
     assert "</script><b>" not in serve.with_base(page, "</script><b>", False).decode()
+
+
+@pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "text/csv"])
+def test_only_pages_are_held_back_and_downloads_pass_as_they_come(kind: str) -> None:
+    pieces, sent = [b"<html><head>", b"</head></html>"], []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind.encode())]})
+        for place, piece in enumerate(pieces):
+            await send({"type": "http.response.body", "body": piece, "more_body": place == 0})
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    scope = {"type": "http", "method": "GET", "path": "/media/x.csv", "headers": [(b"accept", b"text/html,*/*")]}
+    asyncio.run(serve.FirstPage(app)(scope, receive, send))
+    bodies = [message["body"] for message in sent[1:]]
+    assert sent[0]["type"] == "http.response.start"
+    if kind == "text/csv":
+        assert bodies == pieces
+    else:
+        assert len(bodies) == 1 and b"BACKEND_BASE_URL" in bodies[0] and bodies[0].endswith(pieces[1])
+        assert (b"content-length", str(len(bodies[0])).encode()) in sent[0]["headers"]

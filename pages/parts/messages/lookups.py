@@ -142,7 +142,8 @@ def ask(asked: Asked, clusters: dict[str, Profile], view: View) -> None:
 
     name = user()
     with problems.caught():
-        desk = _desk(f"{asked.cluster} {profile!r}", profile)
+        # the repr of a profile hides its secrets; one that was changed makes a new desk all the same
+        desk = _desk(f"{asked.cluster} {profile!r} {hash(profile.credentials)}", profile)
     bar = st.progress(0.0, words("lookup.asking", n=0, of=len(asked.ids)))
     with ThreadPoolExecutor(1, "look-up") as pool:
         done = pool.submit(work)

@@ -64,7 +64,7 @@ def one(row: Mapping[str, Any]) -> None:
                 show(
                     tag(
                         "div",
-                        words("scan.failed", reason=row["error"] or words("scan.gone")),
+                        words("scan.failed", reason=words.reason(row["error"]) or words("scan.gone")),
                         class_="mq-error mq-note",
                     )
                 )

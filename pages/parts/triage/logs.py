@@ -53,7 +53,7 @@ def retention() -> Retention:
 
     def chosen(name: str, usual: int, least: int, most: int) -> int:
         value = st.session_state.get(name, st.query_params.get(name, usual))
-        return int(value) if str(value).isdigit() and least <= int(value) <= most else usual
+        return int(value) if str(value).isdecimal() and least <= int(value) <= most else usual
 
     return Retention(chosen("keep", growth.KEPT_HOURS, 1, LONGEST), chosen("delete_at", growth.DELETES_AT, 0, 23))
 
@@ -135,7 +135,7 @@ def ask(logs: dict[str, growth.Log], kept: Retention, view: View) -> None:
     plain = asked.replace(",", "").replace("_", "")
     if not asked:
         return
-    if made is None and not (plain.isdigit() and len(plain) <= 18):
+    if made is None and not (plain.isdecimal() and len(plain) <= 18):
         st.error(words("growth.no_offset"), icon=":material/block:")
     elif address not in logs:
         st.info(words("growth.no_log", address=address), icon=":material/info:")

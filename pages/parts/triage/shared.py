@@ -36,6 +36,8 @@ TABLES = (
     "growth",
     "refused",
     "files",
+    "topics",
+    "tags",
 )
 MOST_LISTED = 12
 
@@ -145,7 +147,7 @@ def host_marks(run: Run, hosts: pd.DataFrame, words: Words) -> dict[str, list[st
 def find_row(run: Run, key: str | None) -> pd.DataFrame:
     """The process that a key names, of a run of any size; empty where there is none."""
     parts = (key or "").split("~")
-    if len(parts) < 3 or not parts[1].isdigit():
+    if len(parts) < 3 or not parts[1].isdecimal():
         return pd.DataFrame()
     found = cache.where(run, "processes", host=(parts[0],), pid=(int(parts[1]),), loader=(parts[2],))
     place = find_process(found, key)
@@ -163,7 +165,7 @@ def find_process(processes: pd.DataFrame, key: str | None) -> int | None:
     if not key:
         return None
     parts = key.split("~")
-    if len(parts) < 3 or not parts[1].isdigit():
+    if len(parts) < 3 or not parts[1].isdecimal():
         return None
     hit = (processes["host"] == parts[0]) & (processes["pid"] == int(parts[1])) & (processes["loader"] == parts[2])
     hit &= (processes["layout"] == "uniq_v4_le") == (len(parts) > 3)
