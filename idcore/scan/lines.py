@@ -40,6 +40,7 @@ _FIELDS = {
     "key": re.compile(rb"[{ ]KEYS=([^,}]*)"),
 }
 _NUMBERS = ("born", "stored", "size", "crc")
+_LATEST_MS = 1 << 45  # in the year 3084
 # Marks of a record that a broker or a consumer made from another one. A retry that waits is also a delay, and half a
 # transaction has a real topic too: what tells more comes first.
 _AGAIN = {
@@ -78,6 +79,11 @@ class Record:
     again: str = ""  # transaction, retry, delay: why a broker or a consumer made it from another record
     group: str | None = None  # of a retry: the consumer group whose thread printed it
     host: str | None = None  # of a retry: the host that its line names as its own
+
+    def __post_init__(self) -> None:
+        for name in ("born", "stored"):
+            if not 0 <= (getattr(self, name) or 0) < _LATEST_MS:  # whoever wrote the line or the record, it is no time
+                object.__setattr__(self, name, None)
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from idcore.scan.lines import BORN_HOST
+from idcore.scan.lines import BORN_HOST, Record
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,10 @@ def test_a_line_that_is_no_record_costs_no_more_than_its_length(text: bytes) -> 
     began = time.perf_counter()
     assert BORN_HOST.search(text) is None
     assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize("printed", [-1, 1 << 45, 999_999_999_999_999, 1 << 62])
+def test_a_number_that_is_no_time_is_none(printed: int) -> None:
+    record = Record("Paid", printed, "10.0.0.7", printed, 300)
+    assert (record.born, record.stored, record.size) == (None, None, 300)
+    assert Record(born=1_795_000_000_000, stored=0).born == 1_795_000_000_000
