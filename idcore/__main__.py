@@ -11,7 +11,7 @@ from idcore.cli import Usage, build_parser, join_zone
 from idcore.errors import IdError
 from idcore.written import ESCAPES, plain
 
-INTERRUPTED, PIPE_CLOSED, USAGE, REFUSED = 130, 141, 2, 1
+INTERRUPTED, PIPE_CLOSED, USAGE, REFUSED, BUG = 130, 141, 2, 1, 70
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,6 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as problem:
         where = f"{problem.filename}: " if problem.filename else ""
         return _fail(f"{where}{problem.strerror or problem}", REFUSED)
+    except Exception as problem:  # noqa: BLE001  a mistake of ours: one line all the same, with what is needed to find it
+        import traceback
+
+        *_, last = traceback.extract_tb(problem.__traceback__)
+        said = f"{type(problem).__name__}: {problem} ({os.path.basename(last.filename)}:{last.lineno})"
+        return _fail(f"this should not have happened, please report it: {said}", BUG)
 
 
 def _fail(text: str, status: int) -> int:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from idcore.__main__ import BUG, main
 from idcore.ids import KEYS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -271,6 +272,16 @@ def test_it_starts_fast_and_light() -> None:
     done = subprocess.run([sys.executable, "-c", code, ID], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
     assert not loaded & {"numpy", "numba", "pyspark", "pandas", "pyarrow", "streamlit"}
+
+
+def test_a_mistake_of_ours_is_one_line_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(_: object) -> None:
+        raise OverflowError("date value out of range")
+
+    monkeypatch.setattr("idcore.cli.decode.run", broken)
+    assert main(["decode", ID]) == BUG
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and "OverflowError: date value out of range (test_decode.py:" in told
 
 
 def test_a_closed_standard_input_is_said() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import bz2
 import gzip
 import io
@@ -17,13 +16,12 @@ from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
-from starlette.types import Message, Receive, Scope, Send
 
 from idcore.ids.clock import Clock
 from idcore.ids.find import Token
 from idcore.ids.identify import identify
 from idcore.layout import LAYOUTS
-from pages.parts import cards, export, intake, markdown, markup, refusals, roles, ruler, scans, serve, text, times
+from pages.parts import cards, export, intake, markdown, markup, refusals, roles, ruler, scans, text, times
 from pages.parts.ids import example
 from pages.parts.messages import records
 from pages.parts.triage import marks, ranking, sentences, shared
@@ -304,22 +302,6 @@ def test_an_upload_stays_in_its_folder_whatever_it_is_called(name: str) -> None:
     assert safe and "/" not in safe and "\\" not in safe and not safe.startswith(".") and len(safe) <= 80
 
 
-@pytest.mark.parametrize(
-    ("path", "lost"),
-    [
-        ("/", None),
-        ("/decode", None),
-        ("/decode/", None),
-        ("/no-such-page", "no-such-page"),
-        ("/no/such/page", "no/such/page"),
-        ("/decode/_stcore/health", None),
-        ("/static/js/index.js", None),
-    ],
-)
-def test_an_address_that_is_no_page_is_known_before_the_browser_asks(path: str, lost: str | None) -> None:
-    assert serve.stray(path) == lost
-
-
 def test_files_with_the_same_content_are_known_whatever_they_are_called(tmp_path: Path) -> None:
     (tmp_path / "c").write_bytes(b"x" * 3_000_000)
     made = [
@@ -373,36 +355,3 @@ def test_the_scan_counts_what_was_cut() -> None:
     summary = {"ids": 100, "distinct": 2, "uniq": 50, "offset": 50, "client": 0}
     said = refusals.sentence(made, "50 lines", text.words("en"), summary)
     assert said.startswith("**100 ids** in 50 lines, 2 of them different: 50 uniq ids and 50 offset ids")
-
-
-def test_the_first_page_names_its_server_and_its_language() -> None:
-    page = b'<!DOCTYPE html><html lang="en"><head><title>Streamlit</title></head></html>'
-    made = serve.with_base(page, "", True).decode()
-    assert 'lang="zh-CN"' in made and 'BACKEND_BASE_URL:location.origin+"/"' in made and "Streamlit" not in made
-    assert "</script><b>" not in serve.with_base(page, "</script><b>", False).decode()
-
-
-@pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "text/csv"])
-def test_only_pages_are_held_back_and_downloads_pass_as_they_come(kind: str) -> None:
-    pieces, sent = [b"<html><head>", b"</head></html>"], []
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind.encode())]})
-        for place, piece in enumerate(pieces):
-            await send({"type": "http.response.body", "body": piece, "more_body": place == 0})
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    async def receive() -> Message:
-        return {"type": "http.request"}
-
-    scope = {"type": "http", "method": "GET", "path": "/media/x.csv", "headers": [(b"accept", b"text/html,*/*")]}
-    asyncio.run(serve.FirstPage(app)(scope, receive, send))
-    bodies = [message["body"] for message in sent[1:]]
-    assert sent[0]["type"] == "http.response.start"
-    if kind == "text/csv":
-        assert bodies == pieces
-    else:
-        assert len(bodies) == 1 and b"BACKEND_BASE_URL" in bodies[0] and bodies[0].endswith(pieces[1])
-        assert (b"content-length", str(len(bodies[0])).encode()) in sent[0]["headers"]

@@ -1,0 +1,59 @@
+"""What stands between the server and Streamlit: the first page is filled in, everything else passes."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+
+from pages.parts import serve
+
+
+def test_the_first_page_names_its_server_and_its_language() -> None:
+    page = b'<!DOCTYPE html><html lang="en"><head><title>Streamlit</title></head></html>'
+    made = serve.with_base(page, "", True).decode()
+    assert 'lang="zh-CN"' in made and 'BACKEND_BASE_URL:location.origin+"/"' in made and "Streamlit" not in made
+    assert "</script><b>" not in serve.with_base(page, "</script><b>", False).decode()
+
+
+@pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "text/csv"])
+def test_only_pages_are_held_back_and_downloads_pass_as_they_come(kind: str) -> None:
+    pieces, sent = [b"<html><head>", b"</head></html>"], []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind.encode())]})
+        for place, piece in enumerate(pieces):
+            await send({"type": "http.response.body", "body": piece, "more_body": place == 0})
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    scope = {"type": "http", "method": "GET", "path": "/media/x.csv", "headers": [(b"accept", b"text/html,*/*")]}
+    asyncio.run(serve.FirstPage(app)(scope, receive, send))
+    bodies = [message["body"] for message in sent[1:]]
+    assert sent[0]["type"] == "http.response.start"
+    if kind == "text/csv":
+        assert bodies == pieces
+    else:
+        assert len(bodies) == 1 and b"BACKEND_BASE_URL" in bodies[0] and bodies[0].endswith(pieces[1])
+        assert (b"content-length", str(len(bodies[0])).encode()) in sent[0]["headers"]
+
+
+@pytest.mark.parametrize(
+    ("path", "lost"),
+    [
+        ("/", None),
+        ("/decode", None),
+        ("/decode/", None),
+        ("/no-such-page", "no-such-page"),
+        ("/no/such/page", "no/such/page"),
+        ("/decode/_stcore/health", None),
+        ("/static/js/index.js", None),
+    ],
+)
+def test_an_address_that_is_no_page_is_known_before_the_browser_asks(path: str, lost: str | None) -> None:
+    assert serve.stray(path) == lost
