@@ -113,7 +113,7 @@ class RecordLines:
         end, base = self._size - self._origin, self._base + self._origin
         if emit:
             what = kernel.records(
-                self._raw, self._filled, stop - self._origin, base, end, kernel.CRC_TABLES, self._out, self._rows,
+                self._raw, self._filled, stop - self._origin, base, end, self._out, self._rows,
                 self._names, self._recent, state, self._tags, self._tag_names, self._recent_tags, self._told,
             )  # fmt: skip
         else:

@@ -26,7 +26,7 @@ from .unpack import READ_ERRORS, narrowed, reader, reason_of
 from .uris import is_uri, local_path, without_secrets
 from .windows import BEFORE, ENDLESS, Windows, new_buffer
 
-_OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file takes
+OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file takes
 _SENT = ("number", "path", "start", "stop", "kind")  # of a split: no member is known before it is read
 _MOST_MEMBERS, _LONGEST_NAME = 1_000_000, 1000  # in the driver's table: an archive of 1 MB can hold more than that
 _COMMIT_LOG = re.compile(r"[0-9]{20}")
@@ -200,7 +200,7 @@ def deal(splits: Sequence[Split], size: int) -> list[list[Split]]:
             tasks.append([])
             held = 0
         tasks[-1].append(split)
-        held += split.size + _OPENING
+        held += split.size + OPENING
     return tasks
 
 

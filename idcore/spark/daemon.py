@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.machinery
 import os
 import sys
@@ -26,4 +27,6 @@ if __name__ == "__main__":
     from idcore.scan.warm import warm
 
     warm()
+    gc.collect()
+    gc.freeze()  # pyspark collects garbage between two tasks of a worker; of what is loaded here nothing is
     manager()

@@ -27,7 +27,7 @@ from idcore.errors import IdError
 from idcore.findings import limits, places
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.scan import lines
-from idcore.scan.inputs import InputFile, deal, list_files, list_store, split_files
+from idcore.scan.inputs import OPENING, InputFile, deal, list_files, list_store, split_files
 from idcore.scan.months import month_rows
 from idcore.scan.tables import Tables, combine
 
@@ -108,7 +108,7 @@ def compute(
     check(stop)
     started = time.monotonic()
     rows = month_rows(options.at or datetime.now(UTC), options.zone or machine_zone(), options.zone_source)
-    split_size = even(sum(file.size for file in files), options.split_size, _cores(spark))
+    split_size = even(sum(file.size + OPENING for file in files), options.split_size, _cores(spark))
     partitions = _partitions(split_files(files, split_size), split_size, _cores(spark))
     sizes = [sum(split.size for task in partition for split in task) for partition in partitions]
     parts: list[tuple[str, pa.Table]] = []

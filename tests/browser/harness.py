@@ -158,6 +158,8 @@ class Visit:
         """Wait until the page's script has run, then look for what must not be there."""
         idle = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
         self.page.locator(idle).wait_for(state="attached", timeout=seconds * 1000)
+        shown = self.page.locator('[data-testid="stMain"] [data-testid="stElementContainer"]').first
+        shown.wait_for(state="attached", timeout=seconds * 1000)  # a page is idle, too, before its script begins
         self.page.wait_for_timeout(150)
         self.page.locator(idle).wait_for(state="attached", timeout=seconds * 1000)
         self.check()

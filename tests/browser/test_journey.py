@@ -132,7 +132,7 @@ def test_runs_lists_the_run_and_opens_it(tab: Visit, example: str) -> None:
 
 def test_a_chart_page_without_a_run_says_what_to_do(tab: Visit) -> None:
     tab.go("/counters")
-    assert tab.page.locator('[data-testid="stMain"] a[href*="decode"]').count()
+    expect(tab.page.locator('[data-testid="stMain"] a[href*="decode"]').first).to_be_visible()
 
 
 def test_a_run_that_is_gone_is_said_without_a_traceback(tab: Visit) -> None:

@@ -16,6 +16,9 @@ WITHIN = 160  # a moment that opens a line ends within so many bytes of it
 NO_ZONE = np.int64(1 << 20)
 NOT_THERE = np.int64(-1)
 DIFFERENT = np.int64(-2)
+CASE = U(0x2020202020202020)
+BORN_TIME, TIME_STAMP = (U(int.from_bytes(text, "little")) for text in (b"borntime", b"imestamp"))
+EIGHT_HIGH, EIGHT_THREES, EIGHT_SIXES = U(0xF0F0F0F0F0F0F0F0), U(0x3030303030303030), U(0x0606060606060606)
 HIGH, THREES, SIXES = U(0x00F0F0F000F0F000), U(0x0030303000303000), U(0x0006060600060600)
 FIRST_MONTH = 2010 * 12  # of the calendar
 MINUTE = 60_000
@@ -42,6 +45,19 @@ def is_digit(byte):
 @numba.njit(cache=True, nogil=True, inline="always")
 def is_word(byte):
     return is_digit(byte) or (97 <= byte | 32 and byte | 32 <= 122) or byte == 95
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def are_digits(word):
+    return word & EIGHT_HIGH == EIGHT_THREES and (word + EIGHT_SIXES) & EIGHT_HIGH == EIGHT_THREES
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def number_of_8(word):
+    """Eight decimal digits, the first one in the lowest byte."""
+    word = (word & U(0x0F0F0F0F0F0F0F0F)) * U(2561) >> U(8) & U(0x00FF00FF00FF00FF)
+    word = word * U(6553601) >> U(16) & U(0x0000FFFF0000FFFF)
+    return np.int64(word * U(42949672960001) >> U(32))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -154,17 +170,20 @@ def rest_of_moment(p, end):
 @numba.njit(cache=True, nogil=True)
 def born_at(p, end):
     """The value of a bornTimestamp whose `bo` stands at p, or -1."""
-    p += U(2)
-    for letter in (114, 110):  # rn
-        if p >= end or load_8(p) | 32 != letter:
-            return NOT_THERE
-        p += U(1)
-    if p < end and load_8(p) == 95:
-        p += U(1)
-    for letter in (116, 105, 109, 101, 115, 116, 97, 109, 112):  # timestamp
-        if p >= end or load_8(p) | 32 != letter:
-            return NOT_THERE
-        p += U(1)
+    if p + U(13) <= end and load_64(p) | CASE == BORN_TIME and load_64(p + U(5)) | CASE == TIME_STAMP:
+        p += U(13)
+    else:
+        p += U(2)
+        for letter in (114, 110):  # rn
+            if p >= end or load_8(p) | 32 != letter:
+                return NOT_THERE
+            p += U(1)
+        if p < end and load_8(p) == 95:
+            p += U(1)
+        for letter in (116, 105, 109, 101, 115, 116, 97, 109, 112):  # timestamp
+            if p >= end or load_8(p) | 32 != letter:
+                return NOT_THERE
+            p += U(1)
     signs = 0
     while p < end and signs < 13:
         byte = load_8(p)
@@ -176,6 +195,10 @@ def born_at(p, end):
         return NOT_THERE
     value = np.int64(0)
     size = 0
+    if p + U(8) <= end and are_digits(load_64(p)):
+        value = number_of_8(load_64(p))
+        size = 8
+        p += U(8)
     while p < end and is_digit(load_8(p)) and size < 15:
         value = 10 * value + np.int64(load_8(p)) - 48
         size += 1

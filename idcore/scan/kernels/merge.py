@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from .chains import counter_of, elapsed_of, step
-from .encode import decode
+from .encode import decode, get
 from .find import CODE_LE, CODE_SHIFT, COUNTER_SHIFT, SEQUENCE_SHIFT
 from .unroll import (
     DISTINCT,
@@ -35,6 +35,11 @@ def merge_runs(values, counts, bounds, runs, spare_values, spare_counts):
     """Sorted runs values[bounds[r]:bounds[r+1]] to one sorted run without repeats, in place. Returns its length."""
     a, ac, b, bc = values, counts, spare_values, spare_counts
     total = bounds[runs]
+    apart = True
+    for run in range(1, runs):
+        apart &= values[bounds[run] - 1] < values[bounds[run]]
+    if apart:  # as those of a commit log are; then nothing spare is touched, nor paid for
+        return total
     while runs > 1:
         write = 0
         at = 0
@@ -103,10 +108,16 @@ def room_for(largest, runs):
 def load(order, start, stop, distinct, places, data, k2, room):
     """All runs of one key, merged into the first two arrays of `room`. Returns how many different values they hold."""
     values, counts, spare_values, spare_counts, bounds = room
-    at = 0
+    if stop - start == 1:
+        return decode(data, places[order[start]], distinct[order[start]], k2, values, counts, 0)
+    first = np.empty(stop - start, np.uint64)
     for r in range(start, stop):
-        bounds[r - start] = at
-        group = order[r]
+        first[r - start], _ = get(data, places[order[r]])
+    by_first = np.argsort(first)  # runs of one log seldom overlap
+    at = 0
+    for r in range(stop - start):
+        bounds[r] = at
+        group = order[start + by_first[r]]
         at = decode(data, places[group], distinct[group], k2, values, counts, at)
     bounds[stop - start] = at
     return merge_runs(values, counts, bounds, stop - start, spare_values, spare_counts)
@@ -286,13 +297,12 @@ def merge_brokers(order, edges, key2, distinct, places, data, largest, figures, 
         width = (np.int64(values[n - 1]) - least) // BINS + 1
         ids = 0
         files = 0
-        file = -1
-        bin_number = -1
+        file_end = bin_end = least
         for i in range(n):
-            ids += counts[i]
             offset = np.int64(values[i])
-            if offset >> np.int64(SEGMENT_SHIFT) != file:
+            if offset >= file_end:
                 file = offset >> np.int64(SEGMENT_SHIFT)
+                file_end = (file + 1) << np.int64(SEGMENT_SHIFT)
                 files += 1
                 segments[segment_row, 0] = key
                 segments[segment_row, 1] = file
@@ -303,14 +313,16 @@ def merge_brokers(order, edges, key2, distinct, places, data, largest, figures, 
             segments[segment_row - 1, 2] += counts[i]
             segments[segment_row - 1, 3] += 1
             segments[segment_row - 1, 5] = offset
-            if (offset - least) // width != bin_number:
-                bin_number = (offset - least) // width
+            if offset >= bin_end:
+                begin = least + (offset - least) // width * width
+                bin_end = begin + width
                 bins[bin_row, 0] = key
-                bins[bin_row, 1] = least + bin_number * width
-                bins[bin_row, 2] = least + (bin_number + 1) * width
+                bins[bin_row, 1] = begin
+                bins[bin_row, 2] = bin_end
                 bins[bin_row, 3] = 0
                 bins[bin_row, 4] = 0
                 bin_row += 1
+            ids += counts[i]
             bins[bin_row - 1, 3] += counts[i]
             bins[bin_row - 1, 4] += 1
         figures[key, 0] = ids

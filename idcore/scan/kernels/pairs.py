@@ -153,9 +153,13 @@ def pair_lines(
         if months and lines[line, 3] - lines[line, 2] <= HINT_LINE and lines[line, 2] >= origin:
             begin = text + U(lines[line, 2] - origin)
             end = text + U(lines[line, 3] - origin)
+            if lines[line, 4]:
+                born = born_of(begin, end)
             p = begin
             same = seen_month != -2 and begin + U(19) <= end and load_64(p) == seen_0 and load_64(p + U(8)) == seen_1
-            if not (same and load_8(p + U(16)) == 58 and two_digits(p + U(17)) >= 0):
+            if born >= 0:
+                p = U(0)  # it says more than the moment at which the line was written
+            elif not (same and load_8(p + U(16)) == 58 and two_digits(p + U(17)) >= 0):
                 p = place_of_moment(begin, min(end, begin + U(160)))
                 if p != U(0):
                     seen_month, seen_ms = minute_at(p, end)
@@ -167,8 +171,6 @@ def pair_lines(
                         moment = calendar[seen_month - FIRST_MONTH, 0] + seen_ms + rest
                     else:
                         moment = calendar[seen_month - FIRST_MONTH, 4] + seen_ms + rest - ahead * MINUTE
-            if lines[line, 4]:
-                born = born_of(begin, end)
             limit = (born if born >= 0 else moment) + SLACK
             if begun <= limit and limit < over:
                 hinted = True

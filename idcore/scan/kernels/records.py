@@ -33,6 +33,7 @@ def _word(text: bytes) -> np.uint64:
 
 
 _UNIQ_KEY, _SET = _word(b"UNIQ_KEY"), 1
+_NEXT, _U, _T = U(2), U(ord("U")), U(ord("T"))  # between two properties; what those that matter begin with
 _TAGS, _FIVE = _word(b"TAGS\x01"), np.uint64(0xFFFFFFFFFF)
 _MSG_ID = _word(b"msgId=  ")
 _OFFSET_ID, _OFFSET_ID_END = _word(b"offsetMs"), _word(b"gId=    ")
@@ -70,8 +71,9 @@ CRC_TABLES = _crc_tables()
 
 
 @numba.njit(cache=True, nogil=True)
-def crc_at(p, size, tables):
+def crc_at(p, size):
     """CRC-32 as zlib's, sixteen bytes at a time."""
+    tables = CRC_TABLES
     crc = U(0xFFFFFFFF)
     low = U(0xFF)
     while size >= 16:
@@ -95,23 +97,23 @@ def crc_at(p, size, tables):
 
 
 @numba.njit(cache=True, nogil=True)
-def crc32(raw, start, stop, tables):
+def crc32(raw, start, stop):
     """The CRC of some bytes of an array."""
-    return crc_at(U(raw.ctypes.data) + U(start), stop - start, tables)
+    return crc_at(U(raw.ctypes.data) + U(start), stop - start)
 
 
 @numba.njit(cache=True, nogil=True)
-def size_at(raw, at, filled, base, end):
+def size_at(first, at, filled, base, end):
     """Bytes of the record that begins there and says so itself; 0 for none, -1 where more bytes have to be seen.
 
-    `base` is the offset of raw[0], `end` the place in `raw` of the file's end, which may lie behind what is filled.
-    Behind what is filled there is SLACK, whatever stands in it.
+    `first` is the address of what is read, `base` its offset, `end` the place in it of the file's end, which may lie
+    behind what is filled. Behind what is filled there is SLACK, whatever stands in it.
     """
     if at + SHORTEST > end:
         return 0
     if at + 8 > filled:
         return -1
-    p = U(raw.ctypes.data) + U(at)
+    p = first + U(at)
     size = signed_32(p)
     magic = be_32(p + U(4))
     if (magic != _MAGIC_1 and magic != _MAGIC_2) or size < SHORTEST or at + size > end:
@@ -147,20 +149,21 @@ def size_at(raw, at, filled, base, end):
 
 
 @numba.njit(cache=True, nogil=True)
-def is_blank(raw, at, filled, end):
+def is_blank(first, at, filled, end):
     """Whether a blank record begins there: it fills the file up to its end."""
-    p = U(raw.ctypes.data) + U(at)
+    p = first + U(at)
     return at + 8 <= filled and be_32(p + U(4)) == BLANK_MAGIC and at + be_32(p) == end
 
 
 @numba.njit(cache=True, nogil=True)
 def next_record(raw, at, filled, base, end):
     """The first place from `at` on where a record or a blank one begins, or where more bytes have to be seen."""
+    first = U(raw.ctypes.data)
     while at + 8 <= filled:
         if raw[at + 4] == 0xDA and raw[at + 5] == 0xA3:
-            if size_at(raw, at, filled, base, end) != 0:
+            if size_at(first, at, filled, base, end) != 0:
                 return at
-        elif raw[at + 4] == 0xCB and is_blank(raw, at, filled, end):
+        elif raw[at + 4] == 0xCB and is_blank(first, at, filled, end):
             return at
         at += 1
     return at
@@ -180,6 +183,17 @@ def _put_born(born, out):
     return out + U(24 + size)
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def _end_of(p, at, size):
+    """Where the value that begins at `at` ends."""
+    while at < size:
+        mask = byte_mask_64(p + U(at), _NEXT)
+        if mask != U(0):
+            return min(size, at + np.int64(trailing_zeros(mask)))
+        at += 64
+    return size
+
+
 @numba.njit(cache=True, nogil=True)
 def _key_of(p, size):
     """Where the last UNIQ_KEY and the last TAGS of some properties have their values, and the sizes; 0 for none.
@@ -187,38 +201,45 @@ def _key_of(p, size):
     A UNIQ_KEY that is no plain word is none.
     """
     first = found = tag = tag_size = 0
-    begin = block = 0
-    mask = byte_mask_64(p, U(2))
-    while begin < size:
-        while mask == U(0) and block + 64 < size:
-            block += 64
-            mask = byte_mask_64(p + U(block), U(2))
-        end = size
-        if mask != U(0):
-            end = min(size, block + np.int64(trailing_zeros(mask)))
-            mask &= mask - U(1)
-        if end > begin + 9 and load_64(p + U(begin)) == _UNIQ_KEY and load_8(p + U(begin + 8)) == _SET:
-            first, found = begin + 9, end - begin - 9
-        elif end > begin + 5 and load_64(p + U(begin)) & _FIVE == _TAGS:
-            tag, tag_size = begin + 5, end - begin - 5
-        begin = end + 1
+    carry = U(1)  # a property begins with the first byte
+    for block in range(0, size, 64):
+        q = p + U(block)
+        ends = byte_mask_64(q, _NEXT)
+        begins = (ends << U(1) | carry) & (byte_mask_64(q, _U) | byte_mask_64(q, _T))
+        carry = ends >> U(63)
+        while begins != U(0):
+            begin = block + np.int64(trailing_zeros(begins))
+            begins &= begins - U(1)
+            word = load_64(p + U(begin))
+            if word == _UNIQ_KEY and load_8(p + U(begin + 8)) == _SET:
+                end = _end_of(p, begin + 9, size)
+                if end > begin + 9:
+                    first, found = begin + 9, end - begin - 9
+            elif word & _FIVE == _TAGS:
+                end = _end_of(p, begin + 5, size)
+                if end > begin + 5:
+                    tag, tag_size = begin + 5, end - begin - 5
     if not (0 < found <= LONGEST_KEY and is_plain(p + U(first), found)):
         first = found = 0
     return first, found, tag, tag_size
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def _is_row(row, p, size, queue, rows, names, count):
+    """Whether a row is that of the record before it of the same hash, as records of one queue follow one another."""
+    return (
+        0 <= row
+        and row < count
+        and rows[row, QUEUE_ID] == queue
+        and rows[row, NAME_SIZE] == size
+        and alike(p, names + U(rows[row, NAME_START]), size)
+    )
+
+
 @numba.njit(cache=True, nogil=True)
 def _row_of(p, size, queue, rows, names, hint, recent, state):
-    """The row of a topic and queue, made when it is new; -1 when there is no room.
-
-    `recent` remembers the row of the last record of each of a few hashes: records of one queue follow one another.
-    """
+    """The row of a topic and queue, made when it is new; -1 when there is no room. `recent[hint]` will say it."""
     q = U(names.ctypes.data)
-    row = recent[hint]
-    if 0 <= row < state[ROWS]:
-        seen = rows[row]
-        if seen[QUEUE_ID] == queue and seen[NAME_SIZE] == size and alike(p, q + U(seen[NAME_START]), size):
-            return row
     row = 0
     while row < state[ROWS]:
         seen = rows[row]
@@ -247,27 +268,28 @@ def _row_of(p, size, queue, rows, names, hint, recent, state):
 
 
 @numba.njit(cache=True, nogil=True)
-def records(raw, filled, stop, base, end, tables, out, rows, names, recent, state, tags, tag_names, recent_tags, told):
+def records(raw, filled, stop, base, end, out, rows, names, recent, state, tags, tag_names, recent_tags, told):
     """Lines of the records that begin from state[AT] up to `stop`; returns what ended the walk, and where is in AT.
 
     `told` is the state of the tags: where there is no room for one more, TAGS_CUT is set and none is counted any more.
     """
-    line = U(out.ctypes.data)
+    first, line = U(raw.ctypes.data), U(out.ctypes.data)
+    topics, tagged = U(names.ctypes.data), U(tag_names.ctypes.data)
     while True:
         at = state[AT]
         if at >= stop:
             return DONE
-        size = size_at(raw, at, filled, base, end)
+        size = size_at(first, at, filled, base, end)
         if size < 0:
             return MORE
         if size == 0:
             if at + 8 > filled and filled < end:
                 return MORE
-            return BLANK if is_blank(raw, at, filled, end) else NO_RECORD
+            return BLANK if is_blank(first, at, filled, end) else NO_RECORD
         begin = state[FILLED]
         if begin + size > out.size:
             return FULL
-        p = U(raw.ctypes.data) + U(at)
+        p = first + U(at)
         flag = be_32(p + U(_FLAG))
         born = _HOST_6 if flag & _BORN_V6 else _HOST_4
         store = _HOST_6 if flag & _STORE_V6 else _HOST_4
@@ -278,12 +300,14 @@ def records(raw, filled, stop, base, end, tables, out, rows, names, recent, stat
         length = be_32(topic - U(topic_size)) >> (32 - 8 * topic_size)
         queue = signed_32(p + U(_QUEUE))
         hint = np.int64(mixed(topic, length, queue)) & (recent.size - 1)
-        number = _row_of(topic, length, queue, rows, names, hint, recent, state)
+        number = recent[hint]
+        if not _is_row(number, topic, length, queue, rows, topics, state[ROWS]):
+            number = _row_of(topic, length, queue, rows, names, hint, recent, state)
         if number < 0:
             return FULL
         row = rows[number]
         _count(row, size, base + at, be_64(p + U(_BORN + born)), be_64(p + U(_QUEUE_OFFSET)))
-        if be_32(p + U(_CRC)) != np.int64(crc_at(p + U(head), body, tables)) & 0x7FFFFFFF:
+        if be_32(p + U(_CRC)) != np.int64(crc_at(p + U(head), body)) & 0x7FFFFFFF:
             row[CRC_FAILED] += 1
             if state[FIRST_BAD_CRC] < 0:
                 state[FIRST_BAD_CRC] = base + at
@@ -292,7 +316,9 @@ def records(raw, filled, stop, base, end, tables, out, rows, names, recent, stat
         if tag_size > 0 and told[TAGS_CUT] == 0:
             tag_at = properties + U(tag)
             hint = np.int64(mixed(tag_at, tag_size, row[TOPIC])) & (recent_tags.size - 1)
-            number = _row_of(tag_at, tag_size, row[TOPIC], tags, tag_names, hint, recent_tags, told)
+            number = recent_tags[hint]
+            if not _is_row(number, tag_at, tag_size, row[TOPIC], tags, tagged, told[ROWS]):
+                number = _row_of(tag_at, tag_size, row[TOPIC], tags, tag_names, hint, recent_tags, told)
             if number < 0:
                 told[TAGS_CUT] = 1
             else:
@@ -322,15 +348,16 @@ def records(raw, filled, stop, base, end, tables, out, rows, names, recent, stat
 @numba.njit(cache=True, nogil=True)
 def skip(raw, filled, stop, base, end, state):
     """As `records`, for what lies before a split: looks at no body and writes no line."""
+    first = U(raw.ctypes.data)
     while state[AT] < stop:
         at = state[AT]
-        size = size_at(raw, at, filled, base, end)
+        size = size_at(first, at, filled, base, end)
         if size < 0:
             return MORE
         if size == 0:
             if at + 8 > filled and filled < end:
                 return MORE
-            return BLANK if is_blank(raw, at, filled, end) else NO_RECORD
+            return BLANK if is_blank(first, at, filled, end) else NO_RECORD
         state[AT] = at + size
     return DONE
 
