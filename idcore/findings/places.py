@@ -39,10 +39,10 @@ class _Needle:
     behind_gap: bool = False  # a failed send may stand in front of it, in whichever file tells of sends
     failure: sends.Failure | None = None
 
-    @property
-    def wanted(self) -> bool:
-        """Whether there is still something to look for."""
-        return self.place is None or (self.behind_gap and self.failure is None)
+    def wanted_in(self, file: str) -> bool:
+        """Whether there is still something to look for in a file: of one, its first place tells all."""
+        explained = not self.behind_gap or self.failure is not None
+        return self.place is None or not (explained or self.place["file"] == file)
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ def place(found: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]
     if needles or hosts or brokers:
         left = limits.MOST_SEARCHED  # once more: what was packed is longer than its file
         for piece in texts(files, limits.MOST_PLACED, Told()):
-            wanted = [needle for needle in needles.values() if needle.wanted]
+            wanted = [needle for needle in needles.values() if needle.wanted_in(piece.file)]
             doubtful = [one for one in brokers.values() if not one.succeeded]
             left -= len(piece.text) * (len(wanted) + len(hosts) + len(doubtful))
             if left < 0:

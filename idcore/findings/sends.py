@@ -79,7 +79,8 @@ def succeeded(text: bytes, broker: bytes) -> bool:
         if at < 0:
             return False
         start = max(text.rfind(b"\n", max(0, at - _LONGEST), at) + 1, at - _LONGEST, 0)
-        if _OK.search(text, text.rfind(b"SendResult", start, at), at):
+        answer = text.rfind(b"SendResult", start, at)
+        if answer >= 0 and _OK.match(text, answer, at):
             return True
         at = text.find(broker, at + len(broker))
     return False

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.findings import Finding, limits, places, words_zh
+from idcore.findings import Finding, limits, places, sends, words_zh
 from idcore.scan.inputs import list_files
 from tests.findings.test_rules import DAY_20, uniq
 
@@ -109,3 +109,10 @@ def test_a_broker_that_took_messages_is_reached_from_there(line: str, reached: b
     assert ("SEND_OK" in found.say("meaning")) == reached
     assert found.say("advice").startswith("If clients" if reached else "Set brokerIP1")
     assert ("SEND_OK" in found.say("meaning", words_zh.PARTS)) == reached
+
+
+@pytest.mark.timeout(30)  # a tenth of a second; a look at all that stands in front of each it would be minutes
+def test_lines_without_an_answer_are_looked_at_once() -> None:
+    text = "".join(f"MessageExt [msgId={BROKER}{n:016X}, commitLogOffset={n}]\n" for n in range(20_000)).encode()
+    assert not sends.succeeded(text, BROKER.encode())
+    assert sends.succeeded(b"SendResult [sendStatus=SEND_OK, offsetMsgId=" + BROKER.encode() + text, BROKER.encode())
