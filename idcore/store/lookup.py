@@ -205,8 +205,9 @@ class Lookup:
             evidence.update(miss.evidence)
         elif result.outside:
             answer.reason = "window"
-            begin, end = self._window
-            evidence.update(begin=begin, end=end, stored=sorted({entry.timestamp for entry in result.outside})[:_SHOWN])
+            begin, end = (None if at is None else self._instant(at) for at in self._window)
+            stored = [self._instant(at) for at in sorted({entry.timestamp for entry in result.outside})[:_SHOWN]]
+            evidence.update(begin=begin or "…", end=end or "…", stored=stored)
         elif not self._search(answer, key):
             answer.reason = "unknown"
 
@@ -305,12 +306,16 @@ class Lookup:
         answer.evidence.update(
             sent_at=instant.at.isoformat(),
             zone_source=instant.zone_source,
-            first_store_time=from_ms(first.record.store_timestamp).isoformat(),
-            last_store_time=from_ms(last.record.store_timestamp).isoformat(),
+            first_store_time=self._instant(first.record.store_timestamp),
+            last_store_time=self._instant(last.record.store_timestamp),
         )
         if to_ms(instant.at + _SLACK) < first.record.store_timestamp:
             answer.reason = "expired"
             answer.evidence["minimum"] = self._store.log.minimum
+
+    def _instant(self, milliseconds: int) -> str:
+        """A store time in the zone that the ids are read in, as the ids' own time is."""
+        return from_ms(milliseconds, self._clock.zone).isoformat(timespec="milliseconds")
 
 
 def _offset_reading(verdict: Verdict) -> OffsetId | None:

@@ -79,6 +79,19 @@ def test_a_record_has_every_field_of_the_contract(store: Path) -> None:
     assert first["evidence"]["topics_asked"] == 21
 
 
+def test_the_times_of_a_miss_are_in_the_zone_of_the_ids(store: Path) -> None:
+    reading = ["--at", "2026-11-21T08:00:00Z", "--zone", "+08:00"]
+    (row,) = rows(view("--store", str(store), "AC110001473C7D4991AD336AEA5703E0", *reading))
+    times = [row["evidence"][name] for name in ("sent_at", "first_store_time", "last_store_time")]
+    assert all(text.endswith("+08:00") for text in times), times
+    asked = ["order-10017", "--from", "2026-11-22T00:00:00Z", *reading]
+    (row,) = rows(view("--store", str(store), *asked))
+    assert (row["evidence"]["begin"], row["evidence"]["end"]) == ("2026-11-22T08:00:00.000+08:00", "…")
+    assert all(text.startswith("2026-11-2") and text.endswith("+08:00") for text in row["evidence"]["stored"])
+    said = view("--store", str(store), *asked, "--format", "table").stdout
+    assert "none from 2026-11-22T08:00:00.000+08:00 to" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
