@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from idcore.errors import IdError
 from idcore.findings import limits
-from idcore.findings.evidence import name_of
+from idcore.findings.evidence import is_loopback, name_of
 from idcore.findings.model import INFO, Finding, unseen
 from idcore.ids.clock import from_ms
 from idcore.ids.identify import identify
@@ -143,7 +143,7 @@ def _producer(who: Mapping[str, Any], born_hosts: set[str]) -> dict[str, Any]:
         return {}
     host = named.get("host") or named["mac"]
     told = {**who, "producer": f"{host} pid {named['pid']}", "also": ["producer"]}
-    others = sorted(born_hosts - {host})
+    others = sorted(other for other in born_hosts - {host} if not is_loopback(other))
     return told | {"also": ["producer_born"], "born_hosts": ", ".join(others)} if others else told
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from ipaddress import ip_address
 from typing import Any
 
 import numpy as np
@@ -182,6 +183,14 @@ class Processes:
         times = self.times(points)
         dated = [time for time in times if time is not None]
         return {"since": min(dated), "until": max(dated)} if dated and len(dated) == len(times) else {}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a bornHost tells no host: a client on the broker's own machine has such a one."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 def name_of(row: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import Any
 
 from idcore.findings import limits, sends
+from idcore.findings.evidence import is_loopback
 from idcore.findings.model import WARNING, Finding
 from idcore.ids.words import MAKERS
 from idcore.scan.inputs import InputFile
@@ -186,7 +187,9 @@ def _with(
     more: dict[str, Any] = {"places": list(placed.values())} if placed else {}
     # An address that stands in the ids as well says nothing new.
     own = {str(finding.evidence.get("process", {}).get("host"))}
-    if finding.code in _HOSTLESS and (told := sorted(_born_hosts(hosts.get(finding.subject)) - own)):
+    if finding.code in _HOSTLESS and (
+        told := sorted(host for host in _born_hosts(hosts.get(finding.subject)) - own if not is_loopback(host))
+    ):
         more |= {"born_hosts": ", ".join(told), "also": ["born_hosts"]}
     if finding.code in _OF_BROKERS and (names := sorted({needle.broker for needle in known.values() if needle.broker})):
         more["broker_name"] = ", ".join(names)

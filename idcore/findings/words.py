@@ -233,7 +233,7 @@ ALSO: dict[str, str] = {
     "producer": ". The id names its producer: {producer}",
     "producer_born": ". The id names its producer: {producer}; bornHost of the lines names {born_hosts}",
     "born_hosts": ". Its host, as bornHost of the lines names it: {born_hosts}",
-    "apart": ". They were stored {apart_seconds:,.1f} s apart",
+    "apart": ". They were stored {apart_seconds:,.3f} s apart",
     "twice_none": ". No id of it was made twice: the counter did not come round ({span:,} of its 65,536 values)",
     "twice_open": ". Ids may have been made twice, since its counter may have come round; none that was is known here",
     "twice_seen": ". Ids of it that stand for different messages: {twice:,}; each has a finding of its own",
@@ -248,7 +248,7 @@ ALSO: dict[str, str] = {
     "“{failed_line}” ({failed_at})",
     "send_ok": ". Yet this log shows sends to it that succeeded (SEND_OK): the client that wrote it reaches the broker "
     "from where it stands, and only clients elsewhere may not",
-    "group": ". The consumer group: {group}",
+    "group": ". Asked for again by consumer group {group}",
     "consumer_hosts": ". The host that read them, as their lines name it: {consumer_hosts}",
 }
 

@@ -163,7 +163,7 @@ ALSO: dict[str, str] = {
     "producer": "。该 ID 写明的生产者：{producer}",
     "producer_born": "。该 ID 写明的生产者：{producer}；日志行的 bornHost：{born_hosts}",
     "born_hosts": "。日志行的 bornHost 写明的主机：{born_hosts}",
-    "apart": "。各副本的存储时间相隔 {apart_seconds:,.1f} 秒",
+    "apart": "。各副本的存储时间相隔 {apart_seconds:,.3f} 秒",
     "twice_none": "。没有重复生成的 ID：计数器没有转完一圈（65,536 个值只用了 {span:,} 个）",
     "twice_open": "。计数器可能转完了一圈，因此可能有重复生成的 ID；这里没有发现",
     "twice_seen": "。其中有 {twice:,} 个 ID 属于不同的消息，各有一项发现",
@@ -176,7 +176,7 @@ ALSO: dict[str, str] = {
     "failed": "。紧挨着它之前，日志里有一次发送失败：“{failed_line}”（{failed_at}）",
     "failed_gaps": "。最大的 {looked:,} 处空缺中，有 {failed:,} 处之前紧挨着发送失败的日志，第一处是“{failed_line}”（{failed_at}）",
     "send_ok": "。但此日志里有发往它并成功的消息（SEND_OK）：写这份日志的客户端从它所在的位置可以访问这个 Broker，访问不到的只可能是别处的客户端",
-    "group": "。消费组：{group}",
+    "group": "。要求重新消费的消费组：{group}",
     "consumer_hosts": "。按日志行所写，读取它们的主机：{consumer_hosts}",
 }
 

@@ -188,7 +188,7 @@ def test_a_copy_says_in_plain_text_who_made_it(tmp_path: Path) -> None:
         assert "names its producer: 10.0.0.7 pid 4711" in finding.say("meaning")
         assert "bornHost" not in finding.say("meaning")
         assert "写明的生产者：10.0.0.7 pid 4711" in finding.say("meaning", words_zh.PARTS)
-    assert ". They were stored 3.1 s apart. The id" in finding.say("meaning")
+    assert ". They were stored 3.100 s apart. The id" in finding.say("meaning")
 
 
 def test_the_host_of_the_lines_is_named_where_the_id_has_another() -> None:
@@ -198,6 +198,14 @@ def test_the_host_of_the_lines_is_named_where_the_id_has_another() -> None:
     assert "bornHost of the lines names 192.168.9.9" in finding.say("meaning") and "10.0.0.7 pid 4711" in finding.say(
         "meaning"
     )
+
+
+def test_a_loopback_born_host_tells_no_host() -> None:
+    for host in ("127.0.0.1", "[::1]", "0:0:0:0:0:0:0:1"):
+        near = replace(PLAIN, born_host=host)
+        table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{B}", "lines": 2}])
+        (finding,) = copies.judge([table], 1, [], Told({ID: {A: near, B: near}}))
+        assert "bornHost" not in finding.say("meaning") and "10.0.0.7 pid 4711" in finding.say("meaning")
 
 
 def test_an_id_of_a_5_x_client_names_its_hardware_address() -> None:
@@ -232,11 +240,11 @@ def test_the_line_of_a_retry_names_group_and_host(
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
     (finding,) = copies.judge([table], 1, [], told)
     said = finding.say("meaning")
-    assert (f"consumer group: {group}" in said) == bool(group) and (f"name it: {host}" in said) == bool(host)
+    assert (f"consumer group {group}" in said) == bool(group) and (f"name it: {host}" in said) == bool(host)
 
 
 def test_the_group_of_a_retry_is_in_its_topic() -> None:
     for topic in ("%RETRY%pay_orders", "%DLQ%pay_orders"):
         table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
         (finding,) = copies.judge([table], 1, [], Told({ID: {A: PLAIN, A2: replace(PLAIN, topic=topic)}}))
-        assert finding.say("meaning").endswith(". The consumer group: pay_orders")
+        assert finding.say("meaning").endswith(". Asked for again by consumer group pay_orders")

@@ -61,7 +61,7 @@ ASKED = {
     ("fake_host", "java_after_an_hour"): BORN_HOST,
     ("broker_moved", "after_an_hour"): "no id of either address was seen for at least 59 min",
     ("restart", "three_times"): "as in a crash loop",
-    ("stored_copies", "consumer_retry"): "The consumer group: orders",
+    ("stored_copies", "consumer_retry"): "Asked for again by consumer group orders",
 }
 
 

@@ -39,7 +39,7 @@ def test_further_sentences_bring_their_stop() -> None:
     assert all(text.startswith(". ") and not text.endswith(".") for text in words.ALSO.values())
     assert all(text.startswith("。") and not text.endswith("。") for text in words_zh.ALSO.values())
     values = {"subject": "p", "count": 1, "also": ["group", "told by a later version"], "group": "pay"}
-    assert words.say("meaning", "restart", values).endswith("wrap. The consumer group: pay")
+    assert words.say("meaning", "restart", values).endswith("wrap. Asked for again by consumer group pay")
     assert words.names("meaning", "restart", values) >= {"group", "subject"}
     assert words.say("advice", "restart", values) == words.ADVICE["restart"]
 
