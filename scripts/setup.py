@@ -158,9 +158,8 @@ def need_jars() -> None:
 def warm_kernels() -> None:
     """Compile the kernels once, where the Spark workers look for them, so that the first scan does not wait for it."""
     sources = sorted((ROOT / "idcore").glob("scan/**/*.py"))
-    changed = "".join(str(path.stat().st_mtime_ns) for path in sources)  # numba goes by the time of the file as well
     stamp = CACHE / "kernels.stamp"
-    value = digest(sources, changed, sys.version, (ROOT / "requirements.txt").read_text())
+    value = digest(sources, sys.version, (ROOT / "requirements.txt").read_text())
     if stamped(stamp, value):
         return
     say("compiling the kernels")

@@ -18,7 +18,7 @@ from idcore.layout import CLIENT_V1
 
 _MEAN_STEP_MS = 20  # between two lines of the log
 _REMEMBERED = 400  # messages that a consumer may still print
-_TOPICS = ("OrderPaid", "OrderShipped", "UserSignedUp", "StockChanged")
+TOPICS = ("OrderPaid", "OrderShipped", "UserSignedUp", "StockChanged")
 _HEX = "0123456789abcdef"
 
 
@@ -290,7 +290,7 @@ class Scenario:
     def _send(self, process: Process) -> Message:
         pick = self._random
         broker = pick.choice(self._brokers)
-        topic, queue, size = pick.choice(_TOPICS), pick.randrange(8), pick.randrange(190, 900)
+        topic, queue, size = pick.choice(TOPICS), pick.randrange(8), pick.randrange(190, 900)
         made = process.make(self._now)
         place = broker.queues.setdefault((topic, queue), pick.randrange(100_000))
         broker.queues[topic, queue] += 1

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from idcore.ids.rules import LONGEST_MONTH_MS
+
 from . import texts
 from .batches import batches
 from .facts import IDS, REPORT, Block, Fact, scan_task, unpack_ids
@@ -73,7 +75,7 @@ def compare(
 
 def _facts(before: Sequence[str], after: Sequence[str], any_case: bool, problems: list[str]) -> Iterator[Fact]:
     # Months date ids and do not tell them apart: any will do.
-    months = np.array([[0, 31 * 86_400_000 - 1]], np.int64)
+    months = np.array([[0, LONGEST_MONTH_MS - 1]], np.int64)
     for side, paths in ((0, before), (_AFTER, after)):
         files = list_files(paths)
         problems += [f"{file.shown}: {file.error}" for file in files if file.error]

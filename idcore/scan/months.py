@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from idcore.ids.clock import OFFSETS_IN_USE, epochs, month_of, months, to_ms
+from idcore.ids.clock import DAY_MS, OFFSETS_IN_USE, epochs, month_of, months, to_ms
 from idcore.layout import UNIQ_V4_LE
 
 COUNT = 13  # months back from "now" in which an id without a date is read
 FIRST_YEAR = 2010  # no id is older: RocketMQ's first release is of 2012
-DAY_MS = 86_400_000
 
 
 class Months(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from idcore.ids.clock import DAY_MS
 from idcore.ids.makers import loader_positions, process_makers
 from idcore.layout import LAYOUTS
 
@@ -26,7 +27,6 @@ from .votes import SOURCES, Dated, date
 
 _NAMES = list(LAYOUTS)
 _CLIENT_EPOCH = np.datetime64("2021-01-01T00:00:00", "us")
-_DAY = 86_400_000
 _NONE = -(1 << 62)
 _ROWS = 1 << 20
 Tables = dict[str, pa.Table]
@@ -185,7 +185,7 @@ class Merge:
         if not len(calendar):
             return [pa.nulls(len(starts), TEXT)] * 3
         own = dates.source == MONTH
-        early = np.where(little, _DAY, 0)
+        early = np.where(little, DAY_MS, 0)
         month = np.searchsorted(calendar[:, 4], starts + early + 14 * 3_600_000, side="right") - 1
         month = np.where(dated, month, 0)
         ahead = np.where(own & dated, (calendar[month, 4] - starts - early) // 60_000, dates.zone)

@@ -7,6 +7,7 @@ import tempfile
 
 import numpy as np
 
+from idcore.ids.rules import LONGEST_MONTH_MS
 from idcore.scan.local import scan_local
 
 TEXT = (
@@ -33,7 +34,7 @@ def warm() -> None:
         path = os.path.join(folder, "ids.log")
         with open(path, "wb") as file:
             file.write(TEXT)
-        months = np.array([[0, 31 * 86_400_000 - 1]], np.int64)
+        months = np.array([[0, LONGEST_MONTH_MS - 1]], np.int64)
         scan_local([path], months, split_size=100)
         with open(os.path.join(folder, "0" * 20), "wb") as file:
             file.write(RECORD + bytes(len(RECORD)))

@@ -10,7 +10,6 @@ from idcore.ids.incidents.stage import Producer, Stage
 from idcore.ids.model import UniqId
 from idcore.layout import UNIQ_V4_LE
 
-_DAY = 86_400_000
 _SHORT, _INT = 1 << 16, 1 << 32
 
 
@@ -57,7 +56,7 @@ def day(producer: Producer) -> str:
 def cpp_old(producer: Producer) -> str:
     """C++ 1.2.0 to 1.2.3, StringIdMaker.cpp: little-endian, from the last day of the month before, counter & 0xFF."""
     return UniqId.of(
-        producer.host, 0, producer.loader, producer.elapsed + _DAY, producer.counter & 0xFF, UNIQ_V4_LE
+        producer.host, 0, producer.loader, producer.elapsed + clocks.DAY_MS, producer.counter & 0xFF, UNIQ_V4_LE
     ).text
 
 

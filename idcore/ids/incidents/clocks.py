@@ -106,7 +106,7 @@ def _two_weeks(stage: Incident) -> Iterator[str]:
 
 def _from_the_past(stage: Incident, days: int) -> Iterator[str]:
     now = stage.now
-    stage.now -= days * 86_400_000
+    stage.now -= days * clocks.DAY_MS
     producer = Producer(stage, stage.host(), stage.pid())
     stage.expect(producer.name)
     for _ in range(80):

@@ -13,9 +13,8 @@ from idcore.ids import clock as clocks
 from idcore.ids import printed
 from idcore.ids.generate import Generator
 from idcore.ids.model import host_bytes
-from idcore.ids.scenario import Broker, born_host
+from idcore.ids.scenario import TOPICS, Broker, born_host
 
-TOPICS = ("OrderPaid", "OrderShipped", "UserSignedUp", "StockChanged")
 # Loaders of common launches, by their place in HotSpot's stream: 15, 26, 8, 307.
 LOADERS = (0x18B4AAC2, 0x070DEA4E, 0x251A69D7, 0x30946E09)
 _MEAN_STEP_MS = 25
