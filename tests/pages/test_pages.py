@@ -260,6 +260,10 @@ def test_a_run_that_was_cancelled_is_offered_again_on_every_page(open_page: Open
 
 
 def test_a_host_in_the_address_filters_the_processes(open_page: Open, run: str) -> None:
+    app = open_page("producers", run=run, host="![x](https://example.org/x.png)")
+    assert not app.exception and [button.label for button in app.button if "example.org" in button.label] == [
+        r"!\[x\](https://example.org/x.png): no processes"
+    ]
     page = shown(open_page("producers", run=run, host="172.17.0.2"))
     table = page[page.index("<tbody>") :]
     assert "172.17.0.2" in table and "10.42.3.18" not in table

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import export
+from pages.parts.markdown import plain
 from pages.parts.widgets import download
 
 
@@ -45,7 +46,7 @@ def generation(name: str) -> int:
 
 
 def clear(name: str, label: str) -> None:
-    """What the table is filtered for, and a way out."""
+    """What the table is filtered for, and a way out. The label may hold what somebody wrote into a link."""
 
     def forget() -> None:
         st.query_params.pop(name, None)
@@ -54,7 +55,7 @@ def clear(name: str, label: str) -> None:
             state.pop(key, None)
         state[f"generation-{name}"] = state.get(f"generation-{name}", 0) + 1  # a new chart, with nothing picked
 
-    st.button(label, icon=":material/close:", on_click=forget, key=f"clear-{name}")
+    st.button(plain(label), icon=":material/close:", on_click=forget, key=f"clear-{name}")
 
 
 def takeaway(rows: pd.DataFrame, name: str) -> None:
