@@ -23,6 +23,8 @@ SEARCHED_MOST = 8 << 30
 # How far a producer can stand from the zone its id is read in, and its clock from the broker's.
 _SLACK = timedelta(hours=27)
 _SHOWN = 10
+# What reads as a time; a field that was damaged, or never filled, may hold anything.
+_TIMES = range(1 << 45)
 
 
 @dataclass(slots=True)
@@ -303,18 +305,18 @@ class Lookup:
         first, last = self._store.first, self._store.last
         if instant is None or first is None or last is None:
             return
-        answer.evidence.update(
-            sent_at=instant.at.isoformat(),
-            zone_source=instant.zone_source,
-            first_store_time=self._instant(first.record.store_timestamp),
-            last_store_time=self._instant(last.record.store_timestamp),
-        )
-        if to_ms(instant.at + _SLACK) < first.record.store_timestamp:
+        answer.evidence.update(sent_at=instant.at.isoformat(), zone_source=instant.zone_source)
+        for name, at in (("first_store_time", first), ("last_store_time", last)):
+            if at.record.store_timestamp in _TIMES:
+                answer.evidence[name] = self._instant(at.record.store_timestamp)
+        if first.record.store_timestamp in _TIMES and to_ms(instant.at + _SLACK) < first.record.store_timestamp:
             answer.reason = "expired"
             answer.evidence["minimum"] = self._store.log.minimum
 
     def _instant(self, milliseconds: int) -> str:
-        """A store time in the zone that the ids are read in, as the ids' own time is."""
+        """A store time in the zone that the ids are read in, as their own time is; what is no time stays a number."""
+        if milliseconds not in _TIMES:
+            return f"{milliseconds} ms"
         return from_ms(milliseconds, self._clock.zone).isoformat(timespec="milliseconds")
 
 

@@ -14,6 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.scan.schemas import SCHEMAS
+from pages.parts import times
 from tests.pages import example_run
 from tests.pages.conftest import make_run
 
@@ -120,6 +121,10 @@ def test_input_is_never_html(open_page: Open) -> None:
     app.text_area[0].set_value(f"<script>alert(1)</script>&msgId={UNIQ}<img src=x> {OFFSET}")
     page = shown(press(app, "Decode"))
     assert "<script" not in page and "<img" not in page
+
+
+def test_a_superscript_is_no_digit_of_a_zone() -> None:
+    assert times.zone_of("+²²:00") is None  # to Python it is a digit, and no number
 
 
 def test_times_follow_the_zone_of_the_address(open_page: Open) -> None:

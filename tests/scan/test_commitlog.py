@@ -14,12 +14,14 @@ import pyarrow as pa
 import pytest
 
 from idcore.errors import IdError
+from idcore.ids import Clock
 from idcore.message import Host, Record
 from idcore.scan.inputs import list_store
 from idcore.scan.kernels.records import crc32
+from idcore.scan.lines import Record as Line
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
-from idcore.store import CommitLog, Skipped, Stored
+from idcore.store import CommitLog, Lookup, Skipped, Stored, StoreFolder
 from idcore.store.append import Settings
 from idcore.store.broker import Broker
 from idcore.store.traffic import Traffic
@@ -194,6 +196,30 @@ def test_bytes_inside_a_body_that_look_like_a_record_are_not_counted(tmp_path: P
         tables = scanned(tmp_path / "s", split_size)
         assert topics(tables)[0]["messages"] == 20
         assert tables["files"]["error"].to_pylist() == [None]
+
+
+def test_times_that_no_clock_shows_are_none_and_fail_nothing(tmp_path: Path) -> None:
+    """Two copies of one id whose born times mean nothing, in records whose store times mean nothing either."""
+    odd = (1 << 62, -5, (1 << 63) - 1, 10**15)
+    with StoreWriter(tmp_path / "s") as writer:
+        for at, born in enumerate(odd * 2):
+            made = Record.of(f"T{at % 4}", b"x", f"UNIQ_KEY\x01AC110001473C7D4991AD336AEA5700{at % 4:02X}\x02",
+                             queue_id=0, born_timestamp=born, born_host=HOST, store_host=HOST)  # fmt: skip
+            assert writer.put(made, 1_795_000_000_000).records
+    with StoreFolder(tmp_path / "s") as store:
+        places = [step.offset for step in store.log.walk() if isinstance(step, Stored)]
+    with (tmp_path / "s" / "commitlog" / f"{0:020d}").open("r+b") as file:
+        for place, time in zip(places, odd, strict=False):
+            file.seek(place + 56)
+            file.write(time.to_bytes(8, "big", signed=True))
+    tables = scanned(tmp_path / "s")
+    assert tables["topics"]["messages"].to_pylist() == [2, 2, 2, 2]
+    assert [row["last_store_timestamp"] is None for row in tables["topics"].to_pylist()] == [True, False, True, True]
+    assert [row["first_store_timestamp"] is None for row in tables["topics"].to_pylist()] == [False, True, False, False]
+    assert {Line(born=born).born for born in odd} == {None}  # what the findings read of them
+    with StoreFolder(tmp_path / "s") as store:
+        answer = Lookup(store, Clock(datetime(2026, 11, 21, tzinfo=UTC), UTC)).view("AC110001473C7D4991AD336AEA5700FF")
+    assert answer.reason == "unknown" and "first_store_time" not in answer.evidence
 
 
 def test_large_records_and_many_topics(tmp_path: Path) -> None:

@@ -306,6 +306,14 @@ def test_random_damage_never_gives_a_record_that_was_not_there(small: Path, data
             assert answer.found or answer.reason
 
 
+def test_an_index_whose_times_are_rubbish_still_says_that_it_was_the_window(small: Path) -> None:
+    (path, *_) = sorted((small / "index").iterdir())
+    damage(path, 0, ((1 << 62).to_bytes(8, "big")))
+    with StoreFolder(small, SMALL.slots) as store:
+        answer = Lookup(store, CLOCK, end=1_795_000_000_050).view("ID3")
+    assert answer.reason == "window" and answer.evidence["stored"] == [f"{1 << 62} ms"]
+
+
 def test_what_was_never_written_is_not_read(small: Path) -> None:
     """Files of a terabyte with nothing but holes behind what was written: a copy that was kept sparse."""
     log, queue = small / "commitlog", small / "consumequeue" / "T" / "0"

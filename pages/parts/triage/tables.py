@@ -180,14 +180,18 @@ def topics(rows: pd.DataFrame, view: View) -> None:
             number(row["queue_id"]),
             number(row["messages"]),
             words.bytes(row["bytes"]),
-            view.full(row["first_store_timestamp"].to_pydatetime()),
-            view.full(row["last_store_timestamp"].to_pydatetime()),
+            _stored(row["first_store_timestamp"], view),
+            _stored(row["last_store_timestamp"], view),
             f"{row['min_queue_offset']:,} – {row['max_queue_offset']:,}",
             number(row["crc_failed"]),
         ]
         for row in rows.to_dict("records")
     ]
     show(table(columns, body, words("brokers.topics")))
+
+
+def _stored(at: pd.Timestamp, view: View) -> str:
+    return "–" if pd.isna(at) else view.full(at.to_pydatetime())  # the field of a record held no time
 
 
 def tags(rows: pd.DataFrame, view: View) -> None:
