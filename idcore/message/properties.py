@@ -46,10 +46,9 @@ def _by_split(text: str) -> dict[str, str]:
 def _by_index(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for item in text.split(PROPERTY):
-        at = item.find(NAME_VALUE)
-        # at least one character on either side
-        if 0 < at < len(item) - 1:
-            found[item[:at]] = item[at + 1 :]
+        name, _, value = item.partition(NAME_VALUE)
+        if name and value:
+            found[name] = value
     return found
 
 

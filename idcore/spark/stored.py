@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from idcore.errors import IdError
-from idcore.message import Record, decode_record
+from idcore.message import Host, Record, decode_record
 from idcore.message import properties as names
 from idcore.scan.inputs import InputFile
 from idcore.scan.lines import Record as Line
@@ -54,6 +54,13 @@ class _Log:
         self._paths = {int(Path(file.path).name): Path(file.path) for file in files if not file.error}
         self._starts = sorted(self._paths)
         self._reading = reading
+        self._brokers: dict[Host, str] = {}
+
+    def broker(self, record: Record) -> str:
+        """What the offset id of a record begins with: its store host."""
+        if record.store_host not in self._brokers:
+            self._brokers[record.store_host] = str(record.offset_id)[:-_OFFSET_DIGITS]
+        return self._brokers[record.store_host]
 
     def record(self, offset: int) -> Record | None:
         """The record that says that it begins there; None where there is none, or where it cannot be read now."""
@@ -75,7 +82,7 @@ class _Log:
 def _lines_of(log: _Log, msg_id: str, offsets: Sequence[str]) -> Iterator[tuple[str, Line]]:
     for text in offsets:
         record = log.record(int(text[-_OFFSET_DIGITS:], 16))
-        if record is None or str(record.offset_id) != text:
+        if record is None or log.broker(record) != text[:-_OFFSET_DIGITS]:
             continue
         properties = record.properties
         if properties.get(names.UNIQ_KEY, "").upper() == msg_id:
