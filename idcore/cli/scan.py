@@ -45,6 +45,10 @@ def run(options: argparse.Namespace) -> int:
         store=options.store,
     )
     try:
+        if options.store is not None:  # before Spark is started; and a piece of a log is told its name
+            from idcore.store.folder import log_folder
+
+            log_folder(Path(options.store))
         with _standard_input(STANDARD_INPUT in options.paths) as spooled:
             _make_room(options.out, options.overwrite)  # once more: reading a pipe takes as long as its writer likes
             names = dict.fromkeys(spooled, STANDARD_INPUT)

@@ -24,6 +24,7 @@ _RECORD_MAGIC = re.compile(b"|".join(re.escape(magic.to_bytes(4, "big")) for mag
 _ANY_MAGIC = re.compile(_RECORD_MAGIC.pattern + b"|" + re.escape(BLANK_MAGIC.to_bytes(4, "big")))
 _LONGEST_HEAD = max(head.size for head in RECORD_HEADS.values())
 _FIRST_WINDOW = 1 << 16
+LOOKED_FOR_RECORDS = 8 << 20  # a record of the broker's largest size, and half of the one before it
 _WINDOW = 1 << 22
 # A search ends after so many places that could be a key: a text of one letter stands everywhere.
 _TRIED_MOST = 2_000
@@ -346,6 +347,19 @@ class CommitLog:
                         if stored and stored.end >= place + 1 + len(key):
                             found[stored.offset] = stored
         return sorted(found.values(), key=lambda stored: stored.offset), searched
+
+
+def place_of(raw: bytes) -> int | None:
+    """The offset of the first of some bytes out of a commit log, by the first record in them; None without a record."""
+    for match in _RECORD_MAGIC.finditer(raw):
+        at = match.start() - 4
+        try:
+            start = decode_record(raw, at).physical_offset - at if at >= 0 else -1
+        except IdError:
+            continue
+        if start >= 0:
+            return start
+    return None
 
 
 def _mid_record(stored: Stored, offset: int) -> Miss:

@@ -12,13 +12,14 @@ from typing import Any
 from idcore.errors import IdError
 from idcore.layout import CHECKPOINT
 from idcore.message import is_system_topic
-from idcore.store.commitlog import CommitLog, Stored
+from idcore.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, place_of
 from idcore.store.files import Reading
 from idcore.store.index import Index
 from idcore.store.queue import ConsumeQueues
 from idcore.store.words import REASONS
 
 _LARGEST_CONFIG = 64 << 20
+_TRIED_MOST = 20  # files of a folder that is no store
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class StoreFolder:
     def __init__(self, root: Path, slots: int | None = None) -> None:
         self.root = root
         self.reading = Reading()
-        folder = _log_folder(root)
+        folder = log_folder(root)
         try:
             self.log = CommitLog(folder, self.reading)
             self.queues = ConsumeQueues(root / "consumequeue", self.reading)
@@ -150,7 +151,7 @@ class StoreFolder:
         return {"topic": name, "system": is_system_topic(name), "messages": total, "queues": queues}
 
 
-def _log_folder(root: Path) -> Path:
+def log_folder(root: Path) -> Path:
     """The folder with the commit log: root/commitlog, or root itself when the files lie right in it."""
     try:
         names = os.listdir(root)
@@ -160,7 +161,22 @@ def _log_folder(root: Path) -> Path:
         return root / "commitlog"
     if any(len(name) == 20 and name.isascii() and name.isdigit() for name in names):
         return root
+    for name in sorted(names)[:_TRIED_MOST]:
+        start = _place_in_log(root / name)
+        if start is not None:
+            raise _error("dump", folder=str(root), file=name, name=f"{start:020d}")
     raise _error("no_log", folder=str(root))
+
+
+def _place_in_log(path: Path) -> int | None:
+    """Where a piece of a commit log with a name of its own belongs, by the first record near its beginning."""
+    reading = Reading()
+    try:
+        return place_of(reading.read(path, 0, LOOKED_FOR_RECORDS)) if path.is_file() else None
+    except OSError:
+        return None
+    finally:
+        reading.close()
 
 
 def _on_disk(path: Path) -> int:

@@ -23,6 +23,7 @@ REASONS: dict[str, str] = {
     # of the folder as a whole
     "no_folder": "{folder} is not a folder that can be read",
     "no_log": "{folder} has no commit log: a store has a folder commitlog with files of 20 digits",
+    "dump": "{folder} has no commit log, but {file} holds records: name it {name}, the offset of its first byte",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from idcore.remoting.profile import Profile, from_file
 from idcore.store import CommitLog, Stored, StoreFolder
 from idcore.store.words import REASONS
 from idcore.store.writer import StoreWriter
-from pages.parts.messages import lookups, records
+from pages.parts.messages import lookups, records, stores
 from pages.parts.text import TABLES, words
 from pages.parts.words import zh_lookup
 from tests.pages.test_pages import press, shown
@@ -139,6 +140,27 @@ def test_a_folder_that_was_not_opened_is_not_read(
     monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(store))
     app = open_page("store", store=path)
     assert app.error and "00000000000000000000" not in shown(app)
+
+
+class Uploaded(BytesIO):
+    """What the page gets of a file that somebody chose."""
+
+    def __init__(self, name: str, raw: bytes) -> None:
+        super().__init__(raw)
+        self.name = self.file_id = name
+
+
+def test_a_piece_of_a_log_is_placed_by_its_records_whatever_its_name(store: Path) -> None:
+    raw = (store / "commitlog" / f"{0:020d}").read_bytes()
+    given = [Uploaded("piece (1).bin", raw[100:5_000]), Uploaded("notes.txt", b"no record"),
+             Uploaded(f"{1 << 20:020d}", b"")]  # fmt: skip
+    folder = stores._kept(given, words("en"))
+    assert folder is not None
+    with StoreFolder(folder) as opened:
+        assert [file.start for file in opened.log.files] == [100, 1 << 20]
+        found = opened.log.look(246)
+        assert isinstance(found, Stored) and found.record.uniq_id == SECOND
+    assert stores._kept([Uploaded("notes.txt", b"no record")], words("en")) is None
 
 
 def test_without_allowed_folders_only_uploads_are_offered(open_page: Open) -> None:

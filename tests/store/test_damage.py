@@ -349,6 +349,12 @@ def test_what_is_no_store_is_said_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(IdError) as caught:
         StoreFolder(tmp_path / "nowhere")
     assert caught.value.code == "no_folder"
+    (tmp_path / "piece").mkdir()
+    (tmp_path / "piece" / "a.txt").write_text("no record")
+    (tmp_path / "piece" / "dump.bin").write_bytes(b"cut" + bytes(record(1).placed(0, 500, 5)))
+    with pytest.raises(IdError) as caught:
+        StoreFolder(tmp_path / "piece")
+    assert str(caught.value).endswith(f"but dump.bin holds records: name it {497:020d}, the offset of its first byte")
     (tmp_path / "file").write_text("x")
     with pytest.raises(IdError) as caught:
         StoreFolder(tmp_path / "file")

@@ -17,7 +17,7 @@ from idcore.lookup import Copy
 from idcore.lookup.copies import among
 from idcore.message.record import Part, Record, parts, value_of
 from idcore.store import Lookup, StoreFolder
-from idcore.store.commitlog import Stored
+from idcore.store.commitlog import LOOKED_FOR_RECORDS, Stored, place_of
 from idcore.store.words import REASONS, say
 from pages.parts import roles, scans
 from pages.parts.markdown import plain
@@ -66,13 +66,17 @@ def choose(words: Words) -> Path | None:
 
 
 def _kept(uploaded: Iterable[Any], words: Words) -> Path | None:
-    """Uploaded commit log files in a folder of this session; a name that is no offset cannot be placed."""
+    """Uploaded commit log files in a folder of this session, those with other names where their records belong."""
     pieces = {}
     for file in uploaded:
         name = Path(str(file.name)).name
         if len(name) != _NAME_DIGITS or not name.isascii() or not name.isdigit():
-            st.error(words("store.odd_name", name=plain(name)), icon=":material/error:")
-            continue
+            file.seek(0)
+            start = place_of(file.read(LOOKED_FOR_RECORDS))
+            if start is None:
+                st.error(words("store.odd_name", name=plain(name)), icon=":material/error:")
+                continue
+            name = f"{start:020d}"
         pieces[name] = file
     if not pieces:
         return None

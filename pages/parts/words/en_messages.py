@@ -88,10 +88,10 @@ WORDS: dict[str, str] = {
         "IDCORE_ALLOWED_PATHS. An uploaded commit log file works all the same."
     ),
     "store.folder": "Store folder on the server",
-    "store.upload": "Commit log files (20-digit names)",
+    "store.upload": "Commit log files, or pieces of one",
     "store.not_allowed": "This path is not inside the folders that the operator opened.",
     "store.no_uri": "A store is read from a folder of the server, not from a URI.",
-    "store.odd_name": "{name} is not the name of a commit log file: 20 digits, the offset at which the file begins.",
+    "store.odd_name": "{name} holds no record, and its name is not that of a commit log file: 20 digits, the offset at which the file begins.",
     "store.read_only": (
         "Nothing is written: a store is opened for reading only, also where a broker is running on it."
     ),

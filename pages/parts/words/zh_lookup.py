@@ -118,4 +118,5 @@ STORE: dict[str, str] = {
     "unknown": "没有记录带有这个 ID（查了 {topics_asked} 个主题，搜索了 {log_bytes} 字节中的 {searched} 字节）",
     "no_folder": "{folder} 不是可读的目录",
     "no_log": "{folder} 里没有 commit log：存储目录应有 commitlog 目录，文件名为 20 位数字",
+    "dump": "{folder} 里没有 commit log，但 {file} 里有记录：请把它命名为 {name}，即其首字节的偏移量",
 }
