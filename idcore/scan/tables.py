@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
@@ -267,9 +268,12 @@ def combine(parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, in
     timeline = tables["timeline"].group_by(["minute", "kind"]).aggregate([("ids", "sum")])
     tables["timeline"] = _table("timeline", [timeline["minute"], timeline["kind"], timeline["ids_sum"]])
     tables["files"], tables["refused"] = _files(reports, files)
-    for name, columns in ORDER.items():
-        tables[name] = tables[name].sort_by([(column, "ascending") for column in columns]).combine_chunks()
-    return tables
+
+    def in_order(name: str) -> pa.Table:
+        return tables[name].sort_by([(column, "ascending") for column in ORDER[name]]).combine_chunks()
+
+    with ThreadPoolExecutor() as pool:  # the two large ones, side by side
+        return tables | dict(zip(ORDER, pool.map(in_order, ORDER), strict=True))
 
 
 _LATEST_MS = 1 << 45  # in the year 3084

@@ -120,7 +120,7 @@ def compute(
                 frame = facts(spark, partitions, rows, options.case == "any", watch.meter, found)
                 spread = min(32, max(_cores(spark), -(-sum(sizes) // BYTES_PER_MERGE))) if len(partitions) > 1 else 1
                 results = merged(by_part(frame, spread), rows, folder, min(SENT, 8 * SENT // spread)).toArrow()
-                parts, written = list(from_results(results)), files_of(results)
+                parts, written = from_results(results), files_of(results)
             except Exception as error:
                 check(stop)
                 health.refuse_gone(spark, error)

@@ -7,6 +7,7 @@ import os
 import socket
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -165,12 +166,16 @@ def _repeats(texts: pa.ChunkedArray) -> bool:
     return bool(2 * pc.count_distinct(first).as_py() <= len(first))
 
 
-def from_results(results: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """The tables behind collected results."""
-    for name, data in zip(results["table"].to_pylist(), results["data"], strict=True):
-        if data.is_valid:
-            table = pa.ipc.open_stream(data.as_buffer()).read_all()
-            yield name, table.cast(SCHEMAS[name]) if name in SCHEMAS else table
+def from_results(results: pa.Table) -> list[tuple[str, pa.Table]]:
+    """The tables behind collected results; they are unpacked side by side."""
+
+    def unpack(name: str, data: pa.Scalar) -> tuple[str, pa.Table]:
+        table = pa.ipc.open_stream(data.as_buffer()).read_all()
+        return name, table.cast(SCHEMAS[name]) if name in SCHEMAS else table
+
+    sent = results.filter(pc.is_valid(results["data"]))
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(unpack, sent["table"].to_pylist(), sent["data"]))
 
 
 def files_of(results: pa.Table) -> dict[str, list[Path]]:
