@@ -142,14 +142,15 @@ def _subject(msg_id: str) -> tuple[str, dict[str, Any]]:
     return name_of(key), {"process": key}
 
 
-def _producer(who: Mapping[str, Any], born_hosts: set[str]) -> dict[str, Any]:
-    """Host and pid that an id names, beside it in plain text; and the hosts that its lines tell, where they differ."""
+def _producer(who: Mapping[str, Any], records: Mapping[str, Record]) -> dict[str, Any]:
+    """Host and pid that an id names, beside it in plain text; and the born hosts of records, where they differ."""
     named = who.get("process") or who.get("client")
     if not named:
         return {}
     host = named.get("host") or named["mac"]
     told = {**who, "producer": f"{host} pid {named['pid']}", "also": ["producer"]}
-    others = sorted(other for other in born_hosts - {host} if not is_loopback(other))
+    born = {record.born_host for record in records.values() if record.born_host}
+    others = sorted(other for other in born - {host} if not is_loopback(other))
     return told | {"also": ["producer_born"], "born_hosts": ", ".join(others)} if others else told
 
 
@@ -261,25 +262,24 @@ def _one(
         ]  # fmt: skip
     if _is_batch(originals):
         return None
-    _, who = subjects.of(msg_id)
-    born_hosts = {record.born_host for record in originals.values() if record.born_host}
     differing = _differs(list(originals.values()))
     if differing:
         evidence |= {"messages": len(originals), "differs": ", ".join(differing), **_why(list(originals.values()))}
-        evidence |= _producer(who, set() if "hosts" in evidence else born_hosts)
+        evidence |= _producer(subjects.of(msg_id)[1], {} if "hosts" in evidence else originals)
         return Finding("collision", msg_id, len(offsets), evidence, **when)
-    evidence |= _producer(who, born_hosts)
     addresses = _addresses(offsets)
+    elsewhere = len(addresses) > 1 and not (len(addresses) == 2 and frozenset(addresses) in same)
+    if not elsewhere and len(originals) < 2:
+        return None
+    evidence |= _producer(subjects.of(msg_id)[1], originals)
     kept = [record.stored for record in originals.values() if record.stored is not None]
     if len(kept) > 1:
         evidence |= {"apart_seconds": (max(kept) - min(kept)) / 1000, "also": ["apart", *evidence.get("also", ())]}
-    if len(addresses) > 1 and not (len(addresses) == 2 and frozenset(addresses) in same):
+    if elsewhere:
         evidence["addresses"] = ", ".join(addresses)
         return Finding("duplicate_send", msg_id, len(offsets), evidence, "likely", **when)
-    if len(originals) > 1:
-        evidence |= {"variant": "same_broker", "topic": next(iter(originals.values())).topic}
-        return Finding("duplicate_send", msg_id, len(originals), evidence, "likely", **when)
-    return None
+    evidence |= {"variant": "same_broker", "topic": next(iter(originals.values())).topic}
+    return Finding("duplicate_send", msg_id, len(originals), evidence, "likely", **when)
 
 
 def confusion(names: Sequence[Named]) -> Iterator[Finding]:

@@ -33,6 +33,7 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"damaged at byte (?P<byte>[\d,]+) of the archive: (?P<why>.+)", "压缩包在第 {byte} 字节损坏：{why}"),
         (r"damaged at byte (?P<byte>[\d,]+) of the archive", "压缩包在第 {byte} 字节损坏"),
         (r"a header of the archive is too long", "压缩包的某个文件头过长"),
+        (r"damaged: a member of the archive has a size below zero", "已损坏：压缩包中某个成员的大小小于零"),
         (r"a pax header of the archive is damaged", "压缩包的 pax 头已损坏"),
         (r"(?P<name>.+) is encrypted", "{name} 已加密"),
         (
