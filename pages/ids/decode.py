@@ -67,7 +67,7 @@ here = desk.laid()
 desk.into_link()
 refusals.failed(here.intake, len(here.sources), words)
 if not here.intake.found and not here.intake.cut:
-    refusals.no_id(here.intake, view())
+    refusals.no_id(here.intake, view(), here.files)
     desk.case_offer(here)
     st.stop()
 same = st.container()

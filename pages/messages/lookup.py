@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts import problems
 from pages.parts.messages import lookups
 from pages.parts.view import view
-from pages.parts.widgets import heading, said, small_print, zone_note
+from pages.parts.widgets import heading, page_link, said, small_print, zone_note
 
 shown = view()
 words = shown.words
@@ -18,6 +18,8 @@ if not clusters:
     st.info(words("lookup.off"), icon=":material/info:")
     st.markdown(words("lookup.how"))
     st.code(lookups.EXAMPLE, language="toml")
+    st.markdown(words("lookup.instead"))
+    page_link("store", words("card.store"), icon=":material/folder_open:", id=st.query_params.get("id"))
     st.stop()
 asked = lookups.form(clusters, words)
 if asked is not None:

@@ -14,13 +14,15 @@ PAGES = Path(__file__).resolve().parents[1]
 ICON = Path(__file__).with_name("icon.png")
 STYLE = (Path(__file__).with_name("style.css")).read_text(encoding="utf-8")
 
-# Streamlit's uploader speaks English only; its two texts are said over.
+# Streamlit's uploader and its hint at a box speak English only; their texts are said over.
 CHINESE = """
 [data-testid="stFileUploaderDropzone"] button p { font-size: 0; }
 [data-testid="stFileUploaderDropzone"] button p::after { content: "选择文件"; font-size: 0.875rem; }
 [data-testid="stFileUploaderDropzoneInstructions"] { font-size: 0; }
 [data-testid="stFileUploaderDropzoneInstructions"] * { font-size: 0; }
 [data-testid="stFileUploaderDropzoneInstructions"]::after { content: "每个文件不超过 1 GB"; font-size: 0.875rem; }
+[data-testid="InputInstructions"], [data-testid="InputInstructions"] * { font-size: 0; }
+[data-testid="InputInstructions"]::after { content: "按 Enter 确认"; font-size: 0.75rem; }
 """
 
 # Group -> pages: address, script, icon. An address is a contract; the words come from text.

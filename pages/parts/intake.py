@@ -44,6 +44,7 @@ class Heads:
     texts: list[tuple[str, str]] = field(default_factory=list)
     more: bool = False
     failed: list[tuple[str, str]] = field(default_factory=list)
+    partly: list[tuple[str, str]] = field(default_factory=list)  # read up to a place, and why not beyond it
 
 
 @dataclass(slots=True)
@@ -56,6 +57,9 @@ class Intake:
     cut: bool = False  # there is more than was read at once
     lower: int = 0  # all in lower case: refused ids that would be read, or, read as upper case, those that were
     failed: list[tuple[str, str]] = field(default_factory=list)  # names of files that could not be read, and why
+    partly: list[tuple[str, str]] = field(default_factory=list)  # the same of files read up to a place
+    size: int = 0  # characters that were looked through
+    binary: bool = False  # some of it is no text
     seconds: float = 0.0
 
     @property
@@ -83,7 +87,9 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
             (made.found if verdict.best is not None else made.refused).append(Found(token, verdict, name))
     verdicts = settled(item.verdict for item in made.found)
     made.found = [replace(item, verdict=verdict) for item, verdict in zip(made.found, verdicts, strict=True)]
+    made.size = sum(len(text) for _, text in sources)
     if not made.found:
+        made.binary = any(mark in text[:HEAD] for _, text in sources for mark in "\0\ufffd")
         made.longest = max((len(run) for _, text in sources for run in _RUN.findall(text[:HEAD])), default=0)
     made.seconds = perf_counter() - begun
     return made
@@ -149,7 +155,7 @@ def _unpacked(file: BinaryIO, name: str, limit: int) -> Heads:
             while len(raw) <= left and (piece := text.stream.read(min(PIECE, left + 1 - len(raw)))):
                 raw += piece
         except READ_ERRORS as error:
-            made.failed.append((label, reason_of(error)))
+            (made.partly if raw else made.failed).append((label, reason_of(error)))
         made.texts.append((label, text_of(raw[:left], text.kind)))
         made.more = len(raw) > left
         left -= min(left, len(raw))

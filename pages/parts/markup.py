@@ -55,7 +55,7 @@ def table(
     columns: Sequence[Column], rows: Iterable[Sequence[Any]], caption: str, *, first: int = 1, numbered: bool = False
 ) -> Html:
     """A table that scrolls sideways in its own box; the caption is for screen readers."""
-    head = [tag("th", "#", scope="col", class_="mq-num")] if numbered else []
+    head = [tag("th", "#", scope="col", class_="mq-num mq-nth")] if numbered else []
     head += [
         tag("th", column.label, scope="col", class_="mq-num" if column.right else None, title=column.help)
         for column in columns
@@ -76,7 +76,7 @@ def table(
     ]
     body = []
     for place, row in enumerate(rows, first):
-        cells = [tag("td", f"{place:,}", class_="mq-num mq-faint")] if numbered else []
+        cells = [tag("td", f"{place:,}", class_="mq-num mq-faint mq-nth")] if numbered else []
         cells += [
             tag("td", "" if cell is None else cell, class_=style, title=cell if column.wide and cell else None)
             for column, cell, style in zip(columns, row, styles, strict=True)

@@ -16,7 +16,7 @@ from pages.parts.intake import Found, Intake
 from pages.parts.markdown import plain
 from pages.parts.text import Words
 from pages.parts.view import View
-from pages.parts.widgets import show
+from pages.parts.widgets import page_link, show
 
 SHOWN = 200
 WRONG_SHAPE = ("empty", "odd", "length", "digit")  # refusals that only say that an id looks different
@@ -85,17 +85,21 @@ def reasons_text(reasons: Mapping[str, int], words: Words) -> str:
 
 
 def failed(intake: Intake, files: int, words: Words) -> None:
-    """Files that could not be read at all, by name and reason."""
-    if intake.failed:
-        names = words("comma").join(plain(f"{name} ({words.reason(reason)})") for name, reason in intake.failed[:5])
-        n = words.count("file", len(intake.failed))
-        st.warning(words("run.failed_files", n=n, of=f"{files:,}", names=names), icon=":material/warning:")
+    """Files that could not be read at all, and those read only in part, by name and reason."""
+    for key, rows in (("run.failed_files", intake.failed), ("run.part_files", intake.partly)):
+        if rows:
+            names = words("comma").join(plain(f"{name} ({words.reason(reason)})") for name, reason in rows[:5])
+            n = words.count("file", len(rows))
+            st.warning(words(key, n=n, of=f"{max(files, len(rows)):,}", names=names), icon=":material/warning:")
 
 
-def no_id(intake: Intake, view: View) -> None:
+def no_id(intake: Intake, view: View, files: bool = False) -> None:
     """Nothing that is an id: say what is wrong with what stands there."""
     words = view.words
-    if len(intake.refused) == 1:
+    if files and not intake.size:
+        if not (intake.failed or intake.partly):
+            st.error(words("decode.empty_files"), icon=":material/block:")
+    elif len(intake.refused) == 1:
         verdict = intake.refused[0].verdict
         st.error(why_not(verdict, words), icon=":material/block:")
         if note := cards.filler(verdict.text, words):
@@ -105,6 +109,9 @@ def no_id(intake: Intake, view: View) -> None:
     elif intake.refused and not all(item.verdict.reason in WRONG_SHAPE for item in intake.refused):
         st.error(words("decode.all_refused", n=words.count("token", len(intake.refused))), icon=":material/block:")
         show(cards.refused(intake.refused[:SHOWN], view))
+    elif files and intake.binary:
+        st.error(words("decode.binary"), icon=":material/block:")
+        page_link("store", words("page.store"), icon=":material/folder_open:")
     else:
         st.error(no_run(intake.longest, words), icon=":material/block:")
 

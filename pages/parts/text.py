@@ -178,10 +178,10 @@ class Words:
             return "–"
         value = 100 * part / whole
         if 0 < value < 0.1:
-            return "< 0.1 %"
+            return "< 0.1%"
         if 99.9 < value < 100:
-            return "> 99.9 %"
-        return f"{value:.1f} %".replace(".0 %", " %")
+            return "> 99.9%"
+        return f"{value:.1f}%".replace(".0%", "%")
 
 
 @cache

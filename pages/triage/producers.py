@@ -79,7 +79,7 @@ tables.pager(rows, "processes_page")
 filters.takeaway(rows, "processes" if chosen else shared.name_of(run, "processes"))
 small_print(
     [
-        words("producers.heat_note", step=words.count("minute", step)) if not activity.empty and order else "",
+        charts.heat_note(heat, step, words) if not activity.empty and order else "",
         words("producers.top_note", n=charts.TOP, all=words.count("host", cache.rows(run, "hosts")))
         if len(hosts) > charts.TOP + 1
         else "",

@@ -44,6 +44,12 @@ def test_the_line_stops_at_65535_and_starts_again_at_0_without_a_stroke_between(
     assert min(steps) > -200, "a stroke falls down the picture"
 
 
+def test_the_rate_stands_in_the_corner_where_no_count_is() -> None:
+    figure, drawn = sawtooth(0)
+    (rate,) = [note for note in figure.layout.annotations if note.text.endswith("on average")]
+    assert len(drawn.slopes) == 1 and (rate.xref, rate.x, rate.yref, rate.y) == ("x2 domain", 0, "y2 domain", 1)
+
+
 def test_wraps_are_numbered_on_the_top_edge() -> None:
     figure, drawn = sawtooth(0)
     marks = next(trace for trace in figure.data if trace.mode == "markers+text")

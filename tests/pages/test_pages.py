@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -15,6 +16,8 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.scan.schemas import SCHEMAS
 from pages.parts import times
+from pages.parts.ids import desk
+from pages.parts.scans import Source
 from tests.pages import example_run
 from tests.pages.conftest import make_run
 
@@ -59,7 +62,7 @@ def test_every_chart_page_shows_a_finished_run(open_page: Open, run: str, page: 
 
 def test_the_decode_page_has_its_words(open_page: Open) -> None:
     english, chinese = open_page(), open_page(lang="zh")
-    assert english.text_area[0].label == "IDs or log lines"
+    assert english.text_area[0].label == "Ids or log lines"
     assert [button.label for button in english.button][:2] == ["Decode", "Load an example"]
     assert english.get("file_uploader")[0].proto.label == "Log files"
     assert chinese.text_area[0].label != english.text_area[0].label
@@ -287,7 +290,7 @@ def test_a_run_that_is_gone_is_a_message(open_page: Open) -> None:
 
 def test_a_link_to_a_run_that_is_gone_leaves_the_box(open_page: Open) -> None:
     app = open_page(run="20200101-000000-000000")
-    assert app.error and app.text_area[0].label == "IDs or log lines"
+    assert app.error and app.text_area[0].label == "Ids or log lines"
 
 
 def test_a_failed_run_says_why(open_page: Open, tmp_path: Path) -> None:
@@ -299,6 +302,28 @@ def test_a_failed_run_says_why(open_page: Open, tmp_path: Path) -> None:
 
 def test_a_file_that_failed_is_named(open_page: Open, run: str) -> None:
     assert "1 file of 2 could not be read: old.log.gz (not a gzip file)" in shown(open_page("producers", run=run))
+
+
+def test_a_file_that_was_read_up_to_a_place_is_not_called_unread(open_page: Open, tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "runs")
+    files = example_run.tables()["files"].assign(text_bytes=[31_200_118, 9_000])
+    pq.write_table(pa.Table.from_pandas(files), next((folder / "files").glob("*.parquet")))
+    summary = json.loads((folder / "summary.json").read_text())
+    (folder / "summary.json").write_text(json.dumps(summary | {"failed_files": 1}))
+    text = shown(open_page("producers", run=folder.name))
+    assert "1 file of 2 could be read only in part: old.log.gz" in text and "could not be read" not in text
+    assert "1 file was not read, or only in part" in shown(open_page("runs"))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"", "empty, 0 bytes"), (bytes(2_000), "this is no text"), (b"hi", "32, 34 or 56")],
+)
+def test_an_uploaded_file_without_ids_says_what_it_is(open_page: Open, content: bytes, said: str) -> None:
+    app = open_page("decode")
+    app.session_state["desk"] = desk.lay([Source("a.log", io.BytesIO(content))], "strict")
+    app.run()
+    assert said in app.error[0].value and not app.exception
 
 
 def test_a_run_that_cannot_be_started_again_says_why(open_page: Open, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ TOP = TURN - 1
 MOST_CROSSINGS = 64  # between two points: beyond that the strokes are one black wall
 MOST_LABELS = 12
 MOST_BANDS = 200
+MOST_CORNER = 4  # rates that fit into the corner above a count
 NARROW, LABEL = 0.012, 0.07  # of the width: gaps this close share a band, and a label
 SAMPLE = 0.1  # where more than this share is missing, the input is a sample and a gap is what stands out of it
 STANDS_OUT = 20
@@ -256,19 +257,20 @@ def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) ->
             font={"size": 12, "color": palette.text},
         )
     tracks = {track for track, _, _, _ in drawn.lines}
-    for track, place, count, rate in drawn.slopes:
+    for line, (track, place, count, rate) in enumerate(drawn.slopes):
         colour = palette.roles["counter"] if len(tracks) == 1 else series_colour(palette, track)
+        if len(drawn.slopes) == len(tracks) <= MOST_CORNER:  # at the top left, where no count is
+            where = {"x": 0, "y": 1, "xref": "x2 domain", "yref": "y2 domain", "xanchor": "left", "yanchor": "top"}
+            shift = (6, -16 * line)
+        else:  # after restarts each rate stands at the end of its own line
+            where = {"x": place, "y": count, "xref": "x2", "yref": "y2", "xanchor": "right", "yanchor": "bottom"}
+            shift = (-4, 2)
         figure.add_annotation(
-            x=place,
-            y=count,
-            xref="x2",
-            yref="y2",
+            **where,
+            xshift=shift[0],
+            yshift=shift[1],
             text=words("counters.slope_mean", n=rate_text(rate)),
             showarrow=False,
-            xanchor="right",
-            yanchor="bottom",
-            xshift=-4,
-            yshift=2,
             font={"size": 12, "color": colour},
         )
 

@@ -98,6 +98,12 @@ def binned(activity: pd.DataFrame, order: list[str]) -> tuple[pd.DataFrame, int]
     return grid.reindex(index=order, columns=whole), step
 
 
+def heat_note(figure: go.Figure, step: int, words: Words) -> str:
+    """What a cell of a heat strip is, and how many ids its strongest colour stands for."""
+    most = max((int(value) for row in figure.data[0].z for value in row if value == value), default=0)
+    return words("producers.heat_note", step=words.count("minute", step), most=words.count("id", most))
+
+
 def heat(
     activity: pd.DataFrame,
     order: list[str],

@@ -83,6 +83,8 @@ def box() -> None:
     """The box, the uploader, the two buttons and the three chips."""
     words = view().words
     bare = current() is None
+    if bare:
+        st.html(tag("p", words("decode.lead"), class_="mq-lead"))
     with st.form("input", border=False):
         left, right = st.columns([7, 4], gap="medium")
         with left:
@@ -96,8 +98,9 @@ def box() -> None:
         with right:
             st.file_uploader(words("decode.upload"), key="files", accept_multiple_files=True)
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.form_submit_button(words("decode.button"), type="primary", on_click=decode, help=words("decode.keys"))
+            st.form_submit_button(words("decode.button"), type="primary", on_click=decode)
             st.form_submit_button(words("decode.example"), on_click=load, args=(example.NAME,))
+            st.html(tag("span", words("decode.keys"), class_="mq-faint mq-keys"), width="content")
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="chips"):
         st.html(tag("span", words("decode.try"), class_="mq-faint mq-try"), width="content")
         for name in ("send_result", "consumed", "incident"):
@@ -201,15 +204,17 @@ def lay(sources: Sequence[scans.Source], case: Case) -> Desk:
     """Reads the beginning of everything at once."""
     read, more, lines = [], False, 0
     failed: list[tuple[str, str]] = []
+    partly: list[tuple[str, str]] = []
     only = [source.name for source in sources] == [PASTED]
     for source in sources:
         heads = intake.heads_of(source.data, "" if only else source.name)
         lines += sum(lines_of(text) for _, text in heads.texts) if source.name == PASTED else 0
         read += heads.texts
         failed += heads.failed
+        partly += heads.partly
         more = more or heads.more
     made = intake.read(read, case=case)
-    made.cut, made.failed = made.cut or more, failed
+    made.cut, made.failed, made.partly = made.cut or more, failed, partly
     return Desk(made, list(sources), lines, case)
 
 

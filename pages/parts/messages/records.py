@@ -32,7 +32,7 @@ def span(milliseconds: int, words: Words) -> str:
     """A difference of two times, signed and short."""
     sign = "−" if milliseconds < 0 else "+"
     size = abs(milliseconds)
-    text = f"{size:,} ms" if size < 10_000 else words.duration(size / 1000)
+    text = words("span.ms", n=f"{size:,}") if size < 10_000 else words.duration(size / 1000)
     return f"{sign}{text}"
 
 
@@ -223,18 +223,18 @@ def copies(rows: Sequence[Row], relations: Sequence[str], view: View) -> Html:
             [
                 view.full(at) if at else "–",
                 span(int(distance.total_seconds() * 1000), words) if distance else "",
-                row["topic"],
-                row["store_host"],
+                tag("span", relations[place], class_="mq-topic"),
+                tag("span", row["topic"], class_="mq-topic"),
                 f"{row['commit_log_offset']:,}",
-                relations[place],
+                row["store_host"],
             ]
         )
     columns = [
         Column("at", words("record.stored"), mono=True),
         Column("later", words("record.later"), mono=True, right=True),
-        Column("topic", words("record.topic"), mono=True),
-        Column("host", words("record.broker"), mono=True, role="broker"),
-        Column("offset", words("record.log"), mono=True, right=True, role="offset"),
         Column("relation", words("record.relation")),
+        Column("topic", words("record.topic"), mono=True),
+        Column("offset", words("record.log"), mono=True, right=True, role="offset"),
+        Column("host", words("record.broker"), mono=True, role="broker"),
     ]
     return table(columns, made, words("record.copies"))

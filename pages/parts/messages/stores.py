@@ -55,7 +55,8 @@ def choose(words: Words) -> Path | None:
         try:
             real = scans.allowed(path)
         except PermissionError:
-            st.error(words("store.not_allowed"), icon=":material/error:")
+            names = words("comma").join(map(str, roots))
+            st.error(plain(words("store.not_allowed", roots=names)), icon=":material/error:")
             return None
         if isinstance(real, Path):
             query["store"] = path
@@ -189,6 +190,8 @@ def told(evidence: Mapping[str, Any], view: View) -> dict[str, Any]:
             made[name] = [reason(item["reason"], item, view.words) for item in value]
         elif name == "found_under":
             made[name] = view.words("comma").join(value)
+        elif isinstance(value, int) and not isinstance(value, bool):
+            made[name] = f"{value:,}"
         else:
             made[name] = view.words.reason(value) if isinstance(value, str) and name == "problem" else value
     return made

@@ -48,6 +48,7 @@ def one(row: Mapping[str, Any]) -> None:
         left, right = st.columns([5, 3], vertical_alignment="center")
         with left:
             facts = [view().minute(row["created"]), *figures(row, words)]
+            broken = (row["summary"] or {}).get("failed_files", 0)
             show(
                 tag(
                     "div",
@@ -55,6 +56,7 @@ def one(row: Mapping[str, Any]) -> None:
                         "b", scans.title_of(row["title"], row["options"], words, row["summary"]), class_="mq-run-title"
                     ),
                     tag("div", *(tag("span", fact) for fact in facts), class_="mq-run"),
+                    tag("div", words.count("broken_file", broken), class_="mq-warning mq-note") if broken else None,
                     class_="mq-run-row",
                 )
             )

@@ -84,7 +84,7 @@ def show(processes: pd.DataFrame, place: int, count: int, view: View) -> None:
 def value(row: Any, by: str, words: Words) -> str:
     """What a process is ranked by."""
     if by == "missing":
-        return words.share(row["missing"], row["produced"]) if row["missing"] else "0 %"
+        return words.share(row["missing"], row["produced"]) if row["missing"] else "0%"
     if by == "rate":
         return (
             words("counters.slope", n=tables.rate(row["rate_per_second"]))

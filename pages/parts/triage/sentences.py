@@ -67,7 +67,7 @@ def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None)
     if missing > SAMPLE * int(row["produced"]):
         parts.append(words("counters.sample", share=words.share(int(row["produced"]) - missing, int(row["produced"]))))
     else:
-        parts.append(words.count("missing", missing) + (f" ({share})" if missing else ""))
+        parts.append(words.count("missing", missing) + (words("counters.share", share=share) if missing else ""))
     restarts = int(row["chains"]) - int(row["tracks"]) if row.get("chains") is not None else 0
     if restarts > 0:
         parts.append(words.count("restart", restarts))

@@ -196,12 +196,12 @@ def notes(run: Run, shown: View) -> list[str]:
     files = cache.frame(run, "files")
     if not files.empty:
         failed = files[files["error"].notna() & (files["error"] != "")]
-        if len(failed):
-            unread = [f"{row.file} ({words.reason(str(row.error))})" for row in failed.head(5).itertuples()]
-            names = words("comma").join(unread)
-            lines.append(
-                words("run.failed_files", n=words.count("file", len(failed)), of=f"{len(files):,}", names=names)
-            )
+        partly = failed["text_bytes"] > 0
+        for key, rows in (("run.failed_files", failed[~partly]), ("run.part_files", failed[partly])):
+            if len(rows):
+                unread = [f"{row.file} ({words.reason(str(row.error))})" for row in rows.head(5).itertuples()]
+                names = words("comma").join(unread)
+                lines.append(words(key, n=words.count("file", len(rows)), of=f"{len(files):,}", names=names))
     refused = cache.frame(run, "refused")
     if not refused.empty:
         sums = refused.groupby("reason")["ids"].sum().sort_values(ascending=False)

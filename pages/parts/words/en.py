@@ -39,6 +39,7 @@ WORDS: dict[str, str] = {
     "n.id": "no ids|1 id|{n} ids",
     "n.line": "no lines|1 line|{n} lines",
     "n.file": "no files|1 file|{n} files",
+    "n.broken_file": "no file failed|1 file was not read, or only in part|{n} files were not read, or only in part",
     "n.host": "no hosts|1 host|{n} hosts",
     "n.process": "no processes|1 process|{n} processes",
     "n.broker": "no brokers|1 broker|{n} brokers",
@@ -72,12 +73,13 @@ WORDS: dict[str, str] = {
     "span.at": " at {at}",
     "span.between": " between {first} and {last}",
     # decode
-    "decode.box": "IDs or log lines",
+    "decode.box": "Ids or log lines",
     "decode.placeholder": "Paste ids, comma lists or whole log lines",
     "decode.taken": "The text of {lines} is decoded below. Paste other ids or lines here.",
     "decode.upload": "Log files",
     "decode.button": "Decode",
-    "decode.keys": "Ctrl+Enter in the box does the same",
+    "decode.lead": "Reads RocketMQ message ids without a cluster: who made each, when, and what a log full of them tells.",
+    "decode.keys": "or Ctrl+Enter in the box",
     "decode.example": "Load an example",
     "decode.try": "Try",
     "decode.chip_send_result": "a SendResult line",
@@ -96,6 +98,11 @@ WORDS: dict[str, str] = {
     "decode.cut": (
         "Table, copy, CSV and JSON hold the first {n}; the charts and their tables count all of them. All as a file: "
         "python -m idcore decode - --format csv < FILE"
+    ),
+    "decode.empty_files": "Nothing to read: empty, 0 bytes.",
+    "decode.binary": (
+        "No id here, and this is no text. A commit log file, whose name has 20 digits, opens on the page Store, with "
+        "all its messages."
     ),
     "decode.no_id": "No id in this text. Ids have 32, 34 or 56 hex digits.",
     "decode.no_id_run": "No id in this text. Ids have 32, 34 or 56 hex digits; the longest run here has {n}.",

@@ -124,7 +124,7 @@ WORDS: dict[str, str] = {
     "fact.age_hours": "Hours before the first id",
     "fact.zone": "Its zone",
     "fact.usual_zone": "Compared with",
-    "fact.zone_source": "Known from",
+    "fact.zone_source": "Zone known from",
     "fact.subjects": "Among them",
     "fact.file": "File",
     "fact.byte": "At byte",

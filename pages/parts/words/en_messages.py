@@ -8,6 +8,7 @@ WORDS: dict[str, str] = {
     "lookup.how": (
         "Name the cluster's name servers in a file, and start the console with its path in IDCORE_CLUSTERS:"
     ),
+    "lookup.instead": "Without a cluster, a copy of a broker's store folder answers the same question:",
     "lookup.guard": (
         "Only brokers that the cluster's own name servers list are asked, only with requests that "
         "read. An address inside an id is never dialled because the id says so."
@@ -89,7 +90,7 @@ WORDS: dict[str, str] = {
     ),
     "store.folder": "Store folder on the server",
     "store.upload": "Commit log files, or pieces of one",
-    "store.not_allowed": "This path is not inside the folders that the operator opened.",
+    "store.not_allowed": "This path is not inside what the operator of this console opened: {roots}.",
     "store.no_uri": "A store is read from a folder of the server, not from a URI.",
     "store.odd_name": "{name} holds no record, and its name is not that of a commit log file: 20 digits, the offset at which the file begins.",
     "store.read_only": (

@@ -73,6 +73,7 @@ WORDS: dict[str, str] = {
     "run.zone_given": "Ids are dated in the zone {zone}, as chosen, in the newest month up to {at} that fits.",
     "run.zone_assumed": "Ids are dated in an assumed zone, {zone}, in the newest month up to {at} that fits.",
     "run.failed_files": "{n} of {of} could not be read: {names}.",
+    "run.part_files": "{n} of {of} could be read only in part: {names}.",
     "scan.starting": "Spark is starting, {seconds} so far. The table above does not wait for it.",
     "scan.waiting": "Waiting for Spark. The table above does not wait for it.",
     "scan.bytes": "{done} of {total}",
@@ -134,7 +135,9 @@ WORDS: dict[str, str] = {
     "producers.others": "{n} others",
     "producers.alt": "Bar chart of ids by host, {hosts}. The processes table below holds the figures.",
     "producers.alt_time": "Heat strip of ids by host and time, one cell for {step}; empty cells have no ids.",
-    "producers.heat_note": "One cell of the time strip is {step}; a blank cell has no ids.",
+    "producers.heat_note": (
+        "One cell of the time strip is {step}; the more ids, the stronger its colour, up to {most}. A blank cell has none."
+    ),
     "producers.top_note": "The bars show the {n} largest of {all}; the bar of the others is cut where it is hatched.",
     "mark.loopback": "loopback",
     "mark.loopback.help": (
@@ -172,7 +175,8 @@ WORDS: dict[str, str] = {
     "counters.unrolled_axis": "ids produced",
     "counters.elapsed_axis": "seconds since the month began",
     "counters.wrap_hover": "wrap",
-    "counters.sample": "{share} of them in this input",
+    "counters.share": " ({share})",
+    "counters.sample": "{share} of these ids are in this input",
     "counters.sample_note": "Most ids of this process are not in this input, so only gaps that stand out are marked.",
     "counters.gap_label": "{n} missing",
     "counters.gaps_label": "{n} missing in {gaps} gaps",
@@ -196,7 +200,7 @@ WORDS: dict[str, str] = {
         "or failed sends."
     ),
     # brokers
-    "brokers.said": "**{brokers}** stored **{ids}** in {files}; on the widest they lie {span} apart.",
+    "brokers.said": "**{brokers}** stored **{ids}** in {files}; on one broker they lie up to {span} apart.",
     "brokers.none": "No offset ids in this run, so nothing tells where the messages were stored.",
     "brokers.table": "Brokers",
     "brokers.growth": "Growth",

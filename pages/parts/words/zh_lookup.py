@@ -103,20 +103,20 @@ RELATIONS: dict[str, str] = {
 }
 
 STORE: dict[str, str] = {
-    "before_minimum": "偏移量 {offset} 低于 commit log 现在的起点 {minimum}：文件已被删除",
-    "beyond_end": "偏移量 {offset} 超出 commit log 的末尾 {end}",
+    "before_minimum": "偏移量 {offset} 低于 CommitLog 现在的起点 {minimum}：文件已被删除",
+    "beyond_end": "偏移量 {offset} 超出 CommitLog 的末尾 {end}",
     "mid_record": "偏移量 {offset} 是从 {record_offset} 开始的记录的第 {byte} 字节（字段 {field}）",
     "blank": "偏移量 {offset} 落在从 {blank_offset} 开始、填满文件的空白记录里",
-    "hole": "这份拷贝里没有 commit log 的第 {first} 到 {last} 字节",
+    "hole": "这份拷贝里没有 CommitLog 的第 {first} 到 {last} 字节",
     "damaged": "从 {first} 开始的字节不是记录：{problem}",
     "expired": "这个 ID 生成于 {sent_at}；存储从 {first_store_time} 开始",
     "wrong_topic": "主题 {topic} 下没有 {id}；它在 {found_under} 下",
     "topic_unknown": "这个存储里没有主题 {topic}",
-    "index_lost": "没有索引文件指向它；记录是搜索 commit log 找到的",
+    "index_lost": "没有索引文件指向它；记录是搜索 CommitLog 找到的",
     "window": "有条目，但不在 {begin} 到 {end} 之间",
     "not_an_id": "{id!r} 不是 ID，也没有消息以它为 Key（查了 {topics_asked} 个主题）",
     "unknown": "没有记录带有这个 ID（查了 {topics_asked} 个主题，搜索了 {log_bytes} 字节中的 {searched} 字节）",
     "no_folder": "{folder} 不是可读的目录",
-    "no_log": "{folder} 里没有 commit log：存储目录应有 commitlog 目录，文件名为 20 位数字",
-    "dump": "{folder} 里没有 commit log，但 {file} 里有记录：请把它命名为 {name}，即其首字节的偏移量",
+    "no_log": "{folder} 里没有 CommitLog：存储目录应有 commitlog 目录，文件名为 20 位数字",
+    "dump": "{folder} 里没有 CommitLog，但 {file} 里有记录：请把它命名为 {name}，即其首字节的偏移量",
 }

@@ -58,7 +58,7 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?P<name>.+) cannot be read: (?P<why>.+)", "无法读取 {name}：{why}"),
         (
             r"(?P<folder>.+) has no commit log: a store has a folder commitlog with files of 20 digits",
-            "{folder} 里没有 commit log：存储目录应有 commitlog 目录，文件名为 20 位数字",
+            "{folder} 里没有 CommitLog：存储目录应有 commitlog 目录，文件名为 20 位数字",
         ),
         # runs
         (r"there is no run (?P<name>.+)", "没有扫描记录 {name}"),
