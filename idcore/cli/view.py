@@ -130,7 +130,7 @@ def _print(answer: Any, form: str, out: IO[str]) -> None:
 _LINES = (
     "topic", "queue_id", "queue_offset", "commit_log_offset", "file", "store_size", "msg_id", "offset_msg_id", "batch",
     "born_timestamp", "born_host", "store_timestamp", "store_host", "sys_flag", "flag", "body_crc", "reconsume_times",
-    "prepared_transaction_offset", "tags_code",
+    "prepared_transaction_offset", "tags_code", "record_crc_ok",
 )  # fmt: skip
 
 
@@ -143,6 +143,10 @@ def card(row: dict[str, Any]) -> str:
         value = row[name]
         if name.endswith("_timestamp"):
             value = f"{value} ({from_ms(value).isoformat(timespec='milliseconds')})" if 0 <= value < 1 << 45 else value
+        if name == "record_crc_ok":
+            if value is None:
+                continue
+            value = "the record's own CRC agrees" if value else "the record's own CRC does not agree: it was damaged"
         if name == "body_crc":
             value = f"{value} ({'agrees' if row['body_crc_ok'] else 'does not agree: the body was damaged'})"
         lines.append(f"  {name:<27} {'' if value is None else value}")

@@ -21,6 +21,8 @@ TRANSACTION_ID, BUYER_ID, REGION, TRACE = "__transactionId__", "BUYER_ID", "MSG_
 MIN_OFFSET, MAX_OFFSET, INNER_NUM, INNER_BASE = "MIN_OFFSET", "MAX_OFFSET", "INNER_NUM", "INNER_BASE"
 INNER_MULTI_DISPATCH = "INNER_MULTI_DISPATCH"
 KEY_SEPARATOR = " "
+# The last property of a record of a 5.x broker with enabledAppendPropCRC: ten digits, the lowest first.
+RECORD_CRC, RECORD_CRC_DIGITS = "__CRC32#", 10
 
 
 def encode(properties: Mapping[str, str], dialect: Dialect = "current") -> str:

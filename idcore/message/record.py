@@ -21,6 +21,7 @@ MAGIC_V1, MAGIC_V2 = TOPIC_LENGTHS
 SMALLEST = RECORD_HEADS[False, False].size + TOPIC_LENGTHS[MAGIC_V1].size + PROPERTIES_LENGTH.size
 _SHORT_HEAD = RECORD_HEADS[False, False]
 _SYS_FLAG = _SHORT_HEAD.span("sys_flag")
+_CRC_TAIL = len(names.RECORD_CRC) + 1 + names.RECORD_CRC_DIGITS + 1  # CRC32_RESERVED_LEN
 _TOPIC_MOST = {MAGIC_V1: 127, MAGIC_V2: 32_767}
 
 
@@ -132,6 +133,15 @@ class Record:
     def body_crc_ok(self) -> bool:
         """Whether the stored body is the one whose CRC was written."""
         return bodies.crc32(self.body) == self.body_crc
+
+    @property
+    def record_crc_ok(self) -> bool | None:
+        """Whether the record is the one whose CRC its last property holds; None where there is no such property."""
+        tail = self.properties_bytes[-_CRC_TAIL:]
+        if len(tail) < _CRC_TAIL or not tail.startswith(f"{names.RECORD_CRC}{names.NAME_VALUE}".encode()):
+            return None
+        digits = tail[-1 - names.RECORD_CRC_DIGITS : -1]
+        return digits.isdigit() and int(digits[::-1]) == bodies.crc32(bytes(self)[:-_CRC_TAIL])
 
     @property
     def offset_id(self) -> OffsetId:

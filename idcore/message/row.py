@@ -32,7 +32,7 @@ def record_row(record: Record) -> dict[str, Any]:
         "properties_raw": [list(pair) for pair in record.properties_raw], "tags_code": record.tags_code,
         "msg_id": record.uniq_id, "offset_msg_id": str(record.offset_id),
         "body": base64.b64encode(body).decode("ascii"), "body_text": None if problem else text_of(body),
-        "batch": record.in_batch, "body_problem": problem, **_inner(record),
+        "batch": record.in_batch, "body_problem": problem, "record_crc_ok": record.record_crc_ok, **_inner(record),
     }  # fmt: skip
 
 

@@ -173,6 +173,11 @@ class Lookup:
         """What is wrong with records that are there."""
         for name, problem, wrong in (
             ("body_crc", "the stored body has another CRC, so it was damaged", lambda record: not record.body_crc_ok),
+            (
+                "record_crc",
+                "the record has another CRC than its own, so it was damaged",
+                lambda record: record.record_crc_ok is False,
+            ),
             ("half_written", "the record ends in zeros, so it was half written", lambda record: record.half_written),
         ):
             places = [str(stored.offset) for stored in copies if wrong(stored.record)]

@@ -220,6 +220,25 @@ def test_prepared_and_rolled_back_records_get_no_place_in_the_queue(sys_flag: in
     assert made.placed(9, 100, 5).queue_offset == queue_offset
 
 
+# Stored by a real 5.5.0 broker with enabledAppendPropCRC.
+WITH_CRC = bytes.fromhex(
+    "00000109daa320a7565c355200000001000000000000000000000000000000000000038400000000000001a1ee565e007f0000010000c80000"
+    "0001a1fec97f6f7f00000100005acc000000000000000000000000000000086e756d6265722031094f7264657250616964009d4d53475f5245"
+    "47494f4e0144656661756c74526567696f6e02554e49515f4b455901304130303030303130303031313842344141433230303030303030303030"
+    "303102434c55535445520144656661756c74436c757374657202544147530170616964024b455953016f726465722d3102574149540174727565"
+    "0254524143455f4f4e0174727565025f5f435243333223013739373532333930383002"
+)
+
+
+def test_a_record_with_a_crc_of_its_own_shows_every_bit_that_changed() -> None:
+    whole = decode_record(WITH_CRC)
+    assert whole.record_crc_ok is True and bytes(whole) == WITH_CRC
+    assert replace(whole, queue_offset=901).record_crc_ok is False
+    assert replace(whole, topic_bytes=b"OrderPaie").record_crc_ok is False
+    assert replace(whole, properties_bytes=whole.properties_bytes[:-2] + b"x\x02").record_crc_ok is False
+    assert replace(whole, properties_bytes=whole.properties_bytes[:-20]).record_crc_ok is None
+
+
 def test_a_blank_record_is_eight_bytes_and_filler() -> None:
     assert blank_record(307).hex() == "00000133cbd43194"
     with pytest.raises(IdError) as caught:

@@ -83,6 +83,10 @@ def facts(row: Row, view: View) -> Iterable[tuple[str, Any]]:
         yield words("record.batch"), words("record.in_batch")
     if not row["body_crc_ok"]:
         yield words("record.crc"), tag("span", words("record.crc_wrong"), class_="mq-error")
+    if row.get("record_crc_ok") is not None:
+        right = row["record_crc_ok"]
+        text = words("record.whole_crc_right" if right else "record.whole_crc_wrong")
+        yield words("record.whole_crc"), text if right else tag("span", text, class_="mq-error")
     yield from pointers(row, words)
 
 

@@ -131,6 +131,10 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"nothing but zeros", "全是零"),
         (r"no file holds these bytes", "没有文件包含这些字节"),
         (r"the stored body has another CRC, so it was damaged: (?P<where>.+)", "消息体与 CRC 不符，已损坏：{where}"),
+        (
+            r"the record has another CRC than its own, so it was damaged: (?P<where>.+)",
+            "记录与自带的 CRC 不符，已损坏：{where}",
+        ),
         (r"the record ends in zeros, so it was half written: (?P<where>.+)", "记录以零结尾，只写了一半：{where}"),
         (
             r"a broker from 5\.0 to 5\.3\.3 appended the batch's own id to each of its messages, and indexed that one: (?P<ids>.*)",
