@@ -48,8 +48,7 @@ _AGAIN = {
     "retry": re.compile(rb"reconsumeTimes=[1-9]|[{ ](?:RECONSUME_TIME|ORIGIN_MESSAGE_ID|RETRY_TOPIC)="),
     "delay": re.compile(rb"[{ ](?:DELAY|TIMER_[A-Z_]+|REAL_TOPIC)="),
 }
-# and the host that syslog, a shipper of logs or kubectl put in front of its line.
-# and the host that syslog, a shipper of logs or kubectl put in front of the line.
+# The consumer group whose thread printed a line, and the host that syslog, a shipper of logs or kubectl put in front.
 _THREAD = re.compile(rb"ConsumeMessageThread_([^\s\[\]]{1,99})_\d+\b")
 _PRINTED_ON = re.compile(
     rb"^(?:<\d{1,3}>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d ([A-Za-z0-9][\w.:-]{0,252}) "
