@@ -101,15 +101,18 @@ class Run:
 
     @property
     def input_folder(self) -> Path:
+        """Where the files dropped on the page lie; made when asked for."""
         folder = self.path / "input"
         folder.mkdir(exist_ok=True)
         return folder
 
     def set_state(self, state: str, error: str = "", **more: Any) -> None:
+        """Writes run.json anew, with this process as the owner; facts not named stay."""
         facts = self._facts | {"state": state, "error": error, **_owner(), **more}
         write_text(self.path / "run.json", json.dumps(facts))
 
     def has(self, table: str) -> bool:
+        """Whether the run wrote this table."""
         return (self.path / table).is_dir()
 
     def table(self, name: str, columns: list[str] | None = None) -> pa.Table:

@@ -50,6 +50,7 @@ class Reading:
 
 
 def letters_of(text: str) -> Literal["upper", "lower", "mixed", "none"]:
+    """In which case letters are; "none" of digits alone."""
     upper, lower = text.upper(), text.lower()
     if upper == lower:
         return "none"

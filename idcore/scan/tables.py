@@ -49,6 +49,7 @@ class Merge:
         self.months = as_months(months)
 
     def tables(self, facts: Iterable[Fact]) -> Iterator[tuple[str, pa.Table]]:
+        """Names and tables, for `combine`. All facts of a host or broker must come in one call, in any order."""
         blocks, pairs, reports, topics = [], [], [], []
         odd = [np.empty((0, mates.ODD_COLUMNS), np.uint64)]
         votes = [np.empty((0, VOTE_COLUMNS), np.uint64)]

@@ -35,6 +35,7 @@ def hosts(words: np.ndarray) -> pa.Array:
 
 
 def addresses(words: np.ndarray, hosts: pa.Array) -> pa.Array:
+    """`host:port` of each key of an offset id, given the texts of its hosts; IPv6 in brackets."""
     ports = pa.array((words[:, 2] & find.WORD).astype(np.int64)).cast(TEXT)
     wide = pa.array(words[:, 2] >> find.CODE_SHIFT == find.CODE_OFFSET_V6)
     bracketed = pc.binary_join_element_wise("[", hosts, "]", "")
@@ -59,15 +60,18 @@ def digits(words: np.ndarray, values: np.ndarray) -> pa.Array:
 
 
 def loaders(loaders: np.ndarray) -> pa.Array:
+    """Loader hashes as eight upper-case digits."""
     high, low = (_HEX_TEXT.take(pa.array(half.astype(np.int64))) for half in (loaders >> 16, loaders & 0xFFFF))
     return pc.binary_join_element_wise(high, low, "")
 
 
 def instants(milliseconds: np.ndarray, known: np.ndarray) -> pa.Array:
+    """Times from milliseconds since 1970; null where not `known`."""
     return pa.array(np.where(known, milliseconds, 0) * 1000, mask=~known).cast(pa.timestamp("us")).cast(TIME)
 
 
 def minutes(minutes: np.ndarray) -> pa.Array:
+    """Times from minutes since 1970."""
     return pa.array(minutes * 60_000_000).cast(pa.timestamp("us")).cast(TIME)
 
 

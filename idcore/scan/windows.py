@@ -74,4 +74,5 @@ class Windows:
 
 
 def new_buffer() -> np.ndarray:
+    """Room for one window of text and what is kept around it, zeroed."""
     return np.zeros(BEFORE + WINDOW + 2 * AFTER, np.uint8)

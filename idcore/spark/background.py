@@ -53,9 +53,11 @@ class Job:
         self._progress = progress
 
     def progress(self) -> Progress:
+        """How far it is now; never blocks."""
         return self._progress
 
     def cancel(self) -> None:
+        """Asks the scan to stop; `wait` tells when it has."""
         self._stop.set()
 
     def wait(self, seconds: float | None = None) -> Progress:

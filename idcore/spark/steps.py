@@ -111,6 +111,8 @@ def merged(frame: DataFrame, months: Months | np.ndarray, folder: str | None = N
 
 
 def merge_with(months: Months | np.ndarray, folder: str | None, sent: int) -> Callable[[Batches], Batches]:
+    """The merge task: `merged` as a function of the facts that arrive; more than `sent` bytes go to files."""
+
     def merge(arriving: Batches) -> Batches:
         rows = (
             Fact(*values)

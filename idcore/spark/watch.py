@@ -156,6 +156,7 @@ class Watch:
             self.spark.interruptTag(self.group)
 
     def progress(self) -> Progress:
+        """Bytes read, ids found and seconds so far; the seconds left from the rate so far."""
         total = sum(self.sizes)
         seconds = time.monotonic() - self.began
         if self.meter is not None:
