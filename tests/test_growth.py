@@ -96,6 +96,7 @@ def test_between_two_points_the_date_is_interpolated_and_both_are_named() -> Non
 def test_outside_the_known_points_nothing_is_made_up() -> None:
     log = log_of(even(10, 1000, base=5000))
     assert growth.written(log, 4999) == growth.Written("before", None, None, START)
+    assert {growth.written(log, offset).how for offset in (5000, 5999, 6000, 14_999)} == {"minute"}, "edges are inside"
     assert growth.written(log, 15_000) == growth.Written("after", None, START + timedelta(minutes=10), None)
 
 

@@ -70,6 +70,17 @@ def test_nothing_is_settled_by_itself_or_by_two_readings_at_once() -> None:
     assert settled(map(identify, (FAR, NEAR[0], sibling)))[0] == identify(FAR)
 
 
+def test_what_is_clear_stays_as_it_was() -> None:
+    clear = [identify(text) for text in (*NEAR, "no id")]
+    assert settled(clear) == clear
+
+
+def test_the_readings_that_did_not_win_are_kept() -> None:
+    won, *others = settled(map(identify, (FAR, NEAR[0])))[0].readings
+    assert won.id.layout.name == "offset_v4"
+    assert others == [reading for reading in identify(FAR).readings if reading.id != won.id] != []
+
+
 ALL = [*SMALL, *HUGE, FAR, *NEAR, EITHER, BIG]
 
 
