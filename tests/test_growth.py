@@ -154,6 +154,13 @@ def test_a_file_from_before_the_first_point_is_kept_at_most_so_long() -> None:
     assert growth.kept(log, GIB + 7, 72, 4, SHANGHAI).until == growth.deleted(START, 72, 4, SHANGHAI)
 
 
+def test_what_is_gone_was_full_three_days_before_the_last_sweep() -> None:
+    for minutes, day in ((239, 17), (240, 18)):
+        now = datetime(2026, 11, 21, tzinfo=SHANGHAI) + timedelta(minutes=minutes)
+        edge = growth.expired_before(now, growth.KEPT_HOURS, growth.DELETES_AT, SHANGHAI)
+        assert edge == datetime(2026, 11, day, 4, tzinfo=SHANGHAI)
+
+
 def test_what_is_kept_and_what_has_expired_agree() -> None:
     for hour in range(0, 24, 5):
         now = datetime(2026, 11, 21, hour, 30, tzinfo=SHANGHAI)

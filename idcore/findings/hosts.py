@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from idcore.findings.evidence import Processes, numbers, text_mask
 from idcore.findings.listed import Listed
 from idcore.findings.model import INFO, Finding, rest
 from idcore.findings.telling import each, of_process
+from idcore.growth import DELETES_AT, KEPT_HOURS, expired_before
 from idcore.ids import clock as clocks
 from idcore.ids import rules
 from idcore.ids.makers import KNOWN_CONSTANTS, MAKERS
@@ -193,7 +194,7 @@ def impossible(processes: Processes, explained: np.ndarray, at: datetime) -> Ite
     """
     now, official = int(at.timestamp() * 1000), java(processes)
     distinct = processes["distinct"]
-    early = np.where(little_endian(processes), limits.DAY_MS, 0)
+    early = np.where(little_endian(processes), clocks.DAY_MS, 0)
     last, possible = processes["last_elapsed_ms"], processes["last_possible_elapsed_ms"]
     raw = numbers(processes.counters, "elapsed_ms")
 
@@ -232,18 +233,9 @@ def impossible(processes: Processes, explained: np.ndarray, at: datetime) -> Ite
     yield from each(processes, last > limits.LONGEST_ELAPSED_MS + early, "elapsed_impossible", make)
 
 
-def cutoff(at: datetime, zone: tzinfo) -> datetime:
-    """What was stored before this is gone at `at` from a broker with default settings."""
-    local = at.astimezone(zone)
-    swept = local.replace(hour=limits.DELETE_HOUR, minute=0, second=0, microsecond=0)
-    if swept > local:
-        swept -= timedelta(days=1)
-    return swept - timedelta(hours=limits.RETENTION_HOURS)
-
-
 def expired(processes: Processes, at: datetime, zone: tzinfo) -> Iterator[Finding]:
     """expired: processes whose ids are older than the default retention."""
-    limit = cutoff(at, zone)
+    limit = expired_before(at, KEPT_HOURS, DELETES_AT, zone)
     gone = int(limit.timestamp() * 1_000_000)
     first, last = processes["first_sent_at"], processes["last_sent_at"]
     times = numbers(processes.counters, "sent_at")
@@ -262,7 +254,7 @@ def expired(processes: Processes, at: datetime, zone: tzinfo) -> Iterator[Findin
 
 def expired_clients(clients: pa.Table, at: datetime, zone: tzinfo, listed: Listed) -> Iterator[Finding]:
     """expired, for the 5.x clients."""
-    limit = cutoff(at, zone)
+    limit = expired_before(at, KEPT_HOURS, DELETES_AT, zone)
     old = pc.less(clients["last_sent_at"], pa.scalar(limit, clients.schema.field("last_sent_at").type))
     found = clients.filter(pc.fill_null(old, False)).sort_by([("ids", "descending")])
     ids = numbers(found, "ids")

@@ -98,11 +98,7 @@ MOST_MINUTES = 4_000_000
 
 # ---- time
 
-# fileReservedTime and deleteWhen of a broker's MessageStoreConfig.
-RETENTION_HOURS = 72
-DELETE_HOUR = 4
 LONGEST_ELAPSED_MS = rules.LONGEST_MONTH_MS + rules.ELAPSED_SLACK_MS
-DAY_MS = 86_400_000
 
 # ---- copies
 

@@ -17,13 +17,12 @@ from idcore.findings.evidence import is_loopback
 from idcore.findings.model import WARNING, Finding
 from idcore.ids.words import MAKERS
 from idcore.scan.inputs import InputFile
-from idcore.scan.lines import Piece, Told, texts
+from idcore.scan.lines import BORN_HOST, Piece, Told, texts
 
 # Codes whose address says nothing of the host: the born host of a line may.
 _HOSTLESS = frozenset({"loopback_host", "link_local_host", "container_host", "fake_host"})
 _OF_BROKERS = frozenset({"broker_address_internal", "broker_moved"})
 _LONGEST_RECORD = 1 << 14
-_BORN_HOST = re.compile(rb"bornHost=[^/,]*/?(\S+?):\d+,")
 _BROKER = re.compile(rb"brokerName=([^,\]\s]{1,200})")
 _NO_LOADER = "0000"  # the upper half of what those write that know no loader
 _OFFSET_DIGITS = 16
@@ -162,8 +161,8 @@ def _born(text: bytes, hosts: _Hosts) -> None:
     """Born hosts of the first messages: the name stands before the id, in the same record."""
     at = text.find(hosts.start)
     while at >= 0 and len(hosts.found) < limits.MOST_BORN_HOSTS:
-        start = max(text.rfind(b"MessageExt [", max(0, at - _LONGEST_RECORD), at), 0)
-        hit = _BORN_HOST.search(text, start, at)
+        start = text.rfind(b"MessageExt [", max(0, at - _LONGEST_RECORD), at)
+        hit = BORN_HOST.search(text, start, at) if start >= 0 else None
         if hit is not None and b"\n" not in text[hit.end() : at]:
             hosts.found.add(hit[1].decode("utf-8", "replace"))
         at = text.find(hosts.start, at + 1)

@@ -12,7 +12,7 @@ from idcore.message.words import refuse
 # A broker takes 4 MiB (maxMessageSize) unless it is told otherwise; what unpacks to more than this is no message.
 LARGEST_BODY = 64 << 20
 _LEVEL = 5  # DefaultMQProducerImpl
-_ZSTD_STEP = 1 << 10
+_STEP = 1 << 10
 
 
 def crc32(body: bytes) -> int:
@@ -56,17 +56,21 @@ def _zlib(body: bytes, most: int) -> bytes:
 def _lz4(body: bytes, most: int) -> bytes:
     import lz4.frame
 
-    plain = b""
-    while body:  # lz4-java reads frame after frame
+    plain = bytearray()
+    at = 0
+    while at < len(body):  # lz4-java reads frame after frame
         machine = lz4.frame.LZ4FrameDecompressor()
-        try:
-            plain += machine.decompress(body, most + 1 - len(plain))
-        except RuntimeError as problem:
-            raise refuse("body_broken", "body", None, kind="LZ4", reason=str(problem)) from None
+        # Small steps: behind its frame the machine copies what is left of a step.
+        while not machine.eof and at < len(body) and len(plain) <= most:
+            step = body[at : at + _STEP]
+            try:
+                plain += machine.decompress(step, most + 1 - len(plain))
+            except RuntimeError as problem:
+                raise refuse("body_broken", "body", None, kind="LZ4", reason=str(problem)) from None
+            at += len(step) - len(machine.unused_data or b"")
         if len(plain) > most or not machine.eof:
-            return _whole("LZ4", plain, machine.eof, most)
-        body = machine.unused_data or b""
-    return plain
+            return _whole("LZ4", bytes(plain), machine.eof, most)
+    return bytes(plain)
 
 
 def _zstd(body: bytes, most: int) -> bytes:
@@ -75,11 +79,11 @@ def _zstd(body: bytes, most: int) -> bytes:
     machine = zstandard.ZstdDecompressor().decompressobj()
     plain = bytearray()
     # Small steps: a few bytes can stand for a block of 128 KiB, and this decompressor takes no bound.
-    for at in range(0, len(body), _ZSTD_STEP):
+    for at in range(0, len(body), _STEP):
         if machine.eof or len(plain) > most:
             break
         try:
-            plain += machine.decompress(body[at : at + _ZSTD_STEP])
+            plain += machine.decompress(body[at : at + _STEP])
         except zstandard.ZstdError as problem:
             raise refuse("body_broken", "body", None, kind="zstd", reason=str(problem)) from None
     return _whole("zstd", bytes(plain), machine.eof, most)

@@ -12,7 +12,6 @@ import pytest
 
 from idcore import findings
 from idcore.findings import Finding, limits
-from idcore.findings.hosts import cutoff
 from idcore.findings.model import CODES, to_table, worst_first
 from idcore.scan.inputs import list_files
 from idcore.scan.lines import look
@@ -142,12 +141,6 @@ def test_an_address_that_is_the_start_of_the_process(tmp_path: Path) -> None:
     # The same address an hour and seven minutes before the first id is no class E address's fault in a known range.
     public = [uniq(DAY_20 + 50 * n, n, host="08080808") for n in range(10)]
     assert told(public, tmp_path) == []
-
-
-def test_what_is_gone_was_stored_three_days_before_the_last_sweep() -> None:
-    zone = timezone(timedelta(hours=8))
-    assert cutoff(datetime(2026, 11, 21, 3, 59, tzinfo=zone), zone) == datetime(2026, 11, 17, 4, tzinfo=zone)
-    assert cutoff(datetime(2026, 11, 21, 4, 0, tzinfo=zone), zone) == datetime(2026, 11, 18, 4, tzinfo=zone)
 
 
 def test_of_one_code_so_many_are_listed_and_the_rest_is_counted() -> None:

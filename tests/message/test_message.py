@@ -188,6 +188,18 @@ def test_a_bomb_is_stopped_early() -> None:
         assert caught.value.code == "body_huge"
 
 
+def test_frame_after_frame_is_read_and_many_small_ones_do_not_hang_a_look_up() -> None:
+    import lz4.frame
+
+    frames = [lz4.frame.compress(BODY[at : at + 700], store_size=False) for at in range(0, len(BODY), 700)]
+    assert unpack(b"".join(frames), 0x101) == BODY
+    with pytest.raises(IdError) as caught:
+        unpack(b"".join(frames)[:-1], 0x101)
+    assert caught.value.code == "body_cut"
+    empty = lz4.frame.compress(b"", store_size=False)
+    assert unpack(empty * 40_000, 0x101) == b""  # a minute, where each frame copies all that follow
+
+
 def test_old_clients_set_no_type_and_unknown_types_are_named() -> None:
     assert unpack(zlib.compress(b"x"), 1) == b"x"
     with pytest.raises(IdError) as caught:
