@@ -32,7 +32,8 @@ ARROWS: dict[str, set[str]] = {
     "idcore.lookup": IDS | {"idcore.message", "idcore.remoting"},
     "idcore.runs": IDS,
     "idcore.growth": set(),
-    "idcore.findings": IDS | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.scan.inputs"},
+    "idcore.findings": IDS
+    | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.scan.inputs"},
     "idcore.spark": IDS | {"idcore.scan", "idcore.runs", "idcore.findings", "idcore.store", "idcore.message"},
     "idcore.cli": CORE,
     "idcore.__main__": CORE | {"idcore.cli"},

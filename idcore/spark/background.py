@@ -102,10 +102,12 @@ def _plan(paths: Sequence[str], options: ScanOptions, names: dict[str, str] | No
         "case": options.case,
         "master": options.master,
         "remote": options.remote,
+        "store": options.store,
     }
 
 
 def _options(plan: dict[str, Any]) -> ScanOptions:
     asked = {name: plan[name] for name in ("zone_source", "split_size", "case", "master", "remote")}
     zone, at = plan["zone"], plan["at"]
+    asked["store"] = plan.get("store")  # plans of older runs name none
     return ScanOptions(zone and parse_zone(zone), at=at and datetime.fromisoformat(at), **asked)

@@ -20,6 +20,7 @@ if folder is None:
 with problems.caught(), stores.opened(folder) as store:
     overview = stores.overview(store)
     said(stores.sentence(overview, shown))
+    stores.scan(words)
     asked = stores.box(words)
     if asked:
         stores.answer(store, asked, shown)

@@ -251,13 +251,18 @@ def kept(run: Run) -> list[Source]:
 
 
 def launch(
-    run: Run, paths: list[str], dated: Dating, names: dict[str, str] | None = None, case: Case = "strict"
+    run: Run,
+    paths: list[str],
+    dated: Dating,
+    names: dict[str, str] | None = None,
+    case: Case = "strict",
+    store: str | None = None,
 ) -> None:
-    """Starts the scan of a run in a thread of the server."""
+    """Starts the scan of a run in a thread of the server: of paths, or of a store folder."""
     from idcore.spark import background
     from idcore.spark.job import SHARED_SPLIT_SIZE, ScanOptions
 
-    options = ScanOptions(dated.zone, dated.source, dated.at, SHARED_SPLIT_SIZE, case)
+    options = ScanOptions(dated.zone, dated.source, dated.at, SHARED_SPLIT_SIZE, case, store=store)
     background.start(run, paths, options, names)
     remember(run.name)
     cache.forget_runs()
@@ -271,6 +276,8 @@ def again(name: str) -> None:
     for path in (run.plan or {}).get("paths", ()):
         if run.path.resolve() not in Path(path).resolve().parents:
             allowed(path)
+    if (folder := (run.plan or {}).get("store")) is not None:
+        store_in(Path(allowed(folder)))
     background.again(run)
     remember(name)
     cache.forget_runs()
@@ -299,6 +306,22 @@ def allowed_roots() -> list[Path | str]:
             configured = ""
     parts = _ALLOWED.findall(configured) if isinstance(configured, str) else map(str, configured)
     return [part if is_uri(part) else Path(local_path(part)).resolve() for part in parts if part.strip()]
+
+
+def store_in(path: Path) -> str | None:
+    """An allowed folder, where it is a broker's store; its log and each file of that are allowed too, or it is refused.
+
+    As text a commit log gives the ids that messages print, and not one id of a record.
+    """
+    from idcore.scan.inputs import list_store
+
+    try:
+        files = list_store(str(path)) if path.is_dir() else []
+    except IdError:
+        return None
+    for file in files:
+        allowed(file.path)
+    return str(path) if files else None
 
 
 def allowed(path: str) -> Path | str:

@@ -27,6 +27,24 @@ def test_only_what_lies_in_an_allowed_folder_may_be_scanned(tmp_path: Path, monk
             scans.allowed(str(path))
 
 
+def test_a_store_folder_is_known_and_each_file_of_its_log_must_be_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside / "store" / "commitlog", inside / "logs", outside):
+        folder.mkdir(parents=True)
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(inside))
+    (inside / "logs" / "app.log").write_text("x")
+    (outside / f"{0:020d}").write_bytes(bytes(64))
+    store = inside / "store"
+    assert [scans.store_in(path) for path in (store, inside / "logs", inside / "logs" / "app.log")] == [None] * 3
+    (store / "commitlog" / f"{0:020d}").write_bytes(bytes(64))
+    assert scans.store_in(store) == str(store)
+    (store / "commitlog" / f"{64:020d}").symlink_to(outside / f"{0:020d}")
+    with pytest.raises(PermissionError):
+        scans.store_in(store)
+
+
 def test_a_path_that_cannot_be_read_at_all_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
     (tmp_path / "round").symlink_to(tmp_path / "round")

@@ -18,6 +18,7 @@ from idcore.remoting.profile import Profile, from_file
 from idcore.store import CommitLog, Stored, StoreFolder
 from idcore.store.words import REASONS
 from idcore.store.writer import StoreWriter
+from pages.parts import scans
 from pages.parts.messages import lookups, records, stores
 from pages.parts.text import TABLES, words
 from pages.parts.words import zh_lookup
@@ -46,6 +47,17 @@ def test_a_store_says_what_it_holds(open_store: Open, lang: str) -> None:
     assert not app.exception and not app.error
     text = shown(app)
     assert "VectorTopic" in text and "00000000000001048576" in text and "1,048,576" in text
+
+
+def test_every_record_of_a_folder_is_scanned_at_a_click(
+    store: Path, open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[tuple[list[str], str | None]] = []
+    monkeypatch.setattr(scans, "ready", lambda: True)
+    monkeypatch.setattr(scans, "launch", lambda run, paths, dated, store: begun.append((paths, store)))
+    app = open_store()
+    next(button for button in app.button if button.label == "Scan every record").click().run()
+    assert begun == [([], str(store))] and not app.exception
 
 
 @pytest.mark.parametrize("asked", [SECOND, "7F0000010000559700000000000000F6", "246"])

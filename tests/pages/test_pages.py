@@ -286,6 +286,7 @@ def test_a_run_that_is_gone_is_a_message(open_page: Open) -> None:
     for name in ("20200101-000000-000000", "../../etc", "x"):
         app = open_page("producers", run=name)
         assert app.error and not app.exception
+        assert [link.proto.label for link in app.main.get("page_link")] == ["Decode ids or a log"], "and a way on"
 
 
 def test_a_link_to_a_run_that_is_gone_leaves_the_box(open_page: Open) -> None:

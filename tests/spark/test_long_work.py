@@ -23,6 +23,7 @@ from idcore.spark import background, folder, job, steps
 from idcore.spark import session as spark_session
 from idcore.spark.job import ScanOptions, scan
 from idcore.spark.watch import Cancelled, Progress, Reporter
+from tests.store.unpacked import real_store
 
 ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -261,6 +262,17 @@ def test_a_run_that_failed_is_started_again_as_it_was_asked_for(
     assert run.summary is not None and run.summary["assumed"]["at"] == "2026-11-21T00:00:00+00:00"
     with pytest.raises(IdError, match="only a run that failed"):
         background.again(run)
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_scan_of_a_store_is_started_again_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Runs(tmp_path / "runs").create("store")
+    with monkeypatch.context() as broken:
+        broken.setattr(job, "combine", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
+        options = ScanOptions(zone=UTC, at=AT, store=str(real_store(tmp_path)))
+        assert background.start(run, [], options).wait(60).state == "failed"
+    assert background.again(run).wait(60).state == "done"
+    assert run.table("topics", ["messages"]).num_rows > 0, "of records, not of text"
 
 
 @pytest.mark.usefixtures("spark")

@@ -24,10 +24,11 @@ from pages.parts.markdown import plain
 from pages.parts.markup import Column, Html, table, tag
 from pages.parts.messages import records
 from pages.parts.messages.lookups import core
+from pages.parts.runs import runlist
 from pages.parts.text import Words
 from pages.parts.triage import proofs
 from pages.parts.triage.diagnosis import upper
-from pages.parts.view import View
+from pages.parts.view import View, link_params
 from pages.parts.widgets import show as show_html
 from pages.parts.words import zh_lookup as chinese
 
@@ -118,6 +119,15 @@ def sentence(made: Overview, view: View) -> str:
     if first and last:
         text += words("store.span", first=view.full(first), last=view.full(last))
     return text + words("stop")
+
+
+def scan(words: Words) -> None:
+    """The way from a folder of the server to the findings and charts of all its records."""
+    path = st.query_params.get("store")
+    if path and st.button(words("store.scan"), icon=":material/query_stats:", help=words("store.scan_help")):
+        run = runlist.begin_folder(path)
+        if run is not None:
+            st.switch_page(st.session_state["pages"]["findings"], query_params=link_params(run=run.name))
 
 
 def box(words: Words) -> str:

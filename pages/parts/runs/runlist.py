@@ -12,7 +12,7 @@ import streamlit as st
 
 from idcore.errors import IdError
 from idcore.ids.clock import Clock
-from idcore.runs import runs_root
+from idcore.runs import Run, runs_root
 from pages.parts import cache, cards, intake, problems, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import tag
@@ -187,19 +187,29 @@ def folder() -> None:
         )
         if not (st.form_submit_button(words("runs.scan")) and path):
             return
+    if begin_folder(path):
+        st.rerun()
+
+
+def begin_folder(path: str) -> Run | None:
+    """Starts the scan of a path of the server, or says why not. A store folder is scanned record by record."""
+    words = view().words
     try:
         real = scans.allowed(path)
+        store = scans.store_in(real) if isinstance(real, Path) else None
     except PermissionError:
-        st.error(words("runs.folder_refused", roots=words("comma").join(map(str, roots))), icon=":material/block:")
-        return
+        roots = words("comma").join(map(str, scans.allowed_roots()))
+        st.error(words("runs.folder_refused", roots=roots), icon=":material/block:")
+        return None
     if isinstance(real, Path) and not os.path.exists(real):
         st.error(words("problem.missing", name=plain(path)), icon=":material/block:")
-        return
+        return None
     if not scans.ready():
         watch.no_engine(words)
-        return
+        return None
     with problems.caught():
         run = scans.store().create(path, "console", {"zone": view().zone_name})
         clock: Clock = cards.clock_of(view())
-        scans.launch(run, [str(real)], scans.Dating(clock.zone, clock.zone_source, datetime.now(UTC)))
-    st.rerun()
+        dated = scans.Dating(clock.zone, clock.zone_source, datetime.now(UTC))
+        scans.launch(run, [] if store else [str(real)], dated, store=store)
+    return run

@@ -252,7 +252,8 @@ def sentence(found: Compared, words: Words) -> str:
 def unread(found: Compared, words: Words) -> None:
     """What could not be read stands beside the figures: its ids would look as if they were missing."""
     if found.problems:
-        names = words("comma").join(map(plain, found.problems[:5]))
+        told = (problem.partition(": ") for problem in found.problems[:5])
+        names = words("comma").join(plain(f"{name}{colon}{words.reason(why)}") for name, colon, why in told)
         st.warning(words("compare.unread", names=names), icon=":material/warning:")
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from idcore.errors import IdError
 from idcore.runs import Run, runs_root
 from pages.parts import cache, export, problems, scans
 from pages.parts.markdown import plain
@@ -45,8 +46,11 @@ MOST_LISTED = 12
 def run_of(page: str) -> Run:
     """The run this page shows, with its line on top. Without one, or before it is done, the page ends here."""
     words = view().words
-    with problems.caught():
+    try:
         run = scans.current()
+    except (IdError, OSError) as error:  # a link to a run that was deleted: say so, and lead on
+        problems.show(error)
+        run = None
     if run is None:
         listed = [row for row in cache.runs(str(runs_root())) if row["state"] == "done"]
         links = [("decode", words("empty.decode"))] + ([("runs", words("empty.runs"))] if listed else [])

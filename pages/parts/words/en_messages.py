@@ -102,6 +102,8 @@ WORDS: dict[str, str] = {
     "store.said": "**{files}** of commit log with **{bytes}**",
     "store.said_topics": "; **{messages}** in **{topics}** by the consume queues",
     "store.span": ", stored between {first} and {last}",
+    "store.scan": "Scan every record",
+    "store.scan_help": "Reads all records and checks every CRC; then findings, charts and copies of messages are shown.",
     "store.box": "Id, key or physical offset",
     "store.placeholder": "offsetMsgId, msgId, key or offset",
     "store.files": "Commit log files",

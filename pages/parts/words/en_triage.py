@@ -108,7 +108,7 @@ WORDS: dict[str, str] = {
     "runs.delete_sure": "Its tables and its input are deleted for good.",
     "runs.delete_yes": "Delete this run",
     "runs.folder": "Folder or file of the server",
-    "runs.folder_help": "Inside {roots}",
+    "runs.folder_help": "Inside {roots}. A broker's store folder is scanned message by message.",
     "runs.folder_off": "Scanning folders of the server is off. Its operator opens folders with IDCORE_ALLOWED_PATHS.",
     "runs.folder_refused": "That path is not inside the folders that may be scanned: {roots}.",
     "runs.kept": "Runs are kept in {folder} until they are deleted here.",

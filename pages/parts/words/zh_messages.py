@@ -91,6 +91,8 @@ WORDS: dict[str, str] = {
     "store.said": "CommitLog **{files}**，共 **{bytes}**",
     "store.said_topics": "；按消费队列计，**{topics}**、**{messages}**",
     "store.span": "，存储时间从 {first} 到 {last}",
+    "store.scan": "扫描全部记录",
+    "store.scan_help": "读取全部记录并校验每个 CRC，然后显示诊断、图表和重复的消息。",
     "store.box": "ID、Key 或物理偏移量",
     "store.placeholder": "offsetMsgId、msgId、Key 或偏移量",
     "store.files": "CommitLog 文件",

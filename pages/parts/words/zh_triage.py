@@ -106,7 +106,7 @@ WORDS: dict[str, str] = {
     "runs.delete_sure": "扫描结果和输入都将永久删除。",
     "runs.delete_yes": "确认删除",
     "runs.folder": "服务器上的目录或文件",
-    "runs.folder_help": "限 {roots} 之内",
+    "runs.folder_help": "限 {roots} 之内。Broker 的存储目录会逐条消息扫描。",
     "runs.folder_off": "服务器目录扫描未开启。管理员可用 IDCORE_ALLOWED_PATHS 开放目录。",
     "runs.folder_refused": "该路径不在允许扫描的目录之内：{roots}。",
     "runs.kept": "扫描结果保存在 {folder}，在此删除前一直保留。",
