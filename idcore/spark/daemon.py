@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import importlib.machinery
 import os
 import sys
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
+_LARGE = 32 << 20  # what is larger goes back at once; glibc takes no more than this
+_KEPT = 512 << 20
 
 
 def _prefer_installed() -> None:
@@ -19,8 +24,20 @@ def _prefer_installed() -> None:
         sys.path[:] = others
 
 
+def _keep_memory() -> None:
+    """What a task gives back is the next one's: to ask the system for it anew can take longer than the work with it.
+
+    Spark ends a worker that has been idle for a minute. Other C libraries than glibc have no such setting.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _LARGE)
+        mallopt(_M_TRIM_THRESHOLD, _KEPT)
+
+
 if __name__ == "__main__":
     _prefer_installed()
+    _keep_memory()
     import pyspark.worker  # noqa: F401  every worker needs it, and is forked from here
     from pyspark.daemon import manager
 
