@@ -40,8 +40,9 @@ class Mates:
         self.odd = np.column_stack([odd[:, 3].view(np.int64), self.numbers[bases[-1] :], odd[:, 7:9].view(np.int64)])
 
     def copies(self, runs: Runs, repeated: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
-        """Words and values of ids with several offset ids, words and values of those, lines; `repeated` marks the keys
-        of which an id stands more than once: no other id can have two, unless one line pairs it twice."""
+        """Words, values and lines of ids with several offset ids; words and values of those, and edges that cut them
+        into those of each id. `repeated` marks the keys of which an id stands more than once: no other id can have two,
+        unless one line pairs it twice."""
         rows = np.empty(len(self.odd), np.int64)
         mates.rows_of(runs.words, np.ascontiguousarray(self.odd_keys), rows)
         order = np.argsort(rows, kind="stable")
@@ -64,7 +65,10 @@ class Mates:
             )  # fmt: skip
             if found:
                 key, value, broker, offset, lines = out[:found].T.copy()
-                yield runs.words[key], value.view(np.uint64), self.brokers[broker], offset.view(np.uint64), lines
+                changed = np.flatnonzero((key[1:] != key[:-1]) | (value[1:] != value[:-1])) + 1
+                first = np.concatenate([[0], changed])
+                own = runs.words[key[first]], value[first].view(np.uint64), lines[first]
+                yield *own, self.brokers[broker], offset.view(np.uint64), np.append(first, found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,13 +164,9 @@ class Merge:
         yield from self._copies(runs, beside, f[unroll.IDS] > f[unroll.DISTINCT])
 
     def _copies(self, runs: Runs, beside: Mates, repeated: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
-        for own_words, own_values, words, values, lines in beside.copies(runs, repeated):
-            changed = (own_values[1:] != own_values[:-1]) | (own_words[1:] != own_words[:-1]).any(axis=1)
-            first = np.concatenate([[0], np.flatnonzero(changed) + 1])
-            edges = pa.array(np.append(first, len(words)), pa.int32())
-            offsets = pc.binary_join(pa.ListArray.from_arrays(edges, texts.digits(words, values)), ",")
-            own = texts.digits(own_words[first], own_values[first])
-            yield "copies", _table("copies", [own, offsets, lines[first]])
+        for own_words, own_values, lines, words, values, edges in beside.copies(runs, repeated):
+            own, offsets = texts.digits(own_words, own_values), texts.digits(words, values, edges)
+            yield "copies", _table("copies", [own, offsets, lines])
 
     def _month_starts(self, elapsed: np.ndarray, little: np.ndarray) -> np.ndarray:
         """Start (ms) of the newest month in which each elapsed fits; _NONE where there is none."""

@@ -42,21 +42,31 @@ def addresses(words: np.ndarray, hosts: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise(pc.if_else(wide, bracketed, hosts), ports, ":")
 
 
-def digits(words: np.ndarray, values: np.ndarray) -> pa.Array:
-    """The digits of ids, upper case, from the words of their keys and their values."""
+def digits(words: np.ndarray, values: np.ndarray, rows: np.ndarray | None = None) -> pa.Array:
+    """The digits of ids, upper case, from the words of their keys and their values.
+
+    One text for each id; with `rows`, one for each of the rows into which they cut the ids, with commas between.
+    """
     code = (words[:, 2] >> find.CODE_SHIFT).astype(np.int64)
     offset = (code == int(find.CODE_OFFSET_V4)) | (code == int(find.CODE_OFFSET_V6))
     client, little = code == int(find.CODE_CLIENT), code == int(find.CODE_LE)
     kinds = np.select([offset, client, little], [kernel.OF_OFFSET, kernel.OF_CLIENT, kernel.OF_LITTLE], kernel.OF_UNIQ)
     wide = (code == int(find.CODE_V6)) | (code == int(find.CODE_OFFSET_V6))
+    sizes = np.select([wide, client], [56, 34], 32)
+    room = sizes
+    if rows is not None:
+        room = sizes + 1
+        room[rows[1:] - 1] -= 1  # no comma behind the last of a row
     edges = np.zeros(len(words) + 1, np.int32)
-    np.cumsum(np.select([wide, client], [56, 34], 32), out=edges[1:])
+    np.cumsum(room, out=edges[1:])
     out = np.empty(int(edges[-1]) + kernel.SLACK, np.uint8)
     kernel.put_ids(
-        np.ascontiguousarray(words, np.uint64), np.ascontiguousarray(values, np.uint64), kinds.astype(np.uint8), edges,
-        out,
+        np.ascontiguousarray(words, np.uint64), np.ascontiguousarray(values, np.uint64), kinds.astype(np.uint8), sizes,
+        edges, out,
     )  # fmt: skip
-    return pa.StringArray.from_buffers(len(words), pa.py_buffer(edges), pa.py_buffer(out[: edges[-1]]))
+    text = pa.py_buffer(out[: edges[-1]])
+    edges = edges if rows is None else edges[rows]
+    return pa.StringArray.from_buffers(len(edges) - 1, pa.py_buffer(edges), text)
 
 
 def loaders(loaders: np.ndarray) -> pa.Array:

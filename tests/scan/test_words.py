@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import numba
 import numpy as np
@@ -107,3 +108,7 @@ def test_digits_of_ids_of_every_kind() -> None:
     found.validate(full=True)
     assert found.to_pylist() == wanted
     assert texts.digits(np.zeros((0, 3), U), np.zeros(0, U)).to_pylist() == []
+    cuts = np.array([0, *sorted(rng.sample(range(1, 3_000), 700)), 3_000])
+    joined = texts.digits(np.array(keys, U), np.array(values, U), cuts)
+    joined.validate(full=True)
+    assert joined.to_pylist() == [",".join(wanted[start:stop]) for start, stop in pairwise(cuts)]

@@ -14,6 +14,7 @@ from .vector import load_64, store_64
 
 U = np.uint64
 OF_UNIQ, OF_OFFSET, OF_CLIENT, OF_LITTLE = range(4)  # how the words of an id's key hold its bytes
+COMMA = ord(",")
 SLACK = 80  # bytes that have to be readable behind everything that is looked at by words
 _BYTE, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 
@@ -137,10 +138,14 @@ def is_plain(address, size):
 
 
 @numba.njit(cache=True, nogil=True)
-def put_ids(words, values, kinds, edges, out):
-    """The digits of ids from the words of their keys and their values, each from its edge on; SLACK lies behind all."""
+def put_ids(words, values, kinds, sizes, edges, out):
+    """The digits of ids from the words of their keys and their values, each from its edge on, and a comma.
+
+    Where no room is left for the comma, the next id stands in its place; SLACK lies behind all.
+    """
     raw = np.zeros(32 + SLACK, np.uint8)
     text = np.zeros(56 + SLACK, np.uint8)
+    text[56] = COMMA
     key, value = U(words.ctypes.data), U(values.ctypes.data)
     bytes_, digits, target = U(raw.ctypes.data), U(text.ctypes.data), U(out.ctypes.data)
     for row in range(kinds.size):
@@ -162,5 +167,5 @@ def put_ids(words, values, kinds, edges, out):
             for start, stop in ((12, 16), (16, 18), (18, 22), (22, 26), (26, 28)):
                 raw[start:stop] = raw[start:stop][::-1].copy()
         put_hex(bytes_, digits, 28)
-        size = edges[row + 1] - edges[row]
-        copy(digits + U(56 - size), target + U(edges[row]), size)
+        size = sizes[row]
+        copy(digits + U(56 - size), target + U(edges[row]), size + 1)
