@@ -106,13 +106,13 @@ def _addresses(offsets: Sequence[str]) -> list[str]:
     return sorted(found)
 
 
-def _is_of_one_broker(offsets: Sequence[str]) -> bool:
-    """Whether all are offset ids of one address."""
-    first = offsets[0][:-_OFFSET_DIGITS]
-    for text in offsets:  # noqa: SIM110  asked of every row, and `all` of a generator takes three times as long
-        if text[:-_OFFSET_DIGITS] != first:
-            return False
-    return True
+def _is_of_one_broker(joined: str) -> bool:
+    """Whether all are offset ids of one address: asked of every row, and so without cutting it."""
+    size, more = joined.find(","), joined.count(",")
+    if more == 0:
+        return True
+    of_one_size = len(joined) == (more + 1) * (size + 1) - 1
+    return of_one_size and joined.count("," + joined[: size - _OFFSET_DIGITS]) == more
 
 
 class _Subjects:
@@ -122,13 +122,22 @@ class _Subjects:
         self._known: dict[str, tuple[str, dict[str, Any]]] = {}
 
     def of(self, msg_id: str) -> tuple[str, dict[str, Any]]:
-        """Where the pid is 0, an id may also be an offset id or a little-endian one: every byte decides."""
-        process = msg_id[:-_VALUE_DIGITS]
-        if len(msg_id) == _CLIENT_DIGITS or process[-12:-8] == "0000":
+        """The one who made it."""
+        process = _process_of(msg_id)
+        if process is None:
             return _subject(msg_id)
         if process not in self._known:
             self._known[process] = _subject(msg_id)
         return self._known[process]
+
+
+def _process_of(msg_id: str) -> str | None:
+    """The digits that ids of one process share; None where every byte decides who made one.
+
+    So it is with ids of 5.x clients, and where the pid is 0: that may also be an offset id or a little-endian one.
+    """
+    process = msg_id[:-_VALUE_DIGITS]
+    return None if len(msg_id) == _CLIENT_DIGITS or process[-12:-8] == "0000" else process
 
 
 def _subject(msg_id: str) -> tuple[str, dict[str, Any]]:
@@ -165,14 +174,15 @@ class _Stored:
         self.hosts: set[str] = set()
         self.born: list[int] = []
 
-    def add(self, msg_id: str, offsets: list[str], records: Mapping[str, Record]) -> None:
-        """One more of them, with what its lines tell."""
+    def add(self, msg_id: str, joined: str) -> None:
+        """One more of them."""
         self.count += 1
         if self.count <= limits.MOST_IDS:
             self.evidence["ids"].append(msg_id)
-            self.evidence["offset_msg_ids"].append(offsets[: limits.MOST_IDS])
-        if not records:
-            return
+            self.evidence["offset_msg_ids"].append(joined.split(",")[: limits.MOST_IDS])
+
+    def tell(self, records: Mapping[str, Record]) -> None:
+        """What the lines tell of one of them."""
         why = {_again(record) for record in records.values()} - {""}
         originals = {text: record for text, record in records.items() if _is_original(record)}
         self.why["batch" if _is_batch(originals) else min(why, default="", key=_AGAIN_BY.index)] += 1
@@ -213,6 +223,7 @@ def judge(
         if not finding.evidence.get("more")
     }
     stored: dict[str, _Stored] = {}
+    last: str | None = None
     subjects = _Subjects()
     told_of = {} if told is None else told.records
     if total > limits.MOST_COPIES:
@@ -220,19 +231,21 @@ def judge(
     for batch in _first(copies, limits.MOST_COPIES):
         columns = (batch.column(name).to_pylist() for name in ("msg_id", "offset_msg_ids"))
         for msg_id, joined in zip(*columns, strict=True):
-            offsets = joined.split(",")
             records = told_of.get(msg_id, _UNTOLD)
-            if records:
+            if records or not _is_of_one_broker(joined):
+                offsets = joined.split(",")
                 records = {text: records[text] for text in offsets if text in records}
-            if records or not _is_of_one_broker(offsets):
                 found = _one(msg_id, offsets, records, same, subjects)
                 if found is not None:
                     yield found
                     continue
-            name, who = subjects.of(msg_id)
-            if name not in stored:
-                stored[name] = _Stored(who)
-            stored[name].add(msg_id, offsets, records)
+            process = _process_of(msg_id)
+            if process is None or process != last:  # rows lie in the order of their ids
+                name, who = subjects.of(msg_id)
+                last, mine = process, stored.setdefault(name, _Stored(who))
+            mine.add(msg_id, joined)
+            if records:
+                mine.tell(records)
     for name, mine in stored.items():
         yield mine.finding(name)
 
@@ -251,6 +264,13 @@ def _one(
 ) -> Finding | None:
     """What one id with several offset ids is, when it is more than a copy that a broker made."""
     originals = {text: record for text, record in records.items() if _is_original(record)}
+    if _is_batch(originals):
+        return None
+    differing = _differs(list(originals.values()))
+    addresses = [] if differing else _addresses(offsets)
+    elsewhere = len(addresses) > 1 and not (len(addresses) == 2 and frozenset(addresses) in same)
+    if not differing and not elsewhere and len(originals) < 2:
+        return None
     born = [record.born for record in records.values() if record.born is not None]
     when: dict[str, Any] = {"since": from_ms(min(born)), "until": from_ms(max(born))} if born else {}
     evidence: dict[str, Any] = {"ids": [msg_id], "offset_msg_ids": offsets[: limits.MOST_IDS]}
@@ -260,17 +280,10 @@ def _one(
              "key": record.key, "body_crc": record.crc}
             for text, record in list(records.items())[: limits.MOST_IDS]
         ]  # fmt: skip
-    if _is_batch(originals):
-        return None
-    differing = _differs(list(originals.values()))
     if differing:
         evidence |= {"messages": len(originals), "differs": ", ".join(differing), **_why(list(originals.values()))}
         evidence |= _producer(subjects.of(msg_id)[1], {} if "hosts" in evidence else originals)
         return Finding("collision", msg_id, len(offsets), evidence, **when)
-    addresses = _addresses(offsets)
-    elsewhere = len(addresses) > 1 and not (len(addresses) == 2 and frozenset(addresses) in same)
-    if not elsewhere and len(originals) < 2:
-        return None
     evidence |= _producer(subjects.of(msg_id)[1], originals)
     kept = [record.stored for record in originals.values() if record.stored is not None]
     if len(kept) > 1:

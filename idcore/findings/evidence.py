@@ -63,6 +63,10 @@ class Processes:
         return {}
 
     @cached_property
+    def _rows(self) -> dict[int, dict[str, Any]]:
+        return {}
+
+    @cached_property
     def _pieces(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the points of each process begin in `counters`, and where they end."""
         if self.known is not None:
@@ -149,8 +153,10 @@ class Processes:
         return begin + np.arange(sizes.sum())
 
     def row(self, at: int) -> dict[str, Any]:
-        """One process as a mapping."""
-        return dict(self.table.slice(int(at), 1).to_pylist()[0])
+        """One process as a mapping; it is asked for again and again while a finding is made."""
+        if at not in self._rows:
+            self._rows[at] = self.table.slice(int(at), 1).to_pylist()[0]
+        return self._rows[at]
 
     def describe(self, at: int) -> tuple[str, dict[str, Any], dict[str, Any]]:
         """Its name, its key for the evidence, and when it was seen."""
