@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from idcore.cli.parser import Usage, read_clock
+from idcore.cli.records import card
 from idcore.lookup import Answer, Desk, Moment, Progress
 from idcore.remoting.acl import Credentials
 from idcore.remoting.audit import AuditLog, RateLimit
@@ -109,8 +110,6 @@ def _progress() -> Progress | None:
 
 
 def _print(answer: Answer, bodies: BodyPolicy, form: str, out: IO[str]) -> None:
-    from idcore.cli.view import card
-
     row = answer.as_dict(bodies)
     if form == "json":
         out.write(json_text(row) + "\n")

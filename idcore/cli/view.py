@@ -9,16 +9,16 @@ from typing import IO, TYPE_CHECKING, Any
 
 from idcore.cli.decode import read_text
 from idcore.cli.parser import Usage, read_clock
+from idcore.cli.records import card
 from idcore.errors import IdError
 from idcore.ids import Clock, find, identify
-from idcore.ids.clock import from_ms, parse_instant, to_ms
+from idcore.ids.clock import parse_instant, to_ms
 from idcore.written import json_text, plain
 
 if TYPE_CHECKING:
     from idcore.store import StoreFolder
 
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
-_BODY_SHOWN = 300
 
 
 def run(options: argparse.Namespace) -> int:
@@ -125,74 +125,3 @@ def _print(answer: Any, form: str, out: IO[str]) -> None:
             out.write(f"  {'relation':<27} {plain(row['relation_text'])}\n")
         out.write(card(row) + "\n")
     out.flush()
-
-
-_LINES = (
-    "topic", "queue_id", "queue_offset", "commit_log_offset", "file", "store_size", "msg_id", "offset_msg_id", "batch",
-    "born_timestamp", "born_host", "store_timestamp", "store_host", "sys_flag", "flag", "body_crc", "reconsume_times",
-    "prepared_transaction_offset", "tags_code", "record_crc_ok",
-)  # fmt: skip
-
-
-def card(row: dict[str, Any]) -> str:
-    """One record, a line for each value."""
-    lines = []
-    for name in _LINES:
-        if name not in row:
-            continue
-        value = row[name]
-        if name.endswith("_timestamp"):
-            value = f"{value} ({from_ms(value).isoformat(timespec='milliseconds')})" if 0 <= value < 1 << 45 else value
-        if name == "record_crc_ok":
-            if value is None:
-                continue
-            value = "the record's own CRC agrees" if value else "the record's own CRC does not agree: it was damaged"
-        if name == "body_crc":
-            value = f"{value} ({'agrees' if row['body_crc_ok'] else 'does not agree: the body was damaged'})"
-        lines.append(f"  {name:<27} {'' if value is None else value}")
-    lines += [f"  {name:<27} {text}" for name, text in _pointers(row)]
-    lines += [f"  {'property ' + name:<27} {'' if value is None else value}" for name, value in row["properties_raw"]]
-    text = row["body_text"]
-    if text is None:
-        text = row["body_problem"] or (
-            f"({row['body_size']} bytes, not shown: {row['body_withheld']})"
-            if row["body"] is None
-            else f"{row['body'][:_BODY_SHOWN]} (base64)"
-        )
-    lines.append(f"  {'body':<27} {_cut(text)}")
-    if "inner" in row:
-        lines += [f"  {'holds':<27} {_inner(inner)}" for inner in row["inner"]]
-        lines += [f"  {'holds':<27} {row['inner_problem']}"] if "inner_problem" in row else []
-    return "\n".join(map(plain, lines))
-
-
-def _cut(text: str) -> str:
-    return f"{text[:_BODY_SHOWN]}{'...' if len(text) > _BODY_SHOWN else ''}"
-
-
-def _inner(inner: dict[str, Any]) -> str:
-    text = "(not shown)" if inner["body"] is None else inner["body_text"] or f"{inner['body'][:_BODY_SHOWN]} (base64)"
-    return f"{inner['queue_offset']} {inner['msg_id'] or '(no id)'} {_cut(text)}"
-
-
-_NO_UNIT = {
-    "transaction": "none: a prepared and a rolled-back message get no place in a queue",
-    "not_written": "none: nothing was written at its place",
-    "no_queue": "none: this copy of the store has no such queue",
-}
-
-
-def _pointers(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What of a store folder points at the record."""
-    if "index_entries" not in row:
-        return
-    unit = row["queue_unit"]
-    if unit is not None:
-        where = "points here" if unit["agrees"] else f"points at {unit['physical_offset']}, {unit['size']} bytes"
-        yield "queue_unit", f"{where}, tags code {unit['tags_code']}"
-    else:
-        yield "queue_unit", _NO_UNIT[row["queue_unit_missing"]]
-    for entry in row["index_entries"]:
-        place = "too far down its chain to be looked for" if entry["place"] is None else f"entry {entry['place']}"
-        where = "none" if entry["file"] is None else f"{entry['file']}, {place}"
-        yield "index_entry", f"{entry['indexed_as']}: {where}"

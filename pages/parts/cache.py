@@ -15,7 +15,6 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pyarrow as pa
 
     from pages.parts.runs.largest import Totals
-    from pages.parts.triage.compare import Compared
 
 Key = Mapping[str, Any]
 # Of tables with more rows a page holds the first ones only, in the order in which it shows them.
@@ -185,6 +184,6 @@ def forget_runs() -> None:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def compared(digest: str, _make: Callable[[], Compared]) -> Compared:
+def compared(digest: str, _make: Callable[[], Any]) -> Any:
     """What two inputs have in common, by a digest of both."""
     return _make()
