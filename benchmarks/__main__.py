@@ -1,6 +1,6 @@
 """Every benchmark, one after the other, into docs/performance.md: the figures of this machine, with their commands.
 
-python -m benchmarks                            about half an hour; nothing else should run
+python -m benchmarks                            about an hour; nothing else should run
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ COMMANDS = {
     "The kernel, one core": ["kernel"],
     "Texts of every kind, one core": ["texts"],
     "A gigabyte beside DuckDB, Polars and Spark SQL": ["scan", "--spark"],
+    "Eight gigabytes": ["scan", "--lines", "28000000", "--rounds", "2"],
+    "A gigabyte of commit log": ["store"],
     "Small inputs, Spark up": ["small"],
     "A hundred ids in a live cluster": ["lookup"],
-    "Memory": ["memory"],
+    "Memory": ["memory", "--dense", "50000000"],
     "What a person waits for": ["console"],
 }
 PACKAGES = ("pyspark", "pyarrow", "numpy", "numba", "duckdb", "polars")
