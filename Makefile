@@ -1,4 +1,4 @@
-# Two commands for a user: make setup, make run. The rest is for those who change the code.
+# One command for a user: make run. The rest is for those who change the code.
 PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8501
