@@ -177,8 +177,11 @@ def texts(files: Sequence[InputFile], most: int, told: Told) -> Iterator[Piece]:
 
 def _records(text: bytes, wanted: set[bytes], told: Told) -> None:
     """Each printed record up to its line's end or the next one: every byte is looked at once, however lines are cut."""
-    start = text.find(_START)
+    start, seen, head = text.find(_START), 0, b""
     while start >= 0:
+        line = text.rfind(b"\n", seen, start) + 1
+        if line or not seen:  # of a line that prints several records the head stands before the first
+            head = text[line : min(start, line + _LONGEST_HEAD)]
         following = text.find(_START, start + 1)
         stop = following if following >= 0 else len(text)
         end = text.find(b"\n", start, stop)
@@ -188,10 +191,10 @@ def _records(text: bytes, wanted: set[bytes], told: Told) -> None:
         if offset is not None:
             record = _record(segment)
             if record.again == "retry":
-                record = _read_by(text, start, record)
+                record = _read_by(head, record)
             for key in sorted(keys):
                 told.records.setdefault(key.decode(), {})[offset[1].decode()] = record
-        start = following
+        start, seen = following, start + 1
 
 
 def _record(segment: bytes) -> Record:
@@ -204,9 +207,8 @@ def _record(segment: bytes) -> Record:
     return Record(**values, again=again)  # type: ignore[arg-type]
 
 
-def _read_by(text: bytes, start: int, record: Record) -> Record:
+def _read_by(head: bytes, record: Record) -> Record:
     """A record with the group and the host that what stands in front of it in its line tells."""
-    head = text[text.rfind(b"\n", max(0, start - _LONGEST_HEAD), start) + 1 : start]
     thread, host = _THREAD.search(head), _PRINTED_ON.search(head)
     return replace(
         record,

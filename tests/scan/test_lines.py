@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
-from idcore.scan.lines import BORN_HOST, Record
+from idcore.scan.inputs import list_files
+from idcore.scan.lines import BORN_HOST, Record, look
 
 
 @pytest.mark.parametrize(
@@ -37,3 +39,25 @@ def test_a_number_that_is_no_time_is_none(printed: int) -> None:
     record = Record("Paid", printed, "10.0.0.7", printed, 300)
     assert (record.born, record.stored, record.size) == (None, None, 300)
     assert Record(born=1_795_000_000_000, stored=0).born == 1_795_000_000_000
+
+
+def _retry(number: int) -> str:
+    return (
+        f"MessageExt [queueId=1, bornTimestamp=1763690000000, msgId=0A00000200002A9F{number:016X}, "
+        f"commitLogOffset={number}, reconsumeTimes=1, properties={{UNIQ_KEY=0A000001000118B4AAC2{number:012X}}}]"
+    )
+
+
+def test_a_line_with_many_records_costs_its_length_and_its_head_is_read_once(tmp_path: Path) -> None:
+    head, other = (f"Nov 21 09:00:0{n} host-{n} [ConsumeMessageThread_group-{n}_1] got " for n in (1, 2))
+    many = 4000
+    listed = ", ".join(map(_retry, range(many)))
+    log = tmp_path / "consumer.log"
+    log.write_text(f"no record\n{head}[{listed}]\n{other}{_retry(many)}\n{_retry(many + 1)}\n", encoding="utf-8")
+    ids = [f"0A000001000118B4AAC2{number:012X}" for number in range(many + 2)]
+    began = time.process_time()
+    told = look(list_files([str(log)]), ids)
+    assert time.process_time() - began < 20  # as much for each record as stands in front of it was minutes
+    records = [next(iter(told.records[one].values())) for one in ids]
+    assert {(one.group, one.host) for one in records[:many]} == {("group-1", "host-1")}
+    assert [(one.group, one.host) for one in records[many:]] == [("group-2", "host-2"), (None, None)]
