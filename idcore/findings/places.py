@@ -21,7 +21,8 @@ from idcore.scan.lines import BORN_HOST, Piece, Told, texts
 
 # Codes whose address says nothing of the host: the born host of a line may.
 _HOSTLESS = frozenset({"loopback_host", "link_local_host", "container_host", "fake_host"})
-_OF_BROKERS = frozenset({"broker_address_internal", "broker_moved"})
+_DOUBTED = "broker_address_internal"  # what a send that succeeded says something of
+_OF_BROKERS = frozenset({_DOUBTED, "broker_moved"})
 _LONGEST_RECORD = 1 << 14
 _BROKER = re.compile(rb"brokerName=([^,\]\s]{1,200})")
 _NO_LOADER = "0000"  # the upper half of what those write that know no loader
@@ -114,7 +115,7 @@ def _hosts_of(found: Iterable[Finding]) -> Iterator[tuple[str, _Hosts]]:
 def _brokers_of(found: Iterable[Finding]) -> Iterator[tuple[str, _Broker]]:
     for finding in found:
         ids = finding.evidence.get("ids")
-        if finding.code == "broker_address_internal" and ids:
+        if finding.code == _DOUBTED and ids:
             yield finding.subject, _Broker(ids[0][:-_OFFSET_DIGITS].encode())
 
 
@@ -195,7 +196,7 @@ def _with(
     if _of_gaps(finding):
         failures = (needle.failure for needle in known.values() if needle.failure is not None)
         more |= sends.failed(len(finding.evidence["ids"]), len(placed), failures)
-    if finding.subject in brokers and brokers[finding.subject].succeeded:
+    if finding.code == _DOUBTED and finding.subject in brokers and brokers[finding.subject].succeeded:
         more["also"] = ["send_ok"]
     if not more:
         return finding

@@ -19,8 +19,9 @@ _FAILED = re.compile(
     rb"|(?i:\b(?:failed|unable) to send\b)|\xe5\x8f\x91\xe9\x80\x81[^\n]{0,30}?"
     rb"(?:\xe5\xa4\xb1\xe8\xb4\xa5|\xe8\xb6\x85\xe6\x97\xb6|\xe5\xbc\x82\xe5\xb8\xb8)"
 )
-# SEND_OK as Java prints it and as the Go client does, before the offset id of the same answer.
-_OK = re.compile(rb"SendResult ?[\[{][^\]}\n]*?sendStatus[=:] ?(?:SEND_OK|0)\b[^\]}\n]*$")
+# SEND_OK as Java prints it and as the Go client does, before the offset id of the same answer. That the answer has not
+# ended is seen first: once, and not again behind each sendStatus.
+_OK = re.compile(rb"SendResult ?[\[{](?=[^\]}\n]*$).*?sendStatus[=:] ?(?:SEND_OK|0)\b")
 _LONGEST = 1 << 12
 
 

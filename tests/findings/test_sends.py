@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -111,8 +112,31 @@ def test_a_broker_that_took_messages_is_reached_from_there(line: str, reached: b
     assert ("SEND_OK" in found.say("meaning", words_zh.PARTS)) == reached
 
 
+def test_sends_that_succeeded_explain_no_move_of_the_same_broker(tmp_path: Path) -> None:
+    path = tmp_path / "app.log"
+    path.write_text(f"SendResult [sendStatus=SEND_OK, msgId={NEXT}, offsetMsgId={BROKER}{0:016X}, messageQueue=[]]\n")
+    ids = [f"{BROKER}{0:016X}"]
+    moved = {"also": ["silent"], "silent_minutes": 30, "usual_minutes": 1, "ids": ids}
+    internal, moved_there = places.place(
+        [
+            Finding("broker_address_internal", "127.0.0.1:10911", 1, {"variant": "loopback", "ids": ids}),
+            Finding("broker_moved", "127.0.0.1:10911", 1, moved),
+        ],
+        list_files([str(path)]),
+    )
+    assert internal.evidence["also"] == ["send_ok"]
+    assert moved_there.evidence["also"] == ["silent"]
+
+
 @pytest.mark.timeout(30)  # a tenth of a second; a look at all that stands in front of each it would be minutes
 def test_lines_without_an_answer_are_looked_at_once() -> None:
     text = "".join(f"MessageExt [msgId={BROKER}{n:016X}, commitLogOffset={n}]\n" for n in range(20_000)).encode()
     assert not sends.succeeded(text, BROKER.encode())
     assert sends.succeeded(b"SendResult [sendStatus=SEND_OK, offsetMsgId=" + BROKER.encode() + text, BROKER.encode())
+
+
+def test_an_answer_that_has_ended_is_seen_at_once() -> None:
+    text = (b"SendResult [" + b"sendStatus=0," * 150 + b"]" + BROKER.encode() * 130 + b"\n") * 100
+    began = time.process_time()
+    assert not sends.succeeded(text, BROKER.encode())
+    assert time.process_time() - began < 5  # a quarter of a second; to look for the end behind each sendStatus took 16
