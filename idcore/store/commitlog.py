@@ -26,7 +26,7 @@ _LONGEST_HEAD = max(head.size for head in RECORD_HEADS.values())
 _FIRST_WINDOW = 1 << 16
 LOOKED_FOR_RECORDS = 8 << 20  # a record of the broker's largest size, and half of the one before it
 _WINDOW = 1 << 22
-# A search ends after so many places that could be a key: a text of one letter stands everywhere.
+# A search ends after so many places that could be a key or a record: a text of one letter stands everywhere.
 _TRIED_MOST = 2_000
 
 
@@ -351,7 +351,7 @@ class CommitLog:
 
 def place_of(raw: bytes) -> int | None:
     """The offset of the first of some bytes out of a commit log, by the first record in them; None without a record."""
-    for match in _RECORD_MAGIC.finditer(raw):
+    for match in islice(_RECORD_MAGIC.finditer(raw), _TRIED_MOST):
         at = match.start() - 4
         try:
             start = decode_record(raw, at).physical_offset - at if at >= 0 else -1

@@ -17,7 +17,8 @@ from idcore.store.files import Reading
 SLOTS, ENTRIES = 5_000_000, 20_000_000  # maxHashSlotNum, maxIndexNum
 _NAME = re.compile(r"\d{17}")
 _STEP = 1 << 22
-# A tag of every message makes a chain as long as its file; what lies far down one is not worth the wait.
+# A tag of every message makes a chain as long as its file; what lies far down one is not worth the wait. So many
+# entries are looked at for all keys of a record, which may have thousands.
 _STEPS_MOST = 50_000
 
 
@@ -174,15 +175,15 @@ class IndexFile:
         header = self.header
         return header is not None and header.begin_physical_offset <= offset <= header.end_physical_offset
 
-    def pointing_at(self, offset: int, key: str) -> Pointer | None:
+    def pointing_at(self, offset: int, key: str, steps: Iterator[int]) -> Pointer | None:
         """How a key leads to an offset. Chains run back through the log, so the search ends in front of it."""
         hashed = key_hash(key)
-        for steps, entry in enumerate(self._chain(hashed)):
+        for entry in self._chain(hashed):
             if entry.physical_offset < offset:
                 break
             if (entry.physical_offset, entry.key_hash) == (offset, hashed):
                 return Pointer(self.path.name, entry)
-            if steps >= _STEPS_MOST:
+            if next(steps, None) is None:
                 return Pointer(self.path.name, None)
         return None
 
@@ -213,10 +214,12 @@ class Index:
                 found.setdefault(entry.physical_offset, entry)
         return list(found.values())
 
-    def pointing_at(self, offset: int, key: str) -> Pointer | None:
-        """The entry through which a key (key_of, tag_key_of) leads to an offset."""
-        looked = (file.pointing_at(offset, key) for file in self.files if file.spans(offset))
-        return next((pointer for pointer in looked if pointer is not None), None)
+    def pointing_at(self, offset: int, keys: Iterable[str]) -> Iterator[Pointer | None]:
+        """The entry through which each of the keys of a record (key_of, tag_key_of) leads to its offset."""
+        files, steps = [file for file in self.files if file.spans(offset)], iter(range(_STEPS_MOST))
+        for key in keys:
+            looked = (file.pointing_at(offset, key, steps) for file in files)
+            yield next((pointer for pointer in looked if pointer is not None), None)
 
     @property
     def entries(self) -> int:

@@ -15,7 +15,7 @@ from idcore.message import properties as names
 from idcore.message.row import has_key, inner_messages, record_row
 from idcore.store.commitlog import Miss, Stored
 from idcore.store.folder import StoreFolder
-from idcore.store.index import Entry, in_window, key_of, tag_key_of
+from idcore.store.index import Entry, Pointer, in_window, key_of, tag_key_of
 from idcore.store.words import say
 
 # An id that no index leads to is searched for in the log itself, up to so many bytes.
@@ -81,13 +81,11 @@ def _pointers(stored: Stored, store: StoreFolder) -> dict[str, Any]:
     elif unit is None:
         missing = "not_written" if store.queues.has(record.topic, record.queue_id) else "no_queue"
     properties = record.properties
-    tag = properties.get(names.TAGS)
     keys = [(key, key_of(record.topic, key)) for key in names.indexed(properties)]
-    found = [_entry(store, stored.offset, key, hashed) for key, hashed in keys]
-    if tag:  # only brokers from 5.5 on index it
-        found += [
-            entry for entry in [_entry(store, stored.offset, tag, tag_key_of(record.topic, tag))] if entry["file"]
-        ]
+    tags = [(tag, tag_key_of(record.topic, tag)) for tag in [properties.get(names.TAGS)] if tag]
+    pointers = store.index.pointing_at(stored.offset, (hashed for _, hashed in keys + tags))
+    found = [_entry(*key, pointer) for key, pointer in zip(keys + tags, pointers, strict=True)]
+    found = [entry for at, entry in enumerate(found) if at < len(keys) or entry["file"]]  # 5.5 alone indexes tags
     return {
         "queue_unit": None if unit is None else {
             "physical_offset": unit.physical_offset, "size": unit.size, "tags_code": unit.tags_code, "agrees": agrees,
@@ -96,9 +94,8 @@ def _pointers(stored: Stored, store: StoreFolder) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _entry(store: StoreFolder, offset: int, key: str, hashed: str) -> dict[str, Any]:
+def _entry(key: str, hashed: str, pointer: Pointer | None) -> dict[str, Any]:
     """How the index leads from a key to a record: no file where it does not, no place where that was too far."""
-    pointer = store.index.pointing_at(offset, hashed)
     entry = pointer.entry if pointer else None
     return {
         "key": key, "indexed_as": hashed, "file": pointer.file if pointer else None,

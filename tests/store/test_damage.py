@@ -17,6 +17,7 @@ from idcore.ids import Clock
 from idcore.message import Host, Record
 from idcore.store import Blank, CommitLog, Lookup, Miss, Skipped, Stored, StoreFolder
 from idcore.store.append import Settings
+from idcore.store.commitlog import place_of
 from idcore.store.writer import StoreWriter
 
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
@@ -340,6 +341,12 @@ def test_what_was_never_written_is_not_read(small: Path) -> None:
         assert len([step for step in store.log.walk() if isinstance(step, Stored)]) == 100
         assert Lookup(store, CLOCK).view("nobody has this key").reason == "not_an_id"
     assert read < 64 << 20
+
+
+def test_a_place_is_not_looked_for_behind_thousands_of_magics() -> None:
+    made, magic = bytes(record(1).placed(0, 500, 5)), bytes.fromhex("DAA320A7")
+    assert place_of(magic * 100 + made) == 100
+    assert place_of(magic * 1_000_000 + made) is None
 
 
 def test_what_is_no_store_is_said_in_one_line(tmp_path: Path) -> None:

@@ -86,3 +86,19 @@ def test_what_points_nowhere_is_said(tmp_path: Path) -> None:
     queue.write_bytes(bytes(40))
     with StoreFolder(tmp_path / "s") as store:
         assert row_of(found, store)["queue_unit_missing"] == "not_written"
+
+
+def test_all_keys_of_a_record_share_the_steps_that_a_look_may_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, later = record(b"x", "KEYS\x01a a a\x02"), record(b"y", "KEYS\x01a\x02")
+    with store_of(tmp_path / "s", first, *[later] * 6) as store:
+        found = store.log.look(0)
+        assert isinstance(found, Stored)
+        assert [entry["place"] for entry in row_of(found, store)["index_entries"]] == [3, 3, 3]
+        monkeypatch.setattr("idcore.store.index._STEPS_MOST", 10)
+        entries = row_of(found, store)["index_entries"]
+    assert [entry["place"] for entry in entries] == [3, None, None]
+    assert all(entry["file"] for entry in entries)
+    assert "too far down its chain" in card({**row_of(found), "index_entries": entries, "queue_unit": None,
+                                             "queue_unit_missing": "no_queue"})  # fmt: skip
