@@ -195,6 +195,6 @@ def _loop(began: np.ndarray, count: int) -> dict[str, Any]:
     if not len(times) or starts.max() < limits.LOOP_STARTS:
         return {}
     at = int(np.argmax(starts))
-    seconds = float(times[behind[at] - 1] - times[at]) / 1000
+    seconds = round(float(times[behind[at] - 1] - times[at]) / 1000)
     among = {"variant": "loop"} if starts[at] == count else {"variant": "loop_among", "loop": int(starts[at])}
     return {**among, "loop_seconds": seconds}

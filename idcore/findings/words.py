@@ -33,12 +33,12 @@ MEANINGS: dict[str, str] = {
     "there have one fingerprint and count alike",
     "collision.topics": "{subject} stands on {messages} messages of one moment in different topics ({topics}): a "
     "program that sends a message on with its old properties sends its id too",
-    "collision.sent_again": "{subject} was sent as {messages} messages with one key and body, {apart_seconds:,.1f} s "
+    "collision.sent_again": "{subject} was sent as {messages} messages with one key and body, {apart_seconds} "
     "apart: an application sent one Message object again, and the client keeps the id it has",
     "shared_fingerprint": "at least {tracks} processes alive at once make ids as {subject}: their counters run side by "
     "side, and one id can be made twice",
-    "clock_back": "the clock of {subject} was set back by {back_seconds:,.3f} s: its counter went on as the time fell",
-    "clock_back.held": "the clock of {subject} was set back by {back_seconds:,.3f} s or more, to before the start of "
+    "clock_back": "the clock of {subject} was set back by {back_seconds}: its counter went on as the time fell",
+    "clock_back.held": "the clock of {subject} was set back by {back_seconds} or more, to before the start of "
     "the month: its counter went on while its time stayed 0",
     "clock_back.before_month": "the clock of {subject} was set back across the start of the month: {count:,} id{s} "
     "with a time before it",
@@ -95,9 +95,9 @@ MEANINGS: dict[str, str] = {
     "elapsed_impossible.clock": "{count:,} id{s} of {subject} do not count from the month: read as the low 32 bits of "
     "the clock they were made from {first_at} to {last_at}, as the ErQing .NET client writes them",
     "restart": "{subject} started again {count:,} time{s}: its counter fell to near 0 sooner than it could wrap",
-    "restart.loop": "{subject} started again {count:,} times within {loop_seconds:,.0f} s, as in a crash loop: each "
+    "restart.loop": "{subject} started again {count:,} times within {loop_seconds}, as in a crash loop: each "
     "time its counter fell to near 0, sooner than it could wrap",
-    "restart.loop_among": "{subject} started again {count:,} times, {loop:,} of them within {loop_seconds:,.0f} s, as "
+    "restart.loop_among": "{subject} started again {count:,} times, {loop:,} of them within {loop_seconds}, as "
     "in a crash loop: each time its counter fell to near 0, sooner than it could wrap",
     "counter_wrap": "the counter of {subject} passed 65,535 and began again at 0, {count:,} time{s}",
     "counter_wrap.uncertain": "the counter of {subject} passed 65,535 at least {count:,} time{s}; more wraps may lie "
@@ -233,7 +233,7 @@ ALSO: dict[str, str] = {
     "producer": ". The id names its producer: {producer}",
     "producer_born": ". The id names its producer: {producer}; bornHost of the lines names {born_hosts}",
     "born_hosts": ". Its host, as bornHost of the lines names it: {born_hosts}",
-    "apart": ". They were stored {apart_seconds:,.3f} s apart",
+    "apart": ". They were stored {apart_seconds} apart",
     "twice_none": ". No id of it was made twice: the counter did not come round ({span:,} of its 65,536 values)",
     "twice_open": ". Ids may have been made twice, since its counter may have come round; none that was is known here",
     "twice_seen": ". Ids of it that stand for different messages: {twice:,}; each has a finding of its own",
@@ -252,7 +252,9 @@ ALSO: dict[str, str] = {
     "consumer_hosts": ". The host that read them, as their lines name it: {consumer_hosts}",
 }
 
-PARTS = {"meaning": MEANINGS, "advice": ADVICE, "disproof": DISPROOF, "also": ALSO}
+UNITS = {"d": "d", "h": "h", "min": "min", "s": "s"}
+
+PARTS = {"meaning": MEANINGS, "advice": ADVICE, "disproof": DISPROOF, "also": ALSO, "units": UNITS}
 
 # Figures that are instants, and those that are several, as ISO 8601.
 INSTANTS = frozenset({"cutoff", "started_at", "first_at", "last_at"})
@@ -291,7 +293,19 @@ _NUMBER = {
 }
 
 
+def lasting(seconds: float, units: Mapping[str, str]) -> str:
+    """A time span to the millisecond: 3599.932 is 59 min 59.932 s."""
+    milliseconds = round(seconds * 1000)
+    days, rest = divmod(milliseconds, 86_400_000)
+    hours, rest = divmod(rest, 3_600_000)
+    minutes, rest = divmod(rest, 60_000)
+    figures = {"d": f"{days:,}" if days else "", "h": hours or "", "min": minutes or ""}
+    figures["s"] = f"{rest / 1000:.3f}".rstrip("0").rstrip(".") if rest or not milliseconds else ""
+    return " ".join(f"{figure} {units[unit]}" for unit, figure in figures.items() if figure)
+
+
 def say(part: str, code: str, values: Mapping[str, Any], tables: Tables = PARTS) -> str:
     """A part of a finding; pages call it with the Chinese tables. `values`: subject, count and the evidence."""
-    filled = {**values, **_NUMBER[values.get("count") == 1]}
+    spans = {name: lasting(value, tables["units"]) for name, value in values.items() if name.endswith("_seconds")}
+    filled = {**values, **spans, **_NUMBER[values.get("count") == 1]}
     return "".join(text.format_map(filled) for text in templates(part, code, values, tables))

@@ -16,12 +16,12 @@ MEANINGS: dict[str, str] = {
     "collision.hosts": "{subject} 在不同主机（{hosts}）上生成，属于 {messages} 条不同的消息：那里的进程指纹相同，计数也相同",
     "collision.topics": "{subject} 出现在同一时刻、不同主题（{topics}）的 {messages} 条消息上："
     "有程序转发消息时带上了原来的属性，连同 ID 一起发了出去",
-    "collision.sent_again": "{subject} 被作为 {messages} 条键和消息体都相同的消息发送，相隔 {apart_seconds:,.1f} 秒："
+    "collision.sent_again": "{subject} 被作为 {messages} 条键和消息体都相同的消息发送，相隔 {apart_seconds}："
     "应用把同一个 Message 对象又发了一次，客户端会保留已有的 ID",
     "shared_fingerprint": "至少有 {tracks} 个同时存活的进程以 {subject} 的身份生成 ID：它们的计数器并行递增，"
     "可能生成相同的 ID",
-    "clock_back": "{subject} 的时钟被拨回 {back_seconds:,.3f} 秒：计数器继续递增，时间却倒退了",
-    "clock_back.held": "{subject} 的时钟被拨回 {back_seconds:,.3f} 秒或更多，到了月初之前：计数器继续递增，时间却停在 0",
+    "clock_back": "{subject} 的时钟被拨回 {back_seconds}：计数器继续递增，时间却倒退了",
+    "clock_back.held": "{subject} 的时钟被拨回 {back_seconds}或更多，到了月初之前：计数器继续递增，时间却停在 0",
     "clock_back.before_month": "{subject} 的时钟被拨回到月初之前：有 {count:,} 个 ID 的时间早于月初",
     "clock_back.zero": "{subject} 的时钟曾停在月初之前：有 {count:,} 个 ID 的时间为 0",
     "duplicate_send": "{subject} 被发送了不止一次：同一 ID 的副本存在于 {addresses} 多个 Broker，Broker 自己不会这样做",
@@ -57,8 +57,8 @@ MEANINGS: dict[str, str] = {
     "elapsed_impossible.java": "{subject} 有 {count:,} 个 ID 的月内毫秒数超过一个月，而这种类加载器的 Java 客户端从不会这样写",
     "elapsed_impossible.clock": "{subject} 的 {count:,} 个 ID 不是按月计时：若按时钟的低 32 位解读，生成于 {first_at} 至 {last_at}，ErQing 的 .NET 客户端就这样写",
     "restart": "{subject} 重启了 {count:,} 次：计数器回落到 0 附近，而它来不及回绕",
-    "restart.loop": "{subject} 在 {loop_seconds:,.0f} 秒内重启了 {count:,} 次，像是反复崩溃：每次计数器都回落到 0 附近，而它来不及回绕",
-    "restart.loop_among": "{subject} 重启了 {count:,} 次，其中 {loop:,} 次在 {loop_seconds:,.0f} 秒内，像是反复崩溃："
+    "restart.loop": "{subject} 在 {loop_seconds}内重启了 {count:,} 次，像是反复崩溃：每次计数器都回落到 0 附近，而它来不及回绕",
+    "restart.loop_among": "{subject} 重启了 {count:,} 次，其中 {loop:,} 次在 {loop_seconds}内，像是反复崩溃："
     "每次计数器都回落到 0 附近，而它来不及回绕",
     "counter_wrap": "{subject} 的计数器越过 65,535 后从 0 重新开始，共 {count:,} 次",
     "counter_wrap.uncertain": "{subject} 的计数器至少 {count:,} 次越过 65,535；相距较远的 ID 之间可能还有更多回绕",
@@ -163,7 +163,7 @@ ALSO: dict[str, str] = {
     "producer": "。该 ID 写明的生产者：{producer}",
     "producer_born": "。该 ID 写明的生产者：{producer}；日志行的 bornHost：{born_hosts}",
     "born_hosts": "。日志行的 bornHost 写明的主机：{born_hosts}",
-    "apart": "。各副本的存储时间相隔 {apart_seconds:,.3f} 秒",
+    "apart": "。各副本的存储时间相隔 {apart_seconds}",
     "twice_none": "。没有重复生成的 ID：计数器没有转完一圈（65,536 个值只用了 {span:,} 个）",
     "twice_open": "。计数器可能转完了一圈，因此可能有重复生成的 ID；这里没有发现",
     "twice_seen": "。其中有 {twice:,} 个 ID 属于不同的消息，各有一项发现",
@@ -180,4 +180,6 @@ ALSO: dict[str, str] = {
     "consumer_hosts": "。按日志行所写，读取它们的主机：{consumer_hosts}",
 }
 
-PARTS = {"meaning": MEANINGS, "advice": ADVICE, "disproof": DISPROOF, "also": ALSO}
+UNITS = {"d": "天", "h": "小时", "min": "分", "s": "秒"}
+
+PARTS = {"meaning": MEANINGS, "advice": ADVICE, "disproof": DISPROOF, "also": ALSO, "units": UNITS}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from idcore import findings
-from idcore.findings import Finding, chains, limits
+from idcore.findings import Finding, chains, limits, words_zh
 from idcore.findings.model import worst_first
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -178,3 +178,22 @@ def test_a_silence_that_is_usual_is_not_said(tmp_path: Path) -> None:
     lines += stored("0A000006", list(range(330, 630, 30)), 5_000_000)
     (finding,) = [one for one in told(lines, tmp_path) if one.code == "broker_moved"]
     assert "In between" not in finding.say("meaning")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "english", "chinese"),
+    [
+        (0, "0 s", "0 秒"),
+        (0.012, "0.012 s", "0.012 秒"),
+        (59.9996, "1 min", "1 分"),
+        (3599.932, "59 min 59.932 s", "59 分 59.932 秒"),
+        (28_800, "8 h", "8 小时"),
+        (90_061.5, "1 d 1 h 1 min 1.5 s", "1 天 1 小时 1 分 1.5 秒"),
+    ],
+)
+def test_a_span_is_told_in_units_that_people_use_and_to_the_millisecond(
+    seconds: float, english: str, chinese: str
+) -> None:
+    finding = Finding("clock_back", "p", 1, {"back_seconds": seconds})
+    assert f"set back by {english}:" in finding.say("meaning")
+    assert f"被拨回 {chinese}：" in finding.say("meaning", words_zh.PARTS)
