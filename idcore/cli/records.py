@@ -44,6 +44,7 @@ def card(row: dict[str, Any]) -> str:
     lines.append(f"  {'body':<27} {_cut(text)}")
     if "inner" in row:
         lines += [f"  {'holds':<27} {_inner(inner)}" for inner in row["inner"]]
+        lines += [f"  {'holds':<27} (more, not shown)"] if row["inner_cut"] else []
         lines += [f"  {'holds':<27} {row['inner_problem']}"] if "inner_problem" in row else []
     return "\n".join(map(plain, lines))
 
@@ -53,7 +54,9 @@ def _cut(text: str) -> str:
 
 
 def _inner(inner: dict[str, Any]) -> str:
-    text = "(not shown)" if inner["body"] is None else inner["body_text"] or f"{inner['body'][:_BODY_SHOWN]} (base64)"
+    text = "(not shown)" if inner["body"] is None else inner["body_text"]
+    if text is None:
+        text = f"{inner['body'][:_BODY_SHOWN]} (base64)"
     return f"{inner['queue_offset']} {inner['msg_id'] or '(no id)'} {_cut(text)}"
 
 

@@ -14,6 +14,9 @@ from idcore.message.model import MessageExt
 from idcore.message.record import Record
 from idcore.message.wire import unwrap
 
+# So many messages of an inner batch are taken apart: in a body of a few kilobytes millions can be packed.
+MOST_INNER = 10_000
+
 
 def record_row(record: Record) -> dict[str, Any]:
     """Every field; the body as the application sent it, or, with the problem beside it, as it is stored."""
@@ -37,8 +40,12 @@ def record_row(record: Record) -> dict[str, Any]:
 
 
 def inner_messages(record: Record) -> Sequence[MessageExt]:
-    """The messages of an inner batch, none of any other record. A broker indexes the batch's own id, not theirs."""
-    return unwrap(record.message()) if flags.holds_others(record.sys_flag) and record.body else ()
+    """The messages of an inner batch, MOST_INNER and one more at most; none of any other record.
+
+    A broker indexes the batch's own id, not theirs.
+    """
+    holds = flags.holds_others(record.sys_flag) and record.body
+    return unwrap(record.message(), MOST_INNER + 1) if holds else ()
 
 
 def _inner(record: Record) -> dict[str, Any]:
@@ -47,8 +54,8 @@ def _inner(record: Record) -> dict[str, Any]:
     try:
         messages = inner_messages(record)
     except IdError as error:
-        return {"inner": [], "inner_problem": error.problem}
-    return {"inner": [_inner_row(message) for message in messages]}
+        return {"inner": [], "inner_cut": False, "inner_problem": error.problem}
+    return {"inner": [_inner_row(message) for message in messages[:MOST_INNER]], "inner_cut": len(messages) > MOST_INNER}
 
 
 def _inner_row(message: MessageExt) -> dict[str, Any]:

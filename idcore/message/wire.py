@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from idcore.layout import PROPERTIES_LENGTH, WIRE_HEAD
 from idcore.message import flags
@@ -78,12 +79,13 @@ def count_messages(raw: Bytes) -> int:
     return count
 
 
-def unwrap(outer: MessageExt) -> Sequence[MessageExt]:
-    """The messages of an inner batch: each takes the stored values of the outer one, and its own place in the queue."""
+def unwrap(outer: MessageExt, most: int | None = None) -> Sequence[MessageExt]:
+    """The messages of an inner batch, all or the first so many: each takes the stored values of the outer one, and its
+    own place in the queue."""
     if not flags.holds_others(outer.sys_flag) or outer.body is None:
         return (outer,)
     inner = []
-    for place, message in enumerate(decode_messages(outer.body, outer.topic)):
+    for place, message in enumerate(islice(decode_messages(outer.body, outer.topic), most)):
         made = replace(
             outer, body=message.body, flag=message.flag, properties=message.properties,
             queue_offset=outer.queue_offset + place, store_size=0, body_crc=0, reconsume_times=0,

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from idcore.errors import IdError
+from idcore.store import Lookup, Stored
 from pages.parts.text import words
+from tests.store.test_pointers import BATCH, BOTH, CLOCK, INNER, OUTER, record, store_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [
@@ -59,3 +61,16 @@ def test_values_are_kept_and_reasons_inside_reasons_are_said_too() -> None:
     )
     assert zh.error(IdError("this run does not say what it scanned; start a new one")).startswith("这次扫描没有记下")
     assert zh.reason("something nobody has heard of") == "something nobody has heard of"
+
+
+def test_what_is_odd_about_a_record_of_a_store_has_a_name_and_chinese_words(tmp_path: Path) -> None:
+    whole = record(BATCH, f"UNIQ_KEY\x01{OUTER}\x02__CRC32#\x010000000000\x02", BOTH)
+    with store_of(tmp_path / "s", whole) as store:
+        evidence = Lookup(store, CLOCK).view(INNER[0]).evidence
+        (found,) = (one for one in store.log.walk() if isinstance(one, Stored))
+        odd = {name: text for name, text in evidence.items() if isinstance(text, str)}
+    assert found.record.record_crc_ok is False
+    assert odd.keys() >= {"inner_batch", "record_crc"}
+    for name, english in odd.items():
+        assert words("en").has(f"fact.{name}") and words("zh").has(f"fact.{name}"), name
+        assert words("zh").reason(english) != english

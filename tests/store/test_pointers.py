@@ -64,6 +64,19 @@ def test_a_body_that_is_no_inner_batch_is_said(tmp_path: Path) -> None:
     assert "inner" not in third
 
 
+def test_of_a_body_that_unpacks_to_very_many_messages_the_first_are_shown(tmp_path: Path) -> None:
+    empty = encode_messages([Message.of("T", b"")])
+    packed = compress("zstd", empty * 1_000_000)
+    assert len(packed) < 4096
+    made = record(packed, f"UNIQ_KEY\x01{OUTER}\x02", BOTH | flags.compression_bits("zstd"))
+    with store_of(tmp_path / "s", made, record(empty * 2, "", BOTH)) as store:
+        many, two = (row_of(found, store) for found in store.log.walk() if isinstance(found, Stored))
+    assert (len(many["inner"]), many["inner_cut"]) == (10_000, True)
+    assert (len(two["inner"]), two["inner_cut"]) == (2, False)
+    assert card(many).splitlines()[-1].split() == ["holds", "(more,", "not", "shown)"]
+    assert card(two).splitlines()[-1].split() == ["holds", "2", "(no", "id)"], "a body of no bytes is text"
+
+
 def test_what_points_nowhere_is_said(tmp_path: Path) -> None:
     rolled_back = record(b"x", f"UNIQ_KEY\x01{OUTER}\x02KEYS\x01a b\x02", flags.ROLLBACK)
     plain = record(b"y", "KEYS\x01a b\x02TAGS\x01t\x02")

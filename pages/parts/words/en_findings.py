@@ -162,6 +162,8 @@ WORDS: dict[str, str] = {
     "fact.first_store_time": "Store begins",
     "fact.last_store_time": "Store ends",
     "fact.batch": "Batch",
+    "fact.inner_batch": "Inner batch",
     "fact.body_crc": "Body",
+    "fact.record_crc": "Record CRC",
     "fact.half_written": "Record",
 }

@@ -140,5 +140,9 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"a broker from 5\.0 to 5\.3\.3 appended the batch's own id to each of its messages, and indexed that one: (?P<ids>.*)",
             "5.0 到 5.3.3 的 Broker 给批量中的每条消息附上了整批的 ID，并以它建索引：{ids}",
         ),
+        (
+            r"it is one message of an inner batch, of which the broker indexes the id of the whole: (?P<ids>.*)",
+            "它是内部批量中的一条消息，Broker 只以整批的 ID 建索引：{ids}",
+        ),
     )
 )
