@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from idcore.ids.clock import from_ms
+from idcore.ids.clock import from_ms, is_time
 from idcore.written import plain
 
 _BODY_SHOWN = 300
@@ -24,7 +24,7 @@ def card(row: dict[str, Any]) -> str:
             continue
         value = row[name]
         if name.endswith("_timestamp"):
-            value = f"{value} ({from_ms(value).isoformat(timespec='milliseconds')})" if 0 <= value < 1 << 45 else value
+            value = f"{value} ({from_ms(value).isoformat(timespec='milliseconds')})" if is_time(value) else value
         if name == "record_crc_ok":
             if value is None:
                 continue

@@ -21,6 +21,7 @@ ZoneSource = Literal["born", "prefix", "given", "assumed"]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_MS = 86_400_000
+_LATEST_MS = 1 << 45  # in the year 3084
 # The epoch of client ids (MessageIdCodec): 2021-01-01T00:00:00Z.
 CLIENT_EPOCH_S = 1_609_459_200
 
@@ -141,6 +142,11 @@ def to_ms(instant: datetime) -> int:
 def from_ms(milliseconds: int, zone: tzinfo = UTC) -> datetime:
     """The instant of some milliseconds since 1970, in a zone."""
     return (EPOCH + timedelta(milliseconds=milliseconds)).astimezone(zone)
+
+
+def is_time(milliseconds: int) -> bool:
+    """Whether they can be a time: a field that was damaged, or never filled, may hold any number."""
+    return 0 <= milliseconds < _LATEST_MS
 
 
 def wall_ms(wall: datetime, zone: tzinfo) -> int:

@@ -55,7 +55,10 @@ def _inner(record: Record) -> dict[str, Any]:
         messages = inner_messages(record)
     except IdError as error:
         return {"inner": [], "inner_cut": False, "inner_problem": error.problem}
-    return {"inner": [_inner_row(message) for message in messages[:MOST_INNER]], "inner_cut": len(messages) > MOST_INNER}
+    return {
+        "inner": [_inner_row(message) for message in messages[:MOST_INNER]],
+        "inner_cut": len(messages) > MOST_INNER,
+    }
 
 
 def _inner_row(message: MessageExt) -> dict[str, Any]:

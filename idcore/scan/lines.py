@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from idcore.ids.clock import is_time
 from idcore.ids.identify import identify
 from idcore.layout import UNIQ_V4_LE
 
@@ -40,7 +41,6 @@ _FIELDS = {
     "key": re.compile(rb"[{ ]KEYS=([^,}]*)"),
 }
 _NUMBERS = ("born", "stored", "size", "crc")
-_LATEST_MS = 1 << 45  # in the year 3084
 # Marks of a record that a broker or a consumer made from another one. A retry that waits is also a delay, and half a
 # transaction has a real topic too: what tells more comes first.
 _AGAIN = {
@@ -81,7 +81,7 @@ class Record:
 
     def __post_init__(self) -> None:
         for name in ("born", "stored"):
-            if not 0 <= (getattr(self, name) or 0) < _LATEST_MS:  # whoever wrote the line or the record, it is no time
+            if not is_time(getattr(self, name) or 0):  # whoever wrote the line or the record, it is no time
                 object.__setattr__(self, name, None)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from idcore.ids.clock import DAY_MS
+from idcore.ids.clock import DAY_MS, is_time
 from idcore.ids.makers import loader_positions, process_makers
 from idcore.layout import LAYOUTS
 
@@ -273,13 +273,10 @@ def combine(parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, in
         return tables | dict(zip(ORDER, pool.map(in_order, ORDER), strict=True))
 
 
-_LATEST_MS = 1 << 45  # in the year 3084
-
-
 def _topics(seen: Sequence[bytes]) -> pa.Table:
     columns = [list(column) for column in zip(*topics_of(seen), strict=True)] or [[] for _ in SCHEMAS["topics"]]
     # a damaged record may say that it was stored at any time: one that no clock shows is none
-    known = [[at if 0 <= at < _LATEST_MS else None for at in columns[column]] for column in (4, 5)]
+    known = [[at if is_time(at) else None for at in columns[column]] for column in (4, 5)]
     times = [pa.array(column, pa.int64()).cast(pa.timestamp("ms", "UTC")).cast(TIME) for column in known]
     return _table("topics", [*columns[:4], *times, *columns[6:]])
 

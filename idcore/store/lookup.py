@@ -9,7 +9,7 @@ from typing import Any
 
 from idcore.errors import IdError
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, Verdict, identify
-from idcore.ids.clock import client_sent, from_ms, to_ms, uniq_sent
+from idcore.ids.clock import client_sent, from_ms, is_time, to_ms, uniq_sent
 from idcore.message import Record, flags
 from idcore.message import properties as names
 from idcore.message.row import has_key, inner_messages, record_row
@@ -23,8 +23,6 @@ SEARCHED_MOST = 8 << 30
 # How far a producer can stand from the zone its id is read in, and its clock from the broker's.
 _SLACK = timedelta(hours=27)
 _SHOWN = 10
-# What reads as a time; a field that was damaged, or never filled, may hold anything.
-_TIMES = range(1 << 45)
 
 
 @dataclass(slots=True)
@@ -309,15 +307,15 @@ class Lookup:
             return
         answer.evidence.update(sent_at=instant.at.isoformat(), zone_source=instant.zone_source)
         for name, at in (("first_store_time", first), ("last_store_time", last)):
-            if at.record.store_timestamp in _TIMES:
+            if is_time(at.record.store_timestamp):
                 answer.evidence[name] = self._instant(at.record.store_timestamp)
-        if first.record.store_timestamp in _TIMES and to_ms(instant.at + _SLACK) < first.record.store_timestamp:
+        if is_time(first.record.store_timestamp) and to_ms(instant.at + _SLACK) < first.record.store_timestamp:
             answer.reason = "expired"
             answer.evidence["minimum"] = self._store.log.minimum
 
     def _instant(self, milliseconds: int) -> str:
         """A store time in the zone that the ids are read in, as their own time is; what is no time stays a number."""
-        if milliseconds not in _TIMES:
+        if not is_time(milliseconds):
             return f"{milliseconds} ms"
         return from_ms(milliseconds, self._clock.zone).isoformat(timespec="milliseconds")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from idcore.ids.clock import from_ms
+from idcore.ids.clock import from_ms, is_time
 from idcore.ids.model import OffsetId
 from idcore.message import flags
 from idcore.written import json_text
@@ -20,12 +20,12 @@ from pages.parts.widgets import href
 Row = Mapping[str, Any]
 TEXT_SHOWN, HEX_SHOWN, PROPERTY_SHOWN = 8_000, 512, 2_000
 INNER_SHOWN, INNER_BYTES = 200, 64
-_LATEST_MS = 1 << 45  # beyond it (year 3084) the field holds no time
 
 
 def moment(milliseconds: Any) -> datetime | None:
     """A timestamp of a record; None where the field holds no time."""
-    return from_ms(int(milliseconds)) if 0 < int(milliseconds) < _LATEST_MS else None
+    known = int(milliseconds)
+    return from_ms(known) if known and is_time(known) else None
 
 
 def span(milliseconds: int, words: Words) -> str:
