@@ -199,6 +199,7 @@ TOPIC_LENGTHS: dict[int, Layout] = {
     0xDAA320AB: Layout("topic_v2", (Field("topic_length", 2, "bytes of the topic", "signed"),)),
 }
 BLANK_MAGIC = 0xCBD43194
+MOST_OFFSET = (1 << 63) - 1  # a physical offset is a signed number of 64 bits
 PROPERTIES_LENGTH = Layout("properties", (Field("properties_length", 2, "bytes of the properties", "signed"),))
 WIRE_HEAD = Layout(
     "wire",

@@ -33,6 +33,7 @@ def card(row: dict[str, Any]) -> str:
             value = f"{value} ({'agrees' if row['body_crc_ok'] else 'does not agree: the body was damaged'})"
         lines.append(f"  {name:<27} {'' if value is None else value}")
     lines += [f"  {name:<27} {text}" for name, text in _pointers(row)]
+    lines += [f"  {'doubt':<27} {doubt['text']}" for doubt in row.get("doubts", ())]
     lines += [f"  {'property ' + name:<27} {'' if value is None else value}" for name, value in row["properties_raw"]]
     text = row["body_text"]
     if text is None:

@@ -16,6 +16,7 @@ from typing import BinaryIO
 import numpy as np
 
 from idcore.errors import IdError
+from idcore.layout import MOST_OFFSET
 
 from . import stores
 from .archives import Text, texts, texts_of_tar, texts_of_zip
@@ -96,10 +97,17 @@ def list_store(root: str) -> list[InputFile]:
         names = sorted(name for name in os.listdir(folder) if _COMMIT_LOG.fullmatch(name))
     except OSError as problem:
         raise IdError(f"{root} cannot be read: {reason_of(problem)}") from None
-    files = [replace(_look_at(os.path.join(folder, name)), kind=COMMITLOG) for name in names]
+    files = [_log_file(folder, name) for name in names]
     if not files:
         raise IdError(f"{root} has no commit log: a store has a folder commitlog with files of 20 digits")
     return files
+
+
+def _log_file(folder: str, name: str) -> InputFile:
+    path = os.path.join(folder, name)
+    if int(name) > MOST_OFFSET:
+        return InputFile(path, 0, "the name is no offset: it does not fit into 64 bits", kind=COMMITLOG)
+    return replace(_look_at(path), kind=COMMITLOG)
 
 
 def _walk(folder: str) -> list[InputFile]:

@@ -22,4 +22,4 @@ def scan_local(
     """The tables of the files, or of a store folder; every split is a task of its own."""
     files = list_store(paths[0]) if store else list_files(paths)
     facts = [fact for split in split_files(files, split_size) for fact in scan_task([split], months, any_case)]
-    return combine(Merge(months).tables(facts), [(file.shown, file.size, file.error) for file in files])
+    return combine(Merge(months).tables(facts), [(file.shown, file.size, file.error) for file in files], store)

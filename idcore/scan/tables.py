@@ -244,10 +244,13 @@ class Merge:
         return "growth", _table("growth", [addresses, texts.minutes(minute), least, greatest])
 
 
-def combine(parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, int, str]]) -> Tables:
+def combine(
+    parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, int, str]], of_store: bool = False
+) -> Tables:
     """One set of tables from those of all merge tasks, in a fixed order.
 
-    `files`: name, bytes as stored and error of each input file, in the order the splits number them.
+    `files`: name, bytes as stored and error of each input file, in the order the splits number them. A store has its
+    own tables also where no file of it could be read.
     """
     collected: dict[str, list[pa.Table]] = {name: [] for name in (*SCHEMAS, "reports", "seen")}
     for name, table in parts:
@@ -259,7 +262,7 @@ def combine(parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, in
     seen = [row.as_py() for table in collected["seen"] for row in table["seen"]]
     for name in OF_STORES:
         del tables[name]
-    if seen:
+    if seen or of_store:
         tables["topics"] = _topics(seen)
         tables["tags"] = _table("tags", [list(column) for column in zip(*tags_of(seen), strict=True)] or [[]] * 4)
     timeline = tables["timeline"].group_by(["minute", "kind"]).aggregate([("ids", "sum")])

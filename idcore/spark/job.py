@@ -28,6 +28,7 @@ from idcore.findings import limits, places
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.scan import lines
 from idcore.scan.inputs import OPENING, InputFile, deal, list_files, list_store, split_files
+from idcore.scan.kinds import COMMITLOG
 from idcore.scan.months import month_rows
 from idcore.scan.tables import Tables, combine
 
@@ -126,7 +127,8 @@ def compute(
                 health.refuse_gone(spark, error)
                 raise
     check(stop)
-    tables = combine(parts, [(file.shown, file.size, file.error) for file in files])
+    of_store = any(file.kind == COMMITLOG for file in files)
+    tables = combine(parts, [(file.shown, file.size, file.error) for file in files], of_store)
     check(stop)
     return tables, written, started - began, time.monotonic() - started
 

@@ -247,6 +247,9 @@ class CommitLog:
         blank = self.blank_at(file, start)
         if blank:
             return Miss("blank", {"offset": offset, "blank_offset": start, "size": blank.size, "file": file.name})
+        if why := self.reading.problems.get(file.path):
+            known = {"offset": offset, "first": start, "last": file.end - 1, "file": file.name, "problem": why}
+            return Miss("hole", known)
         used = first_and_last_byte(self.reading, file.path, start - file.start, file.size)
         if used is None or offset >= file.start + used[1]:
             later = [other for other in self.files if other.start > file.start]

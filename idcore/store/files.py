@@ -1,5 +1,7 @@
 """Files of a store, opened for reading only, never mapped: one that shrinks meanwhile gives fewer bytes, no crash.
 
+So does one that cannot be read, or only in part; what the system said of it is kept, for whoever answers.
+
 Knows names and sizes, not what stands in them.
 """
 
@@ -11,12 +13,18 @@ import re
 import stat
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
-_NAME = re.compile(r"\d{20}")
+from idcore.layout import MOST_OFFSET
+
+_NAME = re.compile(r"[0-9]{20}")
 _MOST_OPEN = 32
+# One file that is gone, locked or on a failing disk; anything else is no matter of the file, and ends the look-up.
+_OF_THE_FILE = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ELOOP, errno.ENOTDIR,
+                errno.EISDIR, errno.ENXIO, errno.EUCLEAN}  # fmt: skip
 _STEP = 1 << 22
 
 
@@ -49,7 +57,7 @@ def list_files(folder: Path) -> tuple[list[File], list[str]]:
         except OSError:  # a link to nowhere, or a file that went away
             strangers.append(entry.name)
             continue
-        if _NAME.fullmatch(entry.name) and stat.S_ISREG(about.st_mode):
+        if _NAME.fullmatch(entry.name) and int(entry.name) <= MOST_OFFSET and stat.S_ISREG(about.st_mode):
             files.append(File(Path(entry.path), int(entry.name), about.st_size))
         else:
             strangers.append(entry.name)
@@ -60,6 +68,7 @@ class Reading:
     """Bytes of files by place. Keeps a few of them open; safe to share between threads."""
 
     def __init__(self) -> None:
+        self.problems: dict[Path, str] = {}  # what could not be read, and why
         self._open: OrderedDict[Path, int] = OrderedDict()
         self._lock = Lock()
 
@@ -67,9 +76,9 @@ class Reading:
         """Up to `size` bytes from `at` on; fewer where the file ends."""
         if at < 0 or size <= 0:
             return b""
-        with self._lock:
+        parts: list[bytes] = []
+        with self._lock, self.noted(path):
             descriptor = self._descriptor(path)
-            parts = []
             while size > 0:
                 part = os.pread(descriptor, min(size, _STEP), at)
                 if not part:
@@ -81,10 +90,20 @@ class Reading:
 
     def extents(self, path: Path, size: int, start: int = 0) -> Iterator[tuple[int, int]]:
         """Where a file has bytes on disk, in order; what lies between reads as zeros. The whole where nobody knows."""
-        with self._lock:
-            descriptor = self._descriptor(path)
-            found = list(_extents(descriptor, start, size))
+        found: list[tuple[int, int]] = []
+        with self._lock, self.noted(path):
+            found += _extents(self._descriptor(path), start, size)
         yield from found
+
+    @contextmanager
+    def noted(self, path: Path) -> Iterator[None]:
+        """A file or folder that cannot be read is one that is not there, and is named in `problems`."""
+        try:
+            yield
+        except OSError as problem:
+            if problem.errno not in _OF_THE_FILE:
+                raise
+            self.problems[path] = problem.strerror or str(problem)
 
     def _descriptor(self, path: Path) -> int:
         descriptor = self._open.pop(path, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -46,7 +47,7 @@ class StoreFolder:
             self.queues = ConsumeQueues(root / "consumequeue", self.reading)
             self.index = Index(root / "index", self.reading, slots)
         except OSError as problem:
-            raise _error("no_folder", folder=f"{root} ({problem.strerror})") from None
+            raise _error("no_folder", folder=f"{problem.filename or root} ({problem.strerror})") from None
 
     def close(self) -> None:
         """Closes the files that are open."""
@@ -67,9 +68,7 @@ class StoreFolder:
     def checkpoint(self) -> Checkpoint | None:
         """None where there is none, or one too short."""
         path = self.root / "checkpoint"
-        if not path.is_file():
-            return None
-        raw = self.reading.read(path, 0, CHECKPOINT.size)
+        raw = self.reading.read(path, 0, CHECKPOINT.size) if path.is_file() else b""
         return Checkpoint(*CHECKPOINT.struct.unpack(raw)) if len(raw) == CHECKPOINT.size else None
 
     @cached_property
@@ -81,10 +80,14 @@ class StoreFolder:
     @cached_property
     def _configured(self) -> dict[str, Any]:
         path = self.root / "config" / "topics.json"
-        if not path.is_file() or path.stat().st_size > _LARGEST_CONFIG:
+        raw = b""
+        with self.reading.noted(path):
+            if path.is_file() and path.stat().st_size <= _LARGEST_CONFIG:
+                raw = path.read_bytes()
+        if not raw:
             return {}
         try:
-            table = json.loads(path.read_bytes()).get("topicConfigTable")
+            table = json.loads(raw).get("topicConfigTable")
         except (ValueError, AttributeError):
             return {}  # half written, or no JSON: the queues still name the topics
         return table if isinstance(table, dict) else {}
@@ -124,7 +127,7 @@ class StoreFolder:
             if left.end > right.start
         ]
         sizes = {file.size for file in log.files}
-        return {
+        made: dict[str, Any] = {
             "folder": str(self.root), "files": files, "bytes": sum(file.size for file in log.files),
             "on_disk": sum(file["on_disk"] for file in files), "minimum": log.minimum, "end": log.end,
             "holes": gaps, "overlaps": overlaps,
@@ -141,6 +144,12 @@ class StoreFolder:
             "aborted": self.aborted,
             "strangers": log.strangers + self.index.strangers,
         }  # fmt: skip
+        return made | {"unreadable": self.unreadable}
+
+    @property
+    def unreadable(self) -> dict[str, str]:
+        """The files and folders of the store that could not be read so far, and why."""
+        return {str(path.relative_to(self.root)): why for path, why in sorted(self.reading.problems.items())}
 
     def _topic(self, name: str) -> dict[str, Any]:
         queues = []
@@ -157,15 +166,30 @@ def log_folder(root: Path) -> Path:
         names = os.listdir(root)
     except OSError as problem:
         raise _error("no_folder", folder=f"{root} ({problem.strerror})") from None
-    if "commitlog" in names and (root / "commitlog").is_dir():
-        return root / "commitlog"
-    if any(len(name) == 20 and name.isascii() and name.isdigit() for name in names):
+    folder = root / "commitlog"
+    if "commitlog" in names and folder.is_dir():
+        try:
+            inside = os.listdir(folder)
+        except OSError as problem:
+            raise _error("no_folder", folder=f"{folder} ({problem.strerror})") from None
+        if not any(map(_is_log_name, inside)):  # an empty log, or pieces of one that nothing would find
+            _refuse_dump(folder, inside)
+        return folder
+    if any(map(_is_log_name, names)):
         return root
-    for name in sorted(names)[:_TRIED_MOST]:
-        start = _place_in_log(root / name)
-        if start is not None:
-            raise _error("dump", folder=str(root), file=name, name=f"{start:020d}")
+    _refuse_dump(root, names)
     raise _error("no_log", folder=str(root))
+
+
+def _is_log_name(name: str) -> bool:
+    return len(name) == 20 and name.isascii() and name.isdigit()
+
+
+def _refuse_dump(folder: Path, names: Iterable[str]) -> None:
+    for name in sorted(names)[:_TRIED_MOST]:
+        start = _place_in_log(folder / name)
+        if start is not None:
+            raise _error("dump", folder=str(folder), file=name, name=f"{start:020d}")
 
 
 def _place_in_log(path: Path) -> int | None:

@@ -15,7 +15,7 @@ from idcore.message import hash_code
 from idcore.store.files import Reading
 
 SLOTS, ENTRIES = 5_000_000, 20_000_000  # maxHashSlotNum, maxIndexNum
-_NAME = re.compile(r"\d{17}")
+_NAME = re.compile(r"[0-9]{17}")
 _STEP = 1 << 22
 # A tag of every message makes a chain as long as its file; what lies far down one is not worth the wait. So many
 # entries are looked at for all keys of a record, which may have thousands.
@@ -194,17 +194,20 @@ class Index:
     def __init__(self, folder: Path, reading: Reading, slots: int | None = None) -> None:
         self.files: list[IndexFile] = []
         self.strangers: list[str] = []
-        if folder.is_dir():
-            for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-                try:
-                    about = entry.stat()
-                except OSError:
-                    self.strangers.append(entry.name)
-                    continue
-                if _NAME.fullmatch(entry.name) and stat.S_ISREG(about.st_mode):
-                    self.files.append(IndexFile(Path(entry.path), about.st_size, reading, slots))
-                else:
-                    self.strangers.append(entry.name)
+        found: list[os.DirEntry[str]] = []
+        with reading.noted(folder):
+            if folder.is_dir():
+                found = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        for entry in found:
+            try:
+                about = entry.stat()
+            except OSError:
+                self.strangers.append(entry.name)
+                continue
+            if _NAME.fullmatch(entry.name) and stat.S_ISREG(about.st_mode):
+                self.files.append(IndexFile(Path(entry.path), about.st_size, reading, slots))
+            else:
+                self.strangers.append(entry.name)
 
     def look_up(self, topic: str, key: str) -> list[Entry]:
         """The entries of a topic and key in all files, newest first, each offset once."""
@@ -220,6 +223,10 @@ class Index:
         for key in keys:
             looked = (file.pointing_at(offset, key, steps) for file in files)
             yield next((pointer for pointer in looked if pointer is not None), None)
+
+    def spans(self, offset: int) -> bool:
+        """Whether a file has entries of records on both sides of an offset, or just there."""
+        return any(file.spans(offset) for file in self.files)
 
     @property
     def entries(self) -> int:

@@ -16,6 +16,7 @@ from idcore.message.row import has_key, inner_messages, record_row
 from idcore.store.commitlog import Miss, Stored
 from idcore.store.folder import StoreFolder
 from idcore.store.index import Entry, Pointer, in_window, key_of, tag_key_of
+from idcore.store.witness import doubts
 from idcore.store.words import say
 
 # An id that no index leads to is searched for in the log itself, up to so many bytes.
@@ -64,7 +65,7 @@ def row_of(stored: Stored, store: StoreFolder | None = None) -> dict[str, Any]:
     record = stored.record
     row = record_row(record) | {"commit_log_offset": stored.offset, "file": stored.file}
     if store is not None:
-        row |= _pointers(stored, store)
+        row |= _pointers(stored, store) | {"doubts": [doubt.as_dict() for doubt in doubts(stored, store)]}
     return row
 
 
@@ -121,6 +122,12 @@ class Lookup:
 
     def view(self, text: str) -> Answer:
         """As an offset id first, then as what it is under every topic that could hold it, then by search."""
+        answer = self._view(text)
+        if self._store.unreadable:
+            answer.evidence["unreadable"] = self._store.unreadable
+        return answer
+
+    def _view(self, text: str) -> Answer:
         verdict = identify(text, None, "any")
         answer = Answer(text, [str(self._store.root)])
         missed = None
@@ -178,6 +185,13 @@ class Lookup:
             places = [str(stored.offset) for stored in copies if wrong(stored.record)]
             if places:
                 answer.evidence[name] = f"{problem}: {', '.join(places)}"
+        doubted = [
+            f"{row['commit_log_offset']} ({', '.join(name for doubt in row['doubts'] for name in doubt['fields'])})"
+            for row in answer.copies
+            if row["doubts"]
+        ]
+        if doubted:
+            answer.evidence["doubts"] = f"the rest of the store does not agree with a record: {', '.join(doubted)}"
 
     # by key
 

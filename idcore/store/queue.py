@@ -12,6 +12,7 @@ from idcore.layout import QUEUE_UNIT
 from idcore.store.files import File, Reading, list_files
 
 _UNITS_AT_ONCE = 10_000
+_NUMBER_DIGITS = 10  # of a queue id, 32 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,11 @@ class Unit:
         """Nothing was written here: zeros, or what ConsumeQueue.fillPreBlank puts before a queue's first place."""
         return not self.size or (self.physical_offset == 0 and self.size == 0x7FFFFFFF)
 
+    @property
+    def has_hash(self) -> bool:
+        """Whether the tags code can be the hash of a tag; with filters (ConsumeQueueExt) it is an address."""
+        return -(1 << 31) <= self.tags_code < 1 << 31
+
 
 class ConsumeQueue:
     """The files of one queue of one topic."""
@@ -36,7 +42,10 @@ class ConsumeQueue:
         self.topic = topic
         self.queue_id = queue_id
         self._reading = reading
-        self.files, self.strangers = list_files(folder)
+        self.files: list[File] = []
+        self.strangers: list[str] = []
+        with reading.noted(folder):
+            self.files, self.strangers = list_files(folder)
 
     def unit(self, queue_offset: int) -> Unit | None:
         """The unit at a place, if it was written."""
@@ -75,16 +84,15 @@ class ConsumeQueue:
     @cached_property
     def span(self) -> tuple[int, int] | None:
         """The first place and the place behind the last, None for an empty queue; found without reading all."""
-        first = last = None
-        for file in self.files:
-            first = next(self._units_of(file), None)
-            if first:
-                break
-        for file in reversed(self.files):
-            last = self._last_of(file)
-            if last:
-                break
+        found = (next(self._units_of(file), None) for file in self.files)
+        first = next((unit for unit in found if unit), None)
+        last = self.last
         return None if first is None or last is None else (first.queue_offset, last.queue_offset + 1)
+
+    @cached_property
+    def last(self) -> Unit | None:
+        """The last unit that was written."""
+        return next((unit for file in reversed(self.files) if (unit := self._last_of(file))), None)
 
     def _last_of(self, file: File) -> Unit | None:
         # Written from the front: the border between units and zeros is found by halving.
@@ -107,19 +115,25 @@ class ConsumeQueue:
         return Unit(base + number, *QUEUE_UNIT.struct.unpack(raw)) if len(raw) == QUEUE_UNIT.size else None
 
 
+def _folders(folder: Path, reading: Reading) -> list[os.DirEntry[str]]:
+    """The folders in a folder; none where there is no such folder, or it cannot be read."""
+    found: list[os.DirEntry[str]] = []
+    with reading.noted(folder):
+        if folder.is_dir():
+            found += [entry for entry in os.scandir(folder) if entry.is_dir()]
+    return found
+
+
 class ConsumeQueues:
     """All queues of a store, by topic and queue id, as their folders are named."""
 
     def __init__(self, folder: Path, reading: Reading) -> None:
         self._queues: dict[tuple[str, int], Path] = {}
-        if folder.is_dir():
-            for topic in os.scandir(folder):
-                if not topic.is_dir():
-                    continue
-                for queue in os.scandir(topic.path):
-                    if queue.is_dir() and queue.name.isascii() and queue.name.isdigit():
-                        self._queues[topic.name, int(queue.name)] = Path(queue.path)
         self._reading = reading
+        for topic in _folders(folder, reading):
+            for queue in _folders(Path(topic.path), reading):
+                if queue.name.isascii() and queue.name.isdigit() and len(queue.name) <= _NUMBER_DIGITS:
+                    self._queues[topic.name, int(queue.name)] = Path(queue.path)
 
     @property
     def topics(self) -> list[str]:

@@ -26,6 +26,21 @@ REASONS: dict[str, str] = {
     "dump": "{folder} has no commit log, but {file} holds records: name it {name}, the offset of its first byte",
 }
 
+# Why a record is doubted though its body agrees with its CRC: what else a store holds says otherwise.
+DOUBTS: dict[str, str] = {
+    "queue_place": "its place in the queue points at offset {other}: one of the two was damaged, or the topic was made"
+    " anew",
+    "queue_none": "its queue has no place for it, though the topic's queues go on behind it",
+    "queue_transaction": "its queue has a place for it, and a prepared or rolled-back message gets none",
+    "queue_tag": "its queue has the tags code {other}, its tag gives {own}",
+    "index_none": "the index file that spans it does not lead to it by {key}",
+    "index_time": "the index has it stored at {other}, it says {own}",
+    "store_time": "it says that it was stored at {own}; the records beside it were stored from {first} to {last}",
+    "store_host": "it says that {own} stored it; the records beside it were stored by {other}",
+    "no_text": "its {name} is no UTF-8 from byte {byte} on",
+    "unlikely": "no broker writes {own} as {name}",
+}
+
 
 def say(reason: str, evidence: Mapping[str, Any], sentences: Mapping[str, str] = REASONS) -> str:
     """The sentence of a reason; what the evidence does not hold is a question mark."""

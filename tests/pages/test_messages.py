@@ -16,7 +16,7 @@ from idcore.lookup import words as english
 from idcore.message import Host, Message, Record, encode_messages, flags
 from idcore.remoting.profile import Profile, from_file
 from idcore.store import CommitLog, Stored, StoreFolder
-from idcore.store.words import REASONS
+from idcore.store.words import DOUBTS, REASONS
 from idcore.store.writer import StoreWriter
 from pages.parts import scans
 from pages.parts.messages import lookups, records, stores
@@ -286,6 +286,9 @@ def test_the_chinese_says_all_that_the_english_says() -> None:
         for code, sentence in getattr(english, name).items():
             assert fields(getattr(zh_lookup, name)[code]) == fields(sentence), (name, code)
     assert zh_lookup.STORE.keys() == REASONS.keys()
+    assert zh_lookup.DOUBTS.keys() == DOUBTS.keys()
+    for code, sentence in DOUBTS.items():
+        assert fields(zh_lookup.DOUBTS[code]) == fields(sentence), code
 
 
 def fields(template: str) -> set[str]:

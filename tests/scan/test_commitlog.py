@@ -21,6 +21,7 @@ from idcore.scan.kernels.records import crc32
 from idcore.scan.lines import Record as Line
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.scan.schemas import SCHEMAS
 from idcore.store import CommitLog, Lookup, Skipped, Stored, StoreFolder
 from idcore.store.append import Settings
 from idcore.store.broker import Broker
@@ -257,3 +258,23 @@ def test_what_is_no_store_is_said(tmp_path: Path) -> None:
         list_store(str(tmp_path))
     with pytest.raises(IdError, match="cannot be read"):
         list_store(str(tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize("split_size", [1 << 30, 5_000])
+def test_a_file_whose_name_is_no_offset_is_named_and_the_rest_is_read(small: Path, split_size: int) -> None:
+    whole = topics(scanned(small))
+    first = min((small / "commitlog").iterdir())
+    for name in ("9" * 20, f"{1 << 63:020d}"):
+        shutil.copy(first, first.with_name(name))
+    tables = scanned(small, split_size)
+    assert topics(tables) == whole
+    wrong = [row["file"][-20:] for row in tables["files"].to_pylist() if "no offset" in (row["error"] or "")]
+    assert wrong == [f"{1 << 63:020d}", "9" * 20]
+
+
+def test_a_store_has_its_tables_also_where_nothing_could_be_read(tmp_path: Path) -> None:
+    (tmp_path / "commitlog").mkdir()
+    (tmp_path / "commitlog" / f"{0:020d}").touch()
+    tables = scanned(tmp_path)
+    assert tables["topics"].num_rows == tables["tags"].num_rows == 0
+    assert tables["topics"].schema == SCHEMAS["topics"] and tables["tags"].schema == SCHEMAS["tags"]

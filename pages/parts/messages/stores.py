@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from idcore.lookup.copies import among
 from idcore.message.record import Part, Record, parts, value_of
 from idcore.store import Lookup, StoreFolder
 from idcore.store.commitlog import LOOKED_FOR_RECORDS, Stored, place_of
-from idcore.store.words import REASONS, say
+from idcore.store.words import DOUBTS, REASONS, say
 from pages.parts import roles, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import Column, Html, table, tag
@@ -217,7 +217,9 @@ def record(store: StoreFolder, stored: Stored, view: View, row: Mapping[str, Any
     from idcore.store.lookup import row_of
 
     words = view.words
-    show_html(records.card(row or row_of(stored, store), view))
+    row = row or row_of(stored, store)
+    show_html(records.card(row, view))
+    doubts(row["doubts"], view)
     show_html(records.fold(words("store.bytes", n=f"{stored.record.size:,}"), ruler(stored)))
     before, after = store.log.next_to(stored)
     with st.container(horizontal=True, gap="small"):
@@ -225,6 +227,26 @@ def record(store: StoreFolder, stored: Stored, view: View, row: Mapping[str, Any
             if other is not None:
                 label = words(key, offset=f"{other.offset:,}")
                 st.button(label, key=f"{key}-{stored.offset}", type="tertiary", on_click=ask, args=(str(other.offset),))
+
+
+def doubts(rows: Sequence[Mapping[str, Any]], view: View) -> None:
+    """What in the store does not agree with a record."""
+    words = view.words
+    texts = []
+    for doubt in rows:
+        values = dict(doubt["values"])
+        if doubt["code"].endswith("_time"):
+            values = {name: _time(value, view) for name, value in values.items()}
+        sentence = say(doubt["code"], values, chinese.DOUBTS if words.lang == "zh" else DOUBTS)
+        texts.append(upper(sentence) + words("stop"))
+    if texts:
+        listed = "\n".join([words("store.doubts"), "", *(f"- {plain(text)}" for text in texts)])
+        st.warning(listed, icon=":material/warning:")
+
+
+def _time(milliseconds: int, view: View) -> str:
+    at = records.moment(milliseconds)
+    return view.full(at) if at else f"{milliseconds:,} ms"
 
 
 _ROLES = {
@@ -321,6 +343,7 @@ def notes(made: Overview, view: View) -> list[str]:
     else:
         lines.append(words("store.no_index"))
     lines += [words("store.stranger", name=name) for name in made["strangers"][:10]]
+    lines += [words("store.unreadable", name=name, why=why) for name, why in list(made["unreadable"].items())[:10]]
     for key in ("files", "topics"):
         if len(made[key]) > MOST_ROWS:
             lines.append(words("store.cut", n=f"{MOST_ROWS:,}", of=f"{len(made[key]):,}"))

@@ -126,6 +126,8 @@ WORDS: dict[str, str] = {
     "store.overlap": "File {file} begins before the one in front of it ends.",
     "store.index": "{files} of index with {entries} entries.",
     "store.no_index": "No index files: ids that are no offsets are searched for in the log itself.",
+    "store.unreadable": "{name} cannot be read ({why}): it counts as not there.",
+    "store.doubts": "The rest of the store does not agree with this record, so one of them was damaged:",
     "store.stranger": "{name} does not belong into a store and was left alone.",
     "store.cut": "The first {n} of {of} are shown.",
     "n.topic": "no topics|1 topic|{n} topics",

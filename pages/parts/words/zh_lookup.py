@@ -120,3 +120,17 @@ STORE: dict[str, str] = {
     "no_log": "{folder} 里没有 CommitLog：存储目录应有 commitlog 目录，文件名为 20 位数字",
     "dump": "{folder} 里没有 CommitLog，但 {file} 里有记录：请把它命名为 {name}，即其首字节的偏移量",
 }
+
+# Why a record is doubted though its body agrees with its CRC.
+DOUBTS: dict[str, str] = {
+    "queue_place": "它在队列中的位置指向偏移量 {other}：两者之一已损坏，或主题曾被重建",
+    "queue_none": "它的队列里没有它的位置，而该主题的队列已写到它之后",
+    "queue_transaction": "它的队列里有它的位置，而预备或已回滚的消息在队列中没有位置",
+    "queue_tag": "队列中的 tagsCode 是 {other}，由它的 Tag 算出的是 {own}",
+    "index_none": "覆盖它的索引文件无法由 {key} 找到它",
+    "index_time": "索引中的存储时间是 {other}，它自己写的是 {own}",
+    "store_time": "它写的存储时间是 {own}；相邻记录存储于 {first} 到 {last}",
+    "store_host": "它写的存储地址是 {own}；相邻记录由 {other} 存储",
+    "no_text": "它的 {name} 从第 {byte} 字节起不是 UTF-8",
+    "unlikely": "没有 Broker 会把 {name} 写成 {own}",
+}

@@ -113,6 +113,8 @@ WORDS: dict[str, str] = {
     "store.overlap": "文件 {file} 的起点早于前一个文件的终点。",
     "store.index": "{files}索引，共 {entries} 个条目。",
     "store.no_index": "没有索引文件：不是偏移量的 ID 会直接在日志里搜索。",
+    "store.unreadable": "{name} 无法读取（{why}），按不存在处理。",
+    "store.doubts": "存储的其他部分与这条记录不一致，其中之一已损坏：",
     "store.stranger": "{name} 不属于存储目录，未作处理。",
     "store.cut": "只显示 {of} 项中的前 {n} 项。",
     "n.topic": "没有主题|{n} 个主题",

@@ -1,0 +1,110 @@
+"""Parts of a store that cannot be read, or lie under a wrong name: named, and everything else is answered."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore.errors import IdError
+from idcore.store import Lookup, Miss, Stored, StoreFolder
+from tests.store.test_damage import CLOCK, FIRST, SMALL, records_of, small
+
+__all__ = ["small"]  # the fixture
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="no /proc")
+def test_a_part_that_cannot_be_read_is_one_that_is_not_there_and_is_named(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker deletes its oldest file, a disk fails, a file is locked: the rest is answered all the same."""
+    (first, second, *_) = sorted((small / "commitlog").iterdir())
+    known = records_of(small)
+    offsets = {
+        path.name: [at for at in known if int(path.name) <= at < int(path.name) + 4_096] for path in (first, second)
+    }
+    with StoreFolder(small, SMALL.slots) as store:
+        first.unlink()
+        asked = [str(known[offsets[path.name][0]].offset_id) for path in (first, second)]
+        gone, there = (Lookup(store, CLOCK).view(text) for text in asked)
+        assert (gone.reason, gone.evidence["problem"]) == ("hole", "No such file or directory")
+        assert gone.evidence["unreadable"] == {f"commitlog/{first.name}": "No such file or directory"}
+        assert there.found and "unreadable" in there.evidence
+        assert store.overview()["unreadable"] == gone.evidence["unreadable"]
+    plain, failing = os.pread, 1_000
+
+    def pread(descriptor: int, size: int, at: int) -> bytes:
+        if os.readlink(f"/proc/self/fd/{descriptor}").endswith(f"commitlog/{second.name}") and at + size > failing:
+            if at >= failing:
+                raise OSError(errno.EIO, "Input/output error")
+            size = failing - at
+        return plain(descriptor, size, at)
+
+    monkeypatch.setattr(os, "pread", pread)
+    with StoreFolder(small, SMALL.slots) as store:
+        whole = [at for at in offsets[second.name] if at + known[at].size <= int(second.name) + failing]
+        assert len(whole) > 3
+        assert all(isinstance(store.log.look(at), Stored) for at in whole)
+        lost = Lookup(store, CLOCK).view(str(known[offsets[second.name][-1]].offset_id))
+        assert (lost.reason, lost.evidence["first"]) == ("hole", whole[-1] + known[whole[-1]].size)
+        assert lost.evidence["unreadable"] == {f"commitlog/{second.name}": "Input/output error"}
+        behind = [at for at in known if at >= int(second.name) + 4_096]
+        walked = [step.offset for step in store.log.walk() if isinstance(step, Stored)]
+        assert walked == [*whole, *behind]
+
+    def broken(*_: Any) -> bytes:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(os, "pread", broken)
+    with StoreFolder(small) as store, pytest.raises(OSError, match="Too many"):
+        store.log.look(int(second.name))
+
+
+@pytest.mark.parametrize("part", ["index", "consumequeue", "config"])
+def test_a_part_of_the_folder_that_cannot_be_listed_leaves_the_others(
+    small: Path, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, opened = os.scandir, Path.read_bytes
+
+    def refused(path: Any) -> None:
+        if f"{part}" in str(path).split("/"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    def scandir(path: Any) -> Any:
+        refused(path)
+        return listed(path)
+
+    def read_bytes(self: Path) -> bytes:
+        refused(self)
+        return opened(self)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    with StoreFolder(small, SMALL.slots) as store:
+        answer = Lookup(store, CLOCK).view("ID7")
+        assert answer.found and answer.reason == ("index_lost" if part == "index" else None)
+        assert set(answer.evidence["unreadable"].values()) == {"Permission denied"}
+        assert store.overview()["files"]
+
+
+@pytest.mark.parametrize("name", ["9" * 20, "１" * 20, f"{1 << 63:020d}"])
+def test_a_name_that_is_no_offset_is_a_stranger(small: Path, name: str) -> None:
+    shutil.copy(small / "commitlog" / FIRST, small / "commitlog" / name)
+    with StoreFolder(small) as store:
+        assert store.overview()["strangers"] == [name]
+        assert isinstance(store.log.look(0), Stored)
+        assert store.log.look(1 << 62) == Miss(
+            "beyond_end", {"offset": 1 << 62, "end": store.log.end, "last_file": store.log.files[-1].name}
+        )
+
+
+def test_pieces_in_a_folder_of_the_logs_name_are_told_theirs(small: Path) -> None:
+    for path in (small / "commitlog").iterdir():
+        path.rename(path.with_name(f"{path.name}.bak"))
+    with pytest.raises(IdError) as caught:
+        StoreFolder(small)
+    assert caught.value.code == "dump" and f"name it {FIRST}" in str(caught.value)
