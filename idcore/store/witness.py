@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from idcore.ids.clock import from_ms
+from idcore.ids.clock import from_ms, is_time
 from idcore.message import Record, flags
 from idcore.message import properties as names
 from idcore.message.validators import SCHEDULE_TOPIC
@@ -21,7 +21,6 @@ from idcore.store.words import DOUBTS, say
 
 _INT_MOST = (1 << 31) - 1
 _KNOWN_BITS = 0x7FF  # of sys_flag
-_TIMES = range(1, 1 << 45)  # what reads as a time, in ms
 _OLDEST_MS, _AHEAD_MS = 366 * 86_400_000, 86_400_000  # of a message when it is stored; of its producer's clock
 _RECONSUMED_MOST = 1 << 20
 
@@ -42,7 +41,7 @@ class Doubt:
 
 
 def _instant(milliseconds: int) -> str:
-    return from_ms(milliseconds).isoformat(timespec="milliseconds") if milliseconds in _TIMES else f"{milliseconds} ms"
+    return from_ms(milliseconds).isoformat(timespec="milliseconds") if is_time(milliseconds) else f"{milliseconds} ms"
 
 
 def doubts(stored: Stored, store: StoreFolder) -> list[Doubt]:
@@ -66,7 +65,7 @@ def _of_itself(stored: Stored) -> Iterator[Doubt]:
         ("queue_offset", record.queue_offset, record.queue_offset >= 0),
         ("reconsume_times", record.reconsume_times, 0 <= record.reconsume_times <= _RECONSUMED_MOST),
         ("prepared_transaction_offset", prepared, not prepared or (ended and 0 < prepared < stored.offset)),
-        ("store_timestamp", record.store_timestamp, record.store_timestamp in _TIMES),
+        ("store_timestamp", record.store_timestamp, is_time(record.store_timestamp)),
         ("born_timestamp", record.born_timestamp, -_AHEAD_MS <= age <= _OLDEST_MS),
     ):
         if not likely:

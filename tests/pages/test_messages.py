@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
@@ -308,3 +311,38 @@ def fields(template: str) -> set[str]:
 )
 def test_bodies_are_shown_as_they_may_be_and_escaped(row: dict[str, Any], text: str) -> None:
     assert text in "".join(records.body(row, words("en")))
+
+
+def test_a_record_that_the_store_contradicts_and_an_id_of_another_broker_are_told(
+    store: Path, tmp_path: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "s"
+    shutil.copytree(store, folder)
+    with (folder / "commitlog" / f"{0:020d}").open("r+b") as file:
+        file.seek(246 + 15)  # the last byte of queue_id
+        (queue_id,) = file.read(1)
+        file.seek(246 + 15)
+        file.write(bytes([queue_id ^ 8]))
+    (folder / "index" / "20261121015013338").unlink()
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
+    for lang, doubt, address in (
+        ("en", "Its queue has no place for it", "in the id 10.0.0.1:10911"),
+        ("zh", "它的队列里没有它的位置", "10.0.0.1:10911"),
+    ):
+        app = open_page("store", store=str(folder), id="0A00000100002A9F00000000000000F6", lang=lang)
+        assert not app.exception and doubt in app.warning[0].value
+        assert address in shown(app), shown(app)[:3_000]
+        sound = open_page("store", store=str(folder), id="583", lang=lang)
+        assert not sound.warning and "10.0.0.1" not in shown(sound)
+    refused, read = folder / "commitlog" / f"{1 << 20:020d}", os.open
+
+    def opened(path: Any, *rest: Any, **more: Any) -> int:
+        if path == refused:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return read(path, *rest, **more)
+
+    monkeypatch.setattr(os, "open", opened)
+    for lang, told in (("en", "Could not be read"), ("zh", "未能读取")):
+        app = open_page("store", store=str(folder), id="7F00000100005597000000000010C8E0", lang=lang)
+        assert not app.exception and not app.error
+        assert told in shown(app) and f"commitlog/{refused.name}" in shown(app)

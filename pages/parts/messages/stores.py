@@ -35,6 +35,8 @@ from pages.parts.words import zh_lookup as chinese
 MOST_ROWS = 200
 RULER_BYTES = 64  # of a stretch: of a longer one the beginning is shown
 _NAME_DIGITS = 20
+# What is to be known of a record that was found, and stands neither in its card nor in the sentence.
+_ODD = ("address", "as_key_of", "copies_gone", "outside_window", "unreadable")
 Overview = Mapping[str, Any]
 
 
@@ -163,6 +165,8 @@ def answer(store: StoreFolder, asked: str, view: View) -> None:
         return
     if found.reason:
         st.info(plain(reason(found.reason, told(found.evidence, view), words)), icon=":material/info:")
+    odd = {name: value for name, value in found.evidence.items() if name in _ODD}
+    _facts(told(odd, view), view)
     rows = found.copies
     looked = [store.log.look(int(row["commit_log_offset"])) for row in rows]
     if len(rows) > 1:
@@ -183,7 +187,12 @@ def missed(code: str, evidence: Mapping[str, Any], view: View) -> None:
     """Why it is not there, in a sentence with its figures."""
     words, known = view.words, told(evidence, view)
     st.warning(plain(reason(code, known, words)), icon=":material/search_off:")
-    rows = [list(pair) for pair in proofs.facts({**known, "id": None}, view)]
+    _facts({**known, "id": None}, view)
+
+
+def _facts(known: Mapping[str, Any], view: View) -> None:
+    words = view.words
+    rows = [list(pair) for pair in proofs.facts(known, view)]
     if rows:
         columns = [Column("name", words("lookup.fact")), Column("value", words("record.value"), mono=True)]
         show_html(table(columns, rows, words("lookup.fact")))
@@ -200,6 +209,8 @@ def told(evidence: Mapping[str, Any], view: View) -> dict[str, Any]:
             made[name] = [reason(item["reason"], item, view.words) for item in value]
         elif name == "found_under":
             made[name] = view.words("comma").join(value)
+        elif name == "unreadable":
+            made[name] = [view.words("store.unreadable", name=file, why=why) for file, why in value.items()]
         elif isinstance(value, int) and not isinstance(value, bool):
             made[name] = f"{value:,}"
         else:
