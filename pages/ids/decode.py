@@ -5,7 +5,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from idcore.runs import Run
 from pages.parts import cards, refusals
-from pages.parts.ids import desk, onward
+from pages.parts.ids import desk, elsewhere, onward
 from pages.parts.runs import watch
 from pages.parts.triage import shared
 from pages.parts.view import view
@@ -63,7 +63,7 @@ heading("page.decode")
 desk.from_link()
 desk.missing()
 desk.box()
-here = desk.laid()
+here = elsewhere.laid()
 desk.into_link()
 refusals.failed(here.intake, len(here.sources), words)
 if not here.intake.found and not here.intake.cut:

@@ -173,6 +173,7 @@ def runs(root: str) -> list[dict[str, Any]]:
                 "state": run.state,
                 "error": run.error,
                 "summary": run.summary,
+                "store": (run.plan or {}).get("store"),
             }
         )
     return listed

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from idcore.errors import IdError
+from idcore.runs import RunError
 from pages.parts import text
 from pages.parts.markdown import plain
 from pages.parts.view import view
@@ -19,6 +20,8 @@ def message(error: BaseException, words: text.Words) -> str:
 
 
 def _said(error: BaseException, words: text.Words) -> str:
+    if isinstance(error, RunError) and error.field == "run":
+        return words("problem.run", name=error.text)
     if isinstance(error, IdError):
         return words.error(error)
     if isinstance(error, MemoryError):

@@ -20,6 +20,8 @@ from pages.parts.widgets import page_link, show
 
 SHOWN = 200
 WRONG_SHAPE = ("empty", "odd", "length", "digit")  # refusals that only say that an id looks different
+LENGTHS = (32, 34, 56)
+LEAST_RUN = 8  # digits: every "bad" and "fade" is a shorter run, and tells nothing
 RUN = re.compile(r"[0-9A-Fa-f]+")
 
 __all__ = ["KEYS", "dated_note", "line", "no_id", "rows_of", "sentence", "why_not"]
@@ -118,6 +120,8 @@ def no_id(intake: Intake, view: View, files: bool = False) -> None:
 
 def why_not(verdict: Verdict, words: Words) -> str:
     """Why a text is no id: a wrong length is told by the lengths there are, everything else by the core's reason."""
+    if verdict.reason == "digit" and len(verdict.text) in LENGTHS and verdict.error is not None:
+        return words.error(verdict.error)  # a zero typed as the letter O: the place helps, a length does not
     if verdict.reason in WRONG_SHAPE:
         return no_run(max(map(len, RUN.findall(verdict.text)), default=0), words)
     return words.error(verdict.error) if verdict.error is not None else words("decode.no_id")
@@ -125,7 +129,7 @@ def why_not(verdict: Verdict, words: Words) -> str:
 
 def no_run(longest: int, words: Words) -> str:
     """What lengths ids have, and the longest run of hex digits that stands there."""
-    return words("decode.no_id_run", n=f"{longest:,}") if longest else words("decode.no_id")
+    return words("decode.no_id_run", n=f"{longest:,}") if longest >= LEAST_RUN else words("decode.no_id")
 
 
 def dated_note(found: Sequence[Found], clock: Clock, words: Words) -> list[str]:

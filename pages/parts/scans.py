@@ -250,6 +250,11 @@ def kept(run: Run) -> list[Source]:
     return [Source(name, path) for name, path in zip(names, files, strict=False)]
 
 
+def store_of(run: Run) -> str | None:
+    """The store folder whose records a run scanned; None where it scanned text."""
+    return (run.plan or {}).get("store")
+
+
 def launch(
     run: Run,
     paths: list[str],
@@ -276,7 +281,7 @@ def again(name: str) -> None:
     for path in (run.plan or {}).get("paths", ()):
         if run.path.resolve() not in Path(path).resolve().parents:
             allowed(path)
-    if (folder := (run.plan or {}).get("store")) is not None:
+    if (folder := store_of(run)) is not None:
         store_in(Path(allowed(folder)))
     background.again(run)
     remember(name)

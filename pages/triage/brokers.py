@@ -81,9 +81,9 @@ for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, table
         filters.takeaway(rows, name)
 small_print(
     [
-        words("brokers.files_note"),
+        logs.files_note(run, words),
         *([words("brokers.tags_cut", n=f"{MOST_TAGS:,}")] if not tags.empty and tags["tag"].isna().any() else []),
-        *logs.notes(dated, kept, shown),
+        *logs.notes(run, dated, kept, shown),
         *shared.notes(run, shown),
         zone_note(shown),
     ]

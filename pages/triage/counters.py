@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import cache
+from pages.parts import cache, scans
 from pages.parts.charts import counters as charts
 from pages.parts.triage import filters, ranking, sentences, shared, tables
 from pages.parts.view import view
@@ -55,7 +55,7 @@ small_print(
         words("counters.bands") if drawn is not None and len(drawn.gaps) > 1 else "",
         "" if row["wraps_certain"] else words("counters.uncertain"),
         words("counters.sample_note") if not points.empty and charts.least_gap(points) > 1 else "",
-        words("counters.missing_note") if row["missing"] else "",
+        words("counters.missing_note") if row["missing"] and scans.store_of(run) is None else "",
         shared.cut(run, len(processes), words),
         *shared.notes(run, shown),
         zone_note(shown),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import cache
-from pages.parts.triage import diagnosis, report, shared, tables
+from pages.parts.triage import diagnosis, filters, report, shared, tables
 from pages.parts.view import view
 from pages.parts.widgets import download, heading, said, small_print, zone_note
 
@@ -22,18 +22,17 @@ if not run.has("findings"):
     st.stop()
 said(diagnosis.sentence(found, run.summary or {}, words))
 if found.empty:
-    small_print([diagnosis.checked(words), *shared.notes(run, shown), zone_note(shown)])
+    checked = diagnosis.checked(words) if (run.summary or {}).get("ids") else ""
+    small_print([checked, *shared.notes(run, shown), zone_note(shown)])
     st.stop()
 
-severities = [name for name in diagnosis.SEVERITIES if (found["severity"] == name).any()]
+options = [ALL, *(name for name in diagnosis.SEVERITIES if (found["severity"] == name).any())]
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
     chosen = st.segmented_control(
         words("findings.severity"),
-        [ALL, *severities],
-        default=ALL,
+        options,
         required=True,
-        key="severity",
-        bind="query-params",
+        **filters.switch("severity", options),
         format_func=lambda name: diagnosis.option(name, found, words),
         label_visibility="collapsed",
     )

@@ -8,6 +8,7 @@ from pages.parts.triage import filters, sentences, shared, tables
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, said, small_print, zone_note
 
+MEASURES = ("ids", "distinct")
 SORTS = ("ids", "missing", "wraps", "rate", "first", "host")
 
 shown = view()
@@ -26,11 +27,9 @@ with st.container(horizontal=True, vertical_alignment="bottom", horizontal_align
     st.subheader(words("producers.by_host"), anchor=False)
     measure = st.segmented_control(
         words("producers.measure"),
-        ["ids", "distinct"],
-        default="ids",
+        MEASURES,
         required=True,
-        key="measure",
-        bind="query-params",
+        **filters.switch("measure", MEASURES),
         format_func=lambda name: words(f"col.{name}"),
         label_visibility="collapsed",
     )
@@ -65,7 +64,7 @@ if not activity.empty:
 st.subheader(words("producers.processes"), anchor=False)
 with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
     sort = st.selectbox(
-        words("sort"), SORTS, format_func=lambda name: words(f"sort.{name}"), key="sort", bind="query-params", width=220
+        words("sort"), SORTS, format_func=lambda name: words(f"sort.{name}"), width=220, **filters.switch("sort", SORTS)
     )
     rows = cache.where(run, "processes", host=chosen) if chosen else cache.first(run, sort)
     if chosen:

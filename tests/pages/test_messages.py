@@ -93,7 +93,10 @@ def test_why_a_record_is_not_there_is_told_in_words(open_store: Open, asked: str
 
 def test_an_offset_inside_a_record_is_said_to_be_one(open_store: Open) -> None:
     assert "byte 100 (field body) of the record that begins at 0" in open_store(id="100").warning[0].value
-    assert "第 100 字节" in open_store(id="100", lang="zh").warning[0].value
+    app = open_store(id="100", lang="zh")
+    assert "第 100 字节" in app.warning[0].value
+    press(app, "打开 0 处的记录")
+    assert not app.exception and not app.warning and app.query_params["id"] == "0"
 
 
 @pytest.mark.parametrize(

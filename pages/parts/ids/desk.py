@@ -153,11 +153,23 @@ def from_link() -> None:
         take(text, [], link=ids, case=case)
     elif run and not ids and (here is None or here.run != run):
         try:
-            reopen(run)
+            if elsewhere() is None:
+                reopen(run)
+            else:
+                st.session_state["desk"] = None
         except (IdError, OSError) as error:  # a link to a run that was deleted: say so, and offer the empty box
             problems.show(error)
             del query["run"]
             st.session_state.pop("run", None)
+
+
+def elsewhere() -> Run | None:
+    """The run that the address names, where it scanned a folder of the server: no copy of that can lie here."""
+    name, here = st.query_params.get("run"), current()
+    if not name or st.query_params.get("ids") or (here is not None and here.run == name):
+        return None
+    run = scans.store().open(name)
+    return None if scans.kept(run) else run
 
 
 def into_link() -> None:

@@ -16,10 +16,11 @@ from idcore.ids import Clock
 from idcore.lookup import Copy
 from idcore.lookup.copies import among
 from idcore.message.record import Part, Record, parts, value_of
+from idcore.runs import runs_root
 from idcore.store import Lookup, StoreFolder
 from idcore.store.commitlog import LOOKED_FOR_RECORDS, Stored, place_of
 from idcore.store.words import DOUBTS, REASONS, say
-from pages.parts import roles, scans
+from pages.parts import cache, roles, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import Column, Html, table, tag
 from pages.parts.messages import records
@@ -28,7 +29,8 @@ from pages.parts.runs import runlist
 from pages.parts.text import Words
 from pages.parts.triage import proofs
 from pages.parts.triage.diagnosis import upper
-from pages.parts.view import View, link_params
+from pages.parts.view import View, link_params, view
+from pages.parts.widgets import page_link
 from pages.parts.widgets import show as show_html
 from pages.parts.words import zh_lookup as chinese
 
@@ -60,6 +62,9 @@ def choose(words: Words) -> Path | None:
         except PermissionError:
             names = words("comma").join(map(str, roots))
             st.error(plain(words("store.not_allowed", roots=names)), icon=":material/error:")
+            return None
+        if isinstance(real, Path) and not real.exists():
+            st.error(words("problem.missing", name=plain(path)), icon=":material/error:")
             return None
         if isinstance(real, Path):
             query["store"] = path
@@ -126,10 +131,24 @@ def sentence(made: Overview, view: View) -> str:
 def scan(words: Words) -> None:
     """The way from a folder of the server to the findings and charts of all its records."""
     path = st.query_params.get("store")
-    if path and st.button(words("store.scan"), icon=":material/query_stats:", help=words("store.scan_help")):
+    if not path:
+        return
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        pressed = st.button(words("store.scan"), icon=":material/query_stats:", help=words("store.scan_help"))
+        if before := scanned(path):
+            at = view().minute(before["created"])
+            page_link("findings", words("store.scanned", at=at), icon=":material/troubleshoot:", run=before["name"])
+    if pressed:
         run = runlist.begin_folder(path)
         if run is not None:
             st.switch_page(st.session_state["pages"]["findings"], query_params=link_params(run=run.name))
+
+
+def scanned(path: str) -> Mapping[str, Any] | None:
+    """The latest finished run over the records of this folder."""
+    real = str(scans.allowed(path))
+    rows = cache.runs(str(runs_root()))
+    return next((row for row in rows if row["state"] == "done" and row["store"] == real), None)
 
 
 def box(words: Words) -> str:
@@ -188,6 +207,9 @@ def missed(code: str, evidence: Mapping[str, Any], view: View) -> None:
     words, known = view.words, told(evidence, view)
     st.warning(plain(reason(code, known, words)), icon=":material/search_off:")
     _facts({**known, "id": None}, view)
+    if isinstance(at := evidence.get("record_offset"), int):
+        label = words("store.record_at", offset=f"{at:,}")
+        st.button(label, type="tertiary", icon=":material/arrow_forward:", on_click=ask, args=(str(at),))
 
 
 def _facts(known: Mapping[str, Any], view: View) -> None:

@@ -77,7 +77,7 @@ def one(row: Mapping[str, Any]) -> None:
             st.container(horizontal=True, gap="small", horizontal_alignment="right", vertical_alignment="center"),
         ):
             if row["state"] == "done":
-                page_link("producers", words("runs.open"), icon=":material/arrow_forward:", run=row["name"])
+                page_link("findings", words("runs.open"), icon=":material/arrow_forward:", run=row["name"])
             elif row["state"] in ("failed", "cancelled"):
                 st.button(words("scan.again"), key=f"again-{row['name']}", on_click=again, args=(row["name"],))
             with st.popover(words("runs.delete"), type="tertiary", icon=":material/delete:"):

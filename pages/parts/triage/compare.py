@@ -82,8 +82,14 @@ def from_link() -> None:
     here = state.get("compare")
     state.setdefault("compare-case", query.get("case") == "any")
     if here is not None and here.link and not first and not second:  # back from another page
-        query["first"], query["second"] = here.link
-    if not first or not second or (here is not None and here.link == (first, second)):
+        query["first"], query["second"] = first, second = here.link
+    if not first or not second:
+        return
+    known, fresh = runs(view().words), here is None or here.link != (first, second)
+    for side, name in zip(SIDES, (first, second), strict=True):
+        if name in known and (fresh or f"compare-run-{side}" not in state):
+            state[f"compare-run-{side}"] = name
+    if not fresh:
         return
     try:
         state["compare"] = Asked(of_run(first), of_run(second), query.get("case") == "any", (first, second))
@@ -161,7 +167,10 @@ def asked(words: Words) -> Asked | None:
         return None
     for side in SIDES:
         if not getattr(here, side):
-            key = "compare.not_kept" if here.link else "compare.nothing"
+            key = "compare.nothing"
+            if here.link:
+                run = scans.store().open(here.link[SIDES.index(side)])
+                key = "compare.not_kept" if scans.store_of(run) is None else "compare.not_text"
             st.warning(words(key, side=words(f"compare.the_{side}")), icon=":material/info:")
             return None
     return here

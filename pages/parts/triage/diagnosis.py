@@ -14,7 +14,7 @@ from idcore.findings import words as english
 from idcore.findings import words_zh as chinese
 from idcore.findings.model import CODES, SEVERITIES
 from idcore.runs import Run
-from pages.parts import cache, times
+from pages.parts import cache, scans, times
 from pages.parts.charts import findings as charts
 from pages.parts.markup import Html, join, tag
 from pages.parts.text import Words
@@ -72,6 +72,8 @@ def sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Words) -> s
         processes=words.count("process", summary.get("processes", 0)),
         brokers=words.count("broker", summary.get("brokers", 0)),
     )
+    if not summary.get("ids"):
+        return words("findings.no_ids")
     counts = [(name, int((found["severity"] == name).sum())) for name in SEVERITIES] if len(found) else []
     parts = [f"**{words.count(f'finding_{name}', number)}**" for name, number in counts if number]
     if not parts:
@@ -217,6 +219,8 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
     if around:
         st.caption(words("findings.lines"))
         st.code("\n".join(around), language=None, wrap_lines=True)
+    elif (folder := scans.store_of(run)) is not None and evidence.get("ids"):
+        show_html(proofs.in_store(proofs.tokens(evidence)[: lines.MOST_LINES], folder, words))
     elif evidence.get("ids"):
         st.caption(words("findings.no_lines"))
     if (facts := proofs.fact_list(proofs.facts(evidence, view, told(row)))) is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -38,6 +38,25 @@ def _value(point: Any) -> str:
     if isinstance(data, (list, tuple)):
         data = data[0] if data else ""
     return str(data or "")
+
+
+def switch(name: str, options: Sequence[str]) -> dict[str, Any]:
+    """What a switch is made with so that it lives in the address under its own name, first option unsaid.
+
+    Streamlit's own binding writes labels there: a link from a Chinese page would open otherwise on an English one.
+    """
+    state, asked = st.session_state, st.query_params.get(name)
+    if state.get(name) not in options:
+        state[name] = asked if asked in options else options[0]
+    return {"key": name, "on_change": _into_link, "args": (name, options[0])}
+
+
+def _into_link(name: str, usual: str) -> None:
+    value = st.session_state.get(name)
+    if value and value != usual:
+        st.query_params[name] = value
+    else:
+        st.query_params.pop(name, None)
 
 
 def generation(name: str) -> int:

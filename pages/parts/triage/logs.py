@@ -12,6 +12,8 @@ import streamlit as st
 from idcore import growth
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
+from idcore.runs import Run
+from pages.parts import cache, scans
 from pages.parts.charts import brokers as charts
 from pages.parts.markup import Html, tag
 from pages.parts.text import Words
@@ -170,7 +172,16 @@ def answer(log: growth.Log, address: str, offset: int, kept: Retention, view: Vi
     )
 
 
-def notes(logs: dict[str, growth.Log], kept: Retention, view: View) -> list[str]:
+def files_note(run: Run, words: Words) -> str:
+    """What a cell is: by an id alone a file is taken to be of the default size, and a store can have others."""
+    if scans.store_of(run) is not None:
+        size = int(cache.frame(run, "files")["bytes"].max())
+        if size != growth.SEGMENT:
+            return words("brokers.files_note_store", size=words.bytes(size))
+    return words("brokers.files_note")
+
+
+def notes(run: Run, logs: dict[str, growth.Log], kept: Retention, view: View) -> list[str]:
     """What the growth rests on, what was left out of it, and whether all of it is old."""
     words = view.words
     if not logs:
@@ -178,7 +189,7 @@ def notes(logs: dict[str, growth.Log], kept: Retention, view: View) -> list[str]
     left_out = sum(log.left_out for log in logs.values())
     old = all(log.last < kept.cut(view) for log in logs.values())
     return [
-        words("brokers.growth_note"),
+        words("brokers.growth_note" if scans.store_of(run) is None else "brokers.growth_note_store"),
         words("growth.left_out", n=words.count("minute", left_out)) if left_out else "",
         words("brokers.all_old", hours=kept.hours, hour=f"{kept.hour:02d}:00") if old else "",
     ]

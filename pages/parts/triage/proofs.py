@@ -150,6 +150,12 @@ def linked(ids: Sequence[str]) -> list[Html]:
     return [tag("span", _anatomy(text), class_="mq-mono") for text in ids]
 
 
+def in_store(ids: Sequence[str], folder: str, words: Words) -> Html:
+    """Ids of a store that was scanned, each a link to its records there."""
+    links = [tag("span", link(text, href("store", store=folder, id=text)), class_="mq-mono") for text in ids]
+    return tag("p", words("findings.in_store"), " ", join(links, " "), class_="mq-advice mq-alike")
+
+
 def _broker(text: str) -> str:
     try:
         return OffsetId.from_hex(text).address

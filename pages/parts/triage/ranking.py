@@ -10,7 +10,7 @@ import streamlit as st
 from idcore.runs import Run
 from pages.parts import cache
 from pages.parts.text import Words
-from pages.parts.triage import sentences, shared, tables
+from pages.parts.triage import filters, sentences, shared, tables
 from pages.parts.view import View
 
 TOP = 10
@@ -59,10 +59,8 @@ def show(processes: pd.DataFrame, place: int, count: int, view: View) -> None:
     by = st.segmented_control(
         words("counters.rank"),
         BY,
-        default="wraps",
         required=True,
-        key="rank",
-        bind="query-params",
+        **filters.switch("rank", BY),
         format_func=lambda name: words(f"rank.{name}"),
     )
     ordered = sentences.sorted_processes(processes, by or "wraps").head(TOP)

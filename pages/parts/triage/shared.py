@@ -81,6 +81,8 @@ def line(run: Run, page: str, words: Words) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="run-line"):
         title = scans.title_of(run.title, run.options, words, summary)
         show(tag("div", tag("b", title), *(tag("span", fact) for fact in facts), class_="mq-run"))
+        if (folder := scans.store_of(run)) is not None:
+            page_link("store", words("run.store_page"), icon=":material/folder_open:", store=folder)
         with st.popover(words("run.switch"), type="tertiary", icon=":material/swap_horiz:"):
             done = [row for row in cache.runs(str(runs_root())) if row["state"] == "done"]
             others = {name: label for name, label in scans.labels(done, view()).items() if name != run.name}
@@ -182,6 +184,8 @@ def notes(run: Run, shown: View) -> list[str]:
     words = shown.words
     summary = run.summary or {}
     lines = []
+    if scans.store_of(run) is not None:
+        lines.append(words("run.store"))
     assumed = summary.get("assumed") or run.options
     zones = sorted(cache.totals(run).zones)
     if len(zones) > 1:  # one zone for all would be wrong for some

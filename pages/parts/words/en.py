@@ -100,6 +100,7 @@ WORDS: dict[str, str] = {
         "python -m idcore decode - --format csv < FILE"
     ),
     "decode.empty_files": "Nothing to read: empty, 0 bytes.",
+    "decode.elsewhere": "This run read a folder of the server, so its **{ids}** are not listed here, only counted and drawn.",
     "decode.binary": (
         "No id here, and this is no text. A commit log file, whose name has 20 digits, opens on the page Store, with "
         "all its messages."

@@ -20,6 +20,8 @@ WORDS: dict[str, str] = {
     "compare.nothing": "There is nothing to compare yet: {side} input is empty.",
     "compare.not_kept": "The run of {side} input keeps no copy of what it scanned, for that lies in a folder of the"
     " server. Upload its files, or compare them on the command line.",
+    "compare.not_text": "The run of {side} input read the records of a store. Only text is compared here: logs, or lists of"
+    " ids.",
     "compare.too_large": "With {size}, {side} input is too large for this page, which compares up to {limit} a side."
     " This command compares any size:",
     "compare.working": "Comparing {size}",

@@ -64,6 +64,11 @@ WORDS: dict[str, str] = {
     "run.switch": "Switch run",
     "run.no_other": "There is no other finished run.",
     "run.all": "All runs",
+    "run.store_page": "Open the store",
+    "run.store": (
+        "This input is the store of one broker: ids that count as missing may be messages on other brokers, files already "
+        "deleted, ids of requests and traces, or failed sends."
+    ),
     "run.link": "Copy link",
     "run.download": "Download all",
     "run.same": "{names} hold the same content, so their ids are counted more than once.",
@@ -98,7 +103,7 @@ WORDS: dict[str, str] = {
     "empty.no_runs": "Nothing has been scanned yet. Decoding starts a scan, and what was scanned is kept here.",
     "empty.decode": "Decode ids or a log",
     "empty.runs": "Open an earlier run",
-    "runs.said": "**{runs}** over {size} of text.",
+    "runs.said": "**{runs}** over {size} of input.",
     "runs.said_live": " {n} at work.",
     "runs.open": "Open",
     "runs.took": "took {span}",
@@ -232,6 +237,11 @@ WORDS: dict[str, str] = {
     "brokers.files_note": (
         "A cell is a commit log file of 1 GiB, the default size; files without ids of this run are blank."
     ),
+    "brokers.files_note_store": (
+        "A cell is 1 GiB of the commit log, the default size of a file, and so are the files that are counted and named "
+        "here; those of this store are of {size}. The page Store has their names."
+    ),
+    "brokers.growth_note_store": "Growth is read from the records: where each lies, and when it was stored.",
     "brokers.growth_note": "Growth is read from lines that hold both ids of a message.",
     "brokers.all_old": (
         "Everything dated here is older than the retention ({hours} h, deleted at {hour}), so the records are "
@@ -265,6 +275,7 @@ WORDS: dict[str, str] = {
     ),
     "problem.permission": "The server may not read {name}.",
     "problem.missing": "There is no {name} on the server.",
+    "problem.run": "There is no run {name} here: it was deleted, or the link is from another console.",
     "problem.disk": "The server's disk says: {reason}.",
     "problem.core": "{reason}",
     "problem.other": "Something went wrong here ({name}). The server's log has the details.",

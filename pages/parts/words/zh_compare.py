@@ -18,6 +18,7 @@ WORDS: dict[str, str] = {
     "compare.the_after": "第二份",
     "compare.nothing": "还不能对比：{side}输入是空的。",
     "compare.not_kept": "{side}输入对应的扫描没有保留原文，因为原文在服务器的目录里。请上传文件，或在命令行对比。",
+    "compare.not_text": "{side}输入对应的扫描读取的是存储目录中的记录。这里只能对比文本：日志，或 ID 列表。",
     "compare.too_large": "{side}输入有 {size}；本页每份最多对比 {limit}。下面的命令不限大小：",
     "compare.working": "正在对比 {size}",
     "n.message_id": "没有 msgId|{n} 个 msgId",

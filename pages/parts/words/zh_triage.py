@@ -64,6 +64,11 @@ WORDS: dict[str, str] = {
     "run.switch": "切换扫描",
     "run.no_other": "没有其他已完成的扫描。",
     "run.all": "全部扫描",
+    "run.store_page": "打开存储目录",
+    "run.store": (
+        "输入是一个 Broker 的存储目录：算作缺失的 ID，可能是存在其他 Broker 上的消息、已清理文件中的消息、"
+        "请求或轨迹的 ID，也可能发送失败。"
+    ),
     "run.link": "复制链接",
     "run.download": "全部下载",
     "run.same": "{names}内容相同，其中的 ID 被重复计数。",
@@ -96,7 +101,7 @@ WORDS: dict[str, str] = {
     "empty.no_runs": "还没有扫描过。解码时会自动扫描，结果保存在这里。",
     "empty.decode": "去解码消息 ID 或日志",
     "empty.runs": "打开以前的扫描",
-    "runs.said": "**{runs}**，文本共 {size}。",
+    "runs.said": "**{runs}**，输入共 {size}。",
     "runs.said_live": "其中 {n}正在进行。",
     "runs.open": "打开",
     "runs.took": "用时 {span}",
@@ -211,6 +216,11 @@ WORDS: dict[str, str] = {
     "brokers.alt_log": "{address} 的 CommitLog：{ids}，{files}，偏移量 {low} 至 {high}。上为文件条，下为直方图。",
     "brokers.alt_growth": "CommitLog 随时间的增长，{brokers}。",
     "brokers.files_note": "一格是一个 CommitLog 文件（默认 1 GiB）；空白表示本次扫描没有涉及。",
+    "brokers.files_note_store": (
+        "一格是 CommitLog 中的 1 GiB，即文件的默认大小；这里的文件数和文件名都按此计算。"
+        "该存储目录的文件实际为 {size}，文件名见“存储目录”页。"
+    ),
+    "brokers.growth_note_store": "增长由各条记录的位置和存储时间得出。",
     "brokers.growth_note": "增长由同一行中的两种 ID 得出。",
     "brokers.all_old": "这里有时间的消息都早于保留期（{hours} 小时，{hour} 删除），很可能已被清理。",
     "growth.box": "何时写入：物理偏移或偏移量 ID",
@@ -239,6 +249,7 @@ WORDS: dict[str, str] = {
     "problem.memory": "服务器内存不足。请改用命令扫描：python -m idcore scan PATH --out DIR",
     "problem.permission": "服务器无权读取 {name}。",
     "problem.missing": "服务器上没有 {name}。",
+    "problem.run": "这里没有扫描 {name}：可能已被删除，或链接来自另一个控制台。",
     "problem.disk": "服务器磁盘报错：{reason}。",
     "problem.core": "{reason}",
     "problem.other": "这里出了点问题（{name}），详情见服务器日志。",
