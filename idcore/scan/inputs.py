@@ -10,7 +10,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import BinaryIO
 
 import numpy as np
@@ -90,9 +90,13 @@ def list_files(paths: Sequence[str]) -> list[InputFile]:
 
 
 def list_store(root: str) -> list[InputFile]:
-    """The commit log files of a store folder, in order."""
+    """The commit log files of a store folder, in order, and what is missing between them.
+
+    Files right in the folder may be dumps of some records, between which nothing has to be.
+    """
     folder = os.path.join(root, "commitlog")
-    folder = folder if os.path.isdir(folder) else root
+    whole = os.path.isdir(folder)
+    folder = folder if whole else root
     try:
         names = sorted(name for name in os.listdir(folder) if _COMMIT_LOG.fullmatch(name))
     except OSError as problem:
@@ -100,7 +104,24 @@ def list_store(root: str) -> list[InputFile]:
     files = [_log_file(folder, name) for name in names]
     if not files:
         raise IdError(f"{root} has no commit log: a store has a folder commitlog with files of 20 digits")
-    return files
+    return [*_with_holes(files, folder)] if whole else files
+
+
+def _with_holes(files: Sequence[InputFile], folder: str) -> Iterator[InputFile]:
+    """A row of its own, without bytes, for each stretch of a log that no file holds: one is gone, or was cut."""
+    for before, after in pairwise([*files, None]):
+        if before is None:
+            continue
+        yield before
+        if after is None or before.error or after.error:
+            continue
+        end, start = (int(os.path.basename(file.path)) for file in (before, after))
+        end += before.size
+        if end < start:
+            name = os.path.join(folder, f"{end:020d}")
+            yield InputFile(
+                before.path, 0, f"no file holds the bytes of the log from {end:020d} up to {start:020d}", name
+            )
 
 
 def _log_file(folder: str, name: str) -> InputFile:

@@ -26,13 +26,21 @@ def sentences() -> list[str]:
     found = []
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            call = node.exc if isinstance(node, ast.Raise) else None
-            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id not in KINDS:
-                continue
-            text = said(call.args[0]) if call.args else None
-            if text is not None and "Error" not in text:
-                found.append(text)
+            found += [text for text in map(said, told(node)) if text is not None and "Error" not in text]
     return sorted(set(found))
+
+
+def told(node: ast.AST) -> list[ast.expr]:
+    """What an error is raised with, a file that cannot be read is listed with, a damaged log is told with."""
+    call = node.exc if isinstance(node, ast.Raise) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in KINDS:
+        return call.args[:1]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "InputFile":
+        why = node.args[2:3]
+        return [part for item in why for part in ([item.body, item.orelse] if isinstance(item, ast.IfExp) else [item])]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
+        return node.args[:1] if "_problems" in ast.dump(node.func.value) else []
+    return []
 
 
 def said(node: ast.expr) -> str | None:

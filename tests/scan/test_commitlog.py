@@ -278,3 +278,20 @@ def test_a_store_has_its_tables_also_where_nothing_could_be_read(tmp_path: Path)
     tables = scanned(tmp_path)
     assert tables["topics"].num_rows == tables["tags"].num_rows == 0
     assert tables["topics"].schema == SCHEMAS["topics"] and tables["tags"].schema == SCHEMAS["tags"]
+
+
+def test_what_no_file_holds_has_a_row_of_its_own(small: Path, tmp_path: Path) -> None:
+    first, second, third, *_ = sorted((small / "commitlog").iterdir())
+    whole = scanned(small)
+    assert whole["files"].num_rows == len(list((small / "commitlog").iterdir()))
+    second.unlink()
+    with third.open("r+b") as file:
+        file.truncate(9_000)
+    assert len(list((small / "commitlog").iterdir())) > 2, "one is behind the cut"
+    rows = [(row["file"][-20:], row["error"] or "") for row in scanned(small, 5_000)["files"].to_pylist()]
+    assert rows[1] == (second.name, f"no file holds the bytes of the log from {second.name} up to {third.name}")
+    cut = int(third.name) + 9_000
+    assert rows[3] == (f"{cut:020d}", f"no file holds the bytes of the log from {cut:020d} up to {3 << 14:020d}")
+    for path in (first, third):  # dumps: nobody says that they have to follow one another
+        shutil.copy(path, tmp_path / path.name)
+    assert len(list_store(str(tmp_path))) == 2

@@ -165,6 +165,7 @@ WORDS: dict[str, str] = {
     "fact.last_store_time": "Store ends",
     "fact.batch": "Batch",
     "fact.inner_batch": "Inner batch",
+    "fact.doubts": "Contradicted",
     "fact.unreadable": "Could not be read",
     "fact.body_crc": "Body",
     "fact.record_crc": "Record CRC",

@@ -165,6 +165,7 @@ WORDS: dict[str, str] = {
     "fact.last_store_time": "存储结束时间",
     "fact.batch": "批量",
     "fact.inner_batch": "内部批量",
+    "fact.doubts": "与存储不一致",
     "fact.unreadable": "未能读取",
     "fact.body_crc": "消息体",
     "fact.record_crc": "记录 CRC",

@@ -21,6 +21,26 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"an Avro file, which a scan cannot open: write it as JSON Lines first",
             "Avro 文件，扫描无法打开：请先转成 JSON Lines",
         ),
+        (
+            r"the rest of the store does not agree with a record: (?P<records>.+)",
+            "存储的其他部分与记录不一致：{records}",
+        ),
+        (r"no such file", "没有这个文件"),
+        (r"not a regular file", "不是普通文件"),
+        (r"no pattern: (?P<why>.+)", "不是有效的通配符：{why}"),
+        (
+            r"damaged from offset (?P<offset>\d+) on: no record begins there",
+            "从偏移量 {offset} 起已损坏：那里没有记录开始",
+        ),
+        (
+            r"body of the record at offset (?P<offset>\d+) does not agree with its CRC",
+            "偏移量 {offset} 处记录的消息体与其 CRC 不一致",
+        ),
+        (
+            r"no file holds the bytes of the log from (?P<first>\d+) up to (?P<last>\d+)",
+            "没有文件保存 CommitLog 从 {first} 到 {last} 的字节",
+        ),
+        (r"the name is no offset: it does not fit into 64 bits", "文件名不是偏移量：超出 64 位"),
         (r"cut off in the middle of a member", "在某个成员中间被截断"),
         (r"cut off: the archive has no end mark", "被截断：压缩包没有结束标记"),
         (r"cut off: the archive has no directory", "被截断：压缩包没有目录"),
