@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from operator import itemgetter
+from string import hexdigits
 
 from idcore.ids import rules
 
@@ -18,7 +21,6 @@ _LONGEST_RUN = 60
 _CONTEXT = 256
 
 _RUN = re.compile(r"[0-9A-Fa-f]{32,}")
-_LAST_RUN = re.compile(r"[0-9A-Fa-f]*\Z")
 _NO_HEX = re.compile(r"[^0-9A-Fa-f]")
 _HEX_WORD = re.compile(r"[0-9A-Fa-f]+")
 
@@ -151,8 +153,7 @@ class _Windows:
         if self._first:
             self._prefix = prefix_time(text)
             self._first = False
-        tail = _LAST_RUN.search(text)
-        open_from = tail.start() if tail else len(text)
+        open_from = len(text.rstrip(hexdigits))  # a pattern would try it anew from each digit of a long run
         yield from self._take(text, open_from)
         if len(text) - open_from > _LONGEST_RUN:
             self._in_long_run = True
@@ -256,12 +257,7 @@ def _born_of(start: int, born: list[tuple[int, int]]) -> int | None:
     """The only one of the line; of several the last before the token, else the first behind it."""
     if not born:
         return None
-    chosen = born[0][1]
-    for place, value in born:
-        if place > start:
-            break
-        chosen = value
-    return chosen
+    return born[max(0, bisect_right(born, start, key=itemgetter(0)) - 1)][1]
 
 
 def prefix_time(line: str) -> datetime | None:

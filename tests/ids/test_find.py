@@ -213,6 +213,19 @@ def test_a_run_of_hex_digits_without_end_is_skipped() -> None:
     assert [(token.text, token.line) for token in find(pieces())] == [(ID, 1), (ID, 1), (OFFSET, 2)]
 
 
+@pytest.mark.timeout(60)  # a tenth of a second; to try a long run again from each of its digits took hours
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("body=" + "ab" * (1 << 19) + "]" + "." * (1 << 18), 0),  # a body in hex, its end in the middle of a window
+        (f"bornTimestamp=1763690000000, msgId={ID} " * 14_000, 14_000),
+    ],
+)
+def test_a_long_line_costs_its_length(text: str, found: int) -> None:
+    tokens = list(find(text + ID))
+    assert len(tokens) == found + 1 and tokens[-1].text == ID
+
+
 def test_a_run_cut_by_the_window_is_judged_whole() -> None:
     for filler in range((1 << 20) - 40, (1 << 20) + 8, 3):
         text = "." * filler + f"%22{ID} " + "A" * 33
