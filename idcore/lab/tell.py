@@ -21,7 +21,6 @@ class Difference:
     name: str
     before: str | None
     after: str | None
-    is_property: bool = False
 
     @property
     def same(self) -> bool:
@@ -60,7 +59,7 @@ def differences(before: Record, after: Record) -> tuple[Difference, ...]:
     """Every field that can differ between a record and its copy, and every property of either."""
     found = [Difference(name, _text(before, name), _text(after, name)) for name in _FIELDS]
     old, new = before.properties, after.properties
-    found += [Difference(name, old.get(name), new.get(name), True) for name in dict.fromkeys((*old, *new))]
+    found += [Difference(name, old.get(name), new.get(name)) for name in dict.fromkeys((*old, *new))]
     return tuple(found)
 
 

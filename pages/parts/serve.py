@@ -69,13 +69,10 @@ class FirstPage:
 
         async def rewrite(message: Message) -> None:
             nonlocal head, body
-            if message["type"] == "http.response.start":
-                kind = Headers(raw=message["headers"]).get("content-type", "")
-                if kind.startswith(
-                    "text/html"
-                ):  # a browser asks for its downloads like for a page: they go on as they come
-                    head = message
-                    return
+            # A browser asks for its downloads like for a page: they go on as they come.
+            if message["type"] == "http.response.start" and is_page(message):
+                head = message
+                return
             if message["type"] != "http.response.body" or head is None:
                 await send(message)
                 return
@@ -89,6 +86,11 @@ class FirstPage:
             await send({"type": "http.response.body", "body": body})
 
         await self.app({**scope, "headers": plain}, receive, rewrite)
+
+
+def is_page(start: Message) -> bool:
+    """Whether an answer that begins so is a page."""
+    return Headers(raw=start["headers"]).get("content-type", "").startswith("text/html")
 
 
 def base() -> str:

@@ -102,7 +102,7 @@ def test_a_cancel_does_not_wait_until_spark_is_up(tmp_path: Path, monkeypatch: p
     began = time.monotonic()
     work.cancel()
     assert work.wait(30).state == "cancelled"
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20  # and not the minute that it takes Spark here
     up.set()
     assert left(run) == {"run.json"}
 
@@ -133,7 +133,7 @@ def test_a_cancelled_scan_frees_its_cores(tmp_path: Path) -> None:
     assert not tracker.getActiveJobsIds()
     began = time.monotonic()
     scan([made(tmp_path, 10, "b.log")], tmp_path / "next", OPTIONS)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30  # alone it takes two; behind the first scan it would be the rest of that
 
 
 @pytest.mark.usefixtures("spark")
