@@ -20,12 +20,13 @@ from idcore.message import Record, decode_record, parts
 from idcore.message.record import SMALLEST, head_of
 from idcore.store.files import File, Reading, first_and_last_byte, list_files
 
-_RECORD_MAGIC = re.compile(b"|".join(re.escape(magic.to_bytes(4, "big")) for magic in TOPIC_LENGTHS))
-_ANY_MAGIC = re.compile(_RECORD_MAGIC.pattern + b"|" + re.escape(BLANK_MAGIC.to_bytes(4, "big")))
+_RECORD_MAGIC = re.compile(rb"\xda\xa3\x20[\xa7\xab]")  # as TOPIC_LENGTHS has them, with a beginning to search for
+_BLANK_MAGIC = BLANK_MAGIC.to_bytes(4, "big")
 _LONGEST_HEAD = max(head.size for head in RECORD_HEADS.values())
 _FIRST_WINDOW = 1 << 16
 LOOKED_FOR_RECORDS = 8 << 20  # a record of the broker's largest size, and half of the one before it
 _WINDOW = 1 << 22
+_BEHIND = 40  # bytes that are read behind a window: size, magic and offset of a record that begins in it
 # A search ends after so many places that could be a key or a record: a text of one letter stands everywhere.
 _TRIED_MOST = 2_000
 
@@ -158,15 +159,15 @@ class CommitLog:
     def before(self, file: File, offset: int) -> Stored | None:
         """The last record of a file that begins before an offset, found by its magic, backwards."""
         near = max(file.start, offset - _FIRST_WINDOW)
-        found = self._last_in(file, near, offset + 7, offset)
+        found = self._last_in(file, near, offset + _BEHIND, offset)
         if found or near == file.start:
             return found
         # Further back it may be a long way through what was never written, which is no work where it is a hole.
-        for begin, end in reversed(list(self.reading.extents(file.path, near + 7 - file.start))):
+        for begin, end in reversed(list(self.reading.extents(file.path, near + _BEHIND - file.start))):
             stop = file.start + end
             while stop > file.start + begin:
                 start = max(file.start + begin, stop - _WINDOW)
-                if found := self._last_in(file, start, stop + 3, offset):  # a magic may lie across the border
+                if found := self._last_in(file, start, stop + _BEHIND, offset):  # a head may lie across the border
                     return found
                 stop = start
         return None
@@ -174,8 +175,7 @@ class CommitLog:
     def _last_in(self, file: File, start: int, stop: int, offset: int) -> Stored | None:
         """The last record before `offset` whose magic lies in a stretch."""
         raw = self._read(file, start, stop - start)
-        for hit in reversed([match.start() for match in _RECORD_MAGIC.finditer(raw)]):
-            place = start + hit - 4
+        for place in reversed(_beginnings(raw, start)):
             if file.start <= place < offset and (found := self.record_at(file, place)):
                 return found
         return None
@@ -184,9 +184,7 @@ class CommitLog:
         """The place of the first record or blank one from an offset on, or None."""
         for begin, end in self.reading.extents(file.path, file.size, offset - file.start):
             for start in range(file.start + begin, file.start + end, _WINDOW):
-                raw = self._read(file, start, _WINDOW + 3)
-                for match in _ANY_MAGIC.finditer(raw):
-                    place = start + match.start() - 4
+                for place in _beginnings(self._read(file, start, _WINDOW + _BEHIND), start, file.end):
                     if place >= offset and (self._size_at(file, place) or self.blank_at(file, place)):
                         return place
         return None
@@ -350,6 +348,27 @@ class CommitLog:
                         if stored and stored.end >= place + 1 + len(key):
                             found[stored.offset] = stored
         return sorted(found.values(), key=lambda stored: stored.offset), searched
+
+
+def _beginnings(raw: bytes, base: int, end: int | None = None) -> list[int]:
+    """Where in bytes of a log from `base` on a record can begin, by its magic and its own offset; with the file's end
+    also a blank one, by its size.
+
+    The high bytes of both stand in the patterns: a file of nothing but magics takes little longer than any other.
+    """
+    last = base + len(raw)
+    highs = b"|".join(re.escape(at.to_bytes(8, "big")[:5]) for at in range(base >> 24 << 24, last, 1 << 24))
+    found = [
+        place
+        for match in re.finditer(_RECORD_MAGIC.pattern + b"(?=.{20}(?:%b))" % highs, raw, re.DOTALL)
+        if raw[match.end() + 20 : match.end() + 28]
+        == (place := base + match.start() - 4).to_bytes(8, "big", signed=True)
+    ]
+    tops = b"" if end is None else bytes(range(max(0, end - last >> 24), min(0x7F, end - base >> 24) + 1))
+    if tops:
+        blanks = re.finditer(b"%b(?<=[%b].{7})" % (re.escape(_BLANK_MAGIC), re.escape(tops)), raw, re.DOTALL)
+        found += [base + match.start() - 4 for match in blanks]
+    return sorted(found)
 
 
 def place_of(raw: bytes) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ from typing import Any
 import pytest
 
 from idcore.errors import IdError
-from idcore.store import Lookup, Miss, Stored, StoreFolder
-from tests.store.test_damage import CLOCK, FIRST, SMALL, records_of, small
+from idcore.store import Lookup, Miss, Skipped, Stored, StoreFolder, commitlog
+from tests.store.test_damage import CLOCK, FIRST, SMALL, damage, records_of, small
 
 __all__ = ["small"]  # the fixture
 
@@ -108,3 +109,74 @@ def test_pieces_in_a_folder_of_the_logs_name_are_told_theirs(small: Path) -> Non
     with pytest.raises(IdError) as caught:
         StoreFolder(small)
     assert caught.value.code == "dump" and f"name it {FIRST}" in str(caught.value)
+
+
+@pytest.mark.parametrize("window", [91, 128, 1_000])
+def test_what_lies_across_the_border_of_a_window_is_found(
+    small: Path, window: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first, second, *_) = sorted((small / "commitlog").iterdir())
+    damage(first, 100, b"\xff" * 700)
+    damage(second, 0, bytes(2_000))
+    with StoreFolder(small) as store:
+        offsets = range(int(second.name) + 4_096)
+        wanted, walked = [store.log.look(offset) for offset in offsets], list(store.log.walk())
+    assert {type(found) for found in wanted} == {Stored, Miss}
+    monkeypatch.setattr(commitlog, "_WINDOW", window)
+    monkeypatch.setattr(commitlog, "_FIRST_WINDOW", window)
+    with StoreFolder(small) as store:
+        assert list(store.log.walk()) == walked
+        assert [store.log.look(offset) for offset in offsets] == wanted
+
+
+def test_beginnings_are_those_that_a_slow_search_finds() -> None:
+    rng = random.Random(5)
+    seen = 0
+    for base in (0, 4_096, (1 << 24) - 300, (1 << 32) - 7, (1 << 40) + 3, (1 << 63) - 9_000):
+        raw, end = bytearray(rng.randbytes(600)), base + rng.choice([700, 5_000, 1 << 25, 1 << 31])
+        for at in rng.sample(range(0, 560, 20), 14):
+            place = base + at
+            blank = (end - place).to_bytes(8, "big")[4:] + b"\xcb\xd4\x31\x94"
+            head = rng.randbytes(4) + rng.choice([b"\xda\xa3\x20\xa7", b"\xda\xa3\x20\xab"]) + bytes(20)
+            whole = rng.choice([blank, head + rng.choice([place, place + 1]).to_bytes(8, "big")])
+            raw[at : at + len(whole)] = whole
+        slow = [
+            base + at
+            for at in range(len(raw) - 7)
+            if (
+                (bytes(raw[at + 4 : at + 8]) in (b"\xda\xa3\x20\xa7", b"\xda\xa3\x20\xab"))
+                and bytes(raw[at + 28 : at + 36]) == (base + at).to_bytes(8, "big")
+            )
+            or (
+                bytes(raw[at + 4 : at + 8]) == b"\xcb\xd4\x31\x94"
+                and int.from_bytes(raw[at : at + 4]) == end - base - at
+            )
+        ]
+        found = commitlog._beginnings(bytes(raw), base, end)
+        assert found == sorted(found) and set(slow) <= set(found)
+        records = [place for place in slow if raw[place - base + 4] == 0xDA]
+        assert commitlog._beginnings(bytes(raw), base) == records
+        seen += len(records)
+    assert seen > 10
+
+
+@pytest.mark.parametrize("magic", ["DAA320A7", "DAA320AB", "CBD43194"])
+def test_a_file_of_nothing_but_magics_is_read_in_a_few_steps(tmp_path: Path, magic: str) -> None:
+    (tmp_path / "commitlog").mkdir()
+    (tmp_path / "commitlog" / FIRST).write_bytes(bytes.fromhex(magic) * (1 << 20))
+    reads = 0
+    with StoreFolder(tmp_path) as store:
+        plain = store.reading.read
+
+        def counted(path: Path, at: int, size: int) -> bytes:
+            nonlocal reads
+            reads += 1
+            return plain(path, at, size)
+
+        store.reading.read = counted  # type: ignore[method-assign]
+        (skipped,) = store.log.walk()
+        assert isinstance(skipped, Skipped) and (skipped.offset, skipped.end) == (0, 4 << 20)
+        found = store.log.look(3 << 20)
+        assert isinstance(found, Miss) and found.reason == "damaged"
+        assert store.overview()["first_store_timestamp"] is None
+    assert reads < 100
