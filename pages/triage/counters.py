@@ -26,7 +26,7 @@ points = cache.points(run, row)
 sentence = sentences.process(row, shown, points)
 said(sentence)
 
-left, right = st.columns([5, 2], gap="large")
+left, right = st.container(key="counter-and-rank").columns([5, 2], gap="large")
 drawn = None
 with left:
     if points.empty:

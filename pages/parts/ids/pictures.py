@@ -26,7 +26,7 @@ def three(run: Run, view: View) -> None:
     """The three pictures of a finished run."""
     words = view.words
     hosts, processes, brokers = (cache.frame(run, name) for name in ("hosts", "processes", "brokers"))
-    left, middle, right = st.columns(3, gap="large")
+    left, middle, right = st.container(key="three-pictures").columns(3, gap="large")
     with left:
         page_link("producers", words("pictures.producers"), icon=":material/dns:", run=run.name)
         if hosts.empty:

@@ -220,7 +220,7 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
         st.caption(words("findings.lines"))
         st.code("\n".join(around), language=None, wrap_lines=True)
     elif (folder := scans.store_of(run)) is not None and evidence.get("ids"):
-        show_html(proofs.in_store(proofs.tokens(evidence)[: lines.MOST_LINES], folder, words))
+        show_html(proofs.in_store(evidence["ids"][: lines.MOST_LINES], folder, words))
     elif evidence.get("ids"):
         st.caption(words("findings.no_lines"))
     if (facts := proofs.fact_list(proofs.facts(evidence, view, told(row)))) is not None:
