@@ -159,11 +159,12 @@ def _broker_of(text: bytes, at: int) -> str | None:
 
 
 def _born(text: bytes, hosts: _Hosts) -> None:
-    """Born hosts of the first messages: the name stands before the id, in the same record."""
-    at = text.find(hosts.start)
+    """Born hosts of the first messages: the name stands before the id, in the same record, which is searched once."""
+    at, searched = text.find(hosts.start), -1
     while at >= 0 and len(hosts.found) < limits.MOST_BORN_HOSTS:
         start = text.rfind(b"MessageExt [", max(0, at - _LONGEST_RECORD), at)
-        hit = BORN_HOST.search(text, start, at) if start >= 0 else None
+        hit = BORN_HOST.search(text, start, at) if start > searched else None
+        searched = max(searched, start)
         if hit is not None and b"\n" not in text[hit.end() : at]:
             hosts.found.add(hit[1].decode("utf-8", "replace"))
         at = text.find(hosts.start, at + 1)
