@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -347,6 +348,20 @@ def test_a_place_is_not_looked_for_behind_thousands_of_magics() -> None:
     made, magic = bytes(record(1).placed(0, 500, 5)), bytes.fromhex("DAA320A7")
     assert place_of(magic * 100 + made) == 100
     assert place_of(magic * 1_000_000 + made) is None
+
+
+def test_a_record_behind_a_file_full_of_magics_is_found_without_a_look_at_each(tmp_path: Path) -> None:
+    (tmp_path / "commitlog").mkdir()
+    magics = (bytes.fromhex("DAA320A7") * 7 + bytes.fromhex("CBD43194")) * (1 << 16)
+    made = bytes(record(1).placed(0, len(magics), 5))
+    (tmp_path / "commitlog" / ("0" * 20)).write_bytes(magics + made + magics[:-4])
+    began = time.process_time()
+    with StoreFolder(tmp_path) as store:
+        first, last = store.first, store.last
+        assert first is not None and last is not None
+        assert first.offset == last.offset == len(magics)
+        assert [type(step) for step in store.log.walk()] == [Skipped, Stored, Skipped]
+    assert time.process_time() - began < 8  # to read and refuse each of them took 14
 
 
 def test_what_is_no_store_is_said_in_one_line(tmp_path: Path) -> None:
