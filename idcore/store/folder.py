@@ -88,7 +88,7 @@ class StoreFolder:
             return {}
         try:
             table = json.loads(raw).get("topicConfigTable")
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, RecursionError):
             return {}  # half written, or no JSON: the queues still name the topics
         return table if isinstance(table, dict) else {}
 

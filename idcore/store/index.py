@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 from idcore.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
@@ -20,6 +21,8 @@ _STEP = 1 << 22
 # A tag of every message makes a chain as long as its file; what lies far down one is not worth the wait. So many
 # entries are looked at for all keys of a record, which may have thousands.
 _STEPS_MOST = 50_000
+_TRIED_MOST = 100_000  # places that could be those of the last entry
+_NOT_ZERO = re.compile(rb"[^\0]")
 
 
 def key_of(topic: str, key: str) -> str:
@@ -103,7 +106,7 @@ class IndexFile:
         rest = self.size - INDEX_HEADER.size - SLOTS * INDEX_SLOT.size
         if rest >= 0 and rest % INDEX_ENTRY.size == 0 and self._fits(SLOTS):
             return SLOTS
-        return next((slots for slots in self._slot_candidates() if self._fits(slots)), None)
+        return next((slots for slots in islice(self._slot_candidates(), _TRIED_MOST) if self._fits(slots)), None)
 
     def _slot_candidates(self) -> Iterator[int]:
         """From every place where the offset of the last entry stands, as the header has it."""
@@ -111,11 +114,17 @@ class IndexFile:
         assert header
         wanted = INDEX_ENTRY.struct.pack(0, header.end_physical_offset, 0, 0)[4:12]
         fixed = INDEX_HEADER.size + INDEX_ENTRY.size * self.entries + 4
+        of_hash_0 = self._newest(0, 1) == self.entries  # slot 0: whether the last entry can be of hash 0
         for start, stop in self._reading.extents(self.path, self.size):
             for begin in range(max(start, fixed), stop, _STEP):
                 raw = self._reading.read(self.path, begin, min(_STEP + 7, stop - begin))
                 at = raw.find(wanted)
                 while at >= 0:
+                    if not of_hash_0 and raw[max(0, at - 4) : at] == bytes(4):
+                        # of a file that was lost but for its header, every place reads as offset 0
+                        more = _NOT_ZERO.search(raw, at)
+                        at = raw.find(wanted, max(at + 1, more.start() - 7)) if more else -1
+                        continue
                     if (begin + at - fixed) % INDEX_SLOT.size == 0 and begin + at > fixed:
                         yield (begin + at - fixed) // INDEX_SLOT.size
                     at = raw.find(wanted, at + 1)

@@ -13,7 +13,8 @@ import pytest
 
 from idcore.errors import IdError
 from idcore.store import Lookup, Miss, Skipped, Stored, StoreFolder, commitlog
-from tests.store.test_damage import CLOCK, FIRST, SMALL, damage, records_of, small
+from idcore.store.writer import StoreWriter
+from tests.store.test_damage import CLOCK, FIRST, SMALL, damage, record, records_of, small
 
 __all__ = ["small"]  # the fixture
 
@@ -180,3 +181,39 @@ def test_a_file_of_nothing_but_magics_is_read_in_a_few_steps(tmp_path: Path, mag
         assert isinstance(found, Miss) and found.reason == "damaged"
         assert store.overview()["first_store_timestamp"] is None
     assert reads < 100
+
+
+@pytest.mark.parametrize("filler", [b"\0", b"\0\0\0\1"])
+def test_an_index_file_of_which_only_the_header_is_left_is_soon_given_up(
+    tmp_path: Path, filler: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("idcore.store.index._TRIED_MOST", 500)
+    with StoreWriter(tmp_path / "s", SMALL) as writer:
+        writer.put(record(1), 1_795_000_000_000)
+    (path,) = (tmp_path / "s" / "index").iterdir()
+    with StoreFolder(tmp_path / "s") as store:
+        assert store.index.files[0].slots == SMALL.slots, "every place of zeros reads as its offset, which is 0"
+        assert not Lookup(store, CLOCK).view("ID1").reason
+    path.write_bytes(path.read_bytes()[:40] + filler * ((4 << 20) // len(filler)))
+    reads = 0
+    with StoreFolder(tmp_path / "s") as store:
+        plain = store.reading.read
+
+        def counted(path: Path, at: int, size: int) -> bytes:
+            nonlocal reads
+            reads += 1
+            return plain(path, at, size)
+
+        store.reading.read = counted  # type: ignore[method-assign]
+        assert store.index.files[0].slots is None
+        assert reads < 4_000
+        assert Lookup(store, CLOCK).view("ID1").reason == "index_lost"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", '{"topicConfigTable": [1]}', "[1]", '{"topicConfigTable": ' + "[" * 100_000, "\udcff"]
+)
+def test_topics_that_are_no_configuration_are_those_of_the_queues(small: Path, text: str) -> None:
+    (small / "config" / "topics.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with StoreFolder(small) as store:
+        assert store.topics == ["T"] and not store.unreadable
