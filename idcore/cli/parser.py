@@ -80,8 +80,18 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _name(text: str) -> str:
+    if not text:  # as of a variable of the shell that is not set; it would be the folder at hand
+        raise argparse.ArgumentTypeError("a name that is empty")
+    return text
+
+
+def _path(text: str) -> Path:
+    return Path(_name(text))
+
+
 def _made(text: str) -> Path:
-    path = Path(os.path.abspath(text))  # "." has no name, and so nothing beside it
+    path = Path(os.path.abspath(_name(text)))  # "." has no name, and so nothing beside it
     if path.name == TRUTH:
         raise argparse.ArgumentTypeError(f"{TRUTH} is written beside it; name another file")
     return path
@@ -124,9 +134,10 @@ def _scan(commands: Any) -> None:
     )
     command.add_argument("paths", nargs="*", metavar="PATH", help="files, folders, globs, URIs; - reads standard input")
     command.add_argument(
-        "--store", metavar="DIR", help="scan the commit log of a store folder; adds the tables topics and tags"
-    )
-    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the tables go")
+        "--store", type=_name, metavar="DIR",
+        help="scan the commit log of a store folder; adds the tables topics and tags",
+    )  # fmt: skip
+    command.add_argument("--out", type=_path, required=True, metavar="DIR", help="where the tables go")
     command.add_argument("--overwrite", action="store_true", help="replace an existing DIR")
     where = command.add_mutually_exclusive_group()
     where.add_argument("--master", metavar="URL", help="Spark master (default: this machine)")
@@ -149,7 +160,7 @@ def _view(commands: Any) -> None:
     )
     command.add_argument("ids", nargs="*", metavar="ID", help="ids or keys; - reads standard input")
     where = command.add_mutually_exclusive_group(required=True)
-    where.add_argument("--store", type=Path, metavar="DIR", help="a store folder, which is only read")
+    where.add_argument("--store", type=_path, metavar="DIR", help="a store folder, which is only read")
     where.add_argument("--namesrv", metavar="HOST:PORT[;…]", help="the name servers of a live cluster")
     where.add_argument("--cluster", metavar="NAME", help="a cluster of the profiles ($IDCORE_CLUSTERS)")
     command.add_argument("--tls", action="store_true", help="with --namesrv: encrypted connections")
@@ -174,7 +185,7 @@ def _compare(commands: Any) -> None:
     )
     command.add_argument("before", metavar="BEFORE", help="file, folder or glob; say, the producers' log")
     command.add_argument("after", metavar="AFTER", help="another; say, the consumers' log")
-    command.add_argument("--out", type=Path, metavar="DIR", help="also write all ids that are in one input only")
+    command.add_argument("--out", type=_path, metavar="DIR", help="also write all ids that are in one input only")
     command.add_argument("--format", choices=("table", "json"), default="table", help="how the result is printed")
     command.add_argument(
         "--case",

@@ -123,6 +123,8 @@ def test_a_store_is_made_in_the_folder_at_hand(tmp_path: Path) -> None:
         (("ids", "--count", "5", "--start", ""), 2),
         (("log", "--lines", "5", "--out", "no/such/folder/x.log"), 1),
         (("log", "--lines", "5", "--out", "truth.json"), 2),
+        (("ids", "--count", "5", "--out", ""), 2),
+        (("store", "--messages", "5", "--out", ""), 2),
     ],
 )
 def test_errors_are_one_line(arguments: tuple[str, ...], status: int) -> None:

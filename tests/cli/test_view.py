@@ -207,6 +207,7 @@ def test_nothing_to_ask_is_status_3_and_wrong_usage_2(store: Path, tmp_path: Pat
     assert view("x").returncode == 2
     assert view("--store", str(store), "--from", "yesterday", "x").returncode == 2
     assert view("--store", str(store), "--from", "", "x").returncode == 2
+    assert view("--store", "", "x").returncode == 2
     assert view("--store", str(store), "--format", "xml", "x").returncode == 2
 
 
