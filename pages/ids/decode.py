@@ -79,7 +79,7 @@ if desk.begin(here) and here.intake.cut:
     st.rerun()  # scanned before: the sentence has its figures at once
 if (run := desk.run_of(here)) is not None:
     shared.twins(run, words, same)
-if (not single or here.files) and watch.scan_state(run, again=lambda: desk.scan(here)) and run is not None:
+if (not single or here.files) and watch.scan_state(run, again=lambda: desk.scan(here), table=True) and run is not None:
     from pages.parts.ids import pictures  # Plotly only where there is something to draw
 
     pictures.findings(run, view())

@@ -349,3 +349,12 @@ def test_a_record_that_the_store_contradicts_and_an_id_of_another_broker_are_tol
         app = open_page("store", store=str(folder), id="7F00000100005597000000000010C8E0", lang=lang)
         assert not app.exception and not app.error
         assert told in shown(app) and f"commitlog/{refused.name}" in shown(app)
+
+
+def test_an_upload_says_how_all_its_records_are_scanned(
+    open_store: Open, open_page: Open, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "scan --store" not in shown(open_store())
+    monkeypatch.setattr(stores, "choose", lambda words: store)
+    app = open_page("store")
+    assert "scan --store FOLDER --out DIR" in shown(app) and "Scan every record" not in buttons(app)

@@ -11,12 +11,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.runs import Run
+from pages.parts import scans
+from pages.parts.ids import desk, elsewhere
 from pages.parts.text import words
 from pages.parts.triage import diagnosis
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_findings import judged, two_at_once
 from tests.pages.test_messages import labels
 from tests.pages.test_pages import press, shown
+from tests.store.unpacked import real_store
 
 Open = Callable[..., AppTest]
 GONE = "20260101-000000-aaaaaa"
@@ -122,6 +125,21 @@ def test_a_run_without_ids_is_not_said_to_be_all_right(open_page: Open, tmp_path
     assert "nothing to check" in said and "Nothing is wrong" not in said and "things were checked" not in said
 
 
+def test_deleting_a_run_never_sounds_like_deleting_the_store(open_page: Open, store: Path, tmp_path: Path) -> None:
+    for lang, wanted in (("en", "stays as it is"), ("zh", "服务器目录不受影响")):
+        said = shown(open_page("runs", lang=lang))
+        assert wanted in said and words(lang)("runs.delete_sure") not in said
+
+
+def test_a_scan_that_waits_speaks_of_a_table_only_where_one_is(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_run(tmp_path / "runs", state="running")
+    monkeypatch.setattr(Run, "state", "running")
+    texts = [bar.proto.text for page in ("findings", "runs") for bar in open_page(page, run=RUN).get("progress")]
+    assert texts == ["Waiting for Spark."]
+
+
 def test_a_letter_that_is_no_digit_is_named_with_its_place(open_page: Open) -> None:
     asked = "AC110001473C7D4991AD336AEA5703EO"
     assert "'O' at place 32" in open_page("decode", ids=asked).error[0].value
@@ -156,3 +174,16 @@ def test_a_switch_writes_its_own_name_into_the_address(open_page: Open, run: str
     assert app.query_params["sort"] == "rate"
     app.selectbox(key="sort").select("ids").run()
     assert "sort" not in app.query_params
+
+
+def test_a_commit_log_on_the_decode_page_is_called_one(open_page: Open, tmp_path: Path) -> None:
+    records = (real_store(tmp_path) / "commitlog" / f"{0:020d}").read_bytes()[:20_000]
+    sources = [scans.Source("piece.bin", records), scans.Source("app.log", b"no record here"), scans.Source("0", b"")]
+    assert elsewhere.commit_logs(sources) == ["piece.bin"]
+    for lang in ("en", "zh"):
+        app = open_page("decode", lang=lang)
+        app.session_state["desk"] = desk.lay(sources, "strict")
+        app.run()
+        assert not app.exception and "piece.bin" in app.warning[0].value and words(lang)("page.store") in labels(app)
+        app.session_state["desk"] = desk.lay(sources[1:], "strict")
+        assert not app.run().warning

@@ -1,16 +1,21 @@
-"""The decode page of a run that scanned a folder of the server: its figures and pictures. Lists no ids."""
+"""What the decode page can only point to: a run over a folder of the server, the records of a commit log."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 
 from idcore.runs import Run
 from pages.parts import scans
 from pages.parts.ids import desk
+from pages.parts.markdown import plain
 from pages.parts.runs import runlist, watch
 from pages.parts.triage import shared
 from pages.parts.view import view
-from pages.parts.widgets import said, small_print, zone_note
+from pages.parts.widgets import page_link, said, small_print, zone_note
+
+MOST_LOOKED_AT, MOST_NAMED = 50, 3
 
 
 def laid() -> desk.Desk:
@@ -18,7 +23,22 @@ def laid() -> desk.Desk:
     if (run := desk.elsewhere()) is not None:
         show(run)
         st.stop()
-    return desk.laid()
+    here = desk.laid()
+    if logs := commit_logs(here.sources):
+        words = view().words
+        names = words("comma").join(map(plain, logs))
+        st.warning(words("decode.commit_log", names=names), icon=":material/warning:")
+        page_link("store", words("page.store"), icon=":material/folder_open:")
+    return here
+
+
+def commit_logs(sources: Sequence[scans.Source]) -> list[str]:
+    """The first of the files that begin with a record: as text these give the ids that messages hold, not their own."""
+    from idcore.message import MAGIC_V1, MAGIC_V2  # only where files lie
+
+    magics = [magic.to_bytes(4, "big", signed=magic < 0) for magic in (MAGIC_V1, MAGIC_V2)]
+    files = [source for source in sources if source.name != scans.PASTED][:MOST_LOOKED_AT]
+    return [file.name for file in files if next(file.pieces(), b"")[4:8] in magics][:MOST_NAMED]
 
 
 def show(run: Run) -> None:

@@ -365,7 +365,8 @@ def topics(made: Overview, words: Words) -> None:
 def notes(made: Overview, view: View) -> list[str]:
     """What is odd about the folder, and what was cut on this page."""
     words = view.words
-    lines = [words("store.aborted")] if made["aborted"] else []
+    lines = [] if st.query_params.get("store") else [words("store.scan_uploaded")]
+    lines += [words("store.aborted")] if made["aborted"] else []
     if made["checkpoint"]:
         flushed = records.moment(made["checkpoint"]["physical_timestamp"])
         lines.append(words("store.checkpoint", at=view.full(flushed) if flushed else "–"))

@@ -81,7 +81,7 @@ def one(row: Mapping[str, Any]) -> None:
             elif row["state"] in ("failed", "cancelled"):
                 st.button(words("scan.again"), key=f"again-{row['name']}", on_click=again, args=(row["name"],))
             with st.popover(words("runs.delete"), type="tertiary", icon=":material/delete:"):
-                st.markdown(words("runs.delete_sure"))
+                st.markdown(words("runs.delete_sure" if row["options"].get("sources") else "runs.delete_sure_folder"))
                 st.button(
                     words("runs.delete_yes"),
                     key=f"delete-{row['name']}",

@@ -17,8 +17,8 @@ LOOK = 0.4  # seconds between two looks at a job; each stays with it for WAIT, o
 WAIT = 0.3
 
 
-def scan_state(run: Run | None, again: Callable[[], None] | None = None) -> bool:
-    """Shows how far the scan of a run is; True when its tables are there."""
+def scan_state(run: Run | None, again: Callable[[], None] | None = None, *, table: bool = False) -> bool:
+    """Shows how far the scan of a run is; True when its tables are there. `table`: decoded ids stand above."""
     words = view().words
     if run is None:
         no_engine(words)
@@ -27,7 +27,7 @@ def scan_state(run: Run | None, again: Callable[[], None] | None = None) -> bool
     if state == "done":
         return True
     if state in ("new", "running"):
-        st.fragment(ticking, run_every=LOOK)(run)
+        st.fragment(ticking, run_every=LOOK)(run, table)
     elif state == "cancelled":
         st.info(words("scan.cancelled"), icon=":material/cancel:")
         offer(words, again)
@@ -45,7 +45,7 @@ def offer(words: Words, again: Callable[[], None] | None) -> None:
         st.button(words("scan.again"), on_click=again, key="scan-again")
 
 
-def ticking(run: Run) -> None:
+def ticking(run: Run, table: bool) -> None:
     """One look at the job; when it has ended, the whole page is drawn again."""
     words = view().words
     job = scans.job_of(run)
@@ -63,7 +63,7 @@ def ticking(run: Run) -> None:
             if starting and engine
             else words("scan.waiting")
         )
-        st.progress(0.0, text)
+        st.progress(0.0, text + (words("scan.table") if table else ""))
     else:
         share = min(1.0, progress.bytes_done / progress.bytes_total)
         st.progress(

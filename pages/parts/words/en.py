@@ -101,6 +101,10 @@ WORDS: dict[str, str] = {
     ),
     "decode.empty_files": "Nothing to read: empty, 0 bytes.",
     "decode.elsewhere": "This run read a folder of the server, so its **{ids}** are not listed here, only counted and drawn.",
+    "decode.commit_log": (
+        "{names}: this is a commit log, read here as text. Only the ids that its messages hold are seen; those of its "
+        "records, their topics and copies are on the page Store."
+    ),
     "decode.binary": (
         "No id here, and this is no text. A commit log file, whose name has 20 digits, opens on the page Store, with "
         "all its messages."

@@ -104,6 +104,10 @@ WORDS: dict[str, str] = {
     "store.span": ", stored between {first} and {last}",
     "store.scan": "Scan every record",
     "store.scan_help": "Reads all records and checks every CRC; then findings, charts and copies of messages are shown.",
+    "store.scan_uploaded": (
+        "Findings and charts of all records need the folder on the server, or the command: "
+        "python -m idcore scan --store FOLDER --out DIR"
+    ),
     "store.scanned": "Findings of the scan of {at}",
     "store.box": "Id, key or physical offset",
     "store.placeholder": "offsetMsgId, msgId, key or offset",

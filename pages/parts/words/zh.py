@@ -101,6 +101,10 @@ WORDS: dict[str, str] = {
     ),
     "decode.empty_files": "没有可读的内容：文件为空，0 字节。",
     "decode.elsewhere": "本次扫描读取的是服务器上的目录，这里不逐个列出其中的 **{ids}**，只作统计和图示。",
+    "decode.commit_log": (
+        "{names}：这是 CommitLog，这里按文本读取，只能看到消息中带有的 ID。"
+        "各条记录自己的 ID、主题和副本请在“存储目录”页查看。"
+    ),
     "decode.binary": "没有 ID，而且这不是文本。CommitLog 文件（文件名为 20 位数字）请在“存储目录”页打开，可看到其中的全部消息。",
     "decode.no_id": "这段文本里没有消息 ID。消息 ID 是 32、34 或 56 位十六进制数字。",
     "decode.no_id_run": "这段文本里没有消息 ID。消息 ID 是 32、34 或 56 位十六进制数字，这里最长的一串有 {n} 位。",

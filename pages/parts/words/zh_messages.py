@@ -93,6 +93,9 @@ WORDS: dict[str, str] = {
     "store.span": "，存储时间从 {first} 到 {last}",
     "store.scan": "扫描全部记录",
     "store.scan_help": "读取全部记录并校验每个 CRC，然后显示诊断、图表和重复的消息。",
+    "store.scan_uploaded": (
+        "要对全部记录做诊断和图表，存储目录须在服务器上，或使用命令：python -m idcore scan --store 目录 --out 结果目录"
+    ),
     "store.scanned": "查看 {at} 扫描的诊断",
     "store.box": "ID、Key 或物理偏移量",
     "store.placeholder": "offsetMsgId、msgId、Key 或偏移量",
