@@ -29,9 +29,9 @@ def test_the_born_host_is_the_address(printed: bytes, host: bytes) -> None:
 
 @pytest.mark.parametrize("text", [b"bornHost=" * 50_000, b"bornHost=" + b"a" * 400_000, b"bornHost=/" + b"1:" * 99_000])
 def test_a_line_that_is_no_record_costs_no_more_than_its_length(text: bytes) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     assert BORN_HOST.search(text) is None
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("printed", [-1, 1 << 45, 999_999_999_999_999, 1 << 62])
