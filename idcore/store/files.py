@@ -77,15 +77,18 @@ class Reading:
         if at < 0 or size <= 0:
             return b""
         parts: list[bytes] = []
-        with self._lock, self.noted(path):
-            descriptor = self._descriptor(path)
-            while size > 0:
-                part = os.pread(descriptor, min(size, _STEP), at)
-                if not part:
-                    break
-                parts.append(part)
-                at += len(part)
-                size -= len(part)
+        with self._lock:
+            try:
+                descriptor = self._descriptor(path)
+                while size > 0:
+                    part = os.pread(descriptor, min(size, _STEP), at)
+                    if not part:
+                        break
+                    parts.append(part)
+                    at += len(part)
+                    size -= len(part)
+            except OSError as problem:
+                self._note(path, problem)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def extents(self, path: Path, size: int, start: int = 0) -> Iterator[tuple[int, int]]:
@@ -101,9 +104,12 @@ class Reading:
         try:
             yield
         except OSError as problem:
-            if problem.errno not in _OF_THE_FILE:
-                raise
-            self.problems[path] = problem.strerror or str(problem)
+            self._note(path, problem)
+
+    def _note(self, path: Path, problem: OSError) -> None:
+        if problem.errno not in _OF_THE_FILE:
+            raise problem
+        self.problems[path] = problem.strerror or str(problem)
 
     def _descriptor(self, path: Path) -> int:
         descriptor = self._open.pop(path, None)

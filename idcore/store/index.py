@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from idcore.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT
+from idcore.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, MOST_OFFSET
 from idcore.message import hash_code
 from idcore.store.files import Reading
 
@@ -21,6 +21,7 @@ _STEP = 1 << 22
 # A tag of every message makes a chain as long as its file; what lies far down one is not worth the wait. So many
 # entries are looked at for all keys of a record, which may have thousands.
 _STEPS_MOST = 50_000
+_KEPT_MOST, _WALKS_MOST = 200_000, 16  # entries of a walk that are kept, and walks
 _TRIED_MOST = 100_000  # places that could be those of the last entry
 _NOT_ZERO = re.compile(rb"[^\0]")
 
@@ -86,6 +87,7 @@ class IndexFile:
         self.size = size
         self._reading = reading
         self._slots = slots
+        self._walks: dict[int, _Walk] = {}
 
     @cached_property
     def header(self) -> Header | None:
@@ -187,14 +189,43 @@ class IndexFile:
     def pointing_at(self, offset: int, key: str, steps: Iterator[int]) -> Pointer | None:
         """How a key leads to an offset. Chains run back through the log, so the search ends in front of it."""
         hashed = key_hash(key)
-        for entry in self._chain(hashed):
-            if entry.physical_offset < offset:
-                break
-            if (entry.physical_offset, entry.key_hash) == (offset, hashed):
-                return Pointer(self.path.name, entry)
+        walk = self._walk(hashed)
+        while (entry := walk.found.get((offset, hashed))) is None and walk.lowest >= offset:
             if next(steps, None) is None:
                 return Pointer(self.path.name, None)
-        return None
+            if not walk.step():
+                return None
+        return None if entry is None else Pointer(self.path.name, entry)
+
+    def _walk(self, hashed: int) -> _Walk:
+        """The walk along the chain of a hash, as far as it came for the records before."""
+        slot = hashed % self.slots if self.slots else 0
+        walk = self._walks.pop(slot, None)
+        if walk is None or len(walk.found) > _KEPT_MOST:
+            walk = _Walk(self._chain(hashed))
+        self._walks[slot] = walk
+        while len(self._walks) > _WALKS_MOST:
+            del self._walks[next(iter(self._walks))]
+        return walk
+
+
+class _Walk:
+    """The entries of one chain, read once for all the copies of an id: each of them hangs on the same chain."""
+
+    __slots__ = ("_chain", "found", "lowest")
+
+    def __init__(self, chain: Iterator[Entry]) -> None:
+        self._chain = chain
+        self.found: dict[tuple[int, int], Entry] = {}  # by offset and hash
+        self.lowest = MOST_OFFSET
+
+    def step(self) -> bool:
+        """One entry further; False at the end."""
+        entry = next(self._chain, None)
+        if entry is not None:
+            self.found.setdefault((entry.physical_offset, entry.key_hash), entry)
+            self.lowest = entry.physical_offset
+        return entry is not None
 
 
 class Index:

@@ -231,7 +231,7 @@ class Lookup:
         result = _ByKey()
         for topic in topics:
             entries = self._store.index.look_up(topic, key)
-            inside = in_window(entries, *self._window)
+            inside = set(in_window(entries, *self._window))
             hits = 0
             for entry in entries:
                 outcome = self._store.log.look(entry.physical_offset)

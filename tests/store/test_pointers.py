@@ -11,6 +11,7 @@ from idcore.cli.view import card
 from idcore.ids import Clock
 from idcore.message import Host, Message, Record, compress, encode_messages, flags
 from idcore.store import Lookup, Stored, StoreFolder, row_of
+from idcore.store.index import Entry, IndexFile
 from idcore.store.writer import StoreWriter
 
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
@@ -104,14 +105,39 @@ def test_what_points_nowhere_is_said(tmp_path: Path) -> None:
 def test_all_keys_of_a_record_share_the_steps_that_a_look_may_take(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, later = record(b"x", "KEYS\x01a a a\x02"), record(b"y", "KEYS\x01a\x02")
+    first, later = (record(body, "KEYS\x01a b c\x02") for body in (b"x", b"y"))
     with store_of(tmp_path / "s", first, *[later] * 6) as store:
         found = store.log.look(0)
         assert isinstance(found, Stored)
-        assert [entry["place"] for entry in row_of(found, store)["index_entries"]] == [3, 3, 3]
-        monkeypatch.setattr("idcore.store.index._STEPS_MOST", 10)
+        assert [entry["place"] for entry in row_of(found, store)["index_entries"]] == [1, 2, 3]
+    monkeypatch.setattr("idcore.store.index._STEPS_MOST", 10)
+    with StoreFolder(tmp_path / "s") as store:
         entries = row_of(found, store)["index_entries"]
-    assert [entry["place"] for entry in entries] == [3, None, None]
+    assert [entry["place"] for entry in entries] == [1, None, None]
     assert all(entry["file"] for entry in entries)
     assert "too far down its chain" in card({**row_of(found), "index_entries": entries, "queue_unit": None,
                                              "queue_unit_missing": "no_queue"})  # fmt: skip
+
+
+@pytest.mark.parametrize("kept", [7, 200_000])
+def test_the_copies_of_one_id_share_one_walk_along_their_chain(
+    tmp_path: Path, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch of a 5.x client may hold thousands, all under one id: a walk for each would take their square."""
+    monkeypatch.setattr("idcore.store.index._KEPT_MOST", kept)
+    copies = 200
+    made = [record(b"%d" % number, f"UNIQ_KEY\x01{OUTER}\x02") for number in range(copies)]
+    entries = 0
+    plain = IndexFile._entry
+
+    def counted(self: IndexFile, place: int, slots: int) -> Entry | None:
+        nonlocal entries
+        entries += 1
+        return plain(self, place, slots)
+
+    monkeypatch.setattr(IndexFile, "_entry", counted)
+    with store_of(tmp_path / "s", *made) as store:
+        answer = Lookup(store, CLOCK).view(OUTER)
+    assert [copy["index_entries"][0]["place"] for copy in answer.copies] == list(range(1, copies + 1))
+    if kept > copies:
+        assert entries < 4 * copies
