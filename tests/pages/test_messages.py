@@ -358,3 +358,23 @@ def test_an_upload_says_how_all_its_records_are_scanned(
     monkeypatch.setattr(stores, "choose", lambda words: store)
     app = open_page("store")
     assert "scan --store FOLDER --out DIR" in shown(app) and "Scan every record" not in buttons(app)
+
+
+def test_of_an_id_with_thousands_of_records_some_are_shown_and_the_rest_is_counted(
+    tmp_path: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = Host(bytes((10, 0, 0, 1)), 10911)
+    made = [
+        Record.of("T", b"%d" % number, f"UNIQ_KEY\x01{SECOND}\x02", queue_id=0, born_timestamp=1_795_000_000_000,
+                  born_host=host, store_host=host)
+        for number in range(250)
+    ]  # fmt: skip
+    with StoreWriter(tmp_path / "s") as writer:
+        assert len(writer.put_all(made, 1_795_000_000_000).records) == 250
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
+    app = open_page("store", store=str(tmp_path / "s"), id=SECOND)
+    assert not app.exception
+    assert [caption.value for caption in app.caption][:2] == [
+        "The first 200 of 250 are shown.", "The first 20 of 250 are shown.",
+    ]  # fmt: skip
+    assert len([label for label in buttons(app) if label.startswith("Next record")]) == 20

@@ -35,6 +35,7 @@ from pages.parts.widgets import show as show_html
 from pages.parts.words import zh_lookup as chinese
 
 MOST_ROWS = 200
+MOST_RECORDS = 20  # shown whole; a batch of a 5.x client may have thousands under one id
 RULER_BYTES = 64  # of a stretch: of a longer one the beginning is shown
 _NAME_DIGITS = 20
 # What is to be known of a record that was found, and stands neither in its card nor in the sentence.
@@ -186,15 +187,22 @@ def answer(store: StoreFolder, asked: str, view: View) -> None:
         st.info(plain(reason(found.reason, told(found.evidence, view), words)), icon=":material/info:")
     odd = {name: value for name, value in found.evidence.items() if name in _ODD}
     _facts(told(odd, view), view)
-    rows = found.copies
+    rows = found.copies[:MOST_ROWS]
     looked = [store.log.look(int(row["commit_log_offset"])) for row in rows]
     if len(rows) > 1:
         known = among([outcome.record for outcome in looked if isinstance(outcome, Stored)])
         copies = [known.get(int(row["commit_log_offset"])) for row in rows]
         show_html(records.copies(rows, [_relation(copy, words) for copy in copies], view))
-    for row, outcome in zip(rows, looked, strict=True):
+        _cut(MOST_ROWS, len(found.copies), words)
+    for row, outcome in list(zip(rows, looked, strict=True))[:MOST_RECORDS]:
         if isinstance(outcome, Stored):
             record(store, outcome, view, row)
+    _cut(MOST_RECORDS, len(found.copies), words)
+
+
+def _cut(shown: int, there: int, words: Words) -> None:
+    if there > shown:
+        st.caption(words("store.cut", n=f"{shown:,}", of=f"{there:,}"))
 
 
 def _relation(copy: Copy | None, words: Words) -> str:
