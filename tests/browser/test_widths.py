@@ -1,0 +1,36 @@
+"""A window of 1024 pixels with the menu open: nothing that stands side by side is cut off there."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.harness import Console, visit
+
+pytestmark = pytest.mark.browser
+
+CUT = """(names) => [...document.querySelectorAll(names)].filter(
+  (one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)"""
+OUTSIDE = """() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')].flatMap((chart) => {
+  const left = chart.getBoundingClientRect().left;
+  return [...chart.querySelectorAll('.yaxislayer-above text')].filter(
+    (text) => text.getBoundingClientRect().left < left - 1).map((text) => text.textContent);
+})"""
+
+
+def test_labels_and_switches_fit_beside_the_menu(browser: Browser, warm_console: Console) -> None:
+    with visit(browser, warm_console.url, size=(1024, 800)) as tab:
+        tab.go("/decode?lang=en")
+        tab.page.get_by_role("button", name="Load an example").click()
+        expect(tab.page.locator('[data-testid="stPlotlyChart"] .js-plotly-plot').nth(2)).to_be_visible(timeout=90_000)
+        tab.settle()
+        assert tab.page.evaluate(CUT, '[data-testid="stPageLink"] p') == []
+        assert tab.page.evaluate(OUTSIDE) == []
+        run = str(tab.page.url).split("run=")[1].split("&")[0]
+        tab.go(f"/counters?run={run}&lang=en")
+        rate = tab.page.get_by_text("rate", exact=True).first
+        expect(rate).to_be_visible()
+        box, column = rate.bounding_box(), tab.page.locator(".st-key-counter-and-rank").bounding_box()
+        assert box and column and box["x"] + box["width"] <= column["x"] + column["width"]
+        assert tab.page.evaluate(CUT, '[data-testid="stButtonGroup"]') == []
+        tab.fits()
