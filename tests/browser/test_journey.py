@@ -127,7 +127,9 @@ def test_runs_lists_the_run_and_opens_it(tab: Visit, example: str) -> None:
     tab.go("/runs")
     expect(tab.page.locator('[data-testid="stMain"]')).to_contain_text("example.log")
     tab.page.locator(f'[data-testid="stMain"] a[href*="{example}"]').first.click()
-    charts(tab)
+    tab.heading("Findings")
+    expect(tab.page.locator(".mq-finding").first).to_be_visible()
+    assert run_of(tab) == example
 
 
 def test_a_chart_page_without_a_run_says_what_to_do(tab: Visit) -> None:
