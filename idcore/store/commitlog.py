@@ -300,8 +300,9 @@ class CommitLog:
             if at - begin + 8 > len(raw) or at - begin + int.from_bytes(raw[at - begin : at - begin + 4], "big") > len(
                 raw
             ):
-                size = int.from_bytes(self._read(file, at, 4), "big")
-                begin, raw = at, self._read(file, at, max(_WINDOW, size if size < file.size else 0))
+                # a size is believed where the lengths behind it agree: a damaged one may be as large as the file
+                size = self._size_at(file, at) or _WINDOW
+                begin, raw = at, self._read(file, at, max(_WINDOW, size))
             problem = None
             try:
                 record = decode_record(raw, at - begin)

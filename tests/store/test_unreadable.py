@@ -6,6 +6,7 @@ import errno
 import os
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -217,3 +218,33 @@ def test_topics_that_are_no_configuration_are_those_of_the_queues(small: Path, t
     (small / "config" / "topics.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     with StoreFolder(small) as store:
         assert store.topics == ["T"] and not store.unreadable
+
+
+def test_a_size_is_not_believed_before_the_lengths_behind_it_agree(tmp_path: Path) -> None:
+    """One flipped bit may make a record as large as its file; a record that is large indeed is read whole."""
+    large = 6 << 20
+    with StoreWriter(tmp_path / "s", replace(SMALL, commit_log_file=64 << 20, message_most=large)) as writer:
+        for body in (b"x", b"y" * large, b"z"):
+            assert writer.put(record(1, body), 1_795_000_000_000).records
+    (path,) = (tmp_path / "s" / "commitlog").iterdir()
+    sizes = []
+    with StoreFolder(tmp_path / "s") as store:
+        plain = store.reading.read
+
+        def counted(path: Path, at: int, size: int) -> bytes:
+            sizes.append(size)
+            return plain(path, at, size)
+
+        store.reading.read = counted  # type: ignore[method-assign]
+        whole = [step.offset for step in store.log.walk() if isinstance(step, Stored)]
+        assert len(whole) == 3 and max(sizes) > large
+        damage(path, 0, (60 << 20).to_bytes(4, "big"))
+        sizes.clear()
+        skipped, *rest = store.log.walk()
+        assert isinstance(skipped, Skipped) and (skipped.offset, skipped.end, skipped.field) == (
+            0,
+            whole[1],
+            "total_size",
+        )
+        assert [step.offset for step in rest if isinstance(step, Stored)] == whole[1:]
+        assert max(sizes) < large + 1_000
