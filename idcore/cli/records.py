@@ -35,14 +35,14 @@ def card(row: dict[str, Any]) -> str:
     lines += [f"  {name:<27} {text}" for name, text in _pointers(row)]
     lines += [f"  {'doubt':<27} {doubt['text']}" for doubt in row.get("doubts", ())]
     lines += [f"  {'property ' + name:<27} {'' if value is None else value}" for name, value in row["properties_raw"]]
-    text = row["body_text"]
+    text = None if row["body_text"] is None else _cut(row["body_text"])
     if text is None:
         text = row["body_problem"] or (
             f"({row['body_size']} bytes, not shown: {row['body_withheld']})"
             if row["body"] is None
-            else f"{row['body'][:_BODY_SHOWN]} (base64)"
+            else _base64(row["body"])
         )
-    lines.append(f"  {'body':<27} {_cut(text)}")
+    lines.append(f"  {'body':<27} {text}")
     if "inner" in row:
         lines += [f"  {'holds':<27} {_inner(inner)}" for inner in row["inner"]]
         lines += [f"  {'holds':<27} (more, not shown)"] if row["inner_cut"] else []
@@ -54,11 +54,16 @@ def _cut(text: str) -> str:
     return f"{text[:_BODY_SHOWN]}{'...' if len(text) > _BODY_SHOWN else ''}"
 
 
+def _base64(body: str) -> str:
+    return f"{_cut(body)} (base64)"
+
+
 def _inner(inner: dict[str, Any]) -> str:
-    text = "(not shown)" if inner["body"] is None else inner["body_text"]
-    if text is None:
-        text = f"{inner['body'][:_BODY_SHOWN]} (base64)"
-    return f"{inner['queue_offset']} {inner['msg_id'] or '(no id)'} {_cut(text)}"
+    if inner["body"] is None:
+        text = "(not shown)"
+    else:
+        text = _base64(inner["body"]) if inner["body_text"] is None else _cut(inner["body_text"])
+    return f"{inner['queue_offset']} {inner['msg_id'] or '(no id)'} {text}"
 
 
 _NO_UNIT = {

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from idcore.__main__ import main
+from idcore.cli.records import card
 from tests.store.unpacked import real_store
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -235,3 +236,16 @@ def test_an_offset_id_that_an_application_used_as_its_own_shows_both(store: Path
     assert 592_560 in keyed
     assert row["evidence"]["address"] == {"in_id": "127.0.0.1:21853", "in_record": "127.0.0.1:21911"}
     assert row["copies"][-1]["commit_log_offset"] == 0
+
+
+def test_a_long_body_keeps_the_mark_of_how_it_is_written() -> None:
+    row: dict[str, Any] = {
+        "body_text": None,
+        "body_problem": "",
+        "body_size": 900,
+        "body": "AA" * 600,
+        "properties_raw": [],
+    }
+    assert card(row).endswith("AA... (base64)")
+    inner = {"queue_offset": 0, "msg_id": None, "body": "AA" * 600, "body_text": None}
+    assert card({**row, "inner": [inner], "inner_cut": False}).endswith("AA... (base64)")

@@ -135,7 +135,7 @@ def test_an_inner_batch_and_what_is_broken_are_told_in_both_languages(
     with StoreFolder(tmp_path / "s") as folder:
         offsets = [found.offset for found in folder.log.walk() if isinstance(found, Stored)]
     for offset, told, chinese in (
-        (offsets[0], "2 messages in this inner batch", "此内部批量中的 2 条消息"),
+        (offsets[0], "2 messages in this inner batch", "此内部批量：2 条消息"),
         (offsets[0], "item &lt;b&gt;0&lt;/b&gt;", "ff fe"),
         (offsets[1], "the bytes end inside properties", "字节在 properties 中间就结束了"),
         (offsets[2], "the body is no LZ4", "消息体不是 LZ4"),
@@ -378,3 +378,19 @@ def test_of_an_id_with_thousands_of_records_some_are_shown_and_the_rest_is_count
         "The first 200 of 250 are shown.", "The first 20 of 250 are shown.",
     ]  # fmt: skip
     assert len([label for label in buttons(app) if label.startswith("Next record")]) == 20
+
+
+def test_of_two_pieces_that_begin_at_one_offset_the_second_is_named_and_left_out(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Upload(BytesIO):
+        def __init__(self, name: str) -> None:
+            super().__init__((store / "commitlog" / f"{0:020d}").read_bytes())
+            self.name = self.file_id = name
+
+    said: list[str] = []
+    monkeypatch.setattr(stores.st, "error", lambda text, icon: said.append(text))
+    monkeypatch.setattr(stores.st, "session_state", {})
+    kept = stores._kept([Upload("first.bin"), Upload("second.bin")], words("en"))
+    assert kept is not None and [path.name for path in (kept / "commitlog").iterdir()] == [f"{0:020d}"]
+    assert said == ["second.bin begins at the same offset as first.bin; it is left out."]

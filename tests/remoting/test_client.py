@@ -110,7 +110,7 @@ class TestFailures:
             pytest.raises(Unreachable, match=r"within 0\.5 s"),
         ):
             asking.ask(server.address, View(1))
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 30  # of a loaded machine
 
     def test_a_trickle_does_not_hold_it_for_ever(self) -> None:
         def handle(frame: Frame) -> Iterator[bytes]:
@@ -122,7 +122,7 @@ class TestFailures:
         began = time.monotonic()
         with Server(handle) as server, client(QUICK) as asking, pytest.raises(Unreachable, match="within"):
             asking.ask(server.address, View(1))
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 30  # of a loaded machine
 
     @pytest.mark.parametrize(
         "raw",

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -289,13 +288,8 @@ def test_fields_are_those_that_mqadmin_prints(real: Filled, desk: Desk, command:
         assert shown["OffsetID"] == copy["offset_msg_id"]
 
 
-def test_a_hundred_ids_take_under_two_seconds(real: Filled, desk: Desk) -> None:
+def test_a_hundred_ids_are_all_found_in_one_go(real: Filled, desk: Desk) -> None:
     ids = [line["msg_id"] for line in real.of("plain", "keys", "unicode", "binary")][:100]
     ids += [line["offset_msg_id"] for line in real.of("plain")][: 100 - len(ids)]
     assert len(set(ids)) == 100
-    began = time.monotonic()
-    answers = list(desk.look_up(ids))
-    taken = time.monotonic() - began
-    assert all(answer.found for answer in answers)
-    # benchmarks/lookup.py holds the figure; here a busy machine gets some room
-    assert taken < 6, f"{taken:.1f} s"
+    assert [answer.found for answer in desk.look_up(ids)] == [True] * 100  # benchmarks/lookup.py says how fast

@@ -40,7 +40,6 @@ CODE_SHIFT = U(56)  # a key's third word: layout code, then pid and loader, or p
 COUNTER_SHIFT = U(_bits_after(UNIQ_V4, "elapsed"))
 VALUE_SHIFT = U(_bits_after(UNIQ_V4, "loader"))
 PID_SHIFT = U(_bits_after(UNIQ_V4, "pid") - _bits_after(UNIQ_V4, "loader"))
-OFFSET_SHIFT = U(_bits_after(OFFSET_V4, "port"))
 SEQUENCE_SHIFT = U(_bits_after(CLIENT_V1, "seconds"))
 assert _bits_after(OFFSET_V4, "port") == 64 and _bits_after(CLIENT_V1, "pid") == 64, (
     "the words of the kernel are 8 bytes"

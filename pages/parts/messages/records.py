@@ -178,10 +178,13 @@ def inner(row: Row, words: Words) -> Iterable[Html]:
         if text is None:
             text = "" if message["body"] is None else base64.b64decode(message["body"])[:INNER_BYTES].hex(" ")
         rows.append([f"{message['queue_offset']:,}", message["msg_id"] or "", _short(text, PROPERTY_SHOWN)])
-    count = f"{'> ' if row['inner_cut'] else ''}{len(row['inner']):,}"
-    yield fold(words("record.inner", n=count), table(columns, rows, words("record.inner_place")))
+    more, count = "> " if row["inner_cut"] else "", len(row["inner"])
+    yield fold(
+        words("record.inner", messages=more + words.count("message", count)),
+        table(columns, rows, words("record.inner_place")),
+    )
     if len(row["inner"]) > INNER_SHOWN:
-        yield tag("p", words("record.inner_cut", n=f"{INNER_SHOWN:,}", of=count), class_="mq-faint")
+        yield tag("p", words("record.inner_cut", n=f"{INNER_SHOWN:,}", of=f"{more}{count:,}"), class_="mq-faint")
 
 
 def _code(text: str, words: Words) -> Html:

@@ -77,7 +77,7 @@ def choose(words: Words) -> Path | None:
 
 def _kept(uploaded: Iterable[Any], words: Words) -> Path | None:
     """Uploaded commit log files in a folder of this session, those with other names where their records belong."""
-    pieces = {}
+    pieces: dict[str, Any] = {}
     for file in uploaded:
         name = Path(str(file.name)).name
         if len(name) != _NAME_DIGITS or not name.isascii() or not name.isdigit():
@@ -87,6 +87,11 @@ def _kept(uploaded: Iterable[Any], words: Words) -> Path | None:
                 st.error(words("store.odd_name", name=plain(name)), icon=":material/error:")
                 continue
             name = f"{start:020d}"
+        if name in pieces:
+            st.error(
+                words("store.twice", name=plain(file.name), first=plain(pieces[name].name)), icon=":material/error:"
+            )
+            continue
         pieces[name] = file
     if not pieces:
         return None

@@ -64,7 +64,7 @@ WORDS: dict[str, str] = {
     "record.index_at": "entry {place} of {file}",
     "record.index_far": "in {file}, too far down its chain to be looked for",
     "record.index_none": "no entry points here",
-    "record.inner": "{n} messages in this inner batch",
+    "record.inner": "{messages} in this inner batch",
     "record.inner_place": "Place in the queue",
     "record.inner_body": "Body",
     "record.inner_cut": "The first {n} of {of} messages.",
@@ -96,6 +96,7 @@ WORDS: dict[str, str] = {
     "store.not_allowed": "This path is not inside what the operator of this console opened: {roots}.",
     "store.no_uri": "A store is read from a folder of the server, not from a URI.",
     "store.odd_name": "{name} holds no record, and its name is not that of a commit log file: 20 digits, the offset at which the file begins.",
+    "store.twice": "{name} begins at the same offset as {first}; it is left out.",
     "store.read_only": (
         "Nothing is written: a store is opened for reading only, also where a broker is running on it."
     ),
