@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -158,27 +157,6 @@ def test_a_folder_that_was_not_opened_is_not_read(
     monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(store))
     app = open_page("store", store=path)
     assert str(store) in app.error[0].value and "00000000000000000000" not in shown(app)
-
-
-class Uploaded(BytesIO):
-    """What the page gets of a file that somebody chose."""
-
-    def __init__(self, name: str, raw: bytes) -> None:
-        super().__init__(raw)
-        self.name = self.file_id = name
-
-
-def test_a_piece_of_a_log_is_placed_by_its_records_whatever_its_name(store: Path) -> None:
-    raw = (store / "commitlog" / f"{0:020d}").read_bytes()
-    given = [Uploaded("piece (1).bin", raw[100:5_000]), Uploaded("notes.txt", b"no record"),
-             Uploaded(f"{1 << 20:020d}", b"")]  # fmt: skip
-    folder = stores._kept(given, words("en"))
-    assert folder is not None
-    with StoreFolder(folder) as opened:
-        assert [file.start for file in opened.log.files] == [100, 1 << 20]
-        found = opened.log.look(246)
-        assert isinstance(found, Stored) and found.record.uniq_id == SECOND
-    assert stores._kept([Uploaded("notes.txt", b"no record")], words("en")) is None
 
 
 def test_without_allowed_folders_only_uploads_are_offered(open_page: Open) -> None:
@@ -378,19 +356,3 @@ def test_of_an_id_with_thousands_of_records_some_are_shown_and_the_rest_is_count
         "The first 200 of 250 are shown.", "The first 20 of 250 are shown.",
     ]  # fmt: skip
     assert len([label for label in buttons(app) if label.startswith("Next record")]) == 20
-
-
-def test_of_two_pieces_that_begin_at_one_offset_the_second_is_named_and_left_out(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Upload(BytesIO):
-        def __init__(self, name: str) -> None:
-            super().__init__((store / "commitlog" / f"{0:020d}").read_bytes())
-            self.name = self.file_id = name
-
-    said: list[str] = []
-    monkeypatch.setattr(stores.st, "error", lambda text, icon: said.append(text))
-    monkeypatch.setattr(stores.st, "session_state", {})
-    kept = stores._kept([Upload("first.bin"), Upload("second.bin")], words("en"))
-    assert kept is not None and [path.name for path in (kept / "commitlog").iterdir()] == [f"{0:020d}"]
-    assert said == ["second.bin begins at the same offset as first.bin; it is left out."]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -18,12 +16,12 @@ from idcore.lookup.copies import among
 from idcore.message.record import Part, Record, parts, value_of
 from idcore.runs import runs_root
 from idcore.store import Lookup, StoreFolder
-from idcore.store.commitlog import LOOKED_FOR_RECORDS, Stored, place_of
+from idcore.store.commitlog import Stored
 from idcore.store.words import DOUBTS, REASONS, say
 from pages.parts import cache, roles, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import Column, Html, table, tag
-from pages.parts.messages import records
+from pages.parts.messages import records, uploads
 from pages.parts.messages.lookups import core
 from pages.parts.runs import runlist
 from pages.parts.text import Words
@@ -37,14 +35,13 @@ from pages.parts.words import zh_lookup as chinese
 MOST_ROWS = 200
 MOST_RECORDS = 20  # shown whole; a batch of a 5.x client may have thousands under one id
 RULER_BYTES = 64  # of a stretch: of a longer one the beginning is shown
-_NAME_DIGITS = 20
 # What is to be known of a record that was found, and stands neither in its card nor in the sentence.
 _ODD = ("address", "as_key_of", "copies_gone", "outside_window", "unreadable")
 Overview = Mapping[str, Any]
 
 
 def choose(words: Words) -> Path | None:
-    """The folder to look into: one below what the operator allows, or an uploaded commit log file."""
+    """The folder to look into: one below what the operator allows, or an upload."""
     roots = [root for root in scans.allowed_roots() if isinstance(root, Path)]
     query, state = st.query_params, st.session_state
     left, right = st.columns(2, gap="large")
@@ -72,41 +69,7 @@ def choose(words: Words) -> Path | None:
             return real
         st.error(words("store.no_uri"), icon=":material/error:")
     query.pop("store", None)
-    return _kept(uploaded, words) if uploaded else None
-
-
-def _kept(uploaded: Iterable[Any], words: Words) -> Path | None:
-    """Uploaded commit log files in a folder of this session, those with other names where their records belong."""
-    pieces: dict[str, Any] = {}
-    for file in uploaded:
-        name = Path(str(file.name)).name
-        if len(name) != _NAME_DIGITS or not name.isascii() or not name.isdigit():
-            file.seek(0)
-            start = place_of(file.read(LOOKED_FOR_RECORDS))
-            if start is None:
-                st.error(words("store.odd_name", name=plain(name)), icon=":material/error:")
-                continue
-            name = f"{start:020d}"
-        if name in pieces:
-            st.error(
-                words("store.twice", name=plain(file.name), first=plain(pieces[name].name)), icon=":material/error:"
-            )
-            continue
-        pieces[name] = file
-    if not pieces:
-        return None
-    key = sorted(file.file_id for file in pieces.values())
-    known, folder = st.session_state.get("store_kept", ([], None))
-    if folder is None or known != key:
-        folder = tempfile.TemporaryDirectory(prefix="idcore-store-", ignore_cleanup_errors=True)
-        log = Path(folder.name) / "commitlog"
-        log.mkdir()
-        for name, file in pieces.items():
-            file.seek(0)
-            with (log / name).open("wb") as place:
-                shutil.copyfileobj(file, place, 1 << 20)
-        st.session_state["store_kept"] = (key, folder)  # the folder goes with the session, or with the next upload
-    return Path(folder.name)
+    return uploads.folder(uploaded, words) if uploaded else None
 
 
 @contextmanager

@@ -86,16 +86,21 @@ WORDS: dict[str, str] = {
     "record.broker": "Stored by",
     "record.relation": "What it is",
     "record.copies": "Copies in the order they were stored",
-    "store.lead": "Name a copied store folder, or upload commit log files: then any id, key or offset is looked up in it.",
+    "store.lead": "Name a copied store folder, or upload one: then any id, key or offset is looked up in it.",
     "store.off": (
         "Folders of the server are closed here; the operator opens them with "
-        "IDCORE_ALLOWED_PATHS. An uploaded commit log file works all the same."
+        "IDCORE_ALLOWED_PATHS. An upload works all the same."
     ),
     "store.folder": "Store folder on the server",
-    "store.upload": "Commit log files, or pieces of one",
+    "store.upload": "Commit log files, pieces of one, or a store as zip or tar",
     "store.not_allowed": "This path is not inside what the operator of this console opened: {roots}.",
     "store.no_uri": "A store is read from a folder of the server, not from a URI.",
     "store.odd_name": "{name} holds no record, and its name is not that of a commit log file: 20 digits, the offset at which the file begins.",
+    "store.which": "Store",
+    "store.pieces": "The commit log files",
+    "store.pack_empty": "{name} holds no store: no file of a commit log, whose name has 20 digits.",
+    "store.pack_large": "{name} unpacks to more than {most}: unpack it yourself, and name its folder.",
+    "store.pack_broken": "{name} cannot be unpacked: {reason}.",
     "store.twice": "{name} begins at the same offset as {first}; it is left out.",
     "store.read_only": (
         "Nothing is written: a store is opened for reading only, also where a broker is running on it."

@@ -1,0 +1,189 @@
+"""Stores that somebody uploads: files of a log, pieces, and packed folders: as they come, broken, or hostile."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore.lab import READY
+from idcore.store import Stored, StoreFolder
+from pages.parts.ids import lab
+from pages.parts.messages import uploads
+from pages.parts.text import words
+from tests.store.unpacked import ARCHIVE, real_store
+
+SECOND = "CB0071156B7B4E0E2F2A691B8D7D0001"  # the second record of the store, at offset 246
+LOG = f"{0:020d}"
+Say = Callable[..., tuple[Path | None, list[str]]]
+
+
+class Uploaded(io.BytesIO):
+    """What the page gets of a file that somebody chose."""
+
+    def __init__(self, name: str, raw: bytes) -> None:
+        super().__init__(raw)
+        self.name = self.file_id = name
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return real_store(tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture
+def laid_out(monkeypatch: pytest.MonkeyPatch) -> Say:
+    """The folder that uploads come to, and what is said of them."""
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(uploads.st, "session_state", state)
+
+    def call(*given: Uploaded, lang: str = "en") -> tuple[Path | None, list[str]]:
+        said: list[str] = []
+        monkeypatch.setattr(uploads.st, "error", lambda text, icon: said.append(text))
+        return uploads.folder(given, words(lang)), said
+
+    return call
+
+
+def zipped(files: dict[str, bytes], kind: int = zipfile.ZIP_DEFLATED) -> bytes:
+    raw = io.BytesIO()
+    with zipfile.ZipFile(raw, "w", kind) as target:
+        for name, data in files.items():
+            target.writestr(name, data)
+    return raw.getvalue()
+
+
+def holds_the_store(folder: Path | None) -> bool:
+    assert folder is not None
+    with StoreFolder(folder) as opened:
+        found = opened.log.look(246)
+        return isinstance(found, Stored) and found.record.uniq_id == SECOND
+
+
+def test_a_piece_of_a_log_is_placed_by_its_records_whatever_its_name(store: Path, laid_out: Say) -> None:
+    raw = (store / "commitlog" / LOG).read_bytes()
+    given = [Uploaded("piece (1).bin", raw[100:5_000]), Uploaded("notes.txt", b"no record"),
+             Uploaded(f"{1 << 20:020d}", b"")]  # fmt: skip
+    folder, said = laid_out(*given)
+    assert holds_the_store(folder) and len(said) == 1 and "holds no record" in said[0]
+    assert folder is not None
+    with StoreFolder(folder) as opened:
+        assert [file.start for file in opened.log.files] == [100, 1 << 20]
+    assert laid_out(Uploaded("notes.txt", b"no record"))[0] is None
+
+
+def test_of_two_pieces_that_begin_at_one_offset_the_second_is_named_and_left_out(store: Path, laid_out: Say) -> None:
+    raw = (store / "commitlog" / LOG).read_bytes()
+    folder, said = laid_out(Uploaded("first.bin", raw), Uploaded("second.bin", raw))
+    assert holds_the_store(folder)
+    assert said == ["second.bin begins at the same offset as first.bin; it is left out."]
+    assert laid_out(Uploaded("first.bin", raw), Uploaded("second.bin", raw)) == (folder, said), (
+        "and again when it is drawn"
+    )
+
+
+@pytest.mark.parametrize("name", ["store.tar.gz", "STORE.TGZ"])
+def test_a_packed_store_is_opened_with_all_that_belongs_to_it(name: str, store: Path, laid_out: Say) -> None:
+    folder, said = laid_out(Uploaded(name, ARCHIVE.read_bytes()))
+    assert holds_the_store(folder) and not said
+    assert folder is not None
+    with StoreFolder(folder) as opened, StoreFolder(store) as real:
+        made, wanted = opened.overview(), real.overview()
+    for told in (made, wanted):
+        del told["folder"]
+        for file in (*told["files"], *told["index"]):
+            del file["on_disk"]  # zeros take no room here
+        del told["on_disk"]
+    assert made == wanted
+
+
+def test_a_log_without_its_folders_is_a_store_too(store: Path, laid_out: Say) -> None:
+    raw = (store / "commitlog" / LOG).read_bytes()
+    for files in ({LOG: raw}, {f"ticket 7/{LOG}": raw, "ticket 7/notes.txt": b"x"}):
+        folder, said = laid_out(Uploaded("a.zip", zipped(files)))
+        assert holds_the_store(folder) and not said
+        assert folder is not None and [path.name for path in folder.iterdir()] == [LOG]
+
+
+def test_of_several_stores_one_is_chosen(store: Path, laid_out: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = (store / "commitlog" / LOG).read_bytes()
+    given = Uploaded("both.zip", zipped({f"b/commitlog/{LOG}": raw, f"a/commitlog/{LOG}": raw[:-1]}))
+    offered: list[list[str]] = []
+
+    def choose(label: str, names: list[str], key: str) -> str:
+        offered.append(names)
+        return names[1]
+
+    monkeypatch.setattr(uploads.st, "selectbox", choose)
+    assert holds_the_store(laid_out(given)[0])
+    assert offered == [["both.zip: a", "both.zip: b"]]
+
+
+def test_what_the_lab_gives_away_is_taken_back(laid_out: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads.st, "selectbox", lambda label, names, key: names[0])
+    folder, said = laid_out(Uploaded("lab-store.zip", lab.archive(READY["roll"])))
+    assert folder is not None and not said
+    with StoreFolder(folder) as opened:
+        assert len(opened.log.files) > 1 and opened.overview()["topics"]
+
+
+def test_nothing_leaves_the_folder_and_no_link_is_followed(tmp_path: Path, laid_out: Say) -> None:
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w") as tar:
+        for name, kind, link in [
+            (f"s/commitlog/{LOG}", tarfile.REGTYPE, ""),
+            (f"s/commitlog/{64:020d}", tarfile.SYMTYPE, "/etc/passwd"),
+            (f"s/commitlog/{128:020d}", tarfile.LNKTYPE, f"s/commitlog/{LOG}"),
+            ("s/config/../../../../escaped", tarfile.REGTYPE, ""),
+            ("s/index/pipe", tarfile.FIFOTYPE, ""),
+            ("s/other", tarfile.REGTYPE, ""),
+        ]:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, link
+            tar.addfile(info)
+    folder, said = laid_out(Uploaded("s.tar", raw.getvalue()))
+    assert folder is not None and not said
+    assert [str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()] == [f"commitlog/{LOG}"]
+
+
+def test_zeros_take_no_room_and_too_much_is_refused_before_the_work(
+    laid_out: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = zipped({f"commitlog/{LOG}": b"x" + bytes(64 << 20)})
+    folder, said = laid_out(Uploaded("sparse.zip", large))
+    assert folder is not None and not said
+    about = (folder / "commitlog" / LOG).stat()
+    assert about.st_size == (64 << 20) + 1 and about.st_blocks * 512 < 4 << 20
+    monkeypatch.setattr(uploads, "LARGEST", 1 << 20)
+    folder, said = laid_out(Uploaded("large.zip", large))
+    assert folder is None and said == [
+        "large.zip unpacks to more than 1.0 MiB: unpack it yourself, and name its folder."
+    ]
+    monkeypatch.setattr(uploads, "MOST_FILES", 2)
+    folder, said = laid_out(Uploaded("many.zip", zipped(dict.fromkeys("abc", b""))))
+    assert folder is None and "more than 2 files" in said[0]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_cannot_be_unpacked_or_holds_no_store_says_so(lang: str, laid_out: Say) -> None:
+    whole = ARCHIVE.read_bytes()
+    empty = {"en": "holds no store", "zh": "没有存储"}[lang]
+    broken = {"en": "cannot be unpacked", "zh": "无法解压"}[lang]
+    encrypted = bytearray(zipped({f"commitlog/{LOG}": b"x"}, zipfile.ZIP_STORED))
+    for mark in (b"PK\x03\x04", b"PK\x01\x02"):
+        encrypted[encrypted.index(mark) + (6 if mark[2] == 3 else 8)] |= 1
+    for name, raw, wanted in [
+        ("no.zip", zipped({"a.txt": b"x"}), empty),
+        ("queue.zip", zipped({f"consumequeue/T/0/{LOG}": b"x"}), empty),
+        ("cut.tar.gz", whole[: len(whole) // 2], broken),
+        ("text.zip", b"no zip", broken),
+        ("text.tar", b"no tar", broken),
+        ("encrypted.zip", bytes(encrypted), broken),
+    ]:
+        folder, said = laid_out(Uploaded(name, raw), lang=lang)
+        assert folder is None and len(said) == 1 and wanted in said[0] and name in said[0], (name, said)
