@@ -64,7 +64,7 @@ WORDS: dict[str, str] = {
     "run.switch": "Switch run",
     "run.no_other": "There is no other finished run.",
     "run.all": "All runs",
-    "run.store_page": "Open the store",
+    "run.store_page": "Its store",
     "run.store": (
         "This input is the store of one broker: ids that count as missing may be messages on other brokers, files already "
         "deleted, ids of requests and traces, or failed sends."

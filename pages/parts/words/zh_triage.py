@@ -64,7 +64,7 @@ WORDS: dict[str, str] = {
     "run.switch": "切换扫描",
     "run.no_other": "没有其他已完成的扫描。",
     "run.all": "全部扫描",
-    "run.store_page": "打开存储目录",
+    "run.store_page": "对应的存储",
     "run.store": (
         "输入是一个 Broker 的存储目录：算作缺失的 ID，可能是存在其他 Broker 上的消息、已清理文件中的消息、"
         "请求或轨迹的 ID，也可能发送失败。"
