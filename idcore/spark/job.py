@@ -268,10 +268,11 @@ def summarise(folder: Path, files: Sequence[InputFile], between: Callable[[], No
 
     kinds = {"uniq": "processes", "offset": "brokers", "client": "clients"}
     errors = pq.read_table(folder / "files", columns=["error"])["error"]
+    of_a_log = [file for file in files if file.kind == COMMITLOG]  # what lies between them is a row, but no file
     return {
         "bytes": total("files", "bytes"),
         "text_bytes": total("files", "text_bytes"),
-        "files": len(files),
+        "files": len(of_a_log or files),
         "ids": total("files", "ids"),
         "distinct": sum(total(table, "distinct") for table in kinds.values()),
         **{kind: total(table, "ids") for kind, table in kinds.items()},

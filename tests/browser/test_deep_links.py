@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 # address -> what must be in sight
 LINKS = {
-    "/": "Ids or log lines",
+    "/": "IDs or log lines",
     f"/decode?ids={UNIQ},{OFFSET}": OFFSET,
     f"/anatomy?id={UNIQ}": "18B4AAC2",
     "/findings": "Findings",
@@ -53,7 +53,7 @@ def test_an_address_that_is_no_page_leads_to_the_first_page_and_says_so(
 ) -> None:
     with visit(browser, quiet_console.url) as tab:
         tab.go("/no-such-page?lang=en")
-        expect(tab.page.get_by_role("textbox", name="Ids or log lines")).to_be_visible(timeout=15_000)
+        expect(tab.page.get_by_role("textbox", name="IDs or log lines")).to_be_visible(timeout=15_000)
         expect(tab.page.get_by_text("There is no page /no-such-page here")).to_be_visible()
         assert urlsplit(tab.page.url).path == "/"
         tab.settle()

@@ -19,7 +19,7 @@ SCAN = 60_000  # milliseconds: the first scan may have to wait for Spark to star
 
 
 def box(page: Page) -> Locator:
-    return page.get_by_role("textbox", name="Ids or log lines")
+    return page.get_by_role("textbox", name="IDs or log lines")
 
 
 def paste(tab: Visit, text: str) -> None:

@@ -27,7 +27,7 @@ def test_a_scan_goes_on_when_its_browser_is_closed(browser: Browser, cold_consol
     runs = Runs(cold_console.runs)
     with visit(browser, cold_console.url) as tab:
         tab.page.goto(f"{cold_console.url}/decode")
-        tab.page.get_by_role("textbox", name="Ids or log lines").fill(log(40))
+        tab.page.get_by_role("textbox", name="IDs or log lines").fill(log(40))
         tab.page.get_by_role("button", name="Decode", exact=True).click()
         run = wait_for(runs, {"running", "done"}, 60)
         state = run.state

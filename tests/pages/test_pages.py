@@ -62,7 +62,7 @@ def test_every_chart_page_shows_a_finished_run(open_page: Open, run: str, page: 
 
 def test_the_decode_page_has_its_words(open_page: Open) -> None:
     english, chinese = open_page(), open_page(lang="zh")
-    assert english.text_area[0].label == "Ids or log lines"
+    assert english.text_area[0].label == "IDs or log lines"
     assert [button.label for button in english.button][:2] == ["Decode", "Load an example"]
     assert english.get("file_uploader")[0].proto.label == "Log files"
     assert chinese.text_area[0].label != english.text_area[0].label
@@ -291,7 +291,7 @@ def test_a_run_that_is_gone_is_a_message(open_page: Open) -> None:
 
 def test_a_link_to_a_run_that_is_gone_leaves_the_box(open_page: Open) -> None:
     app = open_page(run="20200101-000000-000000")
-    assert app.error and app.text_area[0].label == "Ids or log lines"
+    assert app.error and app.text_area[0].label == "IDs or log lines"
 
 
 def test_a_failed_run_says_why(open_page: Open, tmp_path: Path) -> None:

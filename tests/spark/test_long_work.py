@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from idcore.errors import IdError
@@ -273,6 +274,17 @@ def test_the_scan_of_a_store_is_started_again_as_one(tmp_path: Path, monkeypatch
         assert background.start(run, [], options).wait(60).state == "failed"
     assert background.again(run).wait(60).state == "done"
     assert run.table("topics", ["messages"]).num_rows > 0, "of records, not of text"
+
+
+@pytest.mark.usefixtures("spark")
+def test_what_lies_between_the_files_of_a_log_is_a_row_and_no_file(tmp_path: Path) -> None:
+    root = real_store(tmp_path)
+    first, _ = sorted((root / "commitlog").iterdir())
+    with first.open("r+b") as file:
+        file.truncate(1 << 19)
+    told = scan([], tmp_path / "out", ScanOptions(zone=UTC, at=AT, store=str(root)))
+    assert pq.read_table(tmp_path / "out" / "files").num_rows == 3
+    assert (told["files"], told["failed_files"]) == (2, 2), "the cut one, and what is missing"
 
 
 @pytest.mark.usefixtures("spark")

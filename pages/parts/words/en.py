@@ -73,7 +73,7 @@ WORDS: dict[str, str] = {
     "span.at": " at {at}",
     "span.between": " between {first} and {last}",
     # decode
-    "decode.box": "Ids or log lines",
+    "decode.box": "IDs or log lines",
     "decode.placeholder": "Paste ids, comma lists or whole log lines",
     "decode.taken": "The text of {lines} is decoded below. Paste other ids or lines here.",
     "decode.upload": "Log files",
