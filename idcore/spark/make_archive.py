@@ -12,15 +12,16 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from idcore.scan.warm import TEXT
-
 from . import session
 from .archive import MAKE, archive_path
-from .job import ScanOptions, scan
 
 
 def _scan_a_little() -> None:
     """What every console and every scan does with Spark, so that its classes are loaded when the JVM ends."""
+    from idcore.scan.warm import TEXT  # here: every `make run` asks this module whether there is an archive
+
+    from .job import ScanOptions, scan
+
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "ids.log"
         log.write_bytes(TEXT * 8)
