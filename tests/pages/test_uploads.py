@@ -124,6 +124,14 @@ def test_of_several_stores_one_is_chosen(store: Path, laid_out: Say, monkeypatch
     assert offered == [["both.zip: a", "both.zip: b"]]
 
 
+def test_thousands_of_stores_in_one_file_cost_no_more_than_its_files(
+    laid_out: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads.st, "selectbox", lambda label, names, key: names[-1])
+    folder, said = laid_out(Uploaded("many.zip", zipped({f"{n:05d}/commitlog/{LOG}": b"" for n in range(5_000)})))
+    assert folder is not None and not said and (folder / "commitlog" / LOG).is_file()
+
+
 def test_what_the_lab_gives_away_is_taken_back(laid_out: Say, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads.st, "selectbox", lambda label, names, key: names[0])
     folder, said = laid_out(Uploaded("lab-store.zip", lab.archive(READY["roll"])))
@@ -184,6 +192,8 @@ def test_what_cannot_be_unpacked_or_holds_no_store_says_so(lang: str, laid_out: 
         ("text.zip", b"no zip", broken),
         ("text.tar", b"no tar", broken),
         ("encrypted.zip", bytes(encrypted), broken),
+        ("deep.zip", zipped({f"{'a/' * 200}commitlog/{LOG}": b"x"}), broken),
+        ("outside.zip", zipped({f"../commitlog/{LOG}": b"x"}), empty),
     ]:
         folder, said = laid_out(Uploaded(name, raw), lang=lang)
         assert folder is None and len(said) == 1 and wanted in said[0] and name in said[0], (name, said)

@@ -28,6 +28,7 @@ from pages.parts.text import Words
 
 LARGEST = 8 << 30  # bytes of all that is unpacked
 MOST_FILES = 100_000
+DEEPEST = 64  # folders in one another; a store has a few
 _PACKED = re.compile(r".+\.(zip|tar|tgz|tar\.[a-z0-9]+)", re.IGNORECASE)
 _LOG_NAME = re.compile(r"[0-9]{20}")
 _OF_A_STORE = {"commitlog", "consumequeue", "index", "config", "checkpoint", "abort"}
@@ -95,68 +96,66 @@ def _add_piece(file: Any, pieces: dict[str, Any], words: Words) -> None:
 
 def _unpacked(file: Any, root: Path, words: Words) -> dict[str, Path]:
     """Every store of a packed file, by where it lies in it."""
-    found = {}
     try:
         with _members(file, words) as members:
-            for number, place in enumerate(_places([member.path for member in members])):
-                for member in members:
-                    inside = _inside(member.path, place)
-                    if inside is not None:
-                        _copy(member, root / str(number) / inside)
-                found[f"{file.name}: {place}" if place.parts else file.name] = root / str(number)
+            places = {place: root / str(number) for number, place in enumerate(_places(members))}
+            for member in members:
+                place = next((parent for parent in member.path.parents if parent in places), None)
+                if place is not None and (inside := _inside(member.path, place)) is not None:
+                    _copy(member, places[place] / inside)
+    except IdError:
+        raise
     except _BROKEN as problem:
-        if isinstance(problem, IdError):
-            raise
         why = words.reason(reason_of(problem))
         raise IdError(words("store.pack_broken", name=plain(file.name), reason=plain(why))) from None
-    if not found:
+    if not places:
         raise IdError(words("store.pack_empty", name=plain(file.name)))
-    return found
+    return {f"{file.name}: {place}" if place.parts else file.name: path for place, path in places.items()}
 
 
 @contextmanager
 def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
-    """The files of a packed file, in its order; no folder, no link, no device. Too many are refused before the work.
+    """The files of a packed file, in its order; no folder, link or device, nothing outside. Too many are refused first.
 
     A file gives no more bytes than its entry says, in both formats.
     """
     made: list[_Member] = []
     size = 0
 
-    def add(name: str, more: int, opened: Callable[[], IO[bytes] | None]) -> None:
+    def add(name: str, more: int, is_file: bool, opened: Callable[[], IO[bytes] | None]) -> None:
         nonlocal size
+        if name.count("/") > DEEPEST:
+            raise ValueError(f"a file lies more than {DEEPEST} folders deep")
         size += more
         if size > LARGEST or len(made) == MOST_FILES:
             most = words.bytes(LARGEST) if size > LARGEST else words.count("file", MOST_FILES)
             raise IdError(words("store.pack_large", name=plain(file.name), most=most))
-        made.append(_Member(PurePosixPath(name), opened))
+        path = PurePosixPath(name)
+        if is_file and ".." not in path.parts:
+            made.append(_Member(path, opened))
 
     file.seek(0)
     if file.name.lower().endswith(".zip"):
         with zipfile.ZipFile(file) as zipped:
             for entry in zipped.infolist():
-                if not entry.is_dir():
-                    add(entry.filename, entry.file_size, partial(zipped.open, entry))
+                add(entry.filename, entry.file_size, not entry.is_dir(), partial(zipped.open, entry))
             yield made
     else:
         with tarfile.open(fileobj=file, mode="r:*") as tar:
             for item in tar:
-                add(item.name, item.size, partial(tar.extractfile, item))
-                if not item.isreg():
-                    made.pop()
+                add(item.name, item.size, item.isreg(), partial(tar.extractfile, item))
             yield made
 
 
-def _places(paths: Sequence[PurePosixPath]) -> list[PurePosixPath]:
+def _places(members: Sequence[_Member]) -> list[PurePosixPath]:
     """Where stores lie: folders with a folder commitlog that holds files of a log, else folders with such files."""
-    logs = {path.parent for path in paths if _LOG_NAME.fullmatch(path.name) and "consumequeue" not in path.parts}
+    paths = (member.path for member in members if _LOG_NAME.fullmatch(member.path.name))
+    logs = {path.parent for path in paths if "consumequeue" not in path.parts}
     return sorted({log.parent for log in logs if log.name == "commitlog"} or logs)
 
 
 def _inside(path: PurePosixPath, place: PurePosixPath) -> PurePosixPath | None:
-    """The path of a file in its store; None for what does not belong there, or would lead out of it."""
-    if not path.is_relative_to(place) or ".." in path.parts:
-        return None
+    """The path of a file in its store; None for what does not belong there."""
     inside = path.relative_to(place)
     return inside if inside.parts[0] in _OF_A_STORE or _LOG_NAME.fullmatch(str(inside)) else None
 
