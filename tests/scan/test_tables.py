@@ -124,18 +124,23 @@ def test_counters_are_true_ids_at_their_unrolled_positions(log: Log, on_disk: Wr
                 if (first + position) // 65536 > turn:
                     turn = (first + position) // 65536
                     assert {i - 1, i} <= kept, (key, number, i)
-            check_gaps(own, [i for i, _ in known], positions)
+        check_gaps(shown, [chain.positions for chain in process.chains], len(process.ids))
 
 
-def check_gaps(own: list[Row], places: list[int], positions: list[int]) -> None:
-    """missing_before counts truly missing ids, and only between true neighbours."""
-    there = set(positions)
-    in_order = sorted(zip(places, own, strict=True), key=lambda pair: pair[0])
-    for (before, _), (here, row) in pairwise(in_order):
-        if row["missing_before"]:
-            assert here == before + 1
-            absent = sum(p not in there for p in range(positions[before] + 1, positions[here]))
-            assert row["missing_before"] in (absent, positions[here] - positions[before] - 1)
+def check_gaps(shown: list[Row], chains: list[list[int]], ids: int) -> None:
+    """missing_before counts the ids that are missing right below one in its chain: all gaps, or the 100 widest."""
+    gaps = {}
+    for number, positions in enumerate(chains):
+        for before, here in pairwise(sorted(set(positions))):
+            if here - before > 1:
+                gaps[number, here] = here - before - 1
+    told = [(row["chain"], row["position"], row["missing_before"]) for row in shown if row["missing_before"]]
+    there = {(row["chain"], row["position"]) for row in shown}
+    assert len({(chain, here) for chain, here, _ in told}) == len(told)
+    for chain, here, missing in told:
+        assert gaps[chain, here] == missing and (chain, here - missing - 1) in there
+    widest = sorted(gaps.values())[-100:] if ids > 1500 else sorted(gaps.values())
+    assert sorted(missing for _, _, missing in told) == widest
 
 
 def test_the_widest_gap_of_a_long_life_can_be_drawn(on_disk: Write) -> None:

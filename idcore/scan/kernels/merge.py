@@ -8,7 +8,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .chains import counter_of, elapsed_of, step
+from .chains import counter_of, elapsed_of
 from .encode import decode, get
 from .find import CODE_LE, CODE_SHIFT, COUNTER_SHIFT, SEQUENCE_SHIFT
 from .unroll import (
@@ -156,14 +156,14 @@ def merge_processes(
 
     latest: the last elapsed that any month holds, and for little-endian ids. spans: the months of a key, if `dated`
     cuts some for it, by elapsed: last elapsed, start of the month, its length. Time counts from the first of them.
-    points: key, time, position, track, chain, missing before, elapsed, counter, possible. minutes: key, minute, ids.
+    points: key, time, position, track, chain, missing below, elapsed, counter, possible. minutes: key, minute, ids.
     """
     room = room_for(largest, order.size)
     values, counts = room[0], room[1]
     chain = np.empty(largest, np.int64)
     track = np.empty(largest, np.int64)
     positions = np.empty(largest, np.int64)
-    before = np.empty(largest, np.int64)
+    gap = np.empty(largest, np.int64)
     keep = np.empty(largest, np.bool_)
     point = minute_row = 0
     for key in range(filled, edges.size - 1):
@@ -176,7 +176,7 @@ def merge_processes(
         base = beyond = np.int64(0)
         if months > 1:
             base, beyond = run_on(values, counts, n, spans[dated[key] : dated[key + 1]])
-        analyse(values[:n], row, chain[:n], track, positions, before, keep)
+        analyse(values[:n], row, chain[:n], track, positions, gap, keep)
         limit = latest[1] if k2 >> CODE_SHIFT == CODE_LE else latest[0]
         if months > 0:
             limit = spans[dated[key], 2] - 1
@@ -221,10 +221,7 @@ def merge_processes(
                 points[point, 2] = positions[i]
                 points[point, 3] = track[chain[i]]
                 points[point, 4] = chain[i]
-                missing = 0
-                if before[i] >= 0 and keep[before[i]]:
-                    missing = max(0, step(counter_of(values[before[i]]), counter_of(values[i])) - 1)
-                points[point, 5] = missing
+                points[point, 5] = gap[i]
                 points[point, 6] = elapsed
                 points[point, 7] = counter_of(values[i])
                 points[point, 8] = possible

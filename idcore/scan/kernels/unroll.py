@@ -24,6 +24,7 @@ POINTS = 1500  # a process with no more ids than this is drawn whole
 BUCKETS = 256
 DRAWN_GAPS = 100
 DRAWN_WRAPS = 256
+NEAR = 16  # so many places are tried one by one before a position is looked for by halves
 
 FIGURES = 16  # columns of a process's figures:
 DISTINCT, IDS, FIRST, LAST, LAST_POSSIBLE, PRODUCED, POSITIONS = range(7)
@@ -32,8 +33,8 @@ FIRST_ELAPSED, LAST_ELAPSED, LAST_TIME = range(13, FIGURES)
 
 
 @numba.njit(cache=True, nogil=True)
-def unroll(values, chain, chains, positions, before, figures):
-    """Every chain alone: positions from 0, the id before each one in its chain (-1), and the sums over the chains."""
+def unroll(values, chain, chains, positions, gap, figures):
+    """Every chain alone: positions from 0, the ids missing right below each one in its chain, sums over the chains."""
     n = values.size
     last = np.full(chains, -1, np.int64)
     first_counter = np.zeros(chains, np.int64)
@@ -47,18 +48,18 @@ def unroll(values, chain, chains, positions, before, figures):
         k = chain[i]
         counter = counter_of(values[i])
         previous = last[k]
-        before[i] = previous
         sizes[k] += 1
         last[k] = i
         if previous < 0:
             first_counter[k] = counter
-            positions[i] = 0
+            positions[i] = gap[i] = 0
             continue
         s = step(counter_of(values[previous]), counter)
         if s <= 0:
             risen[k] = False
             if s < 0:
                 back += 1
+        gap[i] = s - 1
         positions[i] = positions[previous] + s
         low[k] = min(low[k], positions[i])
         high[k] = max(high[k], positions[i])
@@ -74,22 +75,7 @@ def unroll(values, chain, chains, positions, before, figures):
         if risen[k]:
             different += sizes[k]
     if not risen.all():
-        starts = np.zeros(chains + 1, np.int64)
-        for k in range(chains):
-            starts[k + 1] = starts[k] + sizes[k]
-        place = starts[:-1].copy()
-        grouped = np.empty(n, np.int64)
-        for i in range(n):
-            grouped[place[chain[i]]] = positions[i]
-            place[chain[i]] += 1
-        for k in range(chains):
-            if not risen[k]:
-                part = grouped[starts[k] : starts[k + 1]]
-                sort_nearly(part, 0, part.size)
-                different += 1
-                for i in range(1, part.size):
-                    if part[i] != part[i - 1]:
-                        different += 1
+        different += gaps_of_unordered(chain, sizes, risen, positions, gap)
     figures[PRODUCED] = produced
     figures[POSITIONS] = different
     figures[WRAPS] = wraps
@@ -98,8 +84,71 @@ def unroll(values, chain, chains, positions, before, figures):
 
 
 @numba.njit(cache=True, nogil=True)
-def points_of(values, chain, chains, positions, before, wraps, keep):
-    """Marks the ids a chart needs: ends of buckets, chains, largest gaps and wraps; lowest and highest."""
+def gaps_of_unordered(chain, sizes, risen, positions, gap):
+    """The gaps of chains that have ids out of order, by position; of equal positions the first has it.
+
+    Returns how many different positions these chains have.
+    """
+    n = chain.size
+    chains = sizes.size
+    starts = np.zeros(chains + 1, np.int64)
+    for k in range(chains):
+        starts[k + 1] = starts[k] + sizes[k]
+    place = starts[:-1].copy()
+    grouped = np.empty(n, np.int64)
+    for i in range(n):
+        grouped[place[chain[i]]] = positions[i]
+        place[chain[i]] += 1
+    different = 0
+    whole = np.ones(chains, np.bool_)
+    for k in range(chains):
+        place[k] = starts[k]
+        if risen[k]:
+            continue
+        part = grouped[starts[k] : starts[k + 1]]
+        sort_nearly(part, 0, part.size)
+        mine = 1
+        for i in range(1, part.size):
+            if part[i] != part[i - 1]:
+                mine += 1
+        whole[k] = mine == part[part.size - 1] - part[0] + 1
+        different += mine
+    told = np.zeros(n, np.bool_)
+    for i in range(n):
+        k = chain[i]
+        if risen[k]:
+            continue
+        gap[i] = 0
+        if whole[k]:
+            continue
+        at = place_of(grouped, starts[k], starts[k + 1], place[k], positions[i])
+        place[k] = at
+        if at > starts[k] and not told[at]:
+            told[at] = True
+            gap[i] = positions[i] - grouped[at - 1] - 1
+    return different
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def place_of(ordered, start, stop, near, wanted):
+    """The first place of a value that is there, looked for from a place where it may be."""
+    at = near
+    for _ in range(NEAR):
+        if ordered[at] < wanted:
+            at += 1
+        elif at > start and ordered[at - 1] >= wanted:
+            at -= 1
+        else:
+            return at
+    return start + np.searchsorted(ordered[start:stop], wanted)
+
+
+@numba.njit(cache=True, nogil=True)
+def points_of(values, chain, chains, positions, gap, wraps, keep):
+    """Marks the ids a chart needs: ends of buckets, chains, largest gaps and wraps; lowest and highest.
+
+    Where not all ids are kept, `gap` is cleared but for the widest.
+    """
     n = values.size
     if n <= POINTS:
         keep[:n] = True
@@ -110,10 +159,9 @@ def points_of(values, chain, chains, positions, before, wraps, keep):
     low = np.full(chains, -1, np.int64)
     high = np.full(chains, -1, np.int64)
     last = np.full(chains, -1, np.int64)
-    gaps = 0
     for i in range(n):
         k = chain[i]
-        previous = before[i]
+        previous = last[k]
         last[k] = i
         if previous < 0:
             keep[i] = True
@@ -126,30 +174,61 @@ def points_of(values, chain, chains, positions, before, wraps, keep):
         if positions[i] > positions[high[k]]:
             high[k] = i
         moved = positions[i] - positions[previous]
-        if moved > 1:
-            gaps += 1
         if wraps <= DRAWN_WRAPS and moved > 0 and counter_of(values[i]) < counter_of(values[previous]):
             keep[i] = keep[previous] = True
     for k in range(chains):
         keep[low[k]] = keep[high[k]] = keep[last[k]] = True
-    if gaps:
-        widths = np.empty(gaps, np.int64)
-        at = 0
-        for i in range(n):
-            if before[i] >= 0 and positions[i] - positions[before[i]] > 1:
-                widths[at] = positions[i] - positions[before[i]]
-                at += 1
-        widths.sort()
-        enough = widths[max(0, gaps - DRAWN_GAPS)]
-        drawn = 0
-        for i in range(n):
-            if before[i] >= 0 and drawn < DRAWN_GAPS and positions[i] - positions[before[i]] >= max(enough, 2):
-                keep[i] = keep[before[i]] = True
-                drawn += 1
+    keep_widest(chain, positions, gap, keep)
 
 
 @numba.njit(cache=True, nogil=True)
-def analyse(values, figures, chain, track, positions, before, keep):
+def keep_widest(chain, positions, gap, keep):
+    """Marks both sides of the widest gaps, of equal ones the first in time, and clears all others."""
+    n = chain.size
+    gaps = 0
+    for i in range(n):
+        gaps += gap[i] > 0
+    if not gaps:
+        return
+    widths = np.empty(gaps, np.int64)
+    at = 0
+    for i in range(n):
+        if gap[i] > 0:
+            widths[at] = gap[i]
+            at += 1
+    widths.sort()
+    enough = widths[max(0, gaps - DRAWN_GAPS)]
+    equal = 0  # of those as wide as the narrowest so many are drawn
+    for place in range(max(0, gaps - DRAWN_GAPS), gaps):
+        equal += widths[place] == enough
+    for i in range(n):
+        if gap[i] <= 0:
+            continue
+        if gap[i] == enough:
+            equal -= 1
+        if gap[i] < enough or (gap[i] == enough and equal < 0):
+            gap[i] = 0
+            continue
+        keep[i] = True
+        below = below_of(chain, positions, i, positions[i] - gap[i] - 1)
+        keep[below] = True
+
+
+@numba.njit(cache=True, nogil=True)
+def below_of(chain, positions, i, wanted):
+    """The id of the same chain at a position: mostly the one in front of `i`."""
+    for far in range(1, chain.size):
+        j = i - far
+        if j >= 0 and chain[j] == chain[i] and positions[j] == wanted:
+            return j
+        j = i + far
+        if j < chain.size and chain[j] == chain[i] and positions[j] == wanted:
+            return j
+    return i
+
+
+@numba.njit(cache=True, nogil=True)
+def analyse(values, figures, chain, track, positions, gap, keep):
     """All figures of one process. `track` is by chain, the other scratch arrays by id. Returns the chains."""
     n = values.size
     chains = 1
@@ -176,8 +255,8 @@ def analyse(values, figures, chain, track, positions, before, keep):
             track[:chains] = 0
         for i in range(n):
             chain[order[i]] = owner[i]
-    unroll(values, chain, chains, positions, before, figures)
-    points_of(values, chain, chains, positions, before, figures[WRAPS], keep)
+    unroll(values, chain, chains, positions, gap, figures)
+    points_of(values, chain, chains, positions, gap, figures[WRAPS], keep)
     figures[CHAINS] = chains
     figures[TRACKS] = tracks
     return chains
