@@ -24,6 +24,8 @@ LINE_START, LINE_OPEN, LINE_FIRST = kernel.LINE_START, kernel.LINE_OPEN, kernel.
 LOWER_CASE, VERSION, PORT, ELAPSED = kernel.LOWER_CASE, kernel.VERSION, kernel.PORT, kernel.ELAPSED
 MAX_OFFSET, MAX_ELAPSED, SET_BACK = kernel.MAX_OFFSET, kernel.MAX_ELAPSED, kernel.SET_BACK
 has_label, hash_of, is_known, may_pair = kernel.has_label, kernel.hash_of, kernel.is_known, kernel.may_pair
+may_be_little_endian, shaped_little_endian = kernel.may_be_little_endian, kernel.shaped_little_endian
+CASE_SHIFT = kernel.CASE_SHIFT
 looks_little_endian, refuse, swap_16, swap_32 = (
     kernel.looks_little_endian,
     kernel.refuse,
@@ -52,6 +54,12 @@ def word_at(buf, place):
     for i in range(place, place + 16):
         word = (word << U(4)) | U(NIBBLES[buf[i]])
     return word
+
+
+@numba.njit(cache=True, nogil=True)
+def is_little_endian(hi, lo, loaders):
+    loader = ((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD
+    return may_be_little_endian(lo) and shaped_little_endian(hi, lo) and not is_known(loaders, loader)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -135,7 +143,7 @@ def find(
         k0 = k1 = k2 = value = U(0)
         elapsed = np.int64(-1)
         reason = -1
-        if letters_of(buf, place, size) == U(2) and not (any_case and size == 32):
+        if letters_of(buf, place, size) == U(2) and not any_case:
             reason = LOWER_CASE
         else:
             hi, lo = word_at(buf, place), word_at(buf, place + 16)
@@ -144,7 +152,7 @@ def find(
                     reason = VERSION
                 hi, lo = word_at(buf, place + 2), word_at(buf, place + 18)
                 k1 = hi >> U(16)
-                k2 = (CODE_CLIENT << CODE_SHIFT) | (hi & U(0xFFFF))
+                k2 = (CODE_CLIENT << CODE_SHIFT) | (letters_of(buf, place + 18, 16) << CASE_SHIFT) | (hi & U(0xFFFF))
                 value = lo
             else:
                 wide = size == 56
@@ -158,7 +166,7 @@ def find(
                 if is_port and (wide or not looks_little_endian(hi, lo)):
                     k2 = ((CODE_OFFSET_V6 if wide else CODE_OFFSET_V4) << CODE_SHIFT) | port
                     value = lo
-                elif is_port:
+                elif is_port or (not wide and port >= U(65536) and is_little_endian(hi, lo, loaders)):
                     k1 = swap_32(k1)
                     loader = swap_32(((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD)
                     k2 = (CODE_LE << CODE_SHIFT) | (swap_16((hi >> U(16)) & U(0xFFFF)) << PID_SHIFT) | loader

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
 from idcore.errors import IdError
-from idcore.ids import makers, rules
+from idcore.ids import little_endian, makers, rules
 from idcore.ids.model import (
     ClientId,
     MessageId,
@@ -21,7 +21,6 @@ from idcore.ids.model import (
     version_error,
 )
 from idcore.ids.weigh import (
-    USUAL_PORTS,
     Certainty,
     Reading,
     letters_of,
@@ -31,7 +30,7 @@ from idcore.ids.weigh import (
     weigh_uniq,
 )
 from idcore.ids.words import Reason, plain
-from idcore.layout import CLIENT_V1, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V4_LE, UNIQ_V6, Layout
+from idcore.layout import CLIENT_V1, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
 
 Case = Literal["strict", "any"]
 
@@ -82,7 +81,7 @@ def identify(text: str, label: str | None = None, case: Case = "strict", *, vouc
         found, rejected, error = _client(raw, text, label)
     else:
         found, rejected, error = _uniq_or_offset(raw, text, label, vouched)
-    if letters == "lower" and not (case == "any" and len(text) == UNIQ_V4.digits):
+    if letters == "lower" and case != "any":
         error = refuse("lower_case", None, _first_letter(text) // 2, text)
         rejected = [_rejected(item, error) for item in found] + rejected
         found = []
@@ -126,25 +125,27 @@ def _uniq_or_offset(
     rejected: list[Reading] = []
     error: IdError | None = None
     extra = _lost_client(text, raw) if uniq_layout is UNIQ_V4 else []
+    little = little_endian.shaped(raw, text) if uniq_layout is UNIQ_V4 else None
 
     if offset.port > rules.PORT_LIMIT:
         lead = Reason("port_bytes", _pid_bytes(uniq_layout))
         found, error = _judged_uniq(uniq, label, vouched, lead, 1)
+        if little is not None and not makers.is_known(uniq.loader):
+            other = [replace(item, certainty="possible", score=min(item.score, 1)) for item in found]
+            found, error = [weigh_little_endian(little, None, label), *other], None
     elif offset.port >= 1 and 0 <= offset.physical_offset <= rules.OFFSET_LIMIT:
-        little = _little_endian(raw, text, offset) if uniq_layout is UNIQ_V4 else None
-        if little is not None:
+        if little is not None and little_endian.beats_offset(little, offset):
             found = [weigh_little_endian(little, offset, label), weigh_offset(offset, label, little)]
         else:
-            maybe = _maybe_little_endian(raw, text, offset) if uniq_layout is UNIQ_V4 else None
+            maybe = little if little is not None and little_endian.rivals_offset(little, offset) else None
             found = [weigh_offset(offset, label, None, maybe)]
             if maybe is not None:
-                lesser = weigh_little_endian(maybe, offset, label)
-                found.append(Reading(lesser.id, "possible", lesser.made_by, lesser.why, 1))
+                found.append(replace(weigh_little_endian(maybe, offset, label), certainty="possible", score=1))
             too = weigh_uniq(uniq, label, Reason("pid_zero_too", {"loader": uniq.loader_text}), -3)
             if not rules.elapsed_possible(uniq.elapsed):
                 rejected.append(_rejected(too, elapsed_error(uniq)))
             else:
-                found.append(Reading(too.id, "possible", too.made_by, too.why, too.score))
+                found.append(replace(too, certainty="possible"))
     else:
         problem = port_error(offset) if offset.port == 0 else offset_error(offset)
         if uniq.loader == 0:
@@ -178,30 +179,6 @@ def _judged_uniq(
     ):
         return [], elapsed_error(uniq)
     return [weigh_uniq(uniq, label, lead, points)], None
-
-
-def _little_endian(raw: bytes, text: str, offset: OffsetId) -> UniqId | None:
-    """The little-endian reading, where the trap is sprung: a huge offset, a last byte 00, a sane address and time."""
-    if offset.physical_offset <= rules.LITTLE_ENDIAN_OFFSET or raw[-1] != 0:
-        return None
-    little = UniqId.from_bytes(raw, UNIQ_V4_LE, text)
-    if not 1 <= little.ip[0] <= 223 or little.elapsed >= rules.LITTLE_ENDIAN_ELAPSED_MS:
-        return None
-    if rules.private_or_loopback(offset.ip) and not rules.private_or_loopback(little.ip):
-        return None
-    return little
-
-
-def _maybe_little_endian(raw: bytes, text: str, offset: OffsetId) -> UniqId | None:
-    """The little-endian reading below the offset that springs the trap: of one such id in sixteen the offset is small.
-
-    Only where no broker speaks against it: an unusual port, and an address that is private when it is turned round.
-    """
-    if raw[-1] != 0 or offset.port in USUAL_PORTS or rules.private_or_loopback(offset.ip):
-        return None
-    little = UniqId.from_bytes(raw, UNIQ_V4_LE, text)
-    sane = rules.private_or_loopback(little.ip) and 86_400_000 <= little.elapsed < rules.LITTLE_ENDIAN_ELAPSED_MS
-    return little if sane and little.pid == 0 else None
 
 
 # ---- 34 digits

@@ -7,8 +7,17 @@ CANDIDATE_DIGITS = frozenset({32, 34, 56})
 
 PORT_LIMIT = 65_535
 OFFSET_LIMIT = 1 << 48
-LITTLE_ENDIAN_OFFSET = 1 << 44
-LITTLE_ENDIAN_ELAPSED_MS = 32 * 86_400_000
+
+# C++ 1.2.0 to 1.2.3 (StringIdMaker.cpp): loader = rand() % 0xFFFF, counter & 0xFF, pid >> 16 of at most 4,194,303, and a
+# month that begins on the last day of the month before, an hour early where chance sets tm_isdst.
+LITTLE_ENDIAN_LOADER, LITTLE_ENDIAN_COUNTER, LITTLE_ENDIAN_PID = 0xFFFF, 0x100, 0x40
+LITTLE_ENDIAN_ELAPSED_MS = 32 * 86_400_000 + 3_600_000
+# Bytes 10 to 13 of such an id are its elapsed, low byte first. Read as an offset id the offset is evenly spread below
+# 2^48, and ends in 00; that of a broker is seldom above 2^44, and ends in 00 once in 256 records.
+HUGE_OFFSET, LARGE_OFFSET, USUAL_OFFSET = 1 << 44, 1 << 40, 1 << 32
+
+# Ports on which brokers listen (listenPort, haListenPort, name server, proxy), as far as set-ups keep to them.
+BROKER_PORTS, OTHER_BROKER_PORTS = range(10_900, 11_000), (9_876, 10_811, 8_080, 8_081)
 
 LONGEST_MONTH_MS = 31 * 86_400_000
 # MessageClientIDSetter reads the clock twice (4.7.0 and later): elapsed can pass the month's end by a few ms.
@@ -28,6 +37,11 @@ def private_or_loopback(address: bytes) -> bool:
     """10/8, 172.16/12, 192.168/16 or 127/8, of four bytes."""
     first, second = address[0], address[1]
     return first in (10, 127) or (first == 172 and 16 <= second <= 31) or (first == 192 and second == 168)
+
+
+def is_usual_port(port: int) -> bool:
+    """Whether brokers usually listen on it."""
+    return port in BROKER_PORTS or port in OTHER_BROKER_PORTS
 
 
 def vouches(label: str | None) -> bool:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from idcore.errors import IdError
 from idcore.ids import generations, makers, rules
+from idcore.ids.little_endian import process_ids
 from idcore.ids.model import ClientId, Kind, MessageId, OffsetId, UniqId
 from idcore.ids.words import Maker, Reason, plain
 from idcore.layout import UNIQ_V4_LE
@@ -23,7 +24,6 @@ _CLIENT_LABELS = frozenset({"msgid", "msgids", "messageid", "uniq_key", "transac
 _OFFSET_LABELS = frozenset({"offsetmsgid", "offsetid", "origin_message_id", "msgid", "msgids", "id"})
 _KEY_LABELS = frozenset({"uniq_key", "transactionid", "__transactionid__"})
 
-USUAL_PORTS = frozenset(range(10_900, 11_000)) | {9_876, 10_811, 8_080, 8_081}
 _NODE_PORTS = range(30_000, 32_768)
 
 
@@ -220,7 +220,7 @@ def weigh_offset(
     """
     why = [Reason("port_fits", {"port": offset.port})]
     score = 2
-    if offset.port in USUAL_PORTS:
+    if rules.is_usual_port(offset.port):
         why.append(Reason("port_known", {"port": offset.port}))
         score += 2
     elif offset.port in _NODE_PORTS:
@@ -230,9 +230,9 @@ def weigh_offset(
         score += 1
     score += _weigh_label(label, _OFFSET_LABELS, why)
     score += _weigh_letters(offset.text, why)
-    if offset.physical_offset < rules.LITTLE_ENDIAN_OFFSET:
+    if offset.physical_offset < rules.HUGE_OFFSET:
         score += 1
-    elif little is not None:
+    if little is not None:
         why.append(Reason("little_endian_not", {"offset": offset.physical_offset}))
         score -= 2
     if maybe_little is not None:
@@ -246,12 +246,23 @@ def weigh_offset(
     return Reading(offset, _certainty(score), Maker("broker"), tuple(why), score)
 
 
-def weigh_little_endian(little: UniqId, offset: OffsetId, label: str | None) -> Reading:
-    """A little-endian uniq id with what speaks for it."""
-    why = [Reason("little_endian", {"host": little.host, "offset": offset.physical_offset})]
-    score = 3
+def weigh_little_endian(little: UniqId, offset: OffsetId | None, label: str | None) -> Reading:
+    """A little-endian uniq id with what speaks for it; `offset` is the reading as an offset id, if there is one."""
+    if offset is not None:
+        why = [Reason("little_endian", {"host": little.host, "offset": offset.physical_offset})]
+        score = 3 if offset.physical_offset > rules.HUGE_OFFSET else 1
+    else:
+        why = [Reason("little_endian_shape", {"host": little.host})]
+        score = 4
+    if little.pid:
+        least, greatest = process_ids(little)
+        why.append(Reason("pid_upper_half", {"least": least, "greatest": greatest}))
+    else:
+        why.append(plain("pid_below_65536"))
     if rules.private_or_loopback(little.ip):
         score += 1
+    elif little.ip[0] == 0:
+        why.append(plain("host_unresolved") if little.ip == bytes(4) else Reason("host_not_ipv4", {"host": little.host}))
     score += _weigh_label(label, _CLIENT_LABELS, why)
     score += _weigh_letters(little.text, why)
     return Reading(

@@ -129,7 +129,7 @@ def stream() -> dict[int, tuple[int, int]]:
 def classify(text: str, labelled: bool = False, case: str = "strict") -> Uniq | Offset | Client | Refused:
     """What one candidate is."""
     raw = bytes.fromhex(text)
-    if text != text.upper() and text == text.lower() and not (case == "any" and len(text) == 32):
+    if text != text.upper() and text == text.lower() and case != "any":
         return Refused("lower_case")
     if len(text) == 34:
         if raw[0] != 1:
@@ -141,14 +141,13 @@ def classify(text: str, labelled: bool = False, case: str = "strict") -> Uniq | 
     port, offset = number(raw, h, 4), number(raw, h + 4, 8)
     if port < 65536:
         if port >= 1 and offset <= 2**48:
-            if h == 4 and looks_little(raw, offset):
-                return Uniq(
-                    "uniq_v4_le", host(raw[3::-1]), little(raw, 4, 2), little(raw, 6, 4), little(raw, 10, 4),
-                    little(raw, 14, 2),
-                )  # fmt: skip
+            if h == 4 and looks_little(raw, port, offset):
+                return turned(raw)
             return Offset(f"offset_{version}", host(raw[:h]), port, offset)
         if number(raw, h + 2, 4) == 0:
             return Refused("port")
+    elif h == 4 and shaped_little(raw) and number(raw, 6, 4) not in stream() and number(raw, 6, 4) not in MORE_LOADERS:
+        return turned(raw)
     loader, elapsed = number(raw, h + 2, 4), number(raw, h + 6, 4)
     if elapsed > LONGEST + 1000:
         set_back = elapsed >= 2**32 - DAY
@@ -157,15 +156,29 @@ def classify(text: str, labelled: bool = False, case: str = "strict") -> Uniq | 
     return Uniq(f"uniq_{version}", host(raw[:h]), number(raw, h, 2), loader, elapsed, number(raw, h + 10, 2))
 
 
-def looks_little(raw: bytes, offset: int) -> bool:
+def turned(raw: bytes) -> Uniq:
     """The C++ clients 1.2.0 to 1.2.3, byte for byte the other way round."""
-    return (
-        offset > 2**44
-        and raw[15] == 0
-        and 1 <= raw[3] <= 223
-        and not (private(raw[:4]) and not private(raw[3::-1]))
-        and little(raw, 10, 4) < 32 * DAY
+    return Uniq(
+        "uniq_v4_le", host(raw[3::-1]), little(raw, 4, 2), little(raw, 6, 4), little(raw, 10, 4), little(raw, 14, 2)
     )
+
+
+def shaped_little(raw: bytes) -> bool:
+    one = turned(raw)
+    small = one.pid < 64 and 0 < one.loader < 65_535 and one.counter < 256
+    return small and raw[3] < 224 and one.elapsed < 32 * DAY + 3_600_000
+
+
+def looks_little(raw: bytes, port: int, offset: int) -> bool:
+    there, back = private(raw[:4]), private(raw[3::-1])
+    if not shaped_little(raw) or (there and not back):
+        return False
+    usual = port in (*range(10_900, 11_000), 9_876, 10_811, 8_080, 8_081)
+    if offset > 2**44:
+        return raw[3] > 0 or not usual
+    if usual or offset < 2**32:
+        return False
+    return offset >= 2**40 or (not there and (back or raw[3] == 0))
 
 
 # --- time -------------------------------------------------------------------------------------------------------------

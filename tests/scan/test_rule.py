@@ -16,7 +16,7 @@ from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
-ADDRESSES = ("0A000001", "7F000001", "C0A80165", "AC110002", "CB007107", "0101007F", "981FA8C0", "FFFFFFFF", "00000000")
+ADDRESSES = ("0A000001", "7F000001", "C0A80165", "AC110002", "CB007107", "0101007F", "981FA8C0", "FFFFFFFF", "00000000", "0100FD00", "281E140A", "0714820A")
 PORTS = ("00000000", "00000001", "00002A9F", "0000FFFF", "00010000", "0000A612")
 OFFSETS = (
     0,
@@ -50,7 +50,7 @@ FRONTS = (
 
 def token(pick: random.Random) -> str:
     """One token: random digits, or the edges of the rule put together."""
-    kind = pick.randrange(6)
+    kind = pick.randrange(7)
     address = pick.choice(ADDRESSES)
     if kind == 0:
         digits = "".join(pick.choices("0123456789ABCDEF", k=pick.choice((31, 32, 33, 34, 36, 56, 57, 64))))
@@ -64,6 +64,12 @@ def token(pick: random.Random) -> str:
         digits = f"20010DB8{pick.getrandbits(96):024X}" + tail
     elif kind == 4:
         digits = pick.choice(("01", "00", "02")) + f"{pick.getrandbits(128):032X}"
+    elif kind == 6:  # the edges of little-endian ids
+        pid = pick.choice(("0000", "0100", "3F00", "4000", "0001"))
+        rand = pick.choice(("A612", "2A9F", "1F90", "0000", "FFFF", "0001", "2AC1"))
+        elapsed = pick.choice((*ELAPSED[:6], 86_400_000, 65_536, 1 << 24, 32 * 86_400_000 + pick.choice((3_599_999, 3_600_000))))
+        digits = address + pid + rand + pick.choice(("0000", "0000", "0001"))
+        digits += (elapsed % (1 << 32)).to_bytes(4, "little").hex().upper() + pick.choice(("0100", "FF00", "0001"))
     else:
         digits = f"{pick.getrandbits(32):08X}00000000{pick.getrandbits(16):04X}" + f"{pick.getrandbits(48):012X}"
     case = pick.randrange(8)

@@ -63,6 +63,17 @@ def _same_broker(stage: Incident) -> Iterator[str]:
     yield from _tell(stage, 6, after)
 
 
+@variant("duplicate_send", "own_log")
+def _own_log(stage: Incident) -> Iterator[str]:
+    # The producer's log alone: an application that sends a Message object again after an error of its own.
+    def after(sent: Sent) -> Iterator[str]:
+        stage.expect(sent.id)
+        yield from _wait(stage, 1_500)
+        yield stage.sent_line(_copy(stage, sent))
+
+    yield from _tell(stage, 6, after)
+
+
 # ---- stored again
 
 
@@ -147,16 +158,19 @@ def _later(stage: Incident) -> Iterator[str]:
 @variant("id_confusion", "application")
 def _application(stage: Incident) -> Iterator[str]:
     def after(sent: Sent) -> Iterator[str]:
-        yield stage.prefix("order-writer") + f"saved order {sent.key} msgId={sent.offset_id}"
+        yield stage.prefix("order-3") + f"c.e.orders.OrderWriter - saved order {sent.key} msgId={sent.offset_id}"
 
-    stage.expect("msgId")
+    stage.expect("msgId (c.e.orders.OrderWriter)")
     yield from _tell(stage, 12, after)
 
 
 @variant("id_confusion", "uniq_key")
 def _uniq_key(stage: Incident) -> Iterator[str]:
     def after(sent: Sent) -> Iterator[str]:
-        yield stage.prefix("forwarder") + f"forwarded with properties {{KEYS={sent.key}, UNIQ_KEY={sent.offset_id}}}"
+        yield (
+            stage.prefix("order-3")
+            + f"c.e.orders.Forwarder - forwarded with properties {{KEYS={sent.key}, UNIQ_KEY={sent.offset_id}}}"
+        )
 
-    stage.expect("UNIQ_KEY")
+    stage.expect("UNIQ_KEY (c.e.orders.Forwarder)")
     yield from _tell(stage, 12, after)

@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from idcore.ids import clock as clocks
-from idcore.ids.incidents.stage import Sent, Stage
+from idcore.ids.incidents.stage import LISTENER, Sent, Stage
 
 Story = Callable[["Incident"], Iterator[str]]
 Begin = Callable[[datetime, tzinfo], datetime]
@@ -59,7 +59,7 @@ class Incident(Stage):
 
     def received_line(self, sent: Sent, **more: Any) -> str:
         """The line in which a consumer prints the MessageExt: it shows the offset id as msgId, worth a word."""
-        self.expect("msgId", "id_confusion", "info")
+        self.expect(f"msgId ({LISTENER})", "id_confusion", "info")
         return super().received_line(sent, **more)
 
     def host(self) -> str:

@@ -92,6 +92,9 @@ class Sent:
     key: str
 
 
+LISTENER = "c.e.orders.OrderListener"  # the logger of the consumers
+
+
 class Stage:
     """A cluster in good health. Time goes on with every line; the same seed gives the same lines."""
 
@@ -151,7 +154,8 @@ class Stage:
         port = self.random.randrange(32_768, 61_000)
         named = {"MIN_OFFSET": 0, "MAX_OFFSET": sent.queue_offset + 1, "KEYS": sent.key, "CONSUME_START_TIME": self.now}
         named |= properties | {"UNIQ_KEY": sent.id, "CLUSTER": "DefaultCluster", "WAIT": "true"}
-        return self.prefix(f"ConsumeMessageThread_orders_{self.random.randrange(1, 21)}") + printed.message_ext(
+        head = self.prefix(f"ConsumeMessageThread_orders_{self.random.randrange(1, 21)}") + f"{LISTENER} - "
+        return head + printed.message_ext(
             broker=sent.broker.name, queue=sent.queue, size=sent.size, queue_offset=sent.queue_offset,
             born_ms=sent.born_ms, born_host=f"{born_host(sent.producer.born_host)}:{port}",
             stored_ms=max(sent.born_ms, self.now - 2), store_host=f"{sent.broker.host}:{sent.broker.port}",

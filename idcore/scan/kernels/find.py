@@ -18,6 +18,7 @@ from .vector import (
     leading_zeros,
     letter_case_32,
     load_8,
+    load_64,
     newline_mask_64,
     ones_of,
     trailing_zeros,
@@ -48,10 +49,16 @@ assert _bits_after(OFFSET_V4, "port") == 64 and _bits_after(CLIENT_V1, "pid") ==
 VALUE_MASK = U((1 << int(VALUE_SHIFT)) - 1)
 WORD = U(0xFFFFFFFF)
 MAX_OFFSET = U(rules.OFFSET_LIMIT)
-LITTLE_OFFSET = U(rules.LITTLE_ENDIAN_OFFSET)
+HUGE_OFFSET, LARGE_OFFSET, USUAL_OFFSET = U(rules.HUGE_OFFSET), U(rules.LARGE_OFFSET), U(rules.USUAL_OFFSET)
 MAX_ELAPSED = U(rules.LONGEST_MONTH_MS + rules.ELAPSED_SLACK_MS)
 LITTLE_ELAPSED = U(rules.LITTLE_ENDIAN_ELAPSED_MS)
+LITTLE_PID = U(rules.LITTLE_ENDIAN_PID)
+assert (rules.LITTLE_ENDIAN_LOADER, rules.LITTLE_ENDIAN_COUNTER) == (0xFFFF, 0x100), "bytes that are 0 are masked"
+FIRST_BROKER_PORT, LAST_BROKER_PORT = U(rules.BROKER_PORTS[0]), U(rules.BROKER_PORTS[-1])
+OTHER_BROKER_PORTS = tuple(U(port) for port in rules.OTHER_BROKER_PORTS)
 SET_BACK = U(rules.ELAPSED_WRAP - rules.CLOCK_BACK_MS)
+LITTLE_ZEROS = U(0xFFFF0000000000FF)
+CASE_SHIFT = U(16)  # a client id's third word: in which case the letters of its last 16 digits are
 BLOCK = 16  # a run of 32 digits holds a whole block of 16 wherever the blocks begin
 LOW_BITS, HIGH_BITS = U(0x7FFF7FFF7FFF7FFF), U(0x8000800080008000)
 LONGEST_LINE = 1 << 20
@@ -93,21 +100,65 @@ def swap_16(word):
 
 
 @numba.njit(cache=True, nogil=True)
+def letter_case_16(p):
+    """Of 16 hex digits: bit 0 is set when one is an upper-case letter, bit 1 when one is a lower-case letter."""
+    upper = lower = U(0)
+    for place in (U(0), U(8)):
+        word = load_64(p + place)
+        letter = (word >> U(6)) & U(0x0101010101010101)
+        small = (word >> U(5)) & letter
+        upper |= letter & ~small
+        lower |= small
+    return U(upper != U(0)) | (U(lower != U(0)) << U(1))
+
+
+@numba.njit(cache=True, nogil=True)
 def is_private(ip):
     return ip >> U(24) == U(10) or ip >> U(24) == U(127) or ip >> U(20) == U(0xAC1) or ip >> U(16) == U(0xC0A8)
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def may_be_little_endian(lo):
+    """Bytes 8, 9 and 15 are 0, as those of a little-endian id: of other ids one in 16 million is like that."""
+    return lo & LITTLE_ZEROS == U(0)
+
+
+@numba.njit(cache=True, nogil=True)
+def shaped_little_endian(hi, lo):
+    """`idcore.ids.little_endian.shaped`, of ids with zeros where the C++ client 1.2.0 to 1.2.3 has them."""
+    loader = hi & U(0xFFFF)
+    if loader == U(0) or loader == U(0xFFFF) or (hi >> U(16)) & U(0xFF) != U(0) or (hi >> U(24)) & U(0xFF) >= LITTLE_PID:
+        return False
+    return (hi >> U(32)) & U(0xFF) < U(224) and swap_32((lo >> COUNTER_SHIFT) & WORD) < LITTLE_ELAPSED
+
+
+@numba.njit(cache=True, nogil=True)
+def is_usual_port(port):
+    if FIRST_BROKER_PORT <= port and port <= LAST_BROKER_PORT:
+        return True
+    for other in OTHER_BROKER_PORTS:
+        if port == other:
+            return True
+    return False
+
+
 @numba.njit(cache=True, nogil=True)
 def looks_little_endian(hi, lo):
-    """An offset id whose bytes read backwards are a uniq id of the C++ client 1.2.0 to 1.2.3 (its StringIdMaker)."""
-    if lo <= LITTLE_OFFSET or lo & U(0xFF) != U(0):
+    """Whether an id with a port and an offset is rather little-endian (`idcore.ids.little_endian`)."""
+    if not may_be_little_endian(lo) or not shaped_little_endian(hi, lo):
         return False
     forward = hi >> U(32)
     backward = swap_32(forward)
-    first = backward >> U(24)
-    if first < U(1) or first > U(223) or (is_private(forward) and not is_private(backward)):
+    private, turned = is_private(forward), is_private(backward)
+    if private and not turned:
         return False
-    return swap_32((lo >> COUNTER_SHIFT) & WORD) < LITTLE_ELAPSED
+    nowhere = backward >> U(24) == U(0)
+    usual = is_usual_port(hi & WORD)
+    if lo > HUGE_OFFSET:
+        return not (nowhere and usual)
+    if usual:
+        return False
+    return lo >= LARGE_OFFSET or (lo >= USUAL_OFFSET and not private and (turned or nowhere))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -285,7 +336,7 @@ def find(
                 k0 = k1 = k2 = value = U(0)
                 elapsed = np.int64(-1)
                 reason = -1
-                if letters == U(2) and not (any_case and size == 32):
+                if letters == U(2) and not any_case:
                     reason = LOWER_CASE
                 else:
                     hi, lo = unhex_32(p)
@@ -294,7 +345,7 @@ def find(
                             reason = VERSION
                         hi, lo = unhex_32(p + U(2))
                         k1 = hi >> U(16)
-                        k2 = (CODE_CLIENT << CODE_SHIFT) | (hi & U(0xFFFF))
+                        k2 = (CODE_CLIENT << CODE_SHIFT) | (letter_case_16(p + U(18)) << CASE_SHIFT) | (hi & U(0xFFFF))
                         value = lo
                     else:
                         wide = size == 56
@@ -313,7 +364,13 @@ def find(
                         ):
                             k2 = ((CODE_OFFSET_V6 if wide else CODE_OFFSET_V4) << CODE_SHIFT) | port
                             value = lo
-                        elif port < U(65536) and port != U(0) and lo <= MAX_OFFSET:
+                        elif (port < U(65536) and port != U(0) and lo <= MAX_OFFSET) or (
+                            not wide
+                            and port >= U(65536)
+                            and may_be_little_endian(lo)
+                            and shaped_little_endian(hi, lo)
+                            and not is_known(loaders, ((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD)
+                        ):
                             k1 = swap_32(k1)
                             loader = swap_32(((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD)
                             k2 = (CODE_LE << CODE_SHIFT) | (swap_16((hi >> U(16)) & U(0xFFFF)) << PID_SHIFT) | loader
