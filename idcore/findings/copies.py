@@ -21,7 +21,7 @@ from idcore.findings.model import INFO, Finding, unseen
 from idcore.ids.clock import from_ms
 from idcore.ids.identify import identify
 from idcore.ids.model import ClientId, OffsetId, UniqId
-from idcore.scan.lines import Named, Record, Told
+from idcore.scan.lines import SEND_OK, Named, Record, Told
 
 # Topics into which a broker or a consumer puts copies of a message; the first two end in the consumer group.
 _RETRY, _DEAD = "%RETRY%", "%DLQ%"
@@ -285,21 +285,26 @@ def _one(
         evidence |= _producer(subjects.of(msg_id)[1], {} if "hosts" in evidence else originals)
         return Finding("collision", msg_id, len(offsets), evidence, **when)
     evidence |= _producer(subjects.of(msg_id)[1], originals)
+    if statuses := sorted({record.status for record in originals.values() if record.status} - {SEND_OK}):
+        evidence |= {"statuses": ", ".join(statuses), "also": ["statuses", *evidence.get("also", ())]}
     kept = [record.stored for record in originals.values() if record.stored is not None]
     if len(kept) > 1:
         evidence |= {"apart_seconds": (max(kept) - min(kept)) / 1000, "also": ["apart", *evidence.get("also", ())]}
     if elsewhere:
         evidence["addresses"] = ", ".join(addresses)
         return Finding("duplicate_send", msg_id, len(offsets), evidence, "likely", **when)
-    evidence |= {"variant": "same_broker", "topic": next(iter(originals.values())).topic}
+    told_by_sender = all(record.status for record in originals.values())
+    variant = "send_results" if told_by_sender else "same_broker"
+    evidence |= {"variant": variant, "topic": next(iter(originals.values())).topic}
     return Finding("duplicate_send", msg_id, len(originals), evidence, "likely", **when)
 
 
 def confusion(names: Sequence[Named]) -> Iterator[Finding]:
-    """id_confusion: offset ids behind names of msgIds."""
+    """id_confusion: offset ids behind names of msgIds, for each application that prints them."""
     for named in names:
-        place = {"ids": [named.sample], "file": named.file, "label": named.label}
+        subject = f"{named.label} ({named.application})"
+        place = {"ids": [named.sample], "file": named.file, "label": named.label, "application": named.application}
         if named.context == "message_ext":
-            yield Finding("id_confusion", named.label, named.ids, {"variant": "message_ext", **place}, lighter=INFO)
+            yield Finding("id_confusion", subject, named.ids, {"variant": "message_ext", **place}, lighter=INFO)
         else:
-            yield Finding("id_confusion", named.label, named.ids, place, "likely")
+            yield Finding("id_confusion", subject, named.ids, place, "likely")

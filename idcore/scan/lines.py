@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from idcore.ids.clock import is_time
 from idcore.ids.identify import identify
 from idcore.layout import UNIQ_V4_LE
+from idcore.scan import printers
 
 from .inputs import InputFile, shown, split_files, walk
 
@@ -22,12 +23,14 @@ MOST_BYTES, SAMPLED_BYTES = 64 << 20, 16 << 20
 MOST_BYTES_FOR_NAMES, SAMPLED_BYTES_FOR_NAMES = 8 << 20, 2 << 20
 MOST_IDS = 20_000
 MOST_FILES = 256
+# So many applications are told apart by the names that they print in front of ids; the rest is counted together.
+MOST_APPLICATIONS = 10_000
 _PIECES = 16
 _LONGEST_LINE = 1 << 20
 
 _KEY = re.compile(rb"UNIQ_KEY=([0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24}|[0-9A-Fa-f]{2})?)(?![0-9A-Fa-f])")
 _START = b"MessageExt ["
-_OFFSET = re.compile(rb"[, \[]msgId=([0-9A-F]{32,56}), commitLogOffset=")
+_OFFSET = re.compile(rb"[, \[]msgId=([0-9A-F]{32,56}), ?(?:commitLogOffset|bodyCRC)=")
 # A host name and a slash may stand before the address (InetSocketAddress.toString). Every repeat is bounded: a line
 # that is no record must not cost more than its length.
 BORN_HOST = re.compile(rb"bornHost=(?:[^/,\s]{0,255}/)?([^\s,]{1,64}?):\d{1,5},")
@@ -58,6 +61,21 @@ _PRINTED_ON = re.compile(
     rb"|\b(?:hostname|pod_name|_HOSTNAME)=\"?([A-Za-z0-9][\w.:-]{0,252})"
 )
 _LONGEST_HEAD = 4 << 10
+# What follows the msgId of a MessageExt; a program that builds the text itself may leave the first one out.
+_BEHIND_OFFSET = re.compile(rb", ?(?:commitLogOffset|bodyCRC)=")
+# SendResult as Java, Go and C++ print it, or as JSON (in which quotes may be escaped). The ids of a batch are joined by
+# commas; a transaction has no offsetMsgId.
+_SENT_WORD = b"offsetMsgId"
+_IS = rb"\\?[\"']?\s?[=:]\s?\\?[\"']?"
+_HEX = rb"[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24}|[0-9A-Fa-f]{2})?"
+_SENT_OFFSETS = re.compile(rb"offsetMsgIds?" + _IS + rb"(" + _HEX + rb"(?:," + _HEX + rb")*)(?![0-9A-Fa-f])")
+_SENT_IDS = re.compile(rb"\bmsgIds?" + _IS + rb"(" + _HEX + rb"(?:," + _HEX + rb")*)(?![0-9A-Fa-f])")
+_SENT_STATUS = re.compile(rb"sendStatus" + _IS + rb"([A-Z_]{3,40}|\d)\b")
+_SENT_TOPIC = re.compile(rb"\btopic" + _IS + rb"([^,\]\"'\\\s}]{1,255})")
+# In these a broker has stored the record; the Go and C++ clients print the number (SendStatus of each client).
+SEND_OK = "SEND_OK"
+_STORED = (SEND_OK, "FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
+_SENT_BEFORE, _SENT_BEHIND = 1 << 16, 1 << 11
 _NAMED = re.compile(
     rb"\b(msgIds?|messageId|UNIQ_KEY|__transactionId__|transactionId)[\"']?\s?[=:]\s?[\"']?"
     rb"((?:[0-9A-F]{24})?[0-9A-F]{8}0000[0-9A-F]{20})(?![0-9A-Fa-f])"
@@ -78,6 +96,7 @@ class Record:
     again: str = ""  # transaction, retry, delay: why a broker or a consumer made it from another record
     group: str | None = None  # of a retry: the consumer group whose thread printed it
     host: str | None = None  # of a retry: the host that its line names as its own
+    status: str | None = None  # of a record that only a SendResult shows: its sendStatus
 
     def __post_init__(self) -> None:
         for name in ("born", "stored"):
@@ -87,13 +106,19 @@ class Record:
 
 @dataclass(slots=True)
 class Named:
-    """Offset ids behind one name: how many were seen, and the first of them."""
+    """Offset ids behind one name that one application prints: how many were seen, and the first of them."""
 
     label: str
     context: str
     ids: int
     sample: str
     file: str
+    logger: str | None = None  # without one, the file is the application
+
+    @property
+    def application(self) -> str:
+        """The logger that prints them, or else the file."""
+        return self.logger or self.file
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +136,7 @@ class Told:
     """What the lines told: msgId -> offset id -> record, and offset ids behind names of msgIds."""
 
     records: dict[str, dict[str, Record]] = field(default_factory=dict)
-    names: dict[tuple[str, str], Named] = field(default_factory=dict)
+    names: dict[tuple[str, str, str], Named] = field(default_factory=dict)
     bytes: int = 0
     whole: bool = True
 
@@ -130,6 +155,7 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
         _names(piece.text, piece.file, told)
         if wanted:
             _records(piece.text, wanted, told)
+            _sends(piece.text, wanted, told)
     return told
 
 
@@ -197,6 +223,47 @@ def _records(text: bytes, wanted: set[bytes], told: Told) -> None:
         start, seen = following, start + 1
 
 
+def _sends(text: bytes, wanted: set[bytes], told: Told) -> None:
+    """Each printed SendResult, its parts looked for up to the results on either side: every byte a few times."""
+    at, done, line, looked = text.find(_SENT_WORD), 0, 0, 0
+    while at >= 0:
+        following = text.find(_SENT_WORD, at + 1)
+        line, looked = text.rfind(b"\n", looked, at) + 1 or line, at
+        end = text.find(b"\n", at, following if following >= 0 else len(text))
+        stop = end if end >= 0 else following if following >= 0 else len(text)
+        offsets = _SENT_OFFSETS.match(text, at, stop)
+        if offsets is not None:
+            start = max(line, done, at - _SENT_BEFORE)
+            done = offsets.end()
+            _sent(text, (start, at), (done, min(stop, done + _SENT_BEHIND)), offsets[1].split(b","), wanted, told)
+        at = following
+
+
+def _sent(
+    text: bytes, before: tuple[int, int], behind: tuple[int, int], offsets: list[bytes], wanted: set[bytes], told: Told
+) -> None:
+    """Takes in one SendResult: what is in front of its offset ids, and what is behind them."""
+
+    def near(pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
+        return next(iter(list(pattern.finditer(text, *before))[-1:]), None) or pattern.search(text, *behind)
+
+    ids = near(_SENT_IDS)
+    keys = [] if ids is None else ids[1].upper().split(b",")
+    if len(keys) != len(offsets) or not wanted.intersection(keys):
+        return
+    status = near(_SENT_STATUS)
+    said = "" if status is None else status[1].decode()
+    stored = _STORED[int(said)] if said.isdigit() and int(said) < len(_STORED) else said
+    if stored not in _STORED:
+        return
+    as_json = text[before[1] - 1 : before[1]] == b'"'  # its fields lie in any order, elsewhere the queue comes last
+    topic = (None if as_json else _SENT_TOPIC.search(text, *behind)) or near(_SENT_TOPIC)
+    record = Record(topic[1].decode("utf-8", "replace") if topic else None, status=stored)
+    for key, offset in zip(keys, offsets, strict=True):
+        if key in wanted:  # a printed MessageExt of the same record says more
+            told.records.setdefault(key.decode(), {}).setdefault(offset.decode().upper(), record)
+
+
 def _record(segment: bytes) -> Record:
     values: dict[str, str | int] = {}
     for name, pattern in _FIELDS.items():
@@ -232,17 +299,19 @@ def _named(text: bytes) -> Iterator[re.Match[bytes]]:
 
 
 def _names(text: bytes, file: str, told: Told) -> None:
+    printer = printers.Printer(text)
     for found in _named(text):
         label, digits = found[1].decode(), found[2].decode()
-        context = "message_ext" if text.startswith(b", commitLogOffset=", found.end()) else "other"
-        known = told.names.get((label, context))
-        if known is not None and context == "message_ext":
-            known.ids += 1  # the name's own place: no need to look at each
-            continue
-        readings = identify(digits, label).readings
-        if not readings or readings[0].kind != "offset" or any(other.id.layout is UNIQ_V4_LE for other in readings):
-            continue
-        if known is None:
-            told.names[label, context] = Named(label, context, 1, digits, file)
-        else:
-            known.ids += 1
+        context = "message_ext" if _BEHIND_OFFSET.match(text, found.end()) else "other"
+        if context == "other":  # in the other context the name's own place is proof: no need to look at each
+            readings = identify(digits, label).readings
+            if not readings or readings[0].kind != "offset" or any(o.id.layout is UNIQ_V4_LE for o in readings):
+                continue
+        logger = printer.logger(found.start())
+        key = (label, context, f"logger {logger}" if logger else f"file {file}")
+        if key not in told.names and len(told.names) >= MOST_APPLICATIONS:
+            key, logger = (label, context, ""), printers.OTHERS
+        known = told.names.setdefault(key, Named(label, context, 0, digits, file, logger))
+        known.ids += 1
+        if file < known.file:  # whichever file was read first
+            known.file, known.sample = file, digits

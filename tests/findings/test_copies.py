@@ -10,9 +10,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from idcore.findings import Finding, copies, words_zh
+from idcore.findings import Finding, copies, words, words_zh
 from idcore.scan.inputs import list_files
-from idcore.scan.lines import Record, Told, look
+from idcore.scan.lines import Named, Record, Told, look
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
 from tests.findings.test_rules import DAY_20, uniq
 
 ID = uniq(DAY_20, 5)
@@ -136,8 +138,9 @@ def test_lines_tell_the_records_of_an_id(tmp_path: Path) -> None:
         ("msgId", "message_ext"): 3,
         ("msgId", "other"): 1,
     }
+    where = f"msgId ({tmp_path / 'x.log'})"
     found = [(item.severity, item.subject, item.count) for item in copies.confusion(list(told.names.values()))]
-    assert found == [("info", "msgId", 3), ("warning", "msgId", 1)]
+    assert found == [("info", where, 3), ("warning", where, 1)]
 
 
 def test_a_batch_of_messages_in_one_line_is_read_one_by_one(tmp_path: Path) -> None:
@@ -176,6 +179,206 @@ def test_a_large_input_is_looked_at_in_pieces(tmp_path: Path, monkeypatch: pytes
     assert not told.whole
     assert told.bytes <= 2 << 20
     assert set(told.records[ID]) == {A}
+
+
+# ---- a producer's own log
+
+JAVA_SEND = (
+    "2026-11-21 09:00:00 INFO [send-1] o.a.r.c.p.DefaultMQProducer - SendResult [sendStatus={status}, msgId={ids}, "
+    "offsetMsgId={offsets}, messageQueue=MessageQueue [topic={topic}, brokerName=a, queueId=1], queueOffset=5, "
+    "recallHandle=null]"
+)
+GO_SEND = (
+    "SendResult [sendStatus={status}, msgIds={ids}, offsetMsgId={offsets}, queueOffset=364, "
+    "messageQueue=MessageQueue [topic={topic}, brokerName=a, queueId=1]]"
+)
+CPP_SEND = (
+    "SendResult: sendStatus:{status},msgId:{ids},offsetMsgId:{offsets},queueOffset:5,transactionId:,"
+    "messageQueue:MessageQueue [topic={topic}, brokerName=a, queueId=1]"
+)
+JSON_SEND = (
+    'sent {{"messageQueue":{{"brokerName":"a","queueId":2,"topic":"{topic}"}},"msgId":"{ids}",'
+    '"offsetMsgId":"{offsets}","queueOffset":0,"regionId":"DefaultRegion","sendStatus":"{status}","traceOn":true}}'
+)
+SHAPES = {"java": JAVA_SEND, "go": GO_SEND, "cpp": CPP_SEND, "json": JSON_SEND}
+
+
+def sent(shape: str = JAVA_SEND, ids: str = ID, offsets: str = A, topic: str = "Paid", status: str = "SEND_OK") -> str:
+    return shape.format(ids=ids, offsets=offsets, topic=topic, status=status)
+
+
+def findings_of(text: str, tmp_path: Path) -> list[Finding]:
+    told = looked_at(text, tmp_path)
+    table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
+    return list(copies.judge([table], 1, [], told))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("between", ["\n", " | "])
+def test_two_send_results_of_one_id_are_a_send_repeated(shape: str, between: str, tmp_path: Path) -> None:
+    status = "0" if shape in ("go", "cpp") else "SEND_OK"
+    ids = ID[:-12] + ID[-12:].lower() if shape == "go" else ID
+    if (shape, between) == ("json", " | "):
+        between = "\n"
+    lines = [sent(SHAPES[shape], ids=ids, offsets=offset, status=status) for offset in (A, A2)]
+    (finding,) = findings_of(between.join(lines), tmp_path)
+    assert (finding.code, finding.subject, finding.count) == ("duplicate_send", ID, 2)
+    assert "2 successful SendResults" in finding.say("meaning") and "topic Paid" in finding.say("meaning")
+    assert "2 个成功的 SendResult" in finding.say("meaning", words_zh.PARTS)
+    assert "SEND_OK" not in finding.say("meaning")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [sent(), sent()],  # one result, printed by two loggers
+        [sent(), sent(topic="%RETRY%orders", offsets=A2)],
+        [sent(), sent(topic="SCHEDULE_TOPIC_XXXX", offsets=A2)],
+        [sent(), sent(offsets="null")],  # a transaction's
+        [sent(), sent(offsets=A2, status="SEND_FAILED")],
+        [sent(), sent(GO_SEND, offsets=A2, status="7")],
+        [sent(), f"resend msgId={ID}, offsetMsgId={A2}, topic=Paid"],  # no sendStatus: not a SendResult
+        [sent(), sent(offsets=A2).replace("topic=", "")],  # the topic is not known
+        [sent(), sent(ids=uniq(DAY_20, 6), offsets=A2)],
+        [sent(), MESSAGE.format(born=BORN, offset=A, id=ID, times=0)],  # one record, told twice
+        [sent(), MESSAGE.format(born=BORN, offset=A2, id=ID, times=1)],  # a consumer's retry
+        [sent(ids=f"{ID},{uniq(DAY_20, 6)}", offsets=f"{A},{A2}")],  # a batch has an offset id for each item
+        [sent(ids=f"{ID},{uniq(DAY_20, 6)}", offsets=A2), sent()],  # cut: which is whose is not known
+    ],
+)
+def test_other_pairs_of_results_are_no_send_repeated(lines: list[str], tmp_path: Path) -> None:
+    assert [finding.code for finding in findings_of("\n".join(lines), tmp_path)] == ["stored_copies"]
+
+
+def test_a_batch_that_was_sent_again_is_a_send_repeated(tmp_path: Path) -> None:
+    other = uniq(DAY_20, 6)
+    first, again = (sent(ids=f"{ID},{other}", offsets=f"{one},{two}") for one, two in ((A, NEXT), (A2, B)))
+    (finding,) = findings_of(f"{first}\n{again}\n", tmp_path)
+    assert (finding.code, finding.count) == ("duplicate_send", 2)
+
+
+@pytest.mark.parametrize("status", ["FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE"])
+def test_a_status_that_is_not_ok_has_stored_the_message_and_is_said(status: str, tmp_path: Path) -> None:
+    (finding,) = findings_of(f"{sent(status=status)}\n{sent(offsets=A2)}\n", tmp_path)
+    assert finding.code == "duplicate_send"
+    for tables in (None, words_zh.PARTS):
+        assert status in (finding.say("meaning", tables) if tables else finding.say("meaning"))
+
+
+def test_results_in_two_topics_are_two_messages(tmp_path: Path) -> None:
+    (finding,) = findings_of(f"{sent()}\n{sent(offsets=A2, topic='Shipped')}\n", tmp_path)
+    assert (finding.code, finding.evidence["differs"]) == ("collision", "topic")
+
+
+def test_a_message_that_was_received_says_more_than_its_result(tmp_path: Path) -> None:
+    received = MESSAGE.format(born=BORN, offset=A, id=ID, times=0)
+    for lines in ([received, sent()], [sent(), received]):
+        record = looked_at("\n".join(lines), tmp_path).records[ID][A]
+        assert (record.born, record.status) == (BORN, None)
+
+
+PUBLIC_ID = "7F00000100062D38EDFD5F81D311921A"
+
+
+def test_a_public_log_shows_a_send_repeated(tmp_path: Path) -> None:
+    # https://github.com/apache/rocketmq/issues/6919
+    queue = "messageQueue=MessageQueue [topic=MG_MSB_30, brokerName=drp-production-broker, queueId=1]"
+    path = tmp_path / "public.log"
+    path.write_text(
+        f"messageExt : SendResult [sendStatus=SEND_OK, msgId={PUBLIC_ID}, "
+        f"offsetMsgId=AC12007A000078C10000003546B5126D, {queue}, queueOffset=71658659]\n"
+        f"SendResult : [sendStatus=SEND_OK, msgId={PUBLIC_ID}, "
+        f"offsetMsgId=AC12007A000078C10000003546B51568, {queue}, queueOffset=71658660]\n"
+    )
+    tables = scan_local([str(path)], month_rows(datetime(2023, 6, 1, tzinfo=UTC), UTC))
+    told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
+    (found,) = copies.judge([tables["copies"]], 1, [], told)
+    assert (found.code, found.subject, found.evidence["variant"]) == ("duplicate_send", PUBLIC_ID, "send_results")
+
+
+@pytest.mark.timeout(30)  # well under a second; with a look at the whole line for each result it would be minutes
+@pytest.mark.parametrize("word", ["offsetMsgId=", f"offsetMsgId={A}", sent(ids=uniq(DAY_20, 6)) + ", "])
+def test_a_long_line_of_results_is_looked_at_once(word: str, tmp_path: Path) -> None:
+    text = word * ((4 << 20) // len(word)) + sent()
+    assert set(looked_at(text, tmp_path).records[ID]) == {A}
+
+
+# ---- which application mixes them up
+
+
+def confusions(lines: Sequence[str], tmp_path: Path, *names: str) -> dict[str, int]:
+    paths = []
+    for name in names or ("x.log",):
+        paths.append(tmp_path / name)
+        paths[-1].write_text("\n".join(lines))
+    told = look(list_files([str(path) for path in paths]), [])
+    return {item.subject.replace(str(tmp_path), ""): item.count for item in copies.confusion(list(told.names.values()))}
+
+
+@pytest.mark.parametrize(
+    ("head", "logger"),
+    [
+        ("2024-06-07 16:15:41.488  INFO 15748 --- [blicExecutor_11] c.yhy.SendOrderly      : sent ", "c.yhy.SendOrderly"),
+        ("2024-06-07 16:15:41.488  INFO 7 --- [shop] [  main] c.e.Foo  : ", "c.e.Foo"),
+        ("09:50:13.373 [main] INFO  c.a.b.OrderService - saved ", "c.a.b.OrderService"),
+        ("2019-04-15 14:16:15.577 [scheduling-1] DEBUG c.s.JobProducerExecutor [100] - ", "c.s.JobProducerExecutor"),
+        ("2026-11-21 09:00:00 INFO [OrderService] saved ", "OrderService"),
+        ("INFO:orders.service:saved ", "orders.service"),
+        ("2026-11-21 09:00:00,123 - orders.service - INFO - saved ", "orders.service"),
+        ('{"@timestamp":"x","logger_name":"c.e.Foo","message":"saved ', "c.e.Foo"),
+        ('{"message":"saved ', "c.e.Late"),
+        ("level=info logger=orders msg=", "orders"),
+        # a thread, a word of the message, a group: no logger
+        ("2026-11-21 01:53:59.686 INFO  [ConsumeMessageThread_normal_group_1] consumed ", None),
+        ("2026-11-21 09:00:00 INFO [order-3] saved order: ", None),
+        ("2026-11-21 09:00:00 INFO sent: ", None),
+    ],
+)  # fmt: skip
+def test_the_logger_of_a_line_is_the_application(head: str, logger: str | None, tmp_path: Path) -> None:
+    tail = '","logger_name":"c.e.Late"}' if head.startswith("{") else ""
+    assert confusions([f"{head}msgId={A}{tail}"], tmp_path) == {f"msgId ({logger or '/x.log'})": 1}
+
+
+def test_two_applications_are_two_findings(tmp_path: Path) -> None:
+    one, two = "INFO  c.e.OrderService - saved", "INFO  c.e.BillingService - saved"
+    lines = [f"{one} msgId={A}", f"{two} msgId={A2}", f"{one} msgId={B}", f"saved msgId={A}", f"{two} UNIQ_KEY={A}"]
+    assert confusions(lines, tmp_path, "a.log", "b.log") == {
+        "msgId (c.e.OrderService)": 4,
+        "msgId (c.e.BillingService)": 2,
+        "UNIQ_KEY (c.e.BillingService)": 2,
+        "msgId (/a.log)": 1,
+        "msgId (/b.log)": 1,
+    }
+
+
+def test_applications_beyond_the_limit_are_counted_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("idcore.scan.lines.MOST_APPLICATIONS", 3)
+    lines = [f"INFO  c.e.Service{n} - msgId={A}" for n in range(9)]
+    found = confusions(lines, tmp_path)
+    assert len(found) == 4 and sum(found.values()) == 9 and found["msgId (…)"] == 6
+
+
+def test_the_words_name_clients_that_send_no_uniq_key() -> None:
+    (finding,) = copies.confusion([Named("msgId", "other", 1, A, "a.log")])
+    for tables, jvm in ((words.PARTS, "usually those of the broker's JVM"), (words_zh.PARTS, "通常属于 Broker 的 JVM")):
+        said = {part: finding.say(part, tables) for part in ("meaning", "advice", "disproof")}
+        assert "UNIQ_KEY" in said["meaning"] and "ali-ons" in said["advice"] and jvm in said["disproof"]
+
+
+# Printed by releases from 3.x to 5.x (public logs): in none of them msgId is a mistake.
+PRINTED = (
+    "[MessageExt [queueId=2, storeSize=186, queueOffset=0, sysFlag=0, bornTimestamp=1609938835416, "
+    "bornHost=/192.168.62.1:8951, storeTimestamp=1609938835430, storeHost=/192.168.62.90:10911, msgId={offset}, "
+    "commitLogOffset=0, bodyCRC=2131316890, reconsumeTimes=0, toString()=Message [topic=T, flag=0, body=14]]]",
+    "[MessageExt [ queueId=1, storeSize=177,queueOffset=11, storeHost=/ip:端口, msgId={offset},commitLogOffset=8860]]",
+    "MessageExt [brokerName=a, queueId=1, storeSize=177, msgId={offset}, bodyCRC=705268097, reconsumeTimes=0]",
+)
+
+
+@pytest.mark.parametrize("line", PRINTED)
+def test_no_message_ext_is_a_mistake(line: str, tmp_path: Path) -> None:
+    told = looked_at(line.format(offset=A), tmp_path)
+    assert [item.severity for item in copies.confusion(list(told.names.values()))] == ["info"]
 
 
 # ---- who, beside the id

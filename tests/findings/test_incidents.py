@@ -48,11 +48,12 @@ def test_evidence_is_of_the_log(tmp_path: Path) -> None:
 BORN_HOST = "Its host, as bornHost of the lines names it: 10."
 ASKED = {
     ("collision", None): "The id names its producer: ",
+    ("duplicate_send", "own_log"): "The id names its producer: ",  # a SendResult has no store time
     ("duplicate_send", None): " s apart. The id names its producer: ",
     ("clock_back", None): "No id of it was made twice",
-    ("missing_ids", "one"): "Just before it the log has a failed send: “",
-    ("missing_ids", "an_outage"): "Just before it the log has a failed send: “",
-    ("missing_ids", "failed_sends"): "Just before 4 of the 4 widest gaps the log has a failed send, first “",
+    ("missing_ids", "one"): "Just before the gap the log shows a failed send: “",
+    ("missing_ids", "an_outage"): "Just before the gap the log shows a failed send: “",
+    ("missing_ids", "failed_sends"): "Before 4 of the 4 widest gaps the log shows a failed send; the first: “",
     ("broker_address_internal", None): "sends to it that succeeded (SEND_OK)",
     ("loopback_host", None): BORN_HOST,
     ("link_local_host", None): BORN_HOST,

@@ -22,6 +22,7 @@ MOST_LISTED = 10
 ELSEWHERE = frozenset(
     {"ids", "sent_at", "process", "variant", "broker", "client", "maker_code", "more", "gaps", "label", "addresses"}
     | {"track_of_id", "chain_of_id", "offset_msg_ids", "records", "elapsed_ms", "places", "in_gaps", "widest", "also"}
+    | {"application"}
 )
 
 
