@@ -2,8 +2,9 @@
 
 A fact is (part, what, bytes). IDS: processes, clients and brokers of one part with all their ids as sorted runs, and
 beside them the offset ids that stand with them. ODD: pairs of ids that do not fit there, as they are. PAIRS: broker,
-minute, least and greatest offset. VOTES: in which months lines say that a process made its ids. REPORT: what happened
-to one split of one file, as JSON. TOPICS: of a commit log, the topics and queues of one split, as JSON.
+minute, least and greatest offset with their instants. VOTES: in which months lines say that a process made its ids.
+REPORT: what happened to one split of one file, as JSON. TOPICS: of a commit log, the topics and queues of one split,
+as JSON.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Scanner:
         self.values = np.empty(self.expected, np.uint64)
         self.slots = np.empty(self.expected, np.uint32)
         self.mates = np.zeros(self.expected, np.int8)
-        self.pairs = np.empty((1 << 14, 6), np.uint64)
+        self.pairs = np.empty((1 << 14, pairs.PAIR_COLUMNS), np.uint64)
         self.odd = np.empty((1 << 14, mates.ODD_COLUMNS), np.uint64)
         self.voted = np.empty((1 << 14, pairs.VOTE_COLUMNS), np.uint64)
         line_start, line_open = self.state[find.LINE_START], self.state[find.LINE_OPEN]

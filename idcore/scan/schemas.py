@@ -18,7 +18,7 @@ _COLUMNS = {
     " produced missing wraps wraps_certain:truth out_of_order tracks rate_per_second:real"
     " chains loader_position:small loader_bits:small last_possible_elapsed_ms zone:text zone_source:text month:text",
     "hosts": f"host:text processes {_COUNTED} {_SENT}",
-    "brokers": f"address:text host:text port {_COUNTED} segments {_OFFSETS}",
+    "brokers": f"address:text host:text port {_COUNTED} segments {_OFFSETS} bytes_per_second:real",
     "segments": f"address:text segment:text {_COUNTED} {_OFFSETS}",
     "clients": f"mac:text pid:small {_COUNTED} {_SENT} min_sequence max_sequence",
     "counters": f"{_PROCESS} elapsed_ms sent_at:time counter position track chain missing_before",
@@ -26,7 +26,7 @@ _COLUMNS = {
     "activity": "host:text minute:time ids",
     "distribution": f"address:text from_offset to_offset {_COUNTED}",
     "copies": "msg_id:text offset_msg_ids:text lines",
-    "growth": f"address:text minute:time {_OFFSETS}",
+    "growth": f"address:text minute:time {_OFFSETS} min_at:time max_at:time",
     "findings": "code:text severity:text subject:text count evidence:text advice:text"
     f" meaning:text disproof:text certainty:text {_SENT}",
     "refused": "reason:text ids sample:text file:text byte",

@@ -16,11 +16,12 @@ from idcore.layout import LAYOUTS
 
 from . import texts
 from .commitlog import tags_of, topics_of
+from .dated_offsets import DatedOffsets
 from .facts import IDS, ODD, PAIRS, TOPICS, VOTES, Fact, unpack_ids
 from .inputs import shown
 from .kernels import chains, find, mates, merge, unroll
 from .kernels.dates import FIRST_MONTH, MONTH
-from .kernels.pairs import CLIENT_EPOCH_MINUTE, VOTE_COLUMNS
+from .kernels.pairs import CLIENT_EPOCH_MINUTE, PAIR_COLUMNS, VOTE_COLUMNS
 from .months import Months, as_months
 from .runs import Mates, Runs, collect
 from .schemas import OF_STORES, ORDER, SCHEMAS, TEXT, TIME
@@ -50,7 +51,8 @@ class Merge:
 
     def tables(self, facts: Iterable[Fact]) -> Iterator[tuple[str, pa.Table]]:
         """Names and tables, for `combine`. All facts of a host or broker must come in one call, in any order."""
-        blocks, pairs, reports, topics = [], [], [], []
+        blocks, reports, topics = [], [], []
+        pairs = [np.empty((0, PAIR_COLUMNS), np.uint64)]
         odd = [np.empty((0, mates.ODD_COLUMNS), np.uint64)]
         votes = [np.empty((0, VOTE_COLUMNS), np.uint64)]
         for fact in facts:
@@ -61,7 +63,7 @@ class Merge:
             elif fact.what == VOTES:
                 votes.append(np.frombuffer(fact.data, np.uint64).reshape(-1, VOTE_COLUMNS))
             elif fact.what == PAIRS:
-                pairs.append(np.frombuffer(fact.data, np.uint64).reshape(-1, 6))
+                pairs.append(np.frombuffer(fact.data, np.uint64).reshape(-1, PAIR_COLUMNS))
             elif fact.what == TOPICS:
                 topics.append(fact.data)
             else:
@@ -72,10 +74,11 @@ class Merge:
             yield from self._processes(runs["uniq"], beside, np.concatenate(votes))
         if "client" in runs:
             yield from self._clients(runs["client"], beside)
+        dated = DatedOffsets.of_pairs(np.concatenate(pairs))
         if "offset" in runs:
-            yield from self._brokers(runs["offset"])
-        if pairs:
-            yield self._growth(np.concatenate(pairs))
+            yield from self._brokers(runs["offset"], dated)
+        if len(pairs) > 1:
+            yield "growth", _table("growth", dated.columns())
         if reports:
             yield "reports", pa.table({"report": pa.array(reports, pa.binary())})
         if topics:
@@ -215,7 +218,7 @@ class Merge:
         yield "timeline", _table("timeline", [minute, ["client"] * len(minute), timeline["ids_sum_sum"]])
         yield from self._copies(runs, beside, f[0] > f[1])
 
-    def _brokers(self, runs: Runs) -> Iterator[tuple[str, pa.Table]]:
+    def _brokers(self, runs: Runs, dated: DatedOffsets) -> Iterator[tuple[str, pa.Table]]:
         figures = np.zeros((len(runs.words), 5), np.int64)
         rows = max(_ROWS, runs.largest)
         segments, bins = np.empty((rows, 6), np.int64), np.empty((rows, 5), np.int64)
@@ -232,16 +235,8 @@ class Merge:
             yield "distribution", _table("distribution", [addresses.take(pa.array(bins[:b, 0])), *bins[:b, 1:].T])
         f = figures.T
         ports = (runs.words[:, 2] & find.WORD).astype(np.int64)
-        yield "brokers", _table("brokers", [addresses, hosts, ports, f[0], f[1], f[4], f[2], f[3]])
-
-    def _growth(self, pairs: np.ndarray) -> tuple[str, pa.Table]:
-        pairs = pairs[np.lexsort(pairs[:, 3::-1].T)]
-        edge = np.flatnonzero(np.concatenate([[True], (pairs[1:, :4] != pairs[:-1, :4]).any(axis=1)]))
-        words, minute = pairs[edge, :3], pairs[edge, 3].view(np.int64)
-        least = np.minimum.reduceat(pairs[:, 4], edge).view(np.int64)
-        greatest = np.maximum.reduceat(pairs[:, 5], edge).view(np.int64)
-        addresses = texts.addresses(words, texts.hosts(words))
-        return "growth", _table("growth", [addresses, texts.minutes(minute), least, greatest])
+        speed = dated.bytes_per_second(addresses)
+        yield "brokers", _table("brokers", [addresses, hosts, ports, f[0], f[1], f[4], f[2], f[3], speed])
 
 
 def combine(

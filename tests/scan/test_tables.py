@@ -33,7 +33,7 @@ CONTRACT: dict[str, dict[str, pa.DataType]] = {
     "hosts": {"host": TEXT, "processes": I64, "ids": I64, "distinct": I64, "first_sent_at": TIME, "last_sent_at": TIME},
     "brokers": {
         "address": TEXT, "host": TEXT, "port": I64, "ids": I64, "distinct": I64, "segments": I64, "min_offset": I64,
-        "max_offset": I64,
+        "max_offset": I64, "bytes_per_second": pa.float64(),
     },
     "segments": {
         "address": TEXT, "segment": TEXT, "ids": I64, "distinct": I64, "min_offset": I64, "max_offset": I64,
@@ -47,7 +47,9 @@ CONTRACT: dict[str, dict[str, pa.DataType]] = {
         "track": I64,
     },
     "timeline": {"minute": TIME, "kind": TEXT, "ids": I64},
-    "growth": {"address": TEXT, "minute": TIME, "min_offset": I64, "max_offset": I64},
+    "growth": {
+        "address": TEXT, "minute": TIME, "min_offset": I64, "max_offset": I64, "min_at": TIME, "max_at": TIME,
+    },
     "refused": {"reason": TEXT, "ids": I64, "sample": TEXT, "file": TEXT, "byte": I64},
     "files": {"file": TEXT, "bytes": I64, "text_bytes": I64, "ids": I64, "refused": I64, "error": TEXT},
 }  # fmt: skip

@@ -30,6 +30,7 @@ from .reading import (
 
 Row = dict[str, Any]
 Votes = dict[tuple[str, str, int, int], list[dates.Vote]]
+Growth = dict[tuple[str, datetime], list[tuple[int, datetime]]]
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -106,7 +107,7 @@ def tables(
     accepted: list[Found] = []
     refused: Counter[str] = Counter()
     file_rows: list[Row] = []
-    growth: dict[tuple[str, datetime], list[int]] = defaultdict(list)
+    growth: Growth = defaultdict(list)
     votes: Votes = defaultdict(list)
     stored_as: dict[str, set[str]] = defaultdict(set)
     lines_of: Counter[str] = Counter()
@@ -132,21 +133,19 @@ def tables(
             for one, place in line:
                 sent = sent_at(one, calendar, text, len(own), zone)
                 if sent is not None:
-                    growth[place.address, minute_of(sent)].append(place.offset)
+                    growth[place.address, minute_of(sent)].append((place.offset, sent))
                 stored_as[written(one)].add(written(place))
             lines_of.update({written(one) for one, _ in line})
     running = processes(accepted, calendar, votes)
     return {
         "processes": [process_row(p, zone) for p in running],
         "hosts": host_rows(running),
-        "brokers": broker_rows(accepted),
+        "brokers": broker_rows(accepted, growth),
         "segments": segment_rows(accepted),
         "clients": client_rows(accepted),
         "timeline": timeline_rows(accepted, running),
         "activity": activity_rows(running),
-        "growth": [
-            {"address": a, "minute": m, "min_offset": min(o), "max_offset": max(o)} for (a, m), o in growth.items()
-        ],
+        "growth": growth_rows(growth),
         "copies": [
             {"msg_id": one, "offset_msg_ids": ",".join(sorted(places)), "lines": lines_of[one]}
             for one, places in stored_as.items()
@@ -257,8 +256,37 @@ def host_rows(running: list[Process]) -> list[Row]:
     return rows
 
 
-def broker_rows(accepted: list[Found]) -> list[Row]:
+def ends_of(dated: list[tuple[int, datetime]]) -> tuple[tuple[int, datetime], tuple[int, datetime]]:
+    """The lowest and the highest offset, each with its earliest instant."""
+    highest = max(offset for offset, _ in dated)
+    return min(dated), min(one for one in dated if one[0] == highest)
+
+
+def growth_rows(growth: Growth) -> list[Row]:
     rows = []
+    for (address, minute), dated in growth.items():
+        (least, begin), (greatest, end) = ends_of(dated)
+        rows.append({
+            "address": address, "minute": minute, "min_offset": least, "max_offset": greatest, "min_at": begin,
+            "max_at": end,
+        })  # fmt: skip
+    return rows
+
+
+def bytes_per_second(dated: list[tuple[int, datetime]]) -> float | None:
+    """From the lowest to the highest offset; None where the highest is not later than the lowest."""
+    if not dated:
+        return None
+    (least, begin), (greatest, end) = ends_of(dated)
+    seconds = (milliseconds(end) - milliseconds(begin)) / 1000
+    return (greatest - least) / seconds if seconds > 0 else None
+
+
+def broker_rows(accepted: list[Found], growth: Growth) -> list[Row]:
+    rows = []
+    dated: dict[str, list[tuple[int, datetime]]] = defaultdict(list)
+    for (address, _), known in growth.items():
+        dated[address] += known
     by_address: dict[str, list[Offset]] = defaultdict(list)
     for found in accepted:
         if isinstance(found.one, Offset):

@@ -46,18 +46,27 @@ from .vector import load_8, load_64
 
 U = np.uint64
 CLIENT_EPOCH_MINUTE = 26_824_320  # 2021-01-01T00:00Z in minutes since 1970
-NO_MINUTE = np.int64(-(1 << 62))
+CLIENT_EPOCH = CLIENT_EPOCH_MINUTE * MINUTE
+NO_MINUTE = np.int64(-(1 << 62))  # nor any other time
+
+PAIR_COLUMNS = 6  # words of the broker, start of the minute in ms, least and greatest offset, each with its instant
+# An offset and its instant are one word, so that one comparison judges both: offset * 60,000 and the ms of the minute,
+# which count from its end where the greatest offset is asked for. Of equal offsets the earliest instant is kept. The
+# greatest offset there is, 2**48, has room for it.
+WITHIN_MINUTE = U(MINUTE)
+LAST_OF_MINUTE = U(MINUTE - 1)
 
 
 @numba.njit(cache=True, nogil=True)
-def put_pair(slot, minute, offset, cache, words, pairs, row):
+def put_pair(slot, sent, offset, cache, words, pairs, row):
     """Sends the range that is cached in the place of `slot`, and begins another there. Returns the pairs sent."""
     place = slot & (cache.shape[0] - 1)
     row = send_pair(cache, place, words, pairs, row)
     cache[place, 0] = slot
-    cache[place, 1] = minute
-    cache[place, 2] = offset
-    cache[place, 3] = offset
+    past = sent % MINUTE
+    cache[place, 1] = sent - past
+    cache[place, 2] = np.int64(U(offset) * WITHIN_MINUTE + U(past))
+    cache[place, 3] = np.int64(U(offset) * WITHIN_MINUTE + U(MINUTE - 1 - past))
     return row
 
 
@@ -191,9 +200,9 @@ def pair_lines(
                     others[offsets] = i
                 offsets += 1
                 continue
-            minute = NO_MINUTE
+            sent = NO_MINUTE
             if code == CODE_CLIENT:
-                minute = CLIENT_EPOCH_MINUTE + np.int64((values[i] >> SEQUENCE_SHIFT) // U(60))
+                sent = CLIENT_EPOCH + np.int64(values[i] >> SEQUENCE_SHIFT) * 1_000
             else:
                 elapsed = np.int64(values[i] >> COUNTER_SHIFT)
                 column = 2 if code == CODE_LE else 0
@@ -228,7 +237,7 @@ def pair_lines(
                                 start = calendar[month, column]
                                 break
                 if start != NO_MINUTE:
-                    minute = (start + elapsed) // MINUTE
+                    sent = start + elapsed
                     packed = (start // MINUTE) << 2 | kind
                     place = VOTE * kind
                     if votes[slot, place] == packed and votes[slot, place + 1]:
@@ -246,7 +255,7 @@ def pair_lines(
                 else:
                     for month in range(newest.shape[0]):
                         if elapsed <= newest[month, column + 1]:
-                            minute = (newest[month, column] + elapsed) // MINUTE
+                            sent = newest[month, column] + elapsed
                             break
             # The usual line, an id and its offset id. Its pairing stands twice: in a function, even one that is
             # inlined, it made the whole kernel a fifth slower.
@@ -262,20 +271,23 @@ def pair_lines(
                     and U(offset) >> OFFSET_BITS == U(0)
                 ):
                     place = slot & places
-                    if cache[place, 0] == slot and cache[place, 1] == minute:
-                        if offset > cache[place, 3]:
-                            cache[place, 3] = offset
-                        elif offset < cache[place, 2]:
-                            cache[place, 2] = offset
-                    elif minute != NO_MINUTE:
-                        row = put_pair(slot, minute, offset, cache, words, pairs, row)
+                    past = U(sent - cache[place, 1])
+                    if cache[place, 0] == slot and past < WITHIN_MINUTE:
+                        least = U(offset) * WITHIN_MINUTE + past
+                        greatest = least + LAST_OF_MINUTE - (past << U(1))
+                        if greatest > U(cache[place, 3]):
+                            cache[place, 3] = np.int64(greatest)
+                        if least < U(cache[place, 2]):
+                            cache[place, 2] = np.int64(least)
+                    elif sent != NO_MINUTE:
+                        row = put_pair(slot, sent, offset, cache, words, pairs, row)
                     mates[first] = 1
                     mated += 1
                     break
                 i = first
             if dated < LINE_IDS:
                 own[dated] = i
-                times[dated] = minute
+                times[dated] = sent
             dated += 1
         if dated == 0 or dated > LINE_IDS or offsets == 0 or offsets > LINE_IDS:
             continue
@@ -283,16 +295,19 @@ def pair_lines(
             i = others[at]
             slot = np.int64(slots[i])
             one = min(at, dated - 1)
-            minute = times[one]
+            sent = times[one]
             offset = np.int64(values[i])
             place = slot & places
-            if cache[place, 0] == slot and cache[place, 1] == minute:
-                if offset > cache[place, 3]:
-                    cache[place, 3] = offset
-                elif offset < cache[place, 2]:
-                    cache[place, 2] = offset
-            elif minute != NO_MINUTE:
-                row = put_pair(slot, minute, offset, cache, words, pairs, row)
+            past = U(sent - cache[place, 1])
+            if cache[place, 0] == slot and past < WITHIN_MINUTE:
+                least = U(offset) * WITHIN_MINUTE + past
+                greatest = least + LAST_OF_MINUTE - (past << U(1))
+                if greatest > U(cache[place, 3]):
+                    cache[place, 3] = np.int64(greatest)
+                if least < U(cache[place, 2]):
+                    cache[place, 2] = np.int64(least)
+            elif sent != NO_MINUTE:
+                row = put_pair(slot, sent, offset, cache, words, pairs, row)
             again = at >= dated
             for other in range(one):
                 again |= values[own[other]] == values[own[one]] and slots[own[other]] == slots[own[one]]

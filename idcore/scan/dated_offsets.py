@@ -1,0 +1,71 @@
+"""Offsets of brokers with the instants of their lines: the rows of `growth`, and bytes a second. Knows no text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from . import texts
+from .kernels.pairs import LAST_OF_MINUTE, WITHIN_MINUTE
+
+_LATEST = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class DatedOffsets:
+    """One row for each broker and minute, those of a broker side by side; instants are milliseconds since 1970."""
+
+    addresses: pa.Array
+    edges: np.ndarray
+    begin: np.ndarray
+    least: np.ndarray
+    least_at: np.ndarray
+    greatest: np.ndarray
+    greatest_at: np.ndarray
+
+    @classmethod
+    def of_pairs(cls, pairs: np.ndarray) -> DatedOffsets:
+        """From the rows of PAIRS, in any order; of equal offsets the earliest instant counts."""
+        pairs = pairs[np.lexsort(pairs[:, 3::-1].T)]
+        rows = _starts(pairs[:, :4])
+        words, begin = pairs[rows, :3], pairs[rows, 3].view(np.int64)
+        least, after = np.divmod(np.minimum.reduceat(pairs[:, 4], rows), WITHIN_MINUTE)
+        greatest, until = np.divmod(np.maximum.reduceat(pairs[:, 5], rows), WITHIN_MINUTE)
+        return cls(
+            texts.addresses(words, texts.hosts(words)), np.append(_starts(words), len(words)), begin,
+            least.view(np.int64), begin + after.view(np.int64),
+            greatest.view(np.int64), begin + (LAST_OF_MINUTE - until).view(np.int64),
+        )  # fmt: skip
+
+    def columns(self) -> list[pa.Array | np.ndarray]:
+        """The columns of `growth`."""
+        known = np.ones(len(self.begin), np.bool_)
+        instants = (texts.instants(at, known) for at in (self.least_at, self.greatest_at))
+        return [self.addresses, texts.instants(self.begin, known), self.least, self.greatest, *instants]
+
+    def bytes_per_second(self, addresses: pa.Array) -> pa.Array:
+        """Of each address: bytes from its lowest to its highest offset, over the seconds between their instants.
+
+        Null without such lines, and where the highest offset is not later than the lowest: no speed is in those.
+        """
+        if not len(self.begin):
+            return pa.nulls(len(addresses), pa.float64())
+        first, sizes = self.edges[:-1], np.diff(self.edges)
+        lowest, highest = np.minimum.reduceat(self.least, first), np.maximum.reduceat(self.greatest, first)
+        is_lowest, is_highest = self.least == np.repeat(lowest, sizes), self.greatest == np.repeat(highest, sizes)
+        begin = np.minimum.reduceat(np.where(is_lowest, self.least_at, _LATEST), first)
+        end = np.minimum.reduceat(np.where(is_highest, self.greatest_at, _LATEST), first)
+        seconds = (end - begin) / 1000
+        later = seconds > 0
+        speed = pa.array(np.divide(highest - lowest, seconds, out=np.zeros(len(first)), where=later), mask=~later)
+        return speed.take(pc.index_in(addresses, value_set=self.addresses.take(pa.array(first))))
+
+
+def _starts(rows: np.ndarray) -> np.ndarray:
+    """Where a row differs from the one before it."""
+    begins = np.ones(len(rows), np.bool_)
+    begins[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return np.flatnonzero(begins)
