@@ -296,6 +296,7 @@ def broker_rows(accepted: list[Found], growth: Growth) -> list[Row]:
         rows.append({
             "address": address, "host": own[0].host, "port": own[0].port, "ids": len(own), "distinct": len(set(values)),
             "segments": len({v // GIB for v in values}), "min_offset": min(values), "max_offset": max(values),
+            "bytes_per_second": bytes_per_second(dated[address]),
         })  # fmt: skip
     return rows
 
