@@ -279,11 +279,9 @@ class Scenario:
             return self._prefix("producer-1") + f"send ok messageId={made}, topic={message.topic}"
         self._recent.append(message)
         if process.style == "go":
-            return self._prefix("goroutine") + (
-                f"SendResult [sendStatus=0, msgIds={self._see(process, message)}, "
-                f"offsetMsgId={self._see_offset(message)}, queueOffset={message.queue_offset}, "
-                f"messageQueue=MessageQueue [topic={message.topic}, brokerName={message.broker.name}, "
-                f"queueId={message.queue}]]"
+            made, stored = str(self._see(process, message)), str(self._see_offset(message))
+            return self._prefix("goroutine") + printed.go_send_result(
+                made, stored, message.topic, message.broker.name, message.queue, message.queue_offset
             )
         return self._send_result(str(self._see(process, message)), str(self._see_offset(message)), message)
 
@@ -340,9 +338,9 @@ class Scenario:
             return thread + f"consumed msgId={self._see(process, message)} keys={message.key}"
         broker, port = message.broker, self._random.randrange(32_768, 61_000)
         offset_id = str(self._see_offset(message))
-        crc = self._random.randrange(1 << 31)
+        others = self._random.randrange(32)  # messages that were stored behind it meanwhile
         properties = {
-            "MIN_OFFSET": 0, "MAX_OFFSET": message.queue_offset + 1, "KEYS": message.key,
+            "MIN_OFFSET": 0, "MAX_OFFSET": message.queue_offset + 1 + others, "KEYS": message.key,
             "CONSUME_START_TIME": self._now, "UNIQ_KEY": self._see(process, message), "CLUSTER": "DefaultCluster",
             "WAIT": "true",
         }  # fmt: skip
@@ -350,7 +348,7 @@ class Scenario:
             broker=broker.name, queue=message.queue, size=message.size, queue_offset=message.queue_offset,
             born_ms=message.born_ms, born_host=f"{born_host(process.host)}:{port}", stored_ms=message.born_ms + 1,
             store_host=f"{broker.host}:{broker.port}", offset_id=offset_id,
-            physical_offset=message.stored.physical_offset, body_crc=crc, topic=message.topic, properties=properties,
+            physical_offset=message.stored.physical_offset, topic=message.topic, properties=properties,
         )  # fmt: skip
 
     def _noise(self) -> str:

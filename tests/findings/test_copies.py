@@ -318,7 +318,7 @@ def confusions(lines: Sequence[str], tmp_path: Path, *names: str) -> dict[str, i
 @pytest.mark.parametrize(
     ("head", "logger"),
     [
-        ("2024-06-07 16:15:41.488  INFO 15748 --- [blicExecutor_11] c.yhy.SendOrderly      : sent ", "c.yhy.SendOrderly"),
+        ("2024-06-07 16:15:41.488  INFO 15748 --- [blicExecutor_11] c.yhy.SendOrderly    : sent ", "c.yhy.SendOrderly"),
         ("2024-06-07 16:15:41.488  INFO 7 --- [shop] [  main] c.e.Foo  : ", "c.e.Foo"),
         ("09:50:13.373 [main] INFO  c.a.b.OrderService - saved ", "c.a.b.OrderService"),
         ("2019-04-15 14:16:15.577 [scheduling-1] DEBUG c.s.JobProducerExecutor [100] - ", "c.s.JobProducerExecutor"),

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any
-from zlib import crc32
 
 from idcore.ids import clock as clocks
 from idcore.ids import printed
@@ -159,7 +158,7 @@ class Stage:
             broker=sent.broker.name, queue=sent.queue, size=sent.size, queue_offset=sent.queue_offset,
             born_ms=sent.born_ms, born_host=f"{born_host(sent.producer.born_host)}:{port}",
             stored_ms=max(sent.born_ms, self.now - 2), store_host=f"{sent.broker.host}:{sent.broker.port}",
-            offset_id=sent.offset_id, physical_offset=sent.offset, body_crc=crc32(sent.key.encode()) & 0x7FFFFFFF,
+            offset_id=sent.offset_id, physical_offset=sent.offset, body=sent.key.encode(),
             topic=sent.topic, properties=named, reconsumed=reconsumed, prepared=prepared,
         )  # fmt: skip
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from ipaddress import ip_address
 from random import Random
 
 from idcore.ids import clock as clocks
+from idcore.ids import printed
 from idcore.ids.model import OffsetId, UniqId
 
 NAME = "example.log"
@@ -17,6 +20,8 @@ ZONE = clocks.parse_zone("+08:00")
 START = datetime(2026, 10, 20, 9, 50, 13, 373000, ZONE)
 END = START + timedelta(minutes=22, seconds=30)
 MIB, GIB = 1 << 20, 1 << 30
+TOPIC = "OrderPaid"
+PLAIN_SIZE = 91  # of a record with neither body, topic nor properties
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,7 @@ def lines() -> tuple[str, ...]:
     """The lines of the example in order of time."""
     random = Random(42)
     offsets = [start for _, _, _, start, _ in BROKERS]
+    queues: Counter[tuple[int, int]] = Counter()
     made = []
     for rank, (seconds, text, born) in enumerate(sorted(_events())):
         at = START + timedelta(seconds=seconds, milliseconds=random.randint(1, 9))
@@ -81,35 +87,66 @@ def lines() -> tuple[str, ...]:
         place = 0 if random.random() < 0.6 else 1
         broker, host, port, _, files = BROKERS[place]
         offsets[place] += random.randint(1, round(2 * files * GIB / 1150)) // 4 * 4
-        offset = str(OffsetId.of(host, port, offsets[place]))
-        queue = f"MessageQueue [topic=OrderPaid, brokerName={broker}, queueId={rank % 4}]"
-        send = f"msgId={text}, offsetMsgId={offset}, messageQueue={queue}, queueOffset={41_000 + rank}"
+        queues[place, rank % 4] += 1
+        stored = Stored(broker, f"{host}:{port}", rank % 4, 41_000 + queues[place, rank % 4], offsets[place])
         if rank % 12 == 5:
-            record = message_ext(text, offset, born, broker, f"{host}:{port}", rank)
-            made.append(f"{head} INFO  [consume-{rank % 4}] handled {record}")
+            made.append(f"{head} INFO  [consume-{rank % 4}] {_received(text, born or 0, stored, rank)}")
         else:
-            made.append(f"{head} INFO  {thread} send ok SendResult [sendStatus=SEND_OK, {send}]")
+            made.append(f"{head} INFO  {thread} send ok {_sent(text, stored)}")
         if rank % 25 == 9:
             trace = hashlib.md5(str(rank).encode(), usedforsecurity=False).hexdigest()
             made.append(f"{head} INFO  {thread} http 200 /pay traceId={trace}")
-        if rank % 130 == 70:
-            made.append(f"{head} WARN  {thread} sendDefaultImpl exception, resend at once: timeout, broker {broker}")
-            again = str(OffsetId.of(host, port, offsets[place] + 764))
-            made.append(
-                f"{head} INFO  {thread} send ok SendResult [sendStatus=SEND_OK, msgId={text}, offsetMsgId={again}, "
-                f"messageQueue={queue}, queueOffset={41_001 + rank}]"
-            )
+        if rank % 325 == 70:
+            made.append(f"{head} WARN  {thread} order not confirmed in time, sent again, broker {broker}")
+            offsets[place] += 764
+            queues[place, rank % 4] += 1
+            again = replace(stored, queue_offset=stored.queue_offset + 1, offset=offsets[place])
+            made.append(f"{head} INFO  {thread} send ok {_sent(text, again)}")
     return tuple(made)
 
 
-def message_ext(text: str, offset: str, born: int | None, broker: str, address: str, rank: int) -> str:
-    """A record as MessageExt.toString prints it: its msgId is the offset id, the client's own stands in UNIQ_KEY."""
-    return (
-        f"MessageExt [brokerName={broker}, queueId={rank % 4}, storeSize=764, queueOffset={41_000 + rank}, sysFlag=0, "
-        f"bornTimestamp={born}, bornHost=/10.42.3.17:51710, storeTimestamp={(born or 0) + 3}, storeHost=/{address}, "
-        f"msgId={offset}, bodyCRC=613185359, reconsumeTimes=0, toString()=Message{{topic='OrderPaid', flag=0, "
-        f"properties={{MIN_OFFSET=0, MAX_OFFSET={41_900 + rank}, KEYS=o-{90_000 + rank}, UNIQ_KEY={text}}}}}]"
-    )
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Where a message was stored."""
+
+    broker: str
+    address: str
+    queue: int
+    queue_offset: int
+    offset: int
+
+    @property
+    def offset_id(self) -> str:
+        """Its offset id."""
+        host, _, port = self.address.rpartition(":")
+        return str(OffsetId.of(host, int(port), self.offset))
+
+
+def _sent(text: str, stored: Stored) -> str:
+    """The SendResult of a message, as its client prints it: the Go client has ids in lower case."""
+    show = printed.java_send_result if text == text.upper() else printed.go_send_result
+    return show(text, stored.offset_id, TOPIC, stored.broker, stored.queue, stored.queue_offset)
+
+
+def _received(text: str, born: int, stored: Stored, rank: int) -> str:
+    """The MessageExt of a message: its msgId is the offset id, the client's own stands in UNIQ_KEY."""
+    key = f"o-{90_000 + rank}"
+    properties = {"KEYS": key, "UNIQ_KEY": text, "CLUSTER": "DefaultCluster", "WAIT": "true"}
+    kept = sum(len(name) + len(value) + 2 for name, value in properties.items())
+    body = f'{{"order":"{key}","paid":true}}'.encode()
+    local = {"MIN_OFFSET": 0, "MAX_OFFSET": stored.queue_offset + 1, "CONSUME_START_TIME": born + 6}
+    return printed.message_ext(
+        broker=stored.broker, queue=stored.queue, size=PLAIN_SIZE + len(body) + len(TOPIC) + kept,
+        queue_offset=stored.queue_offset, born_ms=born, born_host=f"{_born_host(text)}:{51_000 + rank % 700}",
+        stored_ms=born + 3, store_host=stored.address, offset_id=stored.offset_id, physical_offset=stored.offset,
+        topic=TOPIC, properties=local | properties, body=body,
+    )  # fmt: skip
+
+
+def _born_host(text: str) -> str:
+    """The address a broker sees: the producer's own, or the host's for a container and for IPv6."""
+    host = str(ip_address(bytes.fromhex(text[:8]))) if len(text) == 32 else "10.42.12.42"
+    return "10.42.5.6" if host.startswith("172.17.") else host
 
 
 def log() -> str:
@@ -134,7 +171,9 @@ def consumed() -> str:
         "storeTimestamp=1634734558910, storeHost=/192.168.146.128:10911, msgId=C0A8928000002A9F000000000001B352, "
         "commitLogOffset=111442, bodyCRC=953417484, reconsumeTimes=0, preparedTransactionOffset=0, "
         "toString()=Message{topic='TopicTest', flag=0, properties={MIN_OFFSET=0, MAX_OFFSET=250, "
-        "UNIQ_KEY=7F0000011BE34AA298B76656B6BD0245, CLUSTER=DefaultCluster, TAGS=TagA}}]]"
+        "CONSUME_START_TIME=1634734753329, UNIQ_KEY=7F0000011BE34AA298B76656B6BD0245, CLUSTER=DefaultCluster, "
+        "TAGS=TagA}, body=[72, 101, 108, 108, 111, 32, 82, 111, 99, 107, 101, 116, 77, 81, 32, 53, 56, 49], "
+        "transactionId='null'}]]"
     )
 
 
