@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from idcore.findings import brokers, chains, copies, foreign, hosts
+from idcore.findings import brokers, chains, copies, foreign, hosts, missing
+from idcore.findings.batches import Batches
 from idcore.findings.evidence import Processes
 from idcore.findings.large import Rows
 from idcore.findings.listed import Listed
@@ -36,9 +37,10 @@ def find(
     usual = hosts.usual_zone(rows.pieces("processes", hosts.OF_ZONES), given)
     stored = brokers.Brokers(rows)
     seeds = foreign.Seeds()
+    batches = Batches(rows.pieces("copies"), told)
     found: list[Finding] = []
     for processes in rows.processes():
-        for some in _of_processes(processes, at, zone, zone_source, usual):
+        for some in _of_processes(processes, at, zone, zone_source, usual, batches):
             check()
             found += some
         seeds.add(processes)
@@ -59,7 +61,12 @@ def find(
 
 
 def _of_processes(
-    processes: Processes, at: datetime, zone: tzinfo, zone_source: str, usual: tuple[str, bool] | None
+    processes: Processes,
+    at: datetime,
+    zone: tzinfo,
+    zone_source: str,
+    usual: tuple[str, bool] | None,
+    batches: Batches,
 ) -> Iterator[Sequence[Finding]]:
     if not len(processes):
         return
@@ -67,7 +74,8 @@ def _of_processes(
     yield found
     yield list(hosts.addresses(processes))
     yield list(hosts.fake_hosts(processes, zone_source == "given"))
-    yield list(hosts.missing(processes, clock_back))
+    # Where a clock was set back the order, so the gaps, are not known.
+    yield list(missing.judge(processes, hosts.countable(processes) & ~clock_back, batches))
     yield list(hosts.wraps(processes))
     yield list(foreign.judge(processes))
     yield list(hosts.impossible(processes, clock_back, at))

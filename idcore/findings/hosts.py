@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from idcore.findings import limits
 from idcore.findings.evidence import Processes, numbers, text_mask
 from idcore.findings.listed import Listed
-from idcore.findings.model import INFO, Finding, rest
+from idcore.findings.model import Finding, rest
 from idcore.findings.telling import each, of_process
 from idcore.growth import DELETES_AT, KEPT_HOURS, expired_before
 from idcore.ids import clock as clocks
@@ -66,6 +66,7 @@ def addresses(processes: Processes) -> Iterator[Finding]:
     inside = text_mask(pc.starts_with(host, limits.DOCKER_BRIDGE)) & (pid < limits.CONTAINER_PIDS)
     named = text_mask(pc.equal(host, limits.OWN_NAME))
     wide = pc.match_substring_regex(host, "^fe[89ab][0-9a-f]:")
+    official = java(processes)
     masks = {
         "pid_erased": java(processes) & (pid == 0),
         "loopback_host": text_mask(pc.or_(pc.starts_with(host, "127."), pc.equal(host, "::1"))),
@@ -76,7 +77,8 @@ def addresses(processes: Processes) -> Iterator[Finding]:
     def make(at: int) -> Finding:
         kind = {
             "container_host": "gateway" if gateway[at] else None,
-            "loopback_host": "own_name" if named[at] else None,
+            # A Java client takes the address of a network interface; others what the name of their host resolves to.
+            "loopback_host": "own_name" if named[at] else None if official[at] else "not_java",
         }.get(code)
         more: dict[str, Any] = {"variant": kind} if kind else {}
         return of_process(processes, at, code, **more)
@@ -132,39 +134,6 @@ def fake_hosts(processes: Processes, zone_known: bool) -> Iterator[Finding]:
     mask = np.zeros(len(processes), bool)
     mask[which[told]] = True
     yield from each(processes, mask, "fake_host", make)
-
-
-def missing(processes: Processes, clock_back: np.ndarray) -> Iterator[Finding]:
-    """missing_ids: gaps of the unrolled counters. Where a clock was set back the order, so the gaps, are not known."""
-    lost, produced, distinct = processes["missing"], processes["produced"], processes["distinct"]
-    certain = text_mask(processes.table["wraps_certain"])
-    wanted = (lost > 0) & countable(processes) & ~clock_back
-    sample = wanted & (lost > limits.SAMPLE_SHARE * produced)
-
-    def make(at: int) -> Finding:
-        before = processes.columns["missing_before"]
-        mine = processes.points(at)
-        wide = mine.start + np.flatnonzero(before[mine] > 0)
-        gaps = wide[np.argsort(-before[wide], kind="stable")][: limits.MOST_GAPS].tolist()
-        variant = "sample" if sample[at] else None if certain[at] else "uncertain"
-        if variant is None and processes.whole[at]:  # of a part of the points nobody knows how many gaps there are
-            variant = "gaps" if len(wide) > 1 else "one" if lost[at] == 1 else "one_gap"
-        places = [
-            {"before": identifier, "missing": int(before[gap])}
-            for gap, identifier in zip(gaps, processes.ids(at, gaps), strict=True)
-        ]
-        more: dict[str, Any] = {"variant": variant} if variant else {}
-        if variant in ("one_gap", "gaps"):
-            more |= {"in_gaps": len(wide), "widest": int(before[wide].max())}
-        return of_process(
-            processes, at, "missing_ids", int(lost[at]), produced=int(produced[at]),
-            share=float(lost[at] / produced[at]), distinct=int(distinct[at]), gaps=places,
-            ids=[gap["before"] for gap in places], sent_at=processes.moments(gaps),
-            when={} if sample[at] else processes.between(wide.tolist()), lighter=INFO if sample[at] else None, **more,
-        )  # fmt: skip
-
-    yield from each(processes, wanted & ~sample, "missing_ids", make, lost)
-    yield from each(processes, sample, "missing_ids", make, lost, INFO)
 
 
 def wraps(processes: Processes) -> Iterator[Finding]:

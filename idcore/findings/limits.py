@@ -32,8 +32,22 @@ MOST_POINTS = 4_000_000
 
 # ---- counters
 
-# "Where more is missing than a tenth, the input is a sample": CONTRACT.
+# "Where more is missing than a tenth, the input is a sample": CONTRACT. Holes are judged before and do not count here.
 SAMPLE_SHARE = 0.1
+# A gap is a hole when chance makes one so wide in fewer than one of a million processes. Real shares are not drawn at
+# random for each id: topics come in runs. A thousandth would take such a run for a hole; this bound is twice as wide.
+HOLE_CHANCE = 1e-6
+# Ids of the chain on either side of a hole. Fewer are an excerpt that somebody pasted, or a stray id, not traffic.
+HOLE_SIDE_IDS = 10
+# Where no more than one id in so many has a gap below it, gaps are no habit of the input: runs of 20 ids without a gap
+# are longer than a share of 90 % makes (10 on average). With fewer gaps in all there is no habit to compare with.
+RARE_GAPS = 1 / 20
+FEW_GAPS = 5
+# The records of a batch lie one behind the other. So far apart at most are two of one batch: a batch is at most 4 MiB
+# (maxMessageSize), and items of more than 64 KiB are sent alone.
+BATCH_STEP_BYTES = 1 << 16
+# Of a process with more gaps than are listed, the others are batches too when so many of the listed ones are.
+BATCH_SHARE = 0.95
 
 # A step of the clock: ntpd slews below 128 ms and steps above. A thread that was stopped between its clock and its
 # counter looks the same for one id, and for longer than 128 ms now and then: half a second and three ids in a row rule

@@ -94,9 +94,9 @@ def place(found: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]
 
 
 def _ids(finding: Finding) -> list[str]:
-    """The ids of a finding and, of copies, their offset ids."""
+    """The ids of a finding and, of copies, their offset ids; of gaps those below them."""
     offsets = [text for text in finding.evidence.get("offset_msg_ids") or () if isinstance(text, str)]
-    return [*finding.evidence.get("ids", ()), *offsets]
+    return [*finding.evidence.get("ids", ()), *offsets, *finding.evidence.get("after_ids", ())]
 
 
 def _wanted(found: Iterable[Finding]) -> Iterator[str]:
@@ -180,6 +180,15 @@ def _all_upper(ids: Iterable[str]) -> bool:
     return tails.isupper()
 
 
+def _around(finding: Finding, placed: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The ids around the widest gap as they are in their lines, and where these are."""
+    told: dict[str, Any] = {}
+    for name in ("gap_after", "gap_before"):
+        if (found := placed.get(str(finding.evidence.get(name)))) is not None:
+            told |= {name: found["id"], f"{name}_at": f"{found['file']}:{found['line']}"}
+    return told | ({"also": ["gap_lines"]} if {"gap_after_at", "gap_before_at"} <= told.keys() else {})
+
+
 def _with(
     finding: Finding, needles: Mapping[str, _Needle], hosts: Mapping[str, _Hosts], brokers: Mapping[str, _Broker]
 ) -> Finding:
@@ -195,12 +204,18 @@ def _with(
     if finding.code in _OF_BROKERS and (names := sorted({needle.broker for needle in known.values() if needle.broker})):
         more["broker_name"] = ", ".join(names)
     if _of_gaps(finding):
-        failures = (needle.failure for needle in known.values() if needle.failure is not None)
-        more |= sends.failed(len(finding.evidence["ids"]), len(placed), failures)
+        behind = [known[text] for text in finding.evidence["ids"] if text in known]
+        failures = (needle.failure for needle in behind if needle.failure is not None)
+        looked = sum(needle.place is not None for needle in behind)
+        around, failed = _around(finding, placed), sends.failed(len(finding.evidence["ids"]), looked, failures)
+        also = [*around.pop("also", ()), *failed.pop("also", ())]
+        more |= around | failed | ({"also": also} if also else {})
     if finding.code == _DOUBTED and finding.subject in brokers and brokers[finding.subject].succeeded:
         more["also"] = ["send_ok"]
     if not more:
         return finding
+    if "also" in more:
+        more["also"] = [*finding.evidence.get("also", ()), *more["also"]]
     # An id is shown as it stands in its line.
     more["ids"] = [placed[text]["id"] if text in placed else text for text in finding.evidence.get("ids", ())]
     if finding.evidence.get("maker_code") == "go_family" and _all_upper(place["id"] for place in placed.values()):

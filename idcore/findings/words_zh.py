@@ -36,6 +36,13 @@ MEANINGS: dict[str, str] = {
     "missing_ids.gaps": "{subject} 生成的 {produced:,} 个 ID 中有 {count:,} 个不在本次输入中（{share:.2%}），"
     "共 {in_gaps:,} 处缺口，最大的缺 {widest:,} 个；仅凭这一点不能断定消息丢失",
     "missing_ids.sample": "{subject} 约生成了 {produced:,} 个 ID，本次输入只含 {distinct:,} 个：要么是抽样，要么其余在别的日志里",
+    "missing_ids.hole": "{subject} 生成的 ID 中有连续 {count:,} 个不在本次输入中：这是一处明显的缺口。其余 {others:,} 个中，本次输入含 {seen_share:.0%}："
+    "要么是抽样，要么其余在别的日志里。仅凭缺失不能断定消息丢失",
+    "missing_ids.holes": "{subject} 生成的 ID 中有 {count:,} 个不在本次输入中，集中在 {in_gaps:,} 处明显的缺口。其余 {others:,} 个中，本次输入含 {seen_share:.0%}："
+    "要么是抽样，要么其余在别的日志里。仅凭缺失不能断定消息丢失",
+    "missing_ids.batch": "{subject} 有 {count:,} 个计数值没有出现在任何一行，是批量消息的各条目用掉的：一批 n 条消息占用 n 个值，"
+    "所有记录的 UNIQ_KEY 都是其后的那个值。没有 ID 缺失",
+    "missing_ids.unseen": "另有 {more:,} 个进程共 {count:,} 个 ID 不在本次输入中，每个进程都缺一成以上；未逐个检查它们的缺口，其中可能有明显的缺口；仅凭这一点不能断定消息丢失",
     "missing_ids.uncertain": "{subject} 至少有 {count:,} 个 ID 不在本次输入中；有两个相邻 ID 间隔太久，期间可能有未察觉的回绕，"
     "每次回绕再多缺 65,536 个。仅凭 ID 缺失不能断定消息丢失",
     "id_confusion": "{subject}：本应是 msgId 的位置打印了 {count:,} 个 offsetMsgId。通常是程序打印了错误的 ID，"
@@ -97,6 +104,7 @@ ADVICE: dict[str, str] = {
     "duplicate_send": "让消费者忽略已处理过的 ID，并在生产者日志的那段时间查找发送超时（默认 3 秒）。",
     "missing_ids": "请在生产者日志中查看下列 ID（每处缺口后的第一个）之前的内容：先确认有无发送失败，再排除该进程发送的其他内容（其他主题、消息轨迹）。",
     "missing_ids.failed": "请查明这些发送为何失败（Broker 繁忙、超时、没有路由）。发送失败也会占用一个 ID；此外仍缺少的，可能属于其他主题或消息轨迹。",
+    "missing_ids.batch": "无需处理：各条目的 ID 由生产者的 SendResult 打印。",
     "missing_ids.sample": "要判断是否丢失，请扫描该生产者所有主题和消费者的日志。",
     "id_confusion": "请按偏移量 ID 查询，并在日志中记录 SendResult.msgId 或消费到的消息的 getMsgId()。"
     "不设置 UNIQ_KEY 的客户端没有 msgId 可记录，请记录 KEYS：Node.js 的 ali-ons 与 rocketmq，以及 Go 客户端 2.1.2 的批量发送。",
@@ -149,6 +157,7 @@ DISPROOF: dict[str, str] = {
     "clock_back": "主机的校时日志没有跳变，或有两个进程共用一个指纹。",
     "duplicate_send": "副本其实是同一条记录，只是分别从 Broker 的旧地址和新地址读到。",
     "missing_ids": "这些 ID 在别的日志里，或用于消息轨迹、请求 ID（它们共用同一个计数器）。",
+    "missing_ids.batch": "这些 UNIQ_KEY 相同的记录其实是同一条消息的重试；那么之前的计数值就是缺失的 ID。",
     "id_confusion": "消息没有自己的 ID，且经过 5.1.1 及以上版本的 Proxy：它会把偏移量 ID 写入 UNIQ_KEY。"
     "或者客户端不设置 UNIQ_KEY（ali-ons、npm 的 rocketmq、Go 2.1.2 的批量发送）。"
     "这时 Broker 可能为普通消息补上 UNIQ_KEY：其中的主机、进程号和 loader 通常属于 Broker 的 JVM。",
@@ -188,6 +197,12 @@ ALSO: dict[str, str] = {
     "那段时间也没有出现其他 Broker",
     "silent_alone": "。其间至少 {silent_minutes:,} 分钟没有出现这两个地址的 ID（平时 {usual_minutes:,} 分钟内就会出现）；"
     "那段时间有其他 Broker 出现",
+    "gap": "。缺口在 {gap_after} 之后、{gap_before} 之前：共 {widest:,} 个，计数器 {gap_from:,} 至 {gap_to:,}",
+    "gap_one": "。它的计数器是 {gap_from:,}，在 {gap_after} 之后、{gap_before} 之前",
+    "gap_widest": "。最大的缺口在 {gap_after} 之后、{gap_before} 之前：共 {widest:,} 个，计数器 {gap_from:,} 至 {gap_to:,}",
+    "gap_lines": "。在日志中从 {gap_after_at} 之后到 {gap_before_at}",
+    "narrower": "。另有 {unlisted:,} 个缺失的 ID 在每处不超过 {narrowest:,} 个的缺口中，未逐个检查",
+    "batches": "。未计入：批量消息各条目用掉的 {explained:,} 个计数值",
     "failed": "。缺口之前，日志里有一次发送失败：“{failed_line}”（{failed_at}）",
     "failed_gaps": "。最大的 {looked:,} 处缺口中，有 {failed:,} 处之前出现发送失败，第一处是“{failed_line}”（{failed_at}）",
     "send_ok": "。但此日志里有发往它并成功的消息（SEND_OK）：写这份日志的客户端从它所在的位置可以访问这个 Broker，访问不到的只可能是别处的客户端",

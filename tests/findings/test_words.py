@@ -16,8 +16,9 @@ def test_both_languages_have_the_same_words(part: str) -> None:
     english, chinese = words.PARTS[part], words_zh.PARTS[part]
     assert set(english) == set(chinese)
     for key in english:
-        # A plural, and the verb that goes with it, are English matters.
-        assert set(NAMES.findall(english[key])) - set(words._NUMBER[True]) == set(NAMES.findall(chinese[key])), key
+        # A plural, and the verb that goes with it, are English matters; so is "once" for a count.
+        figures = {"count" if name == "times" else name for name in NAMES.findall(english[key])}
+        assert figures - set(words._NUMBER[True]) == set(NAMES.findall(chinese[key])), key
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -46,6 +47,50 @@ def test_further_sentences_bring_their_stop() -> None:
 
 def test_one_and_many() -> None:
     values = {"subject": "p", "count": 1}
-    assert "1 time:" in words.say("meaning", "restart", values)
-    assert "2 times:" in words.say("meaning", "restart", {**values, "count": 2})
+    assert words.say("meaning", "restart", values).startswith("p restarted once:")
+    assert words.say("meaning", "restart", {**values, "count": 2000}).startswith("p restarted 2,000 times:")
     assert "1 次" in words.say("meaning", "restart", values, words_zh.PARTS)
+    assert "at least once;" in words.say("meaning", "counter_wrap", {**values, "variant": "uncertain"})
+    clock = {**values, "variant": "clock", "first_at": "A", "last_at": "B"}
+    assert words.say("meaning", "elapsed_impossible", clock).startswith("1 ID of p is not counted")
+    assert ", it was generated from" in words.say("meaning", "elapsed_impossible", clock)
+    assert "2 IDs of p are not counted" in words.say("meaning", "elapsed_impossible", {**clock, "count": 2})
+
+
+def test_no_meaning_says_one_of_many() -> None:
+    for key, text in words.MEANINGS.items():
+        bare = re.search(r"{count:,} (ids|IDs|times|messages|texts)", text)
+        # Of these there are two at least: rows that stand for many, and what one alone would not show.
+        assert not bare or key.endswith((".unseen", ".zero", ".loop", ".loop_among")) or key in (
+            "duplicate_send.same_broker", "missing_ids", "missing_ids.gaps", "missing_ids.holes", "more",
+        ), key  # fmt: skip
+
+
+MISSING = sorted(key for key in words.MEANINGS if key.startswith("missing_ids"))
+
+
+@pytest.mark.parametrize("code", [key for key in MISSING if key != "missing_ids.batch"])  # there nothing is missing
+def test_a_missing_id_is_never_said_to_be_a_lost_message(code: str) -> None:
+    for tables, caveat, sample in (
+        (words, "not prove that", "is a sample, or"), (words_zh, "不能断定消息丢失", "要么是抽样"),
+    ):  # fmt: skip
+        assert (sample if code.endswith(".sample") else caveat) in tables.MEANINGS[code]
+
+
+def test_advice_says_a_guess_as_a_guess() -> None:
+    english, chinese = words.ADVICE, words_zh.ADVICE
+    assert "usually crashes" in english["restart"] and "通常" in chinese["restart"]
+    assert "Probably" in english["expired"] and "72 h" in english["expired"] and "Do not look" not in english["expired"]
+    assert "很可能" in chinese["expired"] and "72 小时" in chinese["expired"] and "不必" not in chinese["expired"]
+
+
+def test_only_a_java_client_is_told_to_upgrade_java() -> None:
+    for tables in (words, words_zh):
+        parts = {"advice": tables.ADVICE}
+        variants = (None, "not_java", "own_name")
+        java, other, name = (words.say("advice", "loopback_host", {"variant": one}, parts) for one in variants)
+        assert "Java" in java and "5.1.0" in java
+        assert "Java" not in other + name and "/etc/hosts" in other and "DNS" in other
+        # 0.0.0.0 is what msgIds of an old C++ client look like: first it has to be a broker's address at all.
+        nowhere = words.say("advice", "broker_address_internal", {"variant": "nowhere"}, parts)
+        assert nowhere.index("offsetMsgId") < nowhere.index("brokerIP1") and "C++" in nowhere

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from idcore.ids.incidents.clocks import before_midnight
 from idcore.ids.incidents.incident import HEALTHY, Incident, variant
-from idcore.ids.incidents.stage import LOADERS, Producer
+from idcore.ids.incidents.stage import LOADERS, TOPICS, Producer
 
 
 @variant(HEALTHY, "steady")
@@ -158,3 +158,123 @@ def _sample(stage: Incident) -> Iterator[str]:
             yield from stage.message(producer)
         else:
             producer.next_id()
+
+
+# ---- holes, even shares, batches
+
+_PACES = (4, 25, 600)  # ms between messages: busy, usual, slow
+
+
+def _with_holes(
+    stage: Incident, share: float, holes: int = 1, kept: float = 1, seen: int = 600, late_ms: int = 0
+) -> Iterator[str]:
+    """A producer of which the log has nothing for a while, once or several times; of the rest it has `kept`."""
+    producer = Producer(stage, stage.host(), stage.pid(), counter=stage.random.randrange(60_000))
+    made = round(seen / kept / (1 - share))
+    width, part = max(2, round(made * share / holes)), made // holes
+    starts = [part * place + stage.random.randrange(part // 5, part * 4 // 5 - width + 1) for place in range(holes)]
+    pace = stage.random.choice(_PACES)
+    logged, first, last = 0, -1, -1
+    for number in range(made):
+        stage.step(pace)
+        producer.skew_ms = -stage.random.randrange(late_ms) if late_ms and stage.random.random() < 0.3 else 0
+        if any(start <= number < start + width for start in starts) or stage.random.random() >= kept:
+            producer.next_id()
+        else:
+            yield from stage.message(producer)
+            first, last, logged = number if first < 0 else first, number, logged + 1
+    produced = last - first + 1
+    warned = bool(share) or produced - logged <= produced / 10  # CONTRACT: up to a tenth is a loss, more a sample
+    stage.expect(producer.name, severity=None if warned else "info")
+    if producer.counter > 65_536:
+        stage.expect(producer.name, "counter_wrap")
+
+
+def _hole_of(percent: int) -> None:
+    @variant("missing_ids", f"hole_of_{percent}_percent")
+    def _hole(stage: Incident) -> Iterator[str]:
+        yield from _with_holes(stage, percent / 100)
+
+
+def _share_of(percent: int) -> None:
+    @variant("missing_ids", f"{percent}_percent_at_random")
+    def _share(stage: Incident) -> Iterator[str]:
+        yield from _with_holes(stage, 0, kept=1 - percent / 100, seen=300)
+
+    @variant("missing_ids", f"{percent}_percent_at_random_and_a_hole")
+    def _both(stage: Incident) -> Iterator[str]:
+        yield from _with_holes(stage, 0.4, kept=1 - percent / 100, seen=300)
+
+
+for _percent in (1, 5, 11, 30, 60):
+    _hole_of(_percent)
+for _percent in (10, 30, 60, 90):
+    _share_of(_percent)
+
+
+@variant("missing_ids", "several_holes")
+def _several_holes(stage: Incident) -> Iterator[str]:
+    yield from _with_holes(stage, 0.35, holes=stage.random.randrange(3, 7))
+
+
+@variant("missing_ids", "hole_among_late_threads")
+def _late_hole(stage: Incident) -> Iterator[str]:
+    yield from _with_holes(stage, 0.2, late_ms=60)
+
+
+@variant("missing_ids", "every_third")
+def _every_third(stage: Incident) -> Iterator[str]:
+    producer = Producer(stage, stage.host(), stage.pid(), counter=stage.random.randrange(20_000))
+    stage.expect(producer.name, severity="info")
+    for _ in range(400):
+        stage.step()
+        yield from stage.message(producer)
+        for _ in range(2):
+            stage.step()
+            producer.next_id()
+
+
+@variant("missing_ids", "topics_in_runs")
+def _topics_in_runs(stage: Incident) -> Iterator[str]:
+    # The log has one of two topics, and the producer sends some messages to one, then some to the other.
+    producer = Producer(stage, stage.host(), stage.pid(), counter=stage.random.randrange(20_000))
+    stage.expect(producer.name, severity="info")
+    for turn in range(160):
+        for _ in range(1 + int(stage.random.expovariate(1 / 6))):
+            stage.step()
+            if turn % 2:
+                producer.next_id()
+            else:
+                yield from stage.message(producer)
+
+
+def _batches(stage: Incident, lost: int) -> Iterator[str]:
+    """A consumer's log of batches: the items of each take counters, and its records have the next one."""
+    producer = Producer(stage, stage.host(), stage.pid(), counter=stage.random.randrange(20_000))
+    stage.expect(producer.name, "stored_copies")
+    stage.expect(producer.name, severity=None if lost else "info")
+    for number in range(60):
+        stage.step()
+        yield stage.received_line(stage.send(producer))
+        if number == 40:
+            for _ in range(lost):
+                producer.next_id()
+        items, broker = stage.random.randrange(2, 12), stage.random.choice(stage.brokers)
+        if number % 2:
+            yield stage.received_line(stage.send(producer))
+        for _ in range(items):
+            producer.next_id()
+        made, born = producer.next_id(), stage.now
+        for _ in range(items):
+            sent = stage.send(producer, broker=broker, topic=TOPICS[0], made=made, born_ms=born)
+            yield stage.received_line(sent)
+
+
+@variant("missing_ids", "batches")
+def _only_batches(stage: Incident) -> Iterator[str]:
+    yield from _batches(stage, 0)
+
+
+@variant("missing_ids", "batches_and_a_loss")
+def _batches_and_a_loss(stage: Incident) -> Iterator[str]:
+    yield from _batches(stage, 17)

@@ -1,0 +1,57 @@
+"""Counters that the items of a batch used up: ids that are in no consumer's log, and yet not missing. Reads no line.
+
+A batch of n messages takes n counters for its items (MessageClientIDSetter.setUniqID in MessageBatch.generateFromList),
+then one for itself. Its n records have the last one as UNIQ_KEY; the others are printed by the producer's SendResult
+alone. So an id with n offset ids one behind the other explains up to n missing counters right below it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
+
+import pyarrow as pa
+
+from idcore.findings import limits
+from idcore.scan.lines import Told
+
+_OFFSET_DIGITS, _VALUE_DIGITS = 16, 12  # of an offset; of elapsed and counter
+
+
+class Batches:
+    """The ids of batches, with the number of messages of each, and these numbers by process."""
+
+    def __init__(self, copies: Iterable[pa.Table] = (), told: Told | None = None) -> None:
+        self.items: dict[str, int] = {}
+        self.by_process: Counter[str] = Counter()
+        self.whole = True  # whether all rows were looked at
+        again = {} if told is None else told.records
+        left = limits.MOST_COPIES
+        for piece in copies:
+            if len(piece) > left:
+                piece, self.whole = piece.slice(0, left), False
+            left -= len(piece)
+            for msg_id, joined in zip(*(piece[name].to_pylist() for name in ("msg_id", "offset_msg_ids")), strict=True):
+                offsets = joined.split(",")
+                copied = any(record.again for record in again.get(msg_id, {}).values())
+                if not copied and side_by_side(offsets):
+                    self.items[msg_id] = len(offsets)
+                    self.by_process[msg_id[:-_VALUE_DIGITS]] += len(offsets)
+
+    def of(self, msg_ids: Iterable[str]) -> list[int]:
+        """How many messages each of these ids is the batch of; 0 for those that are no batch."""
+        return [self.items.get(msg_id, 0) for msg_id in msg_ids]
+
+    def total(self, msg_id: str) -> int:
+        """The messages of all batches of the process that made an id."""
+        return self.by_process.get(msg_id[:-_VALUE_DIGITS], 0)
+
+
+def side_by_side(offsets: list[str]) -> bool:
+    """Whether offset ids, in the order of their offsets, are records of one broker one behind the other."""
+    broker = offsets[0][:-_OFFSET_DIGITS]
+    if any(text[:-_OFFSET_DIGITS] != broker for text in offsets):
+        return False
+    places = [int(text[-_OFFSET_DIGITS:], 16) for text in offsets]
+    return all(0 < after - before <= limits.BATCH_STEP_BYTES for before, after in pairwise(places))
