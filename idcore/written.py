@@ -1,4 +1,4 @@
-"""Text on its way out: what cannot be encoded becomes its escape, as JSON writes it. Knows no file and no page.
+"""Text on its way out: sizes in words, and what cannot be encoded as its escape. Knows no file and no page.
 
 Names of files that are no UTF-8 and JSON from strangers hold lone surrogates, which no encoding takes.
 """
@@ -25,6 +25,17 @@ def json_text(value: Any, **options: Any) -> str:
 def plain(text: str) -> str:
     """Without characters that a terminal would obey: what stands in a log or a message is a stranger's."""
     return "".join(char if char.isprintable() or char in "\t\n" else _escape(ord(char)) for char in text)
+
+
+def size(count: float) -> str:
+    """Bytes in words, in powers of 1,024: 6.4 MiB. The command line and the console write sizes with this alone."""
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(value) < 1024:
+            whole = abs(value) >= 100 or (unit == "B" and value.is_integer())
+            return f"{value:,.{0 if whole else 1}f} {unit}"
+        value /= 1024
+    return f"{value:,.{0 if abs(value) >= 100 else 1}f} TiB"
 
 
 def _escape(code: int) -> str:

@@ -57,6 +57,7 @@ class Refused:
     def __init__(self) -> None:
         self.count = 0
         self.seen = 0
+        self.lower = 0
         self.first = ""
         self.read_input = False
 
@@ -65,6 +66,7 @@ class Refused:
         self.seen += 1
         if verdict.error is not None:
             self.count += 1
+            self.lower += verdict.error.code == "lower_case"
             if not self.first:
                 where = f"line {token.line}, column {token.column}: " if token else ""
                 text = verdict.text if len(verdict.text) <= 64 else f"{verdict.text[:61]}..."
@@ -75,10 +77,19 @@ class Refused:
         """The line, or nothing when all was understood."""
         if self.count:
             more = f"{self.count} of {self.seen} refused; the first, " if self.count > 1 else ""
-            return more + self.first
+            return more + self.first + self._way_out
         if self.read_input and not self.seen:
             return "no id in this text; ids have 32, 34 or 56 hex digits"
         return ""
+
+    @property
+    def _way_out(self) -> str:
+        """How to decode what was refused for its lower case alone."""
+        if not self.lower:
+            return ""
+        if self.count == 1:
+            return "; to decode it anyway: --case any"
+        return f"; to decode the {self.lower:,} in lower case anyway: --case any"
 
 
 def _rows(
@@ -165,6 +176,8 @@ def print_csv(rows: Iterable[dict[str, Any]], out: IO[str]) -> None:
 def _cell(key: str, value: Any) -> Any:
     if key == "why":
         return "; ".join(value)
+    if key == "why_codes":
+        return " ".join(value)
     if key == "others":
         return " ".join(other["layout"] for other in value)
     if key == "error":

@@ -215,7 +215,7 @@ def _make(commands: Any) -> None:
     store.add_argument(
         "--broker-sizes",
         action="store_true",
-        help="files as large as a broker's own defaults (sparse: 1 GiB and 420 MB)",
+        help="files as large as a broker's own defaults (sparse: 1 GiB and 401 MiB)",
     )
     store.add_argument(
         "--broker",

@@ -19,10 +19,11 @@ from idcore.errors import IdError
 from idcore.scan.schemas import SCHEMAS
 from idcore.spark.job import SPLIT_SIZE, ScanOptions, reason_of, scan
 from idcore.spark.watch import Cancelled, Progress
-from idcore.written import plain
+from idcore.written import plain, size
 
 DONE, SOME_UNREADABLE, NOT_DONE = 0, 1, 3
 STANDARD_INPUT = "-"
+NO_FINDINGS = "no findings: no rule found a problem; this does not prove that every message arrived"
 _SHOWN = 10
 _PATIENCE = 10.0  # seconds that a cancelled scan has to clean up
 
@@ -146,16 +147,6 @@ def _show(progress: Progress) -> None:
     print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
 
-def size(count: int) -> str:
-    """Bytes in words: 1.15 GB."""
-    amount = float(count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.3g} {unit}"
-        amount /= 1000
-    return f"{amount:.4g} TB"
-
-
 def describe(summary: dict[str, Any], out: Path) -> str:
     """The summary for a person: totals, the largest processes and brokers, what was refused or could not be read."""
     n = {name: f"{value:,}" for name, value in summary.items() if isinstance(value, int)}
@@ -163,7 +154,7 @@ def describe(summary: dict[str, Any], out: Path) -> str:
     files = f"{n['files']} file{'' if summary['files'] == 1 else 's'}"
     lines = [
         f"{files}, {size(summary['text_bytes'])} of text: {n['ids']} ids, {n['distinct']} different"
-        f" ({n['uniq']} msgId, {n['offset']} offsetMsgId, {n['client']} client); {n['refused']} refused",
+        f" ({n['uniq']} msgId, {n['offset']} offsetMsgId, {n['client']} 5.x msgId); {n['refused']} refused",
         f"{n['hosts']} hosts, {n['processes']} processes; {n['brokers']} brokers, {n['segments']} commit log files",
         f"{summary['start_seconds']:.1f} s until Spark was up, {summary['seconds']:.2f} s from then;"
         f" times in {assumed['zone_name'] or assumed['zone']} ({assumed['zone_source']})",
@@ -172,9 +163,9 @@ def describe(summary: dict[str, Any], out: Path) -> str:
     lines += _largest(out, "processes", columns)
     lines += _largest(out, "brokers", ["address", "ids", "distinct", "segments", "min_offset", "max_offset"])
     for row in _table(out, "refused", ["reason", "ids", "sample", "file", "byte"]):
-        lines.append(
-            f"refused {row['reason']}: {row['ids']:,}, first {row['sample']} in {row['file']} at byte {row['byte']:,}"
-        )
+        way_out = " (to read them too: --case any)" if row["reason"] == "lower_case" else ""
+        first = f"{row['sample']} in {row['file']} at byte {row['byte']:,}"
+        lines.append(f"refused {row['reason']}: {row['ids']:,}, first {first}{way_out}")
     return plain("\n".join([*lines, *_findings(summary, out), f"tables in {out}"]))
 
 
@@ -182,7 +173,7 @@ def _findings(summary: dict[str, Any], out: Path) -> list[str]:
     """How many of each severity, and what the worst ones mean."""
     counts = summary["findings"]
     if not any(counts.values()):
-        return ["no findings: every rule was tried, and nothing is wrong with these ids"]
+        return [NO_FINDINGS if summary["ids"] else "no findings: there is no id here, so there was nothing to check"]
     head = "findings: " + ", ".join(f"{count:,} {severity}" for severity, count in counts.items() if count)
     rows = _table(out, "findings", ["code", "severity", "meaning", "advice"])
     kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}

@@ -1,7 +1,7 @@
 """What a finding means, what to do, and what would disprove it, in English; words_zh says the same. Decides nothing.
 
-Keys are a code, or a code and its variant; values are the figures of the finding's evidence, `{s}` is a plural, `{times}` once or so many times. What
-evidence names under `also` is told in further sentences behind the meaning.
+Keys are a code, or a code and its variant; values are the figures of the finding's evidence, `{s}` is a plural,
+`{times}` is once or so many times. What evidence names under `also` is told in further sentences behind the meaning.
 """
 
 from __future__ import annotations

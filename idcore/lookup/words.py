@@ -101,9 +101,9 @@ RELATIONS: dict[str, str] = {
     "operation": "the broker's note that the transaction is decided",
     "committed": "the message of a committed transaction",
     "undecided": "a half message given up after too many checks",
-    "delayed": "kept back until its time came",
+    "delayed": "waiting copy (delay or retry)",
     "delivered": "the delayed message, delivered",
     "retry": "a copy for consumer group {group} to try again",
     "dead_letter": "the dead letter of consumer group {group}",
-    "timer": "kept back on the timer wheel until its time came",
+    "timer": "waiting copy on the timer wheel",
 }

@@ -14,13 +14,18 @@ PAGES = Path(__file__).resolve().parents[1]
 ICON = Path(__file__).with_name("icon.png")
 STYLE = (Path(__file__).with_name("style.css")).read_text(encoding="utf-8")
 
-# Streamlit's uploader and its hint at a box speak English only; their texts are said over.
+# Streamlit's uploader says "1GB" for what is 1 GiB, and it and its hint at a box speak English only: said over.
+ENGLISH = """
+[data-testid="stFileUploaderDropzoneInstructions"] { font-size: 0; }
+[data-testid="stFileUploaderDropzoneInstructions"] * { font-size: 0; }
+[data-testid="stFileUploaderDropzoneInstructions"]::after { content: "Up to 1 GiB each"; font-size: 0.875rem; }
+"""
 CHINESE = """
 [data-testid="stFileUploaderDropzone"] button p { font-size: 0; }
 [data-testid="stFileUploaderDropzone"] button p::after { content: "选择文件"; font-size: 0.875rem; }
 [data-testid="stFileUploaderDropzoneInstructions"] { font-size: 0; }
 [data-testid="stFileUploaderDropzoneInstructions"] * { font-size: 0; }
-[data-testid="stFileUploaderDropzoneInstructions"]::after { content: "每个文件不超过 1 GB"; font-size: 0.875rem; }
+[data-testid="stFileUploaderDropzoneInstructions"]::after { content: "每个文件不超过 1 GiB"; font-size: 0.875rem; }
 [data-testid="InputInstructions"], [data-testid="InputInstructions"] * { font-size: 0; }
 [data-testid="InputInstructions"]::after { content: "按 Enter 确认"; font-size: 0.75rem; }
 """
@@ -64,8 +69,8 @@ def show() -> None:
     words = view.words
     made = pages(words)
     st.set_page_config(page_title=words("name"), page_icon=str(ICON), layout="wide")
-    chinese = CHINESE if words.lang == "zh" else ""
-    st.html(f"<style>:root{{{roles.css_variables()}}}{STYLE}{roles.css_fields()}{chinese}</style>")
+    said_over = CHINESE if words.lang == "zh" else ENGLISH
+    st.html(f"<style>:root{{{roles.css_variables()}}}{STYLE}{roles.css_fields()}{said_over}</style>")
     current = st.navigation(list(made.values()), position="hidden")
     st.session_state["pages"] = made
     scans.warm_up()
@@ -104,7 +109,8 @@ def sidebar(view: View, made: dict[str, Page], current: Page) -> None:
             on_change=choose_lang,
             required=True,
         )
-        names, own = zone_options(view), browser_zone()
+        names = zone_options(view)
+        own = view.zone_name if view.zone_from == "browser" else None  # a zone in the link was chosen, whichever it is
         state["pick_zone"] = view.zone_name
         st.selectbox(
             words("zone"),

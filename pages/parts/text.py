@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, Protocol
 
+from idcore import written
 from idcore.errors import IdError
 from idcore.ids import words as core
 from idcore.lab import story as lab
@@ -151,13 +152,7 @@ class Words:
 
     def bytes(self, number: float) -> str:
         """A size as people read it, in powers of 1,024."""
-        value = float(number)
-        for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-            if abs(value) < 1024 or unit == "TiB":
-                digits = 0 if unit == "B" or value >= 100 else 1
-                return f"{value:,.{digits}f} {unit}"
-            value /= 1024
-        return ""
+        return written.size(number)
 
     def duration(self, seconds: float) -> str:
         """A time span in its two largest units."""

@@ -106,6 +106,14 @@ def test_what_is_no_id_is_refused_in_one_line(text: str, word: str) -> None:
     assert set(row["error"]) == {"problem", "field", "byte"}
 
 
+def test_a_lower_case_id_is_refused_with_the_way_out() -> None:
+    way_out = "to decode it anyway: --case any"
+    assert one_line(run("decode", MD5)).endswith(f"; {way_out}")
+    several = one_line(run("decode", f"{MD5},{MD5[::-1]},zz"))
+    assert several.endswith("; to decode the 2 in lower case anyway: --case any")
+    assert "--case" not in one_line(run("decode", "zz")), "this way out leads nowhere"
+
+
 def test_lower_case_is_taken_when_asked() -> None:
     done = run("decode", "c0a8832a3c1c18b4aac2146e2f4f03e7", "--case", "any")
     assert done.returncode == 0

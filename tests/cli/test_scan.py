@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from idcore.cli.scan import _name_failures, describe
+from idcore.cli.scan import NO_FINDINGS, _name_failures, describe
 from idcore.scan.schemas import SCHEMAS
 
 OBEYED = "\x1b]0;owned\x07"
@@ -23,11 +23,36 @@ def written(folder: Path, **rows: dict[str, Any]) -> Path:
     return folder
 
 
-def test_a_terminal_is_sent_nothing_that_it_would_obey(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def summed(**facts: Any) -> dict[str, Any]:
     counts = ("files", "text_bytes", "ids", "distinct", "uniq", "offset", "client", "refused")
     summary: dict[str, Any] = dict.fromkeys((*counts, "hosts", "processes", "brokers", "segments"), 0)
-    summary |= {"start_seconds": 0.0, "seconds": 0.0, "findings": {"error": 1}}
+    summary |= {"start_seconds": 0.0, "seconds": 0.0, "findings": {"error": 0, "warning": 0, "info": 0}}
     summary["assumed"] = {"zone": "+08:00", "zone_name": None, "zone_source": "given"}
+    return summary | facts
+
+
+def test_no_findings_are_not_said_to_prove_that_all_is_well(tmp_path: Path) -> None:
+    out = written(tmp_path)
+    assert NO_FINDINGS in describe(summed(ids=1), out).splitlines()
+    assert "no rule found a problem; this does not prove that every message arrived" in NO_FINDINGS
+    nothing = describe(summed(), out)
+    assert "no rule found" not in nothing and "nothing to check" in nothing
+
+
+def test_the_summary_names_kinds_and_sizes_as_the_console_does(tmp_path: Path) -> None:
+    refused = {"reason": "lower_case", "ids": 3, "sample": "ab" * 16, "file": "x.log", "byte": 7}
+    told = describe(summed(ids=5, client=2, text_bytes=6_690_000), written(tmp_path, refused=refused))
+    assert "0 files, 6.4 MiB of text: 5 ids, " in told and "2 5.x msgId)" in told
+    assert "in x.log at byte 7 (to read them too: --case any)" in told
+
+
+def test_another_refusal_has_no_such_way_out(tmp_path: Path) -> None:
+    refused = {"reason": "port", "ids": 3, "sample": "AB" * 16, "file": "x.log", "byte": 7}
+    assert "--case" not in describe(summed(ids=5), written(tmp_path, refused=refused))
+
+
+def test_a_terminal_is_sent_nothing_that_it_would_obey(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    summary = summed(findings={"error": 1})
     finding = {"code": "collision", "severity": "error", "meaning": f"topics (Paid, {OBEYED})", "advice": "Look."}
     out = written(tmp_path, findings=finding, files={"file": "x.zip", "error": f"{OBEYED} is encrypted"})
     told = describe(summary, out)

@@ -167,6 +167,23 @@ def test_a_fault_of_every_process_is_told_for_the_largest_and_counted_for_the_re
     assert min(item.count for item in found[:-1]) >= 1
 
 
+@pytest.mark.parametrize(
+    ("loader", "host", "variant"),
+    [
+        ("18B4AAC2", "7F000001", None), ("7C84929B", "7F000001", None), ("18B4AAC2", "7F000101", "own_name"),
+        ("00000000", "7F000001", "not_java"), ("F0E1D2C3", "7F000001", "not_java"),
+        ("6B8B4567", "7F000001", "not_java"), ("00000000", "7F000101", "own_name"),
+    ],
+)  # fmt: skip
+def test_a_loopback_host_is_told_of_java_only_where_java_wrote_it(
+    loader: str, host: str, variant: str | None, tmp_path: Path
+) -> None:
+    lines = [uniq(DAY_20 + 40 * n, n, host=host, loader=loader) for n in range(20)]
+    (finding,) = (item for item in told(lines, tmp_path) if item.code == "loopback_host")
+    assert finding.evidence.get("variant") == variant
+    assert ("Java" in finding.say("advice")) == (variant is None)
+
+
 def test_the_table_holds_what_the_finding_says() -> None:
     finding = Finding("restart", "p", 1, {"ids": ["AB"]}, since=AT)
     (row,) = to_table([finding]).to_pylist()

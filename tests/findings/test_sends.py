@@ -40,7 +40,7 @@ def told(text: str, tmp_path: Path, ids: tuple[str, ...] = (NEXT,), lighter: str
 def test_the_failed_send_in_front_of_a_gap_is_in_the_sentence(line: str, tmp_path: Path) -> None:
     finding = told(f"sent {BEFORE}\nsent {OF_ANOTHER}\n{line}\nsent {OF_ANOTHER}\nsent {NEXT}\n", tmp_path)
     where = f"{tmp_path / 'app.log'}:3"
-    assert finding.say("meaning").endswith(f". Just before it the log has a failed send: “{line}” ({where})")
+    assert finding.say("meaning").endswith(f". Just before the gap the log shows a failed send: “{line}” ({where})")
     assert line in finding.say("meaning", words_zh.PARTS) and where in finding.say("meaning", words_zh.PARTS)
     assert "why these sends failed" in finding.say("advice")
 
@@ -63,7 +63,7 @@ def test_a_failed_send_elsewhere_explains_no_gap(text: str, tmp_path: Path) -> N
 def test_failed_sends_in_front_of_several_gaps_are_counted(tmp_path: Path) -> None:
     text = f"sent {BEFORE}\n{FAILED}\n{FAILED} again\nsent {NEXT}\nsent {LATER}\n"
     finding = told(text, tmp_path, (LATER, NEXT))
-    assert "1 of the 2 widest gaps the log has a failed send, first “" + FAILED in finding.say("meaning")
+    assert "1 of the 2 widest gaps the log shows a failed send; the first: “" + FAILED in finding.say("meaning")
     assert finding.evidence["failed_at"].endswith(":3"), "the last one in front of the gap"
 
 

@@ -33,7 +33,7 @@ def test_missing_ids_are_dated_by_the_ids_behind_the_gaps(tmp_path: Path) -> Non
     assert (finding.evidence["in_gaps"], finding.evidence["widest"]) == (2, 2)
     assert "2 gaps of up to 2" in finding.say("meaning")
     (one,) = told([uniq(DAY_20 + 100 * n, n) for n in range(100) if n not in (40, 41)], tmp_path)
-    assert "2 ids in a row" in one.say("meaning")
+    assert "2 consecutive IDs" in one.say("meaning")
 
 
 def test_two_processes_are_dated_by_the_time_in_which_both_lived(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_three_starts_within_a_minute_are_a_loop(seconds: list[float], said: str
     (finding,) = told(starts(seconds), tmp_path)
     assert (finding.code, finding.severity, finding.count) == ("restart", "info", len(seconds) - 1)
     meaning = finding.say("meaning")
-    assert (said or "started again") in meaning and ("crash loop" in meaning) == bool(said)
+    assert (said or "restarted") in meaning and ("crash loop" in meaning) == bool(said)
     began = [at_day_20(int(1000 * at)).isoformat(timespec="milliseconds") for at in seconds[1:]]
     assert finding.evidence["began_at"] == began and meaning.endswith(", ".join(began))
     assert ("exit code" in finding.say("advice")) == bool(said)

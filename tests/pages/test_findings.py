@@ -24,6 +24,7 @@ from idcore.scan.inputs import list_files
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from pages.parts import times
+from pages.parts.markup import esc
 from pages.parts.text import TABLES, words
 from pages.parts.triage import diagnosis, lines, proofs, report
 from pages.parts.view import View
@@ -92,19 +93,25 @@ def opened(path: str) -> None:
 
 def test_the_evidence_is_read_when_it_is_opened_and_escaped(tmp_path: Path, open_page: Open) -> None:
     run = judged(tmp_path, two_at_once())
-    assert "anatomy?id=" not in shown(open_page("findings", run=RUN))
+    folded = shown(open_page("findings", run=RUN))
+    assert "anatomy?id=" not in folded
+    # What would disprove it is read with the finding itself, not only by whoever opens its evidence.
+    view = View(words("en"), UTC, "UTC", "chosen", "light")
+    disproof = diagnosis.say("disproof", run.table("findings").to_pylist()[0], view)
+    assert f"{words('en')('findings.disproof')}</b> {esc(disproof)}" in folded
     app = AppTest.from_function(opened, args=(str(run.path),)).run()
     assert not app.exception
     text = shown(app)
     assert f"anatomy?id={PREFIX}" in text
     assert "app.log: msgId=" in text and "<b>sent</b>" in app.code[0].value
-    assert words("en")("findings.disproof") in text
+    assert words("en")("findings.disproof") not in text, "said twice"
 
 
 def test_healthy_input_says_what_was_checked(tmp_path: Path, open_page: Open) -> None:
     judged(tmp_path, "\n".join(f"msgId={PREFIX}{1_000_000 + n * 10:08X}{100 + n:04X}" for n in range(500)))
     text = shown(open_page("findings", run=RUN))
-    assert "No error and no warning" in text and words("en")("finding.clock_back") in text
+    assert "No rule found an error or a warning" in text and words("en")("finding.clock_back") in text
+    assert "This does not prove that every message arrived." in text
 
 
 def test_a_run_from_before_the_findings_says_so(run: str, open_page: Open) -> None:
@@ -366,7 +373,7 @@ def test_instants_side_by_side_name_their_date_once() -> None:
 @pytest.mark.parametrize(
     ("name", "variant", "said", "never"),
     [
-        ("expired", "five_days", "made before 2026-11-17 12:00 +08:00", ":00.000 +08:00)"),
+        ("expired", "five_days", "generated before 2026-11-17 12:00 +08:00", ":00.000 +08:00)"),
         ("broker_moved", "restarted", "new address seen 2026-11-20 ", ":00 to "),
     ],
 )

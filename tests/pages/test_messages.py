@@ -99,7 +99,8 @@ def test_an_offset_inside_a_record_is_said_to_be_one(open_store: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lang", "wanted"), [("en", ("the message", "a copy for consumer group", "kept back")), ("zh", ("消息本身",))]
+    ("lang", "wanted"),
+    [("en", ("the message", "a copy for consumer group", "waiting copy")), ("zh", ("消息本身", "暂存记录"))],
 )
 def test_copies_of_one_id_say_what_each_is(open_store: Open, lang: str, wanted: tuple[str, ...]) -> None:
     text = shown(open_store(id="CB0071156B7B4E0E2F2A691BA5A307BD", lang=lang))
@@ -307,7 +308,7 @@ def test_a_record_that_the_store_contradicts_and_an_id_of_another_broker_are_tol
     (folder / "index" / "20261121015013338").unlink()
     monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
     for lang, doubt, address in (
-        ("en", "Its queue has no place for it", "in the id 10.0.0.1:10911"),
+        ("en", "Its queue has no place for it", "in the ID 10.0.0.1:10911"),
         ("zh", "它的队列里没有它的位置", "10.0.0.1:10911"),
     ):
         app = open_page("store", store=str(folder), id="0A00000100002A9F00000000000000F6", lang=lang)

@@ -354,4 +354,4 @@ def test_the_scan_counts_what_was_cut() -> None:
     assert first.startswith("The first **10 ids** of 50 lines")
     summary = {"ids": 100, "distinct": 2, "uniq": 50, "offset": 50, "client": 0}
     said = refusals.sentence(made, "50 lines", text.words("en"), summary)
-    assert said.startswith("**100 ids** in 50 lines, 2 of them different: 50 uniq ids and 50 offset ids")
+    assert said.startswith("**100 ids** in 50 lines, 2 of them different: 50 msgIds and 50 offsetMsgIds")

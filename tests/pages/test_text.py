@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from idcore import written
+from idcore.cli import scan as cli
 from idcore.errors import IdError
 from idcore.ids import words as core
 from idcore.ids.identify import identify
@@ -94,3 +96,30 @@ def test_an_error_is_one_sentence_in_either_language(lang: text.Lang, token: str
 def test_a_maker_of_a_table_is_said_in_chinese_where_it_is_known(english: str) -> None:
     said = text.words("zh").maker(english)
     assert (said == english) == (english == "who knows" or english in zh_core.MAKERS.values())
+
+
+def test_sizes_have_one_system_of_units_on_the_command_line_and_in_the_console() -> None:
+    sizes = {0: "0 B", 0.4: "0.4 B", 100: "100 B", 1023: "1,023 B", 1024: "1.0 KiB", 6_690_000: "6.4 MiB"}
+    sizes |= {420 << 20: "420 MiB", 1 << 30: "1.0 GiB", 5 << 50: "5,120 TiB"}
+    for number, said in sizes.items():
+        assert written.size(number) == said and {text.words(lang).bytes(number) for lang in text.LANGS} == {said}
+    assert cli.size is written.size, "the command line has no other"
+    said = [*ENGLISH.values(), *CHINESE.values()]
+    assert not [one for one in said if re.search(r"(?<![A-Za-z])[kMGT]B\b", one)]
+
+
+def test_a_kind_of_id_has_one_name_in_both_languages() -> None:
+    names = {"uniq": "msgId", "offset": "offsetMsgId", "client": "5.x msgId"}
+    for kind, name in names.items():
+        for lang in text.LANGS:
+            said = text.words(lang)
+            assert said(f"kind.{kind}") == name and said(f"kind_long.{kind}").startswith(name)
+            assert name in said.count(f"kind_{kind}", 1) and name in said.count(f"kind_{kind}", 2)
+
+
+def test_a_timestamp_is_not_an_occasion() -> None:
+    assert text.words("en").count("time", 1) == "1 timestamp" and text.words("en").count("time", 0) == "No timestamps"
+
+
+def test_no_reason_of_a_loopback_address_is_java_alone() -> None:
+    assert "Java" not in core.REASONS["host_loopback"] + zh_core.REASONS["host_loopback"]

@@ -227,7 +227,7 @@ def growth(
     zone: tzinfo,
     zone_name: str,
 ) -> tuple[go.Figure, int]:
-    """How fast each log grew, in MB a second, and how far it had come, in MB; also the step in minutes."""
+    """How fast each log grew, in MiB a second, and how far it had come, in MiB; also the step in minutes."""
     figure = make_subplots(
         rows=2,
         cols=1,
@@ -238,7 +238,8 @@ def growth(
     )
     span = max(int(log.minutes[-1] - log.minutes[0]) for log in logs.values()) + 1
     step = step_minutes(span, STEPS)
-    unit, scale = ("MB", 1e6) if max(int(log.lows[-1] - log.lows[0]) for log in logs.values()) >= 5e6 else ("kB", 1e3)
+    grown = max(int(log.lows[-1] - log.lows[0]) for log in logs.values())
+    unit, scale = ("MiB", 1 << 20) if grown >= 5 << 20 else ("KiB", 1 << 10)
     for address, log in logs.items():
         line = {"color": colours[address], "width": 2}
         speeds = speeds_of(log, step)

@@ -183,14 +183,15 @@ def more_of(others: Sequence[Row], words: Words) -> Html | None:
 
 
 def show(row: Row, run: Run, view: View, key: str, others: Sequence[Row] = ()) -> None:
-    """A finding with its evidence folded under it; nothing of that is read before it is opened."""
+    """A finding, what to do, what would disprove it; its evidence is folded, and not read before it is opened."""
     words = view.words
     with st.container(border=True, gap="small"):
         show_html(head(row, view))
         show_html(tag("p", upper(say("meaning", row, view)), words("stop"), class_="mq-meaning"))
         if (more := more_of(others, words)) is not None:
             show_html(more)
-        show_html(tag("p", tag("b", words("findings.do")), " ", say("advice", row, view), class_="mq-advice"))
+        for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
+            show_html(tag("p", tag("b", words(label)), " ", say(part, row, view), class_="mq-advice"))
         opened = st.expander(words("findings.evidence"), key=f"evidence-{key}", on_change="rerun")
         if opened.open:
             with opened:
@@ -204,7 +205,7 @@ def upper(text: str) -> str:
 
 
 def proof(row: Row, run: Run, view: View, key: str) -> None:
-    """The picture, the ids, the lines around them, what would disprove it, where to look on."""
+    """The picture, the ids, the lines around them, where to look on."""
     words, evidence = view.words, evidence_of(row)
     process = subject_process(row)
     if process is not None:
@@ -225,7 +226,6 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
         st.caption(words("findings.no_lines"))
     if (facts := proofs.fact_list(proofs.facts(evidence, view, told(row)))) is not None:
         show_html(facts)
-    show_html(tag("p", tag("b", words("findings.disproof")), " ", say("disproof", row, view), class_="mq-advice"))
     onward(row, process, run, words)
 
 

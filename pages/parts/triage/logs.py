@@ -81,11 +81,8 @@ def head(row: dict[str, Any], total: int, rate: float | None, colour: str, view:
 
 
 def rate_text(rate: float | None, words: Words) -> str:
-    """`7.4 MB/s`, `0.8 kB/s`."""
-    if rate is None:
-        return ""
-    unit, scale = ("MB", 1e6) if rate >= 1e5 else ("kB", 1e3) if rate >= 100 else ("B", 1)
-    return words("brokers.rate", n=f"{rate / scale:,.1f}", unit=unit)
+    """`7.4 MiB/s`, `800 B/s`."""
+    return "" if rate is None else words("brokers.rate", size=words.bytes(rate))
 
 
 def foot(segments: pd.DataFrame, words: Words) -> Html:

@@ -75,7 +75,7 @@ WORDS: dict[str, str] = {
     "run.case_any": "Ids whose letters are all lower case are read as upper case, as chosen.",
     "run.zones": "The processes ran in {n} zones ({names}); the table of processes has the zone of each, and where it is from.",
     "run.zone_born": "Ids are dated in the zone {zone}, which the lines tell, in the newest month up to {at}.",
-    "run.zone_given": "Ids are dated in the zone {zone}, as chosen, in the newest month up to {at} that fits.",
+    "run.zone_given": "IDs are dated in the zone {zone}, from your setting, in the newest month up to {at} that fits.",
     "run.zone_assumed": "Ids are dated in an assumed zone, {zone}, in the newest month up to {at} that fits.",
     "run.failed_files": "{n} of {of} could not be read: {names}.",
     "run.part_files": "{n} of {of} could be read only in part: {names}.",
@@ -133,8 +133,8 @@ WORDS: dict[str, str] = {
     "producers.said": "**{hosts}**, **{processes}** made **{ids}**{span}; {parts}.",
     "producers.said_shared": " {n} shared by processes that run at the same time.",
     "producers.said_part": " {n} in this input only in part.",
-    "producers.none": "No uniq ids in this run, so nothing tells which process made the messages.",
-    "producers.only_clients": "Only ids of 5.x clients in this run; they name a hardware address, not a host.",
+    "producers.none": "No msgIds in this run, so the producing processes are unknown.",
+    "producers.only_clients": "Only 5.x msgIds in this run; they contain a MAC address, not a host address.",
     "producers.by_host": "By host",
     "producers.measure": "Count",
     "producers.over_time": "Over time",
@@ -148,7 +148,8 @@ WORDS: dict[str, str] = {
     "producers.top_note": "The bars show the {n} largest of {all}; the bar of the others is cut where it is hatched.",
     "mark.loopback": "loopback",
     "mark.loopback.help": (
-        "127.0.0.1: the machine's identity is lost. A Java client below 5.1.0, or a machine without another address."
+        "127.0.0.1 does not identify a machine: its name resolves to this address, it has no other, or a Java client is "
+        "older than 5.1.0."
     ),
     "mark.docker": "docker0",
     "mark.docker.help": "An address of Docker's default bridge: many machines have the same one.",
@@ -229,7 +230,7 @@ WORDS: dict[str, str] = {
     "brokers.one": "all at offset {offset}",
     "brokers.share": "{share} of all",
     "brokers.span": "{span} from first to last",
-    "brokers.rate": "{n} {unit}/s",
+    "brokers.rate": "{size}/s",
     "brokers.together": "one cell is {n} files",
     "brokers.alt": "Bar chart of offset ids by broker, {brokers}.",
     "brokers.alt_log": (

@@ -61,7 +61,7 @@ REASONS: dict[str, str] = {
     "seconds_rust": "秒数里是当月（UTC）的毫秒数：Rust 客户端",
     "seconds_odd": "秒数所在的年份不合理",
     "host_odd": "{host} 不是主机可用的地址",
-    "host_loopback": "回环地址：内网中的 Java 客户端 4.8.0 至 5.0.0，或机器没有其他地址",
+    "host_loopback": "回环地址：客户端没有取到本机的其他地址，或没有使用其他地址",
     "host_link_local": "IPv6 链路本地地址：Java 客户端 4.6.0",
     "host_docker": "Docker 默认网桥的地址",
     "host_fake": "地址是四个 ASCII 数字：Go 客户端读不到本机地址",

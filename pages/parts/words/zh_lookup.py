@@ -95,11 +95,11 @@ RELATIONS: dict[str, str] = {
     "operation": "Broker 记下事务已有定论",
     "committed": "已提交事务的消息",
     "undecided": "回查次数过多而放弃的半消息",
-    "delayed": "延迟中，等待到期",
+    "delayed": "延迟投递或重试前的暂存记录",
     "delivered": "延迟消息到期后投递",
     "retry": "供消费组 {group} 重试的副本",
     "dead_letter": "消费组 {group} 的死信",
-    "timer": "在时间轮上等待到期",
+    "timer": "时间轮上的暂存记录",
 }
 
 STORE: dict[str, str] = {

@@ -1,0 +1,50 @@
+"""What is said no more surely than it is known: that nothing was found, and where a zone is from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import frame
+from pages.parts import view as view_module
+from pages.parts.text import Lang, words
+from pages.parts.triage import diagnosis, report
+from pages.parts.view import View
+from pages.parts.words import en_findings, zh_findings
+from tests.pages.test_findings import PREFIX, judged
+
+Open = Callable[..., AppTest]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_no_finding_is_never_said_to_prove_that_all_is_well(lang: Lang, tmp_path: Path) -> None:
+    run = judged(tmp_path, f"msgId={PREFIX}{1_000_000:08X}0001 msgId={PREFIX}{1_000_010:08X}0002")
+    none = run.table("findings").to_pandas().iloc[:0]
+    spoken = words(lang)
+    caveat = "does not prove that every message arrived" if lang == "en" else "并不证明所有消息都已送达"
+    summary = {"ids": 2, "processes": 1, "brokers": 0}
+    assert caveat in diagnosis.sentence(none, summary, spoken)
+    assert caveat in diagnosis.short(none, spoken)
+    assert caveat not in diagnosis.sentence(none, {"ids": 0}, spoken), "nothing was checked"
+    rows = run.table("findings").to_pandas()
+    view = View(spoken, UTC, "UTC", "chosen", "light")
+    assert set(rows["severity"]) <= {"info"}
+    assert caveat in report.markdown(run, view) and caveat in report.html(run, view)
+    for texts in (en_findings.WORDS, zh_findings.WORDS):
+        assert not [text for text in texts.values() if "othing is wrong" in text or "来看没有" in text]
+
+
+@pytest.mark.parametrize(("lang", "own"), [("en", "Asia/Shanghai (browser)"), ("zh", "Asia/Shanghai（浏览器）")])
+def test_a_zone_in_the_link_is_not_said_to_be_the_browsers(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch, lang: str, own: str
+) -> None:
+    for module in (view_module, frame):
+        monkeypatch.setattr(module, "browser_zone", lambda: "Asia/Shanghai")
+    (box,) = (box for box in open_page("decode", lang=lang).selectbox if box.key == "pick_zone")
+    assert own in box.options
+    (box,) = (box for box in open_page("decode", lang=lang, zone="Asia/Shanghai").selectbox if box.key == "pick_zone")
+    assert "Asia/Shanghai" in box.options and own not in box.options
