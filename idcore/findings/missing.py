@@ -166,7 +166,7 @@ def _finding(processes: Processes, at: int, found: Missing) -> Finding:
             more |= {"unlisted": found.unlisted, "narrowest": int(found.widths.min())}
             more["also"] += ["narrower"]
     if found.explained and kind != _BATCH:
-        more |= {"explained": found.explained, "also": [*more.get("also", ()), "batches"]}
+        more |= {"explained": found.explained, "also": ["batches", *more.get("also", ())]}
     edges = [*looked.tolist(), *(_below(processes, at, row) for row in looked[: found.holes].tolist())]
     return of_process(
         processes, at, "missing_ids", found.count, ids=[place["before"] for place in places],
