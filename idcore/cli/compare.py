@@ -16,6 +16,8 @@ from idcore.written import plain
 DONE, SOME_UNREADABLE = 0, 1
 _SIDES = ("before", "after")
 _SHOWN = 40
+NO_PROOF = "this does not prove that every message arrived"
+NO_LOSS = "an id that is missing from an input is not in those lines; this alone does not prove that a message was lost"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -61,7 +63,7 @@ def describe(rows: Sequence[Difference]) -> str:
         return "no ids in either input"
     differing = [row for row in rows if row.missing or row.new]
     if not differing:
-        return "\n".join([*lines, "the inputs hold the same ids"])
+        return "\n".join([*lines, f"the inputs hold the same ids; {NO_PROOF}"])
     columns = ["", "before", "after", "only before", "only after", "such as"]
     cells = [
         [row.subject, *(f"{count:,}" for count in (row.before, row.after, row.missing, row.new)),
@@ -72,6 +74,7 @@ def describe(rows: Sequence[Difference]) -> str:
     lines += ["", *("  ".join(_aligned(line, widths)).rstrip() for line in [columns, *cells])]
     if len(differing) > _SHOWN:
         lines.append(f"and {len(differing) - _SHOWN:,} more")
+    lines += ["", NO_LOSS]
     return "\n".join(lines)
 
 

@@ -28,7 +28,7 @@ __all__ = ["KEYS", "dated_note", "line", "no_id", "rows_of", "sentence", "why_no
 
 
 def sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any] | None = None) -> str:
-    """`2,000 ids in 1,000 lines: 1,000 uniq ids and 1,000 offset ids.`
+    """`2,000 ids in 1,000 lines: 1,000 msgIds and 1,000 offsetMsgIds.`
 
     What was cut is told by the scan's own figures once these are there, and called the first ids until then.
     """

@@ -70,7 +70,8 @@ def test_chinese_says_the_same(open_page: Open, lines: list[str]) -> None:
 
 def test_equal_inputs_are_called_the_same_and_offer_no_missing_ids(open_page: Open, lines: list[str]) -> None:
     page = shown(app := compared(open_page, "".join(lines), "".join(reversed(lines)) * 2))
-    assert "Both inputs hold the same <b>300 msgIds</b>." in page and "lacks" not in page
+    assert "Both inputs contain the same <b>300 msgIds</b>." in page and "lacks" not in page
+    assert "Two equal logs do not prove that every message arrived." in page
     assert not [button for button in app.get("download_button") if "Only in" in button.proto.label]
 
 
@@ -83,7 +84,7 @@ def test_disjoint_inputs_have_none_in_common(open_page: Open) -> None:
 def test_a_kind_that_one_side_never_names_is_not_called_missing(open_page: Open, lines: list[str]) -> None:
     uniq = "\n".join(sorted(ids_of("".join(lines), False)))
     page = shown(compared(open_page, "".join(lines), uniq))
-    assert "Both inputs hold the same <b>300 msgIds</b>." in page
+    assert "Both inputs contain the same <b>300 msgIds</b>." in page
     assert "Only the first holds 300 offsetMsgIds; the second names none, so they cannot be compared." in page
     assert "Some that the second lacks" not in page
 
@@ -97,7 +98,7 @@ def test_lower_case_counts_where_it_is_asked_for(open_page: Open) -> None:
     app = compared(open_page, ONE.lower(), ONE)
     assert "Only the second holds 1 msgId" in shown(app)
     app.checkbox[0].check()
-    assert "Both inputs hold the same <b>1 msgId</b>." in shown(press(app, "Compare"))
+    assert "Both inputs contain the same <b>1 msgId</b>." in shown(press(app, "Compare"))
     assert app.query_params["case"] == ["any"] or app.query_params["case"] == "any"
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from idcore.__main__ import main
+from idcore.cli.compare import NO_LOSS, NO_PROOF
 from idcore.ids import find, identify
 from idcore.ids.scenario import Scenario
 from idcore.scan import compare as comparing
@@ -67,14 +68,14 @@ def test_the_command_tells_what_never_came(tmp_path: Path, capsys: pytest.Captur
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
     shown = capsys.readouterr().out
     assert "msgId: 5 different ids before, 3 after; 2 only before, 0 only after" in shown
-    assert "10.0.0.7 pid 255 loader 18B4AAC2" in shown
+    assert "10.0.0.7 pid 255 loader 18B4AAC2" in shown and shown.endswith(f"\n{NO_LOSS}\n")
     assert (tmp_path / "out" / "only_before.txt").read_text().split() == [text[6:] for text in sent[3:]]
     assert (tmp_path / "out" / "only_after.txt").read_text() == ""
     assert main([*arguments, "--format", "json"]) == 0
     (row,) = map(json.loads, capsys.readouterr().out.splitlines())
     assert (row["missing"], row["new"], row["both"]) == (2, 0, 3)
     assert main(["compare", str(tmp_path / "sent.log"), str(tmp_path / "sent.log")]) == 0
-    assert capsys.readouterr().out.endswith("the inputs hold the same ids\n")
+    assert capsys.readouterr().out.endswith(f"the inputs hold the same ids; {NO_PROOF}\n")
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
 
 

@@ -29,7 +29,7 @@ WORDS: dict[str, str] = {
     "n.stored_id": "no offsetMsgIds|1 offsetMsgId|{n} offsetMsgIds",
     "n.compare_are": "**none** is|**1** is|**{n}** are",
     "compare.said": "Of {ids} of the first, {both} in the second and {missing} not; {new} only in the second.",
-    "compare.same": "Both inputs hold the same **{ids}**.",
+    "compare.same": "Both inputs contain the same **{ids}**.",
     "compare.one_side": "Only {side} holds {ids}; {other} names none, so they cannot be compared.",
     "compare.between": " ",
     "compare.none": "There are **no ids** in either input.",
@@ -61,8 +61,8 @@ WORDS: dict[str, str] = {
     "compare.inputs": "First: {before}. Second: {after}.",
     "compare.apart": "Different ids are counted, however often each is named. A message has a msgId and an offsetMsgId:"
     " they are counted apart. The files of ids hold both.",
-    "compare.no_proof": "An id that a log does not name was not logged there; whether the message was consumed, its"
-    " record and the consumer's offset tell.",
+    "compare.no_proof": "An ID missing from a log was not logged there. This alone does not prove that the message was"
+    " lost. Check its record and the consumer offset. Two equal logs do not prove that every message arrived.",
     "compare.case_strict": "Ids whose letters are all lower case are not read.",
     "compare.case_any": "Ids whose letters are all lower case are read as upper case.",
     "compare.cut": "The files of ids hold the first {n} of a side; the command with --out writes all of them.",

@@ -204,7 +204,7 @@ WORDS: dict[str, str] = {
         "Between two ids more than half a turn of the counter may have passed, so the number of wraps is a lower bound."
     ),
     "counters.missing_note": (
-        "Missing ids were made but do not stand in this input: other logs, other topics of the process, "
+        "Missing IDs were generated but are not in this input: other logs, other topics of the process, "
         "or failed sends."
     ),
     # brokers

@@ -56,7 +56,7 @@ WORDS: dict[str, str] = {
     "compare.col_sample": "例如",
     "compare.inputs": "第一份：{before}。第二份：{after}。",
     "compare.apart": "统计的是不同的 ID，出现多少次都算一个。一条消息既有 msgId 又有 offsetMsgId，两者分开统计。ID 文件里两种都有。",
-    "compare.no_proof": "日志里没有某个 ID，只说明那里没有记下它；消息是否被消费，要看它的存储记录和消费者位点。",
+    "compare.no_proof": "日志里没有某个 ID，只说明那里没有记下它，仅凭这一点不能断定消息丢失；请查看它的存储记录和消费位点。两份日志完全相同，也不证明所有消息都已送达。",
     "compare.case_strict": "字母全为小写的 ID 不读取。",
     "compare.case_any": "字母全为小写的 ID 按大写读取。",
     "compare.cut": "ID 文件每份只含前 {n} 个；命令行加 --out 可写出全部。",
