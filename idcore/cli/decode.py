@@ -7,12 +7,14 @@ import codecs
 import csv
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
+from idcore.cli.held import Held
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.table import Table, card
-from idcore.ids import KEYS, Clock, Neighbours, Token, Verdict, describe, find, identify
+from idcore.ids import KEYS, Clock, Neighbours, Token, Verdict, Voting, describe, find, identify
 from idcore.written import json_text
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     reference, zone, source = read_clock(options)
     clock = Clock(reference, zone, "given" if source == "given" else "assumed")
     refused = Refused()
-    rows = _rows(options.ids or ["-"], options.case, clock, refused, _seeds() if options.all else None)
+    rows = _rows(options.ids or ["-"], options.case, clock, refused, _Seeds(options.all))
     form = options.format or ("table" if sys.stdout.isatty() else "json")
     if form == "json":
         print_json(rows, sys.stdout)
@@ -45,10 +47,21 @@ def run(options: argparse.Namespace) -> int:
     return 1 if refused.count else 0
 
 
-def _seeds() -> SeedSearch:
-    from idcore.ids.seeds import SeedSearch  # needs numpy, which a decode does not
+class _Seeds:
+    """The search for the start of a C++ process, loaded when an id asks for it: it needs numpy, a decode does not."""
 
-    return SeedSearch()
+    def __init__(self, every: bool) -> None:
+        self._every = every
+        self._search: SeedSearch | None = None
+        self.makers = frozenset({"cpp", "cpp_or_lua"} if every else {"cpp_or_lua"})
+
+    def start(self, loader: int, sent_second: int) -> int | None:
+        """As SeedSearch.start."""
+        if self._search is None:
+            from idcore.ids.seeds import SeedSearch
+
+            self._search = SeedSearch()
+        return self._search.start(loader, sent_second)
 
 
 class Refused:
@@ -92,21 +105,23 @@ class Refused:
         return f"; to decode the {self.lower:,} in lower case anyway: --case any"
 
 
-def _rows(
-    items: Iterable[str], case: Any, clock: Clock, refused: Refused, seeds: SeedSearch | None
-) -> Iterator[dict[str, Any]]:
+def _rows(items: Iterable[str], case: Any, clock: Clock, refused: Refused, seeds: _Seeds) -> Iterator[dict[str, Any]]:
     items = list(items)
     given = [identify(text.strip(), None, case) for item in items if item != "-" for text in item.split(",")]
-    known = Neighbours()
+    known, voting = Neighbours(), Voting(clock)
     for verdict in given:
         known.see(verdict)
-    if "-" in items:
-        _witnesses(sys.stdin.buffer, case, known)
+    held = Held(sys.stdin.buffer) if "-" in items else None
+    if held is not None:
+        _see(held, case, known, voting)
+    clock = replace(clock, dates=voting.dates())
     arguments = iter(given)
     for item in items:
         if item == "-":
+            assert held is not None
             refused.read_input = True
-            for token in find(_as_it_comes(sys.stdin.buffer)):
+            held.again()
+            for token in find(_as_it_comes(held)):
                 verdict = known.settle(_verdict(token, case))
                 refused.see(verdict, token)
                 yield describe(verdict, token, clock, seeds)
@@ -121,24 +136,24 @@ def _verdict(token: Token, case: Any) -> Verdict:
     return identify(token.text, token.label, case, vouched=token.vouched)
 
 
-def _witnesses(stream: IO[bytes], case: Any, known: Neighbours) -> None:
-    """Sees all ids of standard input where it is a file; a pipe is shown as it comes, and each id judged alone."""
-    if not stream.seekable():
-        return
-    begun = stream.tell()
-    for token in find(read_text(stream)):
-        known.see(_verdict(token, case))
-    stream.seek(begun)
+def _see(held: Held, case: Any, known: Neighbours, voting: Voting) -> None:
+    """Sees all ids of standard input; of a pipe that pauses, those that it gave until then."""
+    part = held.held()
+    part.again()
+    for token in find(read_text(part)):
+        verdict = _verdict(token, case)
+        known.see(verdict)
+        voting.see(verdict, token)
 
 
-def _as_it_comes(stream: IO[bytes]) -> Iterator[str]:
+def _as_it_comes(stream: Held) -> Iterator[str]:
     """Pieces of text; what each gave is shown before the next is waited for."""
     for piece in read_text(stream):
         yield piece
         sys.stdout.flush()
 
 
-def read_text(stream: IO[bytes]) -> Iterator[str]:
+def read_text(stream: IO[bytes] | Held) -> Iterator[str]:
     """Standard input as pieces of text; a byte order mark chooses between UTF-8 and UTF-16.
 
     Bytes that are no text in that encoding become replacement characters: an id beside them is still an id.

@@ -13,6 +13,7 @@ from idcore.ids.clock import (
     sent_at,
     zone_text,
 )
+from idcore.ids.dating import Dates, Voting, dates_of
 from idcore.ids.describe import KEYS, describe, made_by, when, why
 from idcore.ids.find import Token, find
 from idcore.ids.identify import Reading, Verdict, decode, identify
@@ -36,6 +37,7 @@ __all__ = [
     "REASONS",
     "ClientId",
     "Clock",
+    "Dates",
     "IdError",
     "Maker",
     "MessageId",
@@ -48,8 +50,10 @@ __all__ = [
     "Token",
     "UniqId",
     "Verdict",
+    "Voting",
     "all_months",
     "client_maker",
+    "dates_of",
     "decode",
     "describe",
     "find",

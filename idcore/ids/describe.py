@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from idcore.ids import clock as clocks
@@ -10,10 +11,10 @@ from idcore.ids.clock import Clock, SentAt
 from idcore.ids.find import Token
 from idcore.ids.identify import Reading, Verdict
 from idcore.ids.model import ClientId, OffsetId, UniqId
-from idcore.ids.words import Maker, Reason
+from idcore.ids.words import Maker, Reason, plain
 
 if TYPE_CHECKING:
-    from idcore.ids.seeds import SeedSearch
+    from idcore.ids.seeds import Search
 
 # The contract of `decode --format json` and csv: these names, this order.
 KEYS = (
@@ -32,6 +33,8 @@ KEYS = (
     "elapsed_ms",
     "counter",
     "sent_at",
+    "sent_at_earliest",
+    "sent_at_latest",
     "month",
     "zone",
     "zone_source",
@@ -43,14 +46,17 @@ KEYS = (
     "seconds",
     "sequence",
     "maker",
+    "maker_code",
     "why",
+    "why_codes",
     "others",
     "error",
 )
+_OTHER_ZONES = timedelta(hours=28)  # zones in use are 26 hours apart
 _NOTHING: dict[str, Any] = dict.fromkeys(KEYS)
 
 
-def describe(verdict: Verdict, token: Token | None, clock: Clock, seeds: SeedSearch | None = None) -> dict[str, Any]:
+def describe(verdict: Verdict, token: Token | None, clock: Clock, seeds: Search | None = None) -> dict[str, Any]:
     """One object for one token: its best reading, or its refusal, with the other readings below.
 
     `seeds` looks for the start of a C++ process, which takes a while.
@@ -59,7 +65,7 @@ def describe(verdict: Verdict, token: Token | None, clock: Clock, seeds: SeedSea
     if verdict.best is not None:
         _put_reading(row, verdict.best, token, clock, seeds)
     else:
-        row["why"] = []
+        row["why"] = row["why_codes"] = []
     if verdict.error is not None:
         row["error"] = verdict.error.as_dict()
     others = []
@@ -85,17 +91,27 @@ def why(reading: Reading, token: Token | None, clock: Clock) -> tuple[Reason, ..
 def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | None, Reason | None]:
     """When a reading's id was made, after the hints of its line; the reason names the hint."""
     found = reading.id
-    born = token.born_ms if token is not None else None
+    born, prefix = (token.born_ms, token.prefix_time) if token is not None else (None, None)
     if isinstance(found, UniqId):
-        return clocks.uniq_sent(found, clock, born, token.prefix_time if token is not None else None)
-    if isinstance(found, ClientId):
-        return clocks.client_sent(found, clock, reading.made_by.code, born)
-    return None, None
+        sent, reason = clocks.uniq_sent(found, clock, born, prefix, reading.made_by.code)
+        if sent is not None and sent.latest is not None and reason is None:
+            if sent.latest - sent.at > _OTHER_ZONES:
+                reason = plain("zone_newer")
+            elif sent.zone_source != "assumed":
+                reason = plain("hour_open")
+    elif isinstance(found, ClientId):
+        sent, reason = clocks.client_sent(found, clock, reading.made_by.code, born, prefix)
+    else:
+        return None, None
+    if token is not None and token.linked and reason is not None:
+        reason = plain("linked")
+    return sent, reason
 
 
 def made_by(reading: Reading, extra: Reason | None) -> Maker:
     """The reading's maker, or the one that the line's hint (the reason of `when`) gives away."""
-    return Maker("grpc_java_old") if extra is not None and extra.code == "seconds_local" else reading.made_by
+    local = extra is not None and extra.code in ("seconds_local", "seconds_future")
+    return Maker("grpc_java_old") if local else reading.made_by
 
 
 def _head(verdict: Verdict, token: Token | None) -> dict[str, Any]:
@@ -107,9 +123,9 @@ def _head(verdict: Verdict, token: Token | None) -> dict[str, Any]:
     return row
 
 
-def started(reading: Reading, sent: SentAt | None, seeds: SeedSearch) -> Reason | None:
+def started(reading: Reading, sent: SentAt | None, seeds: Search) -> Reason | None:
     """Why a reading is of the C++ client: its loader is the first rand() of a process that started before."""
-    if not isinstance(reading.id, UniqId) or reading.made_by.code != "cpp" or sent is None:
+    if not isinstance(reading.id, UniqId) or reading.made_by.code not in seeds.makers or sent is None:
         return None
     second = seeds.start(reading.id.loader, int(sent.at.timestamp()))
     if second is None:
@@ -120,22 +136,25 @@ def started(reading: Reading, sent: SentAt | None, seeds: SeedSearch) -> Reason 
 
 
 def _put_reading(
-    row: dict[str, Any], reading: Reading, token: Token | None, clock: Clock, seeds: SeedSearch | None = None
+    row: dict[str, Any], reading: Reading, token: Token | None, clock: Clock, seeds: Search | None = None
 ) -> None:
     found = reading.id
     row["kind"], row["layout"], row["certainty"] = found.kind, found.layout.name, reading.certainty
     sent, extra = when(reading, token, clock)
-    row["maker"] = str(made_by(reading, extra))
-    reasons = [str(reason) for reason in reading.why]
+    maker, reasons = made_by(reading, extra), list(reading.why)
     if extra is not None and extra not in reading.why:
-        reasons.append(str(extra))
+        reasons.append(extra)
     start = started(reading, sent, seeds) if seeds is not None else None
     if start is not None:
-        row["maker"] = str(Maker("cpp_seed"))
-        reasons.append(str(start))
-    row["why"] = reasons
+        maker = Maker("cpp_seed")
+        reasons.append(start)
+    row["maker"], row["maker_code"] = str(maker), maker.code
+    row["why"], row["why_codes"] = [str(reason) for reason in reasons], [reason.code for reason in reasons]
     if sent is not None:
         row["sent_at"] = sent.at.isoformat(timespec="milliseconds")
+        if sent.earliest is not None and sent.latest is not None:
+            row["sent_at_earliest"] = sent.earliest.isoformat(timespec="milliseconds")
+            row["sent_at_latest"] = sent.latest.isoformat(timespec="milliseconds")
         row["month"], row["zone"], row["zone_source"] = sent.month, sent.zone, sent.zone_source
     if isinstance(found, UniqId):
         row["host"], row["pid"], row["loader"] = found.host, found.pid, found.loader_text

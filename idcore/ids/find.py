@@ -64,7 +64,8 @@ class Token:
     """A run of digits that may be an id, where it stands, and what its line tells about it.
 
     `line` and `column` count from 1, columns in characters. `vouched`: a name that vouches for an impossible elapsed
-    stands directly in front. `prefix_time` is the time the line opens with, naive where it names no zone.
+    stands directly in front. `prefix_time` is the time the line opens with, naive where it names no zone. `linked`:
+    there is no line, and born_ms is the time that a link to the id carries.
     """
 
     text: str
@@ -74,6 +75,7 @@ class Token:
     born_ms: int | None = None
     prefix_time: datetime | None = None
     vouched: bool = False
+    linked: bool = False
 
 
 def find(text: str | Iterable[str]) -> Iterator[Token]:

@@ -51,9 +51,6 @@ def java_releases(uniq: UniqId, noon: bool = False) -> Releases:
             until("4.6.0")  # 4.6.1 takes global and ULA addresses only
     elif uniq.ip[0] == 127:
         since("4.8.0")  # the ipCheck before it refused 127.*
-    if uniq.pid == 0:
-        since("4.6.0")  # putInt(pid) at the place of its upper half, hash over the lower one
-        until("4.6.1")
     if uniq.elapsed >= rules.ELAPSED_WRAP - CLAMP_MS:
         until("4.9.2")  # later ones write 0 for less than 1,000 s before the month
     return Releases(oldest, newest)

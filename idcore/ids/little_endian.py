@@ -10,6 +10,8 @@ from idcore.ids.model import OffsetId, UniqId
 from idcore.ids.rules import private_or_loopback
 from idcore.layout import UNIQ_V4_LE
 
+_DAY_MS = 86_400_000
+
 
 def shaped(raw: bytes, text: str) -> UniqId | None:
     """The little-endian reading of 16 bytes, where every field can be one; each holds once in 256 by chance, or less."""
@@ -45,7 +47,7 @@ def rivals_offset(little: UniqId, offset: OffsetId) -> bool:
     private, turned = private_or_loopback(offset.ip), private_or_loopback(little.ip)
     if rules.is_usual_port(offset.port) and offset.physical_offset < rules.HUGE_OFFSET:
         return False
-    return offset.physical_offset >= rules.USUAL_OFFSET or (turned and not private)
+    return offset.physical_offset >= rules.USUAL_OFFSET or (turned and not private and little.elapsed >= _DAY_MS)
 
 
 def process_ids(little: UniqId) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from idcore.ids import rules
 from idcore.ids.words import MAKERS, Maker
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ _PLACES: dict[int, str] = {
     566: "java_jdk21_no_cds",
     615: "java_jdk25",
     59: "java_main",
+    892: "java_boot",
+    895: "java_boot",
 }
 _RANGES: tuple[tuple[int, int, str], ...] = (
     (16, 31, "java_jdk8_server"),
@@ -167,8 +170,8 @@ def uniq_maker(
         return _plain("python_tt67wq")
     if not elapsed_fits:
         return _plain("dotnet")
-    if host_loopback:
-        return _plain("lua")
+    if host_loopback:  # the first rand() of C++, or four random bytes
+        return _plain("cpp_or_lua" if 0 < loader <= MASK_64_BIT_JVM else "lua")
     return _plain("cpp" if 0 < loader <= MASK_64_BIT_JVM else "unknown")
 
 
@@ -180,12 +183,23 @@ def _turned(number: int) -> int:
     return int.from_bytes(number.to_bytes(4, "big"), "little")
 
 
+def is_plausible(seconds: int) -> bool:
+    """Whether seconds since 2021 lie in a year that a living id can have."""
+    return FIRST_SECONDS <= seconds <= LAST_SECONDS
+
+
+def can_be_rust(seconds: int) -> bool:
+    """Whether the field holds milliseconds of a month in whole seconds; of other clients' seconds one in 1,000 does."""
+    return seconds % 1000 == 0 and seconds <= rules.LONGEST_MONTH_MS + rules.ELAPSED_SLACK_MS
+
+
 def client_maker(seconds: int, last_sixteen: str = "", sequence: int = 0) -> Maker:
     """The likeliest maker of a client id, from its seconds, letters and sequence."""
-    if seconds % 1000 == 0 and seconds < 2_592_000_000 and last_sixteen != last_sixteen.upper():
+    lower, upper = last_sixteen != last_sixteen.upper(), last_sixteen != last_sixteen.lower()
+    turned = is_plausible(_turned(seconds))
+    if can_be_rust(seconds) and (lower or not upper or not (turned or is_plausible(seconds))):
         return _plain("grpc_rust")
-    turned = FIRST_SECONDS <= _turned(seconds) <= LAST_SECONDS
-    if FIRST_SECONDS <= seconds <= LAST_SECONDS:
+    if is_plausible(seconds):
         # Both ways give a year; a sequence is small, so the way in which it is smaller is the right one.
         return _plain("grpc_cpp_old" if turned and _turned(sequence) < sequence else "grpc")
     return _plain("grpc_cpp_old" if turned else "grpc")
@@ -210,10 +224,12 @@ def client_languages(mac: bytes, pid: int, sequence: int) -> tuple[str, ...]:
     return tuple(name for name in names if name not in out)
 
 
-def seconds_open(seconds: int, sequence: int) -> bool:
-    """Whether the seconds of a client id give a year either way, and its sequence does not settle it."""
-    both = all(FIRST_SECONDS <= value <= LAST_SECONDS for value in (seconds, _turned(seconds)))
-    return both and _turned(sequence) == sequence
+def seconds_open(seconds: int, last_sixteen: str, sequence: int) -> bool:
+    """Whether the seconds of a client id give a time in two ways, and neither its letters nor its sequence settle it."""
+    ways = [is_plausible(seconds), is_plausible(_turned(seconds))]
+    if can_be_rust(seconds) and last_sixteen == last_sixteen.upper():
+        return any(ways) and last_sixteen == last_sixteen.lower()
+    return all(ways) and _turned(sequence) == sequence
 
 
 def process_makers(layouts: Sequence[str] | np.ndarray, loaders: np.ndarray, whole_seconds: np.ndarray) -> np.ndarray:

@@ -169,7 +169,8 @@ class UniqId:
     @property
     def signed_elapsed(self) -> int:
         """Elapsed as the client meant it: below zero where only a clock that was set back explains it."""
-        if self.elapsed >= rules.SIGN_BIT and not rules.elapsed_possible(self.elapsed):
+        little = self.layout.byteorder == "little" and self.elapsed < rules.LITTLE_ENDIAN_ELAPSED_MS
+        if self.elapsed >= rules.SIGN_BIT and not little and not rules.elapsed_possible(self.elapsed):
             return self.elapsed - rules.ELAPSED_WRAP
         return self.elapsed
 

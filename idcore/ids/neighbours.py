@@ -1,22 +1,43 @@
 """What the ids of one input tell about one another, where one alone is open. Judges no id by itself.
 
 First every verdict is seen, then those that are open are settled. What is seen are sets, so the order of the ids does
-not count; only ids that are likely by themselves are witnesses, and none for itself. The scan, which reads an input
-once, goes by what one id alone tells.
+not count; only ids that are likely by themselves are witnesses, and none for itself. The scan settles little-endian
+ids and the seconds of 5.x clients by the same rules, when it merges what its tasks found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from idcore.ids import little_endian, rules
 from idcore.ids.identify import Certainty, Reading, Verdict
 from idcore.ids.model import ClientId, OffsetId, UniqId
+from idcore.ids.weigh import weigh_little_endian, weigh_offset
 from idcore.ids.words import Maker, Reason
+from idcore.layout import OFFSET_V4, UNIQ_V4_LE
 
-# Which way round the seconds of a 5.x client are.
-_WAYS = ("grpc", "grpc_cpp_old")
+# How the seconds of a 5.x client are read.
+_WAYS = ("grpc", "grpc_cpp_old", "grpc_rust")
+_GROUP_DIGITS = 20  # a broker and two zeros, or a little-endian process
 _ENOUGH = 2  # witnesses of one kind: one of them is not the id that asks
+
+
+@dataclass(slots=True)
+class _Group:
+    """Ids of 32 digits that begin alike: all of one broker, or all of one little-endian process."""
+
+    ids: int = 0
+    shaped: int = 0  # that can well be little-endian: a small offset is one of theirs once in 65,536
+    little: int = 0  # that are it by themselves
+    least: int = 1 << 62
+    greatest: int = 0
+
+    def is_little(self) -> bool:
+        """Of a broker one offset in 256 ends in 00, and its offsets are not terabytes apart."""
+        if 2 * self.shaped <= self.ids:
+            return False
+        return self.little > 0 or (self.shaped >= 3 and self.greatest - self.least >= rules.LARGE_OFFSET)
 
 
 class Neighbours:
@@ -24,19 +45,62 @@ class Neighbours:
 
     def __init__(self) -> None:
         self._witnesses: dict[Hashable, set[str]] = {}
+        self._groups: dict[str, _Group] = {}
 
     def see(self, verdict: Verdict) -> None:
         """Takes an id as a witness, if it is likely."""
         best = verdict.best
+        self._see_group(verdict)
         if best is None or best.certainty == "possible" or _either_way(best):
             return
         texts = self._witnesses.setdefault(_key(best, best.made_by.code), set())
         if len(texts) < _ENOUGH:
             texts.add(verdict.text.upper())
 
+    def _see_group(self, verdict: Verdict) -> None:
+        pair = _offset_or_little(verdict)
+        if pair is None:
+            return
+        offset, little = pair
+        group = self._groups.setdefault(verdict.text[:_GROUP_DIGITS].upper(), _Group())
+        group.ids += 1
+        if little is not None and offset.physical_offset >= rules.USUAL_OFFSET:
+            group.shaped += 1
+            group.little += little_endian.beats_offset(little, offset)
+            group.least = min(group.least, offset.physical_offset)
+            group.greatest = max(group.greatest, offset.physical_offset)
+
+    def _settle_group(self, verdict: Verdict) -> Verdict | None:
+        """A little-endian id or an offset id, as all ids that begin like it are; None where the id is neither."""
+        offset, little = _offset_or_little(verdict) or (None, None)
+        if offset is None or little is None:
+            return None
+        group = self._groups.get(verdict.text[:_GROUP_DIGITS].upper())
+        if group is None:
+            return None
+        is_little = group.is_little()
+        best = verdict.readings[0]
+        if (best.id.layout is UNIQ_V4_LE) == is_little and not _open(verdict):
+            return None
+        if group.least == group.greatest if is_little else group.shaped == group.ids:
+            return None  # no other id is a witness
+        rest = tuple(item for item in verdict.readings if item.id.layout not in (UNIQ_V4_LE, OFFSET_V4))
+        one = weigh_little_endian(little, offset, verdict.label)
+        other = weigh_offset(offset, verdict.label, little)
+        first, second = (one, other) if is_little else (other, one)
+        why = Reason("neighbour_process", {"host": little.host})
+        if not is_little:
+            why = Reason("neighbour_broker", {"address": offset.address})
+        sure: Certainty = "certain" if first.id == best.id and best.certainty != "possible" else "likely"
+        first = replace(first, certainty=sure, why=(*first.why, why))
+        return replace(verdict, readings=(first, replace(second, certainty="possible"), *rest))
+
     def settle(self, verdict: Verdict) -> Verdict:
         """The verdict as the other ids settle it; as it was where they do not, or where it was clear."""
         best = verdict.best
+        grouped = self._settle_group(verdict)
+        if grouped is not None:
+            return grouped
         if best is None or not _open(verdict):
             return verdict
         heard = [(reading, *self._speaks(reading, verdict.text.upper())) for reading in verdict.readings]
@@ -87,7 +151,21 @@ def _key(reading: Reading, way: str) -> Hashable:
 
 def _either_way(reading: Reading) -> bool:
     """Whether the seconds of a 5.x client can be read both ways round."""
-    return any(reason.code == "seconds_open" for reason in reading.why)
+    return any(reason.code in ("seconds_open", "seconds_rust_open") for reason in reading.why)
+
+
+def _offset_or_little(verdict: Verdict) -> tuple[OffsetId, UniqId | None] | None:
+    """The two readings of an id that has one of them as its best: as an offset id, and as a little-endian one."""
+    best = verdict.best
+    if best is None or best.id.layout not in (UNIQ_V4_LE, OFFSET_V4):
+        return None
+    if isinstance(best.id, OffsetId) and not verdict.text.endswith("00"):
+        return best.id, None
+    raw = bytes.fromhex(verdict.text)
+    offset = OffsetId.from_bytes(raw, OFFSET_V4, verdict.text)
+    if not 1 <= offset.port <= rules.PORT_LIMIT:
+        return None
+    return offset, little_endian.shaped(raw, verdict.text)
 
 
 def _open(verdict: Verdict) -> bool:

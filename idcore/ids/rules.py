@@ -24,6 +24,8 @@ LONGEST_MONTH_MS = 31 * 86_400_000
 ELAPSED_SLACK_MS = 1_000
 # A clock set back by less than a day across the month's start gives an int just below zero.
 CLOCK_BACK_MS = 86_400_000
+# The Rust gRPC client (message_id.rs) takes a month to have 30 days: it counts on in a shorter one.
+RUST_MONTH_MS = 30 * 86_400_000 + 1_000
 SIGN_BIT = 1 << 31
 ELAPSED_WRAP = 1 << 32
 

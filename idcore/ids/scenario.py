@@ -279,9 +279,9 @@ class Scenario:
             return self._prefix("producer-1") + f"send ok messageId={made}, topic={message.topic}"
         self._recent.append(message)
         if process.style == "go":
-            made, stored = str(self._see(process, message)), str(self._see_offset(message))
+            seen, stored = str(self._see(process, message)), str(self._see_offset(message))
             return self._prefix("goroutine") + printed.go_send_result(
-                made, stored, message.topic, message.broker.name, message.queue, message.queue_offset
+                seen, stored, message.topic, message.broker.name, message.queue, message.queue_offset
             )
         return self._send_result(str(self._see(process, message)), str(self._see_offset(message)), message)
 

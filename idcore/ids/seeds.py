@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import cache
+from typing import Protocol
 
 import numpy as np
 
@@ -92,8 +93,19 @@ def first_rand_of(second: int) -> int:
     return int(first_rand(np.array([second]))[0])
 
 
+class Search(Protocol):
+    """What looks for the start of a process; `makers`: codes of those whose loader it may be asked for."""
+
+    makers: frozenset[str]
+
+    def start(self, loader: int, sent_second: int) -> int | None:
+        """The second in which the process of an id started, if its loader shows it."""
+
+
 class SeedSearch:
     """Starts of processes, looked for once a loader and day, and for so many loaders only: a month takes 0.3 s."""
+
+    makers = frozenset({"cpp", "cpp_or_lua"})
 
     def __init__(self, most: int = 16, days: int = 31) -> None:
         self._most, self._days = most, days

@@ -280,20 +280,21 @@ def weigh_client(client: ClientId, label: str | None) -> Reading:
     maker = makers.client_maker(client.seconds, text[-16:], client.sequence)
     why = [plain("version_01")] if client.version == 1 else []
     score = 2
+    open_ = makers.seconds_open(client.seconds, text[-16:], client.sequence)
     if maker.code == "grpc_rust":
         why.append(plain("seconds_rust"))
         score += 2
     elif maker.code == "grpc_cpp_old":
         why.append(plain("seconds_le"))
         score += 2
-    elif makers.FIRST_SECONDS <= client.seconds <= makers.LAST_SECONDS:
+    elif makers.is_plausible(client.seconds):
         why.append(plain("seconds_fit"))
         score += 3
-        if makers.seconds_open(client.seconds, client.sequence):
-            why.append(plain("seconds_open"))
-            score -= 3
     else:
         why.append(plain("seconds_odd"))
+    if open_:
+        why.append(plain("seconds_rust_open" if maker.code == "grpc_rust" else "seconds_open"))
+        score -= 3
     if client.mac == bytes(6):
         why.append(plain("mac_zero"))
     elif client.mac[0] & 1:

@@ -326,7 +326,7 @@ def test_json_stays_json_in_every_encoding_of_standard_output(encoding: str) -> 
 
 
 # Of the old C++ client: the first reads as an offset id alone, the second shows whose process it is.
-OPEN, CLEAR = "5FE4660A0000F13D000005A1FB5ED000", "5FE4660A0000F13D0000B2671B690100"
+OPEN, CLEAR = "5FE4660B0000F13D000000A1FB5ED000", "5FE4660B0000F13D0000B2671B690100"
 
 
 def test_ids_settle_one_another_wherever_they_stand(tmp_path: Path) -> None:
@@ -337,10 +337,38 @@ def test_ids_settle_one_another_wherever_they_stand(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "idcore", "decode", "-"]
     with log.open("rb") as file:
         from_file = subprocess.run(command, cwd=ROOT, stdin=file, capture_output=True, timeout=60, check=False)
-    for done in (run("decode", OPEN, CLEAR), run("decode", f"{CLEAR},{OPEN}"), from_file):
+    piped = run("decode", "-", text=f"{OPEN}\n{CLEAR}\n")
+    for done in (run("decode", OPEN, CLEAR), run("decode", f"{CLEAR},{OPEN}"), from_file, piped):
         found = {row["text"]: row for row in rows(done)}
-        assert found[OPEN]["layout"] == "uniq_v4_le" and found[OPEN]["host"] == "10.102.228.95"
-        assert "same process on 10.102.228.95" in found[OPEN]["why"][-1]
+        assert found[OPEN]["layout"] == "uniq_v4_le" and found[OPEN]["host"] == "11.102.228.95"
+        assert "same process on 11.102.228.95" in found[OPEN]["why"][-1]
         assert found[OPEN]["others"][0]["kind"] == "offset"
-    piped = rows(run("decode", "-", text=f"{OPEN}\n{CLEAR}\n"))
-    assert [row["kind"] for row in piped] == ["offset", "uniq"], "a pipe is shown as it comes"
+
+
+JAVA = "AC110001473C7D4991AD9A7EC8D803E0"
+LOG = f"""2026-10-31 00:00:00,217 SendResult [sendStatus=SEND_OK, msgId={JAVA}, offsetMsgId=null]
+2026-10-31 00:00:01,000 MessageExt [bornTimestamp=1793376000216, properties={{UNIQ_KEY={JAVA}}}]
+no time {JAVA}
+2026-10-31 00:00:02,000 msgId=AC110001473D7D4991AD9A7EC8D803E0
+"""
+
+
+@pytest.mark.parametrize("zone", ["+00:00", "+08:00", "-05:00"])
+def test_what_one_line_proves_holds_for_every_line_of_the_input(zone: str) -> None:
+    found = rows(run("decode", "-", "--zone", zone, "--at", "2026-11-22T00:00:00Z", text=LOG))
+    assert {row["sent_at"] for row in found} == {"2026-10-31T00:00:00.216+08:00"}
+    assert {(row["zone"], row["zone_source"]) for row in found} == {("+08:00", "born")}
+    assert [row["why_codes"][-1] for row in found] == ["zone_process"] * 3 + ["zone_input"]
+
+
+def test_a_pipe_that_pauses_is_shown_by_what_came_before() -> None:
+    command = [sys.executable, "-m", "idcore", "decode", "-", "--zone", "+00:00", "--at", "2026-11-22T00:00:00Z"]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout
+        process.stdin.write(LOG.encode())
+        process.stdin.flush()
+        first = [json.loads(process.stdout.readline()) for _ in range(4)]
+        process.stdin.write(f"{JAVA}\n".encode())
+        process.stdin.close()
+        last = json.loads(process.stdout.readline())
+    assert {row["sent_at"] for row in (*first, last)} == {"2026-10-31T00:00:00.216+08:00"}

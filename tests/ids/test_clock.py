@@ -151,8 +151,10 @@ def test_a_reading_is_never_after_the_reference_nor_outside_its_month(
 
 def test_little_endian_months_begin_a_day_early() -> None:
     clock = Clock(at("2026-11-21T00:00:00+00:00"), UTC)
-    assert sent_at(DAY, clock, UNIQ_V4_LE) == at("2026-11-01T00:00:00+00:00")
-    assert sent_at(31 * DAY - 1, clock, UNIQ_V4_LE) == at("2026-10-30T23:59:59.999+00:00")
+    assert sent_at(DAY, clock, UNIQ_V4_LE) == at("2026-10-31T23:00:00+00:00")  # and an hour early, or at midnight
+    assert sent_at(31 * DAY - 1, clock, UNIQ_V4_LE) == at("2026-10-30T22:59:59.999+00:00")
+    york = Clock(at("2026-07-21T00:00:00+00:00"), ZoneInfo("America/New_York"))
+    assert sent_at(DAY, york, UNIQ_V4_LE) == at("2026-07-01T04:00:00+00:00")  # daylight saving: at midnight, or 01:00
 
 
 def uniq(elapsed: int) -> UniqId:

@@ -28,7 +28,7 @@ def test_no_release_is_ruled_out_that_made_the_id() -> None:
 @pytest.mark.parametrize(
     ("text", "oldest", "newest"),
     [
-        ("C0A879ED000018B4AAC236FDB13F0000", "4.6.0", "4.6.1"),  # pid 0
+        ("C0A879ED000018B4AAC236FDB13F0000", FIRST, LAST),  # pid 0: 4.6.0 and 4.6.1, or a process id of 65,536
         ("7F00000100062D38EDFD5F81D311921A", "4.8.0", LAST),  # loopback
         ("FE8000000000000038ABE5FFFED4CBD2001518B4AAC219B9B5640000", "4.6.0", "4.6.0"),  # link-local
         ("00000000000000000000000000000001001518B4AAC219B9B5640000", "4.6.0", "4.6.0"),  # loopback of IPv6

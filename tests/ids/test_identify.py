@@ -173,7 +173,8 @@ def test_lower_case_is_refused_and_any_case_takes_it() -> None:
     assert named(verdict)[0][0] == "uniq_v4"
     assert "case_lower" in codes(verdict)
     assert str(verdict.best.id if verdict.best else "") == text
-    assert identify("01" + text, case="any").reason == "lower_case"  # only 32 digits
+    assert named(identify("01" + text, case="any"))[0][0] == "client_v1"
+    assert named(identify("c0a8832a" * 3 + text, case="any"))[0][0] == "uniq_v6"
 
 
 def test_digits_alone_are_no_lower_case() -> None:

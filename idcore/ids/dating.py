@@ -1,0 +1,287 @@
+"""What the lines of one input prove together: the months and zone of each process, shared by all of its ids.
+
+Each line votes (`idcore.ids.clock.refine`), and the votes of a process are joined, so that one id has one instant in
+every line. The scan joins the same votes in arrays (`idcore.scan.votes`). Reads no text and no clock.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from itertools import pairwise
+
+from idcore.ids import clock as clocks
+from idcore.ids import rules
+from idcore.ids.clock import DAY_MS, HOUR_MS, Clock, Month, ZoneSource, from_ms, month_of, to_ms
+from idcore.ids.find import Token
+from idcore.ids.identify import Verdict
+from idcore.ids.model import ClientId, UniqId
+from idcore.ids.words import Reason, plain
+from idcore.layout import Layout
+
+BORN, PREFIX, MONTH = range(3)  # what a vote rests on: the first two fix the zone, the last only the month
+_KINDS = {
+    **dict.fromkeys(("zone_born", "noon", "hour_born"), BORN),
+    **dict.fromkeys(("zone_prefix", "hour_prefix"), PREFIX),
+}
+_SOURCES: tuple[ZoneSource, ZoneSource] = ("born", "prefix")
+_UNTIL = 1 << 62
+# A zone holds for processes that no line dates where so many of the ids that lines date are in it: against a zone that
+# is assumed, and against one that was given.
+INPUT_SHARE = {"assumed": 0.9, "given": 1.0}
+
+
+@dataclass(slots=True)
+class _Votes:
+    """Of one start of a month, by one kind of proof: how many ids, the least and the greatest elapsed."""
+
+    clock: Clock
+    ids: int = 0
+    low: int = _UNTIL
+    high: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """What is known of one process. `spans`: up to which elapsed which month holds, none where months overlap."""
+
+    clock: Clock
+    spans: tuple[tuple[int, Month], ...]
+    kind: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Client:
+    """What is known of one 5.x client: minutes ahead of UTC, by what, and the last moment at which a line names it."""
+
+    ahead: int | None
+    source: ZoneSource | None
+    latest_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """Months and zones by process, and for processes that no line dates those of the whole input."""
+
+    processes: dict[Hashable, _Process] = field(default_factory=dict)
+    clients: dict[Hashable, _Client] = field(default_factory=dict)
+    zone: tuple[tzinfo, ZoneSource] | None = None
+    latest: datetime | None = None
+
+    def of_uniq(self, found: UniqId, clock: Clock) -> tuple[Clock, Reason | None]:
+        """The clock of one id, and the reason of what it adds. A month that is not settled is left to the line."""
+        known = self.processes.get(_key(found))
+        if known is None:
+            return self._of_input(clock)
+        elapsed = found.signed_elapsed
+        month = next((month for until, month in known.spans if elapsed <= until), None)
+        if month is None or not elapsed < month.length_ms:
+            return known.clock, None
+        code = "month_process" if found.layout.byteorder == "little" else "zone_process"
+        if known.kind == MONTH:
+            code = "zone_input" if known.clock.zone_source in _SOURCES else "month_process"
+        return replace(known.clock, month=month), plain(code)
+
+    def _of_input(self, clock: Clock) -> tuple[Clock, Reason | None]:
+        if self.latest is None:
+            return clock, None
+        # An id that no line dates may have been made a little after the last one that is dated.
+        reference = min(clock.reference, self.latest + timedelta(days=1))
+        if self.zone is None:
+            return replace(clock, reference=reference), plain("month_input")
+        zone, source = self.zone
+        return replace(clock, reference=reference, zone=zone, zone_source=source), plain("zone_input")
+
+    def ahead_of(self, found: ClientId) -> tuple[int | None, ZoneSource | None]:
+        """By how many minutes the seconds of a 5.x client are ahead of UTC, and what shows it."""
+        known = self.clients.get(_key(found))
+        return (None, None) if known is None else (known.ahead, known.source)
+
+    def latest_of(self, found: ClientId) -> int | None:
+        """The last moment at which a line names an id of a 5.x client, else any id of the input."""
+        known = self.clients.get(_key(found))
+        if known is not None and known.latest_ms is not None:
+            return known.latest_ms
+        return None if self.latest is None else to_ms(self.latest)
+
+
+class Voting:
+    """Takes the ids of one input, with the hints of their lines, and gives what they prove together."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._votes: dict[Hashable, dict[tuple[int, int], _Votes]] = defaultdict(dict)
+        self._clients: dict[Hashable, Counter[tuple[int, int]]] = defaultdict(Counter)
+        self._moments: dict[Hashable, int] = {}
+
+    def see(self, verdict: Verdict, token: Token) -> None:
+        """Takes one id; one whose line has no time says nothing. What other ids may settle votes as either reading."""
+        best = verdict.best
+        if best is None or (token.born_ms is None and token.prefix_time is None):
+            return
+        if isinstance(best.id, ClientId):
+            self._see_client(best.id, best.made_by.code, token)
+            return
+        for reading in verdict.readings:
+            if isinstance(reading.id, UniqId) and (reading is best or reading.id.layout.byteorder == "little"):
+                self._see_uniq(reading.id, token)
+
+    def _see_uniq(self, found: UniqId, token: Token) -> None:
+        if found.elapsed > rules.LONGEST_MONTH_MS + DAY_MS:
+            return
+        fixed, reason = clocks.refine(found.elapsed, self._clock, found.layout, token.born_ms, token.prefix_time)
+        if fixed.month is None or reason is None:
+            return
+        kind = _KINDS.get(reason.code, MONTH)
+        if reason.code == "hour_prefix" and token.prefix_time is not None and token.prefix_time.tzinfo is None:
+            kind = MONTH
+        own = self._votes[_key(found)]
+        vote = own.setdefault((kind, fixed.month.start_ms), _Votes(fixed))
+        vote.ids += 1
+        vote.low, vote.high = min(vote.low, found.elapsed), max(vote.high, found.elapsed)
+
+    def _see_client(self, found: ClientId, made_by: str, token: Token) -> None:
+        key, prefix = _key(found), token.prefix_time
+        instant = token.born_ms
+        if instant is None and prefix is not None:
+            instant = to_ms(prefix) if prefix.tzinfo is not None else clocks.wall_ms(prefix, self._clock.zone)
+        if instant is not None:
+            self._moments[key] = max(self._moments.get(key, instant), instant)
+        if made_by == "grpc":
+            at_ms = (clocks.CLIENT_EPOCH_S + found.seconds) * 1000
+            ahead, source = clocks.client_ahead(at_ms, token.born_ms, prefix, self._clock.zone)
+            if ahead is not None:
+                kind = BORN if source == "born" else PREFIX if prefix is not None and prefix.tzinfo else MONTH
+                self._clients[key][kind, ahead] += 1
+
+    def dates(self) -> Dates:
+        """What all votes prove."""
+        proven: Counter[tuple[int, int]] = Counter()
+        latest = max(self._moments.values(), default=None)
+        for key, votes in self._votes.items():
+            for (kind, start), vote in votes.items():
+                made = start + vote.high
+                latest = made if latest is None else max(latest, made)
+                ahead = _ahead(start)
+                if kind != MONTH and _layout(key).byteorder == "big" and (_loader(key), ahead) != (0, 0):
+                    proven[kind, ahead] += vote.ids
+        zone = self._input_zone(proven)
+        processes = {key: _joined(_layout(key), votes, self._clock, zone) for key, votes in self._votes.items()}
+        clients = {key: self._client(key) for key in self._moments}
+        return Dates(processes, clients, zone, None if latest is None else from_ms(latest))
+
+    def _input_zone(self, proven: Counter[tuple[int, int]]) -> tuple[tzinfo, ZoneSource] | None:
+        by_zone: Counter[int] = Counter()
+        for (_, ahead), ids in proven.items():
+            by_zone[ahead] += ids
+        if not by_zone:
+            return None
+        usual = min(by_zone, key=lambda ahead: (-by_zone[ahead], ahead))
+        if by_zone[usual] < INPUT_SHARE.get(self._clock.zone_source, 1.0) * by_zone.total():
+            return None
+        return timezone(timedelta(minutes=usual)), _SOURCES[min(kind for kind, ahead in proven if ahead == usual)]
+
+    def _client(self, key: Hashable) -> _Client:
+        votes = self._clients.get(key)
+        if not votes:
+            return _Client(None, None, self._moments.get(key))
+        best = min(kind for kind, _ in votes)
+        own = {ahead: ids for (kind, ahead), ids in votes.items() if kind == best}
+        ahead = min(own, key=lambda one: (-own[one], abs(one), one))
+        return _Client(ahead, _SOURCES[best] if best != MONTH else "prefix", self._moments.get(key))
+
+
+def dates_of(items: Iterable[tuple[Verdict, Token]], clock: Clock) -> Dates:
+    """What the ids of one input and their lines prove together."""
+    voting = Voting(clock)
+    for verdict, token in items:
+        voting.see(verdict, token)
+    return voting.dates()
+
+
+def _key(found: UniqId | ClientId) -> Hashable:
+    if isinstance(found, UniqId):
+        return found.layout, found.ip, found.pid, found.loader
+    return found.mac, found.pid
+
+
+def _layout(key: Hashable) -> Layout:
+    assert isinstance(key, tuple)
+    return key[0]  # type: ignore[no-any-return]
+
+
+def _loader(key: Hashable) -> int:
+    assert isinstance(key, tuple)
+    return key[3]  # type: ignore[no-any-return]
+
+
+def _month_of(start_ms: int) -> tuple[int, int]:
+    local = from_ms(start_ms + 14 * HOUR_MS)
+    return local.year, local.month
+
+
+def _ahead(start_ms: int) -> int:
+    """The minutes ahead of UTC of the zone in which a month begins at an instant."""
+    return (clocks.month_start(*_month_of(start_ms), UTC) - start_ms) // 60_000
+
+
+def _label(start_ms: int, layout: Layout) -> tuple[int, int]:
+    return _month_of(start_ms + (DAY_MS + HOUR_MS if layout.byteorder == "little" else 0))
+
+
+def _joined(
+    layout: Layout, votes: dict[tuple[int, int], _Votes], base: Clock, input_zone: tuple[tzinfo, ZoneSource] | None
+) -> _Process:
+    """The months of one process: of each the start that most ids of the best kind have, else as its zone has it."""
+    best = min(kind for kind, _ in votes)
+    little = layout.byteorder == "little"
+    clock = base
+    if not little and best != MONTH:
+        clock = _zone_clock(votes, best, base)
+    elif best == MONTH and input_zone is not None:
+        clock = replace(base, zone=input_zone[0], zone_source=input_zone[1])
+    months: dict[tuple[int, int], list[tuple[int, int, _Votes]]] = defaultdict(list)
+    for (kind, start), vote in votes.items():
+        months[_label(start, layout)].append((kind, start, vote))
+    spans = []
+    for (year, number), own in months.items():
+        fixed = [(-vote.ids, start, vote) for kind, start, vote in own if kind == best]
+        if fixed and (best != MONTH or clock.zone is base.zone):
+            month = min(fixed, key=lambda one: one[:2])[2].clock.month
+        else:
+            month = _reckoned(year, number, clock, layout)
+        assert month is not None
+        low, high = min(vote.low for *_, vote in own), max(vote.high for *_, vote in own)
+        spans.append((low, high, month, sum(vote.ids for *_, vote in own)))
+    spans.sort(key=lambda one: (one[0], one[1], one[2].start_ms))
+    if any(after[0] <= before[1] for before, after in pairwise(spans)):
+        return _Process(clock, (), best)  # the log is longer than a month: each line dates its own ids
+    found = []
+    for number, (_, high, month, _) in enumerate(spans):
+        until = (high + spans[number + 1][0]) // 2 if number + 1 < len(spans) else _UNTIL
+        behind = [other.start_ms - month.start_ms for *_, other, _ in spans if other.start_ms > month.start_ms]
+        found.append((until, replace(month, length_ms=min(month.length_ms, *behind)) if behind else month))
+    return _Process(clock, tuple(found), best)
+
+
+def _zone_clock(votes: dict[tuple[int, int], _Votes], best: int, base: Clock) -> Clock:
+    """The clock in the zone that most ids of the best kind prove; it keeps the name of the one that was given."""
+    heads: Counter[int] = Counter()
+    for (kind, start), vote in votes.items():
+        if kind == best:
+            heads[_ahead(start)] += vote.ids
+    ahead = min(heads, key=lambda one: (-heads[one], one))
+    own = any(
+        kind == best and _ahead(start) == ahead and clocks.month_start(*_month_of(start), base.zone) == start
+        for kind, start in votes
+    )
+    zone = base.zone if own else timezone(timedelta(minutes=ahead))
+    return replace(base, zone=zone, zone_source=_SOURCES[best])
+
+
+def _reckoned(year: int, number: int, clock: Clock, layout: Layout) -> Month:
+    if layout.byteorder == "big":
+        return month_of(year, number, clock.zone)
+    return clocks.epochs(from_ms(month_of(year, number, clock.zone).start_ms, clock.zone), clock.zone, layout, 1)[0]
