@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import cached_property
 
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, Verdict, identify, sent_at
 from idcore.ids.clock import client_sent, to_ms, zone_text
+from idcore.ids.span import CLOCK_SLACK_MS, Span, span
 from idcore.lookup import by_offset
 from idcore.lookup.by_key import Found, Progress, Search
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
@@ -21,8 +23,10 @@ from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.errors import NotPermitted, NotRecorded, RemotingError
 
-# The producer's zone is not in an id, and clocks are wrong: an id's own time is good for so much either way.
-ZONE_SLACK_MS, CLOCK_SLACK_MS = 15 * 3_600_000, 3_600_000
+# A born time may be of a clock that was set in another zone.
+ZONE_SLACK_MS = 15 * 3_600_000
+# From the zone furthest west, in which an id is read as the latest, to the one furthest east.
+_WIDEST_MS = 26 * 3_600_000
 _BEHIND_MS = 30_000
 _LONGEST_KEY = 1_000
 _AT_ONCE = 8
@@ -193,13 +197,13 @@ class _LookUp:
 
     # ---- by key
 
-    def _sent_ms(self) -> int | None:
-        """The id's own time, at the latest: of the months it may be from the newest one."""
+    @cached_property
+    def span(self) -> Span | None:
+        """The id's own time: of the months it may be from the newest one, in every zone its producer may be in."""
         if self.verdict.best is not None and isinstance(self.verdict.best.id, OffsetId):
             # read as a msgId it would have some time too, but that is not what it is
             return None
-        times = self._times(self.clock)
-        return max(times) if times else None
+        return span(self.verdict.readings, self.clock)
 
     def _times(self, *clocks: Clock) -> list[int]:
         """When the id was made, read with each of these clocks."""
@@ -241,22 +245,27 @@ class _LookUp:
         topics = self._bounded([*first, *behind])
         first = topics[: len(first)]
         behind = topics[len(first) :]
-        sent = self._sent_ms()
-        windows = [0] if sent is None else [max(0, sent - ZONE_SLACK_MS - CLOCK_SLACK_MS), 0]
-        if not self.cluster.profile.search_whole_log and sent is not None:
-            windows = windows[:1]
+        windows = self._windows()
         for begin in windows:
             found = self.search.run(first, begin, until_found=True)
             found += self.search.run(behind, begin)
             if found:
-                if begin == 0 and sent is not None:
-                    self._outside(found, sent)
+                if begin == 0 and self.span is not None:
+                    self._outside(found, self.span.latest)
                 break
         else:
             found = self._other_ways(first, windows[-1])
             if not found and windows[-1]:
                 self.notes.add("window", begin=instant(windows[-1]))
         return found
+
+    def _windows(self) -> list[int]:
+        """From when on to ask, one after the other: near the id's own time, then in every zone, then the whole log."""
+        if self.span is None:
+            return [0]
+        near = max(0, self.span.latest - _WIDEST_MS - CLOCK_SLACK_MS)
+        windows = [near, min(near, max(0, self.span.earliest - CLOCK_SLACK_MS)), 0]
+        return list(dict.fromkeys(windows if self.cluster.profile.search_whole_log else windows[:2]))
 
     def _outside(self, found: Found, sent: int) -> None:
         stored = min(record.store_timestamp for record, _ in found)
@@ -339,30 +348,35 @@ class _LookUp:
         return [record for record, _ in found[:1]]
 
     def _by_time(self) -> str:
-        notes, sent = self.notes, self._sent_ms()
+        notes, span = self.notes, self.span
         masters = [members[0] for members in self.cluster.topology().brokers().values()]
         notes.learn_states(masters)
         if notes.failed:
             return self._failure()
-        if sent is not None:
+        if span is not None and self.moment.zone_known:
             zone = zone_text(self.moment.now.astimezone(self.moment.zone).utcoffset())
-            notes.add("id_time", sent=instant(sent), zone=zone)
+            notes.add("id_time", sent=instant(span.latest), zone=zone)
+        elif span is not None:
+            notes.add("id_time_open", sent=instant(span.latest))
         now = to_ms(self.moment.now)
         for member, state in notes.states.values():
             behind = 0 if state.clock_ms is None else now - state.clock_ms
-            if behind > _BEHIND_MS and state.clock_ms is not None and (sent is None or sent > state.clock_ms):
+            if behind > _BEHIND_MS and state.clock_ms is not None:
                 notes.add("clock", broker=str(member), clock=instant(state.clock_ms), here=instant(now))
-                return "clock_behind"
+                if span is None or span.earliest > state.clock_ms:
+                    return "clock_behind"
         if not self.cluster.profile.search_whole_log:
             return "window"
         earliest = [(state.earliest_ms, member) for member, state in notes.states.values() if state.earliest_ms]
-        slack = CLOCK_SLACK_MS + (0 if self.moment.zone_known else ZONE_SLACK_MS)
-        if sent is not None and earliest and all(sent + slack < oldest for oldest, _ in earliest):
-            for oldest, member in earliest:
-                notes.add("earliest", broker=str(member), earliest=instant(oldest))
-            return "expired"
         for oldest, member in earliest:
             notes.add("earliest", broker=str(member), earliest=instant(oldest))
+        if span is None or not earliest:
+            return "unknown"
+        first = min(oldest for oldest, _ in earliest)
+        if span.limit + CLOCK_SLACK_MS < first:
+            return "expired"
+        if span.earliest + CLOCK_SLACK_MS < first:
+            notes.add("expired_open", first=instant(span.earliest), sent=instant(span.latest))
         return "unknown"
 
     def _without_index(self) -> tuple[Found, str]:

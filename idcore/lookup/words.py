@@ -70,6 +70,9 @@ EVIDENCE: dict[str, str] = {
     "index_silent": "the index does not know a message stored next to it either: {neighbour}",
     "index_missed": "the index does not find this record's own UNIQ_KEY",
     "id_time": "the id was made at {sent} at the latest, {zone} being the producer's zone",
+    "id_time_open": "the id was made at {sent} at the latest; the time zone of its producer is not known",
+    "expired_open": "in some time zones the id is from {first}, which is too old, in others from up to {sent}, which "
+    "is not: whether it has expired depends on its producer's zone",
     "window": "only messages stored after {begin} were asked for",
     "messages": "{topic} holds {count} messages in {queues} queues on {broker}",
     "earliest": "the oldest message of {broker} was stored at {earliest}",
@@ -89,7 +92,7 @@ EVIDENCE: dict[str, str] = {
 }
 
 # Figures of the evidence that are instants, as ISO 8601.
-INSTANTS = frozenset({"stored", "sent", "begin", "earliest", "clock", "here"})
+INSTANTS = frozenset({"first", "stored", "sent", "begin", "earliest", "clock", "here"})
 
 # What a copy is among the copies of one message.
 RELATIONS: dict[str, str] = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import Any
 
 from idcore.errors import IdError
-from idcore.ids import ClientId, Clock, OffsetId, UniqId, Verdict, identify
-from idcore.ids.clock import client_sent, from_ms, is_time, to_ms, uniq_sent
+from idcore.ids import Clock, OffsetId, UniqId, Verdict, identify
+from idcore.ids.clock import from_ms, is_time
+from idcore.ids.span import span
 from idcore.message import Record, flags
 from idcore.message import properties as names
 from idcore.message.row import has_key, inner_messages, record_row
@@ -21,8 +21,8 @@ from idcore.store.words import say
 
 # An id that no index leads to is searched for in the log itself, up to so many bytes.
 SEARCHED_MOST = 8 << 30
-# How far a producer can stand from the zone its id is read in, and its clock from the broker's.
-_SLACK = timedelta(hours=27)
+# How far a broker's clock can be from that of a producer: more than an hour was seen in logs.
+_SLACK_MS = 15 * 3_600_000
 _SHOWN = 10
 
 
@@ -306,24 +306,18 @@ class Lookup:
             answer.reason = "not_an_id"
             return
         answer.reason = "unknown"
-        instant = None
-        # an id of a zone further east is of later than now, read in this one
-        clock = replace(self._clock, reference=self._clock.reference + _SLACK)
-        for reading in verdict.readings:
-            if isinstance(reading.id, UniqId):
-                instant, _ = uniq_sent(reading.id, clock)
-            elif isinstance(reading.id, ClientId):
-                instant, _ = client_sent(reading.id, clock)
-            if instant is not None:
-                break
+        made = span(verdict.readings, self._clock)
+        anywhere = span(verdict.readings, replace(self._clock, zone_source="assumed"))
         first, last = self._store.first, self._store.last
-        if instant is None or first is None or last is None:
+        if made is None or anywhere is None or first is None or last is None:
             return
-        answer.evidence.update(sent_at=instant.at.isoformat(), zone_source=instant.zone_source)
+        in_zone = verdict.best.kind == "uniq"
+        sent_at = from_ms(made.latest, self._clock.zone).isoformat()
+        answer.evidence.update(sent_at=sent_at, zone_source=self._clock.zone_source if in_zone else None)
         for name, at in (("first_store_time", first), ("last_store_time", last)):
             if is_time(at.record.store_timestamp):
                 answer.evidence[name] = self._instant(at.record.store_timestamp)
-        if is_time(first.record.store_timestamp) and to_ms(instant.at + _SLACK) < first.record.store_timestamp:
+        if is_time(first.record.store_timestamp) and anywhere.limit + _SLACK_MS < first.record.store_timestamp:
             answer.reason = "expired"
             answer.evidence["minimum"] = self._store.log.minimum
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta, timezone
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 
 import pytest
 
-from idcore.ids import OffsetId
-from idcore.lookup import ADVICE, REASONS, Moment
+from idcore.ids import OffsetId, UniqId
+from idcore.lookup import ADVICE, REASONS, Desk, Moment
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.message import Record
 from idcore.remoting.audit import AuditLog, RateLimit
@@ -228,3 +229,88 @@ def test_ten_thousand_malformed_ids_kill_nothing(fake: Fake) -> None:
     assert len(reasons) == 10_000 and None not in reasons
     assert {"not_an_id", "unknown", "not_in_topology"} <= set(reasons)
     assert fake.server.callers < 40
+
+
+# ---- the producer's zone is not known
+
+HALF_AN_HOUR = timedelta(minutes=30)
+SERVER_NOWS = {
+    "in_the_month": datetime(2026, 11, 21, 7, 0, tzinfo=UTC),
+    "on_the_first": datetime(2026, 11, 1, 0, 10, tzinfo=UTC),
+    "before_the_first": datetime(2026, 10, 31, 20, 10, tzinfo=UTC),
+}
+
+
+def made_at(at: datetime, hours: float) -> str:
+    """The id that a Java client in a zone makes at an instant."""
+    local = at.astimezone(timezone(timedelta(hours=hours)))
+    begin = local.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return str(UniqId.of("10.0.0.7", 4711, 0x18B4AAC2, round((local - begin).total_seconds() * 1000), 9))
+
+
+def desk_at(fake: Fake, now: datetime, kept: timedelta, known: tzinfo | None = None, **more: bool) -> Desk:
+    fake.clock, fake.earliest = now, now - kept
+    desk = fake.desk(**more)
+    desk._moment = lambda: Moment(now, known or UTC, known is not None)  # type: ignore[method-assign]
+    return desk
+
+
+@pytest.mark.parametrize("hours", [8, 13, 5.5, 0, -10, 14, -12])
+@pytest.mark.parametrize("now", SERVER_NOWS.values(), ids=SERVER_NOWS)
+class TestZones:
+    def test_an_id_half_an_hour_old_is_not_called_expired(self, now: datetime, hours: float, fake: Fake) -> None:
+        desk = desk_at(fake, now, timedelta(days=3))
+        for age in (HALF_AN_HOUR, timedelta(seconds=1), timedelta(seconds=-40), timedelta(days=2)):
+            found = desk.one(made_at(now - age, hours), "Orders")
+            assert found.reason == "unknown", (age, found.evidence)
+            codes = {item.code for item in found.evidence}
+            assert "id_time_open" in codes and "id_time" not in codes and "earliest" in codes
+
+    def test_an_id_a_week_older_than_the_log_is_expired_in_every_zone(
+        self, now: datetime, hours: float, fake: Fake
+    ) -> None:
+        assert desk_at(fake, now, timedelta(days=3)).one(made_at(now - timedelta(days=10), hours)).reason == "expired"
+
+    def test_a_message_half_an_hour_old_is_found_although_only_its_own_time_may_be_searched(
+        self, now: datetime, hours: float, fake: Fake
+    ) -> None:
+        text = made_at(now - HALF_AN_HOUR, hours)
+        stored = round((now - HALF_AN_HOUR).timestamp() * 1000)
+        one = record("Orders", text, 0)
+        fake.records = [replace(one, store_timestamp=stored)]
+        begins = []
+        usual = fake.server._handle
+
+        def handle(frame: Frame) -> Iterable[bytes]:
+            if frame.code == 12:
+                begins.append(int(frame.field("beginTimestamp") or 0))
+                if begins[-1] > stored:
+                    return [answer(frame, 22, b"", "no")]
+            return usual(frame)
+
+        fake.server._handle = handle
+        assert desk_at(fake, now, timedelta(days=3), search_whole_log=False).one(text).found and begins
+
+
+def test_what_is_open_is_said(fake: Fake) -> None:
+    now = SERVER_NOWS["in_the_month"]
+    # at 07:30 of its zone: half an hour ago at +01:00, a month ago in UTC
+    found = desk_at(fake, now, timedelta(days=3)).one(made_at(now - HALF_AN_HOUR, 1))
+    (open_,) = [item for item in found.evidence if item.code == "expired_open"]
+    assert open_.values["first"].startswith("2026-10") and open_.values["sent"].startswith("2026-11-21T06:30")
+    assert "depends on its producer's zone" in str(open_)
+
+
+def test_a_zone_that_is_known_decides(fake: Fake) -> None:
+    now = SERVER_NOWS["in_the_month"]
+    text = made_at(now - HALF_AN_HOUR, 8)
+    assert desk_at(fake, now, timedelta(days=3), UTC).one(text).reason == "expired"
+    found = desk_at(fake, now, timedelta(days=3), timezone(timedelta(hours=8))).one(text)
+    assert found.reason == "unknown" and {"id_time"} == {i.code for i in found.evidence if i.code.startswith("id_time")}
+
+
+def test_an_id_of_the_rust_client_is_of_its_month_and_not_of_2021(fake: Fake) -> None:
+    now = datetime(2026, 11, 1, 1, 0, tzinfo=UTC)
+    text = f"0108719066FF9A489C{1_800_000:08x}00000003".replace("ff9a", "FF9A")
+    text = text[:18] + text[18:].lower()
+    assert desk_at(fake, now, timedelta(days=3)).one(text).reason == "unknown"

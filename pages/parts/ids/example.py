@@ -134,7 +134,7 @@ def _received(text: str, born: int, stored: Stored, rank: int) -> str:
     properties = {"KEYS": key, "UNIQ_KEY": text, "CLUSTER": "DefaultCluster", "WAIT": "true"}
     kept = sum(len(name) + len(value) + 2 for name, value in properties.items())
     body = f'{{"order":"{key}","paid":true}}'.encode()
-    local = {"MIN_OFFSET": 0, "MAX_OFFSET": stored.queue_offset + 1, "CONSUME_START_TIME": born + 6}
+    local: dict[str, object] = {"MIN_OFFSET": 0, "MAX_OFFSET": stored.queue_offset + 1, "CONSUME_START_TIME": born + 6}
     return printed.message_ext(
         broker=stored.broker, queue=stored.queue, size=PLAIN_SIZE + len(body) + len(TOPIC) + kept,
         queue_offset=stored.queue_offset, born_ms=born, born_host=f"{_born_host(text)}:{51_000 + rank % 700}",

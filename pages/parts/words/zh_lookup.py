@@ -68,6 +68,8 @@ EVIDENCE: dict[str, str] = {
     "index_silent": "索引也不知道存在它旁边的一条消息：{neighbour}",
     "index_missed": "索引找不到这条记录自己的 UNIQ_KEY",
     "id_time": "这个 ID 最晚生成于 {sent}（按生产者时区 {zone}）",
+    "id_time_open": "这个 ID 最晚生成于 {sent}；生产者的时区未知",
+    "expired_open": "按某些时区，这个 ID 生成于 {first}，已经过期；按另一些时区最晚生成于 {sent}，没有过期：取决于生产者的时区",
     "window": "只查了 {begin} 之后存储的消息",
     "messages": "{topic} 在 {broker} 上有 {queues} 个队列，共 {count} 条消息",
     "earliest": "{broker} 最早的消息存储于 {earliest}",

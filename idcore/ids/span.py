@@ -1,0 +1,56 @@
+"""When an id can have been made, in whatever zone its producer is. Takes now as an argument; chooses no zone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta, timezone, tzinfo
+
+from idcore.ids.clock import OFFSETS_IN_USE, Clock, client_sent, to_ms, uniq_sent
+from idcore.ids.model import ClientId, UniqId
+from idcore.ids.weigh import Reading
+
+# A producer's clock may be ahead of ours by so much.
+CLOCK_SLACK_MS = 3_600_000
+# Java clients up to 5.0.2 count from 2021 in their own zone.
+_LOCAL_2021_MS = 14 * 3_600_000
+_ZONES: tuple[tzinfo, ...] = tuple(timezone(timedelta(minutes=minutes)) for minutes in OFFSETS_IN_USE)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An id's own time in ms: of the newest months that fit, one for each zone, the earliest and the latest instant.
+
+    `limit` is the latest with a clock that is ahead of ours: no id is younger than that.
+    """
+
+    earliest: int
+    latest: int
+    limit: int
+
+
+def span(readings: Sequence[Reading], clock: Clock) -> Span | None:
+    """The span of the first reading that has a time. An assumed zone is one of all; one that is known stands alone."""
+    zones = (clock.zone, *_ZONES) if clock.zone_source == "assumed" else (clock.zone,)
+    ahead = replace(clock, reference=clock.reference + timedelta(milliseconds=CLOCK_SLACK_MS))
+    for reading in readings:
+        now = [at for zone in zones for at in _times(reading, replace(clock, zone=zone))]
+        later = [at for zone in zones for at in _times(reading, replace(ahead, zone=zone))]
+        if now or later:
+            limit = max(now + later)
+            return Span(min(now or later), max(now or later), limit + _slack(reading))
+    return None
+
+
+def _times(reading: Reading, clock: Clock) -> Iterable[int]:
+    """When a reading's id was made, with one clock: nothing where it has no time."""
+    found = None
+    if isinstance(reading.id, UniqId):
+        found, _ = uniq_sent(reading.id, clock)
+    elif isinstance(reading.id, ClientId):
+        found, _ = client_sent(reading.id, clock, reading.made_by.code)
+    return () if found is None else (to_ms(found.at),)
+
+
+def _slack(reading: Reading) -> int:
+    return _LOCAL_2021_MS if isinstance(reading.id, ClientId) else 0
