@@ -1,4 +1,4 @@
-"""A commit log over time: from dated offsets to speed, the minute of a write, the end of a record. Has no clock."""
+"""A commit log over time: from dated offsets to speed, the time of a write, the end of a record. Has no clock."""
 
 from __future__ import annotations
 
@@ -7,40 +7,64 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 SEGMENT = 1 << 30  # mappedFileSizeCommitLog
 KEPT_HOURS = 72  # fileReservedTime
 DELETES_AT = 4  # deleteWhen, an hour of the broker's day
+MINUTE = 60_000
+SHORT = 10 * MINUTE  # in a log of less time the highest offset of a minute is a point of its own
 
 How = Literal["minute", "between", "before", "after"]
 Bound = Literal["about", "at_least", "at_most"]
+Without = Literal["offset", "instant", "order", "minute"]
+
+
+class Row(NamedTuple):
+    """A minute since 1970, its lowest and highest offset, and their instants in ms, where the run has them."""
+
+    minute: int
+    low: int
+    high: int
+    low_at: int | None = None
+    high_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """The dated points of one log: in `minutes[i]` (since 1970) records stood from `lows[i]` to `highs[i]`.
+    """The dated points of one log: in `minutes[i]` (since 1970) it went from `lows[i]` to `highs[i]`.
 
-    Neither minutes nor offsets ever fall. `left_out` counts the minutes that fit no log that only grows: copies stored
-    later than their message was made, or ids dated wrongly.
+    `low_at` and `high_at` are the instants of these offsets in ms. Where the run has none (`exact` is false) they are
+    the begin and the end of the minute. Neither instants nor offsets ever fall. `left_out` counts the minutes that do
+    not fit a log that only grows: copies stored later than their message was made, or IDs dated wrongly.
     """
 
     minutes: np.ndarray
     lows: np.ndarray
     highs: np.ndarray
+    low_at: np.ndarray
+    high_at: np.ndarray
+    exact: bool
+    one_offset: bool
+    one_instant: bool
     left_out: int
 
     @property
     def first(self) -> datetime:
-        """When the first known point begins."""
-        return _instant(float(self.minutes[0]) * 60)
+        """The instant of the first point."""
+        return _instant(self.low_at[0])
 
     @property
     def last(self) -> datetime:
-        """When the last known point ends."""
-        return _instant(float(self.minutes[-1]) * 60 + 60)
+        """The instant of the last point."""
+        return _instant(self.high_at[-1])
+
+    @property
+    def short(self) -> bool:
+        """Whether one point a minute would be too few."""
+        return self.exact and int(self.high_at[-1] - self.low_at[0]) < SHORT
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +85,39 @@ class Kept:
     bound: Bound
 
 
-def of_rows(rows: Iterable[tuple[int, int, int]]) -> Log | None:
-    """The log of (minute since 1970, lowest offset, highest offset): the longest part of them that only grows.
+def of_rows(rows: Iterable[Row]) -> Log | None:
+    """The log of these minutes: the longest part of them that only grows.
 
     A message is stored after it was made, so copies push the highest offset of a minute up and never the lowest down:
-    the lowest offsets are the log, and a highest one counts up to where the next minute begins.
+    the lowest offsets are the log, and a highest one counts up to where the next minute begins. Of equal offsets the
+    earliest instant counts. A highest offset that was made before the lowest of its minute is not a point.
     """
-    merged: dict[int, tuple[int, int]] = {}
-    for minute, low, high in rows:
-        known = merged.get(minute)
-        merged[minute] = (low, high) if known is None else (min(known[0], low), max(known[1], high))
-    if not merged:
+    least: dict[int, tuple[int, int]] = {}
+    most: dict[int, tuple[int, int]] = {}
+    exact = True
+    for row in rows:
+        exact = exact and row.low_at is not None and row.high_at is not None
+        begin = row.minute * MINUTE
+        low = row.low, begin if row.low_at is None else row.low_at
+        high = -row.high, begin + MINUTE if row.high_at is None else row.high_at
+        least[row.minute] = min(least.get(row.minute, low), low)
+        most[row.minute] = min(most.get(row.minute, high), high)
+    if not least:
         return None
-    minutes = sorted(merged)
-    kept = _longest_rise([merged[minute][0] for minute in minutes])
-    lows = np.array([merged[minutes[place]][0] for place in kept], np.int64)
-    highs = np.array([merged[minutes[place]][1] for place in kept], np.int64)
-    highs[:-1] = np.minimum(highs[:-1], lows[1:])
-    return Log(np.array([minutes[place] for place in kept], np.int64), lows, highs, len(minutes) - len(kept))
+    minutes = sorted(least)
+    kept = [minutes[place] for place in _longest_rise([least[minute][0] for minute in minutes])]
+    lows, low_at = np.array([least[minute] for minute in kept], np.int64).T
+    highs, high_at = np.array([most[minute] for minute in kept], np.int64).T * np.array([[-1], [1]])
+    later = np.flatnonzero(highs[:-1] > lows[1:])
+    highs[later], high_at[later] = lows[later + 1], low_at[later + 1]
+    early = high_at < low_at
+    highs[early], high_at[early] = lows[early], low_at[early]
+    instants = {at for ends in (least, most) for _, at in ends.values()}
+    offsets = {abs(offset) for ends in (least, most) for offset, _ in ends.values()}
+    return Log(
+        np.array(kept, np.int64), lows, highs, low_at, high_at, exact, len(offsets) == 1, len(instants) == 1,
+        len(minutes) - len(kept),
+    )  # fmt: skip
 
 
 def _longest_rise(values: list[int]) -> list[int]:
@@ -103,24 +142,59 @@ def _longest_rise(values: list[int]) -> list[int]:
 
 
 def rate(log: Log) -> float | None:
-    """Bytes a second from the lowest offset of the first minute to that of the last; None within a single minute."""
-    seconds = 60 * int(log.minutes[-1] - log.minutes[0])
+    """Bytes a second from the lowest offset of the first minute to that of the last; None within a single minute.
+
+    Only for runs whose `brokers` has no `bytes_per_second`.
+    """
+    seconds = int(log.low_at[-1] - log.low_at[0]) / 1000
     return float(log.lows[-1] - log.lows[0]) / seconds if seconds else None
 
 
+def points(log: Log) -> tuple[np.ndarray, np.ndarray]:
+    """The instants (ms) and offsets of the points to draw: one a minute, or two in a short log."""
+    if not log.short:
+        return log.low_at, log.lows
+    own = (log.high_at > log.low_at) & np.append(log.high_at[:-1] < log.low_at[1:], True)
+    at, offsets = np.append(log.low_at, log.high_at[own]), np.append(log.lows, log.highs[own])
+    order = np.argsort(at, kind="stable")
+    return at[order], offsets[order]
+
+
 def speeds(log: Log, step_minutes: int) -> list[tuple[datetime, datetime, float]]:
-    """Bytes a second from step to step: start, end, speed. Steps without a known point are part of a longer one."""
-    if len(log.minutes) < 2:
+    """Bytes a second from step to step: start, end, speed. Steps without a known point are part of a longer one.
+
+    In a short log each point ends a step. Points very near each other share one: between them chance makes a peak.
+    """
+    at, offsets = points(log)
+    span = int(at[-1] - at[0])
+    if span <= 0:
         return []
-    steps = log.minutes // step_minutes
-    first = np.flatnonzero(np.diff(steps, prepend=steps[0] - 1))
-    places = np.append(first, len(steps) - 1) if first[-1] != len(steps) - 1 else first
-    found = []
-    for a, b in pairwise(places.tolist()):
-        seconds = 60 * int(log.minutes[b] - log.minutes[a])
-        speed = float(log.lows[b] - log.lows[a]) / seconds
-        found.append((_instant(60.0 * int(log.minutes[a])), _instant(60.0 * int(log.minutes[b])), speed))
-    return found
+    step = step_minutes * MINUTE
+    places = np.arange(len(at)) if log.short else np.flatnonzero(np.diff(at // step, prepend=at[0] // step - 1))
+    near = span / 20 if log.short else min(span / 20, step / 2)
+    kept = [0]
+    for place in places[1:].tolist():
+        if at[place] - at[kept[-1]] > near:
+            kept.append(place)
+    last = len(at) - 1
+    if len(kept) > 1 and at[last] - at[kept[-1]] <= near:
+        kept.pop()
+    ends = pairwise([*kept, last])
+    return [
+        (_instant(at[a]), _instant(at[b]), float(offsets[b] - offsets[a]) * 1000 / float(at[b] - at[a]))
+        for a, b in ends
+    ]
+
+
+def without_speed(log: Log) -> Without | None:
+    """Why no speed can be drawn: one offset, one instant, no rise with time, or one minute without instants."""
+    if speeds(log, 1):
+        return None
+    if log.one_offset:
+        return "offset"
+    if not log.exact:
+        return "minute"
+    return "instant" if log.one_instant else "order"
 
 
 def written(log: Log, offset: int) -> Written:
@@ -131,15 +205,18 @@ def written(log: Log, offset: int) -> Written:
         return Written("after", None, log.last, None)
     place = int(np.searchsorted(log.lows, offset, "right")) - 1
     low, high = int(log.lows[place]), int(log.highs[place])
-    begin = 60.0 * int(log.minutes[place])
+    begin, end = int(log.low_at[place]), int(log.high_at[place])
+    minute = (int(log.minutes[place]) + 1) * MINUTE
     if offset <= high:
         share = (offset - low) / (high - low) if high > low else 0.0
-        return Written("minute", _instant(begin + 60 * share), _instant(begin), _instant(begin + 60))
-    following = int(log.lows[place + 1])
-    end = 60.0 * int(log.minutes[place + 1])
+        how: How = "minute" if end <= minute else "between"
+        return Written(how, _instant(begin + (end - begin) * share), _instant(begin), _instant(end))
+    following, next_at = int(log.lows[place + 1]), int(log.low_at[place + 1])
     share = (offset - high) / (following - high)
-    at = begin + 60 + max(0.0, end - begin - 60) * share
-    return Written("between", _instant(at), _instant(begin), _instant(end + 60))
+    at = end + (next_at - end) * share
+    if log.exact:
+        return Written("between", _instant(at), _instant(end), _instant(next_at))
+    return Written("between", _instant(at), _instant(begin), _instant(next_at + MINUTE))
 
 
 def deleted(full: datetime, hours: float, delete_at: int, zone: tzinfo) -> datetime:
@@ -173,5 +250,5 @@ def expired_before(now: datetime, hours: float, delete_at: int, zone: tzinfo) ->
     return last - timedelta(hours=hours)
 
 
-def _instant(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
+def _instant(ms: float) -> datetime:
+    return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=float(ms))

@@ -23,7 +23,7 @@ def even(minutes: int, per_minute: int, base: int = 0) -> list[tuple[int, int, i
 
 
 def log_of(rows: list[tuple[int, int, int]]) -> growth.Log:
-    made = growth.of_rows(rows)
+    made = growth.of_rows(growth.Row(*row) for row in rows)
     assert made is not None
     return made
 
@@ -59,6 +59,90 @@ def test_the_order_of_rows_and_their_split_do_not_matter() -> None:
     Random(7).shuffle(halves)
     one, other = log_of(rows), log_of(halves)
     assert one.lows.tolist() == other.lows.tolist() and one.highs.tolist() == other.highs.tolist()
+
+
+# ---- instants, where the run has them
+
+
+MEGABYTE = 1_000_000
+
+
+def dated(*points: tuple[float, int]) -> growth.Log:
+    """The log of (second, offset): the rows that a scan makes of them."""
+    rows: dict[int, list[tuple[int, int]]] = {}
+    for second, offset in points:
+        at = MINUTE * 60_000 + round(second * 1000)
+        rows.setdefault(at // 60_000, []).append((offset, at))
+    made = []
+    for minute, own in rows.items():
+        low, high = min(own), min((-offset, at) for offset, at in own)
+        made.append(growth.Row(minute, low[0], -high[0], low[1], high[1]))
+    Random(5).shuffle(made)
+    log = growth.of_rows(made)
+    assert log is not None
+    return log
+
+
+@pytest.mark.parametrize("begin", [3.0, 40.0], ids=["within a minute", "across a minute's end"])
+def test_215_megabytes_in_49_seconds_have_their_own_speed(begin: float) -> None:
+    log = dated(*((begin + n * 0.49, n * 2_150_000) for n in range(101)))
+    steps = growth.speeds(log, 1)
+    assert steps[0][0] == START + timedelta(seconds=begin) == log.first
+    assert steps[-1][1] == START + timedelta(seconds=begin + 49) == log.last
+    assert all(abs(speed - 215 * MEGABYTE / 49) < 50_000 for _, _, speed in steps), "and not 215 MB in a minute or two"
+    at, offsets = growth.points(log)
+    assert (offsets[0], offsets[-1]) == (0, 215 * MEGABYTE) and (int(at[-1]) - int(at[0])) == 49_000
+
+
+def test_points_right_beside_each_other_make_no_peak() -> None:
+    log = dated((30, 0), (59.999, 30_000), (60.001, 90_000), (90, 120_000))
+    assert [round(speed, -2) for _, _, speed in growth.speeds(log, 1)] == [1_000, 3_000]
+
+
+def test_of_equal_offsets_the_earliest_instant_is_the_point() -> None:
+    log = dated((10, 500), (20, 500), (30, 900), (40, 900))
+    at, offsets = growth.points(log)
+    assert offsets.tolist() == [500, 900] and (at - at[0]).tolist() == [0, 20_000]
+
+
+@pytest.mark.parametrize(
+    ("points", "why"),
+    [
+        ([(5, 100)], "offset"),
+        ([(5, 100), (5, 900)], "instant"),
+        ([(9, 100), (5, 900)], "order"),
+        ([(5, 100), (9, 100)], "offset"),
+        ([(5, 100), (9, 900)], None),
+        ([(5, 100), (65, 900)], None),
+    ],
+)
+def test_a_log_without_a_speed_has_its_reason(points: list[tuple[float, int]], why: str | None) -> None:
+    log = dated(*points)
+    assert growth.without_speed(log) == why and bool(growth.speeds(log, 1)) == (why is None)
+
+
+def test_a_run_without_instants_has_the_speed_of_its_minutes_and_none_within_one() -> None:
+    log = log_of(even(1, 500))
+    assert growth.without_speed(log) == "minute" and not log.exact
+    assert growth.without_speed(log_of(even(2, 600))) is None and growth.rate(log_of(even(2, 600))) == 10
+
+
+def test_an_offset_is_dated_between_the_instants_around_it() -> None:
+    log = dated((10, 1_000), (20, 2_000), (200, 3_000), (210, 4_000))
+    within = growth.written(log, 1_500)
+    assert within.how == "minute" and within.at == START + timedelta(seconds=15)
+    assert (within.earliest, within.latest) == (START + timedelta(seconds=10), START + timedelta(seconds=20))
+    between = growth.written(log, 2_500)
+    assert between.how == "between" and between.at == START + timedelta(seconds=110)
+    assert (between.earliest, between.latest) == (START + timedelta(seconds=20), START + timedelta(seconds=200))
+    assert growth.written(log, 999).latest == START + timedelta(seconds=10)
+    assert growth.written(log, 4_001).earliest == START + timedelta(seconds=210)
+
+
+def test_a_copy_in_the_last_minute_of_a_long_log_makes_no_peak() -> None:
+    points = [(60.0 * n, 6_000 * n) for n in range(30)]
+    log = dated(*points, (60 * 29 + 1, 600_000))
+    assert {round(speed) for _, _, speed in growth.speeds(log, 1)} == {100}
 
 
 def test_copies_stored_later_push_only_the_highest_offset_and_change_nothing() -> None:

@@ -25,6 +25,7 @@ DONE, SOME_UNREADABLE, NOT_DONE = 0, 1, 3
 STANDARD_INPUT = "-"
 NO_FINDINGS = "no findings: no rule found a problem; this does not prove that every message arrived"
 _SHOWN = 10
+_SPEED = "bytes_per_second"
 _PATIENCE = 10.0  # seconds that a cancelled scan has to clean up
 
 
@@ -161,7 +162,9 @@ def describe(summary: dict[str, Any], out: Path) -> str:
     ]
     columns = ["host", "pid", "loader", "ids", "distinct", "produced", "missing", "wraps", "tracks"]
     lines += _largest(out, "processes", columns)
-    lines += _largest(out, "brokers", ["address", "ids", "distinct", "segments", "min_offset", "max_offset"])
+    if summary["processes"]:
+        lines += [_FIGURES, ""]
+    lines += _largest(out, "brokers", ["address", "ids", "distinct", "segments", "min_offset", "max_offset", _SPEED])
     for row in _table(out, "refused", ["reason", "ids", "sample", "file", "byte"]):
         way_out = " (to read them too: --case any)" if row["reason"] == "lower_case" else ""
         first = f"{row['sample']} in {row['file']} at byte {row['byte']:,}"
@@ -217,7 +220,11 @@ def _largest(out: Path, name: str, columns: list[str]) -> list[str]:
     return [*text, ""]
 
 
-def _cell(column: str, value: Any) -> str:
+def _cell(column: str, value: Any, layout: str | None = None) -> str:
+    if column in _COUNTED and layout == CUT_COUNTER:
+        return "-"
+    if column == _SPEED:
+        return "-" if value is None else f"{value:,.0f}"
     return f"{value:,}" if isinstance(value, int) and column != "pid" else str(value)
 
 

@@ -25,6 +25,7 @@ _BRIDGES = ip_network("172.16.0.0/12")
 # Cheaper than reading every address: what may be wrong, and all of IPv6.
 _DOUBTFUL = r"^(127\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.|0\.|2[2-5]\d\.|[^.]*:)"
 _MINUTE_US = 60_000_000
+_MINUTE_MS = 60_000
 
 
 def _kind(host: str, port: int) -> str | None:
@@ -49,21 +50,24 @@ def _evidence(row: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Growth:
-    """When a broker had reached which offsets: one row a minute, in order."""
+    """When a broker had reached which offsets: one row a minute, in order, with the instants (ms) of both."""
 
     minute: np.ndarray
     least: np.ndarray
     greatest: np.ndarray
+    least_at: np.ndarray
+    greatest_at: np.ndarray
 
     def rate(self) -> float:
-        """Bytes a minute between the first and the last row."""
-        span = int(self.minute[-1] - self.minute[0]) + 1
-        return float(self.greatest[-1] - self.least[0]) / span
+        """Bytes a minute between the first and the last row. Of less than a minute the bytes: it may be one burst."""
+        span = float(self.greatest_at[-1] - self.least_at[0]) / _MINUTE_MS
+        return float(self.greatest[-1] - self.least[0]) / max(1.0, span)
 
     def seen(self) -> tuple[datetime, datetime]:
-        """The first and the last minute."""
-        first, last = (datetime.fromtimestamp(int(self.minute[at]) * 60, UTC) for at in (0, -1))
-        return first, last
+        """The first and the last instant."""
+        first = min(int(self.least_at[0]), int(self.greatest_at[0]))
+        last = max(int(self.least_at[-1]), int(self.greatest_at[-1]))
+        return datetime.fromtimestamp(first / 1000, UTC), datetime.fromtimestamp(last / 1000, UTC)
 
 
 class Brokers:
@@ -169,10 +173,11 @@ def _growth_of(rows: Rows, addresses: list[str]) -> tuple[dict[str, _Growth], se
     table = pa.concat_tables(pieces).sort_by([("address", "ascending"), ("minute", "ascending")])
     minute = numbers(table, "minute") // _MINUTE_US
     least, greatest = numbers(table, "min_offset"), numbers(table, "max_offset")
+    least_at, greatest_at = numbers(table, "min_at") // 1000, numbers(table, "max_at") // 1000
     found, begin = {}, 0
     for address in sorted(kept):
         part = slice(begin, begin + minutes[address])
-        found[address] = _Growth(minute[part], least[part], greatest[part])
+        found[address] = _Growth(minute[part], least[part], greatest[part], least_at[part], greatest_at[part])
         begin = part.stop
     return found, set(minutes) - set(kept)
 

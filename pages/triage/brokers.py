@@ -5,7 +5,6 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from idcore.growth import rate
 from idcore.scan.schemas import MOST_TAGS
 from pages.parts import cache
 from pages.parts.charts import brokers as charts
@@ -13,7 +12,7 @@ from pages.parts.triage import filters, logs, sentences, shared, tables
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, said, small_print, zone_note
 
-SHOWN, DRAWN = 6, 10
+SHOWN = 6
 
 
 def frame_of(frame: pd.DataFrame) -> pd.DataFrame:
@@ -35,7 +34,7 @@ brokers = brokers.sort_values(["ids", "address"], ascending=[False, True]).reset
 said(sentences.brokers(brokers, shown))
 growth, segments = cache.frame(run, "growth"), cache.frame(run, "segments")
 dated = logs.logs_of(growth)
-rates = {address: rate(log) for address, log in dated.items()}
+rates = logs.speeds_of(brokers, growth, dated)
 ends = segments.groupby("address")["segment"].agg(oldest="min", newest="max")
 kept = logs.retention()
 cut = kept.cut(shown)
@@ -61,10 +60,7 @@ if pages > 1:
 
 if dated:
     st.subheader(words("brokers.growth"), anchor=False)
-    drawn = {address: dated[address] for address in some["address"] if address in dated}
-    drawn = dict(list(drawn.items())[:DRAWN])
-    figure, step = charts.growth(drawn, colours, words, shown.palette, shown.zone, shown.zone_name)
-    chart(figure, words("brokers.alt_growth", brokers=words.count("broker", len(drawn))), lambda: growth, "growth")
+    logs.picture({address: dated[address] for address in some["address"] if address in dated}, growth, colours, shown)
     logs.ask(dated, kept, shown)
 
 st.subheader(words("brokers.table"), anchor=False)

@@ -61,3 +61,12 @@ def test_a_terminal_is_sent_nothing_that_it_would_obey(tmp_path: Path, capsys: p
     told += capsys.readouterr().err
     assert "x.zip: \\x1b]0;owned\\x07 is encrypted" in told
     assert not set(OBEYED) & {"\x1b", "\x07"} & set(told)
+
+
+@pytest.mark.parametrize(("speed", "said"), [(215_000_000 / 49, "4,387,755"), (None, "-")])
+def test_brokers_are_shown_with_their_bytes_per_second(speed: float | None, said: str, tmp_path: Path) -> None:
+    numbers = dict.fromkeys(("port", "ids", "distinct", "segments", "min_offset", "max_offset"), 1)
+    broker = {"address": "10.0.0.1:10911", "host": "10.0.0.1", "bytes_per_second": speed, **numbers}
+    lines = [line.split() for line in describe(summed(ids=1), written(tmp_path, brokers=broker)).splitlines()]
+    (row,) = [at for at, line in enumerate(lines) if line and line[0] == "10.0.0.1:10911"]
+    assert lines[row - 1][-1] == "bytes_per_second" and lines[row][-1] == said

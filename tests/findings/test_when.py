@@ -173,6 +173,18 @@ def test_a_long_silence_before_the_new_address_is_said(
     assert ("In between" in finding.say("meaning")) == bool(said)
 
 
+def test_a_new_address_is_seen_from_its_first_to_its_last_instant(tmp_path: Path) -> None:
+    def line(host: str, ms: int, offset: int) -> str:
+        return f"msgId={uniq(DAY_20 + ms, ms & 0xFFFF)} offsetMsgId={host}00002A9F{offset:016X}"
+
+    lines = [line("0A000005", 700 * n, 5_000_000 + 800 * n) for n in range(20)]
+    lines += [line("0A000006", 20_500 + 700 * n, 5_100_000 + 800 * n) for n in range(20)]
+    (finding,) = [one for one in told(lines, tmp_path) if one.code == "broker_moved"]
+    assert finding.since is not None and finding.until is not None
+    assert (finding.since.second, finding.since.microsecond) == (20, 500_000)
+    assert finding.until - finding.since == timedelta(milliseconds=700 * 19)
+
+
 def test_a_silence_that_is_usual_is_not_said(tmp_path: Path) -> None:
     lines = stored("0A000005", list(range(0, 300, 30)), 5_000_000)
     lines += stored("0A000006", list(range(330, 630, 30)), 5_000_000)

@@ -286,6 +286,7 @@ def _brokers() -> tuple[list[dict[str, Any]], ...]:
                 "segments": len(files),
                 "min_offset": low,
                 "max_offset": high,
+                "bytes_per_second": int(high - low) / (20 * 60 - 0.25),
             }
         )
         for minute in range(20):
@@ -296,6 +297,8 @@ def _brokers() -> tuple[list[dict[str, Any]], ...]:
                     "minute": at,
                     "min_offset": low + int((high - low) * minute / 20),
                     "max_offset": low + int((high - low) * (minute + 1) / 20),
+                    "min_at": at,
+                    "max_at": at + timedelta(seconds=59, milliseconds=750),
                 }
             )
     return brokers, segments, bins, growth
@@ -346,7 +349,7 @@ def typed(frame: pd.DataFrame) -> pa.Table:
             fields.append((name, pa.int32()))
         elif name == "wraps_certain":
             fields.append((name, pa.bool_()))
-        elif name == "rate_per_second":
+        elif name.endswith("_per_second"):
             fields.append((name, pa.float64()))
         elif kind.kind == "O":
             fields.append((name, pa.string()))

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from idcore.growth import Log
+from idcore.growth import MINUTE, Log, points
 from idcore.growth import speeds as speeds_of
 from pages.parts.figures import (
     DATES,
@@ -33,6 +33,7 @@ GIB = 1 << 30
 MOST_CELLS = 300
 SLIVER = 0.1  # offsets that fill less of the axis than this have one of their own
 STEPS = 120  # steps in which the speed of a log is drawn
+FEW = 20  # points of a log that are marked
 
 
 def colours_of(addresses: Sequence[str], palette: Palette) -> dict[str, str]:
@@ -227,7 +228,10 @@ def growth(
     zone: tzinfo,
     zone_name: str,
 ) -> tuple[go.Figure, int]:
-    """How fast each log grew, in MiB a second, and how far it had come, in MiB; also the step in minutes."""
+    """How fast each log grew, in MiB a second, and how far it had come, in MiB; also the step in minutes.
+
+    Every point is drawn at its own instant. A log of few points has marks on them.
+    """
     figure = make_subplots(
         rows=2,
         cols=1,
@@ -236,12 +240,15 @@ def growth(
         vertical_spacing=0.08,
         figure=go.Figure(layout=paper(palette, 380, right=24)),
     )
-    span = max(int(log.minutes[-1] - log.minutes[0]) for log in logs.values()) + 1
+    span = max(int(log.low_at[-1] - log.low_at[0]) for log in logs.values()) // MINUTE + 1
     step = step_minutes(span, STEPS)
-    grown = max(int(log.lows[-1] - log.lows[0]) for log in logs.values())
+    known = {address: points(log) for address, log in logs.items()}
+    grown = max(int(offsets[-1] - offsets[0]) for _, offsets in known.values())
     unit, scale = ("MiB", 1 << 20) if grown >= 5 << 20 else ("KiB", 1 << 10)
     for address, log in logs.items():
         line = {"color": colours[address], "width": 2}
+        clock_format = "%Y-%m-%d %H:%M:%S.%L" if log.short else "%Y-%m-%d %H:%M"
+        at, offsets = known[address]
         speeds = speeds_of(log, step)
         if speeds:
             clock = [local(begin, zone) for begin, _, _ in speeds] + [local(speeds[-1][1], zone)]
@@ -254,22 +261,21 @@ def growth(
                 line={**line, "shape": "hv"},
                 row=1,
                 col=1,
-                hovertemplate=f"<b>{address}</b><br>%{{x|%Y-%m-%d %H:%M}}<br>%{{y:,.4~r}} {unit}/s<extra></extra>",
+                hovertemplate=f"<b>{address}</b><br>%{{x|{clock_format}}}<br>%{{y:,.4~r}} {unit}/s<extra></extra>",
             )
-        minutes = pd.Series(pd.to_datetime(log.minutes * 60, unit="s", utc=True))
         figure.add_scatter(
-            x=wall_clock(minutes, zone),
-            y=(log.lows - log.lows[0]) / scale,
+            x=wall_clock(pd.Series(pd.to_datetime(at, unit="ms", utc=True)), zone),
+            y=(offsets - offsets[0]) / scale,
             name=address,
             showlegend=not speeds,
-            mode="lines" if len(minutes) > 1 else "markers",
+            mode="lines+markers" if len(at) <= FEW else "lines",
             line=line,
             marker={"color": line["color"]},
             row=2,
             col=1,
-            hovertemplate=f"<b>{address}</b><br>%{{x|%Y-%m-%d %H:%M}}<br>%{{y:,.1f}} {unit}<extra></extra>",
+            hovertemplate=f"<b>{address}</b><br>%{{x|{clock_format}}}<br>%{{y:,.1f}} {unit}<extra></extra>",
         )
-    ends = pd.Series(pd.to_datetime([log.minutes[-1] * 60 for log in logs.values()], unit="s", utc=True))
+    ends = pd.Series(pd.to_datetime([int(at[-1]) for at, _ in known.values()], unit="ms", utc=True))
     figure.update_xaxes(axis(palette, showgrid=False, fixedrange=True, tickformatstops=DATES))
     figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(ends, zone, zone_name)), row=2, col=1)
     for row, key in ((1, "brokers.speed_axis"), (2, "brokers.growth_axis")):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -20,9 +21,11 @@ from pages.parts.text import Words
 from pages.parts.times import full
 from pages.parts.triage import marks, tables
 from pages.parts.view import View
-from pages.parts.widgets import said, show, small_print
+from pages.parts.widgets import chart, said, show, small_print
 
 LONGEST = 8_760  # hours that files may be kept: a year
+INSTANTS = ("min_at", "max_at")  # of `growth`; an old run may be without them
+DRAWN, NAMED = 10, 3  # brokers of a picture, and of a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +44,59 @@ def logs_of(rows: pd.DataFrame) -> dict[str, growth.Log]:
     """The log of each broker that has dated lines."""
     made = {}
     for address, mine in rows.groupby("address", sort=False):
-        minutes = mine["minute"].astype("datetime64[us, UTC]").astype("int64") // 60_000_000
-        log = growth.of_rows(
-            zip(minutes.tolist(), mine["min_offset"].tolist(), mine["max_offset"].tolist(), strict=True)
-        )
+        columns = [_ms(mine["minute"]) // growth.MINUTE, mine["min_offset"], mine["max_offset"]]
+        columns += [_ms(mine[name]) for name in INSTANTS if name in mine]
+        log = growth.of_rows(growth.Row(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
         if log is not None:
             made[str(address)] = log
     return made
+
+
+def _ms(instants: pd.Series) -> pd.Series:
+    return instants.astype("datetime64[us, UTC]").astype("int64") // 1000
+
+
+class Speed(NamedTuple):
+    """Bytes a second of a broker's log, and the bytes and seconds it was made of, where the run has them."""
+
+    rate: float
+    grown: int | None = None
+    seconds: float | None = None
+
+
+def speeds_of(brokers: pd.DataFrame, rows: pd.DataFrame, logs: dict[str, growth.Log]) -> dict[str, Speed]:
+    """The speed of each broker that has one. A run without `bytes_per_second` has the speed of whole minutes."""
+    if "bytes_per_second" not in brokers:
+        rates = {address: growth.rate(log) for address, log in logs.items()}
+        return {address: Speed(rate) for address, rate in rates.items() if rate is not None}
+    known = brokers[brokers["bytes_per_second"].notna()].set_index("address")["bytes_per_second"]
+    mine = rows[rows["address"].isin(known.index)]
+    lowest = mine.sort_values(["min_offset", "min_at"]).drop_duplicates("address").set_index("address")
+    highest = mine.sort_values(["max_offset", "max_at"], ascending=[False, True]).drop_duplicates("address")
+    highest = highest.set_index("address")
+    made = {}
+    for address, rate in known.items():
+        grown = int(highest["max_offset"][address] - lowest["min_offset"][address])
+        seconds = (highest["max_at"][address] - lowest["min_at"][address]).total_seconds()
+        made[str(address)] = Speed(float(rate), grown, seconds)
+    return made
+
+
+def picture(logs: dict[str, growth.Log], rows: pd.DataFrame, colours: Mapping[str, str], view: View) -> None:
+    """How the logs of these brokers grew; a sentence for those without a speed."""
+    words = view.words
+    reasons: dict[str, list[str]] = {}
+    for name, log in logs.items():
+        reasons.setdefault(growth.without_speed(log) or "", []).append(name)
+    if drawn := {name: logs[name] for name in reasons.pop("", [])[:DRAWN]}:
+        figure, _ = charts.growth(drawn, colours, words, view.palette, view.zone, view.zone_name)
+        chart(figure, words("brokers.alt_growth", brokers=words.count("broker", len(drawn))), lambda: rows, "growth")
+    for why, names in reasons.items():
+        sentence = words(f"growth.without_{why}")
+        if len(names) < len(logs):
+            some = words.listed(names) if len(names) <= NAMED else words.count("broker", len(names))
+            sentence = words("growth.without_of", brokers=some, sentence=sentence)
+        said(sentence)
 
 
 def retention() -> Retention:
@@ -60,7 +109,7 @@ def retention() -> Retention:
     return Retention(chosen("keep", growth.KEPT_HOURS, 1, LONGEST), chosen("delete_at", growth.DELETES_AT, 0, 23))
 
 
-def head(row: dict[str, Any], total: int, rate: float | None, colour: str, view: View) -> None:
+def head(row: dict[str, Any], total: int, speed: Speed | None, colour: str, view: View) -> None:
     """One line above the picture."""
     words = view.words
     name = tables.marked(
@@ -75,14 +124,22 @@ def head(row: dict[str, Any], total: int, rate: float | None, colour: str, view:
         words("brokers.span", span=words.bytes(apart))
         if apart
         else words("brokers.one", offset=f"{row['min_offset']:,}"),
-        rate_text(rate, words),
+        speed_text(speed, words),
     ]
     show(tag("div", tag("span", name), *(tag("span", fact) for fact in facts if fact), class_="mq-run mq-log-head"))
 
 
-def rate_text(rate: float | None, words: Words) -> str:
+def rate_text(speed: Speed | None, words: Words) -> str:
     """`7.4 MiB/s`, `800 B/s`."""
-    return "" if rate is None else words("brokers.rate", size=words.bytes(rate))
+    return "" if speed is None else words("brokers.rate", size=words.bytes(speed.rate))
+
+
+def speed_text(speed: Speed | None, words: Words) -> str:
+    """`205 MiB in 49 s: 4.2 MiB/s`."""
+    if speed is None or speed.grown is None or speed.seconds is None:
+        return rate_text(speed, words)
+    span = {"grown": words.bytes(speed.grown), "span": words.duration(speed.seconds)}
+    return words("brokers.speed", rate=rate_text(speed, words), **span)
 
 
 def foot(segments: pd.DataFrame, words: Words) -> Html:
@@ -110,7 +167,7 @@ def kept_from(log: growth.Log | None, cut: datetime) -> int | None:
     """The offset a broker's log had reached at the cut; None where the dates do not reach across it."""
     if log is None or not log.first <= cut < log.last:
         return None
-    old = log.minutes * 60 < cut.timestamp()
+    old = log.low_at < cut.timestamp() * 1000
     return int(log.lows[old][-1])
 
 

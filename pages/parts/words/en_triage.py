@@ -50,7 +50,10 @@ WORDS: dict[str, str] = {
     "col.oldest": "Oldest file",
     "col.newest": "Newest file",
     "col.growth": "Growth",
-    "col.growth.help": "How fast the commit log grew between the first and the last dated line",
+    "col.growth.help": (
+        "Of lines with both IDs: bytes from the lowest to the highest offset, divided by the seconds between their "
+        "instants. Empty where the highest offset is not later than the lowest."
+    ),
     "col.gap_from": "After",
     "col.gap_to": "Before",
     "table.ids": "Decoded ids",
@@ -231,6 +234,7 @@ WORDS: dict[str, str] = {
     "brokers.share": "{share} of all",
     "brokers.span": "{span} from first to last",
     "brokers.rate": "{size}/s",
+    "brokers.speed": "{grown} in {span}: {rate}",
     "brokers.together": "one cell is {n} files",
     "brokers.alt": "Bar chart of offset ids by broker, {brokers}.",
     "brokers.alt_log": (
@@ -244,7 +248,7 @@ WORDS: dict[str, str] = {
         "A cell is 1 GiB of the commit log, the default size of a file, and so are the files that are counted and named "
         "here; those of this store are of {size}. The page Store has their names."
     ),
-    "brokers.growth_note_store": "Growth is read from the records: where each lies, and when it was stored.",
+    "brokers.growth_note_store": "Growth is read from the records: their offsets, and when their messages were made.",
     "brokers.growth_note": "Growth is read from lines that hold both ids of a message.",
     "brokers.all_old": (
         "Everything dated here is older than the retention ({hours} h, deleted at {hour}), so the records are "
@@ -271,6 +275,14 @@ WORDS: dict[str, str] = {
         "{hours} h; a disk that is nearly full deletes earlier. The broker's zone is taken to be the one shown."
     ),
     "growth.left_out": "{n} fit no log that only grows and were left out: copies stored later, or ids dated wrongly.",
+    "growth.without_offset": "All lines that hold both IDs have one offset: no speed can be shown.",
+    "growth.without_instant": "All lines that hold both IDs are of one instant: no speed can be shown.",
+    "growth.without_order": "The offsets do not rise from earlier lines to later ones: no speed can be shown.",
+    "growth.without_minute": (
+        "All lines that hold both IDs are of one minute, and this scan has no finer times: no speed can be shown. "
+        "Scan the input again to see the speed."
+    ),
+    "growth.without_of": "{brokers}: {sentence}",
     "growth.none": "No line here holds both ids of a message, so the offsets have no dates.",
     # problems
     "problem.memory": (

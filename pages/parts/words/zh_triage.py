@@ -50,7 +50,7 @@ WORDS: dict[str, str] = {
     "col.oldest": "最旧文件",
     "col.newest": "最新文件",
     "col.growth": "增速",
-    "col.growth.help": "从第一条到最后一条有时间的日志，CommitLog 的增长速度",
+    "col.growth.help": "同一行含两种 ID 的日志：最低到最高偏移的字节数，除以两者相隔的秒数。最高偏移不晚于最低偏移时为空。",
     "col.gap_from": "此后",
     "col.gap_to": "此前",
     "table.ids": "已解码的消息 ID",
@@ -213,6 +213,7 @@ WORDS: dict[str, str] = {
     "brokers.share": "占 {share}",
     "brokers.span": "首尾相距 {span}",
     "brokers.rate": "{size}/秒",
+    "brokers.speed": "{span}增长 {grown}：{rate}",
     "brokers.together": "每格 {n} 个文件",
     "brokers.alt": "各 Broker 偏移量 ID 数的条形图，共 {brokers}。",
     "brokers.alt_log": "{address} 的 CommitLog：{ids}，{files}，偏移量 {low} 至 {high}。上为文件条，下为直方图。",
@@ -222,7 +223,7 @@ WORDS: dict[str, str] = {
         "一格是 CommitLog 中的 1 GiB，即文件的默认大小；这里的文件数和文件名都按此计算。"
         "该存储目录的文件实际为 {size}，文件名见“存储目录”页。"
     ),
-    "brokers.growth_note_store": "增长由各条记录的位置和存储时间得出。",
+    "brokers.growth_note_store": "增长由各条记录的偏移和消息的生成时间得出。",
     "brokers.growth_note": "增长由同一行中的两种 ID 得出。",
     "brokers.all_old": "这里有时间的消息都早于保留期（{hours} 小时，{hour} 删除），很可能已被清理。",
     "growth.box": "何时写入：物理偏移或偏移量 ID",
@@ -246,6 +247,11 @@ WORDS: dict[str, str] = {
         "Broker 的时区按当前显示的时区计。"
     ),
     "growth.left_out": "{n}与只增不减的日志不符，已排除：是后来才存的副本，或 ID 的时间推算有误。",
+    "growth.without_offset": "同时含有两种 ID 的各行都是同一个偏移，无法得出速度。",
+    "growth.without_instant": "同时含有两种 ID 的各行都在同一时刻，无法得出速度。",
+    "growth.without_order": "偏移没有随时间上升，无法得出速度。",
+    "growth.without_minute": "同时含有两种 ID 的各行都在同一分钟，而本次扫描没有更细的时间，无法得出速度。重新扫描即可看到速度。",
+    "growth.without_of": "{brokers}：{sentence}",
     "growth.none": "没有一行同时含有消息的两种 ID，偏移因此没有时间。",
     # 问题
     "problem.memory": "服务器内存不足。请改用命令扫描：python -m idcore scan PATH --out DIR",

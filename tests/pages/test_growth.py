@@ -1,0 +1,146 @@
+"""Growth on the page Brokers: its speed over real instants, its picture, and the sentence where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from pages.parts import roles, text
+from pages.parts.charts import brokers as charts
+from pages.parts.triage import logs
+from tests.pages import example_run
+from tests.pages.conftest import make_run
+from tests.pages.test_pages import shown
+from tests.scan.logs import AT, JAVA, NOON, offset, send_result, uniq
+
+Open = Callable[..., AppTest]
+TEN = datetime(2026, 3, 10, 10, tzinfo=UTC)
+WORDS, LIGHT = text.words("en"), roles.palette("light")
+BROKER = "10.0.0.1:10911"
+
+
+def line(ms: int, place: int, broker: int = 1) -> str:
+    """A send of the 10th, `ms` after 10:00, stored at `place`."""
+    return send_result(uniq(0x0A000009, 7, JAVA, NOON + ms, place), offset(0x0A000000 + broker, 10911, place))
+
+
+def minute_of_log(begin: int = 5_000) -> list[str]:
+    """215 MB in 49 s."""
+    return [line(begin + n * 490, n * 2_150_000) for n in range(101)]
+
+
+@pytest.fixture
+def scanned(tmp_path: Path) -> Callable[..., str]:
+    """The name of a run with the tables of these lines."""
+
+    def run(lines: list[str], **changed: Callable[[pd.DataFrame], pd.DataFrame]) -> str:
+        path = tmp_path / "x.log"
+        path.write_text("\n".join(lines))
+        tables = scan_local([str(path)], month_rows(AT, UTC))
+        folder = make_run(tmp_path / "runs")
+        made = {name: table.to_pandas() for name, table in tables.items()}
+        example_run.write(folder, example_run.tables() | {
+            name: changed.get(name, lambda rows: rows)(made[name])
+            for name in ("brokers", "segments", "distribution", "growth")
+        })  # fmt: skip
+        return folder.name
+
+    return run
+
+
+def frames(lines: list[str], tmp_path: Path) -> dict[str, pd.DataFrame]:
+    path = tmp_path / "y.log"
+    path.write_text("\n".join(lines))
+    tables = scan_local([str(path)], month_rows(AT, UTC))
+    return {name: tables[name].to_pandas() for name in ("brokers", "growth")}
+
+
+@pytest.mark.parametrize("begin", [5_000, 40_000], ids=["within a minute", "across a minute's end"])
+def test_215_megabytes_in_49_seconds_are_said_as_such(begin: int, scanned: Any, open_page: Open) -> None:
+    app = open_page("brokers", run=scanned(minute_of_log(begin)))
+    page = shown(app)
+    assert not app.exception
+    assert "205 MiB in 49 s: 4.2 MiB/s" in page and "1.1 MiB/s" not in page
+    assert "<td" in page and ">4.2 MiB/s<" in page, "the table has it, too"
+    assert "no speed can be shown" not in page and app.get("plotly_chart")
+
+
+def test_the_chinese_page_says_it_in_chinese(scanned: Any, open_page: Open) -> None:
+    assert "49 秒增长 205 MiB：4.2 MiB/秒" in shown(open_page("brokers", run=scanned(minute_of_log()), lang="zh"))
+
+
+def test_less_than_a_minute_is_drawn_at_its_own_instants(tmp_path: Path) -> None:
+    found = logs.logs_of(frames(minute_of_log(), tmp_path)["growth"])
+    figure, _ = charts.growth(found, {BROKER: "#123456"}, WORDS, LIGHT, UTC, "UTC")
+    speed, grown = figure.data
+    begin, end = (TEN.replace(tzinfo=None) + timedelta(seconds=second) for second in (5, 54))
+    assert [pd.Timestamp(at) for at in grown.x] == [begin, end] and grown.mode == "lines+markers"
+    assert list(grown.y) == pytest.approx([0, 215_000_000 / (1 << 20)])
+    assert [pd.Timestamp(at) for at in speed.x] == [begin, end]
+    assert list(speed.y) == pytest.approx([215_000_000 / 49 / (1 << 20)] * 2)
+    assert "%S.%L" in grown.hovertemplate
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ([line(5_000, 100)], "offset"),
+        ([line(5_000, 100), line(9_000, 100)], "offset"),
+        ([line(5_000, 100), line(5_000, 9_000)], "instant"),
+        ([line(9_000, 100), line(5_000, 9_000)], "order"),
+    ],
+)
+def test_without_two_instants_a_sentence_takes_the_place_of_the_chart(
+    lines: list[str], why: str, lang: str, scanned: Any, open_page: Open
+) -> None:
+    app = open_page("brokers", run=scanned(lines), lang=lang)
+    assert not app.exception
+    assert text.words(lang)(f"growth.without_{why}") in shown(app)
+    assert "iB/s<" not in shown(app) and " B/s<" not in shown(app) and "B/秒" not in shown(app)
+    assert len(app.get("plotly_chart")) == 1, "the files and offsets of the broker, and no growth"
+
+
+def test_the_sentence_names_the_brokers_that_the_chart_leaves_out(scanned: Any, open_page: Open) -> None:
+    app = open_page("brokers", run=scanned([*minute_of_log(), line(7_000, 10, 2), line(7_000, 20, 2)]))
+    page = shown(app)
+    assert "10.0.0.2:10911: All lines that hold both IDs are of one instant: no speed can be shown." in page
+    assert len(app.get("plotly_chart")) == 3 and "205 MiB in 49 s" in page
+
+
+def test_the_speed_on_the_page_is_that_of_the_table(tmp_path: Path) -> None:
+    lines = [line(n * 7_003, n * n * 1_000, 1 + n % 3) for n in range(40)]
+    made = frames([*lines, line(400_000, 0, 2), line(1, 39 * 39 * 1_000, 1)], tmp_path)
+    speeds = logs.speeds_of(made["brokers"], made["growth"], {})
+    known = made["brokers"].dropna(subset=["bytes_per_second"])
+    assert set(speeds) == set(known["address"]) and len(speeds) < 3, "one is dated the other way round"
+    for speed in speeds.values():
+        assert speed.grown is not None and speed.seconds
+        assert speed.rate == pytest.approx(speed.grown / speed.seconds)
+
+
+def without(*columns: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    return lambda rows: rows.drop(columns=list(columns))
+
+
+def test_a_run_without_instants_has_the_speed_of_its_minutes(scanned: Any, open_page: Open) -> None:
+    lines = [line(n * 60_000, n * 6_000_000) for n in range(31)]
+    old = {"brokers": without("bytes_per_second"), "growth": without("min_at", "max_at")}
+    app = open_page("brokers", run=scanned(lines, **old))
+    page = shown(app)
+    assert not app.exception and "97.7 KiB/s" in page and " in 30 min" not in page
+    assert len(app.get("plotly_chart")) == 2
+
+
+def test_a_minute_of_a_run_without_instants_has_no_speed(scanned: Any, open_page: Open) -> None:
+    old = {"brokers": without("bytes_per_second"), "growth": without("min_at", "max_at")}
+    page = shown(open_page("brokers", run=scanned(minute_of_log(), **old)))
+    assert WORDS("growth.without_minute") in page and "MiB/s" not in page
