@@ -20,7 +20,7 @@ from idcore.layout import UNIQ_V4, UNIQ_V4_LE, Layout
 if TYPE_CHECKING:
     from idcore.ids.dating import Dates
 
-ZoneSource = Literal["born", "prefix", "given", "assumed"]
+ZoneSource = Literal["born", "prefix", "given", "assumed", "linked"]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000

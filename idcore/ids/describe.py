@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -103,8 +104,8 @@ def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | 
         sent, reason = clocks.client_sent(found, clock, reading.made_by.code, born, prefix)
     else:
         return None, None
-    if token is not None and token.linked and reason is not None:
-        reason = plain("linked")
+    if token is not None and token.linked and sent is not None and reason is not None:
+        sent, reason = replace(sent, zone_source="linked" if sent.zone_source else None), plain("linked")
     return sent, reason
 
 

@@ -17,10 +17,12 @@ ROWS = 50
 def one(here: desk.Desk) -> DeltaGenerator:
     """A single id as a card; gives the row below it."""
     words, item = view().words, here.intake.found[0]
-    show(cards.card(item, view(), here.clock()))
+    clock = here.clock()
+    show(cards.card(item, view(), clock))
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
-        page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", id=item.token.text)
+        params = cards.anatomy_params(item, clock)
+        page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **params)
         onward.messages([item.token.text], words)
     return below
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 
 from idcore.ids import clock as clocks
 from idcore.ids.clock import Clock, SentAt
-from idcore.ids.describe import when, why
+from idcore.ids.describe import made_by, when, why
 from idcore.ids.identify import Reading
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from pages.parts import ruler, times
@@ -32,6 +32,21 @@ def kind_mark(reading: Reading, words: Words) -> Html:
 def sent_text(sent: SentAt | None, zone: tzinfo) -> str:
     """When it was made, in the reader's zone."""
     return "" if sent is None else times.full(sent.at, zone)
+
+
+def open_span(sent: SentAt, view: View) -> str | None:
+    """From when to when it can have been made, where its line or its client leaves that open, and not only a zone."""
+    if sent.earliest is None or sent.latest is None or sent.zone_source == "assumed":
+        return None
+    return f"{times.full(sent.earliest, view.zone)} – {times.full(sent.latest, view.zone)}"
+
+
+def anatomy_params(found: Found, clock: Clock) -> dict[str, str | None]:
+    """What a link to an id's anatomy carries: the id, and the time that the lines gave it."""
+    best = found.verdict.best
+    sent = when(best, found.token, clock)[0] if best is not None else None
+    moment = sent.at.astimezone(UTC).isoformat(timespec="milliseconds") if sent is not None else None
+    return {"id": found.token.text, "sent_at": moment}
 
 
 def card(found: Found, view: View, clock: Clock) -> Html:
@@ -74,8 +89,8 @@ def card(found: Found, view: View, clock: Clock) -> Html:
 def facts(found: Found, reading: Reading, view: View, clock: Clock) -> Html:
     """By whom, when, where."""
     words = view.words
-    rows: list[tuple[str, object]] = [(words("card.maker"), words.coded(reading.made_by))]
-    sent, _ = when(reading, found.token, clock)
+    sent, reason = when(reading, found.token, clock)
+    rows: list[tuple[str, object]] = [(words("card.maker"), words.coded(made_by(reading, reason)))]
     if sent is not None:
         source = (
             words(f"zone.source_{sent.zone_source}", zone=sent.zone) if sent.zone_source else words("zone.source_utc")
@@ -92,6 +107,8 @@ def facts(found: Found, reading: Reading, view: View, clock: Clock) -> Html:
                 ),
             )
         )
+        if (span := open_span(sent, view)) is not None:
+            rows.append((words("card.between"), tag("span", span, class_="mq-mono")))
     made = reading.id
     if isinstance(made, OffsetId) and made.physical_offset >= 0:
         rows.append((words("card.broker"), tag("span", made.address, class_="mq-mono")))
@@ -205,12 +222,12 @@ def _row(item: Found, view: View, clock: Clock, files: bool) -> list[object]:
     best = item.verdict.best
     assert best is not None
     made = best.id
-    sent, _ = when(best, item.token, clock)
+    sent, reason = when(best, item.token, clock)
     cells: list[object] = [
         join(
             [kind_mark(best, words), tag("span", " " + words(f"certainty_short.{best.certainty}"), class_="mq-faint")]
         ),
-        link(item.token.text, href("anatomy", id=item.token.text), new=True),
+        link(item.token.text, href("anatomy", **anatomy_params(item, clock)), new=True),
     ]
     if isinstance(made, OffsetId):
         broker = tag("span", made.address, class_="mq-broker")
@@ -221,7 +238,7 @@ def _row(item: Found, view: View, clock: Clock, files: bool) -> list[object]:
         cells += [made.host, made.pid, made.loader_text, sent_text(sent, view.zone), f"{made.counter:,}", None, None]
     reasons = words("semicolon").join(words.coded(reason) for reason in why(best, item.token, clock))
     place: list[object] = [f"{item.token.line:,}", *([item.source] if files else [])]
-    return [*cells, *place, words.coded(best.made_by), reasons]
+    return [*cells, *place, words.coded(made_by(best, reason)), reasons]
 
 
 def refused(items: Sequence[Found], view: View, *, files: bool = False) -> Html:

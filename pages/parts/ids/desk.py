@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ import streamlit as st
 
 from idcore.errors import IdError
 from idcore.ids.clock import Clock
+from idcore.ids.dating import Dates, dates_of
 from idcore.ids.identify import Case
 from idcore.runs import Run
 from pages.parts import cards, export, intake, problems, refusals, scans
@@ -40,6 +41,7 @@ class Desk:
     waits: bool = False
     taken: bool = False  # out of the box, for its length
     made: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
+    dates: dict[str, Dates] = field(default_factory=dict)
 
     @property
     def files(self) -> bool:
@@ -59,8 +61,12 @@ class Desk:
         return self.made[key]
 
     def clock(self) -> Clock:
-        """The reader's clock, or the input's own."""
-        return cards.clock_of(view(), self.reference)
+        """The reader's clock, or the input's own, with what all lines prove together."""
+        clock = cards.clock_of(view(), self.reference)
+        key = f"{view().zone_name} {view().zone_from}"
+        if key not in self.dates:
+            self.dates = {key: dates_of(((item.verdict, item.token) for item in self.intake.found), clock)}
+        return replace(clock, dates=self.dates[key])
 
 
 def current() -> Desk | None:
