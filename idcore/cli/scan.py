@@ -26,6 +26,11 @@ STANDARD_INPUT = "-"
 NO_FINDINGS = "no findings: no rule found a problem; this does not prove that every message arrived"
 _SHOWN = 10
 _SPEED = "bytes_per_second"
+_COUNTED = ("produced", "missing", "wraps")  # what a counter that is cut to eight bits does not show
+_FIGURES = (
+    "distinct: different ids in this input; produced: generated, according to the counter; missing: produced, but not"
+    " in this input; -: an 8-bit counter does not show it"
+)
 _PATIENCE = 10.0  # seconds that a cancelled scan has to clean up
 
 
@@ -200,13 +205,22 @@ def _largest(out: Path, name: str, columns: list[str]) -> list[str]:
     import pyarrow.compute as pc
     from pyarrow import dataset
 
+    from idcore.findings.limits import CUT_COUNTER
+
     whole = dataset.dataset(out / name)
-    largest = whole.schema.empty_table().select(columns)
+    read = [*columns, "layout"] if "layout" in whole.schema.names else columns
+    largest = whole.schema.empty_table().select(read)
     by = [("ids", "descending"), (columns[0], "ascending"), (columns[1], "ascending")]
-    for batch in whole.to_batches(columns=columns):  # a table may be larger than memory
+    for batch in whole.to_batches(columns=read):  # a table may be larger than memory
         both = pa.concat_tables([largest, pa.Table.from_batches([batch])])
         largest = both.take(pc.select_k_unstable(both, _SHOWN, by))
-    rows = [[_cell(column, row[column]) for column in columns] for row in largest.to_pylist()]
+    rows = [
+        [
+            "-" if column in _COUNTED and row.get("layout") == CUT_COUNTER else _cell(column, row[column])
+            for column in columns
+        ]
+        for row in largest.to_pylist()
+    ]
     if not rows:
         return []
     widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
@@ -220,9 +234,7 @@ def _largest(out: Path, name: str, columns: list[str]) -> list[str]:
     return [*text, ""]
 
 
-def _cell(column: str, value: Any, layout: str | None = None) -> str:
-    if column in _COUNTED and layout == CUT_COUNTER:
-        return "-"
+def _cell(column: str, value: Any) -> str:
     if column == _SPEED:
         return "-" if value is None else f"{value:,.0f}"
     return f"{value:,}" if isinstance(value, int) and column != "pid" else str(value)

@@ -39,7 +39,7 @@ def java(processes: Processes) -> np.ndarray:
 
 
 def little_endian(processes: Processes) -> np.ndarray:
-    return text_mask(pc.equal(processes.table["layout"], "uniq_v4_le"))
+    return text_mask(pc.equal(processes.table["layout"], limits.CUT_COUNTER))
 
 
 def whole_seconds(processes: Processes) -> np.ndarray:

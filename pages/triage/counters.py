@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from idcore.findings.limits import CUT_COUNTER
 from pages.parts import cache, scans
 from pages.parts.charts import counters as charts
 from pages.parts.triage import filters, ranking, sentences, shared, tables
@@ -32,7 +33,9 @@ with left:
     if points.empty:
         st.info(words("counters.no_points"), icon=":material/info:")
     else:
-        figure, drawn = charts.sawtooth(points, words, shown.palette, shown.zone, shown.zone_name)
+        figure, drawn = charts.sawtooth(
+            points, words, shown.palette, shown.zone, shown.zone_name, missing=int(row["missing"])
+        )
         chart(figure, sentence.replace("**", ""), lambda: points, f"counter-{place}")
 with right:
     ranking.show(processes, place, cache.rows(run, "processes"), shown)
@@ -46,7 +49,7 @@ rows, first = tables.paged(processes, "processes_page")
 tables.processes(rows, shown, run.name, first=first)
 tables.pager(processes, "processes_page")
 filters.takeaway(processes, shared.name_of(run, "processes"))
-total = int(row["distinct"])
+total, cut = int(row["distinct"]), row["layout"] == CUT_COUNTER
 small_print(
     [
         words("counters.thinned", shown=f"{len(points):,}", all=words.count("id", total))
@@ -54,8 +57,9 @@ small_print(
         else "",
         words("counters.bands") if drawn is not None and len(drawn.gaps) > 1 else "",
         "" if row["wraps_certain"] else words("counters.uncertain"),
-        words("counters.sample_note") if not points.empty and charts.least_gap(points) > 1 else "",
-        words("counters.missing_note") if row["missing"] and scans.store_of(run) is None else "",
+        words("counters.sample_note") if not points.empty and charts.least_gap(points, int(row["missing"])) > 1 else "",
+        words("counters.cut_note") if (processes["layout"] == CUT_COUNTER).any() else "",
+        words("counters.missing_note") if row["missing"] and not cut and scans.store_of(run) is None else "",
         shared.cut(run, len(processes), words),
         *shared.notes(run, shown),
         zone_note(shown),

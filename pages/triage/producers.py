@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from idcore.findings.limits import CUT_COUNTER
 from pages.parts import cache
 from pages.parts.charts import producers as charts
 from pages.parts.triage import filters, sentences, shared, tables
@@ -82,6 +83,7 @@ small_print(
         words("producers.top_note", n=charts.TOP, all=words.count("host", cache.rows(run, "hosts")))
         if len(hosts) > charts.TOP + 1
         else "",
+        words("counters.cut_note") if (rows["layout"] == CUT_COUNTER).any() else "",
         "" if chosen else shared.cut(run, len(rows), words),
         *shared.notes(run, shown),
         zone_note(shown),

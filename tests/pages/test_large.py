@@ -72,15 +72,16 @@ def test_rows_of_some_hosts_and_sums_of_all(folder: Path, processes: pd.DataFram
         processes["distinct"].sum(),
         processes["wraps"].sum(),
     )
-    assert (whole.missing, whole.in_part) == (processes.loc[~part, "missing"].sum(), part.sum())
+    assert (whole.produced, whole.missing) == (processes["produced"].sum(), processes["missing"].sum())
+    assert (whole.in_part, whole.missing_in_part) == (part.sum(), processes.loc[part, "missing"].sum())
     assert (whole.first, whole.last) == (processes["first_sent_at"].min(), processes["first_sent_at"].max())
 
 
 @pytest.mark.parametrize(
     ("count", "english", "chinese"),
     [
-        (1, "**1 host**, **1 process** made **141,000 ids**", "**1 台主机**上的 **1 个进程**"),
-        (8, "**7 hosts**, **8 processes** made **", "**7 台主机**上的 **8 个进程**"),
+        (1, "**1 host**, **1 process**: generated **141,426 ids**", "**1 台主机**上的 **1 个进程**"),
+        (8, "**7 hosts**, **8 processes**: generated **", "**7 台主机**上的 **8 个进程**"),
     ],
 )
 def test_the_sentence_counts_what_the_table_holds(count: int, english: str, chinese: str) -> None:

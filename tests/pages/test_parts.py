@@ -261,10 +261,10 @@ def test_the_example_is_the_same_every_time_and_holds_its_story() -> None:
 
 def test_a_process_is_told_with_wraps_missing_restarts_and_tracks() -> None:
     rows = [row.to_dict() for _, row in example_run.tables()["processes"].iterrows()]
-    assert "3 wraps, 426 ids missing (0.3%)" in sentences.process(rows[0], reader())
+    assert "3 wraps, 426 IDs missing (0.3%), 141,000 in this input" in sentences.process(rows[0], reader())
     assert "1 restart" in sentences.process(rows[2], reader())
     assert "**2 counters** rise at the same time" in sentences.process(rows[3], reader())
-    assert "produced **1 id** at 2026" in sentences.process(rows[7], reader())
+    assert "generated **1 id** at 2026" in sentences.process(rows[7], reader())
     assert "at least 3 wraps" in sentences.process(rows[0] | {"wraps_certain": False}, reader())
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from idcore.findings import gaps as judged
 from pages.parts.figures import DATES, axis, band, clock_title, paper, series_colour, tint, wall_clock
 from pages.parts.roles import Palette
 from pages.parts.text import Words
@@ -22,8 +23,6 @@ MOST_LABELS = 12
 MOST_BANDS = 200
 MOST_CORNER = 4  # rates that fit into the corner above a count
 NARROW, LABEL = 0.012, 0.07  # of the width: gaps this close share a band, and a label
-SAMPLE = 0.1  # where more than this share is missing, the input is a sample and a gap is what stands out of it
-STANDS_OUT = 20
 
 Place = datetime | float
 
@@ -41,10 +40,12 @@ class Strokes:
     slopes: list[tuple[int, Any, float, float]] = field(default_factory=list)  # track, x, count, ids per second
 
 
-def strokes(points: pd.DataFrame, places: list[Any], seconds: list[float]) -> Strokes:
+def strokes(
+    points: pd.DataFrame, places: list[Any], seconds: list[float], missing_in_all: int | None = None
+) -> Strokes:
     """Cuts the points of one process into lines. `places` are x values, `seconds` the same on a running clock."""
     drawn = Strokes()
-    least = least_gap(points)
+    least = least_gap(points, missing_in_all)
     counters, positions = points["counter"].tolist(), points["position"].tolist()
     tracks, chains, missing = points["track"].tolist(), points["chain"].tolist(), points["missing_before"].tolist()
     by_chain: dict[tuple[int, int], list[int]] = {}
@@ -88,14 +89,18 @@ def strokes(points: pd.DataFrame, places: list[Any], seconds: list[float]) -> St
     return drawn
 
 
-def least_gap(points: pd.DataFrame) -> int:
-    """From how many missing ids on a gap is drawn: 1, or what stands out where the input is a sample anyway."""
-    missing = points["missing_before"]
+def least_gap(points: pd.DataFrame, missing_in_all: int | None = None) -> int:
+    """From how many missing ids on a gap is drawn: 1, or what stands out where the input is a sample anyway.
+
+    `missing_in_all` counts the gaps that are no points, too.
+    """
+    widths = points.loc[points["missing_before"] > 0, "missing_before"].to_numpy()
     chains = points.groupby(["track", "chain"])["position"]
     produced = int((chains.max() - chains.min() + 1).sum()) if len(points) else 0
-    if not produced or missing.sum() <= SAMPLE * produced:
+    missing = max(int(widths.sum()), missing_in_all or 0)
+    if not judged.is_sample(missing, produced):
         return 1
-    return max(1, int(STANDS_OUT * missing[missing > 0].median()))
+    return int(min(TURN, judged.least_hole(widths, max(produced - missing, 1), missing)))
 
 
 def _crossings(
@@ -125,8 +130,12 @@ def sawtooth(
     zone_name: str,
     *,
     small: bool = False,
+    missing: int | None = None,
 ) -> tuple[go.Figure, Strokes]:
-    """The figure, and the strokes it was drawn from (for its sentence and its small print)."""
+    """The figure, and the strokes it was drawn from (for its sentence and its small print).
+
+    `missing` is what the table of processes has: points do not hold all gaps.
+    """
     points = points.sort_values(["elapsed_ms", "position"], kind="stable")
     dated = bool(points["sent_at"].notna().all())
     if dated:
@@ -135,7 +144,7 @@ def sawtooth(
     else:
         places = [value / 1000 for value in points["elapsed_ms"].tolist()]
         title = words("counters.elapsed_axis")
-    drawn = strokes(points, places, [value / 1000 for value in points["elapsed_ms"].tolist()])
+    drawn = strokes(points, places, [value / 1000 for value in points["elapsed_ms"].tolist()], missing)
     if small:
         figure = go.Figure(layout=paper(palette, 168, top=14, bottom=4))
         _lines(figure, drawn, palette, words, rows=1)

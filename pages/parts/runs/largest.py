@@ -16,14 +16,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pages.parts.charts.counters import SAMPLE
+from idcore.findings.gaps import is_sample
+from idcore.findings.limits import CUT_COUNTER
 
 _ROWS = 1 << 17
 # What a person sorts by -> the columns it is made of, and whether the least comes first. Ties go by different ids.
 _BY: dict[str, tuple[tuple[str, ...], bool]] = {
     "ids": (("distinct",), False),
-    "missing": (("missing", "produced"), False),
-    "wraps": (("wraps",), False),
+    "missing": (("missing", "produced", "layout"), False),
+    "wraps": (("wraps", "layout"), False),
     "rate": (("rate_per_second",), False),
     "first": (("first_sent_at",), True),
     "host": (("host",), True),
@@ -46,6 +47,8 @@ def first(folder: Path, by: str, rows: int) -> pa.Table:
         values = batch[_BY[by][0][0]]
         if by == "missing":
             values = pc.divide(values.cast(pa.float64()), pc.max_element_wise(batch["produced"], 1).cast(pa.float64()))
+        if "layout" in _BY[by][0]:  # what a cut counter shows is no figure
+            values = pc.if_else(pc.equal(batch["layout"], CUT_COUNTER), pa.scalar(0, values.type), values)
         ids = batch["distinct"] if "distinct" in columns else pa.array(np.zeros(len(batch), np.int64))
         some = pa.table({"key": values, "ids": ids, "place": np.arange(place, place + len(batch))})
         place += len(batch)
@@ -92,14 +95,20 @@ def where(folder: Path, wanted: Mapping[str, Sequence[Any]], rows: int) -> pa.Ta
 
 @dataclass
 class Totals:
-    """What the processes of a run come to."""
+    """What the processes of a run come to: the sums of the columns of their table.
+
+    `produced` and `missing` leave out the processes whose counter is cut (`uncounted`), as the table does.
+    """
 
     processes: int = 0
     ids: int = 0
     distinct: int = 0
     wraps: int = 0
-    missing: int = 0  # of processes of which more than a sample is there
-    in_part: int = 0
+    produced: int = 0  # generated, as the counters say
+    missing: int = 0  # of these, not in the input
+    in_part: int = 0  # processes of which more than a tenth is missing
+    missing_in_part: int = 0
+    uncounted: int = 0
     shared: int = 0
     restarts: int = 0
     first: datetime | None = None
@@ -109,12 +118,20 @@ class Totals:
     def add(self, rows: pa.RecordBatch | pa.Table) -> None:
         """Some more processes."""
         column = {name: _numbers(rows, name) for name in _COUNTED}
-        part = column["missing"] > SAMPLE * column["produced"]
+        cut = np.zeros(rows.num_rows, bool)
+        if "layout" in rows.schema.names:
+            cut = np.asarray(pc.equal(rows["layout"], CUT_COUNTER).to_numpy(zero_copy_only=False), bool)
+        for name in COUNTED_WHOLE:
+            column[name] = np.where(cut, 0, column[name])
+        part = is_sample(column["missing"], column["produced"])
+        self.uncounted += int(cut.sum())
+        self.produced += int(column["produced"].sum())
         self.processes += rows.num_rows
         self.ids += int(column["ids"].sum())
         self.distinct += int(column["distinct"].sum())
         self.wraps += int(column["wraps"].sum())
-        self.missing += int(column["missing"][~part].sum())
+        self.missing += int(column["missing"].sum())
+        self.missing_in_part += int(column["missing"][part].sum())
         self.in_part += int(part.sum())
         self.shared += int((column["tracks"] > 1).sum())
         if "chains" in rows.schema.names:
@@ -127,12 +144,14 @@ class Totals:
 
 
 _COUNTED = ("ids", "distinct", "wraps", "missing", "produced", "tracks")
+# Columns of which a process whose counter is cut has no figure.
+COUNTED_WHOLE = ("wraps", "missing", "produced")
 
 
 def totals(folder: Path) -> Totals:
     """The sums of the table `processes`."""
     found = Totals()
-    for batch in _batches(folder, (*_COUNTED, "chains", "first_sent_at", "last_sent_at", "zone")):
+    for batch in _batches(folder, (*_COUNTED, "layout", "chains", "first_sent_at", "last_sent_at", "zone")):
         found.add(batch)
     return found
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from idcore.findings.limits import CUT_COUNTER
+
 DOCKER = ipaddress.ip_network("172.17.0.0/16")
 INTERNAL = ipaddress.ip_network("172.16.0.0/12")
 NODE_PORTS = range(30_000, 32_768)
@@ -44,7 +46,9 @@ def of_process(row: Mapping[str, Any]) -> list[str]:
     codes = list(host_codes(row["host"]))
     if row["tracks"] > 1:
         codes.append("shared")
-    if not row["wraps_certain"]:
+    if row["layout"] == CUT_COUNTER:
+        codes.append("cut")
+    elif not row["wraps_certain"]:
         codes.append("uncertain")
     return codes
 

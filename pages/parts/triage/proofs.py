@@ -22,7 +22,7 @@ MOST_LISTED = 10
 ELSEWHERE = frozenset(
     {"ids", "sent_at", "process", "variant", "broker", "client", "maker_code", "more", "gaps", "label", "addresses"}
     | {"track_of_id", "chain_of_id", "offset_msg_ids", "records", "elapsed_ms", "places", "in_gaps", "widest", "also"}
-    | {"application"}
+    | {"application", "after_ids", "gap_after", "gap_before", "gap_after_at", "gap_before_at", "gap_from", "gap_to"}
 )
 
 
@@ -49,6 +49,8 @@ def _beside(evidence: Evidence, view: View) -> Iterable[tuple[Column, list[Any]]
     yield Column("sent_at", words("col.sent_at"), mono=True), moments
     gaps = [f"{gap['missing']:,}" for gap in evidence.get("gaps") or ()]
     yield Column("missing", words("fact.missing_before"), right=True), gaps
+    below = [_anatomy(text) for text in evidence.get("after_ids") or ()]
+    yield Column("after", words("fact.gap_after"), mono=True), below
     tracks = [f"{track + 1:,}" for track in evidence.get("track_of_id") or ()]
     yield Column("track", words("fact.track_of_id"), right=True), tracks
     elapsed = [f"{value:,}" for value in evidence.get("elapsed_ms") or ()]

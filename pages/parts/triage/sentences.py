@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from idcore.findings.limits import CUT_COUNTER
 from pages.parts import times
 from pages.parts.charts import counters as charts
-from pages.parts.charts.counters import SAMPLE, rate_text
+from pages.parts.charts.counters import rate_text
 from pages.parts.runs.largest import Totals
 from pages.parts.view import View
 
@@ -35,7 +36,7 @@ def between(start: datetime | None, end: datetime | None, view: View) -> str:
 
 
 def producers(totals: Totals, hosts: int, view: View) -> str:
-    """Hosts, processes, ids, when; wraps and missing."""
+    """Hosts, processes, ids, when; wraps and missing: the sums of the columns of the table below."""
     words = view.words
     parts = [words.count("wrap", totals.wraps), words.count("missing", totals.missing)]
     if totals.restarts:
@@ -45,11 +46,16 @@ def producers(totals: Totals, hosts: int, view: View) -> str:
         hosts=words.count("host", hosts),
         processes=words.count("process", totals.processes),
         ids=words.count("id", totals.distinct),
+        produced=words.count("id", totals.produced),
         span=between(totals.first, totals.last, view),
         parts=words("clause").join(parts),
     )
     if totals.in_part:
-        text += words("producers.said_part", n=words.count("in_part", totals.in_part))
+        text += words(
+            "producers.said_part", n=words.count("in_part", totals.in_part), missing=f"{totals.missing_in_part:,}"
+        )
+    if totals.uncounted:
+        text += words("producers.said_cut", n=words.count("cut", totals.uncounted))
     return text + (words("producers.said_shared", n=words.count("fingerprint", totals.shared)) if totals.shared else "")
 
 
@@ -62,12 +68,10 @@ def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None)
         if row["wraps_certain"]
         else words("counters.wraps_at_least", n=words.count("wrap", int(row["wraps"])))
     ]
-    missing = int(row["missing"])
-    share = words.share(missing, int(row["produced"]))
-    if missing > SAMPLE * int(row["produced"]):
-        parts.append(words("counters.sample", share=words.share(int(row["produced"]) - missing, int(row["produced"]))))
-    else:
-        parts.append(words.count("missing", missing) + (words("counters.share", share=share) if missing else ""))
+    missing, produced = int(row["missing"]), int(row["produced"])
+    share = words("counters.share", share=words.share(missing, produced)) if missing else ""
+    parts.append(words.count("missing", missing) + share)
+    parts.append(words("counters.in_input", n=f"{int(row['distinct']):,}"))
     restarts = int(row["chains"]) - int(row["tracks"]) if row.get("chains") is not None else 0
     if restarts > 0:
         parts.append(words.count("restart", restarts))
@@ -77,10 +81,16 @@ def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None)
         host=row["host"],
         pid=row["pid"],
         loader=row["loader"],
-        produced=words.count("id", int(row["produced"])),
+        produced=words.count("id", produced),
         span=span(frame, view),
         parts=words("clause").join(parts),
     )
+    if row["layout"] == CUT_COUNTER:  # what it generated is not known
+        said = words(
+            "counters.said_cut", host=row["host"], pid=row["pid"], loader=row["loader"], span=span(frame, view),
+            ids=words.count("id", int(row["distinct"])),
+        )  # fmt: skip
+        rate = None
     if rate is not None and rate == rate:
         said += words("counters.said_rate", rate=rate_text(float(rate)))
         still, whole = charts.pause(points) if points is not None and not points.empty else (0.0, 0.0)
@@ -93,7 +103,7 @@ def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None)
 
 
 def brokers(rows: pd.DataFrame, view: View) -> str:
-    """Brokers, ids, files, and how far they lie apart."""
+    """Brokers, records (different offset ids), files, and how far they lie apart."""
     words = view.words
     widest = (rows["max_offset"] - rows["min_offset"]).max()
     return words(
@@ -107,11 +117,12 @@ def brokers(rows: pd.DataFrame, view: View) -> str:
 
 def sorted_processes(processes: pd.DataFrame, by: str) -> pd.DataFrame:
     """Processes in the order a person asked for; ties by ids."""
-    share = processes["missing"] / processes["produced"].clip(lower=1)
+    whole = processes["layout"] != CUT_COUNTER
+    share = (processes["missing"] / processes["produced"].clip(lower=1)).where(whole, 0.0)
     keys = {
         "ids": processes["distinct"],
         "missing": share,
-        "wraps": processes["wraps"],
+        "wraps": processes["wraps"].where(whole, 0),
         "rate": processes["rate_per_second"],
         "first": processes["first_sent_at"],
         "host": processes["host"],

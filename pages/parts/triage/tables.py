@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from idcore.findings.limits import CUT_COUNTER
 from pages.parts.charts.counters import rate_text
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.text import Words
@@ -17,6 +18,7 @@ from pages.parts.view import View
 from pages.parts.widgets import href, show
 
 ROWS = 50
+UNKNOWN = "–"  # a figure that an id cannot tell
 
 
 def marked(text: Any, codes: list[str] | tuple[str, ...], words: Words) -> Html:
@@ -67,7 +69,7 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
         Column("pid", words("col.pid"), mono=True, right=True, role="pid"),
         Column("loader", words("col.loader"), mono=True, role="loader"),
         Column("ids", words("col.ids"), right=True),
-        Column("distinct", words("col.distinct"), right=True),
+        Column("distinct", words("col.distinct"), right=True, help=words("col.distinct.help")),
         Column("missing", words("col.missing"), right=True, help=words("col.missing.help")),
         Column("wraps", words("col.wraps"), right=True),
         Column("rate", words("col.rate"), right=True, help=words("col.rate.help")),
@@ -83,6 +85,7 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
     body = []
     for row in rows.to_dict("records"):
         where = href("counters", run=run, process=shared.process_key(row))
+        cut = row["layout"] == CUT_COUNTER
         wraps = number(row["wraps"]) if row["wraps_certain"] else words("counters.at_least", n=number(row["wraps"]))
         body.append(
             [
@@ -91,13 +94,13 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
                 row["loader"],
                 number(row["ids"]),
                 number(row["distinct"]),
-                number(row["missing"]),
-                wraps,
+                UNKNOWN if cut else number(row["missing"]),
+                UNKNOWN if cut else wraps,
                 rate(row["rate_per_second"]),
                 view.full(row["first_sent_at"]),
                 view.full(row["last_sent_at"]),
                 *(_dating(name, row[name], words) for name in dated),
-                number(row["produced"]),
+                UNKNOWN if cut else number(row["produced"]),
                 number(row["tracks"]),
                 number(row["out_of_order"]),
                 f"{row['first_counter']:,} → {row['last_counter']:,}",
@@ -121,7 +124,7 @@ def brokers(rows: pd.DataFrame, files: pd.DataFrame, colours: Mapping[str, str],
         Column("address", words("col.broker"), mono=True),
         Column("ids", words("col.ids"), right=True),
         Column("share", words("col.share"), right=True),
-        Column("distinct", words("col.distinct"), right=True),
+        Column("distinct", words("col.distinct"), right=True, help=words("col.distinct.help_broker")),
         Column("segments", words("col.segments"), right=True),
         Column("growth", words("col.growth"), right=True, help=words("col.growth.help")),
         Column("span", words("col.span"), right=True),

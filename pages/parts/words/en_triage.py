@@ -23,10 +23,12 @@ WORDS: dict[str, str] = {
     "col.last": "Last",
     "col.ids": "Ids",
     "col.distinct": "Distinct",
-    "col.produced": "Produced",
-    "col.produced.help": "How many ids the counter stands for, from the first to the last seen",
+    "col.distinct.help": "Different IDs in this input",
+    "col.distinct.help_broker": "Different offsetMsgIds in this input: each is one record",
+    "col.produced": "Generated",
+    "col.produced.help": "How many IDs the process generated, from the first to the last seen, according to its counter",
     "col.missing": "Missing",
-    "col.missing.help": "Produced, but not in this input: other logs, other topics, failed sends",
+    "col.missing.help": "Generated, but not in this input: other logs, other topics, failed sends",
     "col.wraps": "Wraps",
     "col.rate": "Ids/s",
     "col.rate.help": "On average over the whole span from the first to the last id, standstills included",
@@ -133,9 +135,10 @@ WORDS: dict[str, str] = {
     "sort.rate": "rate",
     "sort.first": "first seen",
     "sort.host": "host",
-    "producers.said": "**{hosts}**, **{processes}** made **{ids}**{span}; {parts}.",
+    "producers.said": "**{hosts}**, **{processes}**: generated **{produced}**{span}, **{ids}** in this input; {parts}.",
     "producers.said_shared": " {n} shared by processes that run at the same time.",
-    "producers.said_part": " {n} in this input only in part.",
+    "producers.said_part": " {n}: {missing} in all.",
+    "producers.said_cut": " {n} 8-bit counters, which are not counted in generated and missing.",
     "producers.none": "No msgIds in this run, so the producing processes are unknown.",
     "producers.only_clients": "Only 5.x msgIds in this run; they contain a MAC address, not a host address.",
     "producers.by_host": "By host",
@@ -164,6 +167,8 @@ WORDS: dict[str, str] = {
     "mark.shared.help": "Two or more processes run under this fingerprint at the same time.",
     "mark.uncertain": "wraps uncertain",
     "mark.uncertain.help": "Somewhere more than half a turn of the counter lies between two ids.",
+    "mark.cut": "8-bit counter",
+    "mark.cut.help": "C++ clients 1.2.0 to 1.2.3 cut the counter to 8 bits: generated and missing IDs are unknown.",
     "mark.internal": "internal",
     "mark.internal.help": (
         "172.16/12: usually an address inside Docker or Kubernetes that clients elsewhere cannot reach."
@@ -174,7 +179,9 @@ WORDS: dict[str, str] = {
     "counters.process": "Process",
     "counters.rank": "Rank by",
     "counters.rank_more": "The first {n} of {all}.",
-    "counters.said": "The process {host}, pid {pid}, loader {loader} produced **{produced}**{span}: {parts}.",
+    "counters.said": "The process {host}, pid {pid}, loader {loader} generated **{produced}**{span}: {parts}.",
+    "counters.said_cut": "The process {host}, pid {pid}, loader {loader} has **{ids}** in this input{span}. Its counter has only 8 bits, so generated and missing IDs are unknown.",
+    "counters.in_input": "{n} in this input",
     "counters.said_rate": " On average {rate} ids/s over the whole span",
     "counters.said_pause": ", though it stood still for {pause} of {whole}",
     "counters.said_tracks": " **{n}** rise at the same time: processes that share this fingerprint.",
@@ -183,12 +190,11 @@ WORDS: dict[str, str] = {
     "counters.axis": "counter",
     "counters.counter": "counter",
     "counters.track": "counter of process {n}",
-    "counters.unrolled_axis": "ids produced",
+    "counters.unrolled_axis": "IDs generated",
     "counters.elapsed_axis": "seconds since the month began",
     "counters.wrap_hover": "wrap",
     "counters.share": " ({share})",
-    "counters.sample": "{share} of these ids are in this input",
-    "counters.sample_note": "Most ids of this process are not in this input, so only gaps that stand out are marked.",
+    "counters.sample_note": "More than a tenth of the IDs of this process are missing, so only gaps that stand out are marked.",
     "counters.gap_label": "{n} missing",
     "counters.gaps_label": "{n} missing in {gaps} gaps",
     "counters.restart": "restart",
@@ -206,12 +212,15 @@ WORDS: dict[str, str] = {
     "counters.uncertain": (
         "Between two ids more than half a turn of the counter may have passed, so the number of wraps is a lower bound."
     ),
+    "counters.cut_note": (
+        "A dash is a figure that an 8-bit counter cannot show (C++ clients 1.2.0 to 1.2.3). No sum counts such a process."
+    ),
     "counters.missing_note": (
         "Missing IDs were generated but are not in this input: other logs, other topics of the process, "
         "or failed sends."
     ),
     # brokers
-    "brokers.said": "**{brokers}** stored **{ids}** in {files}; on one broker they lie up to {span} apart.",
+    "brokers.said": "**{brokers}** stored **{ids}** of this input in {files}; on one broker they are up to {span} apart.",
     "brokers.none": "No offset ids in this run, so nothing tells where the messages were stored.",
     "brokers.table": "Brokers",
     "brokers.growth": "Growth",
