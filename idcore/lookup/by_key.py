@@ -18,7 +18,7 @@ Found = list[tuple[Record, str]]
 
 _TOPICS_AT_ONCE = 64
 # What a broker gives at most to a question for a unique key, whatever it asks for (defaultQueryMaxNum).
-_MOST_OF_A_UNIQUE_KEY = 32
+MOST_OF_A_UNIQUE_KEY = 32
 
 
 @dataclass
@@ -42,10 +42,17 @@ class Search:
             part = topics[at : at + _TOPICS_AT_ONCE]
             self.progress(at, len(topics), part[0])
             for members, wanted in self._by_broker(part):
-                found += self._ask(members, wanted, begin_ms, unique)
+                found += self._ask(members, self._questions(wanted, begin_ms, unique))
             if found and until_found:
                 break
         self.progress(len(topics), len(topics), "")
+        return found
+
+    def run_keys(self, topics: Sequence[str], keys: Sequence[str], begin_ms: int) -> Found:
+        """The records with any of several unique keys in these topics."""
+        found: Found = []
+        for members, wanted in self._by_broker(topics):
+            found += self._ask(members, [Query(topic, key, True, begin_ms) for topic in wanted for key in keys])
         return found
 
     def everywhere(self, topic: str, begin_ms: int, unique: bool = True) -> Found:
@@ -53,7 +60,7 @@ class Search:
         found: Found = []
         for name, members in self.notes.cluster.topology().brokers().items():
             if name not in self.brokers or topic in self.unrouted:
-                found += self._ask(members, [topic], begin_ms, unique)
+                found += self._ask(members, self._questions([topic], begin_ms, unique))
         return found
 
     def _by_broker(self, topics: Sequence[str]) -> Iterator[tuple[tuple[Member, ...], list[str]]]:
@@ -75,9 +82,11 @@ class Search:
             else:
                 self.notes.add("no_answer", problem=f"broker {name} stands in a route but not in the topology")
 
-    def _ask(self, members: Sequence[Member], topics: Sequence[str], begin_ms: int, unique: bool) -> Found:
+    def _questions(self, topics: Sequence[str], begin_ms: int, unique: bool) -> list[Query]:
+        return [Query(topic, self.key, unique, begin_ms) for topic in topics]
+
+    def _ask(self, members: Sequence[Member], questions: Sequence[Query]) -> Found:
         cluster, notes = self.notes.cluster, self.notes
-        questions = [Query(topic, self.key, unique, begin_ms) for topic in topics]
         self.brokers[members[0].broker] = None
         try:
             member, answers = cluster.ask_any(members, questions)
@@ -106,10 +115,10 @@ class Search:
         try:
             for record in decode_records(raw):
                 seen += 1
-                if record.topic == question.topic and has_key(record, self.key):
+                if record.topic == question.topic and has_key(record, question.key):
                     records.append(record)
         except IdError as problem:
             self.notes.add("bad_record", broker=str(member), problem=str(problem))
-        if seen >= (_MOST_OF_A_UNIQUE_KEY if question.unique else question.most):
+        if seen >= (MOST_OF_A_UNIQUE_KEY if question.unique else question.most):
             self.notes.add("more_copies", broker=str(member), count=seen)
         return records

@@ -12,7 +12,7 @@ from functools import cached_property
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, Verdict, identify, sent_at
 from idcore.ids.clock import client_sent, to_ms, zone_text
 from idcore.ids.span import CLOCK_SLACK_MS, Span, span
-from idcore.lookup import by_offset
+from idcore.lookup import batches, by_offset
 from idcore.lookup.by_key import Found, Progress, Search
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.lookup.model import Answer
@@ -324,9 +324,27 @@ class _LookUp:
         if self.topic:
             count_messages(self.topic, notes)
         reason = self._by_time()
+        if reason in ("unknown", "window") and isinstance(best.id, UniqId) and self.text == self.text.upper():
+            item = self._in_a_batch(best.id)
+            if item:
+                return item, "index_lost"
+            if notes.failed:
+                return [], self._failure()
         if reason != "unknown":
             return [], reason
         return self._without_index()
+
+    def _in_a_batch(self, item: UniqId) -> Found:
+        """The message as an item of a 5.x batch, of which the index knows the batch's own id alone."""
+        topics = [topic for topic in self.search.topics if not is_special(topic)][:_PROBED_TOPICS]
+        found = batches.look(item, topics, self._windows()[-1], self.notes)
+        if found is None:
+            return []
+        values: dict[str, str | int] = {"batch_id": found.batch_id, "topic": found.record.topic}
+        if found.count < batches.MOST_AFTER:  # a broker shows no more of them
+            values |= {"place": found.place, "count": found.count}
+        self.notes.add("batch_item" if "place" in values else "batch_item_open", **values)
+        return [(found.record, found.broker)]
 
     def _in_capitals(self) -> None:
         """The index tells upper from lower case; an id whose case was changed on its way is there all the same."""

@@ -13,7 +13,7 @@ REASONS: dict[str, str] = {
     "expired": "the id is older than the oldest message that the brokers still have",
     "wrong_topic": "the message is not in this topic, but in another one",
     "topic_unknown": "the name server knows no such topic",
-    "index_lost": "the index does not know the messages of that time, though the records are there",
+    "index_lost": "the index does not lead to the message by this id, though records of that time are there",
     "window": "nothing in the time around the id, and the operator allows no wider search",
     "clock_behind": "a broker's clock is behind: it has not reached the time of the id",
     "not_in_topology": "the address in the id belongs to no broker of this cluster, so nobody was asked there",
@@ -73,6 +73,10 @@ EVIDENCE: dict[str, str] = {
     "id_time_open": "the id was made at {sent} at the latest; the time zone of its producer is not known",
     "expired_open": "in some time zones the id is from {first}, which is too old, in others from up to {sent}, which "
     "is not: whether it has expired depends on its producer's zone",
+    "batch_item": "it is item {place} of {count} of a batch, which its broker stored and indexed under the batch's own "
+    "id {batch_id} (5.x before 5.3.4)",
+    "batch_item_open": "it is an item of a large batch, which its broker stored and indexed under the batch's own id "
+    "{batch_id} (5.x before 5.3.4)",
     "window": "only messages stored after {begin} were asked for",
     "messages": "{topic} holds {count} messages in {queues} queues on {broker}",
     "earliest": "the oldest message of {broker} was stored at {earliest}",

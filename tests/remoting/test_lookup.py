@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from idcore.ids import OffsetId, UniqId
-from idcore.lookup import ADVICE, REASONS, Desk, Moment
+from idcore.lookup import ADVICE, REASONS, Desk, Moment, batches
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
-from idcore.message import Record
+from idcore.message import Host, Record
 from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.bodies import BodyPolicy
 from idcore.remoting.errors import TooManyLookups
@@ -187,8 +187,9 @@ class TestAnswers:
             assert desk.one(UNIQ).found
 
 
-def test_records_that_were_tampered_with_kill_nothing(fake: Fake) -> None:
+def test_records_that_were_tampered_with_kill_nothing(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     """What still reads as a record may hold anything: times, hosts, lengths, properties out of every order."""
+    monkeypatch.setattr(batches, "MOST_AFTER", 1)  # a server in Python answers 500 a second
     chance = random.Random(11)
     whole = record(
         "Orders", UNIQ, 4_096, b"body" * 20, properties={"KEYS": "a b", "DELAY": "1", "REAL_TOPIC": "Orders"}
@@ -214,7 +215,8 @@ def test_records_that_were_tampered_with_kill_nothing(fake: Fake) -> None:
     assert 500 < found < 3_000
 
 
-def test_ten_thousand_malformed_ids_kill_nothing(fake: Fake) -> None:
+def test_ten_thousand_malformed_ids_kill_nothing(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "MOST_AFTER", 1)  # a server in Python answers 500 a second
     chance = random.Random(5)
     shapes = [UNIQ, str(OffsetId.of("127.0.0.1", 10911, 77)), "0108719066FF9A489C04DB99CA00000003", UNIQ + UNIQ[:24]]
     ids = []
@@ -229,6 +231,102 @@ def test_ten_thousand_malformed_ids_kill_nothing(fake: Fake) -> None:
     assert len(reasons) == 10_000 and None not in reasons
     assert {"not_an_id", "unknown", "not_in_topology"} <= set(reasons)
     assert fake.server.callers < 40
+
+
+# ---- items of 5.x batches
+
+# Java client 5.5.0 against broker 5.3.3: one of three, and the id under which the broker stored them.
+REAL_ITEM, REAL_BATCH = (f"FD000000000000000000000000000002746230946E096E4839D4{n}" for n in ("002A", "002D"))
+
+
+def batch(item_ids: Sequence[str], batch_id: str, topic: str = "Orders") -> list[Record]:
+    """As a broker 5.0 to 5.3.3 stores it: each item with its own UNIQ_KEY and behind it that of the batch."""
+    host = Host(b"\x7f\0\0\1", 10911)
+    made = []
+    for at, text in enumerate(item_ids):
+        properties = f"UNIQ_KEY\1{text}\2WAIT\1true\2UNIQ_KEY\1{batch_id}\2WAIT\1true\2"
+        one = Record.of(topic, b"body", properties, queue_id=0, born_timestamp=0, born_host=host, store_host=host)
+        made.append(one.placed(0, 500 * at, 1_795_000_000_000))
+    return made
+
+
+def by_index(fake: Fake) -> None:
+    """The broker answers by key, as one with an index does."""
+    usual = fake.server._handle
+
+    def handle(frame: Frame) -> Iterable[bytes]:
+        if frame.code != 12:
+            return usual(frame)
+        wanted = (frame.field("topic"), frame.field("key"))
+        found = [each for each in fake.records if (each.topic, each.uniq_id) == wanted][-32:]
+        return [answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")]
+
+    fake.server._handle = handle
+
+
+def item(counter: int, elapsed: int = 0x6E4839D4, host: str = "10.0.0.7") -> str:
+    return str(UniqId.of(host, 4711, 0x18B4AAC2, elapsed, counter % 65_536))
+
+
+class TestBatches:
+    def test_an_item_is_found_by_its_own_id(self, fake: Fake) -> None:
+        ids = [REAL_ITEM[:-1] + digit for digit in "ABC"]
+        fake.records = batch(ids, REAL_BATCH)
+        by_index(fake)
+        for topic in ("Orders", None):
+            for place, text in enumerate(ids, 1):
+                found = fake.desk().one(text, topic)
+                assert (found.found, found.reason) == (True, "index_lost")
+                assert [copy.record.physical_offset for copy in found.copies] == [500 * (place - 1)]
+                said = next(str(each) for each in found.evidence if each.code == "batch_item")
+                assert f"item {place} of 3" in said and REAL_BATCH in said
+
+    @pytest.mark.parametrize(("own", "of_batch"), [
+        (item(65_534), item(65_536)),  # the counter wraps between them
+        (item(7), item(8, 0x6E4839D5)),  # the next millisecond
+        (item(7), item(39)),
+    ])  # fmt: skip
+    def test_the_batch_has_a_later_id(self, own: str, of_batch: str, fake: Fake) -> None:
+        fake.records = batch([own], of_batch)
+        by_index(fake)
+        assert fake.desk().one(own, "Orders").found
+
+    @pytest.mark.parametrize(("own", "of_batch"), [
+        (item(7), item(6)),  # made before
+        (item(7), item(40)),  # too far
+        (item(7), item(8, host="10.0.0.8")),
+        (item(9), item(10)),  # a batch, but of other items
+    ])  # fmt: skip
+    def test_another_batch_is_not_taken_for_it(self, own: str, of_batch: str, fake: Fake) -> None:
+        fake.records = batch([item(7)], of_batch)
+        by_index(fake)
+        asked = item(9) if own == item(9) else own
+        fake.records += [] if asked != item(9) else batch([item(8)], item(10))
+        found = fake.desk().one(asked, "Orders")
+        assert not found.found and not [each for each in found.evidence if each.code.startswith("batch")]
+
+    def test_the_next_message_is_no_batch(self, fake: Fake) -> None:
+        fake.records = [record("Orders", item(8), 0), record("Orders", item(9), 500)]
+        by_index(fake)
+        assert fake.desk().one(item(7), "Orders").reason == "unknown"
+
+    def test_few_questions_are_asked(self, fake: Fake) -> None:
+        fake.topics = [f"T{number:03d}" for number in range(40)]
+        by_index(fake)
+        fake.desk().one(item(7))
+        keys = [frame.field("key") for frame in fake.server.seen if frame.code == 12]
+        assert len([key for key in keys if key != item(7)]) == 8 * 64, "eight topics"
+        before = len(fake.server.seen)
+        fake.desk().one(item(7)[:20] + item(7)[20:].lower())  # the Go client's batches have no id
+        assert {str(frame.field("key")).upper() for frame in fake.server.seen[before:] if frame.code == 12} == {item(7)}
+
+    def test_a_search_that_is_bounded_in_time_stays_so(self, fake: Fake) -> None:
+        fake.records = batch([item(7)], item(8))
+        by_index(fake)
+        assert fake.desk(search_whole_log=False).one(item(7), "Orders").found
+        asked = [frame for frame in fake.server.seen if frame.code == 12 and frame.field("key") != item(7)]
+        begins = {frame.field("beginTimestamp") for frame in asked}
+        assert begins and "0" not in begins
 
 
 # ---- the producer's zone is not known

@@ -30,8 +30,8 @@ class TestEveryMessage:
     def test_all_kinds_were_sent(self, real: Filled) -> None:
         kinds = {line["kind"] for line in real.lines}
         assert kinds == {
-            *WHOLE_MESSAGES, "batch", "delay", "committed", "rolled_back", "retried", "dead", "unindexed", "filler",
-            "deleted",
+            *WHOLE_MESSAGES, "batch", "large_batch", "delay", "committed", "rolled_back", "retried", "dead",
+            "unindexed", "filler", "deleted",
         }  # fmt: skip
         assert len(real.lines) > 130
 
@@ -101,6 +101,26 @@ class TestCopies:
         answer = desk.one(lines[0]["offset_msg_id"])
         assert self.relations(answer) == [("Orders", "batch")] * len(lines)
         assert {str(copy.record.offset_id) for copy in answer.copies} == {line["offset_msg_id"] for line in lines}
+
+    def test_an_item_of_a_batch_is_found_by_its_own_id(self, real: Filled, desk: Desk) -> None:
+        lines = real.of("batch")
+        for topic in ("Orders", None):
+            answers = list(desk.look_up([line["msg_id"] for line in lines], topic))
+            for place, (line, answer) in enumerate(zip(lines, answers, strict=True), 1):
+                assert "no message" in line["by_uniq"], "mqadmin does not find it"
+                assert (answer.found, answer.reason) == (True, "index_lost")
+                (copy,) = answer.copies
+                assert as_mqadmin(copy) == line["by_offset"] and copy.relation == "batch"
+                (said,) = [item.values for item in answer.evidence if item.code == "batch_item"]
+                assert (said["place"], said["count"]) == (place, 5) and said["batch_id"] == copy.record.uniq_id
+
+    def test_of_a_large_batch_the_last_items_are_found_by_their_own_ids(self, real: Filled, desk: Desk) -> None:
+        lines = real.of("large_batch")
+        answers = list(desk.look_up([line["msg_id"] for line in lines], "Orders"))
+        found = [answer.found for answer in answers]
+        assert found == [False] * 8 + [True] * 32
+        for line, answer in zip(lines[8:], answers[8:], strict=True):
+            assert as_mqadmin(answer.copies[0]) == line["by_offset"] and "batch_item_open" in codes(answer)
 
     def test_a_key_finds_all_its_messages(self, desk: Desk) -> None:
         answer = desk.one("order-1")
@@ -215,7 +235,7 @@ class TestMisses:
     def test_unknown(self, real: Filled, desk: Desk) -> None:
         answer = desk.one(real.of("plain", topic="Notices")[3]["msg_id"][:-4] + "FFF0", "Notices")
         assert answer.reason == "unknown", texts(answer)
-        assert {"topics_asked", "earliest", "id_time", "messages"} <= codes(answer)
+        assert {"topics_asked", "earliest", "id_time_open", "messages"} <= codes(answer)
 
     def test_letter_case(self, real: Filled, desk: Desk) -> None:
         line = real.of("plain", topic="Orders")[0]

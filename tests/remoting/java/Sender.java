@@ -88,7 +88,8 @@ public class Sender {
         }
         Thread.sleep(300);
         set(brokerA, "messageIndexEnable", "true");
-        batch(producer);
+        batch(producer, "batch", 5);
+        batch(producer, "large_batch", 40);
         for (int level = 1; level <= 2; level++) {
             Message message = new Message("Orders", "delay", "delay-" + level, bytes("later " + level));
             message.setDelayTimeLevel(level);
@@ -171,15 +172,16 @@ public class Sender {
         }
     }
 
-    static void batch(DefaultMQProducer producer) throws Exception {
+    static void batch(DefaultMQProducer producer, String kind, int items) throws Exception {
         List<Message> messages = new ArrayList<>();
-        for (int at = 0; at < 5; at++) {
-            messages.add(new Message("Orders", "batch", "batch-" + at, bytes("item " + at)));
+        for (int at = 0; at < items; at++) {
+            messages.add(new Message("Orders", "batch", kind + "-" + at, bytes("item " + at)));
         }
         SendResult result = producer.send(messages, 8000);
+        String[] ids = result.getMsgId().split(",");
         String[] offsets = result.getOffsetMsgId().split(",");
-        for (String offset : offsets) {
-            sent.add(new String[] {"batch", "Orders", null, offset});
+        for (int at = 0; at < items; at++) {
+            sent.add(new String[] {kind, "Orders", ids[at], offsets[at]});
         }
     }
 
