@@ -82,7 +82,8 @@ def measure(seeds: int, only: str | None = None, first: int = 1) -> tuple[dict[s
             name = f"{incident.code}/{incident.variant}"
             got = Counter((item.code, item.severity, item.subject) for item in found)
             wanted = Counter((row["code"], row["severity"], row["subject"]) for row in truth["expected"])
-            for row, score in ((row, scores[row[0]]) for row in got | wanted):
+            named = ((row, scores[name]) for row in got | wanted for name in (row[0], f"{row[0]}, {row[1]}"))
+            for row, score in named:
                 if row in got and row in wanted:
                     score.right += 1
                 elif row in got:
@@ -103,7 +104,8 @@ def table(scores: dict[str, Score]) -> str:
         return "–" if value is None else f"{value:.1%}"
 
     lines = ["| code | right | wrong | overlooked | precision | recall |", "|---|---|---|---|---|---|"]
-    for code in CODES:
+    levels = [f"missing_ids, {severity}" for severity in ("warning", "info")]  # judged by the share and by the gaps
+    for code in [*CODES, *levels]:
         score = scores.get(code, Score())
         lines.append(
             f"| {code} | {score.right} | {score.wrong} | {score.overlooked} | {share(score.precision)}"
@@ -127,8 +129,8 @@ def main() -> None:
     for line in alarms:
         print(f"  {line}")
     if options.examples:
-        for score in scores.values():
-            for line in score.examples:
+        for code in CODES:
+            for line in scores.get(code, Score()).examples:
                 print(f"  {line}")
 
 

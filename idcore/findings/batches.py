@@ -1,8 +1,8 @@
 """Counters that the items of a batch used up: ids that are in no consumer's log, and yet not missing. Reads no line.
 
-A batch of n messages takes n counters for its items (MessageClientIDSetter.setUniqID in MessageBatch.generateFromList),
-then one for itself. Its n records have the last one as UNIQ_KEY; the others are printed by the producer's SendResult
-alone. So an id with n offset ids one behind the other explains up to n missing counters right below it.
+DefaultMQProducer.batch (5.x) gives each of n items an id, then the MessageBatch: n counters and one more. The n records
+have the last one as UNIQ_KEY; the others are printed by the producer's SendResult alone. So an id with n offset ids one
+behind the other explains up to n missing counters right below it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ class Batches:
         for piece in copies:
             if len(piece) > left:
                 piece, self.whole = piece.slice(0, left), False
+                if not left:
+                    break
             left -= len(piece)
             for msg_id, joined in zip(*(piece[name].to_pylist() for name in ("msg_id", "offset_msg_ids")), strict=True):
                 offsets = joined.split(",")

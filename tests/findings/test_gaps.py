@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore import findings
-from idcore.findings import Finding, gaps, limits, words_zh
+from idcore.findings import Finding, gaps, limits, places, words_zh
 from idcore.findings.batches import Batches, side_by_side
+from idcore.scan.inputs import list_files
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from tests.findings.test_rules import AT, DAY_20, told, uniq
@@ -171,6 +172,16 @@ def judged(there: np.ndarray) -> gaps.Judgement:
     widest = at[np.argsort(-steps[at], kind="stable")][: None if len(positions) <= 1_500 else 100]
     below = widest + 1
     return gaps.judge(gaps.Gaps(steps[widest], below, len(positions) - below), len(positions), int(steps.sum()))
+
+
+def test_the_lines_around_a_gap_are_named_where_they_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "app.log"
+    lines = at_pace(without(400, (200, 300)))
+    path.write_text("".join(f"line\n{line}\n" for line in lines))
+    found = findings.find(scan_local([str(path)], month_rows(AT, UTC)), AT, UTC)
+    (finding,) = places.place(found, list_files([str(path)]))
+    assert f"after {path}:400 and ends at {path}:402" in finding.say("meaning")
+    assert {one["id"]: one["line"] for one in finding.evidence["places"]} == {lines[199]: 400, lines[200]: 402}
 
 
 # ---- batches

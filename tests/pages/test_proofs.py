@@ -9,6 +9,8 @@ import pandas as pd
 from pages.parts import roles
 from pages.parts.charts import findings as charts
 from pages.parts.text import words
+from pages.parts.triage import proofs
+from pages.parts.view import View
 
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
@@ -58,3 +60,12 @@ def test_a_counter_that_spans_little_is_drawn_large_with_its_gap() -> None:
     assert "8" in " ".join(note.text for note in near.layout.annotations)
     far = charts.counter(points([0, 30_000, 60_000], [0, 1, 2]), *look)
     assert far.layout.yaxis.range[0] == 0 and far.layout.yaxis.range[1] > 65_535
+
+
+def test_each_gap_has_the_id_below_it_and_what_is_missing_beside_the_id_above() -> None:
+    ids, below = ["0A000007126718B4AAC266FF3000000A"], ["0A000007126718B4AAC266FF2F000002"]
+    gap = {"before": ids[0], "after": below[0], "missing": 7, "from": 3, "to": 9}
+    view = View(words("en"), UTC, "UTC", "chosen", "light")
+    shown = str(proofs.id_table({"ids": ids, "after_ids": below, "gaps": [gap]}, view))
+    assert ids[0] in shown and below[0] in shown and ">7<" in shown and ">After<" in shown
+    assert "after_ids" not in proofs.fact_line({"ids": ids, "after_ids": below, "gap_from": 3}, view)
