@@ -150,7 +150,9 @@ def _finding(processes: Processes, at: int, found: Missing) -> Finding:
     looked = found.rows[: found.holes] if found.holes else found.rows
     shown = (looked if kind == _MIXED else found.rows)[: limits.MOST_GAPS]
     places = [_place(processes, at, int(row), int(width)) for row, width in zip(shown, found.widths, strict=False)]
-    more: dict[str, Any] = {"gaps": places, "produced": produced, "distinct": distinct, "share": found.count / produced}
+    more: dict[str, Any] = {"gaps": places, "produced": produced, "distinct": distinct}
+    if found.missing:  # in all: what the sentence of a hole counts is less
+        more["share"] = found.missing / produced
     variant = _variant(found, bool(text_mask(processes.table["wraps_certain"].slice(at, 1))[0]))
     if variant:
         more["variant"] = variant

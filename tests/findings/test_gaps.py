@@ -93,6 +93,7 @@ def test_a_hole_in_an_even_share_is_counted_alone(made: int, tmp_path: Path) -> 
     assert gap["missing"] == finding.count
     assert made // 4 <= finding.count < made // 4 + 20  # what the share leaves out on both sides of it
     assert abs(finding.evidence["seen_share"] - 0.4) < 0.05
+    assert finding.evidence["share"] == pytest.approx(1 - len(kept) / finding.evidence["produced"])
     said = finding.say("meaning")
     assert "it is a sample" in said and f"{finding.count:,} consecutive IDs" in said
 
@@ -206,6 +207,7 @@ def test_the_counters_of_a_batch_s_items_are_not_missing(tmp_path: Path) -> None
     finding = missing(log_of_batches(40, lambda number: 3 + number % 5), tmp_path)
     assert (finding.severity, finding.evidence["variant"]) == ("info", "batch")
     assert finding.count == sum(3 + number % 5 for number in range(1, 40))
+    assert "share" not in finding.evidence  # nothing is missing
     assert "items of batches" in finding.say("meaning") and "No ID is missing" in finding.say("meaning")
 
 

@@ -19,9 +19,11 @@ TURN = charts.TURN
 ZOOMED = 0.25  # of the counter's range: what spans less is drawn as large as it is
 
 
-def counter(points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo, zone_name: str) -> go.Figure:
-    """The sawtooth, as near as the points allow, with gaps and restarts."""
-    figure, drawn = charts.sawtooth(points, words, palette, zone, zone_name, small=True)
+def counter(
+    points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo, zone_name: str, missing: int | None = None
+) -> go.Figure:
+    """The sawtooth, as near as the points allow, with gaps and restarts. `missing`: of the whole process."""
+    figure, drawn = charts.sawtooth(points, words, palette, zone, zone_name, small=True, missing=missing)
     charts.gaps(figure, drawn, palette, words)
     low, high = int(points["counter"].min()), int(points["counter"].max())
     if high - low < ZOOMED * TURN:

@@ -229,9 +229,14 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
     onward(row, process, run, words)
 
 
+def row_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
+    """The row of the process that a finding names; empty where the run has none of it."""
+    return shared.find_row(run, shared.process_key({"layout": "", **process}))
+
+
 def points_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
     """The thinned counter of a process that a finding names; empty where the run has none of it."""
-    found = shared.find_row(run, shared.process_key({"layout": "", **process}))
+    found = row_of(process, run)
     if found.empty:
         return found
     chosen = found.iloc[0]
@@ -248,7 +253,8 @@ def picture(code: str, process: Mapping[str, Any], run: Run, view: View, key: st
     if figure is not None:
         chart(figure, view.words("findings.alt_clock"), None, f"proof-{key}")
         return
-    figure = charts.counter(points, view.words, view.palette, view.zone, view.zone_name)
+    missing = int(row_of(process, run).iloc[0]["missing"])
+    figure = charts.counter(points, view.words, view.palette, view.zone, view.zone_name, missing)
     chart(figure, view.words("counters.alt_small"), None, f"proof-{key}")
 
 
