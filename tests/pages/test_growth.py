@@ -89,6 +89,18 @@ def test_less_than_a_minute_is_drawn_at_its_own_instants(tmp_path: Path) -> None
     assert "%S.%L" in grown.hovertemplate
 
 
+@pytest.mark.parametrize(
+    ("speed", "units"),
+    [(100, ("B/s", "KiB grown")), (50_000, ("KiB/s", "MiB grown")), (5 << 20, ("MiB/s", "GiB grown"))],
+)
+def test_each_axis_has_the_unit_of_its_own_numbers(speed: int, units: tuple[str, str], tmp_path: Path) -> None:
+    lines = [line(n * 60_000, n * 60 * speed) for n in range(61)]
+    figure, _ = charts.growth(
+        logs.logs_of(frames(lines, tmp_path)["growth"]), {BROKER: "#123456"}, WORDS, LIGHT, UTC, "UTC"
+    )
+    assert (figure.layout.yaxis.title.text, figure.layout.yaxis2.title.text) == units
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize(
     ("lines", "why"),

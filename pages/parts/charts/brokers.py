@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import tzinfo
+from datetime import datetime, tzinfo
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -220,6 +221,36 @@ def totals(brokers: pd.DataFrame, words: Words, palette: Palette, *, limit: int 
     return figure
 
 
+def unit_of(most: float) -> tuple[str, int]:
+    """The unit of an axis up to so many bytes: one that makes numbers which can be read."""
+    units = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+    return next(((unit, size) for unit, size in units if most >= size), ("B", 1))
+
+
+def _speed_line(
+    figure: go.Figure,
+    speeds: Sequence[tuple[datetime, datetime, float]],
+    scale: int,
+    zone: tzinfo,
+    *,
+    name: str,
+    line: dict[str, Any],
+    hover: str,
+) -> None:
+    """The speed from step to step as a line with corners."""
+    values = [speed / scale for _, _, speed in speeds]
+    figure.add_scatter(
+        x=[local(begin, zone) for begin, _, _ in speeds] + [local(speeds[-1][1], zone)],
+        y=[*values, values[-1]],
+        name=name,
+        mode="lines",
+        line={**line, "shape": "hv"},
+        row=1,
+        col=1,
+        hovertemplate=f"{hover}<extra></extra>",
+    )
+
+
 def growth(
     logs: Mapping[str, Log],
     colours: Mapping[str, str],
@@ -228,7 +259,7 @@ def growth(
     zone: tzinfo,
     zone_name: str,
 ) -> tuple[go.Figure, int]:
-    """How fast each log grew, in MiB a second, and how far it had come, in MiB; also the step in minutes.
+    """How fast each log grew, and how far it had come, each in a unit of its own; also the step in minutes.
 
     Every point is drawn at its own instant. A log of few points has marks on them.
     """
@@ -243,45 +274,36 @@ def growth(
     span = max(int(log.low_at[-1] - log.low_at[0]) for log in logs.values()) // MINUTE + 1
     step = step_minutes(span, STEPS)
     known = {address: points(log) for address, log in logs.items()}
-    grown = max(int(offsets[-1] - offsets[0]) for _, offsets in known.values())
-    unit, scale = ("MiB", 1 << 20) if grown >= 5 << 20 else ("KiB", 1 << 10)
+    steps = {address: speeds_of(log, step) for address, log in logs.items()}
+    unit, scale = unit_of(max((speed for own in steps.values() for _, _, speed in own), default=0.0))
+    grown_unit, grown_scale = unit_of(max(float(offsets[-1] - offsets[0]) for _, offsets in known.values()))
     for address, log in logs.items():
         line = {"color": colours[address], "width": 2}
-        clock_format = "%Y-%m-%d %H:%M:%S.%L" if log.short else "%Y-%m-%d %H:%M"
+        clock = "%Y-%m-%d %H:%M:%S.%L" if log.short else "%Y-%m-%d %H:%M"
+        hover = f"<b>{address}</b><br>%{{x|{clock}}}<br>%{{y:,.4~r}} "
+        if steps[address]:
+            _speed_line(figure, steps[address], scale, zone, name=address, line=line, hover=f"{hover}{unit}/s")
         at, offsets = known[address]
-        speeds = speeds_of(log, step)
-        if speeds:
-            clock = [local(begin, zone) for begin, _, _ in speeds] + [local(speeds[-1][1], zone)]
-            values = [speed / scale for _, _, speed in speeds]
-            figure.add_scatter(
-                x=clock,
-                y=[*values, values[-1]],
-                name=address,
-                mode="lines",
-                line={**line, "shape": "hv"},
-                row=1,
-                col=1,
-                hovertemplate=f"<b>{address}</b><br>%{{x|{clock_format}}}<br>%{{y:,.4~r}} {unit}/s<extra></extra>",
-            )
         figure.add_scatter(
             x=wall_clock(pd.Series(pd.to_datetime(at, unit="ms", utc=True)), zone),
-            y=(offsets - offsets[0]) / scale,
+            y=(offsets - offsets[0]) / grown_scale,
             name=address,
-            showlegend=not speeds,
+            showlegend=not steps[address],
             mode="lines+markers" if len(at) <= FEW else "lines",
             line=line,
-            marker={"color": line["color"]},
             row=2,
             col=1,
-            hovertemplate=f"<b>{address}</b><br>%{{x|{clock_format}}}<br>%{{y:,.1f}} {unit}<extra></extra>",
+            hovertemplate=f"{hover}{grown_unit}<extra></extra>",
+            cliponaxis=False,
         )
     ends = pd.Series(pd.to_datetime([int(at[-1]) for at, _ in known.values()], unit="ms", utc=True))
     figure.update_xaxes(axis(palette, showgrid=False, fixedrange=True, tickformatstops=DATES))
     figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(ends, zone, zone_name)), row=2, col=1)
-    for row, key in ((1, "brokers.speed_axis"), (2, "brokers.growth_axis")):
-        quiet = axis(
-            palette, rangemode="tozero", title=words(key, unit=unit), fixedrange=True, tickformat=",", nticks=4
-        )
+    for row, title in (
+        (1, words("brokers.speed_axis", unit=unit)),
+        (2, words("brokers.growth_axis", unit=grown_unit)),
+    ):
+        quiet = axis(palette, rangemode="tozero", title=title, fixedrange=True, tickformat=",", nticks=4)
         figure.update_yaxes(quiet, row=row, col=1)
     names = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
     font = {"family": MONO, "size": 12, "color": palette.text}
