@@ -36,7 +36,8 @@ class Batches:
             left -= len(piece)
             for msg_id, joined in zip(*(piece[name].to_pylist() for name in ("msg_id", "offset_msg_ids")), strict=True):
                 offsets = joined.split(",")
-                copied = any(record.again for record in again.get(msg_id, {}).values())
+                # a SendResult prints the ids of the items, never that of their batch
+                copied = any(record.again or record.status for record in again.get(msg_id, {}).values())
                 if not copied and side_by_side(offsets):
                     self.items[msg_id] = len(offsets)
                     self.by_process[msg_id[:-_VALUE_DIGITS]] += len(offsets)

@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cached_property
 
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, Verdict, identify, sent_at
-from idcore.ids.clock import client_sent, to_ms, zone_text
+from idcore.ids.clock import client_sent, to_ms
 from idcore.ids.span import CLOCK_SLACK_MS, Span, span
-from idcore.lookup import batches, by_offset
+from idcore.lookup import batches, by_offset, by_time
 from idcore.lookup.by_key import Found, Progress, Search
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.lookup.model import Answer
@@ -27,7 +27,6 @@ from idcore.remoting.errors import NotPermitted, NotRecorded, RemotingError
 ZONE_SLACK_MS = 15 * 3_600_000
 # From the zone furthest west, in which an id is read as the latest, to the one furthest east.
 _WIDEST_MS = 26 * 3_600_000
-_BEHIND_MS = 30_000
 _LONGEST_KEY = 1_000
 _AT_ONCE = 8
 _NAMED = 5
@@ -307,7 +306,7 @@ class _LookUp:
                 notes.add("uniq_reading")
             return [], offset_reason
         if notes.failed:
-            return [], self._failure()
+            return [], notes.failure
         if self.topic:
             elsewhere = self._in_other_topics()
             if self.topic in self.search.unrouted:
@@ -323,13 +322,13 @@ class _LookUp:
             return [], "unknown" if left_out else "not_an_id"
         if self.topic:
             count_messages(self.topic, notes)
-        reason = self._by_time()
+        reason = by_time.why(self.span, self.clock, notes)
         if reason in ("unknown", "window") and isinstance(best.id, UniqId) and self.text == self.text.upper():
             item = self._in_a_batch(best.id)
             if item:
                 return item, "index_lost"
             if notes.failed:
-                return [], self._failure()
+                return [], notes.failure
         if reason != "unknown":
             return [], reason
         return self._without_index()
@@ -355,47 +354,12 @@ class _LookUp:
         for record, _ in found[:1]:
             self.notes.add("found_in_capitals", topic=record.topic, msg_id=self.text.upper())
 
-    def _failure(self) -> str:
-        return "not_permitted" if self.notes.denied else "unreachable"
-
     def _in_other_topics(self) -> list[Record]:
         every = [topic for topic in self.cluster.topics() if not is_special(topic) and topic != self.topic]
         likely = [topic for topic in self.desk.likely() if topic in every]
         topics = self._bounded(list(dict.fromkeys(likely + every)))
         found = self.search.run(topics, 0, until_found=True)
         return [record for record, _ in found[:1]]
-
-    def _by_time(self) -> str:
-        notes, span = self.notes, self.span
-        masters = [members[0] for members in self.cluster.topology().brokers().values()]
-        notes.learn_states(masters)
-        if notes.failed:
-            return self._failure()
-        if span is not None and self.moment.zone_known:
-            zone = zone_text(self.moment.now.astimezone(self.moment.zone).utcoffset())
-            notes.add("id_time", sent=instant(span.latest), zone=zone)
-        elif span is not None:
-            notes.add("id_time_open", sent=instant(span.latest))
-        now = to_ms(self.moment.now)
-        for member, state in notes.states.values():
-            behind = 0 if state.clock_ms is None else now - state.clock_ms
-            if behind > _BEHIND_MS and state.clock_ms is not None:
-                notes.add("clock", broker=str(member), clock=instant(state.clock_ms), here=instant(now))
-                if span is None or span.earliest > state.clock_ms:
-                    return "clock_behind"
-        if not self.cluster.profile.search_whole_log:
-            return "window"
-        earliest = [(state.earliest_ms, member) for member, state in notes.states.values() if state.earliest_ms]
-        for oldest, member in earliest:
-            notes.add("earliest", broker=str(member), earliest=instant(oldest))
-        if span is None or not earliest:
-            return "unknown"
-        first = min(oldest for oldest, _ in earliest)
-        if span.limit + CLOCK_SLACK_MS < first:
-            return "expired"
-        if span.earliest + CLOCK_SLACK_MS < first:
-            notes.add("expired_open", first=instant(span.earliest), sent=instant(span.latest))
-        return "unknown"
 
     def _without_index(self) -> tuple[Found, str]:
         """The message by its topic's queues, or one beside it that the index does not know either."""

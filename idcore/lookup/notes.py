@@ -57,6 +57,11 @@ class Notes:
         """Whether a failure was a missing permission."""
         return any(isinstance(problem, NotPermitted) for problem in self.failed)
 
+    @property
+    def failure(self) -> str:
+        """The reason of a miss, where somebody who was asked did not answer."""
+        return "not_permitted" if self.denied else "unreachable"
+
     def learn_states(self, members: Iterable[Member]) -> None:
         """The state of each of these brokers, asked once; one that does not answer is noted, not raised."""
         for member in members:

@@ -67,6 +67,7 @@ def test_every_finding_about_the_example_is_true(tmp_path: Path) -> None:
     pairs = zip(example.lines(), example.lines()[1:], strict=False)
     resent = [line.split("msgId=")[1][:32] for before, line in pairs if "sent again" in before]
     assert {row[1:] for row in loud if row[0] == "duplicate_send"} == {(text, 2) for text in resent} and resent
+    assert not [item for item in found if "explained" in item.evidence], "no batch is in it"
     assert [row for row in loud if row[0] != "duplicate_send"] == [
         ("shared_fingerprint", "172.17.0.2 pid 1 loader 251A69D7", 2),  # two containers
         ("missing_ids", "10.42.3.18 pid 9077 loader 14DAD5DC", 61),  # gap=61
