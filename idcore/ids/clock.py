@@ -9,16 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from idcore.ids import rules
 from idcore.ids.model import ClientId, UniqId, refuse
-from idcore.ids.words import Reason, plain
-from idcore.layout import UNIQ_V4, UNIQ_V4_LE, Layout
-
-if TYPE_CHECKING:
-    from idcore.ids.dating import Dates
+from idcore.ids.words import Reason
+from idcore.layout import UNIQ_V4, Layout
 
 ZoneSource = Literal["born", "prefix", "given", "assumed", "linked"]
 
@@ -47,14 +44,9 @@ OFFSETS_IN_USE = (
     765,
     825,
 )
-_IN_USE = frozenset(OFFSETS_IN_USE)
-_WEST, _EAST = (timedelta(minutes=pick(OFFSETS_IN_USE)) for pick in (min, max))
+IN_USE = frozenset(OFFSETS_IN_USE)
+WEST, EAST = (timedelta(minutes=pick(OFFSETS_IN_USE)) for pick in (min, max))
 _MAYBE_CPP = frozenset({"cpp", "cpp_seed", "cpp_or_lua"})
-_BORN_TOLERANCE_MS = 1_000
-# A line is logged after its message was made: by how much, when another zone than the line's own is to be believed.
-_PREFIX_EARLY_MS, _PREFIX_LATE_MS, _PREFIX_OWN_ZONE_LATE_MS = -2_000, 10_000, 3_600_000
-_FUTURE_MS = 60_000  # clocks of two machines differ by so much
-_PREFIX_SLACK_MS = 14 * 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +71,20 @@ class Clock:
     zone: tzinfo
     zone_source: ZoneSource = "assumed"
     month: Month | None = None
-    dates: Dates | None = None
+    dates: Proved | None = None
+
+
+class Proved(Protocol):
+    """What the lines of one input prove together (`idcore.ids.dating.Dates`)."""
+
+    def of_uniq(self, found: UniqId, clock: Clock) -> tuple[Clock, Reason | None]:
+        """The clock of one id, and the reason of what it adds. A month that is not settled is left to the line."""
+
+    def ahead_of(self, found: ClientId) -> tuple[int | None, ZoneSource | None]:
+        """By how many minutes the seconds of a 5.x client are ahead of UTC, and what shows it."""
+
+    def latest_of(self, found: ClientId) -> int | None:
+        """The last moment at which a line names an id of a 5.x client, else any id of the input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +238,8 @@ def _fits(elapsed: int, month: Month, slack_ms: int = 0) -> bool:
     return elapsed < month.length_ms + slack_ms
 
 
-def _newest(elapsed: int, limit_ms: int, choice: Sequence[Month]) -> Month | None:
+def newest_month(elapsed: int, limit_ms: int, choice: Sequence[Month]) -> Month | None:
+    """The first of some months, newest first, in which an id with this elapsed was not made after the limit."""
     for month in choice:
         if month.start_ms + elapsed <= limit_ms and _fits(elapsed, month):
             return month
@@ -245,7 +251,8 @@ def _newest(elapsed: int, limit_ms: int, choice: Sequence[Month]) -> Month | Non
     return None
 
 
-def _choice(elapsed: int, reference: datetime, zone: tzinfo, layout: Layout, count: int = 13) -> tuple[Month, ...]:
+def choice_of(elapsed: int, reference: datetime, zone: tzinfo, layout: Layout, count: int = 13) -> tuple[Month, ...]:
+    """The months in which an id with this elapsed may have been made."""
     # An elapsed below zero counts from a month that may begin after the reference: the clock was ahead, then set back.
     return epochs(reference - timedelta(milliseconds=min(elapsed, 0)), zone, layout, count)
 
@@ -254,7 +261,7 @@ def pick_month(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4) -> Month | 
     """The newest month in which the instant is not after the reference and elapsed is shorter than the month."""
     if clock.month is not None:
         return clock.month
-    return _newest(elapsed, to_ms(clock.reference), _choice(elapsed, clock.reference, clock.zone, layout))
+    return newest_month(elapsed, to_ms(clock.reference), choice_of(elapsed, clock.reference, clock.zone, layout))
 
 
 def _read(elapsed: int, month: Month, clock: Clock) -> SentAt:
@@ -263,7 +270,7 @@ def _read(elapsed: int, month: Month, clock: Clock) -> SentAt:
     found = SentAt(at, month.label, zone_text(ahead), clock.zone_source)
     early, late = timedelta(), timedelta(milliseconds=month.late_ms)
     if clock.zone_source == "assumed":
-        early, late = _EAST - ahead, late + ahead - _WEST
+        early, late = EAST - ahead, late + ahead - WEST
     latest = min(at + late, clock.reference)
     if early or at < latest:
         return replace(found, earliest=at - early, latest=max(at, latest))
@@ -272,8 +279,8 @@ def _read(elapsed: int, month: Month, clock: Clock) -> SentAt:
 
 def _newer(found: SentAt, elapsed: int, month: Month, clock: Clock, layout: Layout) -> SentAt:
     """With an assumed zone: the id of a producer further east may be of the next month, and just made."""
-    east = timezone(_EAST)
-    newest = _newest(elapsed, to_ms(clock.reference), _choice(elapsed, clock.reference, east, layout, 3))
+    east = timezone(EAST)
+    newest = newest_month(elapsed, to_ms(clock.reference), choice_of(elapsed, clock.reference, east, layout, 3))
     if newest is None or newest.label <= month.label:
         return found
     return replace(found, latest=clock.reference)
@@ -301,253 +308,9 @@ def sent_at(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4) -> datetime | 
 def all_months(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4, count: int = 12) -> tuple[SentAt, ...]:
     """Every reading within the last `count` months, newest first: the id alone does not tell them apart."""
     limit = to_ms(clock.reference)
-    choice = _choice(elapsed, clock.reference, clock.zone, layout, count + 1)
+    choice = choice_of(elapsed, clock.reference, clock.zone, layout, count + 1)
     return tuple(
         _read(elapsed, month, replace(clock, month=None))
         for month in choice
         if month.start_ms + elapsed <= limit and _fits(elapsed, month)
     )[:count]
-
-
-def _around(instant_ms: int, zone: tzinfo, layout: Layout) -> tuple[Month, ...]:
-    reference = from_ms(instant_ms + 16 * 3_600_000, zone)
-    return epochs(reference, zone, layout, 3)
-
-
-@lru_cache(maxsize=1_024)
-def _universal(year: int, month: int) -> int:
-    return month_start(year, month, UTC)
-
-
-def _zone_of_start(start_ms: int, early_ms: int, late_ms: int) -> tuple[tzinfo, Month] | None:
-    """The zone in use in which a month begins so much before or after `start_ms`, at most, and that month."""
-    begun = (start_ms - early_ms) // QUARTER_MS * QUARTER_MS
-    if not early_ms <= start_ms - begun <= late_ms:
-        return None
-    local = from_ms(begun + 14 * HOUR_MS)
-    ahead = (_universal(local.year, local.month) - begun) // 60_000
-    if ahead not in _IN_USE:
-        return None
-    zone = timezone(timedelta(minutes=ahead))
-    return zone, month_of(local.year, local.month, zone)
-
-
-def _little_start(start_ms: int, early_ms: int, late_ms: int, zone: tzinfo) -> Month | None:
-    """The month of little-endian ids that begins so much before or after `start_ms`; its hour says nothing of zones."""
-    begun = (start_ms - early_ms) // QUARTER_MS * QUARTER_MS
-    if not early_ms <= start_ms - begun <= late_ms:
-        return None
-    first = begun + DAY_MS
-    local = from_ms(first + 15 * HOUR_MS)
-    if not -13 * HOUR_MS <= _universal(local.year, local.month) - first <= 15 * HOUR_MS:
-        return None
-    own = month_of(local.year, local.month, zone)
-    return Month(own.label, begun, own.start_ms + own.length_ms - begun)
-
-
-def _refine_little(elapsed: int, clock: Clock, born_ms: int | None, prefix: datetime | None) -> _Refined:
-    """As `refine`, of little-endian ids: what fixes the hour at which their month began, and no zone."""
-    if born_ms is not None:
-        instant, late, code, month_code = born_ms, _BORN_TOLERANCE_MS, "hour_born", "month_born"
-        early = -_BORN_TOLERANCE_MS
-    else:
-        assert prefix is not None
-        instant = to_ms(prefix) if prefix.tzinfo is not None else wall_ms(prefix, clock.zone)
-        early, late, code, month_code = _PREFIX_EARLY_MS, _PREFIX_LATE_MS, "hour_prefix", "month_prefix"
-    month = _little_start(instant - elapsed, early, late, clock.zone)
-    if month is not None:
-        return replace(clock, month=month), plain(code)
-    return _month_before(elapsed, clock, UNIQ_V4_LE, instant, month_code)
-
-
-_Refined = tuple[Clock, Reason] | None
-
-
-def _refine_born(elapsed: int, clock: Clock, layout: Layout, born_ms: int) -> _Refined:
-    start = born_ms - elapsed
-    own = next((m for m in _around(start, clock.zone, layout) if abs(start - m.start_ms) <= _BORN_TOLERANCE_MS), None)
-    if own is not None:
-        return replace(clock, month=own, zone_source="born"), plain("zone_born")
-    if clock.zone_source == "given":
-        noon = next(
-            (
-                m
-                for m in _around(start, clock.zone, layout)
-                if abs(start - m.start_ms - DAY_MS // 2) <= _BORN_TOLERANCE_MS
-            ),
-            None,
-        )
-        if noon is not None:
-            # Calendar.HOUR instead of HOUR_OF_DAY, up to 4.0.0-incubating: the month begins at noon.
-            late = Month(noon.label, noon.start_ms + DAY_MS // 2, noon.length_ms - DAY_MS // 2)
-            return replace(clock, month=late), plain("noon")
-    found = _zone_of_start(start, -_BORN_TOLERANCE_MS, _BORN_TOLERANCE_MS)
-    if found is not None:
-        return replace(clock, zone=found[0], month=found[1], zone_source="born"), plain("zone_born")
-    return _month_before(elapsed, clock, layout, born_ms, "month_born")
-
-
-def _month_before(
-    elapsed: int, clock: Clock, layout: Layout, instant_ms: int, code: str
-) -> tuple[Clock, Reason] | None:
-    limit = instant_ms + _PREFIX_SLACK_MS
-    month = _newest(elapsed, limit, _choice(elapsed, from_ms(limit, clock.zone), clock.zone, layout))
-    return None if month is None else (replace(clock, month=month), plain(code))
-
-
-def _refine_prefix(elapsed: int, clock: Clock, layout: Layout, prefix: datetime) -> tuple[Clock, Reason] | None:
-    if prefix.tzinfo is None:
-        return _month_before(elapsed, clock, layout, wall_ms(prefix, clock.zone), "month_prefix")
-    instant = to_ms(prefix)
-    start = instant - elapsed
-    for zone in (clock.zone, prefix.tzinfo):
-        own = next(
-            (
-                m
-                for m in _around(start, zone, layout)
-                if _PREFIX_EARLY_MS <= start - m.start_ms <= _PREFIX_OWN_ZONE_LATE_MS
-            ),
-            None,
-        )
-        if own is not None:
-            return replace(clock, zone=zone, month=own, zone_source="prefix"), plain("zone_prefix")
-    found = _zone_of_start(start, _PREFIX_EARLY_MS, _PREFIX_LATE_MS)
-    if found is not None:
-        return replace(clock, zone=found[0], month=found[1], zone_source="prefix"), plain("zone_prefix")
-    return _month_before(elapsed, clock, layout, instant, "month_prefix")
-
-
-def refine(
-    elapsed: int, clock: Clock, layout: Layout, born_ms: int | None = None, prefix: datetime | None = None
-) -> tuple[Clock, Reason | None]:
-    """The clock with what the line of an id tells about its month and zone, and the reason that says so.
-
-    bornTimestamp fixes both where `born - elapsed` is, within a second, a local midnight on a first; else it fixes
-    the month alone. A time at the start of the line fixes the month, and the zone where it carries one. A store
-    timestamp dates nothing: store clocks up to 44 days off occur in public logs.
-    """
-    answer = None
-    if layout.byteorder == "little":
-        if born_ms is not None or prefix is not None:
-            answer = _refine_little(elapsed, clock, born_ms, prefix)
-    elif born_ms is not None:
-        answer = _refine_born(elapsed, clock, layout, born_ms)
-    if answer is None and prefix is not None and layout.byteorder == "big":
-        answer = _refine_prefix(elapsed, clock, layout, prefix)
-    return answer if answer is not None else (clock, None)
-
-
-def uniq_sent(
-    uniq_id: UniqId, clock: Clock, born_ms: int | None = None, prefix: datetime | None = None, made_by: str = ""
-) -> tuple[SentAt | None, Reason | None]:
-    """When a uniq id was made, after the hints of its line and of the other lines of its input."""
-    elapsed = uniq_id.signed_elapsed
-    if elapsed < 0 and not (rules.clock_set_back(uniq_id.elapsed) or elapsed > -rules.LONGEST_MONTH_MS):
-        return None, None
-    shared = None
-    if clock.dates is not None:
-        clock, shared = clock.dates.of_uniq(uniq_id, clock)
-    if clock.month is not None or (born_ms is None and prefix is None):
-        return sent(elapsed, clock, uniq_id.layout, made_by), shared
-    refined, reason = refine(elapsed, clock, uniq_id.layout, born_ms, prefix)
-    return sent(elapsed, refined, uniq_id.layout), reason or shared
-
-
-def local_2021_ms(zone: tzinfo) -> int:
-    """By how much a zone was ahead of UTC on 2021-01-01, from which Java clients up to 5.0.2 count in local time."""
-    return CLIENT_EPOCH_S * 1000 - wall_ms(datetime(2021, 1, 1), zone)
-
-
-def hours_ahead(at_ms: int, instant_ms: int, late_ms: int = 60_000) -> int | None:
-    """The UTC offset, in minutes, by which seconds that read as `at_ms` lie ahead of the instant of their line."""
-    minutes = (at_ms - instant_ms + QUARTER_MS // 2) // QUARTER_MS * 15
-    return minutes if minutes in _IN_USE and abs(at_ms - instant_ms - minutes * 60_000) <= late_ms else None
-
-
-def _rust_sent(seconds: int, clock: Clock, instant_ms: int | None) -> SentAt | None:
-    """message_id.rs writes the milliseconds since a month began in UTC, and takes every month to have 30 days."""
-    limit = to_ms(clock.reference) if instant_ms is None else instant_ms + HOUR_MS
-    for month in months(from_ms(limit), UTC):
-        longest = max(month.length_ms, rules.RUST_MONTH_MS)
-        if month.start_ms + seconds <= limit and seconds < longest:
-            return SentAt(from_ms(month.start_ms + seconds), month.label, "+00:00", None)
-    return None
-
-
-def client_seconds(client_id: ClientId, made_by: str) -> int:
-    """The seconds of a client id as its maker meant them: C++ before 5.1.0 writes the low byte first."""
-    if made_by == "grpc_cpp_old":
-        return int.from_bytes(client_id.seconds.to_bytes(4, "big"), "little")
-    return client_id.seconds
-
-
-def client_sent(
-    client_id: ClientId,
-    clock: Clock,
-    made_by: str = "grpc",
-    born_ms: int | None = None,
-    prefix: datetime | None = None,
-) -> tuple[SentAt | None, Reason | None]:
-    """When a client id was made. Its seconds count from 2021 in UTC; three makers deviate, and are read as they do."""
-    instant = born_ms
-    if instant is None and prefix is not None:
-        instant = to_ms(prefix) if prefix.tzinfo is not None else wall_ms(prefix, clock.zone)
-    if made_by == "grpc_rust":
-        if instant is None and clock.dates is not None:
-            instant = clock.dates.latest_of(client_id)
-        return _rust_sent(client_id.seconds, clock, instant), plain("seconds_rust")
-    at_ms = (CLIENT_EPOCH_S + client_seconds(client_id, made_by)) * 1000
-    if made_by == "grpc_cpp_old":
-        return SentAt(from_ms(at_ms), None, "+00:00", None), plain("seconds_le")
-    ahead, source = None, None
-    if clock.dates is not None:
-        ahead, source = clock.dates.ahead_of(client_id)
-    if ahead is None and instant is not None:
-        ahead, source = client_ahead(at_ms, born_ms, prefix, clock.zone)
-    if ahead is None:
-        return _undated_client(at_ms, clock)
-    if not ahead:
-        return SentAt(from_ms(at_ms), None, "+00:00", None), None
-    return _local(at_ms, ahead, source), plain("seconds_local")
-
-
-def client_ahead(
-    at_ms: int, born_ms: int | None, prefix: datetime | None, zone: tzinfo
-) -> tuple[int | None, ZoneSource | None]:
-    """By how many minutes the seconds of a client id are ahead of UTC, as its line shows: 0, or its client's zone."""
-    if born_ms is not None:
-        return hours_ahead(at_ms, born_ms), "born"
-    if prefix is None:
-        return None, None
-    instant = to_ms(prefix) if prefix.tzinfo is not None else wall_ms(prefix, zone)
-    if _PREFIX_EARLY_MS <= instant - at_ms <= _PREFIX_OWN_ZONE_LATE_MS:
-        return 0, "prefix"
-    ahead = hours_ahead(at_ms, instant, _PREFIX_LATE_MS)
-    if prefix.tzinfo is None and ahead != local_2021_ms(zone) // 60_000:
-        return None, None
-    return ahead, "prefix"
-
-
-def _local(at_ms: int, ahead: int, source: ZoneSource | None) -> SentAt:
-    zone = timezone(timedelta(minutes=ahead))
-    return SentAt(from_ms(at_ms - ahead * 60_000, zone), None, zone_text(timedelta(minutes=ahead)), source)
-
-
-def _undated_client(at_ms: int, clock: Clock) -> tuple[SentAt, Reason | None]:
-    """Of a client id that nothing dates: in the future it is of a Java client up to 5.0.2, before that it may be."""
-    now, own = to_ms(clock.reference), local_2021_ms(clock.zone)
-    if at_ms > now + _FUTURE_MS:
-        ahead = own // 60_000 if at_ms - own <= now + _FUTURE_MS else -((now + _FUTURE_MS - at_ms) // HOUR_MS) * 60
-        if ahead <= max(OFFSETS_IN_USE):
-            found = _local(at_ms, ahead, clock.zone_source)
-            earliest = from_ms(at_ms - max(OFFSETS_IN_USE) * 60_000, found.at.tzinfo or UTC)
-            open_ = clock.zone_source == "assumed" or ahead * 60_000 != own
-            if open_ and earliest < found.at:
-                found = replace(found, earliest=earliest, latest=max(found.at, clock.reference))
-            return found, plain("seconds_future")
-    found = SentAt(from_ms(at_ms), None, "+00:00", None)
-    if own and at_ms - own <= now:
-        other = from_ms(at_ms - own)
-        found = replace(found, earliest=min(found.at, other), latest=max(found.at, other))
-        return found, Reason("seconds_maybe_local", {"other": other.isoformat(), "zone": zone_text(timedelta(milliseconds=own))})
-    return found, None

@@ -14,9 +14,11 @@ from itertools import pairwise
 
 from idcore.ids import clock as clocks
 from idcore.ids import rules
+from idcore.ids.client_time import client_ahead, local_ahead
 from idcore.ids.clock import DAY_MS, HOUR_MS, Clock, Month, ZoneSource, from_ms, month_of, to_ms
 from idcore.ids.find import Token
 from idcore.ids.identify import Verdict
+from idcore.ids.line_time import refine
 from idcore.ids.model import ClientId, UniqId
 from idcore.ids.words import Reason, plain
 from idcore.layout import Layout
@@ -115,14 +117,15 @@ class Voting:
         self._votes: dict[Hashable, dict[tuple[int, int], _Votes]] = defaultdict(dict)
         self._clients: dict[Hashable, Counter[tuple[int, int]]] = defaultdict(Counter)
         self._moments: dict[Hashable, int] = {}
+        self._latest: dict[Hashable, int] = {}
 
     def see(self, verdict: Verdict, token: Token) -> None:
         """Takes one id; one whose line has no time says nothing. What other ids may settle votes as either reading."""
         best = verdict.best
-        if best is None or (token.born_ms is None and token.prefix_time is None):
-            return
-        if isinstance(best.id, ClientId):
+        if best is not None and isinstance(best.id, ClientId):
             self._see_client(best.id, best.made_by.code, token)
+            return
+        if best is None or (token.born_ms is None and token.prefix_time is None):
             return
         for reading in verdict.readings:
             if isinstance(reading.id, UniqId) and (reading is best or reading.id.layout.byteorder == "little"):
@@ -131,7 +134,7 @@ class Voting:
     def _see_uniq(self, found: UniqId, token: Token) -> None:
         if found.elapsed > rules.LONGEST_MONTH_MS + DAY_MS:
             return
-        fixed, reason = clocks.refine(found.elapsed, self._clock, found.layout, token.born_ms, token.prefix_time)
+        fixed, reason = refine(found.elapsed, self._clock, found.layout, token.born_ms, token.prefix_time)
         if fixed.month is None or reason is None:
             return
         kind = _KINDS.get(reason.code, MONTH)
@@ -151,7 +154,8 @@ class Voting:
             self._moments[key] = max(self._moments.get(key, instant), instant)
         if made_by == "grpc":
             at_ms = (clocks.CLIENT_EPOCH_S + found.seconds) * 1000
-            ahead, source = clocks.client_ahead(at_ms, token.born_ms, prefix, self._clock.zone)
+            self._latest[key] = max(self._latest.get(key, at_ms), at_ms)
+            ahead, source = client_ahead(at_ms, token.born_ms, prefix, self._clock.zone)
             if ahead is not None:
                 kind = BORN if source == "born" else PREFIX if prefix is not None and prefix.tzinfo else MONTH
                 self._clients[key][kind, ahead] += 1
@@ -169,7 +173,7 @@ class Voting:
                     proven[kind, ahead] += vote.ids
         zone = self._input_zone(proven)
         processes = {key: _joined(_layout(key), votes, self._clock, zone) for key, votes in self._votes.items()}
-        clients = {key: self._client(key) for key in self._moments}
+        clients = {key: self._client(key) for key in self._moments.keys() | self._latest.keys()}
         return Dates(processes, clients, zone, None if latest is None else from_ms(latest))
 
     def _input_zone(self, proven: Counter[tuple[int, int]]) -> tuple[tzinfo, ZoneSource] | None:
@@ -186,7 +190,9 @@ class Voting:
     def _client(self, key: Hashable) -> _Client:
         votes = self._clients.get(key)
         if not votes:
-            return _Client(None, None, self._moments.get(key))
+            last = self._latest.get(key)
+            ahead = None if last is None else local_ahead(last, self._clock)
+            return _Client(ahead or None, self._clock.zone_source if ahead else None, self._moments.get(key))
         best = min(kind for kind, _ in votes)
         own = {ahead: ids for (kind, ahead), ids in votes.items() if kind == best}
         ahead = min(own, key=lambda one: (-own[one], abs(one), one))
@@ -240,7 +246,7 @@ def _joined(
     clock = base
     if not little and best != MONTH:
         clock = _zone_clock(votes, best, base)
-    elif best == MONTH and input_zone is not None:
+    elif best == MONTH and input_zone is not None and not little:
         clock = replace(base, zone=input_zone[0], zone_source=input_zone[1])
     months: dict[tuple[int, int], list[tuple[int, int, _Votes]]] = defaultdict(list)
     for (kind, start), vote in votes.items():

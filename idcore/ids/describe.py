@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from idcore.ids import clock as clocks
 from idcore.ids import makers
+from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, SentAt
 from idcore.ids.find import Token
 from idcore.ids.identify import Reading, Verdict
+from idcore.ids.line_time import uniq_sent
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.words import Maker, Reason, plain
 
@@ -94,14 +96,14 @@ def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | 
     found = reading.id
     born, prefix = (token.born_ms, token.prefix_time) if token is not None else (None, None)
     if isinstance(found, UniqId):
-        sent, reason = clocks.uniq_sent(found, clock, born, prefix, reading.made_by.code)
+        sent, reason = uniq_sent(found, clock, born, prefix, reading.made_by.code)
         if sent is not None and sent.latest is not None and reason is None:
             if sent.latest - sent.at > _OTHER_ZONES:
                 reason = plain("zone_newer")
             elif sent.zone_source != "assumed":
                 reason = plain("hour_open")
     elif isinstance(found, ClientId):
-        sent, reason = clocks.client_sent(found, clock, reading.made_by.code, born, prefix)
+        sent, reason = client_sent(found, clock, reading.made_by.code, born, prefix)
     else:
         return None, None
     if token is not None and token.linked and sent is not None and reason is not None:

@@ -1,4 +1,4 @@
-"""Little-endian ids of C++ 1.2.0 to 1.2.3, which look like offset ids or like uniq ids. Knows no other ids and no clock.
+"""Little-endian ids of C++ 1.2.0 to 1.2.3, which look like offset ids or uniq ids. Knows no other ids, no clock.
 
 The kernel of the scan (`idcore.scan.kernels.find`) is the twin of this rule.
 """
@@ -14,7 +14,7 @@ _DAY_MS = 86_400_000
 
 
 def shaped(raw: bytes, text: str) -> UniqId | None:
-    """The little-endian reading of 16 bytes, where every field can be one; each holds once in 256 by chance, or less."""
+    """The little-endian reading of 16 bytes, where every field fits; by chance each does once in 256 or less."""
     little = UniqId.from_bytes(raw, UNIQ_V4_LE, text)
     holds = (
         0 < little.loader < rules.LITTLE_ENDIAN_LOADER

@@ -225,7 +225,7 @@ def client_languages(mac: bytes, pid: int, sequence: int) -> tuple[str, ...]:
 
 
 def seconds_open(seconds: int, last_sixteen: str, sequence: int) -> bool:
-    """Whether the seconds of a client id give a time in two ways, and neither its letters nor its sequence settle it."""
+    """Whether the seconds of a client id give a time in two ways, and neither letters nor sequence settle it."""
     ways = [is_plausible(seconds), is_plausible(_turned(seconds))]
     if can_be_rust(seconds) and last_sixteen == last_sixteen.upper():
         return any(ways) and last_sixteen == last_sixteen.lower()

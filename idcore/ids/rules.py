@@ -8,8 +8,8 @@ CANDIDATE_DIGITS = frozenset({32, 34, 56})
 PORT_LIMIT = 65_535
 OFFSET_LIMIT = 1 << 48
 
-# C++ 1.2.0 to 1.2.3 (StringIdMaker.cpp): loader = rand() % 0xFFFF, counter & 0xFF, pid >> 16 of at most 4,194,303, and a
-# month that begins on the last day of the month before, an hour early where chance sets tm_isdst.
+# C++ 1.2.0 to 1.2.3 (StringIdMaker.cpp): loader = rand() % 0xFFFF, counter & 0xFF, pid >> 16 of at most 4,194,303, and
+# a month that begins on the last day of the month before, an hour early where chance sets tm_isdst.
 LITTLE_ENDIAN_LOADER, LITTLE_ENDIAN_COUNTER, LITTLE_ENDIAN_PID = 0xFFFF, 0x100, 0x40
 LITTLE_ENDIAN_ELAPSED_MS = 32 * 86_400_000 + 3_600_000
 # Bytes 10 to 13 of such an id are its elapsed, low byte first. Read as an offset id the offset is evenly spread below

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta, timezone, tzinfo
 
-from idcore.ids.clock import OFFSETS_IN_USE, Clock, client_sent, to_ms, uniq_sent
+from idcore.ids.client_time import client_sent
+from idcore.ids.clock import OFFSETS_IN_USE, Clock, to_ms
+from idcore.ids.line_time import uniq_sent
 from idcore.ids.model import ClientId, UniqId
 from idcore.ids.weigh import Reading
 

@@ -262,7 +262,9 @@ def weigh_little_endian(little: UniqId, offset: OffsetId | None, label: str | No
     if rules.private_or_loopback(little.ip):
         score += 1
     elif little.ip[0] == 0:
-        why.append(plain("host_unresolved") if little.ip == bytes(4) else Reason("host_not_ipv4", {"host": little.host}))
+        why.append(
+            plain("host_unresolved") if little.ip == bytes(4) else Reason("host_not_ipv4", {"host": little.host})
+        )
     score += _weigh_label(label, _CLIENT_LABELS, why)
     score += _weigh_letters(little.text, why)
     return Reading(

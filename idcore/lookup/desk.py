@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cached_property
 
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, Verdict, identify, sent_at
-from idcore.ids.clock import client_sent, to_ms
+from idcore.ids.client_time import client_sent
+from idcore.ids.clock import to_ms
 from idcore.ids.span import CLOCK_SLACK_MS, Span, span
 from idcore.lookup import batches, by_offset, by_time
 from idcore.lookup.by_key import Found, Progress, Search

@@ -9,7 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from . import texts
-from .kernels.pairs import LAST_OF_MINUTE, WITHIN_MINUTE
+from .kernels.dates import DAY, MINUTE
+from .kernels.pairs import IN_SCAN_ZONE, LAST_OF_MINUTE, WITHIN_MINUTE
+from .months import COUNT, Months
+from .votes import Whole
 
 _LATEST = np.iinfo(np.int64).max
 
@@ -27,8 +30,10 @@ class DatedOffsets:
     greatest_at: np.ndarray
 
     @classmethod
-    def of_pairs(cls, pairs: np.ndarray) -> DatedOffsets:
+    def of_pairs(cls, pairs: np.ndarray, months: Months, known: Whole) -> DatedOffsets:
         """From the rows of PAIRS, in any order; of equal offsets the earliest instant counts."""
+        pairs = pairs.copy()
+        pairs[:, 3] = _settled(pairs[:, 3].view(np.int64), months, known).view(np.uint64)
         pairs = pairs[np.lexsort(pairs[:, 3::-1].T)]
         rows = _starts(pairs[:, :4])
         words, begin = pairs[rows, :3], pairs[rows, 3].view(np.int64)
@@ -62,6 +67,27 @@ class DatedOffsets:
         later = seconds > 0
         speed = pa.array(np.divide(highest - lowest, seconds, out=np.zeros(len(first)), where=later), mask=~later)
         return speed.take(pc.index_in(addresses, value_set=self.addresses.take(pa.array(first))))
+
+
+def _settled(minutes: np.ndarray, months: Months, known: Whole) -> np.ndarray:
+    """Starts of minutes, those of the zone of the scan moved to what the whole input proves of zone and month."""
+    assumed = minutes // (IN_SCAN_ZONE // 2) + 1 >> 1  # 0: proved by the line; 1: the month is; 2: nothing
+    minutes = minutes - assumed * IN_SCAN_ZONE
+    calendar = months.calendar
+    if not assumed.any() or not len(calendar):
+        return minutes
+    month = np.searchsorted(calendar[:, 0], minutes, side="right") - 1
+    if known.latest is not None:
+        elapsed, until = minutes - calendar[month, 0], known.latest + DAY
+        for _ in range(COUNT):
+            late = (assumed == 2) & (month > 0)
+            late &= (calendar[month, 0] + elapsed > until) | (elapsed >= calendar[month, 1])
+            month = month - late
+        minutes = np.where(assumed == 2, calendar[month, 0] + elapsed, minutes)
+    if known.ahead is not None:
+        ahead = (calendar[month, 4] - calendar[month, 0]) // MINUTE
+        minutes = np.where(assumed > 0, minutes + (ahead - known.ahead) * MINUTE, minutes)
+    return minutes
 
 
 def _starts(rows: np.ndarray) -> np.ndarray:

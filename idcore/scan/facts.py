@@ -3,8 +3,8 @@
 A fact is (part, what, bytes). IDS: processes, clients and brokers of one part with all their ids as sorted runs, and
 beside them the offset ids that stand with them. ODD: pairs of ids that do not fit there, as they are. PAIRS: broker,
 minute, least and greatest offset with their instants. VOTES: in which months lines say that a process made its ids.
-REPORT: what happened to one split of one file, as JSON. TOPICS: of a commit log, the topics and queues of one split,
-as JSON.
+REPORT: what happened to one split of one file, as JSON. SUMMARY: what the votes of one task say of the whole input.
+TOPICS: of a commit log, the topics and queues of one split, as JSON.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from .inputs import Split, walk
 from .kernels import dates, encode, find, mates, pairs
 from .months import Months, as_months, offsets_in_use
 from .unpack import READ_ERRORS, reason_of
+from .votes import summary
 from .windows import AFTER, BEFORE, WINDOW, Windows
 
-IDS, PAIRS, REPORT, ODD, VOTES, TOPICS = range(6)
+IDS, PAIRS, REPORT, ODD, VOTES, TOPICS, SUMMARY = range(7)
+EVERY_PART = -1  # the part of a SUMMARY
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory whatever the input
 MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 MiB
 _SAMPLE = 56
@@ -216,6 +218,7 @@ class Scanner:
         rows = pairs.put_votes(self.votes, keys, self.words, self.voted, rows)
         if rows:
             yield from _deal(VOTES, self.voted[:rows])
+            yield Fact(EVERY_PART, SUMMARY, summary(self.voted[:rows], self.months).tobytes())
 
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
         words = self.words[:keys]

@@ -25,16 +25,27 @@ class Months(NamedTuple):
     newest: np.ndarray
     calendar: np.ndarray
     zone_source: str = "assumed"
+    zone: tzinfo = UTC
+
+    @property
+    def now(self) -> int:
+        """The instant, in ms, up to which ids are read."""
+        return int(self.newest[0, :2].sum())
 
 
 def month_rows(at: datetime, zone: tzinfo, zone_source: str = "assumed") -> Months:
     """The months before `at` in a zone, and all that a line of a log may name."""
+    return Months(newest_rows(at, zone), _calendar(at.year + 3, zone), zone_source, zone)
+
+
+def newest_rows(at: datetime, zone: tzinfo) -> np.ndarray:
+    """`Months.newest` of an instant and a zone."""
     now = to_ms(at)
     rows = [
         [number for month in pair for number in (month.start_ms, min(now - month.start_ms, month.length_ms - 1))]
         for pair in zip(months(at, zone, COUNT), epochs(at, zone, UNIQ_V4_LE, COUNT), strict=True)
     ]
-    return Months(np.array(rows, np.int64), _calendar(at.year + 3, zone), zone_source)
+    return np.array(rows, np.int64)
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .facts import Block
-from .kernels import find, mates
+from .kernels import clients, find, mates
 
 _ROWS = 1 << 20
 
@@ -44,7 +44,10 @@ class Mates:
         into those of each id. `repeated` marks the keys of which an id stands more than once: no other id can have two,
         unless one line pairs it twice."""
         rows = np.empty(len(self.odd), np.int64)
-        mates.rows_of(runs.words, np.ascontiguousarray(self.odd_keys), rows)
+        keys = np.ascontiguousarray(self.odd_keys)
+        of_client = keys[:, 2] >> find.CODE_SHIFT == find.CODE_CLIENT
+        keys[of_client, 2] &= ~clients.LETTERS
+        mates.rows_of(runs.words, keys, rows)
         order = np.argsort(rows, kind="stable")
         order = order[rows[order] >= 0]
         rows, odd = rows[order], self.odd[order]
@@ -94,6 +97,9 @@ def collect(blocks: Sequence[Block]) -> dict[str, Runs]:
     if not blocks:
         return {}
     words = np.concatenate([block.words for block in blocks])
+    marked = words[:, 2]  # the letters of a 5.x client's ids are no part of its key
+    code = (marked >> find.CODE_SHIFT).astype(np.int64)
+    words = np.column_stack([words[:, :2], np.where(code == int(find.CODE_CLIENT), marked & ~clients.LETTERS, marked)])
     distinct = np.concatenate([block.distinct for block in blocks]).astype(np.int64)
     data = np.concatenate([block.runs for block in blocks])
     bases = np.cumsum([0] + [len(block.runs) for block in blocks])
@@ -101,7 +107,6 @@ def collect(blocks: Sequence[Block]) -> dict[str, Runs]:
         [base + np.cumsum(block.lengths, dtype=np.int64) - block.lengths
          for base, block in zip(bases, blocks, strict=False)]
     )  # fmt: skip
-    code = (words[:, 2] >> find.CODE_SHIFT).astype(np.int64)
     kind = np.select(
         [code == int(find.CODE_CLIENT), (code == int(find.CODE_OFFSET_V4)) | (code == int(find.CODE_OFFSET_V6))],
         [1, 2],
@@ -119,5 +124,5 @@ def collect(blocks: Sequence[Block]) -> dict[str, Runs]:
         edges = np.concatenate([[0], changed, [len(own)]])
         order = mine[order]
         largest = int(np.add.reduceat(distinct[order], edges[:-1]).max())
-        found[name] = Runs(own[edges[:-1]], order, edges, words[:, 2], distinct, places, data, largest)
+        found[name] = Runs(own[edges[:-1]], order, edges, marked, distinct, places, data, largest)
     return found

@@ -20,7 +20,7 @@ _COLUMNS = {
     "hosts": f"host:text processes {_COUNTED} {_SENT}",
     "brokers": f"address:text host:text port {_COUNTED} segments {_OFFSETS} bytes_per_second:real",
     "segments": f"address:text segment:text {_COUNTED} {_OFFSETS}",
-    "clients": f"mac:text pid:small {_COUNTED} {_SENT} min_sequence max_sequence",
+    "clients": f"mac:text pid:small {_COUNTED} {_SENT} min_sequence max_sequence maker:text zone:text zone_source:text",
     "counters": f"{_PROCESS} elapsed_ms sent_at:time counter position track chain missing_before",
     "timeline": "minute:time kind:text ids",
     "activity": "host:text minute:time ids",

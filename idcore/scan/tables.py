@@ -5,30 +5,35 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta, timezone
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from idcore.ids.clock import DAY_MS, is_time
+from idcore.ids.client_time import local_2021_ms
+from idcore.ids.clock import DAY_MS, HOUR_MS, from_ms, is_time
 from idcore.ids.makers import loader_positions, process_makers
+from idcore.ids.rules import RUST_MONTH_MS
+from idcore.ids.words import Maker
 from idcore.layout import LAYOUTS
 
 from . import texts
 from .commitlog import tags_of, topics_of
 from .dated_offsets import DatedOffsets
-from .facts import IDS, ODD, PAIRS, TOPICS, VOTES, Fact, unpack_ids
+from .facts import IDS, ODD, PAIRS, SUMMARY, TOPICS, VOTES, Fact, unpack_ids
 from .inputs import shown
-from .kernels import chains, find, mates, merge, unroll
+from .kernels import chains, clients, find, mates, merge, unroll
 from .kernels.dates import FIRST_MONTH, MONTH
-from .kernels.pairs import CLIENT_EPOCH_MINUTE, PAIR_COLUMNS, VOTE_COLUMNS
-from .months import Months, as_months
+from .kernels.pairs import PAIR_COLUMNS, VOTE_COLUMNS
+from .months import Months, as_months, newest_rows
 from .runs import Mates, Runs, collect
 from .schemas import OF_STORES, ORDER, SCHEMAS, TEXT, TIME
-from .votes import SOURCES, Dated, date
+from .settle import settle
+from .votes import SOURCES, SUMMARY_COLUMNS, Dated, Whole, date, of_clients, whole
 
 _NAMES = list(LAYOUTS)
-_CLIENT_EPOCH = np.datetime64("2021-01-01T00:00:00", "us")
+_WAYS = ("grpc", "grpc_cpp_old", "grpc_rust")  # by what clients.way_of gives
 _NONE = -(1 << 62)
 _ROWS = 1 << 20
 Tables = dict[str, pa.Table]
@@ -43,6 +48,14 @@ def _table(name: str, columns: Sequence[object]) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
+def _month_starts(newest: np.ndarray, elapsed: np.ndarray, little: np.ndarray) -> np.ndarray:
+    """Start (ms) of the newest month in which each elapsed fits; _NONE where there is none."""
+    starts = np.full(len(elapsed), _NONE, np.int64)
+    for start, limit, early, early_limit in newest[::-1]:
+        starts = np.where(elapsed <= np.where(little, early_limit, limit), np.where(little, early, start), starts)
+    return np.where(elapsed >= 0, starts, _NONE)
+
+
 class Merge:
     """One merge task: takes facts, gives tables. `months` as for the scanner."""
 
@@ -55,6 +68,7 @@ class Merge:
         pairs = [np.empty((0, PAIR_COLUMNS), np.uint64)]
         odd = [np.empty((0, mates.ODD_COLUMNS), np.uint64)]
         votes = [np.empty((0, VOTE_COLUMNS), np.uint64)]
+        summaries: list[np.ndarray] = []
         for fact in facts:
             if fact.what == IDS:
                 blocks.append(unpack_ids(fact.data))
@@ -64,34 +78,46 @@ class Merge:
                 votes.append(np.frombuffer(fact.data, np.uint64).reshape(-1, VOTE_COLUMNS))
             elif fact.what == PAIRS:
                 pairs.append(np.frombuffer(fact.data, np.uint64).reshape(-1, PAIR_COLUMNS))
+            elif fact.what == SUMMARY:
+                summaries.append(np.frombuffer(fact.data, np.int64).reshape(-1, SUMMARY_COLUMNS))
             elif fact.what == TOPICS:
                 topics.append(fact.data)
             else:
                 reports.append(fact.data)
+        known = whole(summaries, self.months.zone_source)
+        blocks = settle(blocks)
         runs = collect(blocks)
         beside = Mates(blocks, np.concatenate(odd))
         if "uniq" in runs:
-            yield from self._processes(runs["uniq"], beside, np.concatenate(votes))
+            yield from self._processes(runs["uniq"], beside, np.concatenate(votes), known)
         if "client" in runs:
-            yield from self._clients(runs["client"], beside)
-        dated = DatedOffsets.of_pairs(np.concatenate(pairs))
+            yield from self._clients(runs["client"], beside, np.concatenate(votes), known)
         if "offset" in runs:
+            dated = DatedOffsets.of_pairs(np.concatenate(pairs), self.months, known)
             yield from self._brokers(runs["offset"], dated)
-        if len(pairs) > 1:
-            yield "growth", _table("growth", dated.columns())
         if reports:
             yield "reports", pa.table({"report": pa.array(reports, pa.binary())})
         if topics:
             yield "seen", pa.table({"seen": pa.array(topics, pa.binary())})
 
-    def _processes(self, runs: Runs, beside: Mates, votes: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
+    def _newest(self, known: Whole) -> np.ndarray:
+        """`Months.newest` for processes that no line dates: in the zone and up to the time that the input proves."""
+        if known.latest is None:
+            return self.months.newest
+        zone = self.months.zone if known.ahead is None else timezone(timedelta(minutes=known.ahead))
+        return newest_rows(from_ms(min(self.months.now, known.latest + DAY_MS)), zone)
+
+    def _processes(
+        self, runs: Runs, beside: Mates, votes: np.ndarray, known_of_all: Whole
+    ) -> Iterator[tuple[str, pa.Table]]:
         keys = len(runs.words)
         figures = np.zeros((keys, unroll.FIGURES), np.int64)
         rows = max(_ROWS, runs.largest)
         points, minutes = np.empty((rows, 9), np.int64), np.empty((rows, 3), np.int64)
         filled = 0
-        latest = self.months.newest[:, 1::2].max(axis=0)
-        dates = date(runs.words, votes, self.months)
+        newest = self._newest(known_of_all)
+        latest = newest[:, 1::2].max(axis=0)
+        dates = date(runs.words, votes, self.months, known_of_all)
         told = np.diff(dates.edges) > 0
         bases = np.full(keys, _NONE, np.int64)
         bases[told] = np.minimum.reduceat(dates.spans[:, 1], dates.edges[:-1][told]) if told.any() else _NONE
@@ -111,7 +137,7 @@ class Merge:
                 *runs.arguments, latest, dates.edges, dates.spans, figures, points, minutes, filled
             )
             done = slice(begun, filled)
-            starts[done] = self._month_starts(figures[done, unroll.LAST_POSSIBLE], little[done])
+            starts[done] = _month_starts(newest, figures[done, unroll.LAST_POSSIBLE], little[done])
             starts[done] = np.where(told[done] & (figures[done, unroll.LAST_POSSIBLE] >= 0), bases[done], starts[done])
             key, time, *counted, elapsed, counter, fits = points[:point_rows].T
             at = pa.array(key)
@@ -171,13 +197,6 @@ class Merge:
             own, offsets = texts.digits(own_words, own_values), texts.digits(words, values, edges)
             yield "copies", _table("copies", [own, offsets, lines])
 
-    def _month_starts(self, elapsed: np.ndarray, little: np.ndarray) -> np.ndarray:
-        """Start (ms) of the newest month in which each elapsed fits; _NONE where there is none."""
-        starts = np.full(len(elapsed), _NONE, np.int64)
-        for start, limit, early, early_limit in self.months.newest[::-1]:
-            starts = np.where(elapsed <= np.where(little, early_limit, limit), np.where(little, early, start), starts)
-        return np.where(elapsed >= 0, starts, _NONE)
-
     def _zones(
         self, dates: Dated, told: np.ndarray, dated: np.ndarray, starts: np.ndarray, little: np.ndarray
     ) -> list[pa.Array]:
@@ -186,12 +205,12 @@ class Merge:
         if not len(calendar):
             return [pa.nulls(len(starts), TEXT)] * 3
         own = dates.source == MONTH
-        early = np.where(little, DAY_MS, 0)
-        month = np.searchsorted(calendar[:, 4], starts + early + 14 * 3_600_000, side="right") - 1
+        early = np.where(little, DAY_MS + HOUR_MS, 0)
+        month = np.searchsorted(calendar[:, 4], starts + early + 14 * HOUR_MS, side="right") - 1
         month = np.where(dated, month, 0)
-        ahead = np.where(own & dated, (calendar[month, 4] - starts - early) // 60_000, dates.zone)
-        sources = [SOURCES.get(int(kind), self.months.zone_source) for kind in range(3)]
-        names = pa.array(sources).take(pa.array(dates.source))
+        begun = np.where(little, calendar[month, 0], starts)
+        ahead = np.where(own & dated, (calendar[month, 4] - begun) // 60_000, dates.zone)
+        names = self._sources().take(pa.array(dates.source))
         known = pa.array(dated)
         return [
             pc.if_else(known, texts.zones(ahead), None),
@@ -199,24 +218,47 @@ class Merge:
             pc.if_else(pa.array(told & dated), texts.months(month + FIRST_MONTH), None),
         ]
 
-    def _clients(self, runs: Runs, beside: Mates) -> Iterator[tuple[str, pa.Table]]:
-        figures = np.zeros((len(runs.words), 6), np.int64)
+    def _clients(self, runs: Runs, beside: Mates, votes: np.ndarray, known: Whole) -> Iterator[tuple[str, pa.Table]]:
+        figures = np.zeros((len(runs.words), 8), np.int64)
         minutes = np.empty((max(_ROWS, runs.largest), 3), np.int64)
+        now = self.months.now
+        ahead, source, until = of_clients(runs.words, votes, now if known.latest is None else known.latest + HOUR_MS)
+        zone = local_2021_ms(self.months.zone) // 60_000
         filled = 0
         parts = []
         while filled < len(runs.words):
-            filled, rows = merge.merge_clients(*runs.arguments, figures, minutes, filled)
+            filled, rows = merge.merge_clients(
+                *runs.arguments, ahead, until, now, zone, self._rust_months(), figures, minutes, filled
+            )
             table = pa.table({"minute": minutes[:rows, 1], "ids": minutes[:rows, 2]})
             parts.append(table.group_by("minute").aggregate([("ids", "sum")]))
         macs = [":".join(f"{int(word):012x}"[i : i + 2] for i in range(0, 12, 2)) for word in runs.words[:, 1]]
         pids = (runs.words[:, 2] & np.uint64(0xFFFF)).astype(np.int32)
         f = figures.T
-        times = [pa.array(_CLIENT_EPOCH + f[column].astype("timedelta64[s]")).cast(TIME) for column in (2, 3)]
-        yield "clients", _table("clients", [macs, pa.array(pids), f[0], f[1], *times, f[4], f[5]])
+        times = [texts.instants(f[column], f[2] <= f[3]) for column in (2, 3)]
+        local = (f[6] == clients.BIG) & (f[7] != 0)
+        makers = np.where(local, len(_WAYS), f[6])
+        names = pa.array([str(Maker(code)) for code in (*_WAYS, "grpc_java_old")]).take(pa.array(makers))
+        sources = pa.array([SOURCES.get(int(kind), self.months.zone_source) for kind in range(3)]).take(
+            pa.array(source)
+        )
+        shown = pa.array(local)
+        zones = [pc.if_else(shown, texts.zones(np.where(local, f[7], 0)), None), pc.if_else(shown, sources, None)]
+        yield "clients", _table("clients", [macs, pa.array(pids), f[0], f[1], *times, f[4], f[5], names, *zones])
         timeline = pa.concat_tables(parts).group_by("minute").aggregate([("ids_sum", "sum")])
-        minute = texts.minutes(CLIENT_EPOCH_MINUTE + timeline["minute"].to_numpy())
+        minute = texts.minutes(timeline["minute"].to_numpy())
         yield "timeline", _table("timeline", [minute, ["client"] * len(minute), timeline["ids_sum_sum"]])
         yield from self._copies(runs, beside, f[0] > f[1])
+
+    def _sources(self) -> pa.Array:
+        """What a zone is known from, by the kind of vote that fixed it."""
+        return pa.array([SOURCES.get(kind, self.months.zone_source) for kind in range(3)])
+
+    def _rust_months(self) -> np.ndarray:
+        """Start in UTC and length, as the Rust client takes it, of every month, newest first."""
+        starts = self.months.calendar[:, 4]
+        lengths = np.maximum(np.diff(starts, append=starts[-1:] + RUST_MONTH_MS), RUST_MONTH_MS)
+        return np.column_stack([starts, lengths])[::-1].copy()
 
     def _brokers(self, runs: Runs, dated: DatedOffsets) -> Iterator[tuple[str, pa.Table]]:
         figures = np.zeros((len(runs.words), 5), np.int64)
@@ -237,6 +279,9 @@ class Merge:
         ports = (runs.words[:, 2] & find.WORD).astype(np.int64)
         speed = dated.bytes_per_second(addresses)
         yield "brokers", _table("brokers", [addresses, hosts, ports, f[0], f[1], f[4], f[2], f[3], speed])
+        if len(dated.begin):
+            growth = _table("growth", dated.columns())  # less what turned out to be no broker
+            yield "growth", growth.filter(pc.is_in(growth["address"], value_set=addresses))
 
 
 def combine(

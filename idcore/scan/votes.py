@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .kernels import find, mates
+from idcore.ids.dating import INPUT_SHARE
+
+from .kernels import clients, find, mates
+from .kernels.clients import AHEAD_BIAS, NO_AHEAD
 from .kernels.dates import BORN, DAY, HOUR, MINUTE, MONTH, PREFIX
 from .months import Months
 
@@ -24,10 +27,90 @@ class Dated:
     source: np.ndarray
 
 
-def date(words: np.ndarray, votes: np.ndarray, months: Months) -> Dated:
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What all lines of the input prove: minutes ahead of UTC and by what kind, None where zones differ; the last
+    instant in ms, None where no line is dated."""
+
+    ahead: int | None = None
+    source: int = MONTH
+    latest: int | None = None
+
+
+SUMMARY_COLUMNS = 3  # kind, minutes ahead of UTC, ids; or LATEST, 0, ms
+_LATEST = -1
+
+
+def summary(votes: np.ndarray, months: Months) -> np.ndarray:
+    """What the votes of one task say of the whole input."""
+    packed, ids, high = (votes[:, column].astype(np.int64) for column in (3, 4, 6))
+    code = votes[:, 2] >> find.CODE_SHIFT
+    client, little = code == find.CODE_CLIENT, code == find.CODE_LE
+    kind, start = packed & 3, (packed >> 2) * MINUTE
+    latest = int(np.where(client, high, start + high).max(initial=0))
+    month = np.searchsorted(months.calendar[:, 4], start + 14 * HOUR, side="right") - 1
+    ahead = (months.calendar[month, 4] - start) // MINUTE
+    # relatives of the Go client count from the month in UTC, wherever their host is
+    universal = (votes[:, 2] & find.WORD == 0) & (ahead == 0)
+    zoned = ~client & ~little & (kind != MONTH) & ~universal
+    (kinds, zones), sums, *_ = _sums(ids[zoned], kind[zoned], ahead[zoned])
+    rows = np.column_stack([kinds, zones, sums])
+    return np.vstack([rows, [[_LATEST, 0, latest]]]).astype(np.int64)
+
+
+def whole(summaries: list[np.ndarray], zone_source: str) -> Whole:
+    """The summaries of all tasks as one."""
+    if not summaries:
+        return Whole()
+    rows = np.concatenate(summaries)
+    latest = int(rows[rows[:, 0] == _LATEST, 2].max())
+    rows = rows[rows[:, 0] != _LATEST]
+    if not len(rows):
+        return Whole(latest=latest)
+    (zones,), sums, *_ = _sums(rows[:, 2], rows[:, 1])
+    usual = int(zones[np.lexsort((zones, -sums))[0]])
+    if sums.max() < INPUT_SHARE.get(zone_source, 1.0) * sums.sum():
+        return Whole(latest=latest)
+    return Whole(usual, int(rows[rows[:, 1] == usual, 0].min()), latest)
+
+
+def of_clients(words: np.ndarray, votes: np.ndarray, until: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """By 5.x client: minutes that its seconds are ahead of UTC (NO_AHEAD where no line shows them), by which kind of
+    vote, and until when it made ids: an hour after the last line with one, or `until` where no line has one."""
+    keys = len(words)
+    ahead, source, last = np.full(keys, NO_AHEAD), np.full(keys, MONTH), np.full(keys, until)
+    row = np.empty(len(votes), np.int64)
+    own = np.ascontiguousarray(votes[:, :3])
+    own[:, 2] &= ~clients.LETTERS
+    mates.rows_of(words, own, row)
+    known = row >= 0
+    row, packed, ids, high = row[known], *(votes[known, column].astype(np.int64) for column in (3, 4, 6))
+    if not len(row):
+        return ahead, source, last
+    seen = np.full(keys, _NEVER)
+    np.maximum.at(seen, row, high)
+    last = np.where(seen > _NEVER, seen + HOUR, last)
+    kind, minutes = packed & 3, (packed >> 2) - AHEAD_BIAS
+    shown = minutes != NO_AHEAD
+    row, kind, minutes, ids = row[shown], kind[shown], minutes[shown], ids[shown]
+    np.minimum.at(source, row, kind)
+    best = kind == source[row]
+    (one, value), sums, *_ = _sums(ids[best], row[best], minutes[best])
+    order = np.lexsort((value, np.abs(value), -sums, one))
+    first = order[_firsts(one[order])] if len(order) else order
+    ahead[one[first]] = value[first]
+    return ahead, source, last
+
+
+_NEVER = -(1 << 62)
+
+
+def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Whole) -> Dated:
     """The months of each key. `votes`: words of a key, start (minute << 2 | kind), ids, least and greatest elapsed."""
     keys = len(words)
-    zone, source = np.zeros(keys, np.int64), np.full(keys, MONTH)
+    little = (words[:, 2] >> find.CODE_SHIFT) == find.CODE_LE
+    usual, proof = (0, MONTH) if known_of_all.ahead is None else (known_of_all.ahead, known_of_all.source)
+    zone, source = np.full(keys, usual), np.where(little, MONTH, proof)
     row = np.empty(len(votes), np.int64)
     mates.rows_of(words, np.ascontiguousarray(votes[:, :3]), row)
     known = row >= 0
@@ -37,10 +120,10 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months) -> Dated:
     (row, packed), sums, order, edge = _sums(ids, row, packed)
     ids, low, high = sums, np.minimum.reduceat(low[order], edge), np.maximum.reduceat(high[order], edge)
     calendar = months.calendar
-    little = (words[:, 2] >> find.CODE_SHIFT) == find.CODE_LE
     kind, start = packed & 3, (packed >> 2) * MINUTE
-    early = np.where(little[row], DAY, 0)
+    early = np.where(little[row], DAY + HOUR, 0)
     month = np.searchsorted(calendar[:, 4], start + early + 14 * HOUR, side="right") - 1
+    early = np.where(little[row], DAY, 0)
     ahead = (calendar[month, 4] - start - early) // MINUTE
 
     # the zone: what most ids of the best kind say, then the least
@@ -51,14 +134,17 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months) -> Dated:
     order = np.lexsort((one[1], -weight, one[0]))
     first = order[_firsts(one[0][order])]
     zone[one[0][first]] = one[1][first]
-    source[:] = best
+    open_ = (best == MONTH) & ~little & (proof != MONTH)
+    zone[open_] = usual
+    source = np.where(open_, proof, best)
+    fixed &= ~open_[row]
 
     # the start of each month: what most ids of the best kind say, else as the zone has it
     column = np.where(little[row], 2, 0)
     own_start = calendar[month, column]
     is_own = np.zeros(keys, np.bool_)
     is_own[row[fixed & (ahead == zone[row]) & (own_start == start)]] = True
-    reckoned = np.where(is_own[row], own_start, calendar[month, 4] - early - zone[row] * MINUTE)
+    reckoned = np.where(is_own[row] | little[row], own_start, calendar[month, 4] - early - zone[row] * MINUTE)
     order = np.lexsort((start, -ids, ~fixed, month, row))
     first = _firsts(row[order], month[order])
     edge = np.flatnonzero(first)
@@ -67,7 +153,7 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months) -> Dated:
     row_, month_ = row[chosen], month[chosen]
     weights = np.add.reduceat(ids[order], edge)
     lows, highs = np.minimum.reduceat(low[order], edge), np.maximum.reduceat(high[order], edge)
-    lengths = calendar[month_, np.where(little[row_], 3, 1)]
+    lengths = np.where(little[row_], calendar[month_, 0] + calendar[month_, 1] - starts, calendar[month_, 1])
 
     # months of one process must lie apart in elapsed; where they do not, the one with most ids stands for all
     order = np.lexsort((lows, row_))
@@ -89,6 +175,7 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months) -> Dated:
     here, behind = order[follows], order[follows + 1]
     lengths[here] = np.minimum(lengths[here], starts[behind] - starts[here])
     edges = np.searchsorted(row_, np.arange(keys + 1))
+    source[little] = MONTH  # its hour is left to chance, and says nothing of a zone
     return Dated(edges, np.column_stack([until, starts, lengths]), zone, source)
 
 

@@ -18,8 +18,9 @@ import pyarrow.parquet as pq
 
 from idcore.errors import IdError
 from idcore.scan.batches import batches
-from idcore.scan.facts import REPORT, Fact, ids_of, is_of_split, join_reports, scan_task
+from idcore.scan.facts import EVERY_PART, REPORT, Fact, ids_of, is_of_split, join_reports, scan_task
 from idcore.scan.inputs import Split, pack_tasks, unpack_tasks
+from idcore.scan.kernels.encode import PARTS
 from idcore.scan.meter import Hand, Meter
 from idcore.scan.months import Months
 from idcore.scan.schemas import GROUP_ROWS, ORDER, SCHEMAS, TEXT
@@ -79,6 +80,8 @@ def facts(
                                 else:
                                     fact = _from_elsewhere(fact, split)
                             reports.append(fact.data)
+                        elif fact.part == EVERY_PART:
+                            yield _to_every_part(fact)
                         else:
                             yield _batch(_FACTS, fact)
                         if len(reports) == _REPORTS:
@@ -98,6 +101,14 @@ def _from_elsewhere(report: Fact, split: Split) -> Fact:
         return report
     told = f"{error}, says worker {socket.gethostname()}; a path must lead every worker to the same file"
     return Fact(report.part, report.what, json.dumps([number, text_bytes, ids, refused, told]).encode())
+
+
+def _to_every_part(fact: Fact) -> pa.RecordBatch:
+    """A fact that every part needs: its merge is one task, which sees no other part."""
+    columns = [range(PARTS), [fact.what] * PARTS, [fact.data] * PARTS]
+    return pa.RecordBatch.from_arrays(
+        [pa.array(column, field.type) for column, field in zip(columns, _FACTS, strict=True)], schema=_FACTS
+    )
 
 
 def by_part(frame: DataFrame, partitions: int) -> DataFrame:

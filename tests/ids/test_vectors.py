@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from idcore.ids import ClientId, Clock, OffsetId, Token, UniqId, describe, find, identify, parse_zone
-from idcore.ids.clock import from_ms, to_ms, uniq_sent
+from idcore.ids.clock import from_ms, to_ms
+from idcore.ids.line_time import uniq_sent
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 NOW = Clock(datetime(2026, 11, 21, tzinfo=UTC), UTC, "assumed")

@@ -73,7 +73,7 @@ def numbers(text: str) -> set[int]:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("rows", [PROCESSES, MIXED], ids=["example", "with a sample and a cut counter"])
 def test_the_headline_of_producers_is_the_sum_of_their_table(
-    rows: pd.DataFrame, lang: str, monkeypatch: pytest.MonkeyPatch
+    rows: pd.DataFrame, lang: Lang, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view = reader(lang)
     table = drawn(monkeypatch, tables.processes, rows, view, "r")

@@ -104,8 +104,8 @@ def test_sizes_have_one_system_of_units_on_the_command_line_and_in_the_console()
     for number, said in sizes.items():
         assert written.size(number) == said and {text.words(lang).bytes(number) for lang in text.LANGS} == {said}
     assert cli.size is written.size, "the command line has no other"
-    said = [*ENGLISH.values(), *CHINESE.values()]
-    assert not [one for one in said if re.search(r"(?<![A-Za-z])[kMGT]B\b", one)]
+    words_ = [*ENGLISH.values(), *CHINESE.values()]
+    assert not [one for one in words_ if re.search(r"(?<![A-Za-z])[kMGT]B\b", one)]
 
 
 def test_a_kind_of_id_has_one_name_in_both_languages() -> None:

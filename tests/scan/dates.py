@@ -73,8 +73,12 @@ def born_of(line: bytes) -> int | None:
 
 
 def month_start(month: Month, zone: tzinfo, layout: str = "") -> int:
+    """Local midnight; of little-endian ids that of the day before, an hour early without daylight saving."""
     first = datetime(*month, 1)
-    return milliseconds((first - timedelta(days=layout == "uniq_v4_le")).replace(tzinfo=zone))
+    if layout != "uniq_v4_le":
+        return milliseconds(first.replace(tzinfo=zone))
+    day = (first - timedelta(days=1)).replace(tzinfo=zone)
+    return milliseconds(day) - (0 if day.dst() else HOUR)
 
 
 def months_from(newest: Month, count: int) -> list[Month]:
@@ -92,10 +96,17 @@ def length_of(month: Month, zone: tzinfo, layout: str) -> int:
 
 def label(start: int, layout: str) -> tuple[Month, int]:
     """The month that begins at `start` in some zone, and the minutes that zone is ahead."""
-    start += DAY if layout == "uniq_v4_le" else 0
-    late = instant(start + 14 * HOUR)
+    little = layout == "uniq_v4_le"
+    start += DAY if little else 0
+    late = instant(start + (15 if little else 14) * HOUR)
     month = late.year, late.month
     return month, (month_start(month, UTC) - start) // 60_000
+
+
+def quarter(begun: int, early: int, late: int) -> int | None:
+    """The quarter of an hour that begins so much after or before, at most."""
+    found = (begun + early) // 900_000 * 900_000
+    return found if begun - found <= late else None
 
 
 def vote(line: bytes, one: Uniq, zone: tzinfo) -> Vote | None:
@@ -112,17 +123,25 @@ def vote(line: bytes, one: Uniq, zone: tzinfo) -> Vote | None:
     limit = (born if born is not None else said or 0) + 14 * HOUR
     there = (EPOCH + timedelta(milliseconds=limit)).astimezone(zone)
     near_months = months_from(after((there.year, there.month)), 4)
-    if born is not None:
-        start = (born - one.elapsed + 450_000) // 900_000 * 900_000
-        month, ahead_ = label(start, one.layout)
-        if abs(born - one.elapsed - start) <= 1000 and ahead_ in ZONES and month in near_months:
-            return Vote(BORN, start, one.elapsed)
-    elif moment is not None and moment[1] is not None:
+    zoned = moment is not None and moment[1] is not None
+    early, late = (1000, 1000) if born is not None else (2000, 10_000)
+    begun = (born if born is not None else said or 0) - one.elapsed
+    near = quarter(begun, early, late)
+    if one.layout == "uniq_v4_le":
+        if near is not None:
+            month, ahead_ = label(near, one.layout)
+            if -13 * 60 <= ahead_ <= 15 * 60 and month in near_months:
+                return Vote(BORN if born is not None else PREFIX if zoned else MONTH, near, one.elapsed)
+    elif born is None and moment is not None and moment[1] is not None:
         for its in (zone, timezone(timedelta(minutes=moment[1]))):
             for month in near_months:
                 start = month_start(month, its, one.layout)
-                if -2000 <= (said or 0) - one.elapsed - start <= HOUR:
+                if -2000 <= begun - start <= HOUR:
                     return Vote(PREFIX, start, one.elapsed)
+    if near is not None and one.layout != "uniq_v4_le" and (born is not None or zoned):
+        month, ahead_ = label(near, one.layout)
+        if ahead_ in ZONES and month in near_months:
+            return Vote(BORN if born is not None else PREFIX, near, one.elapsed)
     for month in near_months[1:]:
         start = month_start(month, zone, one.layout)
         if start + one.elapsed <= limit and one.elapsed < length_of(month, zone, one.layout):
@@ -130,20 +149,53 @@ def vote(line: bytes, one: Uniq, zone: tzinfo) -> Vote | None:
     return None
 
 
-def dating(votes: list[Vote], zone: tzinfo, layout: str) -> Dating | None:
+@dataclass(frozen=True)
+class Whole:
+    """What all lines of an input prove: minutes ahead, by what kind, and the last instant."""
+
+    zone: int | None = None
+    kind: int = MONTH
+    latest: int | None = None
+
+
+def whole(votes: dict[tuple[str, str, int, int], list[Vote]], moments: list[int], share: float) -> Whole:
+    """`moments`: of lines with ids of 5.x clients."""
+    made = [v.start + v.elapsed for own in votes.values() for v in own] + moments
+    heads: Counter[int] = Counter()
+    kinds: dict[int, int] = {}
+    for (layout, _, _, loader), own in votes.items():
+        for v in own:
+            ahead = label(v.start, layout)[1]
+            if layout != "uniq_v4_le" and v.kind != MONTH and (loader, ahead) != (0, 0):
+                heads[ahead] += 1
+                kinds[ahead] = min(kinds.get(ahead, MONTH), v.kind)
+    latest = max(made, default=None)
+    if not heads:
+        return Whole(latest=latest)
+    ahead = min(heads, key=lambda one: (-heads[one], one))
+    return Whole(ahead, kinds[ahead], latest) if heads[ahead] >= share * heads.total() else Whole(latest=latest)
+
+
+def dating(votes: list[Vote], zone: tzinfo, layout: str, known: Whole) -> Dating | None:
     """The months of one process, from all that its lines say."""
     if not votes:
         return None
+    little = layout == "uniq_v4_le"
     best = min(v.kind for v in votes)
     heads = Counter(label(v.start, layout)[1] for v in votes if v.kind == best)
     ahead = min(heads, key=lambda one: (-heads[one], one))
+    shown = best
+    from_all = best == MONTH and not little and known.zone is not None
+    if from_all:
+        assert known.zone is not None
+        ahead, shown = known.zone, known.kind
     fixed: dict[Month, Counter[int]] = defaultdict(Counter)
     elapsed: dict[Month, list[int]] = defaultdict(list)
     is_own = False
     for v in votes:
         month, its = label(v.start, layout)
         elapsed[month].append(v.elapsed)
-        if v.kind == best:
+        if v.kind == best and not from_all:
             fixed[month][v.start] += 1
             is_own |= its == ahead and v.start == month_start(month, zone, layout)
     spans = []
@@ -151,8 +203,11 @@ def dating(votes: list[Vote], zone: tzinfo, layout: str) -> Dating | None:
         if month in fixed:
             start = min(fixed[month], key=lambda one: (-fixed[month][one], one))
         else:
-            start = month_start(month, zone if is_own else timezone(timedelta(minutes=ahead)), layout)
-        spans.append((min(seen), max(seen), start, length_of(month, zone, layout), len(seen)))
+            start = month_start(month, zone if is_own or little else timezone(timedelta(minutes=ahead)), layout)
+        length = length_of(month, zone, "")
+        if little:
+            length += month_start(month, zone) - start
+        spans.append((min(seen), max(seen), start, length, len(seen)))
     spans.sort()
     if any(b[0] <= a[1] for a, b in pairwise(spans)):
         spans = [min(spans, key=lambda one: (-one[4], one[2]))]
@@ -162,4 +217,4 @@ def dating(votes: list[Vote], zone: tzinfo, layout: str) -> Dating | None:
         until = (high + spans[i + 1][0]) // 2 if i + 1 < len(spans) else 1 << 62
         behind = [other for other in starts if other > start]
         out.append(Span(until, start, min([length, *(other - start for other in behind)])))
-    return Dating(out, ahead, best)
+    return Dating(out, ahead, MONTH if little else shown)

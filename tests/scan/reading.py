@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_network
@@ -84,6 +84,24 @@ class Client:
     pid: int
     seconds: int
     sequence: int
+    letters: str = field(default="", compare=False)  # the last sixteen digits as they were written
+
+    @property
+    def way(self) -> tuple[str, bool]:
+        """How its seconds are meant, and whether that is clear."""
+        turned, sequence = (int.from_bytes(n.to_bytes(4, "big"), "little") for n in (self.seconds, self.sequence))
+        big, little = (15_638_400 <= n <= 631_152_000 for n in (self.seconds, turned))
+        lower, upper = any(c in "abcdef" for c in self.letters), any(c in "ABCDEF" for c in self.letters)
+        if self.seconds % 1000 == 0 and self.seconds <= LONGEST + 1000:
+            if lower:
+                return "rust", True
+            if not upper:
+                return "rust", not (big or little)
+            if not (big or little):
+                return "rust", True
+        if big:
+            return ("little" if little and sequence < self.sequence else "big"), not little or sequence != self.sequence
+        return ("little" if little else "big"), True
 
 
 class Refused(NamedTuple):
@@ -135,7 +153,7 @@ def classify(text: str, labelled: bool = False, case: str = "strict") -> Uniq | 
         if raw[0] != 1:
             return Refused("version")
         mac = ":".join(f"{b:02x}" for b in raw[1:7])
-        return Client(mac, number(raw, 7, 2), number(raw, 9, 4), number(raw, 13, 4))
+        return Client(mac, number(raw, 7, 2), number(raw, 9, 4), number(raw, 13, 4), text[18:])
     h = 4 if len(text) == 32 else 16
     version = "v4" if h == 4 else "v6"
     port, offset = number(raw, h, 4), number(raw, h + 4, 8)
@@ -181,6 +199,34 @@ def looks_little(raw: bytes, port: int, offset: int) -> bool:
     return offset >= 2**40 or (not there and (back or raw[3] == 0))
 
 
+def settled(tokens: list[tuple[bytes, Uniq | Offset | Client]]) -> list[Uniq | Offset | Client]:
+    """Little-endian ids and offset ids by all that begin with the same ten bytes; the tokens are their bytes."""
+    groups: dict[bytes, list[bytes]] = {}
+    for raw, one in tokens:
+        if is_either(raw, one):
+            groups.setdefault(raw[:10], []).append(raw)
+    out = []
+    for raw, one in tokens:
+        own = groups.get(raw[:10], []) if is_either(raw, one) else []
+        shaped = [r for r in own if shaped_little(r) and number(r, 8, 8) >= 2**32]
+        offsets = [number(r, 8, 8) for r in shaped]
+        by_itself = any(looks_little(r, number(r, 4, 4), number(r, 8, 8)) for r in shaped)
+        apart = len(shaped) >= 3 and max(offsets) - min(offsets) >= 2**40
+        if 2 * len(shaped) > len(own) and (by_itself or apart):
+            if len(set(offsets)) > 1 and shaped_little(raw):
+                one = turned(raw)
+        elif len(shaped) < len(own):
+            one = Offset("offset_v4", host(raw[:4]), number(raw, 4, 4), number(raw, 8, 8))
+        out.append(one)
+    return out
+
+
+def is_either(raw: bytes, one: Uniq | Offset | Client) -> bool:
+    if isinstance(one, Offset):
+        return one.layout == "offset_v4" and number(raw, 8, 2) == 0
+    return isinstance(one, Uniq) and one.layout == "uniq_v4_le" and one.pid == 0
+
+
 # --- time -------------------------------------------------------------------------------------------------------------
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -211,7 +257,8 @@ class Calendar:
         end = milliseconds(datetime(year + month // 12, month % 12 + 1, 1, tzinfo=zone))
         for _ in range(13):
             start = milliseconds(datetime(year, month, 1, tzinfo=zone))
-            early = milliseconds((datetime(year, month, 1) - timedelta(days=1)).replace(tzinfo=zone))
+            day = (datetime(year, month, 1) - timedelta(days=1)).replace(tzinfo=zone)
+            early = milliseconds(day) - (0 if day.dst() else 3_600_000)
             self.months.append((start, early, end))
             end = start
             year, month = (year, month - 1) if month > 1 else (year - 1, 12)

@@ -16,7 +16,20 @@ from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
-ADDRESSES = ("0A000001", "7F000001", "C0A80165", "AC110002", "CB007107", "0101007F", "981FA8C0", "FFFFFFFF", "00000000", "0100FD00", "281E140A", "0714820A")
+ADDRESSES = (
+    "0A000001",
+    "7F000001",
+    "C0A80165",
+    "AC110002",
+    "CB007107",
+    "0101007F",
+    "981FA8C0",
+    "FFFFFFFF",
+    "00000000",
+    "0100FD00",
+    "281E140A",
+    "0714820A",
+)
 PORTS = ("00000000", "00000001", "00002A9F", "0000FFFF", "00010000", "0000A612")
 OFFSETS = (
     0,
@@ -67,7 +80,9 @@ def token(pick: random.Random) -> str:
     elif kind == 6:  # the edges of little-endian ids
         pid = pick.choice(("0000", "0100", "3F00", "4000", "0001"))
         rand = pick.choice(("A612", "2A9F", "1F90", "0000", "FFFF", "0001", "2AC1"))
-        elapsed = pick.choice((*ELAPSED[:6], 86_400_000, 65_536, 1 << 24, 32 * 86_400_000 + pick.choice((3_599_999, 3_600_000))))
+        elapsed = pick.choice(
+            (*ELAPSED[:6], 86_400_000, 65_536, 1 << 24, 32 * 86_400_000 + pick.choice((3_599_999, 3_600_000)))
+        )
         digits = address + pid + rand + pick.choice(("0000", "0000", "0001"))
         digits += (elapsed % (1 << 32)).to_bytes(4, "little").hex().upper() + pick.choice(("0100", "FF00", "0001"))
     else:

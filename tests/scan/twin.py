@@ -7,8 +7,9 @@ from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from ipaddress import ip_address
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from . import dates
@@ -24,6 +25,7 @@ from .reading import (
     instant,
     milliseconds,
     minute_of,
+    settled,
     stream,
     tokens,
 )
@@ -111,6 +113,8 @@ def tables(
     votes: Votes = defaultdict(list)
     stored_as: dict[str, set[str]] = defaultdict(set)
     lines_of: Counter[str] = Counter()
+    moments: Moments = defaultdict(list)
+    dated: list[tuple[Uniq | Client, Offset, dates.Vote | None, bytes]] = []
     for name, stored in named:
         data = unpacked(stored)
         here: list[Found] = []
@@ -128,22 +132,33 @@ def tables(
         )  # fmt: skip
         accepted += here
         count_votes(data, here, zone, votes)
+        count_moments(data, here, zone, moments)
         for text, own in by_line(data, here):
             line = pairs_of(text, own)
             for one, place in line:
-                sent = sent_at(one, calendar, text, len(own), zone)
-                if sent is not None:
-                    growth[place.address, minute_of(sent)].append((place.offset, sent))
+                short = len(own) <= 128 and len(text) <= dates.LINE
+                vote = dates.vote(text, one, zone) if short and isinstance(one, Uniq) else None
+                dated.append((one, place, vote, text if short else b""))
                 stored_as[written(one)].add(written(place))
             lines_of.update({written(one) for one, _ in line})
-    running = processes(accepted, calendar, votes)
+    accepted = settle(accepted)
+    known = dates.whole(votes, [when for own in moments.values() for when, *_ in own], SHARE)
+    calendar = calendar_of(known, calendar, zone, at)
+    for one, place, vote, text in dated:
+        sent = sent_of_line(one, vote, text, zone, at, known)
+        if sent is not None:
+            growth[place.address, minute_of(sent)].append((place.offset, sent))
+    running = processes(accepted, calendar, votes, zone, known)
+    brokers = {found.one.address for found in accepted if isinstance(found.one, Offset)}
+    growth = {key: rows for key, rows in growth.items() if key[0] in brokers}
+    clients = client_processes(accepted, moments, zone, at, known)
     return {
-        "processes": [process_row(p, zone) for p in running],
+        "processes": [process_row(p, zone, known) for p in running],
         "hosts": host_rows(running),
         "brokers": broker_rows(accepted, growth),
         "segments": segment_rows(accepted),
-        "clients": client_rows(accepted),
-        "timeline": timeline_rows(accepted, running),
+        "clients": [c.row for c in clients],
+        "timeline": timeline_rows(clients, running),
         "activity": activity_rows(running),
         "growth": growth_rows(growth),
         "copies": [
@@ -170,7 +185,184 @@ def all_processes(
                 here.append(Found(token.byte, bytes.fromhex(token.text), one))
         accepted += here
         count_votes(data, here, zone, votes)
-    return processes(accepted, Calendar(zone, at), votes)
+    known = dates.whole(votes, [], SHARE)
+    accepted = settle(accepted)
+    return processes(accepted, calendar_of(known, Calendar(zone, at), zone, at), votes, zone, known)
+
+
+SHARE = 0.9  # of the ids that lines date, where the zone of the scan is assumed
+Moments = dict[tuple[str, int], list[tuple[int, int, int | None, bool]]]  # when, kind, minutes ahead
+
+
+def settle(accepted: list[Found]) -> list[Found]:
+    ones = settled([(found.raw, found.one) for found in accepted])
+    return [Found(found.byte, found.raw, one) for found, one in zip(accepted, ones, strict=True)]
+
+
+def calendar_of(known: dates.Whole, calendar: Calendar, zone: tzinfo, at: datetime) -> Calendar:
+    """In which months ids are read that no line dates."""
+    if known.latest is None:
+        return calendar
+    own = zone if known.zone is None else timezone(timedelta(minutes=known.zone))
+    return Calendar(own, min(at, instant(known.latest) + timedelta(days=1)))
+
+
+def line_instant(line: bytes, zone: tzinfo) -> tuple[int | None, int | None, bool]:
+    """bornTimestamp, the time that the line opens with, and whether that names its zone."""
+    moment = dates.moment_of(line)
+    if moment is None:
+        return dates.born_of(line), None, False
+    wall, ahead = moment
+    month = wall.year, wall.month
+    own = zone if ahead is None else timezone(timedelta(minutes=ahead))
+    said = dates.month_start(month, own) + (wall - datetime(*month, 1)) // timedelta(milliseconds=1)
+    return dates.born_of(line), said, ahead is not None
+
+
+def minutes_ahead(made: int, when: int, late: int) -> int | None:
+    minutes = (made - when + 450_000) // 900_000 * 15
+    return minutes if minutes in dates.ZONES and abs(made - when - minutes * 60_000) <= late else None
+
+
+def ahead_by_line(one: Client, line: bytes, zone: tzinfo) -> tuple[int | None, int, int | None]:
+    """When a line was written, and what it says of the zone of the seconds: kind, minutes ahead."""
+    born, said, zoned = line_instant(line, zone)
+    made = milliseconds(BORN_2021) + one.seconds * 1000
+    if born is not None:
+        ahead = minutes_ahead(made, born, 60_000)
+        return born, dates.BORN if ahead is not None else dates.MONTH, ahead
+    if said is None:
+        return None, dates.MONTH, None
+    local = milliseconds(BORN_2021) - milliseconds(datetime(2021, 1, 1, tzinfo=zone))
+    ahead = 0 if -2000 <= said - made <= dates.HOUR else minutes_ahead(made, said, 10_000)
+    if not zoned and ahead != 0 and ahead != local // 60_000:
+        ahead = None
+    return said, dates.PREFIX if zoned and ahead is not None else dates.MONTH, ahead
+
+
+def count_moments(data: bytes, here: list[Found], zone: tzinfo, moments: Moments) -> None:
+    for text, own in by_line(data, here):
+        if len(own) <= 128 and len(text) <= dates.LINE:
+            for one in own:
+                if isinstance(one, Client):
+                    when, kind, ahead = ahead_by_line(one, text, zone)
+                    if when is not None:
+                        moments[one.mac, one.pid].append((when, kind, ahead if one.way[0] == "big" else None, True))
+
+
+def rust_months() -> list[tuple[int, int]]:
+    starts = [milliseconds(datetime(n // 12, n % 12 + 1, 1, tzinfo=UTC)) for n in range(2010 * 12, 2029 * 12)]
+    return [(a, max(b - a, 30 * dates.DAY + 1000)) for a, b in pairwise(starts)][::-1]
+
+
+@dataclass
+class ClientProcess:
+    """The ids of one 5.x client, as all of them are meant."""
+
+    key: tuple[str, int]
+    own: list[Client]
+    way: str
+    ahead: int
+    source: str | None
+    until: int
+
+    def sent_at(self, one: Client) -> datetime | None:
+        if self.way == "rust":
+            found = [a for a, long in rust_months() if a + one.seconds <= self.until and one.seconds < long]
+            return instant(found[0] + one.seconds) if found else None
+        return BORN_2021 + timedelta(seconds=self.number(one.seconds), minutes=-self.ahead)
+
+    def number(self, value: int) -> int:
+        return int.from_bytes(value.to_bytes(4, "big"), "little") if self.way == "little" else value
+
+    @property
+    def row(self) -> Row:
+        times = [t for one in self.own if (t := self.sent_at(one)) is not None]
+        sequences = [one.sequence for one in self.own]
+        local = self.way == "big" and self.ahead != 0
+        sign, ahead = "-" if self.ahead < 0 else "+", abs(self.ahead)
+        return {
+            "mac": self.key[0], "pid": self.key[1], "ids": len(self.own), "distinct": len(set(self.own)),
+            "first_sent_at": min(times, default=None), "last_sent_at": max(times, default=None),
+            "min_sequence": min(sequences), "max_sequence": max(sequences),
+            "zone": f"{sign}{ahead // 60:02d}:{ahead % 60:02d}" if local else None,
+            "zone_source": self.source if local else None,
+        }  # fmt: skip
+
+
+def client_processes(
+    accepted: list[Found], moments: Moments, zone: tzinfo, at: datetime, known: dates.Whole
+) -> list[ClientProcess]:
+    by_key: dict[tuple[str, int], list[Client]] = defaultdict(list)
+    for found in accepted:
+        if isinstance(found.one, Client):
+            by_key[found.one.mac, found.one.pid].append(found.one)
+    out = []
+    names = ("big", "little", "rust")
+    for key, own in by_key.items():
+        ways = Counter(one.way[0] for one in own if one.way[1]) or Counter(one.way[0] for one in own)
+        way = max(names, key=lambda name: (ways[name], -names.index(name)))
+        seen = moments.get(key, [])
+        votes = [(kind, ahead) for _, kind, ahead, _ in seen if ahead is not None]
+        until = max((when for when, *_ in seen), default=None)
+        if until is None:
+            until = known.latest
+        source, ahead = "assumed", 0
+        if votes:
+            best = min(kind for kind, _ in votes)
+            counted = Counter(ahead for kind, ahead in votes if kind == best)
+            ahead = min(counted, key=lambda one: (-counted[one], abs(one), one))
+            source = ("born", "prefix", "assumed")[best]
+        elif way == "big":
+            last = milliseconds(BORN_2021) + max(one.seconds for one in own) * 1000
+            over = last - milliseconds(at) - 60_000
+            local = milliseconds(BORN_2021) - milliseconds(datetime(2021, 1, 1, tzinfo=zone))
+            if over > 0:
+                hours = local // 60_000 if local >= over else -(-over // dates.HOUR) * 60
+                ahead = hours if hours <= 840 else 0
+        out.append(ClientProcess(key, own, way, ahead if way == "big" else 0, source,
+                                 milliseconds(at) if until is None else until + dates.HOUR))  # fmt: skip
+    return out
+
+
+def sent_of_line(
+    one: Uniq | Client, vote: dates.Vote | None, line: bytes, zone: tzinfo, at: datetime, known: dates.Whole
+) -> datetime | None:
+    """When an id was made, by its own line, and where that leaves the zone or the month open by the whole input."""
+    if isinstance(one, Client):
+        when, _, ahead = ahead_by_line(one, line, zone)
+        if one.way[0] == "rust":
+            return None if when is None else instant(when)
+        seconds = int.from_bytes(one.seconds.to_bytes(4, "big"), "little") if one.way[0] == "little" else one.seconds
+        return BORN_2021 + timedelta(seconds=seconds, minutes=-(ahead or 0) if one.way[0] == "big" else 0)
+    if vote is not None and (vote.kind != dates.MONTH or one.layout == "uniq_v4_le"):
+        return instant(vote.start + one.elapsed)
+    start = vote.start if vote is not None else Calendar(zone, at).start(one.layout, one.elapsed)
+    if start is None:
+        return None
+    sent = instant(start + one.elapsed)
+    if one.layout == "uniq_v4_le":
+        return sent
+    if vote is None and known.latest is not None:
+        sent = month_back(sent, zone, known.latest + dates.DAY)
+    if known.zone is not None:
+        local = sent.astimezone(zone).replace(day=1, hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+        sent += local.replace(tzinfo=zone).utcoffset() or timedelta()
+        sent -= timedelta(minutes=known.zone)
+    return sent
+
+
+def month_back(sent: datetime, zone: tzinfo, until: int) -> datetime:
+    """The minute of an id in the newest month in which it is not too late; its seconds stay."""
+    there = sent.astimezone(zone)
+    own = there.year, there.month
+    begun = minute_of(sent)
+    elapsed = milliseconds(begun) - dates.month_start(own, zone)
+    for month in dates.months_from(own, 14):
+        start = dates.month_start(month, zone)
+        if start + elapsed <= until and elapsed < dates.length_of(month, zone, ""):
+            break
+    return instant(start + elapsed) + (sent - begun)
 
 
 def count_votes(data: bytes, here: list[Found], zone: tzinfo, votes: Votes) -> None:
@@ -182,14 +374,16 @@ def count_votes(data: bytes, here: list[Found], zone: tzinfo, votes: Votes) -> N
                     votes[one.process].append(vote)
 
 
-def processes(accepted: list[Found], calendar: Calendar, votes: Votes) -> list[Process]:
+def processes(
+    accepted: list[Found], calendar: Calendar, votes: Votes, zone: tzinfo, known: dates.Whole
+) -> list[Process]:
     by_key: dict[tuple[str, str, int, int], list[tuple[int, int]]] = defaultdict(list)
     for found in accepted:
         if isinstance(found.one, Uniq):
             by_key[found.one.process].append((found.one.elapsed, found.one.counter))
     out = []
     for key, occurrences in by_key.items():
-        dated = dates.dating(votes.get(key, []), calendar.zone, key[0])
+        dated = dates.dating(votes.get(key, []), zone, key[0], known)
         ids = sorted({(time_of(e, dated), c) for e, c in occurrences})
         if dated is None:
             last = max((e for e, _ in occurrences if calendar.start(key[0], e) is not None), default=None)
@@ -203,7 +397,7 @@ def processes(accepted: list[Found], calendar: Calendar, votes: Votes) -> list[P
     return out
 
 
-def process_row(p: Process, zone: tzinfo) -> Row:
+def process_row(p: Process, zone: tzinfo, known: dates.Whole) -> Row:
     layout, address, pid, loader = p.key
     (first_elapsed, first_counter), (last_elapsed, last_counter) = p.ids[0], p.ids[-1]
     produced = sum(c.produced for c in p.chains)
@@ -222,11 +416,11 @@ def process_row(p: Process, zone: tzinfo) -> Row:
         "produced": produced, "missing": sum(c.missing for c in p.chains), "wraps": sum(c.wraps for c in p.chains),
         "wraps_certain": sure, "out_of_order": sum(c.out_of_order for c in p.chains), "tracks": tracks(p.chains),
         "rate_per_second": rate, "chains": len(p.chains), "loader_position": place, "loader_bits": bits,
-        "last_possible_elapsed_ms": p.last_possible, **zone_columns(p, zone),
+        "last_possible_elapsed_ms": p.last_possible, **zone_columns(p, zone, known),
     }  # fmt: skip
 
 
-def zone_columns(p: Process, zone: tzinfo) -> Row:
+def zone_columns(p: Process, zone: tzinfo, known: dates.Whole) -> Row:
     if p.last_possible is None:
         return {"zone": None, "zone_source": None, "month": None}
     sent = p.sent_at(p.last_possible)
@@ -234,11 +428,15 @@ def zone_columns(p: Process, zone: tzinfo) -> Row:
     start = milliseconds(sent) - p.last_possible
     month, ahead = dates.label(start, p.key[0])
     source = "assumed"
-    if p.dated is not None and p.dated.kind != dates.MONTH:
+    if p.key[0] == "uniq_v4_le":  # its hour is no zone: that of the scan
+        ahead = (dates.month_start(month, UTC) - dates.month_start(month, zone)) // 60_000
+    elif p.dated is not None and p.dated.kind != dates.MONTH:
         source, ahead = ("born", "prefix")[p.dated.kind], p.dated.zone
+    elif p.dated is None and known.zone is not None:
+        source, ahead = ("born", "prefix")[known.kind], known.zone
     sign, ahead = "-" if ahead < 0 else "+", abs(ahead)
-    known = f"{month[0]}-{month[1]:02d}" if p.dated is not None else None
-    return {"zone": f"{sign}{ahead // 60:02d}:{ahead % 60:02d}", "zone_source": source, "month": known}
+    named = f"{month[0]}-{month[1]:02d}" if p.dated is not None else None
+    return {"zone": f"{sign}{ahead // 60:02d}:{ahead % 60:02d}", "zone_source": source, "month": named}
 
 
 def host_rows(running: list[Process]) -> list[Row]:
@@ -313,30 +511,18 @@ def segment_rows(accepted: list[Found]) -> list[Row]:
     ]  # fmt: skip
 
 
-def client_rows(accepted: list[Found]) -> list[Row]:
-    by_key: dict[tuple[str, int], list[Client]] = defaultdict(list)
-    for found in accepted:
-        if isinstance(found.one, Client):
-            by_key[found.one.mac, found.one.pid].append(found.one)
-    return [
-        {"mac": mac, "pid": pid, "ids": len(own), "distinct": len(set(own)),
-         "first_sent_at": BORN_2021 + timedelta(seconds=min(c.seconds for c in own)),
-         "last_sent_at": BORN_2021 + timedelta(seconds=max(c.seconds for c in own)),
-         "min_sequence": min(c.sequence for c in own), "max_sequence": max(c.sequence for c in own)}
-        for (mac, pid), own in by_key.items()
-    ]  # fmt: skip
-
-
-def timeline_rows(accepted: list[Found], running: list[Process]) -> list[Row]:
+def timeline_rows(clients: list[ClientProcess], running: list[Process]) -> list[Row]:
     counts: Counter[tuple[datetime, str]] = Counter()
     for p in running:
         for elapsed, _ in p.occurrences:
             sent = p.sent_at(elapsed)
             if sent is not None:
                 counts[minute_of(sent), "uniq"] += 1
-    for found in accepted:
-        if isinstance(found.one, Client):
-            counts[minute_of(BORN_2021 + timedelta(seconds=found.one.seconds)), "client"] += 1
+    for process in clients:
+        for one in process.own:
+            made = process.sent_at(one)
+            if made is not None:
+                counts[minute_of(made), "client"] += 1
     return [{"minute": minute, "kind": kind, "ids": n} for (minute, kind), n in counts.items()]
 
 
@@ -381,12 +567,3 @@ def written(one: Uniq | Offset | Client) -> str:
     if one.layout == "uniq_v4_le":
         return (address[::-1] + b"".join(value.to_bytes(size, "little") for value, size in fields)).hex().upper()
     return (address + b"".join(value.to_bytes(size, "big") for value, size in fields)).hex().upper()
-
-
-def sent_at(one: Uniq | Client, calendar: Calendar, line: bytes, ids: int, zone: tzinfo) -> datetime | None:
-    """When an id was made, by its own line alone."""
-    if isinstance(one, Client):
-        return BORN_2021 + timedelta(seconds=one.seconds)
-    vote = dates.vote(line, one, zone) if ids <= 128 and len(line) <= dates.LINE else None
-    start = vote.start if vote is not None else calendar.start(one.layout, one.elapsed)
-    return None if start is None else instant(start + one.elapsed)

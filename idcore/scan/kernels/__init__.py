@@ -15,7 +15,8 @@ from numba.core.caching import _CacheLocator
 _SOURCES = (
     "idcore.layout:layout.py",
     "idcore.ids.rules:rules.py",
-    *(f"{__name__}:{name}.py" for name in ("vector", "find", "dates", "pairs", "encode", "mates")),
+    "idcore.ids.makers:makers.py",
+    *(f"{__name__}:{name}.py" for name in ("vector", "little", "find", "dates", "encode", "clients", "pairs", "mates")),
     *(f"{__name__}:{name}.py" for name in ("chains", "unroll", "merge", "records")),
 )
 

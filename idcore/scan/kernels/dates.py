@@ -13,6 +13,7 @@ from .vector import bo_mask_64, load_8, load_64, separator_mask_64, trailing_zer
 U = np.uint64
 HINT_LINE = 1 << 16  # a longer line dates nothing
 WITHIN = 160  # a moment that opens a line ends within so many bytes of it
+NO_MINUTE = np.int64(-(1 << 62))  # nor any other time
 NO_ZONE = np.int64(1 << 20)
 NOT_THERE = np.int64(-1)
 DIFFERENT = np.int64(-2)
@@ -28,6 +29,9 @@ DAY = 24 * HOUR
 SLACK = 14 * HOUR  # a line may be written so much earlier than its own clock says, in another zone
 BORN_TOLERANCE = 1_000
 PREFIX_EARLY, PREFIX_LATE = 2_000, HOUR
+PREFIX_SOON = (
+    10_000  # so soon behind the id's time a line is believed about a zone that is neither its own nor the scan's
+)
 BORN, PREFIX, MONTH = range(3)  # what a vote rests on: both fix the zone, then only the month is known
 
 
@@ -225,3 +229,31 @@ def born_of(p, end):
                 found = value
         at += U(64)
     return found
+
+
+@numba.njit(cache=True, nogil=True)
+def start_in_use(begun, early, late, calendar, current, in_use):
+    """The month that begins, in a zone in use, at a quarter of an hour `early` to `late` ms before `begun`."""
+    start = (begun + early) // QUARTER * QUARTER
+    if begun - start <= late:
+        for month in range(current - 2, current + 2):
+            away = calendar[month, 4] - start
+            if -12 * HOUR <= away and away <= 14 * HOUR and in_use[(away + 12 * HOUR) // QUARTER]:
+                return start
+    return NO_MINUTE
+
+
+@numba.njit(cache=True, nogil=True)
+def start_of_little(elapsed, born, moment, ahead, calendar, current):
+    """Where the month of a little-endian id begins by its line, whose hour says nothing of a zone; and by what kind."""
+    early, late, kind = PREFIX_EARLY, PREFIX_SOON, MONTH if ahead == NO_ZONE else PREFIX
+    if born >= 0:
+        early, late, kind = BORN_TOLERANCE, BORN_TOLERANCE, BORN
+    begun = (born if born >= 0 else moment) - elapsed
+    start = (begun + early) // QUARTER * QUARTER
+    if begun - start <= late:
+        for month in range(current - 2, current + 2):
+            away = calendar[month, 4] - start - DAY
+            if -13 * HOUR <= away and away <= 15 * HOUR:
+                return start, kind
+    return NO_MINUTE, kind

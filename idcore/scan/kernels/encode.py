@@ -9,7 +9,17 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .find import CODE_CLIENT, CODE_SHIFT, COUNTER_SHIFT, SEQUENCE_SHIFT, hash_of, is_offset
+from .find import (
+    CODE_CLIENT,
+    CODE_OFFSET_V6,
+    CODE_SHIFT,
+    COUNTER_SHIFT,
+    SEQUENCE_SHIFT,
+    WORD,
+    hash_of,
+    is_offset,
+    swap_32,
+)
 from .vector import will_write
 
 U = np.uint64
@@ -27,9 +37,10 @@ def low_bits(k2):
 
 @numba.njit(cache=True, nogil=True)
 def part_of(k0, k1, k2):
-    """All processes of a host, all ids of a broker, lie in one part."""
-    third = k2 if is_offset(k2) else U(0)
-    return np.int64(hash_of(k0, k1, third) >> U(40)) % PARTS
+    """All processes of a host, all ids of a broker, and little-endian ids that look like one, are in one part."""
+    third = k2 if k2 >> CODE_SHIFT == CODE_OFFSET_V6 else U(0)
+    first = min(k1, swap_32(k1)) if k0 == U(0) and k1 <= WORD else k1
+    return np.int64(hash_of(k0, first, third) >> U(40)) % PARTS
 
 
 @numba.njit(cache=True, nogil=True)
@@ -130,6 +141,15 @@ def get(data, place):
         if byte < U(128):
             return number, place
         shift += U(7)
+
+
+@numba.njit(cache=True, nogil=True)
+def firsts(data, places):
+    """The first value of each run, its least."""
+    values = np.empty(places.size, np.uint64)
+    for i in range(places.size):
+        values[i], _ = get(data, places[i])
+    return values
 
 
 @numba.njit(cache=True, nogil=True)

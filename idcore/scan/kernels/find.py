@@ -12,6 +12,15 @@ import numpy as np
 from idcore.ids import rules
 from idcore.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4
 
+from .little import (
+    COUNTER_SHIFT,
+    WORD,
+    looks_little_endian,
+    may_be_little_endian,
+    shaped_little_endian,
+    swap_16,
+    swap_32,
+)
 from .vector import (
     bo_mask_64,
     hex_mask_64,
@@ -38,7 +47,6 @@ CODE_V4, CODE_V6 = U(CODES["uniq_v4"]), U(CODES["uniq_v6"])
 CODE_CLIENT, CODE_LE = U(CODES["client_v1"]), U(CODES["uniq_v4_le"])
 CODE_OFFSET_V4, CODE_OFFSET_V6 = U(CODES["offset_v4"]), U(CODES["offset_v6"])
 CODE_SHIFT = U(56)  # a key's third word: layout code, then pid and loader, or port
-COUNTER_SHIFT = U(_bits_after(UNIQ_V4, "elapsed"))
 VALUE_SHIFT = U(_bits_after(UNIQ_V4, "loader"))
 PID_SHIFT = U(_bits_after(UNIQ_V4, "pid") - _bits_after(UNIQ_V4, "loader"))
 SEQUENCE_SHIFT = U(_bits_after(CLIENT_V1, "seconds"))
@@ -47,17 +55,9 @@ assert _bits_after(OFFSET_V4, "port") == 64 and _bits_after(CLIENT_V1, "pid") ==
 )
 
 VALUE_MASK = U((1 << int(VALUE_SHIFT)) - 1)
-WORD = U(0xFFFFFFFF)
 MAX_OFFSET = U(rules.OFFSET_LIMIT)
-HUGE_OFFSET, LARGE_OFFSET, USUAL_OFFSET = U(rules.HUGE_OFFSET), U(rules.LARGE_OFFSET), U(rules.USUAL_OFFSET)
 MAX_ELAPSED = U(rules.LONGEST_MONTH_MS + rules.ELAPSED_SLACK_MS)
-LITTLE_ELAPSED = U(rules.LITTLE_ENDIAN_ELAPSED_MS)
-LITTLE_PID = U(rules.LITTLE_ENDIAN_PID)
-assert (rules.LITTLE_ENDIAN_LOADER, rules.LITTLE_ENDIAN_COUNTER) == (0xFFFF, 0x100), "bytes that are 0 are masked"
-FIRST_BROKER_PORT, LAST_BROKER_PORT = U(rules.BROKER_PORTS[0]), U(rules.BROKER_PORTS[-1])
-OTHER_BROKER_PORTS = tuple(U(port) for port in rules.OTHER_BROKER_PORTS)
 SET_BACK = U(rules.ELAPSED_WRAP - rules.CLOCK_BACK_MS)
-LITTLE_ZEROS = U(0xFFFF0000000000FF)
 CASE_SHIFT = U(16)  # a client id's third word: in which case the letters of its last 16 digits are
 BLOCK = 16  # a run of 32 digits holds a whole block of 16 wherever the blocks begin
 LOW_BITS, HIGH_BITS = U(0x7FFF7FFF7FFF7FFF), U(0x8000800080008000)
@@ -89,16 +89,6 @@ def hash_of(k0, k1, k2):
     return h ^ (h >> U(29))
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
-def swap_32(word):
-    return ((word & U(0xFF)) << U(24)) | ((word & U(0xFF00)) << U(8)) | ((word >> U(8)) & U(0xFF00)) | (word >> U(24))
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def swap_16(word):
-    return ((word & U(0xFF)) << U(8)) | (word >> U(8))
-
-
 @numba.njit(cache=True, nogil=True)
 def letter_case_16(p):
     """Of 16 hex digits: bit 0 is set when one is an upper-case letter, bit 1 when one is a lower-case letter."""
@@ -110,55 +100,6 @@ def letter_case_16(p):
         upper |= letter & ~small
         lower |= small
     return U(upper != U(0)) | (U(lower != U(0)) << U(1))
-
-
-@numba.njit(cache=True, nogil=True)
-def is_private(ip):
-    return ip >> U(24) == U(10) or ip >> U(24) == U(127) or ip >> U(20) == U(0xAC1) or ip >> U(16) == U(0xC0A8)
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def may_be_little_endian(lo):
-    """Bytes 8, 9 and 15 are 0, as those of a little-endian id: of other ids one in 16 million is like that."""
-    return lo & LITTLE_ZEROS == U(0)
-
-
-@numba.njit(cache=True, nogil=True)
-def shaped_little_endian(hi, lo):
-    """`idcore.ids.little_endian.shaped`, of ids with zeros where the C++ client 1.2.0 to 1.2.3 has them."""
-    loader = hi & U(0xFFFF)
-    if loader == U(0) or loader == U(0xFFFF) or (hi >> U(16)) & U(0xFF) != U(0) or (hi >> U(24)) & U(0xFF) >= LITTLE_PID:
-        return False
-    return (hi >> U(32)) & U(0xFF) < U(224) and swap_32((lo >> COUNTER_SHIFT) & WORD) < LITTLE_ELAPSED
-
-
-@numba.njit(cache=True, nogil=True)
-def is_usual_port(port):
-    if FIRST_BROKER_PORT <= port and port <= LAST_BROKER_PORT:
-        return True
-    for other in OTHER_BROKER_PORTS:
-        if port == other:
-            return True
-    return False
-
-
-@numba.njit(cache=True, nogil=True)
-def looks_little_endian(hi, lo):
-    """Whether an id with a port and an offset is rather little-endian (`idcore.ids.little_endian`)."""
-    if not may_be_little_endian(lo) or not shaped_little_endian(hi, lo):
-        return False
-    forward = hi >> U(32)
-    backward = swap_32(forward)
-    private, turned = is_private(forward), is_private(backward)
-    if private and not turned:
-        return False
-    nowhere = backward >> U(24) == U(0)
-    usual = is_usual_port(hi & WORD)
-    if lo > HUGE_OFFSET:
-        return not (nowhere and usual)
-    if usual:
-        return False
-    return lo >= LARGE_OFFSET or (lo >= USUAL_OFFSET and not private and (turned or nowhere))
 
 
 @numba.njit(cache=True, nogil=True)

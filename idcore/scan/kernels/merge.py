@@ -8,9 +8,12 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from idcore.ids.client_time import FUTURE_MS
+
 from .chains import counter_of, elapsed_of
+from .clients import BIG, CLIENT_EPOCH, LITTLE, NO_AHEAD, RUST, way_of_key
 from .encode import decode, get
-from .find import CODE_LE, CODE_SHIFT, COUNTER_SHIFT, SEQUENCE_SHIFT
+from .find import CODE_LE, CODE_SHIFT, COUNTER_SHIFT, SEQUENCE_SHIFT, swap_32
 from .unroll import (
     DISTINCT,
     FIRST,
@@ -28,6 +31,8 @@ U = np.uint64
 SEGMENT_SHIFT = U(30)  # a commit log file holds 1 GiB by default (MessageStoreConfig.mappedFileSizeCommitLog)
 BINS = 128
 MINUTE = 60_000
+NOT_SENT = np.int64(-(1 << 62))
+CLOCKS_APART = np.int64(FUTURE_MS)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -238,41 +243,83 @@ def merge_processes(
 
 
 @numba.njit(cache=True, nogil=True)
-def merge_clients(order, edges, key2, distinct, places, data, largest, figures, minutes, filled):
-    """5.x client ids. figures: ids, distinct, first and last seconds, least and greatest sequence."""
+def rust_sent(elapsed, until, months):
+    """When an id with these milliseconds of a month in UTC was made, not after `until`; months: start, longest elapsed,
+    newest first."""
+    for month in range(months.shape[0]):
+        sent = months[month, 0] + elapsed
+        if sent <= until and elapsed < months[month, 1]:
+            return sent
+    return NOT_SENT
+
+
+@numba.njit(cache=True, nogil=True)
+def merge_clients(
+    order, edges, key2, distinct, places, data, largest, ahead, until, now, zone, months, figures, minutes, filled
+):  # fmt: skip
+    """5.x client ids. figures: ids, distinct, first and last time in ms, least and greatest sequence, how its seconds
+    are meant, and by how many minutes they are ahead of UTC.
+
+    ahead: what lines say of the latter, NO_AHEAD where they do not; then seconds in the future are of a local zone,
+    which is `zone` minutes ahead where that is enough. until: when a line last had an id of the client. months: of
+    `rust_sent`.
+    """
     room = room_for(largest, order.size)
     values, counts = room[0], room[1]
     minute_row = 0
+    mask = (U(1) << SEQUENCE_SHIFT) - U(1)
     for key in range(filled, edges.size - 1):
-        k2 = key2[order[edges[key]]]
-        n = load(order, edges[key], edges[key + 1], distinct, places, data, k2, room)
-        if minute_row + n > minutes.shape[0]:
+        if minute_row + largest > minutes.shape[0]:
             return key, minute_row
-        mask = (U(1) << SEQUENCE_SHIFT) - U(1)
+        start, stop = edges[key], edges[key + 1]
+        way = way_of_key(order, start, stop, distinct, places, data, key2, values, counts)
+        n = load(order, start, stop, distinct, places, data, key2[order[start]], room)
+        minutes_ahead = ahead[key] if way == BIG else np.int64(0)
+        if minutes_ahead == NO_AHEAD:
+            last = CLIENT_EPOCH + np.int64(values[n - 1] >> SEQUENCE_SHIFT) * 1_000
+            minutes_ahead = local_ahead(last, now, zone)
         ids = 0
-        low = np.int64(values[0] & mask)
-        high = low
-        minute = -1
+        minute = NOT_SENT
+        row = figures[key]
+        row[2] = row[4] = np.int64(1) << 62
+        row[3] = row[5] = -(np.int64(1) << 62)
         for i in range(n):
             ids += counts[i]
-            sequence = np.int64(values[i] & mask)
-            low = min(low, sequence)
-            high = max(high, sequence)
-            this = np.int64(values[i] >> SEQUENCE_SHIFT) // 60
-            if this != minute:
-                minute = this
+            seconds, sequence = values[i] >> SEQUENCE_SHIFT, values[i] & mask
+            if way == LITTLE:
+                seconds = swap_32(seconds)
+            row[4] = min(row[4], np.int64(sequence))
+            row[5] = max(row[5], np.int64(sequence))
+            if way == RUST:
+                sent = rust_sent(np.int64(seconds), until[key], months)
+            else:
+                sent = CLIENT_EPOCH + np.int64(seconds) * 1_000 - minutes_ahead * MINUTE
+            if sent == NOT_SENT:
+                continue
+            row[2] = min(row[2], sent)
+            row[3] = max(row[3], sent)
+            if sent // MINUTE != minute:
+                minute = sent // MINUTE
                 minutes[minute_row, 0] = key
                 minutes[minute_row, 1] = minute
                 minutes[minute_row, 2] = 0
                 minute_row += 1
             minutes[minute_row - 1, 2] += counts[i]
-        figures[key, 0] = ids
-        figures[key, 1] = n
-        figures[key, 2] = np.int64(values[0] >> SEQUENCE_SHIFT)
-        figures[key, 3] = np.int64(values[n - 1] >> SEQUENCE_SHIFT)
-        figures[key, 4] = low
-        figures[key, 5] = high
+        row[0] = ids
+        row[1] = n
+        row[6] = way
+        row[7] = minutes_ahead
     return edges.size - 1, minute_row
+
+
+@numba.njit(cache=True, nogil=True)
+def local_ahead(last, now, zone):
+    """The minutes by which seconds that are in the future are ahead of UTC: `zone`, or as few hours as are enough."""
+    over = last - now - CLOCKS_APART
+    if over <= 0:
+        return np.int64(0)
+    minutes = zone if zone * MINUTE >= over else -(-over // (60 * MINUTE)) * 60
+    return minutes if minutes <= 840 else np.int64(0)
 
 
 @numba.njit(cache=True, nogil=True)

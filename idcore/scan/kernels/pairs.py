@@ -5,25 +5,28 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from .clients import date_client
 from .dates import (
     BORN,
     BORN_TOLERANCE,
     DAY,
     FIRST_MONTH,
     HINT_LINE,
-    HOUR,
     MINUTE,
     MONTH,
+    NO_MINUTE,
     NO_ZONE,
     PREFIX,
     PREFIX_EARLY,
     PREFIX_LATE,
-    QUARTER,
+    PREFIX_SOON,
     SLACK,
     born_of,
     minute_at,
     place_of_moment,
     rest_of_moment,
+    start_in_use,
+    start_of_little,
     two_digits,
 )
 from .find import (
@@ -34,7 +37,6 @@ from .find import (
     CODE_SHIFT,
     COUNTER_SHIFT,
     LINE_IDS,
-    SEQUENCE_SHIFT,
     STATE_LINES,
     STATE_MATED,
     STATE_ODD,
@@ -45,9 +47,6 @@ from .mates import MOST_SLOTS, OFFSET_BITS
 from .vector import load_8, load_64
 
 U = np.uint64
-CLIENT_EPOCH_MINUTE = 26_824_320  # 2021-01-01T00:00Z in minutes since 1970
-CLIENT_EPOCH = CLIENT_EPOCH_MINUTE * MINUTE
-NO_MINUTE = np.int64(-(1 << 62))  # nor any other time
 
 PAIR_COLUMNS = 6  # words of the broker, start of the minute in ms, least and greatest offset, each with its instant
 # An offset and its instant are one word, so that one comparison judges both: offset * 60,000 and the ms of the minute,
@@ -102,6 +101,11 @@ def put_odd(odd, row, words, values, slots, own, offset, lines):
     return row + 1
 
 
+NO_VOTE = 3
+# Times that were read in the zone of the scan, and not proved, are so much later, those that no line dates twice so
+# much: the merge knows what the whole input proves.
+IN_SCAN_ZONE = np.int64(1_000_000_000 * MINUTE)
+JANUARY_2021 = 2021 * 12 - FIRST_MONTH
 VOTE = 4  # columns of a vote: start of the month (minute << 2 | kind), ids, least and greatest elapsed
 VOTES = 3 * VOTE
 VOTE_COLUMNS = 3 + VOTE  # as it travels: behind the words of its process
@@ -151,6 +155,7 @@ def pair_lines(
     months = calendar.shape[0]
     seen_0 = seen_1 = U(0)  # the last `YYYY-MM-DD HH:MM` and what it means
     seen_month = seen_ms = np.int64(-2)
+    local_2021 = (calendar[JANUARY_2021, 4] - calendar[JANUARY_2021, 0]) // MINUTE if months else np.int64(0)
     current = np.int64(1)  # the month of the last line, from `begun` to before `over`
     begun = over = np.int64(0)
     for line in range(state[STATE_LINES]):
@@ -202,23 +207,24 @@ def pair_lines(
                 continue
             sent = NO_MINUTE
             if code == CODE_CLIENT:
-                sent = CLIENT_EPOCH + np.int64(values[i] >> SEQUENCE_SHIFT) * 1_000
+                sent, kind, packed = date_client(values[i], k2, born, moment, ahead, local_2021, in_use)
+                elapsed = born if born >= 0 else moment
+                if elapsed < 0:
+                    kind = NO_VOTE
             else:
                 elapsed = np.int64(values[i] >> COUNTER_SHIFT)
                 column = 2 if code == CODE_LE else 0
-                early = DAY if code == CODE_LE else 0
                 start = NO_MINUTE
                 kind = MONTH
                 if hinted and elapsed <= calendar[0, column + 1] + DAY:
-                    if born >= 0:
-                        near = (born - elapsed + QUARTER // 2) // QUARTER * QUARTER
-                        if abs(born - elapsed - near) <= BORN_TOLERANCE:
-                            for month in range(current - 2, current + 2):
-                                away = calendar[month, 4] - near - early
-                                if -12 * HOUR <= away and away <= 14 * HOUR and in_use[(away + 12 * HOUR) // QUARTER]:
-                                    start, kind = near, BORN
+                    if code == CODE_LE:
+                        start, kind = start_of_little(elapsed, born, moment, ahead, calendar, current)
+                    elif born >= 0:
+                        start = start_in_use(born - elapsed, BORN_TOLERANCE, BORN_TOLERANCE, calendar, current, in_use)
+                        if start != NO_MINUTE:
+                            kind = BORN
                     elif ahead == NO_ZONE:
-                        if column == 0 and begun + elapsed <= limit and begun + elapsed < over:
+                        if begun + elapsed <= limit and begun + elapsed < over:
                             start = begun
                     else:
                         for month in range(current - 2, current + 2):
@@ -227,11 +233,16 @@ def pair_lines(
                                 start, kind = calendar[month, column], PREFIX
                         if start == NO_MINUTE:
                             for month in range(current - 2, current + 2):
-                                begun = calendar[month, 4] - ahead * MINUTE - early
-                                late = moment - elapsed - begun
+                                there = calendar[month, 4] - ahead * MINUTE
+                                late = moment - elapsed - there
                                 if -PREFIX_EARLY <= late and late <= PREFIX_LATE:
-                                    start, kind = begun, PREFIX
+                                    start, kind = there, PREFIX
+                        if start == NO_MINUTE:
+                            start = start_in_use(moment - elapsed, PREFIX_EARLY, PREFIX_SOON, calendar, current, in_use)
+                            if start != NO_MINUTE:
+                                kind = PREFIX
                     if start == NO_MINUTE:
+                        kind = MONTH
                         for month in range(current, current - 3, -1):
                             if calendar[month, column] + elapsed <= limit and elapsed < calendar[month, column + 1]:
                                 start = calendar[month, column]
@@ -239,24 +250,28 @@ def pair_lines(
                 if start != NO_MINUTE:
                     sent = start + elapsed
                     packed = (start // MINUTE) << 2 | kind
-                    place = VOTE * kind
-                    if votes[slot, place] == packed and votes[slot, place + 1]:
-                        votes[slot, place + 1] += 1
-                        if elapsed > votes[slot, place + 3]:
-                            votes[slot, place + 3] = elapsed
-                        elif elapsed < votes[slot, place + 2]:
-                            votes[slot, place + 2] = elapsed
-                    else:
-                        if votes[slot, place + 1]:
-                            vote_row = put_vote(votes, place, slot, words, voted, vote_row)
-                        votes[slot, place] = packed
-                        votes[slot, place + 1] = 1
-                        votes[slot, place + 2] = votes[slot, place + 3] = elapsed
                 else:
+                    kind = NO_VOTE
                     for month in range(newest.shape[0]):
                         if elapsed <= newest[month, column + 1]:
                             sent = newest[month, column] + elapsed
                             break
+                if kind >= MONTH and sent != NO_MINUTE and code != CODE_LE:
+                    sent += IN_SCAN_ZONE if kind == MONTH else 2 * IN_SCAN_ZONE
+            if kind != NO_VOTE:
+                place = VOTE * kind
+                if votes[slot, place] == packed and votes[slot, place + 1]:
+                    votes[slot, place + 1] += 1
+                    if elapsed > votes[slot, place + 3]:
+                        votes[slot, place + 3] = elapsed
+                    elif elapsed < votes[slot, place + 2]:
+                        votes[slot, place + 2] = elapsed
+                else:
+                    if votes[slot, place + 1]:
+                        vote_row = put_vote(votes, place, slot, words, voted, vote_row)
+                    votes[slot, place] = packed
+                    votes[slot, place + 1] = 1
+                    votes[slot, place + 2] = votes[slot, place + 3] = elapsed
             # The usual line, an id and its offset id. Its pairing stands twice: in a function, even one that is
             # inlined, it made the whole kernel a fifth slower.
             if last - first == 2 and i == first:

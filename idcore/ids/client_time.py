@@ -1,0 +1,147 @@
+"""When an id of a 5.x gRPC client was made: its seconds count from 2021 in UTC, but for three makers. Reads no text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+
+from idcore.ids import rules
+from idcore.ids.clock import (
+    CLIENT_EPOCH_S,
+    EAST,
+    HOUR_MS,
+    IN_USE,
+    OFFSETS_IN_USE,
+    QUARTER_MS,
+    WEST,
+    Clock,
+    SentAt,
+    ZoneSource,
+    from_ms,
+    months,
+    to_ms,
+    wall_ms,
+    zone_text,
+)
+from idcore.ids.line_time import PREFIX_EARLY_MS, PREFIX_LATE_MS, PREFIX_OWN_ZONE_LATE_MS
+from idcore.ids.model import ClientId
+from idcore.ids.words import Reason, plain
+
+FUTURE_MS = 60_000  # clocks of two machines differ by so much
+
+
+def local_2021_ms(zone: tzinfo) -> int:
+    """By how much a zone was ahead of UTC on 2021-01-01, from which Java clients up to 5.0.2 count in local time."""
+    return CLIENT_EPOCH_S * 1000 - wall_ms(datetime(2021, 1, 1), zone)
+
+
+def hours_ahead(at_ms: int, instant_ms: int, late_ms: int = 60_000) -> int | None:
+    """The UTC offset, in minutes, by which seconds that read as `at_ms` lie ahead of the instant of their line."""
+    minutes = (at_ms - instant_ms + QUARTER_MS // 2) // QUARTER_MS * 15
+    return minutes if minutes in IN_USE and abs(at_ms - instant_ms - minutes * 60_000) <= late_ms else None
+
+
+def _rust_sent(seconds: int, clock: Clock, instant_ms: int | None) -> SentAt | None:
+    """message_id.rs writes the milliseconds since a month began in UTC, and takes every month to have 30 days."""
+    limit = to_ms(clock.reference) if instant_ms is None else instant_ms + HOUR_MS
+    for month in months(from_ms(limit), UTC):
+        longest = max(month.length_ms, rules.RUST_MONTH_MS)
+        if month.start_ms + seconds <= limit and seconds < longest:
+            return SentAt(from_ms(month.start_ms + seconds), month.label, "+00:00", None)
+    return None
+
+
+def client_seconds(client_id: ClientId, made_by: str) -> int:
+    """The seconds of a client id as its maker meant them: C++ before 5.1.0 writes the low byte first."""
+    if made_by == "grpc_cpp_old":
+        return int.from_bytes(client_id.seconds.to_bytes(4, "big"), "little")
+    return client_id.seconds
+
+
+def client_sent(
+    client_id: ClientId,
+    clock: Clock,
+    made_by: str = "grpc",
+    born_ms: int | None = None,
+    prefix: datetime | None = None,
+) -> tuple[SentAt | None, Reason | None]:
+    """When a client id was made. Its seconds count from 2021 in UTC; three makers deviate, and are read as they do."""
+    instant = born_ms
+    if instant is None and prefix is not None:
+        instant = to_ms(prefix) if prefix.tzinfo is not None else wall_ms(prefix, clock.zone)
+    if made_by == "grpc_rust":
+        if instant is None and clock.dates is not None:
+            instant = clock.dates.latest_of(client_id)
+        return _rust_sent(client_id.seconds, clock, instant), plain("seconds_rust")
+    at_ms = (CLIENT_EPOCH_S + client_seconds(client_id, made_by)) * 1000
+    if made_by == "grpc_cpp_old":
+        return SentAt(from_ms(at_ms), None, "+00:00", None), plain("seconds_le")
+    ahead, source = None, None
+    if clock.dates is not None:
+        ahead, source = clock.dates.ahead_of(client_id)
+    if ahead is None and instant is not None:
+        ahead, source = client_ahead(at_ms, born_ms, prefix, clock.zone)
+    if ahead is None and (ahead := local_ahead(at_ms, clock)):
+        source = clock.zone_source
+    if ahead is None or (not ahead and source is None):
+        return _undated_client(at_ms, clock)
+    if not ahead:
+        return SentAt(from_ms(at_ms), None, "+00:00", None), None
+    if source not in ("born", "prefix"):
+        return _local_client(at_ms, ahead, clock), plain("seconds_future")
+    return _local(at_ms, ahead, source), plain("seconds_local")
+
+
+def client_ahead(
+    at_ms: int, born_ms: int | None, prefix: datetime | None, zone: tzinfo
+) -> tuple[int | None, ZoneSource | None]:
+    """By how many minutes the seconds of a client id are ahead of UTC, as its line shows: 0, or its client's zone."""
+    if born_ms is not None:
+        return hours_ahead(at_ms, born_ms), "born"
+    if prefix is None:
+        return None, None
+    instant = to_ms(prefix) if prefix.tzinfo is not None else wall_ms(prefix, zone)
+    if PREFIX_EARLY_MS <= instant - at_ms <= PREFIX_OWN_ZONE_LATE_MS:
+        return 0, "prefix"
+    ahead = hours_ahead(at_ms, instant, PREFIX_LATE_MS)
+    if prefix.tzinfo is None and ahead != local_2021_ms(zone) // 60_000:
+        return None, None
+    return ahead, "prefix"
+
+
+def _local(at_ms: int, ahead: int, source: ZoneSource | None) -> SentAt:
+    zone = timezone(timedelta(minutes=ahead))
+    return SentAt(from_ms(at_ms - ahead * 60_000, zone), None, zone_text(timedelta(minutes=ahead)), source)
+
+
+def local_ahead(last_ms: int, clock: Clock) -> int:
+    """The minutes by which seconds that are in the future are ahead of UTC: the clock's zone, or as few hours as are
+    enough; 0 for seconds that are not, or that no zone explains."""
+    over = last_ms - to_ms(clock.reference) - FUTURE_MS
+    if over <= 0:
+        return 0
+    own = local_2021_ms(clock.zone)
+    ahead = own // 60_000 if own >= over else -(-over // HOUR_MS) * 60
+    return ahead if ahead <= max(OFFSETS_IN_USE) else 0
+
+
+def _local_client(at_ms: int, ahead: int, clock: Clock) -> SentAt:
+    """Of a client id whose seconds are in the future: it is of a Java client up to 5.0.2, whose zone is open."""
+    found = _local(at_ms, ahead, clock.zone_source)
+    earliest = from_ms(at_ms, found.at.tzinfo or UTC) - EAST
+    open_ = clock.zone_source == "assumed" or ahead * 60_000 != local_2021_ms(clock.zone)
+    return replace(found, earliest=earliest, latest=max(found.at, clock.reference)) if open_ else found
+
+
+def _undated_client(at_ms: int, clock: Clock) -> tuple[SentAt, Reason | None]:
+    """Of a client id that nothing dates: a Java client up to 5.0.2 may have made it, in its local zone."""
+    found, now, own = SentAt(from_ms(at_ms), None, "+00:00", None), to_ms(clock.reference), local_2021_ms(clock.zone)
+    if clock.zone_source == "assumed":
+        latest = max(found.at, min(found.at - WEST, clock.reference))
+        return replace(found, earliest=found.at - EAST, latest=latest), None
+    if own and at_ms - own <= now:
+        other = from_ms(at_ms - own)
+        found = replace(found, earliest=min(found.at, other), latest=max(found.at, other))
+        zone = zone_text(timedelta(milliseconds=own))
+        return found, Reason("seconds_maybe_local", {"other": other.isoformat(), "zone": zone})
+    return found, None

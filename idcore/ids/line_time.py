@@ -1,0 +1,178 @@
+"""What a line says of the month and zone of its ids: a bornTimestamp, the time it opens with. Reads no text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import lru_cache
+
+from idcore.ids import rules
+from idcore.ids.clock import (
+    DAY_MS,
+    HOUR_MS,
+    IN_USE,
+    QUARTER_MS,
+    Clock,
+    Month,
+    SentAt,
+    choice_of,
+    epochs,
+    from_ms,
+    month_of,
+    month_start,
+    newest_month,
+    sent,
+    to_ms,
+    wall_ms,
+)
+from idcore.ids.model import UniqId
+from idcore.ids.words import Reason, plain
+from idcore.layout import UNIQ_V4_LE, Layout
+
+_Refined = tuple[Clock, Reason] | None
+
+_BORN_TOLERANCE_MS = 1_000
+# A line is logged after its message was made: by how much, when another zone than the line's own is to be believed.
+PREFIX_EARLY_MS, PREFIX_LATE_MS, PREFIX_OWN_ZONE_LATE_MS = -2_000, 10_000, 3_600_000
+_PREFIX_SLACK_MS = 14 * 3_600_000
+
+
+def _around(instant_ms: int, zone: tzinfo, layout: Layout) -> tuple[Month, ...]:
+    reference = from_ms(instant_ms + 16 * 3_600_000, zone)
+    return epochs(reference, zone, layout, 3)
+
+
+@lru_cache(maxsize=1_024)
+def _universal(year: int, month: int) -> int:
+    return month_start(year, month, UTC)
+
+
+def _zone_of_start(start_ms: int, early_ms: int, late_ms: int) -> tuple[tzinfo, Month] | None:
+    """The zone in use in which a month begins so much before or after `start_ms`, at most, and that month."""
+    begun = (start_ms - early_ms) // QUARTER_MS * QUARTER_MS
+    if not early_ms <= start_ms - begun <= late_ms:
+        return None
+    local = from_ms(begun + 14 * HOUR_MS)
+    ahead = (_universal(local.year, local.month) - begun) // 60_000
+    if ahead not in IN_USE:
+        return None
+    zone = timezone(timedelta(minutes=ahead))
+    return zone, month_of(local.year, local.month, zone)
+
+
+def _little_start(start_ms: int, early_ms: int, late_ms: int, zone: tzinfo) -> Month | None:
+    """The month of little-endian ids that begins so much before or after `start_ms`; its hour says nothing of zones."""
+    begun = (start_ms - early_ms) // QUARTER_MS * QUARTER_MS
+    if not early_ms <= start_ms - begun <= late_ms:
+        return None
+    first = begun + DAY_MS
+    local = from_ms(first + 15 * HOUR_MS)
+    if not -13 * HOUR_MS <= _universal(local.year, local.month) - first <= 15 * HOUR_MS:
+        return None
+    own = month_of(local.year, local.month, zone)
+    return Month(own.label, begun, own.start_ms + own.length_ms - begun)
+
+
+def _refine_little(elapsed: int, clock: Clock, born_ms: int | None, prefix: datetime | None) -> _Refined:
+    """As `refine`, of little-endian ids: what fixes the hour at which their month began, and no zone."""
+    if born_ms is not None:
+        instant, late, code, month_code = born_ms, _BORN_TOLERANCE_MS, "hour_born", "month_born"
+        early = -_BORN_TOLERANCE_MS
+    else:
+        assert prefix is not None
+        instant = to_ms(prefix) if prefix.tzinfo is not None else wall_ms(prefix, clock.zone)
+        early, late, code, month_code = PREFIX_EARLY_MS, PREFIX_LATE_MS, "hour_prefix", "month_prefix"
+    month = _little_start(instant - elapsed, early, late, clock.zone)
+    if month is not None:
+        return replace(clock, month=month), plain(code)
+    return _month_before(elapsed, clock, UNIQ_V4_LE, instant, month_code)
+
+
+def _refine_born(elapsed: int, clock: Clock, layout: Layout, born_ms: int) -> _Refined:
+    start = born_ms - elapsed
+    own = next((m for m in _around(start, clock.zone, layout) if abs(start - m.start_ms) <= _BORN_TOLERANCE_MS), None)
+    if own is not None:
+        return replace(clock, month=own, zone_source="born"), plain("zone_born")
+    if clock.zone_source == "given":
+        noon = next(
+            (
+                m
+                for m in _around(start, clock.zone, layout)
+                if abs(start - m.start_ms - DAY_MS // 2) <= _BORN_TOLERANCE_MS
+            ),
+            None,
+        )
+        if noon is not None:
+            # Calendar.HOUR instead of HOUR_OF_DAY, up to 4.0.0-incubating: the month begins at noon.
+            late = Month(noon.label, noon.start_ms + DAY_MS // 2, noon.length_ms - DAY_MS // 2)
+            return replace(clock, month=late), plain("noon")
+    found = _zone_of_start(start, -_BORN_TOLERANCE_MS, _BORN_TOLERANCE_MS)
+    if found is not None:
+        return replace(clock, zone=found[0], month=found[1], zone_source="born"), plain("zone_born")
+    return _month_before(elapsed, clock, layout, born_ms, "month_born")
+
+
+def _month_before(
+    elapsed: int, clock: Clock, layout: Layout, instant_ms: int, code: str
+) -> tuple[Clock, Reason] | None:
+    limit = instant_ms + _PREFIX_SLACK_MS
+    month = newest_month(elapsed, limit, choice_of(elapsed, from_ms(limit, clock.zone), clock.zone, layout))
+    return None if month is None else (replace(clock, month=month), plain(code))
+
+
+def _refine_prefix(elapsed: int, clock: Clock, layout: Layout, prefix: datetime) -> tuple[Clock, Reason] | None:
+    if prefix.tzinfo is None:
+        return _month_before(elapsed, clock, layout, wall_ms(prefix, clock.zone), "month_prefix")
+    instant = to_ms(prefix)
+    start = instant - elapsed
+    for zone in (clock.zone, prefix.tzinfo):
+        own = next(
+            (
+                m
+                for m in _around(start, zone, layout)
+                if PREFIX_EARLY_MS <= start - m.start_ms <= PREFIX_OWN_ZONE_LATE_MS
+            ),
+            None,
+        )
+        if own is not None:
+            return replace(clock, zone=zone, month=own, zone_source="prefix"), plain("zone_prefix")
+    found = _zone_of_start(start, PREFIX_EARLY_MS, PREFIX_LATE_MS)
+    if found is not None:
+        return replace(clock, zone=found[0], month=found[1], zone_source="prefix"), plain("zone_prefix")
+    return _month_before(elapsed, clock, layout, instant, "month_prefix")
+
+
+def refine(
+    elapsed: int, clock: Clock, layout: Layout, born_ms: int | None = None, prefix: datetime | None = None
+) -> tuple[Clock, Reason | None]:
+    """The clock with what the line of an id tells about its month and zone, and the reason that says so.
+
+    bornTimestamp fixes both where `born - elapsed` is, within a second, a local midnight on a first; else it fixes
+    the month alone. A time at the start of the line fixes the month, and the zone where it carries one. A store
+    timestamp dates nothing: store clocks up to 44 days off occur in public logs.
+    """
+    answer = None
+    if layout.byteorder == "little":
+        if born_ms is not None or prefix is not None:
+            answer = _refine_little(elapsed, clock, born_ms, prefix)
+    elif born_ms is not None:
+        answer = _refine_born(elapsed, clock, layout, born_ms)
+    if answer is None and prefix is not None and layout.byteorder == "big":
+        answer = _refine_prefix(elapsed, clock, layout, prefix)
+    return answer if answer is not None else (clock, None)
+
+
+def uniq_sent(
+    uniq_id: UniqId, clock: Clock, born_ms: int | None = None, prefix: datetime | None = None, made_by: str = ""
+) -> tuple[SentAt | None, Reason | None]:
+    """When a uniq id was made, after the hints of its line and of the other lines of its input."""
+    elapsed = uniq_id.signed_elapsed
+    if elapsed < 0 and not (rules.clock_set_back(uniq_id.elapsed) or elapsed > -rules.LONGEST_MONTH_MS):
+        return None, None
+    shared = None
+    if clock.dates is not None:
+        clock, shared = clock.dates.of_uniq(uniq_id, clock)
+    if clock.month is not None or (born_ms is None and prefix is None):
+        return sent(elapsed, clock, uniq_id.layout, made_by), shared
+    refined, reason = refine(elapsed, clock, uniq_id.layout, born_ms, prefix)
+    return sent(elapsed, refined, uniq_id.layout), reason or shared
