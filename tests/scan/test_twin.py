@@ -338,7 +338,10 @@ def test_a_born_timestamp_gives_the_zone_and_a_plain_line_does_not() -> None:
     born = int(datetime(2025, 6, 5, 8, 30, tzinfo=UTC).timestamp() * 1000)
     for line, want in (
         (f"bornTimestamp={born + 3}, UNIQ_KEY=", ("2025-06", "+03:30", "born")),
-        ("2025-06-05T08:30:00.004Z ", ("2025-06", "+03:30", "prefix")),  # of a zone that neither the line nor the scan names
+        (
+            "2025-06-05T08:30:00.004Z ",
+            ("2025-06", "+03:30", "prefix"),
+        ),  # of a zone that neither the line nor the scan names
         ("2025-06-05T12:00:00.004+03:30 ", ("2025-06", "+03:30", "prefix")),
         ("2025-06-05 12:00:00 ", ("2025-06", "+00:00", "assumed")),
         ("", (None, "+00:00", "assumed")),
