@@ -2,7 +2,8 @@
 
 DefaultMQProducer.batch (5.x) gives each of n items an id, then the MessageBatch: n counters and one more. The n records
 have the last one as UNIQ_KEY; the others are printed by the producer's SendResult alone. So an id with n offset ids one
-behind the other explains up to n missing counters right below it.
+behind the other explains up to n missing counters right below it. A producer's own log has the n ids and not the last
+one: right above the last of joined ids one missing counter is explained.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ class Batches:
         self.items: dict[str, int] = {}
         self.by_process: Counter[str] = Counter()
         self.whole = True  # whether all rows were looked at
+        self.last_items: set[str] = set() if told is None else told.last_items
+        self._senders = {msg_id[:-_VALUE_DIGITS] for msg_id in self.last_items}
         again = {} if told is None else told.records
         left = limits.MOST_COPIES
         for piece in copies:
@@ -45,6 +48,14 @@ class Batches:
     def of(self, msg_ids: Iterable[str]) -> list[int]:
         """How many messages each of these ids is the batch of; 0 for those that are no batch."""
         return [self.items.get(msg_id, 0) for msg_id in msg_ids]
+
+    def ends(self, msg_ids: Iterable[str]) -> list[bool]:
+        """Whether each of these ids is that of the last item of a batch."""
+        return [msg_id in self.last_items for msg_id in msg_ids]
+
+    def made_by(self, msg_id: str) -> bool:
+        """Whether the process that made an id sent batches."""
+        return msg_id[:-_VALUE_DIGITS] in self._senders or self.total(msg_id) > 0
 
     def total(self, msg_id: str) -> int:
         """The messages of all batches of the process that made an id."""

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from idcore.findings import limits
 from idcore.findings.evidence import Processes, numbers, text_mask
 from idcore.findings.listed import Listed
-from idcore.findings.model import Finding, rest
+from idcore.findings.model import INFO, Finding, rest
 from idcore.findings.telling import each, of_process
 from idcore.growth import DELETES_AT, KEPT_HOURS, expired_before
 from idcore.ids import clock as clocks
@@ -24,6 +24,12 @@ from idcore.ids.model import host_bytes
 
 _JAVA_CONSTANTS = pa.array(
     [f"{loader:08X}" for loader, code in KNOWN_CONSTANTS.items() if code.startswith("java")], pa.string()
+)
+
+
+# JVMs that came years after the clients 4.6.0 and 4.6.1: a pid of 0 is rather a process id of 65,536.
+_NEWER_JVMS = pa.array(
+    [words for code, words in MAKERS.items() if code.startswith(("java_jdk17", "java_jdk21", "java_jdk25"))]
 )
 
 
@@ -67,8 +73,9 @@ def addresses(processes: Processes) -> Iterator[Finding]:
     named = text_mask(pc.equal(host, limits.OWN_NAME))
     wide = pc.match_substring_regex(host, "^fe[89ab][0-9a-f]:")
     official = java(processes)
+    newer = official & text_mask(pc.is_in(processes.table["maker"], value_set=_NEWER_JVMS))
     masks = {
-        "pid_erased": java(processes) & (pid == 0),
+        "pid_erased": official & (pid == 0) & ~newer,
         "loopback_host": text_mask(pc.or_(pc.starts_with(host, "127."), pc.equal(host, "::1"))),
         "link_local_host": text_mask(pc.or_(pc.starts_with(host, "169.254."), wide)),
         "container_host": inside | gateway,
@@ -86,6 +93,11 @@ def addresses(processes: Processes) -> Iterator[Finding]:
     for code, mask in masks.items():
         yield from each(processes, mask, code, make)
 
+    def whole(at: int) -> Finding:
+        return of_process(processes, at, "pid_erased", variant="multiple", certainty="possible", lighter=INFO)
+
+    yield from each(processes, newer & (pid == 0), "pid_erased", whole, lighter=INFO)
+
 
 def fake_hosts(processes: Processes, zone_known: bool) -> Iterator[Finding]:
     """fake_host: an address that is a time. `zone_known`: the times were not read in an assumed zone."""
@@ -94,10 +106,18 @@ def fake_hosts(processes: Processes, zone_known: bool) -> Iterator[Finding]:
     go = text_mask(pc.match_substring_regex(host, r"^(4[89]|5[0-7])(\.(4[89]|5[0-7])){3}$"))
     go &= text_mask(pc.equal(table["loader"], "00000000"))
     yield from each(processes, go, "fake_host", lambda at: of_process(processes, at, "fake_host", variant="go"))
+    nothing = text_mask(pc.equal(host, "0.0.0.0")) & ~java(processes)
+    rubbish = little_endian(processes) & text_mask(pc.starts_with(host, "0.")) & ~nothing
+
+    def of_name(at: int) -> Finding:
+        return of_process(processes, at, "fake_host", variant="unresolved" if nothing[at] else "not_ipv4")
+
+    yield from each(processes, nothing | rubbish, "fake_host", of_name)
     inside = pc.match_substring_regex(
         host, r"^(10|127|169\.254|172\.(1[6-9]|2\d|3[01])|192\.168|100\.(6[4-9]|[7-9]\d))\."
     )
-    open_to_doubt = text_mask(pc.equal(layout, "uniq_v4")) & ~text_mask(inside) & ~go & java(processes)
+    open_to_doubt = text_mask(pc.equal(layout, "uniq_v4")) & ~text_mask(inside) & ~go & ~nothing
+    open_to_doubt &= java(processes) | text_mask(pc.equal(table["maker"], MAKERS["rust_mxsm"]))
     first = processes["first_sent_at"]
     which = np.flatnonzero(open_to_doubt & (first != -1))
     if not len(which):
@@ -163,7 +183,7 @@ def impossible(processes: Processes, explained: np.ndarray, at: datetime) -> Ite
     """
     now, official = int(at.timestamp() * 1000), java(processes)
     distinct = processes["distinct"]
-    early = np.where(little_endian(processes), clocks.DAY_MS, 0)
+    early = np.where(little_endian(processes), clocks.DAY_MS + clocks.HOUR_MS, 0)
     last, possible = processes["last_elapsed_ms"], processes["last_possible_elapsed_ms"]
     raw = numbers(processes.counters, "elapsed_ms")
 

@@ -76,9 +76,9 @@ def judge(processes: Processes, wanted: np.ndarray, batches: Batches) -> Iterato
 def _doubtful(processes: Processes, kind: np.ndarray, batches: Batches) -> np.ndarray:
     """The processes of which the figures of their row do not tell what they are: holes, or batches."""
     doubtful = (kind == _SAMPLE) & (processes["distinct"] >= 2 * limits.HOLE_SIDE_IDS)
-    if batches.items:
+    if batches.items or batches.last_items:
         lost = np.flatnonzero((processes["missing"] > 0) & ~processes.away & ~doubtful)
-        doubtful[[at for at in lost.tolist() if batches.total(processes.ends(at)[0])]] = True
+        doubtful[[at for at in lost.tolist() if batches.made_by(processes.ends(at)[0])]] = True
     return doubtful
 
 
@@ -106,11 +106,15 @@ def _explained(
 ) -> tuple[int, np.ndarray]:
     """How many missing counters belong to items of batches, and what is left of each gap."""
     total = batches.total(processes.ends(at)[0]) if batches.items else 0
-    if not total or not len(rows):
+    if not (total or batches.last_items) or not len(rows):
         return 0, widths
     items = np.array(batches.of(_ids(processes, at, rows)))
     items[items > widths] = 0  # the items are in the input: the gap is something else
     left = widths - items
+    if batches.last_items:
+        below = np.array([_below(processes, at, row) for row in rows.tolist()])
+        own = np.array(batches.ends(_ids(processes, at, below))) & (left > 0)
+        items, left = items + own, left - own
     explained = int(items.sum())
     missing = int(processes["missing"][at])
     unlisted = missing - int(widths.sum())

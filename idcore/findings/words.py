@@ -92,6 +92,12 @@ MEANINGS: dict[str, str] = {
     "broker_moved.both": "{subject} and {from_address} take turns at one rising offset: one broker under two addresses",
     "pid_erased": "{subject} has pid 0: the client writes the upper half of its process id, and all processes of the "
     "host look like one",
+    "pid_erased.multiple": "{subject} has pid 0: its process id is probably a multiple of 65,536, because its JVM is "
+    "newer than the clients 4.6.0 and 4.6.1, which write 0 for most processes",
+    "fake_host.unresolved": "{subject} writes 0.0.0.0: nothing resolves the name of its host, so its ids do not say "
+    "which host made them",
+    "fake_host.not_ipv4": "{subject} writes an address that no host has: the name of its host probably resolves to an "
+    "IPv6 address, which this C++ client cannot write",
     "fake_host": "the address of {subject} is no address: it is the time at which its process started ({started_at}), "
     "written by a client that could not read its own address",
     "fake_host.go": "the address of {subject} is no address but four digits of the time, written by a Go client that "
@@ -182,6 +188,11 @@ ADVICE: dict[str, str] = {
     "brokerIP1 and the port that clients can reach (host network, or one service for each broker).",
     "broker_moved": "Look old offset ids up at the new address; the address in them is the old one.",
     "pid_erased": "Move the producer from client 4.6.0 or 4.6.1 to 4.7.0 or later.",
+    "pid_erased.multiple": "Nothing to do, unless several processes of the host have pid 0.",
+    "fake_host.unresolved": "Make the host's name resolve to its IPv4 address (/etc/hosts or DNS), then restart the "
+    "producer.",
+    "fake_host.not_ipv4": "Make the host's name resolve to its IPv4 address (/etc/hosts or DNS), then restart the "
+    "producer.",
     "fake_host": "Let the host's name resolve to an address, or give the container a network interface.",
     "loopback_host": "Upgrade the Java client to 5.1.0 or later, or give the host an address besides 127.0.0.1.",
     "loopback_host.not_java": "Make the host's name resolve to its real address (/etc/hosts or DNS), then restart the "
@@ -246,6 +257,7 @@ DISPROOF: dict[str, str] = {
     "like offsetMsgIds.",
     "broker_moved": "Both addresses answer now and hold different records at the same offset.",
     "pid_erased": "The process id is a multiple of 65,536, or the client is not 4.6.0 or 4.6.1.",
+    "pid_erased.multiple": "The client is 4.6.0 or 4.6.1.",
     "fake_host": "A host with this address exists and runs the producer.",
     "loopback_host": "All producers run on the machine whose log this is.",
     "link_local_host": "All producers and consumers stand on one network segment.",

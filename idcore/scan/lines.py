@@ -23,6 +23,7 @@ MOST_BYTES, SAMPLED_BYTES = 64 << 20, 16 << 20
 MOST_BYTES_FOR_NAMES, SAMPLED_BYTES_FOR_NAMES = 8 << 20, 2 << 20
 MOST_IDS = 20_000
 MOST_FILES = 256
+MOST_BATCHES = 100_000
 # So many applications are told apart by the names that they print in front of ids; the rest is counted together.
 MOST_APPLICATIONS = 10_000
 _PIECES = 16
@@ -70,6 +71,7 @@ _IS = rb"\\?[\"']?\s?[=:]\s?\\?[\"']?"
 _HEX = rb"[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24}|[0-9A-Fa-f]{2})?"
 _SENT_OFFSETS = re.compile(rb"offsetMsgIds?" + _IS + rb"(" + _HEX + rb"(?:," + _HEX + rb")*)(?![0-9A-Fa-f])")
 _SENT_IDS = re.compile(rb"\bmsgIds?" + _IS + rb"(" + _HEX + rb"(?:," + _HEX + rb")*)(?![0-9A-Fa-f])")
+_JOINED_IDS = re.compile(rb"\bmsgIds?" + _IS + _HEX + rb"(?:," + _HEX + rb"){0,999},(" + _HEX + rb")(?![0-9A-Fa-f,])")
 _SENT_STATUS = re.compile(rb"sendStatus" + _IS + rb"([A-Z_]{3,40}|\d)\b")
 _SENT_TOPIC = re.compile(rb"\btopic" + _IS + rb"([^,\]\"'\\\s}]{1,255})")
 # In these a broker has stored the record; the Go and C++ clients print the number (SendStatus of each client).
@@ -137,6 +139,7 @@ class Told:
 
     records: dict[str, dict[str, Record]] = field(default_factory=dict)
     names: dict[tuple[str, str, str], Named] = field(default_factory=dict)
+    last_items: set[str] = field(default_factory=set)  # the last msgId of each batch that was sent, upper case
     bytes: int = 0
     whole: bool = True
 
@@ -153,6 +156,8 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
     for piece in texts(files, most, told):
         check()
         _names(piece.text, piece.file, told)
+        if len(told.last_items) < MOST_BATCHES:
+            told.last_items.update(found[1].decode().upper() for found in _JOINED_IDS.finditer(piece.text))
         if wanted:
             _records(piece.text, wanted, told)
             _sends(piece.text, wanted, told)
