@@ -27,6 +27,7 @@ from idcore.ids.line_time import PREFIX_EARLY_MS, PREFIX_LATE_MS, PREFIX_OWN_ZON
 from idcore.ids.model import ClientId
 from idcore.ids.words import Reason, plain
 
+ZONE_SLACK_MS = 14 * HOUR_MS  # a line may be written so much earlier than its own clock says, in another zone
 FUTURE_MS = 60_000  # clocks of two machines differ by so much
 
 
@@ -41,9 +42,18 @@ def hours_ahead(at_ms: int, instant_ms: int, late_ms: int = 60_000) -> int | Non
     return minutes if minutes in IN_USE and abs(at_ms - instant_ms - minutes * 60_000) <= late_ms else None
 
 
-def _rust_sent(seconds: int, clock: Clock, instant_ms: int | None) -> SentAt | None:
+def made_until(born_ms: int | None, prefix: datetime | None, zone: tzinfo) -> int | None:
+    """Up to when a line shows its id to have been made: its time, or hours later where that names no zone."""
+    if born_ms is not None:
+        return born_ms
+    if prefix is None:
+        return None
+    return to_ms(prefix) if prefix.tzinfo is not None else wall_ms(prefix, zone) + ZONE_SLACK_MS
+
+
+def _rust_sent(seconds: int, clock: Clock, until_ms: int | None) -> SentAt | None:
     """message_id.rs writes the milliseconds since a month began in UTC, and takes every month to have 30 days."""
-    limit = to_ms(clock.reference) if instant_ms is None else instant_ms + HOUR_MS
+    limit = to_ms(clock.reference) if until_ms is None else until_ms + HOUR_MS
     for month in months(from_ms(limit), UTC):
         longest = max(month.length_ms, rules.RUST_MONTH_MS)
         if month.start_ms + seconds <= limit and seconds < longest:
@@ -66,20 +76,18 @@ def client_sent(
     prefix: datetime | None = None,
 ) -> tuple[SentAt | None, Reason | None]:
     """When a client id was made. Its seconds count from 2021 in UTC; three makers deviate, and are read as they do."""
-    instant = born_ms
-    if instant is None and prefix is not None:
-        instant = to_ms(prefix) if prefix.tzinfo is not None else wall_ms(prefix, clock.zone)
     if made_by == "grpc_rust":
-        if instant is None and clock.dates is not None:
-            instant = clock.dates.latest_of(client_id)
-        return _rust_sent(client_id.seconds, clock, instant), plain("seconds_rust")
+        until = made_until(born_ms, prefix, clock.zone)
+        if until is None and clock.dates is not None:
+            until = clock.dates.latest_of(client_id)
+        return _rust_sent(client_id.seconds, clock, until), plain("seconds_rust")
     at_ms = (CLIENT_EPOCH_S + client_seconds(client_id, made_by)) * 1000
     if made_by == "grpc_cpp_old":
         return SentAt(from_ms(at_ms), None, "+00:00", None), plain("seconds_le")
     ahead, source = None, None
     if clock.dates is not None:
         ahead, source = clock.dates.ahead_of(client_id)
-    if ahead is None and instant is not None:
+    if ahead is None:
         ahead, source = client_ahead(at_ms, born_ms, prefix, clock.zone)
     if ahead is None and (ahead := local_ahead(at_ms, clock)):
         source = clock.zone_source

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from idcore.ids import clock as clocks
 from idcore.ids import rules
-from idcore.ids.client_time import client_ahead, local_ahead
+from idcore.ids.client_time import client_ahead, local_ahead, made_until
 from idcore.ids.clock import DAY_MS, HOUR_MS, Clock, Month, ZoneSource, from_ms, month_of, to_ms
 from idcore.ids.find import Token
 from idcore.ids.identify import Verdict
@@ -147,11 +147,9 @@ class Voting:
 
     def _see_client(self, found: ClientId, made_by: str, token: Token) -> None:
         key, prefix = _key(found), token.prefix_time
-        instant = token.born_ms
-        if instant is None and prefix is not None:
-            instant = to_ms(prefix) if prefix.tzinfo is not None else clocks.wall_ms(prefix, self._clock.zone)
-        if instant is not None:
-            self._moments[key] = max(self._moments.get(key, instant), instant)
+        until = made_until(token.born_ms, prefix, self._clock.zone)
+        if until is not None:
+            self._moments[key] = max(self._moments.get(key, until), until)
         if made_by == "grpc":
             at_ms = (clocks.CLIENT_EPOCH_S + found.seconds) * 1000
             self._latest[key] = max(self._latest.get(key, at_ms), at_ms)

@@ -247,6 +247,8 @@ def count_moments(data: bytes, here: list[Found], zone: tzinfo, moments: Moments
                 if isinstance(one, Client):
                     when, kind, ahead = ahead_by_line(one, text, zone)
                     if when is not None:
+                        born, _, zoned = line_instant(text, zone)
+                        when += 0 if born is not None or zoned else 14 * dates.HOUR
                         moments[one.mac, one.pid].append((when, kind, ahead if one.way[0] == "big" else None, True))
 
 

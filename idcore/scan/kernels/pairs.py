@@ -208,9 +208,11 @@ def pair_lines(
             sent = NO_MINUTE
             if code == CODE_CLIENT:
                 sent, kind, packed = date_client(values[i], k2, born, moment, ahead, local_2021, in_use)
-                elapsed = born if born >= 0 else moment
+                elapsed = born if born >= 0 else moment  # until when it was made
                 if elapsed < 0:
                     kind = NO_VOTE
+                elif born < 0 and ahead == NO_ZONE:
+                    elapsed += SLACK
             else:
                 elapsed = np.int64(values[i] >> COUNTER_SHIFT)
                 column = 2 if code == CODE_LE else 0

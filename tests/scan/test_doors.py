@@ -1,0 +1,123 @@
+"""One truth: what decode says of the ids of an input is what the scan says of their processes, clients and brokers."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore.ids import Clock, dates_of, describe, find, identify, parse_zone, settled
+from idcore.ids.clock import to_ms
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from pages.parts.ids import example
+from tests.ids.real_clients import at, received_line, rows, sent_line
+from tests.scan.comparing import Row
+
+REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"
+AT = datetime(2026, 11, 23, tzinfo=UTC)
+
+
+def decoded(text: str, clock: Clock) -> list[Row]:
+    """As `decode` prints it."""
+    tokens = list(find(text))
+    verdicts = settled(identify(token.text, token.label, vouched=token.vouched) for token in tokens)
+    clock = replace(clock, dates=dates_of(zip(verdicts, tokens, strict=True), clock))
+    return [describe(verdict, token, clock) for verdict, token in zip(verdicts, tokens, strict=True)]
+
+
+def instants(values: Iterable[str | None]) -> tuple[int, int] | None:
+    found = [to_ms(datetime.fromisoformat(value)) for value in values if value is not None]
+    return (min(found), max(found)) if found else None
+
+
+def dated(row: Row) -> str | None:
+    """When an id was made; the scan gives no time to one that a clock before its month made."""
+    return None if (row["elapsed_ms"] or 0) >= 2**32 - 86_400_000 else row["sent_at"]
+
+
+def by_decode(found: list[Row]) -> dict[str, dict[Any, Any]]:
+    groups: dict[str, dict[Any, list[Row]]] = {kind: defaultdict(list) for kind in ("uniq", "client", "offset")}
+    for row in found:
+        if row["kind"] == "uniq":
+            groups["uniq"][row["layout"], row["host"], row["pid"], row["loader"]].append(row)
+        elif row["kind"] == "client":
+            groups["client"][row["mac"], row["pid"]].append(row)
+        elif row["kind"] == "offset":
+            address = f"[{row['host']}]:{row['port']}" if ":" in row["host"] else f"{row['host']}:{row['port']}"
+            groups["offset"][address].append(row)
+    timed = {
+        kind: {key: (len(own), instants(dated(row) for row in own)) for key, own in groups[kind].items()}
+        for kind in ("uniq", "client")
+    }
+    offsets = {
+        key: (len(own), min(row["offset"] for row in own), max(row["offset"] for row in own))
+        for key, own in groups["offset"].items()
+    }
+    zones = {
+        key: {(row["zone"], row["zone_source"]) for row in own if dated(row)} for key, own in groups["uniq"].items()
+    }
+    return {**timed, "offset": offsets, "zone": zones}
+
+
+def by_scan(path: str, clock: Clock) -> dict[str, dict[Any, Any]]:
+    tables = scan_local([path], month_rows(clock.reference, clock.zone, clock.zone_source))
+
+    def span(row: Row) -> tuple[int, int] | None:
+        times = [row["first_sent_at"], row["last_sent_at"]]
+        return None if None in times else (to_ms(times[0]), to_ms(times[1]))
+
+    processes = tables["processes"].to_pylist()
+    return {
+        "uniq": {(r["layout"], r["host"], r["pid"], r["loader"]): (r["ids"], span(r)) for r in processes},
+        "client": {(r["mac"], r["pid"]): (r["ids"], span(r)) for r in tables["clients"].to_pylist()},
+        "offset": {r["address"]: (r["ids"], r["min_offset"], r["max_offset"]) for r in tables["brokers"].to_pylist()},
+        "zone": {
+            (r["layout"], r["host"], r["pid"], r["loader"]): {(r["zone"], r["zone_source"])} - {(None, None)}
+            for r in processes
+        },
+    }
+
+
+def real_clients() -> dict[str, tuple[str, datetime]]:
+    """A log of each client, half of it as its producers wrote it and half as consumers did, less faked clocks."""
+    found: dict[str, tuple[list[str], datetime]] = {}
+    counted: Counter[str] = Counter()
+    for row in rows():
+        if "faked" in row["note"]:
+            continue
+        name = f"{row['client']} {row['version']}"
+        lines, last = found.setdefault(name, ([], at(row)))
+        counted[name] += 1
+        both = [sent_line(row)] if counted[name] % 3 else [received_line(row, counted[name])]
+        lines += both
+        found[name] = lines, max(last, at(row))
+    return {name: ("\n".join(lines) + "\n", last) for name, (lines, last) in found.items()}
+
+
+LOGS = {
+    **real_clients(),
+    "the example": (example.log(), example.now()),
+    "real producers and consumers": (gzip.decompress(REAL.read_bytes()).decode(), AT),
+}
+
+
+@pytest.mark.parametrize("zone", [("+00:00", "assumed"), ("+08:00", "given"), ("-05:00", "assumed")], ids=str)
+@pytest.mark.parametrize("name", LOGS)
+def test_decode_and_scan_say_the_same(name: str, zone: tuple[str, Any], on_disk: Callable[..., str]) -> None:
+    text, last = LOGS[name]
+    clock = Clock(last + timedelta(minutes=1), parse_zone(zone[0]), zone[1])
+    want, got = by_decode(decoded(text, clock)), by_scan(on_disk(text.encode()), clock)
+    for kind in want:
+        different = {
+            key: (want[kind].get(key), got[kind].get(key))
+            for key in want[kind].keys() | got[kind].keys()
+            if want[kind].get(key) != got[kind].get(key)
+        }
+        assert different == {}, kind
