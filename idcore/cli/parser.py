@@ -123,7 +123,7 @@ def _decode(commands: Any) -> None:
         "--case",
         choices=("strict", "any"),
         default="strict",
-        help="any: also 32-digit ids whose letters are all lower case",
+        help="any: also ids whose letters are all lower case",
     )
     command.set_defaults(run=_later("decode"))
 
@@ -149,7 +149,7 @@ def _scan(commands: Any) -> None:
         "--case",
         choices=("strict", "any"),
         default="strict",
-        help="any: also 32-digit ids whose letters are all lower case",
+        help="any: also ids whose letters are all lower case",
     )
     command.set_defaults(run=_run_scan)
 
@@ -191,7 +191,7 @@ def _compare(commands: Any) -> None:
         "--case",
         choices=("strict", "any"),
         default="strict",
-        help="any: also 32-digit ids whose letters are all lower case",
+        help="any: also ids whose letters are all lower case",
     )
     command.set_defaults(run=_later("compare"))
 

@@ -19,8 +19,9 @@ from idcore.ids.makers import MAKERS
 
 _CODES = {words: code for code, words in MAKERS.items()}
 # Makers that settle it; "cpp" and "unknown" may be Java with a class loader that no list holds.
-_FOREIGN = pa.array([words for code, words in MAKERS.items() if not code.startswith(("java", "cpp", "unknown"))])
-_OPEN = pa.array([MAKERS["cpp"]])
+_FOREIGN = pa.array([words for code, words in MAKERS.items() if not code.startswith(("java", "cpp", "lua", "unknown"))])
+_NO_HASH = pa.array([MAKERS["unknown"], MAKERS["lua"]])  # their loaders have the top bit set
+_OPEN = pa.array([MAKERS["cpp"], MAKERS["cpp_or_lua"]])
 
 
 def _settled(processes: Processes) -> np.ndarray:
@@ -39,11 +40,10 @@ def judge(processes: Processes) -> Iterator[Finding]:
         return of_process(processes, at, "foreign_maker", variant=code, maker=words, maker_code=code, when=when)
 
     yield from each(processes, settled, "foreign_maker", settle)
-    strange = text_mask(pc.equal(table["maker"], MAKERS["unknown"])) & ~settled
-    loopback = text_mask(pc.equal(table["host"], "127.0.0.1"))
+    strange = text_mask(pc.is_in(table["maker"], value_set=_NO_HASH)) & ~settled
 
     def wonder(at: int) -> Finding:
-        code = "lua" if loopback[at] else "unknown"
+        code = _CODES[processes.row(at)["maker"]]
         return of_process(
             processes, at, "foreign_maker", variant="no_hash", maker=MAKERS[code], maker_code=code, certainty="likely"
         )

@@ -232,8 +232,14 @@ def seconds_open(seconds: int, last_sixteen: str, sequence: int) -> bool:
     return all(ways) and _turned(sequence) == sequence
 
 
-def process_makers(layouts: Sequence[str] | np.ndarray, loaders: np.ndarray, whole_seconds: np.ndarray) -> np.ndarray:
+def process_makers(
+    layouts: Sequence[str] | np.ndarray,
+    loaders: np.ndarray,
+    whole_seconds: np.ndarray,
+    loopback: np.ndarray | None = None,
+) -> np.ndarray:
     """The likeliest maker of each process as text. `whole_seconds`: every elapsed of it is a multiple of 1,000.
+    `loopback`: its address is 127.0.0.1.
 
     Works on columns: only one row of each kind (layout, loader class, whole seconds) is put into words.
     """
@@ -255,11 +261,15 @@ def process_makers(layouts: Sequence[str] | np.ndarray, loaders: np.ndarray, who
         [loader[rest] == 0, loader[rest] < 0x10000, loader[rest] <= MASK_64_BIT_JVM], [0, 1, 2], 3
     )
     old = np.char.equal(names, "uniq_v4_le") if names.dtype.kind == "U" else names == "uniq_v4_le"
-    group = (kind * 2 + whole) * 2 + old
+    local = np.zeros(len(loader), bool) if loopback is None else np.asarray(loopback, bool)
+    group = ((kind * 2 + whole) * 2 + old) * 2 + local
     _, first, which = np.unique(group, return_index=True, return_inverse=True)
     words = np.empty(len(first), dtype=object)
     for at, row in enumerate(first):
-        words[at] = str(uniq_maker(str(names[row]), int(loader[row]), whole_seconds=bool(whole[row])))
+        maker = uniq_maker(
+            str(names[row]), int(loader[row]), whole_seconds=bool(whole[row]), host_loopback=bool(local[row])
+        )
+        words[at] = str(maker)
     return words[which.reshape(-1)]
 
 

@@ -165,7 +165,10 @@ class Merge:
         last = starts + f[unroll.LAST_TIME]
         table = _table("processes", [
             layouts, hosts, pa.array(pids), loaders,
-            process_makers(layouts.to_pylist(), loader_numbers.astype(np.uint32), f[unroll.WHOLE_SECONDS].astype(bool)),
+            process_makers(
+                layouts.to_pylist(), loader_numbers.astype(np.uint32), f[unroll.WHOLE_SECONDS].astype(bool),
+                pc.equal(hosts, "127.0.0.1").to_numpy(zero_copy_only=False),
+            ),
             f[unroll.IDS], f[unroll.DISTINCT], f[unroll.FIRST_ELAPSED], f[unroll.LAST_ELAPSED],
             texts.instants(starts + (f[unroll.FIRST] >> shift), dated), texts.instants(last, dated),
             f[unroll.FIRST] & mask, f[unroll.LAST] & mask, f[unroll.PRODUCED], f[unroll.PRODUCED] - f[unroll.POSITIONS],

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore.errors import IdError
-from idcore.ids.clock import parse_instant, to_ms
-from idcore.ids.find import Token
 from idcore.ids.identify import Reading, identify
 from pages.parts import cards, problems, refusals, ruler
 from pages.parts.ids import example, onward
@@ -22,15 +19,6 @@ def into_link() -> None:
     """The address follows the box; the time of a link is that of its own id."""
     st.query_params["id"] = (st.session_state.get("anatomy_id") or "").strip()
     st.query_params.pop("sent_at", None)
-
-
-def token_of(text: str) -> Token:
-    """The id of the link, and the time that it carries."""
-    given = st.query_params.get("sent_at", "").replace(" ", "+")
-    try:
-        return Token(text, 1, 1, born_ms=to_ms(parse_instant(given)), linked=True) if given else Token(text, 1, 1)
-    except IdError:
-        return Token(text, 1, 1)
 
 
 def reading(found: Found, shown: Reading) -> None:
@@ -69,7 +57,7 @@ if not text:
 with problems.caught():
     verdict = identify(text)
 clock = cards.clock_of(view())
-found = Found(token_of(text), verdict)
+found = Found(cards.linked_token(text, st.query_params.get("sent_at", "")), verdict)
 if verdict.best is None:
     st.error(refusals.why_not(verdict, words), icon=":material/block:")
 if note := cards.filler(text, words):

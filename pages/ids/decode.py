@@ -17,12 +17,10 @@ ROWS = 50
 def one(here: desk.Desk) -> DeltaGenerator:
     """A single id as a card; gives the row below it."""
     words, item = view().words, here.intake.found[0]
-    clock = here.clock()
-    show(cards.card(item, view(), clock))
+    show(cards.card(item, view(), clock := here.clock()))
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
-        params = cards.anatomy_params(item, clock)
-        page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **params)
+        page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **cards.anatomy_params(item, clock))
         onward.messages([item.token.text], words)
     return below
 

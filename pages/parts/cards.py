@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 
+from idcore.errors import IdError
 from idcore.ids import clock as clocks
-from idcore.ids.clock import Clock, SentAt
+from idcore.ids.clock import Clock, SentAt, parse_instant, to_ms
 from idcore.ids.describe import made_by, when, why
+from idcore.ids.find import Token
 from idcore.ids.identify import Reading
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from pages.parts import ruler, times
@@ -47,6 +49,15 @@ def anatomy_params(found: Found, clock: Clock) -> dict[str, str | None]:
     sent = when(best, found.token, clock)[0] if best is not None else None
     moment = sent.at.astimezone(UTC).isoformat(timespec="milliseconds") if sent is not None else None
     return {"id": found.token.text, "sent_at": moment}
+
+
+def linked_token(text: str, sent_at: str) -> Token:
+    """The id of such a link, with its time; one that cannot be read is left out."""
+    try:
+        born = to_ms(parse_instant(sent_at.replace(" ", "+"))) if sent_at else None
+    except IdError:
+        born = None
+    return Token(text, 1, 1, born_ms=born, linked=born is not None)
 
 
 def card(found: Found, view: View, clock: Clock) -> Html:

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -18,14 +18,11 @@ from urllib.parse import unquote, urlsplit
 import streamlit as st
 
 from idcore.errors import IdError
-from idcore.ids import clock as clocks
 from idcore.ids.clock import Clock
-from idcore.ids.describe import when
 from idcore.ids.identify import Case
 from idcore.runs import Run, Runs, runs_root
 from idcore.scan.uris import is_uri, local_path
 from pages.parts import cache
-from pages.parts.intake import Found
 from pages.parts.text import Words
 from pages.parts.view import View
 
@@ -45,6 +42,11 @@ class Dating:
     zone: tzinfo
     source: str
     at: datetime
+
+    @classmethod
+    def of(cls, clock: Clock) -> Dating:
+        """As the reader's clock has it; what the lines prove, the scan finds by itself."""
+        return cls(clock.zone, clock.zone_source, clock.reference)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,37 +174,6 @@ def job_of(run: Run) -> Job | None:
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _digests() -> dict[str, str]:
     return {}
-
-
-def dating(found: Sequence[Found], clock: Clock) -> Dating:
-    """What the lines tell about zone and month, so that charts and table agree; else the reader's choice and now."""
-    zones: dict[str, int] = {}
-    newest: tuple[int, int] | None = None
-    latest = clock.reference
-    for item in found[:: 1 + len(found) // 800]:
-        best = item.verdict.best
-        if best is None or (item.token.born_ms is None and item.token.prefix_time is None):
-            continue
-        sent, reason = when(best, item.token, clock)
-        if sent is None or sent.month is None or reason is None:
-            continue
-        if sent.zone_source in ("born", "prefix"):
-            zones[sent.zone] = zones.get(sent.zone, 0) + 1
-        latest = max(latest, sent.at)
-        year, month = int(sent.month[:4]), int(sent.month[5:])
-        newest = max(newest, (year, month)) if newest else (year, month)
-    zone, source = clock.zone, str(clock.zone_source)
-    own = clocks.zone_text(clock.reference.astimezone(clock.zone).utcoffset())
-    if zones:
-        most = max(zones, key=lambda name: zones[name])
-        zone, source = (clock.zone if most == own else clocks.parse_zone(most)), "born"
-    at = clock.reference
-    if latest > at:  # lines from after "now" prove the assumed zone wrong; their month counts all the same
-        at = latest + timedelta(days=1)
-    if newest is not None:
-        last = clocks.month_of(newest[0], newest[1], zone)
-        at = min(at, clocks.from_ms(last.start_ms + last.length_ms, UTC) - timedelta(milliseconds=1))
-    return Dating(zone, source, at)
 
 
 def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **facts: Any) -> Run:

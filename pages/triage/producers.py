@@ -69,9 +69,8 @@ with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
     )
     rows = cache.where(run, "processes", host=chosen) if chosen else cache.first(run, sort)
     if chosen:
-        filters.clear(
-            "host", words("filter.shown", name=words("comma").join(chosen), n=words.count("process", len(rows)))
-        )
+        names = words("comma").join(chosen)
+        filters.clear("host", words("filter.shown", name=names, n=words.count("process", len(rows))))
 rows = sentences.sorted_processes(rows, sort)
 page, first = tables.paged(rows, "processes_page")
 tables.processes(page, shown, run.name, first=first)

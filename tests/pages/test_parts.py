@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 from idcore.ids.clock import Clock
+from idcore.ids.dating import dates_of
 from idcore.ids.find import Token
 from idcore.ids.identify import identify
 from idcore.layout import LAYOUTS
@@ -251,8 +252,8 @@ def test_the_example_is_the_same_every_time_and_holds_its_story() -> None:
     made = intake.read([("", example.log())])
     assert set(made.kinds) == {"uniq", "offset"} and made.refused and not made.cut
     assert {item.verdict.reason for item in made.refused} == {"lower_case"}
-    dated = scans.dating(made.found, Clock(example.now(), UTC, "assumed"))
-    assert dated.source == "born" and dated.zone.utcoffset(None) == timedelta(hours=8) and dated.at == example.now()
+    dates = dates_of(((item.verdict, item.token) for item in made.found), Clock(example.now(), UTC, "assumed"))
+    assert dates.zone is not None and dates.zone[0].utcoffset(None) == timedelta(hours=8) and dates.zone[1] == "born"
     assert "msgId=" in example.incident()
 
 

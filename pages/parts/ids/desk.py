@@ -241,7 +241,7 @@ def start(here: Desk) -> None:
     st.session_state["desk"] = here
     st.session_state["ids_page"] = 1
     if here.intake.found or here.intake.cut:  # ids may well stand behind the beginning
-        here.dated = scans.dating(here.intake.found, here.clock())
+        here.dated = scans.Dating.of(here.clock())
         here.waits = True
     into_link()  # now, or the next look at the address would take up what it asked for before
 
@@ -293,7 +293,7 @@ def reopen(name: str) -> None:
     run = scans.store().open(name)
     here = lay(scans.kept(run), "any" if run.options.get("case") == "any" else "strict")
     here.reference, here.run = at_of(run), run.name
-    here.dated = scans.dating(here.intake.found, here.clock())
+    here.dated = scans.Dating.of(here.clock())
     st.session_state["desk"] = here
     scans.remember(run.name)
 

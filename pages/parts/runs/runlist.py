@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import streamlit as st
 from idcore.errors import IdError
 from idcore.ids.clock import Clock
 from idcore.runs import Run, runs_root
-from pages.parts import cache, cards, intake, problems, scans
+from pages.parts import cache, cards, problems, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import tag
 from pages.parts.runs import watch
@@ -160,12 +159,11 @@ def uploads() -> None:
 
 
 def begin_uploads(files: Sequence[Any], words: Words) -> None:
-    """Starts the scan of uploaded files, dated by what their first lines tell."""
+    """Starts the scan of uploaded files."""
     if not scans.ready():
         watch.no_engine(words)
         return
-    heads = intake.heads_of(files[0], files[0].name, 1 << 20)
-    dated = scans.dating(intake.read(heads.texts, 400).found, cards.clock_of(view()))
+    dated = scans.Dating.of(cards.clock_of(view()))
     with problems.caught():
         scans.begin([scans.Source(file.name, file) for file in files], dated)
     st.rerun()
@@ -210,6 +208,6 @@ def begin_folder(path: str) -> Run | None:
     with problems.caught():
         run = scans.store().create(path, "console", {"zone": view().zone_name})
         clock: Clock = cards.clock_of(view())
-        dated = scans.Dating(clock.zone, clock.zone_source, datetime.now(UTC))
+        dated = scans.Dating.of(clock)
         scans.launch(run, [] if store else [str(real)], dated, store=store)
     return run
