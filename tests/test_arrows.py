@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # that has no row of its own: `pages.parts` are the parts on top, not their folders.
 IDS = {"idcore.errors", "idcore.written", "idcore.layout", "idcore.ids"}
 CORE = IDS | {"idcore.scan", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark", "idcore.runs"}
-CORE |= {"idcore.lab", "idcore.findings", "idcore.growth", "idcore.lookup"}
+CORE |= {"idcore.run_times", "idcore.lab", "idcore.findings", "idcore.growth", "idcore.lookup"}
 PARTS = CORE | {"pages.parts", "pages.parts.text", "pages.parts.cache"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -32,6 +32,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.remoting": IDS | {"idcore.message"},
     "idcore.lookup": IDS | {"idcore.message", "idcore.remoting"},
     "idcore.runs": IDS,
+    "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),
     "idcore.findings": IDS
     | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.scan.inputs"},

@@ -18,7 +18,8 @@ EXAMPLE = "AC110001473C7D4991AD336AEA5703E0"
 def into_link() -> None:
     """The address follows the box; the time of a link is that of its own id."""
     st.query_params["id"] = (st.session_state.get("anatomy_id") or "").strip()
-    st.query_params.pop("sent_at", None)
+    for name in ("sent_at", "run"):
+        st.query_params.pop(name, None)
 
 
 def reading(found: Found, shown: Reading) -> None:
@@ -57,7 +58,8 @@ if not text:
 with problems.caught():
     verdict = identify(text)
 clock = cards.clock_of(view())
-found = Found(cards.linked_token(text, st.query_params.get("sent_at", "")), verdict)
+query = st.query_params
+found = Found(cards.linked_token(text, verdict.best, query.get("sent_at", ""), query.get("run", "")), verdict)
 if verdict.best is None:
     st.error(refusals.why_not(verdict, words), icon=":material/block:")
 if note := cards.filler(text, words):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 
+from idcore import run_times
 from idcore.errors import IdError
 from idcore.ids import clock as clocks
 from idcore.ids.clock import Clock, SentAt, parse_instant, to_ms
@@ -12,7 +13,7 @@ from idcore.ids.describe import made_by, when, why
 from idcore.ids.find import Token
 from idcore.ids.identify import Reading
 from idcore.ids.model import ClientId, OffsetId, UniqId
-from pages.parts import ruler, times
+from pages.parts import ruler, scans, times
 from pages.parts.intake import Found
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.text import Words
@@ -51,11 +52,15 @@ def anatomy_params(found: Found, clock: Clock) -> dict[str, str | None]:
     return {"id": found.token.text, "sent_at": moment}
 
 
-def linked_token(text: str, sent_at: str) -> Token:
-    """The id of such a link, with its time; one that cannot be read is left out."""
+def linked_token(text: str, best: Reading | None, sent_at: str, run: str) -> Token:
+    """The id of a link, with the time that the link or its run gives it; what cannot be read is left out."""
+    born = None
     try:
-        born = to_ms(parse_instant(sent_at.replace(" ", "+"))) if sent_at else None
-    except IdError:
+        if sent_at:
+            born = to_ms(parse_instant(sent_at.replace(" ", "+")))
+        elif run and best is not None:
+            born = run_times.sent_ms(scans.store().open(run), best)
+    except (IdError, OSError):
         born = None
     return Token(text, 1, 1, born_ms=born, linked=born is not None)
 

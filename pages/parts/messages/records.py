@@ -57,8 +57,9 @@ def facts(row: Row, view: View) -> Iterable[tuple[str, Any]]:
     """Where it lies, both ids, when it was born and stored."""
     words = view.words
     none = tag("span", words("record.no_msg_id"), class_="mq-faint")
-    yield "msgId", _anatomy(row["msg_id"]) if row["msg_id"] else none
-    yield "offsetMsgId", _anatomy(row["offset_msg_id"])
+    born = row["born_timestamp"]
+    yield "msgId", _anatomy(row["msg_id"], from_ms(born) if is_time(born) else None) if row["msg_id"] else none
+    yield "offsetMsgId", _anatomy(row["offset_msg_id"], None)
     queue = words("record.queue_place", queue=row["queue_id"], offset=f"{row['queue_offset']:,}")
     if row.get("broker"):
         queue += f" · {row['broker']}"
@@ -109,8 +110,9 @@ def pointers(row: Row, words: Words) -> Iterable[tuple[str, Any]]:
         yield words("record.index"), join(lines)
 
 
-def _anatomy(text: str) -> Html:
-    return link(tag("span", text, class_="mq-mono"), href("anatomy", id=text))
+def _anatomy(text: str, born: datetime | None) -> Html:
+    sent = born.isoformat(timespec="milliseconds") if born is not None else None
+    return link(tag("span", text, class_="mq-mono"), href("anatomy", id=text, sent_at=sent))
 
 
 def _at(at: datetime | None, host: str, more: str, view: View) -> Html:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+import streamlit as st
+
 from idcore.errors import IdError
 from idcore.findings.words import INSTANTS, MOMENTS
 from idcore.ids.clock import from_ms
@@ -145,7 +147,7 @@ def tokens(evidence: Evidence) -> list[str]:
 
 
 def _anatomy(text: str) -> Html:
-    return link(text, href("anatomy", id=text))
+    return link(text, href("anatomy", id=text, run=st.query_params.get("run")))
 
 
 def linked(ids: Sequence[str]) -> list[Html]:

@@ -1,0 +1,63 @@
+"""When an id was made, as a finished run dates its process: a link from the run says what its pages say. No page."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from idcore.ids.client_time import client_sent
+from idcore.ids.clock import Clock, from_ms, month_start, parse_zone, to_ms
+from idcore.ids.identify import Reading
+from idcore.ids.model import ClientId, UniqId
+from idcore.runs import Run
+
+
+def sent_ms(run: Run, reading: Reading) -> int | None:
+    """Milliseconds since 1970; None where the run does not date the process of an id, or has no such table."""
+    found = reading.id
+    if isinstance(found, UniqId):
+        key = {"layout": found.layout.name, "host": found.host, "pid": found.pid, "loader": found.loader_text}
+        row = _row(run, "processes", key)
+        return None if row is None else _of_process(found.elapsed, row)
+    if isinstance(found, ClientId):
+        row = _row(run, "clients", {"mac": found.mac_text, "pid": found.pid})
+        return None if row is None else _of_client(reading, found, row)
+    return None
+
+
+def _row(run: Run, table: str, key: dict[str, Any]) -> dict[str, Any] | None:
+    import pyarrow.parquet as pq  # only where a run is asked
+
+    if not run.has(table):
+        return None
+    filters = [(name, "=", value) for name, value in key.items()]
+    rows: list[dict[str, Any]] = pq.read_table(run.path / table, filters=filters).to_pylist()
+    return rows[0] if len(rows) == 1 else None
+
+
+def _of_process(elapsed: int, row: dict[str, Any]) -> int | None:
+    """The last id of a process has its month; one with more elapsed is of the month before."""
+    last, possible = row["last_sent_at"], row.get("last_possible_elapsed_ms")
+    if last is None or possible is None:
+        return None
+    start = to_ms(last) - int(possible)
+    if elapsed <= possible:
+        return start + elapsed
+    zone = parse_zone(row["zone"]) if row.get("zone") else None
+    if zone is None:
+        return None
+    before = from_ms(start - 1, zone)
+    begun = month_start(before.year, before.month, zone)
+    return begun + elapsed if elapsed < start - begun else None
+
+
+def _of_client(reading: Reading, found: ClientId, row: dict[str, Any]) -> int | None:
+    if row["last_sent_at"] is None:
+        return None
+    until = row["last_sent_at"] + timedelta(seconds=1)
+    if row.get("zone"):
+        ahead = parse_zone(row["zone"]).utcoffset(until)
+        sent, _ = client_sent(found, Clock(until + timedelta(days=1), parse_zone("UTC"), "given"))
+        return None if sent is None or ahead is None else to_ms(sent.at - ahead)
+    sent, _ = client_sent(found, Clock(until, parse_zone("UTC"), "given"), reading.made_by.code)
+    return None if sent is None else to_ms(sent.at)
