@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,7 +32,7 @@ MADE = {
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Iterator[Run]:
+def run(tmp_path: Path) -> Run:
     (tmp_path / "x.log").write_text(LOG)
     made = Runs(tmp_path / "runs").create("x")
     tables = scan_local([str(tmp_path / "x.log")], month_rows(datetime(2026, 11, 23, tzinfo=UTC), UTC))
@@ -41,7 +40,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
         (made.path / name).mkdir()
         pq.write_table(tables[name], made.path / name / "0.parquet")
     (made.path / "summary.json").write_text(json.dumps({}))
-    yield made
+    return made
 
 
 def test_each_id_has_the_time_of_its_process_in_the_run(run: Run) -> None:

@@ -145,6 +145,7 @@ def _scan(commands: Any) -> None:
     _add_clock(command)
     command.add_argument("--split-size", type=_size, metavar="SIZE", help="bytes a task reads, or with k, M, G")
     command.add_argument("--format", choices=("table", "json"), default="table", help="how the summary is printed")
+    command.add_argument("--lang", choices=("en", "zh"), default="en", help="the language of the findings' sentences")
     command.add_argument(
         "--case",
         choices=("strict", "any"),

@@ -65,9 +65,9 @@ def run(options: argparse.Namespace) -> int:
         print(f"idcore: {' '.join(str(problem).split())}", file=sys.stderr)
         return NOT_DONE
     if options.format == "json":
-        print(json.dumps(summary))
+        print(json.dumps(summary | {"finding_list": sentences(options.out, options.lang)}))
     else:
-        print(describe(summary, options.out))
+        print(describe(summary, options.out, options.lang))
     return SOME_UNREADABLE if _name_failures(options.out) else DONE
 
 
@@ -153,7 +153,7 @@ def _show(progress: Progress) -> None:
     print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
 
-def describe(summary: dict[str, Any], out: Path) -> str:
+def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
     """The summary for a person: totals, the largest processes and brokers, what was refused or could not be read."""
     n = {name: f"{value:,}" for name, value in summary.items() if isinstance(value, int)}
     assumed = summary["assumed"]
@@ -174,16 +174,28 @@ def describe(summary: dict[str, Any], out: Path) -> str:
         way_out = " (to read them too: --case any)" if row["reason"] == "lower_case" else ""
         first = f"{row['sample']} in {row['file']} at byte {row['byte']:,}"
         lines.append(f"refused {row['reason']}: {row['ids']:,}, first {first}{way_out}")
-    return plain("\n".join([*lines, *_findings(summary, out), f"tables in {out}"]))
+    return plain("\n".join([*lines, *_findings(summary, out, lang), f"tables in {out}"]))
 
 
-def _findings(summary: dict[str, Any], out: Path) -> list[str]:
+def sentences(out: Path, lang: str) -> list[dict[str, Any]]:
+    """The findings of a finished scan, worst first, with what each means, what to do and what would disprove it."""
+    from idcore.findings import words, words_zh
+
+    tables = words_zh.PARTS if lang == "zh" else words.PARTS
+    found = []
+    for row in _table(out, "findings", ["code", "severity", "subject", "count", "values", "certainty"]):
+        values = json.loads(row.pop("values"))
+        found.append(row | {part: words.say(part, row["code"], values, tables) for part in words.SENTENCES})
+    return found
+
+
+def _findings(summary: dict[str, Any], out: Path, lang: str) -> list[str]:
     """How many of each severity, and what the worst ones mean."""
     counts = summary["findings"]
     if not any(counts.values()):
         return [NO_FINDINGS if summary["ids"] else "no findings: there is no id here, so there was nothing to check"]
     head = "findings: " + ", ".join(f"{count:,} {severity}" for severity, count in counts.items() if count)
-    rows = _table(out, "findings", ["code", "severity", "meaning", "advice"])
+    rows = sentences(out, lang)
     kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         kinds.setdefault((row["severity"], row["code"]), []).append(row)

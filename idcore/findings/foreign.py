@@ -17,11 +17,10 @@ from idcore.findings.telling import each, of_process
 from idcore.ids import seeds
 from idcore.ids.makers import MAKERS
 
-_CODES = {words: code for code, words in MAKERS.items()}
 # Makers that settle it; "cpp" and "unknown" may be Java with a class loader that no list holds.
-_FOREIGN = pa.array([words for code, words in MAKERS.items() if not code.startswith(("java", "cpp", "lua", "unknown"))])
-_NO_HASH = pa.array([MAKERS["unknown"], MAKERS["lua"]])  # their loaders have the top bit set
-_OPEN = pa.array([MAKERS["cpp"], MAKERS["cpp_or_lua"]])
+_FOREIGN = pa.array([code for code in MAKERS if not code.startswith(("java", "cpp", "lua", "unknown"))])
+_NO_HASH = pa.array(["unknown", "lua"])  # their loaders have the top bit set
+_OPEN = pa.array(["cpp", "cpp_or_lua"])
 
 
 def _settled(processes: Processes) -> np.ndarray:
@@ -34,19 +33,16 @@ def judge(processes: Processes) -> Iterator[Finding]:
     timed = dated(processes)
 
     def settle(at: int) -> Finding:
-        words = processes.row(at)["maker"]
-        code = _CODES.get(words, "")
+        code = processes.row(at)["maker"]
         when = {} if timed[at] else {"since": None, "until": None}
-        return of_process(processes, at, "foreign_maker", variant=code, maker=words, maker_code=code, when=when)
+        return of_process(processes, at, "foreign_maker", variant=code, maker_code=code, when=when)
 
     yield from each(processes, settled, "foreign_maker", settle)
     strange = text_mask(pc.is_in(table["maker"], value_set=_NO_HASH)) & ~settled
 
     def wonder(at: int) -> Finding:
-        code = _CODES[processes.row(at)["maker"]]
-        return of_process(
-            processes, at, "foreign_maker", variant="no_hash", maker=MAKERS[code], maker_code=code, certainty="likely"
-        )
+        code = processes.row(at)["maker"]
+        return of_process(processes, at, "foreign_maker", variant="no_hash", maker_code=code, certainty="likely")
 
     yield from each(processes, strange, "foreign_maker", wonder)
 
@@ -80,7 +76,6 @@ class Seeds:
         first = processes["first_sent_at"] // 1_000_000
         for place, started in seeds.starts_of(loaders, first - limits.SEED_DAYS * 86_400, first + 86_400).items():
             evidence: dict[str, Any] = {
-                "maker": MAKERS["cpp_seed"],
                 "maker_code": "cpp_seed",
                 "started_at": seeds.instant(started),
             }

@@ -28,9 +28,7 @@ _JAVA_CONSTANTS = pa.array(
 
 
 # JVMs that came years after the clients 4.6.0 and 4.6.1: a pid of 0 is rather a process id of 65,536.
-_NEWER_JVMS = pa.array(
-    [words for code, words in MAKERS.items() if code.startswith(("java_jdk17", "java_jdk21", "java_jdk25"))]
-)
+_NEWER_JVMS = pa.array([code for code in MAKERS if code.startswith(("java_jdk17", "java_jdk21", "java_jdk25"))])
 
 
 def _instant(milliseconds: int) -> str:
@@ -50,13 +48,13 @@ def little_endian(processes: Processes) -> np.ndarray:
 
 def whole_seconds(processes: Processes) -> np.ndarray:
     """Which processes count whole seconds, as the Go client and its relatives do."""
-    names = pa.array([MAKERS[code] for code in ("go", "go_family", "elixir", "python_tt67wq")])
+    names = pa.array(("go", "go_family", "elixir", "python_tt67wq"))
     return text_mask(pc.is_in(processes.table["maker"], value_set=names))
 
 
 def dated(processes: Processes) -> np.ndarray:
     """Which processes count from the month: what others write there is no date, and may fall at any time."""
-    names = pa.array([MAKERS[code] for code in ("php", "python_tt67wq", "dotnet", "dotnet_uuid")])
+    names = pa.array(("php", "python_tt67wq", "dotnet", "dotnet_uuid"))
     return ~text_mask(pc.is_in(processes.table["maker"], value_set=names))
 
 
@@ -117,7 +115,7 @@ def fake_hosts(processes: Processes, zone_known: bool) -> Iterator[Finding]:
         host, r"^(10|127|169\.254|172\.(1[6-9]|2\d|3[01])|192\.168|100\.(6[4-9]|[7-9]\d))\."
     )
     open_to_doubt = text_mask(pc.equal(layout, "uniq_v4")) & ~text_mask(inside) & ~go & ~nothing
-    open_to_doubt &= java(processes) | text_mask(pc.equal(table["maker"], MAKERS["rust_mxsm"]))
+    open_to_doubt &= java(processes) | text_mask(pc.equal(table["maker"], "rust_mxsm"))
     first = processes["first_sent_at"]
     which = np.flatnonzero(open_to_doubt & (first != -1))
     if not len(which):

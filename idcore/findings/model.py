@@ -66,6 +66,14 @@ class Finding:
         told = {name: ", ".join(self.evidence[name]) for name in words.MOMENTS if name in self.evidence}
         return {"subject": self.subject, "count": self.count, **self.evidence, **told}
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """Of these what its sentences need, in any language."""
+        values = self.values
+        named = frozenset().union(*(words.names(part, self.code, values) for part in words.SENTENCES))
+        wanted = named | {"subject", "count", "variant", "also", "maker_code", "more"}
+        return {name: value for name, value in values.items() if name in wanted}
+
     def in_zone(self, zone: tzinfo) -> Finding:
         """The same with the instants of its sentences in a zone."""
 
@@ -130,7 +138,7 @@ def to_table(findings: Iterable[Finding]) -> pa.Table:
         {
             "code": finding.code, "severity": finding.severity, "subject": finding.subject, "count": finding.count,
             "evidence": json_text(finding.evidence, default=_plain),
-            "advice": finding.say("advice"), "meaning": finding.say("meaning"), "disproof": finding.say("disproof"),
+            "values": json_text(finding.told, default=_plain),
             "certainty": finding.certainty, "first_sent_at": finding.since, "last_sent_at": finding.until,
         }
         for finding in findings

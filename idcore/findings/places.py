@@ -15,7 +15,6 @@ from typing import Any
 from idcore.findings import limits, sends
 from idcore.findings.evidence import is_loopback
 from idcore.findings.model import WARNING, Finding
-from idcore.ids.words import MAKERS
 from idcore.scan.inputs import InputFile
 from idcore.scan.lines import BORN_HOST, Piece, Told, texts
 
@@ -219,5 +218,5 @@ def _with(
     # An id is shown as it stands in its line.
     more["ids"] = [placed[text]["id"] if text in placed else text for text in finding.evidence.get("ids", ())]
     if finding.evidence.get("maker_code") == "go_family" and _all_upper(place["id"] for place in placed.values()):
-        more |= {"maker_code": "elixir", "variant": "elixir", "maker": MAKERS["elixir"]}
+        more |= {"maker_code": "elixir", "variant": "elixir"}
     return replace(finding, evidence={**finding.evidence, **more})

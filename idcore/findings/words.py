@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from string import Formatter
 from typing import Any
 
+from idcore.ids.words import MAKERS
+
 Tables = Mapping[str, Mapping[str, str]]
 
 MEANINGS: dict[str, str] = {
@@ -310,7 +312,11 @@ ALSO: dict[str, str] = {
 
 UNITS = {"d": "d", "h": "h", "min": "min", "s": "s"}
 
-PARTS = {"meaning": MEANINGS, "advice": ADVICE, "disproof": DISPROOF, "also": ALSO, "units": UNITS}
+PARTS = {
+    "meaning": MEANINGS, "advice": ADVICE, "disproof": DISPROOF, "also": ALSO, "units": UNITS, "makers": MAKERS
+}  # fmt: skip
+
+SENTENCES = ("meaning", "advice", "disproof")
 
 # Figures that are instants, and those that are several, as ISO 8601.
 INSTANTS = frozenset({"cutoff", "started_at", "first_at", "last_at"})
@@ -364,5 +370,7 @@ def say(part: str, code: str, values: Mapping[str, Any], tables: Tables = PARTS)
     """A part of a finding; pages call it with the Chinese tables. `values`: subject, count and the evidence."""
     spans = {name: lasting(value, tables["units"]) for name, value in values.items() if name.endswith("_seconds")}
     count = values.get("count")
+    if "maker_code" in values:
+        spans["maker"] = tables["makers"].get(values["maker_code"], values["maker_code"])
     filled = {**values, **spans, **_NUMBER[count == 1], "times": "once" if count == 1 else f"{count or 0:,} times"}
     return "".join(text.format_map(filled) for text in templates(part, code, values, tables))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from idcore.ids.words_zh import MAKERS
+
 MEANINGS: dict[str, str] = {
     "more": "另有 {more:,} 项同类发现，合计 {count:,}；数量最大的已逐项列出",
     "shared_fingerprint.unseen": "另有 {more:,} 个进程共含 {count:,} 条并行的计数；这些只计数，未逐点检查，其中可能有时钟被拨回的情况",
@@ -219,4 +221,6 @@ ALSO: dict[str, str] = {
 
 UNITS = {"d": "天", "h": "小时", "min": "分", "s": "秒"}
 
-PARTS = {"meaning": MEANINGS, "advice": ADVICE, "disproof": DISPROOF, "also": ALSO, "units": UNITS}
+PARTS = {
+    "meaning": MEANINGS, "advice": ADVICE, "disproof": DISPROOF, "also": ALSO, "units": UNITS, "makers": MAKERS
+}  # fmt: skip

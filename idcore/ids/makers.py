@@ -238,7 +238,7 @@ def process_makers(
     whole_seconds: np.ndarray,
     loopback: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The likeliest maker of each process as text. `whole_seconds`: every elapsed of it is a multiple of 1,000.
+    """The code of the likeliest maker of each process. `whole_seconds`: every elapsed of it is a multiple of 1,000.
     `loopback`: its address is 127.0.0.1.
 
     Works on columns: only one row of each kind (layout, loader class, whole seconds) is put into words.
@@ -264,13 +264,12 @@ def process_makers(
     local = np.zeros(len(loader), bool) if loopback is None else np.asarray(loopback, bool)
     group = ((kind * 2 + whole) * 2 + old) * 2 + local
     _, first, which = np.unique(group, return_index=True, return_inverse=True)
-    words = np.empty(len(first), dtype=object)
+    codes = np.empty(len(first), dtype=object)
     for at, row in enumerate(first):
-        maker = uniq_maker(
+        codes[at] = uniq_maker(
             str(names[row]), int(loader[row]), whole_seconds=bool(whole[row]), host_loopback=bool(local[row])
-        )
-        words[at] = str(maker)
-    return words[which.reshape(-1)]
+        ).code
+    return codes[which.reshape(-1)]
 
 
 __all__ = [

@@ -27,8 +27,7 @@ _COLUMNS = {
     "distribution": f"address:text from_offset to_offset {_COUNTED}",
     "copies": "msg_id:text offset_msg_ids:text lines",
     "growth": f"address:text minute:time {_OFFSETS} min_at:time max_at:time",
-    "findings": "code:text severity:text subject:text count evidence:text advice:text"
-    f" meaning:text disproof:text certainty:text {_SENT}",
+    "findings": f"code:text severity:text subject:text count evidence:text values:text certainty:text {_SENT}",
     "refused": "reason:text ids sample:text file:text byte",
     "topics": "topic:text queue_id messages bytes first_store_timestamp:time last_store_timestamp:time"
     f" {_OFFSETS} min_queue_offset max_queue_offset crc_failed",

@@ -15,7 +15,6 @@ from idcore.ids.client_time import local_2021_ms
 from idcore.ids.clock import DAY_MS, HOUR_MS, from_ms, is_time
 from idcore.ids.makers import loader_positions, process_makers
 from idcore.ids.rules import RUST_MONTH_MS
-from idcore.ids.words import Maker
 from idcore.layout import LAYOUTS
 
 from . import texts
@@ -241,7 +240,7 @@ class Merge:
         times = [texts.instants(f[column], f[2] <= f[3]) for column in (2, 3)]
         local = (f[6] == clients.BIG) & (f[7] != 0)
         makers = np.where(local, len(_WAYS), f[6])
-        names = pa.array([str(Maker(code)) for code in (*_WAYS, "grpc_java_old")]).take(pa.array(makers))
+        names = pa.array([*_WAYS, "grpc_java_old"]).take(pa.array(makers))
         sources = pa.array([SOURCES.get(int(kind), self.months.zone_source) for kind in range(3)]).take(
             pa.array(source)
         )

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 from idcore import written
 from idcore.errors import IdError
 from idcore.ids import words as core
+from idcore.ids import words_zh as core_zh
 from idcore.lab import story as lab
 from pages.parts.words import (
     en,
@@ -19,7 +20,6 @@ from pages.parts.words import (
     en_triage,
     zh,
     zh_compare,
-    zh_core,
     zh_findings,
     zh_lab,
     zh_messages,
@@ -50,7 +50,7 @@ TABLES: dict[Lang, Mapping[str, str]] = {
 }
 CORE: dict[Lang, Mapping[str, str]] = {
     "en": {**core.ERRORS, **lab.ERRORS, **core.REASONS, **core.MAKERS},
-    "zh": {**zh_core.ERRORS, **zh_lab.ERRORS, **zh_core.REASONS, **zh_core.MAKERS},
+    "zh": {**core_zh.ERRORS, **zh_lab.ERRORS, **core_zh.REASONS, **core_zh.MAKERS},
 }
 
 
@@ -112,10 +112,15 @@ class Words:
                 return chinese.format(**{name: self.reason(part or "") for name, part in hit.groupdict().items()})
         return english
 
-    def maker(self, english: str) -> str:
-        """A maker as the tables hold it (English) in this language."""
-        if self.lang == "en" or not english:
-            return english
+    def maker(self, code: str, position: float | None = None) -> str:
+        """Who made the ids of a process, by the code that tables hold; runs of before hold English words."""
+        template = CORE[self.lang].get(code) if code in core.MAKERS else None
+        if template is None:
+            return self._maker_of_words(code)
+        known = position is not None and position == position
+        return core.say(template, {"position": int(position or 0) if known else "?"})
+
+    def _maker_of_words(self, english: str) -> str:
         code = _maker_codes().get(english)
         if code is not None:
             return CORE[self.lang][code]

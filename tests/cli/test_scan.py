@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,11 @@ def test_another_refusal_has_no_such_way_out(tmp_path: Path) -> None:
 
 def test_a_terminal_is_sent_nothing_that_it_would_obey(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     summary = summed(findings={"error": 1})
-    finding = {"code": "collision", "severity": "error", "meaning": f"topics (Paid, {OBEYED})", "advice": "Look."}
+    values = {"subject": "AB", "count": 2, "variant": "topics", "topics": f"Paid, {OBEYED}", "messages": 2}
+    finding = {"code": "collision", "severity": "error", "subject": "AB", "count": 2, "values": json.dumps(values)}
     out = written(tmp_path, findings=finding, files={"file": "x.zip", "error": f"{OBEYED} is encrypted"})
     told = describe(summary, out)
-    assert "topics (Paid, \\x1b]0;owned\\x07)" in told and "error collision" in told
+    assert "Paid, \\x1b]0;owned\\x07" in told and "error collision" in told
     assert _name_failures(out) == 1
     told += capsys.readouterr().err
     assert "x.zip: \\x1b]0;owned\\x07 is encrypted" in told

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from idcore import findings
-from idcore.findings import Finding, limits
+from idcore.findings import Finding, limits, words
 from idcore.findings.model import CODES, to_table, worst_first
 from idcore.scan.inputs import list_files
 from idcore.scan.lines import look
@@ -188,7 +188,9 @@ def test_the_table_holds_what_the_finding_says() -> None:
     finding = Finding("restart", "p", 1, {"ids": ["AB"]}, since=AT)
     (row,) = to_table([finding]).to_pylist()
     assert json.loads(row["evidence"]) == {"ids": ["AB"]}
-    assert row["meaning"] == "p restarted once: its counter dropped to almost 0, too early for a wrap"
+    assert json.loads(row["values"]) == {"subject": "p", "count": 1}
+    said = words.say("meaning", row["code"], json.loads(row["values"]))
+    assert said == "p restarted once: its counter dropped to almost 0, too early for a wrap" == finding.say("meaning")
     assert (row["severity"], row["count"], row["first_sent_at"], row["last_sent_at"]) == ("info", 1, AT, None)
 
 

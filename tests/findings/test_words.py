@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
-from idcore.findings import CODES, words, words_zh
+from idcore.findings import CODES, Finding, find, words, words_zh
+from idcore.scan import lines
+from idcore.scan.inputs import list_files
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from idcore.written import json_text
+from pages.parts.ids import example
+
+REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"
+AT = datetime(2026, 11, 22, tzinfo=UTC)
 
 NAMES = re.compile(r"{(\w+)")
 
@@ -94,3 +108,27 @@ def test_only_a_java_client_is_told_to_upgrade_java() -> None:
         # 0.0.0.0 is what msgIds of an old C++ client look like: first it has to be a broker's address at all.
         nowhere = words.say("advice", "broker_address_internal", {"variant": "nowhere"}, parts)
         assert nowhere.index("offsetMsgId") < nowhere.index("brokerIP1") and "C++" in nowhere
+
+
+def test_the_values_of_a_finding_fill_its_sentences_in_both_languages() -> None:
+    found = findings_of_everything()
+    assert len({finding.code for finding in found}) > 10
+    for finding in found:
+        values = json.loads(json_text(finding.told))
+        assert not {"ids", "places", "records"} & values.keys(), "what only proves it is evidence"
+        for tables in (words.PARTS, words_zh.PARTS):
+            for part in words.SENTENCES:
+                assert words.say(part, finding.code, values, tables) == finding.say(part, tables), finding.code
+
+
+def findings_of_everything() -> list[Finding]:
+    """Findings of many codes, as the example and the real log have them."""
+    found: list[Finding] = []
+    for text, at in ((example.log(), example.now()), (gzip.decompress(REAL.read_bytes()).decode(), AT)):
+        with tempfile.NamedTemporaryFile("w", suffix=".log") as file:
+            file.write(text)
+            file.flush()
+            tables = scan_local([file.name], month_rows(at, UTC))
+            told = lines.look(list_files([file.name]), tables["copies"]["msg_id"].to_pylist())
+            found += find(tables, at, UTC, told=told)
+    return found

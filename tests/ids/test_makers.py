@@ -64,9 +64,13 @@ def test_columns_say_what_the_single_id_says() -> None:
         assert (loader_place(loader) or (-1, 0)) == (place, bit)
     for layout in ("uniq_v4", "uniq_v6", "uniq_v4_le"):
         for whole in (False, True):
-            names = process_makers([layout] * len(loaders), loaders, np.full(len(loaders), whole))
-            one_by_one = [str(uniq_maker(layout, loader, whole_seconds=whole)) for loader in loaders.tolist()]
-            assert names.tolist() == one_by_one
+            for loopback in (False, True):
+                both = np.full(len(loaders), whole), np.full(len(loaders), loopback)
+                one_by_one = [
+                    uniq_maker(layout, loader, whole_seconds=whole, host_loopback=loopback).code
+                    for loader in loaders.tolist()
+                ]
+                assert process_makers([layout] * len(loaders), loaders, *both).tolist() == one_by_one
 
 
 def test_known_loaders_are_sorted_and_hold_stream_and_constants() -> None:

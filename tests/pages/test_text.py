@@ -11,9 +11,9 @@ from idcore import written
 from idcore.cli import scan as cli
 from idcore.errors import IdError
 from idcore.ids import words as core
+from idcore.ids import words_zh as zh_core
 from idcore.ids.identify import identify
 from pages.parts import text
-from pages.parts.words import zh_core
 
 ENGLISH, CHINESE = text.TABLES["en"], text.TABLES["zh"]
 PAGES = Path(__file__).resolve().parents[2] / "pages"

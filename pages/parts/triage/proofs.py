@@ -22,7 +22,20 @@ Evidence = Mapping[str, Any]
 MOST_LISTED = 10
 # Told by the heading, the sentence, the picture or a table, or known to programs only.
 ELSEWHERE = frozenset(
-    {"ids", "sent_at", "process", "variant", "broker", "client", "maker_code", "more", "gaps", "label", "addresses"}
+    {
+        "ids",
+        "sent_at",
+        "process",
+        "variant",
+        "broker",
+        "client",
+        "maker",
+        "maker_code",
+        "more",
+        "gaps",
+        "label",
+        "addresses",
+    }
     | {"track_of_id", "chain_of_id", "offset_msg_ids", "records", "elapsed_ms", "places", "in_gaps", "widest", "also"}
     | {"application", "after_ids", "gap_after", "gap_before", "gap_after_at", "gap_before_at", "gap_from", "gap_to"}
 )
@@ -127,11 +140,9 @@ def where_of(evidence: Evidence) -> dict[str, str]:
 
 def dated(evidence: Evidence, view: View) -> dict[str, Any]:
     """The evidence with its instants in the reader's zone and its maker in the reader's language."""
-    return (
-        {name: _instant(name, value, view) if name in INSTANTS and value else value for name, value in evidence.items()}
-        | {name: times.several(evidence[name], view.zone) for name in MOMENTS if name in evidence}
-        | ({"maker": view.words.maker(str(evidence["maker"]))} if "maker" in evidence else {})
-    )
+    return {
+        name: _instant(name, value, view) if name in INSTANTS and value else value for name, value in evidence.items()
+    } | {name: times.several(evidence[name], view.zone) for name in MOMENTS if name in evidence}
 
 
 def _instant(name: str, value: str, view: View) -> str:
@@ -191,8 +202,6 @@ def _value(name: str, value: Any, view: View) -> str:
         return _instant(name, value, view)
     if name == "share":
         return words.share(value, 1)
-    if name == "maker":
-        return words.maker(value)
     if name == "zone_source" and words.has(f"col.zone_source.{value}"):
         return words(f"col.zone_source.{value}")
     if name == "at_least":

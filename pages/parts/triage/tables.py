@@ -104,7 +104,7 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
                 number(row["tracks"]),
                 number(row["out_of_order"]),
                 f"{row['first_counter']:,} → {row['last_counter']:,}",
-                words.maker(row["maker"] or ""),
+                words.maker(row["maker"] or "", row.get("loader_position")),
             ]
         )
     show(table(columns, body, words("table.processes"), first=first, numbered=True))
