@@ -22,8 +22,8 @@ VECTORS = Path(__file__).resolve().parents[1] / "tests" / "vectors"
 # Codes of makers by family; a verdict that names two families is right for both, and never confident.
 FAMILIES = {
     "go": {"go", "go_family"}, "rust_messense": {"go", "go_family"}, "elixir": {"elixir", "go_family"},
-    "cpp": {"cpp"}, "cpp_old": {"cpp_old"}, "rust_mxsm": {"rust_mxsm"}, "php": {"php"}, "python": {"python_tt67wq"},
-    "lua": {"lua", "cpp", "unknown"}, "dotnet": {"dotnet", "cpp"}, "uuid": {"dotnet_uuid"}, "broker": {"broker"},
+    "cpp": {"cpp", "cpp_or_lua"}, "cpp_old": {"cpp_old"}, "rust_mxsm": {"rust_mxsm"}, "php": {"php"}, "python": {"python_tt67wq"},
+    "lua": {"lua", "cpp", "cpp_or_lua", "unknown"}, "dotnet": {"dotnet", "cpp"}, "uuid": {"dotnet_uuid"}, "broker": {"broker"},
     "grpc": {"grpc", "grpc_java_old"}, "grpc_cpp_old": {"grpc_cpp_old"}, "grpc_rust": {"grpc_rust"},
 }  # fmt: skip
 # Lines of public-lines.jsonl whose ids are not Java's, and that which its author invented.
@@ -105,7 +105,7 @@ def verdict(item: Labelled) -> tuple[str, bool, bool]:
         return "refused", False, False
     code = best.made_by.code
     right = code.startswith("java") if item.family == "java" else code in FAMILIES[item.family]
-    open_to_doubt = code in ("cpp", "unknown", "go_family", "lua", "dotnet_uuid")
+    open_to_doubt = code in ("cpp", "cpp_or_lua", "unknown", "go_family", "lua", "dotnet_uuid")
     return code, right, best.certainty == "certain" and not open_to_doubt
 
 

@@ -6,9 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 from idcore.ids.client_time import client_sent
-from idcore.ids.clock import Clock, from_ms, month_start, parse_zone, to_ms
+from idcore.ids.clock import Clock, epochs, parse_zone, to_ms
 from idcore.ids.identify import Reading
 from idcore.ids.model import ClientId, UniqId
+from idcore.layout import Layout
 from idcore.runs import Run
 
 
@@ -18,7 +19,7 @@ def sent_ms(run: Run, reading: Reading) -> int | None:
     if isinstance(found, UniqId):
         key = {"layout": found.layout.name, "host": found.host, "pid": found.pid, "loader": found.loader_text}
         row = _row(run, "processes", key)
-        return None if row is None else _of_process(found.elapsed, row)
+        return None if row is None else _of_process(found.elapsed, row, found.layout)
     if isinstance(found, ClientId):
         row = _row(run, "clients", {"mac": found.mac_text, "pid": found.pid})
         return None if row is None else _of_client(reading, found, row)
@@ -35,7 +36,7 @@ def _row(run: Run, table: str, key: dict[str, Any]) -> dict[str, Any] | None:
     return rows[0] if len(rows) == 1 else None
 
 
-def _of_process(elapsed: int, row: dict[str, Any]) -> int | None:
+def _of_process(elapsed: int, row: dict[str, Any], layout: Layout) -> int | None:
     """The last id of a process has its month; one with more elapsed is of the month before."""
     last, possible = row["last_sent_at"], row.get("last_possible_elapsed_ms")
     if last is None or possible is None:
@@ -46,9 +47,9 @@ def _of_process(elapsed: int, row: dict[str, Any]) -> int | None:
     zone = parse_zone(row["zone"]) if row.get("zone") else None
     if zone is None:
         return None
-    before = from_ms(start - 1, zone)
-    begun = month_start(before.year, before.month, zone)
-    return begun + elapsed if elapsed < start - begun else None
+    this, before = epochs(last, zone, layout, 2)
+    begun = start - this.start_ms + before.start_ms  # what a client begins early or late, it does each month
+    return begun + elapsed if elapsed < before.length_ms else None
 
 
 def _of_client(reading: Reading, found: ClientId, row: dict[str, Any]) -> int | None:
@@ -59,5 +60,6 @@ def _of_client(reading: Reading, found: ClientId, row: dict[str, Any]) -> int | 
         ahead = parse_zone(row["zone"]).utcoffset(until)
         sent, _ = client_sent(found, Clock(until + timedelta(days=1), parse_zone("UTC"), "given"))
         return None if sent is None or ahead is None else to_ms(sent.at - ahead)
-    sent, _ = client_sent(found, Clock(until, parse_zone("UTC"), "given"), reading.made_by.code)
+    maker = row.get("maker") or reading.made_by.code  # runs of before have none
+    sent, _ = client_sent(found, Clock(until, parse_zone("UTC"), "given"), maker)
     return None if sent is None else to_ms(sent.at)

@@ -118,13 +118,15 @@ def _rows(items: Iterable[str], case: Any, clock: Clock, refused: Refused, seeds
     arguments = iter(given)
     for item in items:
         if item == "-":
-            assert held is not None
-            refused.read_input = True
-            held.again()
-            for token in find(_as_it_comes(held)):
-                verdict = known.settle(_verdict(token, case))
-                refused.see(verdict, token)
-                yield describe(verdict, token, clock, seeds)
+            if held is not None:  # a second - finds nothing more
+                refused.read_input = True
+                held.again()
+                for token in find(_as_it_comes(held)):
+                    verdict = known.settle(_verdict(token, case))
+                    refused.see(verdict, token)
+                    yield describe(verdict, token, clock, seeds)
+                held.close()
+                held = None
             continue
         for verdict in islice(arguments, item.count(",") + 1):
             verdict = known.settle(verdict)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import select
 import tempfile
+import time
 from typing import IO
 
 _CHUNK = 1 << 16
 _IN_MEMORY = 64 << 20  # bytes; what is longer goes to a temporary file
 PAUSE = 2.0  # seconds of silence after which a pipe is shown as it comes
+TRICKLE = 10.0, 1 << 20  # and seconds after which it is if it has not given so many bytes
 
 
 class Held:
@@ -26,13 +28,15 @@ class Held:
         if stream.seekable():
             return
         self._copy = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  closed when it is dropped
-        while True:
-            if not _comes(stream, pause):
+        begun, size = time.monotonic(), 0
+        while not self.live:
+            if not _comes(stream, pause) or (time.monotonic() - begun > TRICKLE[0] and size < TRICKLE[1]):
                 self.live = True
                 break
             piece = _read(stream)
             if not piece:
                 break
+            size += len(piece)
             self._copy.write(piece)
 
     def again(self) -> None:
@@ -51,6 +55,11 @@ class Held:
         return piece if piece or not self.live else _read(self._stream)
 
     read = read1
+
+    def close(self) -> None:
+        """Drops the copy; the stream stays open."""
+        if self._copy is not self._stream:
+            self._copy.close()
 
 
 def _fileno(stream: IO[bytes]) -> int | None:

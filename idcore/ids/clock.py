@@ -289,7 +289,7 @@ def _newer(found: SentAt, elapsed: int, month: Month, clock: Clock, layout: Layo
 def sent(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4, made_by: str = "") -> SentAt | None:
     """When an id with this (signed) elapsed was made, month and zone beside it; None where no month fits."""
     month = pick_month(elapsed, clock, layout)
-    if month is not None and clock.month is None and made_by in _MAYBE_CPP:
+    if month is not None and made_by in _MAYBE_CPP and clock.zone_source in ("given", "assumed"):
         month = _summer(month, clock.zone)
     if month is None:
         return None

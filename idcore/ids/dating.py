@@ -18,7 +18,7 @@ from idcore.ids.client_time import client_ahead, local_ahead, made_until
 from idcore.ids.clock import DAY_MS, HOUR_MS, Clock, Month, ZoneSource, from_ms, month_of, to_ms
 from idcore.ids.find import Token
 from idcore.ids.identify import Verdict
-from idcore.ids.line_time import refine
+from idcore.ids.line_time import hints, refine
 from idcore.ids.model import ClientId, UniqId
 from idcore.ids.words import Reason, plain
 from idcore.layout import Layout
@@ -52,6 +52,7 @@ class _Process:
     clock: Clock
     spans: tuple[tuple[int, Month], ...]
     kind: int
+    high: int = 0  # the greatest elapsed that a line dates
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +72,34 @@ class Dates:
     clients: dict[Hashable, _Client] = field(default_factory=dict)
     zone: tuple[tzinfo, ZoneSource] | None = None
     latest: datetime | None = None
+    last: dict[Hashable, int] = field(default_factory=dict)  # of each process the greatest elapsed that a month has
 
     def of_uniq(self, found: UniqId, clock: Clock) -> tuple[Clock, Reason | None]:
         """The clock of one id, and the reason of what it adds. A month that is not settled is left to the line."""
-        known = self.processes.get(_key(found))
+        key, elapsed = _key(found), found.signed_elapsed
+        known = self.processes.get(key)
         if known is None:
-            return self._of_input(clock)
-        elapsed = found.signed_elapsed
+            clock, reason = self._of_input(clock)
+            return _with_last(clock, elapsed, self.last.get(key, elapsed), found.layout), reason
         month = next((month for until, month in known.spans if elapsed <= until), None)
+        if month is not None and len(known.spans) == 1 and elapsed > known.high:
+            month = self._not_later(month, elapsed, known.clock, found.layout)
         if month is None or not elapsed < month.length_ms:
             return known.clock, None
         code = "month_process" if found.layout.byteorder == "little" else "zone_process"
         if known.kind == MONTH:
             code = "zone_input" if known.clock.zone_source in _SOURCES else "month_process"
         return replace(known.clock, month=month), plain(code)
+
+    def _not_later(self, month: Month, elapsed: int, clock: Clock, layout: Layout) -> Month:
+        """The month of a process, or the one before it for an id that would be later than all that is dated."""
+        until = to_ms(clock.reference)
+        if self.latest is not None:
+            until = min(until, to_ms(self.latest) + DAY_MS)
+        if month.start_ms + elapsed <= until:
+            return month
+        year, number = _label(month.start_ms, layout)
+        return _reckoned(*((year - 1, 12) if number == 1 else (year, number - 1)), clock, layout)
 
     def _of_input(self, clock: Clock) -> tuple[Clock, Reason | None]:
         if self.latest is None:
@@ -118,42 +133,50 @@ class Voting:
         self._clients: dict[Hashable, Counter[tuple[int, int]]] = defaultdict(Counter)
         self._moments: dict[Hashable, int] = {}
         self._latest: dict[Hashable, int] = {}
+        self._last: dict[Hashable, int] = {}
 
     def see(self, verdict: Verdict, token: Token) -> None:
-        """Takes one id; one whose line has no time says nothing. What other ids may settle votes as either reading."""
+        """Takes one id, with the time of its line if it has one. What other ids may settle votes as each reading."""
         best = verdict.best
-        if best is not None and isinstance(best.id, ClientId):
-            self._see_client(best.id, best.made_by.code, token)
+        if best is None:
             return
-        if best is None or (token.born_ms is None and token.prefix_time is None):
+        born, prefix = hints(token, self._clock)
+        if isinstance(best.id, ClientId):
+            self._see_client(best.id, best.made_by.code, born, prefix)
             return
         for reading in verdict.readings:
             if isinstance(reading.id, UniqId) and (reading is best or reading.id.layout.byteorder == "little"):
-                self._see_uniq(reading.id, token)
+                self._see_uniq(reading.id, born, prefix, sure=reading is best)
 
-    def _see_uniq(self, found: UniqId, token: Token) -> None:
-        if found.elapsed > rules.LONGEST_MONTH_MS + DAY_MS:
+    def _see_uniq(self, found: UniqId, born: int | None, prefix: datetime | None, *, sure: bool) -> None:
+        little = found.layout.byteorder == "little"
+        longest = rules.LITTLE_ENDIAN_ELAPSED_MS if little else rules.LONGEST_MONTH_MS
+        if found.elapsed > longest + DAY_MS:
             return
-        fixed, reason = refine(found.elapsed, self._clock, found.layout, token.born_ms, token.prefix_time)
+        key = _key(found)
+        if sure and found.elapsed < longest:
+            self._last[key] = max(self._last.get(key, -1), found.elapsed)
+        if born is None and prefix is None:
+            return
+        fixed, reason = refine(found.elapsed, self._clock, found.layout, born, prefix)
         if fixed.month is None or reason is None:
             return
         kind = _KINDS.get(reason.code, MONTH)
-        if reason.code == "hour_prefix" and token.prefix_time is not None and token.prefix_time.tzinfo is None:
+        if reason.code == "hour_prefix" and prefix is not None and prefix.tzinfo is None:
             kind = MONTH
-        own = self._votes[_key(found)]
-        vote = own.setdefault((kind, fixed.month.start_ms), _Votes(fixed))
+        vote = self._votes[key].setdefault((kind, fixed.month.start_ms), _Votes(fixed))
         vote.ids += 1
         vote.low, vote.high = min(vote.low, found.elapsed), max(vote.high, found.elapsed)
 
-    def _see_client(self, found: ClientId, made_by: str, token: Token) -> None:
-        key, prefix = _key(found), token.prefix_time
-        until = made_until(token.born_ms, prefix, self._clock.zone)
+    def _see_client(self, found: ClientId, made_by: str, born: int | None, prefix: datetime | None) -> None:
+        key = _key(found)
+        until = made_until(born, prefix, self._clock.zone)
         if until is not None:
             self._moments[key] = max(self._moments.get(key, until), until)
         if made_by == "grpc":
             at_ms = (clocks.CLIENT_EPOCH_S + found.seconds) * 1000
             self._latest[key] = max(self._latest.get(key, at_ms), at_ms)
-            ahead, source = client_ahead(at_ms, token.born_ms, prefix, self._clock.zone)
+            ahead, source = client_ahead(at_ms, born, prefix, self._clock.zone)
             if ahead is not None:
                 kind = BORN if source == "born" else PREFIX if prefix is not None and prefix.tzinfo else MONTH
                 self._clients[key][kind, ahead] += 1
@@ -172,7 +195,7 @@ class Voting:
         zone = self._input_zone(proven)
         processes = {key: _joined(_layout(key), votes, self._clock, zone) for key, votes in self._votes.items()}
         clients = {key: self._client(key) for key in self._moments.keys() | self._latest.keys()}
-        return Dates(processes, clients, zone, None if latest is None else from_ms(latest))
+        return Dates(processes, clients, zone, None if latest is None else from_ms(latest), self._last)
 
     def _input_zone(self, proven: Counter[tuple[int, int]]) -> tuple[tzinfo, ZoneSource] | None:
         by_zone: Counter[int] = Counter()
@@ -203,6 +226,14 @@ def dates_of(items: Iterable[tuple[Verdict, Token]], clock: Clock) -> Dates:
     for verdict, token in items:
         voting.see(verdict, token)
     return voting.dates()
+
+
+def _with_last(clock: Clock, elapsed: int, last: int, layout: Layout) -> Clock:
+    """The clock of a process that no line dates: all of its ids are in the newest month that has room for the last."""
+    if not 0 <= elapsed < last:
+        return clock
+    month = clocks.pick_month(last, clock, layout)
+    return clock if month is None or elapsed >= month.length_ms else replace(clock, month=month)
 
 
 def _key(found: UniqId | ClientId) -> Hashable:
@@ -266,8 +297,9 @@ def _joined(
     for number, (_, high, month, _) in enumerate(spans):
         until = (high + spans[number + 1][0]) // 2 if number + 1 < len(spans) else _UNTIL
         behind = [other.start_ms - month.start_ms for *_, other, _ in spans if other.start_ms > month.start_ms]
-        found.append((until, replace(month, length_ms=min(month.length_ms, *behind)) if behind else month))
-    return _Process(clock, tuple(found), best)
+        cut = bool(behind) and not little  # little-endian months begin a day before the one before has ended
+        found.append((until, replace(month, length_ms=min(month.length_ms, *behind)) if cut else month))
+    return _Process(clock, tuple(found), best, spans[-1][1])
 
 
 def _zone_clock(votes: dict[tuple[int, int], _Votes], best: int, base: Clock) -> Clock:

@@ -12,7 +12,7 @@ from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, SentAt
 from idcore.ids.find import Token
 from idcore.ids.identify import Reading, Verdict
-from idcore.ids.line_time import uniq_sent
+from idcore.ids.line_time import hints, uniq_sent
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.words import Maker, Reason, plain
 
@@ -94,7 +94,7 @@ def why(reading: Reading, token: Token | None, clock: Clock) -> tuple[Reason, ..
 def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | None, Reason | None]:
     """When a reading's id was made, after the hints of its line; the reason names the hint."""
     found = reading.id
-    born, prefix = (token.born_ms, token.prefix_time) if token is not None else (None, None)
+    born, prefix = hints(token, clock) if token is not None else (None, None)
     if isinstance(found, UniqId):
         sent, reason = uniq_sent(found, clock, born, prefix, reading.made_by.code)
         if sent is not None and sent.latest is not None and reason is None:

@@ -25,9 +25,13 @@ from idcore.ids.clock import (
     to_ms,
     wall_ms,
 )
+from idcore.ids.find import Token
 from idcore.ids.model import UniqId
 from idcore.ids.words import Reason, plain
 from idcore.layout import UNIQ_V4_LE, Layout
+
+FIRST_YEAR = 2010  # no id is older: RocketMQ's first release is of 2012
+_LAST_YEAR = 9_997
 
 _Refined = tuple[Clock, Reason] | None
 
@@ -40,6 +44,34 @@ _PREFIX_SLACK_MS = 14 * 3_600_000
 def _around(instant_ms: int, zone: tzinfo, layout: Layout) -> tuple[Month, ...]:
     reference = from_ms(instant_ms + 16 * 3_600_000, zone)
     return epochs(reference, zone, layout, 3)
+
+
+def calendar_end(reference: datetime) -> int:
+    """The year before which the time of a line is believed: three after "now", and not before 2022."""
+    return min(max(reference.year + 3, 2022), _LAST_YEAR)
+
+
+@lru_cache(maxsize=64)
+def _believed(end: int, zone: tzinfo) -> tuple[int, int]:
+    return month_start(FIRST_YEAR, 4, zone), month_start(end - 1, 11, zone)
+
+
+def hints(token: Token, clock: Clock) -> tuple[int | None, datetime | None]:
+    """The bornTimestamp and the opening time of the line of an id, where they lie in years that can be."""
+    born, prefix = token.born_ms, token.prefix_time
+    if born is None and prefix is None:
+        return None, None
+    first, last = _believed(calendar_end(clock.reference), clock.zone)
+
+    def holds(instant_ms: int) -> bool:
+        return first <= instant_ms + _PREFIX_SLACK_MS < last
+
+    if born is not None and not holds(born):
+        return None, None  # as the scan has it: a line with a bornTimestamp is dated by that alone
+    if prefix is not None:
+        instant = to_ms(prefix) if prefix.tzinfo is not None else wall_ms(prefix, clock.zone)
+        prefix = prefix if holds(instant) else None
+    return born, prefix
 
 
 @lru_cache(maxsize=1_024)
@@ -172,7 +204,10 @@ def uniq_sent(
     shared = None
     if clock.dates is not None:
         clock, shared = clock.dates.of_uniq(uniq_id, clock)
-    if clock.month is not None or (born_ms is None and prefix is None):
+    if born_ms is None and prefix is None:
         return sent(elapsed, clock, uniq_id.layout, made_by), shared
-    refined, reason = refine(elapsed, clock, uniq_id.layout, born_ms, prefix)
+    refined, reason = refine(elapsed, replace(clock, month=None), uniq_id.layout, born_ms, prefix)
+    if clock.month is not None:
+        own = refined.month is not None and refined.month.start_ms == clock.month.start_ms
+        return sent(elapsed, clock, uniq_id.layout, made_by), reason if own and reason is not None else shared
     return sent(elapsed, refined, uniq_id.layout), reason or shared

@@ -33,11 +33,12 @@ class _Group:
     least: int = 1 << 62
     greatest: int = 0
 
-    def is_little(self) -> bool:
+    def is_little(self, port: int) -> bool:
         """Of a broker one offset in 256 ends in 00, and its offsets are not terabytes apart."""
         if 2 * self.shaped <= self.ids:
             return False
-        return self.little > 0 or (self.shaped >= 3 and self.greatest - self.least >= rules.LARGE_OFFSET)
+        apart = self.shaped >= 3 and self.greatest - self.least >= rules.LARGE_OFFSET
+        return self.little > 0 or (apart and not rules.is_usual_port(port))
 
 
 class Neighbours:
@@ -78,7 +79,7 @@ class Neighbours:
         group = self._groups.get(verdict.text[:_GROUP_DIGITS].upper())
         if group is None:
             return None
-        is_little = group.is_little()
+        is_little = group.is_little(offset.port)
         best = verdict.readings[0]
         if (best.id.layout is UNIQ_V4_LE) == is_little and not _open(verdict):
             return None

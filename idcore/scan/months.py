@@ -8,18 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from idcore.ids.clock import DAY_MS, OFFSETS_IN_USE, epochs, month_of, months, to_ms
+from idcore.ids.clock import DAY_MS, OFFSETS_IN_USE, Month, epochs, from_ms, month_of, months, to_ms
+from idcore.ids.line_time import FIRST_YEAR, calendar_end
 from idcore.layout import UNIQ_V4_LE
 
 COUNT = 13  # months back from "now" in which an id without a date is read
-FIRST_YEAR = 2010  # no id is older: RocketMQ's first release is of 2012
 
 
 class Months(NamedTuple):
     """What a scan assumes about time.
 
     newest: start and last elapsed that fits of each month, newest first; the same two for little-endian ids.
-    calendar: from FIRST_YEAR on, start and length in the scan's zone, the same two for little-endian ids, start in UTC.
+    calendar: from FIRST_YEAR on, start and length in the scan's zone, the same two for little-endian ids, start in UTC;
+    from which wall time of the month on, in ms, its clocks have another UTC offset, and by how much they are later.
     """
 
     newest: np.ndarray
@@ -35,7 +36,7 @@ class Months(NamedTuple):
 
 def month_rows(at: datetime, zone: tzinfo, zone_source: str = "assumed") -> Months:
     """The months before `at` in a zone, and all that a line of a log may name."""
-    return Months(newest_rows(at, zone), _calendar(at.year + 3, zone), zone_source, zone)
+    return Months(newest_rows(at, zone), _calendar(calendar_end(at), zone), zone_source, zone)
 
 
 def newest_rows(at: datetime, zone: tzinfo) -> np.ndarray:
@@ -57,8 +58,25 @@ def _calendar(end: int, zone: tzinfo) -> np.ndarray:
     for number, early in enumerate(little):
         year, month = FIRST_YEAR + number // 12, number % 12 + 1
         own, universal = month_of(year, month, zone), month_of(year, month, UTC)
-        rows.append((own.start_ms, own.length_ms, early.start_ms, early.length_ms, universal.start_ms))
+        starts = own.start_ms, own.length_ms, early.start_ms, early.length_ms, universal.start_ms
+        rows.append((*starts, *_transition(own, zone)))
     return np.array(rows, np.int64)
+
+
+def _transition(month: Month, zone: tzinfo) -> tuple[int, int]:
+    """Where daylight saving begins or ends in a month, as in `Months.calendar`; never, where it does not."""
+
+    def ahead(instant_ms: int) -> int:
+        return (from_ms(instant_ms, zone).utcoffset() or timedelta()) // timedelta(milliseconds=1)
+
+    low, high = month.start_ms, month.start_ms + month.length_ms - 1
+    before, after = ahead(low), ahead(high)
+    if before == after:
+        return 1 << 62, 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if ahead(middle) == before else (low, middle)
+    return high - month.start_ms + after - before, before - after
 
 
 def as_months(given: Months | np.ndarray) -> Months:
@@ -67,7 +85,7 @@ def as_months(given: Months | np.ndarray) -> Months:
         return given
     rows = np.asarray(given, np.int64)
     early = np.column_stack([rows[:, 0] - DAY_MS, rows[:, 1] + DAY_MS])
-    return Months(np.column_stack([rows, early]), np.zeros((0, 5), np.int64))
+    return Months(np.column_stack([rows, early]), np.zeros((0, 7), np.int64))
 
 
 def offsets_in_use() -> np.ndarray:

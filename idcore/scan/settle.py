@@ -18,6 +18,7 @@ from .kernels import encode, find, little
 
 Origin = tuple[int, int]  # address and port, as bytes 0 to 3 and 6 to 7 say them
 _U = np.uint64
+_SOME = 8  # one offset in so many ends in 00 where a process is looked for: of a broker one in 256 does
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +56,18 @@ def _doubtful(blocks: Sequence[Block]) -> dict[Origin, list[_Run]]:
     """The runs of every origin that has ids of both kinds, or offsets all of which may end in 00."""
     brokers: dict[Origin, list[tuple[int, int]]] = {}
     processes: dict[Origin, list[tuple[int, int]]] = {}
-    clear: set[Origin] = set()
+    ends_in_00: dict[Origin, list[int]] = {}  # different offsets, and those of them that end in 00
     for at, block in enumerate(blocks):
         code = block.words[:, 2] >> find.CODE_SHIFT
         offset, turned = np.flatnonzero(code == find.CODE_OFFSET_V4), np.flatnonzero(code == find.CODE_LE)
         places = np.cumsum(block.lengths, dtype=np.int64) - block.lengths
-        for key, first in zip(offset.tolist(), encode.firsts(block.runs, places[offset]).tolist(), strict=True):
+        for key in offset.tolist():
             origin = int(block.words[key, 1]), int(block.words[key, 2] & find.WORD)
             brokers.setdefault(origin, []).append((at, key))
-            if first & 0xFF:
-                clear.add(origin)
+            if not rules.is_usual_port(origin[1]):
+                ended = ends_in_00.setdefault(origin, [0, 0])
+                ended[0] += int(block.distinct[key])
+                ended[1] += encode.ends_in_00(block.runs, places[key], block.distinct[key])
         for key in turned.tolist():
             address, third = int(little.swap_32(block.words[key, 1])), int(block.words[key, 2])
             if third >> 32 & 0xFFFF == 0:  # a pid above 65,535 is no port
@@ -73,7 +76,7 @@ def _doubtful(blocks: Sequence[Block]) -> dict[Origin, list[_Run]]:
         origin: [_run(blocks, *one, little=False) for one in own]
         + [_run(blocks, *one, little=True) for one in processes.get(origin, ())]
         for origin, own in brokers.items()
-        if origin in processes or origin not in clear
+        if origin in processes or _SOME * ends_in_00.get(origin, (1, 0))[1] > ends_in_00.get(origin, (1, 0))[0]
     }
 
 
@@ -122,6 +125,7 @@ def _is_little(origin: Origin, runs: Sequence[_Run]) -> bool | None:
     total, likely = int(counts.sum()), int(counts[well].sum())
     if 2 * likely > total:
         apart = likely >= 3 and int(greatest) - int(least) >= rules.LARGE_OFFSET
+        apart = apart and not rules.is_usual_port(origin[1])
         if (_beats(origin, offsets)[well]).any() or apart:
             return True if least < greatest else None
     return False if likely < total else None

@@ -133,7 +133,7 @@ class Merge:
         while filled < keys:
             begun = filled
             filled, point_rows, minute_rows = merge.merge_processes(
-                *runs.arguments, latest, dates.edges, dates.spans, figures, points, minutes, filled
+                *runs.arguments, latest, dates.edges, dates.spans, dates.before, bases, figures, points, minutes, filled
             )
             done = slice(begun, filled)
             starts[done] = _month_starts(newest, figures[done, unroll.LAST_POSSIBLE], little[done])
@@ -174,7 +174,7 @@ class Merge:
             f[unroll.WRAPS], pa.array(f[unroll.WIDEST_GAP] / 1000.0 * rate <= chains.HALF), f[unroll.OUT_OF_ORDER],
             f[unroll.TRACKS], pa.array(rate, mask=span == 0), f[unroll.CHAINS],
             pa.array(position, mask=position < 0), pa.array(bits.astype(np.int32), mask=position < 0),
-            pa.array(possible, mask=possible < 0), *self._zones(dates, told, dated, last - possible, little),
+            pa.array(possible, mask=possible < 0), *self._zones(dates, told, dated, last, last - possible, little),
         ])  # fmt: skip
         yield "processes", table
         sums = [
@@ -200,9 +200,15 @@ class Merge:
             yield "copies", _table("copies", [own, offsets, lines])
 
     def _zones(
-        self, dates: Dated, told: np.ndarray, dated: np.ndarray, starts: np.ndarray, little: np.ndarray
+        self,
+        dates: Dated,
+        told: np.ndarray,
+        dated: np.ndarray,
+        last: np.ndarray,
+        starts: np.ndarray,
+        little: np.ndarray,
     ) -> list[pa.Array]:
-        """Columns zone, zone_source and month of processes; `starts`: of the month of the last id."""
+        """Columns zone, zone_source and month of processes; `last`: the time of the last id, `starts`: of its month."""
         calendar = self.months.calendar
         if not len(calendar):
             return [pa.nulls(len(starts), TEXT)] * 3
@@ -211,7 +217,10 @@ class Merge:
         month = np.searchsorted(calendar[:, 4], starts + early + 14 * HOUR_MS, side="right") - 1
         month = np.where(dated, month, 0)
         begun = np.where(little, calendar[month, 0], starts)
+        own_ahead = (calendar[month, 4] - calendar[month, 0]) // 60_000
         ahead = np.where(own & dated, (calendar[month, 4] - begun) // 60_000, dates.zone)
+        turned = last - calendar[month, 0] >= calendar[month, 5] + calendar[month, 6]  # daylight saving began or ended
+        ahead = np.where((ahead == own_ahead) & turned, ahead - calendar[month, 6] // 60_000, ahead)
         names = self._sources().take(pa.array(dates.source))
         known = pa.array(dated)
         return [

@@ -19,12 +19,15 @@ SOURCES = {BORN: "born", PREFIX: "prefix"}
 @dataclass(frozen=True, slots=True)
 class Dated:
     """By key: `edges` cut `spans` (last elapsed, start, length of a month), in the order of elapsed, none where no line
-    dates it. `zone`: minutes ahead of UTC; `source`: the kind of vote that fixed it, MONTH where it is the scan's."""
+    dates it. `before`: of a process with one month, the elapsed up to which that is it, and start and length of the
+    month before, in which later ids are. `zone`: minutes ahead of UTC; `source`: the kind of vote that fixed it, MONTH
+    where it is the scan's."""
 
     edges: np.ndarray
     spans: np.ndarray
     zone: np.ndarray
     source: np.ndarray
+    before: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ def of_clients(words: np.ndarray, votes: np.ndarray, until: int) -> tuple[np.nda
     order = np.lexsort((value, np.abs(value), -sums, one))
     first = order[_firsts(one[order])] if len(order) else order
     ahead[one[first]] = value[first]
+    source[one[first]] = np.minimum(source[one[first]], PREFIX)
     return ahead, source, last
 
 
@@ -116,7 +120,7 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Who
     known = row >= 0
     row, packed, ids, low, high = row[known], *(votes[known, column].astype(np.int64) for column in range(3, 7))
     if not len(row):
-        return Dated(np.zeros(keys + 1, np.int64), np.zeros((0, 3), np.int64), zone, source)
+        return Dated(np.zeros(keys + 1, np.int64), np.zeros((0, 3), np.int64), zone, source, _none_before(keys))
     (row, packed), sums, order, edge = _sums(ids, row, packed)
     ids, low, high = sums, np.minimum.reduceat(low[order], edge), np.maximum.reduceat(high[order], edge)
     calendar = months.calendar
@@ -157,8 +161,8 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Who
 
     # months of one process must lie apart in elapsed; where they do not, the one with most ids stands for all
     order = np.lexsort((lows, row_))
-    row_, starts, lengths, weights, lows, highs = (
-        column[order] for column in (row_, starts, lengths, weights, lows, highs)
+    row_, month_, starts, lengths, weights, lows, highs = (
+        column[order] for column in (row_, month_, starts, lengths, weights, lows, highs)
     )
     meets = np.zeros(keys, np.bool_)
     follows = row_[1:] == row_[:-1]
@@ -166,17 +170,35 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Who
     order = np.lexsort((starts, -weights, row_))
     kept = ~meets[row_]
     kept[order[_firsts(row_[order])]] = True
-    row_, starts, lengths, lows, highs = (column[kept] for column in (row_, starts, lengths, lows, highs))
+    row_, month_, starts, lengths, lows, highs = (
+        column[kept] for column in (row_, month_, starts, lengths, lows, highs)
+    )
     until = np.full(len(row_), 1 << 62)
     follows = np.flatnonzero(row_[1:] == row_[:-1])
     until[follows] = (highs[follows] + lows[follows + 1]) // 2
     order = np.lexsort((starts, row_))
-    follows = np.flatnonzero(row_[order[1:]] == row_[order[:-1]])
+    follows = np.flatnonzero((row_[order[1:]] == row_[order[:-1]]) & ~little[row_[order[1:]]])
     here, behind = order[follows], order[follows + 1]
     lengths[here] = np.minimum(lengths[here], starts[behind] - starts[here])
     edges = np.searchsorted(row_, np.arange(keys + 1))
     source[little] = MONTH  # its hour is left to chance, and says nothing of a zone
-    return Dated(edges, np.column_stack([until, starts, lengths]), zone, source)
+    single = np.flatnonzero(np.diff(edges) == 1)
+    place = edges[single]
+    earlier = np.maximum(month_[place] - 1, 0)
+    begun = np.where(
+        is_own[single] | little[single],
+        calendar[earlier, np.where(little[single], 2, 0)],
+        calendar[earlier, 4] - zone[single] * MINUTE,
+    )
+    last = months.now if known_of_all.latest is None else min(months.now, known_of_all.latest + DAY)
+    before = _none_before(keys)
+    before[single, 0] = np.maximum(highs[place], last - starts[place])
+    before[single, 1], before[single, 2] = begun, calendar[earlier, np.where(little[single], 3, 1)]
+    return Dated(edges, np.column_stack([until, starts, lengths]), zone, source, before)
+
+
+def _none_before(keys: int) -> np.ndarray:
+    return np.tile(np.array([1 << 62, 0, 0], np.int64), (keys, 1))
 
 
 def _firsts(*columns: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 from typing import NamedTuple
@@ -45,6 +45,8 @@ class Dating:
     spans: list[Span]
     zone: int
     kind: int
+    high: int | None = None  # the greatest elapsed that a line dates, where all are of one month
+    is_own: bool = False
 
 
 def moment_of(line: bytes) -> tuple[datetime, int | None] | None:
@@ -103,6 +105,11 @@ def label(start: int, layout: str) -> tuple[Month, int]:
     return month, (month_start(month, UTC) - start) // 60_000
 
 
+def instant_of(wall: datetime, zone: tzinfo) -> int:
+    """A wall time that comes twice, or never, is the later of the two answers."""
+    return max(milliseconds(wall.replace(tzinfo=zone, fold=fold)) for fold in (0, 1))
+
+
 def quarter(begun: int, early: int, late: int) -> int | None:
     """The quarter of an hour that begins so much after or before, at most."""
     found = (begun + early) // 900_000 * 900_000
@@ -116,8 +123,7 @@ def vote(line: bytes, one: Uniq, zone: tzinfo) -> Vote | None:
     if moment is not None:
         wall, ahead = moment
         month = wall.year, wall.month
-        own = zone if ahead is None else timezone(timedelta(minutes=ahead))
-        said = month_start(month, own) + (wall - datetime(*month, 1)) // timedelta(milliseconds=1)
+        said = instant_of(wall, zone if ahead is None else timezone(timedelta(minutes=ahead)))
     if (born is None and said is None) or one.elapsed > 32 * DAY:
         return None
     limit = (born if born is not None else said or 0) + 14 * HOUR
@@ -215,6 +221,23 @@ def dating(votes: list[Vote], zone: tzinfo, layout: str, known: Whole) -> Dating
     out = []
     for i, (_, high, start, length, _) in enumerate(spans):
         until = (high + spans[i + 1][0]) // 2 if i + 1 < len(spans) else 1 << 62
-        behind = [other for other in starts if other > start]
+        behind = [other for other in starts if other > start and not little]
         out.append(Span(until, start, min([length, *(other - start for other in behind)])))
-    return Dating(out, ahead, MONTH if little else shown)
+    return Dating(out, ahead, MONTH if little else shown, spans[0][1] if len(spans) == 1 else None, is_own)
+
+
+def with_month_before(dated: Dating, elapsed: list[int], zone: tzinfo, layout: str, until: int) -> Dating:
+    """Of a process with one month: ids that would be later than `until` are of the month before."""
+    if dated.high is None:
+        return dated
+    (span,) = dated.spans
+    limit = max(dated.high, until - span.start)
+    if max(elapsed) <= limit:
+        return dated
+    (year, number), _ = label(span.start, layout)
+    month = (year - 1, 12) if number == 1 else (year, number - 1)
+    little = layout == "uniq_v4_le"
+    own = zone if dated.is_own or little else timezone(timedelta(minutes=dated.zone))
+    start = month_start(month, own, layout)
+    earlier = Span(1 << 62, start, length_of(month, zone, layout))
+    return replace(dated, spans=[Span(limit, span.start, span.length), earlier])

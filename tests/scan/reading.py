@@ -211,7 +211,9 @@ def settled(tokens: list[tuple[bytes, Uniq | Offset | Client]]) -> list[Uniq | O
         shaped = [r for r in own if shaped_little(r) and number(r, 8, 8) >= 2**32]
         offsets = [number(r, 8, 8) for r in shaped]
         by_itself = any(looks_little(r, number(r, 4, 4), number(r, 8, 8)) for r in shaped)
-        apart = len(shaped) >= 3 and max(offsets) - min(offsets) >= 2**40
+        port = number(raw, 6, 2)
+        usual = port in (*range(10_900, 11_000), 9_876, 10_811, 8_080, 8_081)
+        apart = len(shaped) >= 3 and max(offsets) - min(offsets) >= 2**40 and not usual
         if 2 * len(shaped) > len(own) and (by_itself or apart):
             if len(set(offsets)) > 1 and shaped_little(raw):
                 one = turned(raw)

@@ -213,9 +213,7 @@ def line_instant(line: bytes, zone: tzinfo) -> tuple[int | None, int | None, boo
     if moment is None:
         return dates.born_of(line), None, False
     wall, ahead = moment
-    month = wall.year, wall.month
-    own = zone if ahead is None else timezone(timedelta(minutes=ahead))
-    said = dates.month_start(month, own) + (wall - datetime(*month, 1)) // timedelta(milliseconds=1)
+    said = dates.instant_of(wall, zone if ahead is None else timezone(timedelta(minutes=ahead)))
     return dates.born_of(line), said, ahead is not None
 
 
@@ -248,7 +246,7 @@ def count_moments(data: bytes, here: list[Found], zone: tzinfo, moments: Moments
                     when, kind, ahead = ahead_by_line(one, text, zone)
                     if when is not None:
                         born, _, zoned = line_instant(text, zone)
-                        when += 0 if born is not None or zoned else 14 * dates.HOUR
+                        when += 0 if born is not None or zoned else 26 * dates.HOUR
                         moments[one.mac, one.pid].append((when, kind, ahead if one.way[0] == "big" else None, True))
 
 
@@ -314,7 +312,7 @@ def client_processes(
             best = min(kind for kind, _ in votes)
             counted = Counter(ahead for kind, ahead in votes if kind == best)
             ahead = min(counted, key=lambda one: (-counted[one], abs(one), one))
-            source = ("born", "prefix", "assumed")[best]
+            source = ("born", "prefix", "prefix")[best]
         elif way == "big":
             last = milliseconds(BORN_2021) + max(one.seconds for one in own) * 1000
             over = last - milliseconds(at) - 60_000
@@ -386,6 +384,9 @@ def processes(
     out = []
     for key, occurrences in by_key.items():
         dated = dates.dating(votes.get(key, []), zone, key[0], known)
+        if dated is not None:
+            until = calendar.reference
+            dated = dates.with_month_before(dated, [e for e, _ in occurrences], zone, key[0], until)
         ids = sorted({(time_of(e, dated), c) for e, c in occurrences})
         if dated is None:
             last = max((e for e, _ in occurrences if calendar.start(key[0], e) is not None), default=None)
@@ -430,12 +431,15 @@ def zone_columns(p: Process, zone: tzinfo, known: dates.Whole) -> Row:
     start = milliseconds(sent) - p.last_possible
     month, ahead = dates.label(start, p.key[0])
     source = "assumed"
+    own = (dates.month_start(month, UTC) - dates.month_start(month, zone)) // 60_000
     if p.key[0] == "uniq_v4_le":  # its hour is no zone: that of the scan
         ahead = (dates.month_start(month, UTC) - dates.month_start(month, zone)) // 60_000
     elif p.dated is not None and p.dated.kind != dates.MONTH:
         source, ahead = ("born", "prefix")[p.dated.kind], p.dated.zone
     elif p.dated is None and known.zone is not None:
         source, ahead = ("born", "prefix")[known.kind], known.zone
+    if ahead == own:  # of the scan's zone: as it is at the time
+        ahead = int((sent.astimezone(zone).utcoffset() or timedelta()).total_seconds()) // 60
     sign, ahead = "-" if ahead < 0 else "+", abs(ahead)
     named = f"{month[0]}-{month[1]:02d}" if p.dated is not None else None
     return {"zone": f"{sign}{ahead // 60:02d}:{ahead % 60:02d}", "zone_source": source, "month": named}

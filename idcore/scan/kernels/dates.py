@@ -27,6 +27,7 @@ QUARTER = 15 * MINUTE
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 SLACK = 14 * HOUR  # a line may be written so much earlier than its own clock says, in another zone
+ZONES_APART = 26 * HOUR  # those in use
 BORN_TOLERANCE = 1_000
 PREFIX_EARLY, PREFIX_LATE = 2_000, HOUR
 PREFIX_SOON = (

@@ -144,12 +144,18 @@ def get(data, place):
 
 
 @numba.njit(cache=True, nogil=True)
-def firsts(data, places):
-    """The first value of each run, its least."""
-    values = np.empty(places.size, np.uint64)
-    for i in range(places.size):
-        values[i], _ = get(data, places[i])
-    return values
+def ends_in_00(data, place, distinct):
+    """How many different offsets of a run end in 00."""
+    value, place = get(data, place)
+    _, place = get(data, place)
+    count = np.int64(value & U(0xFF) == U(0))
+    for _ in range(distinct - 1):
+        step, place = get(data, place)
+        value += step >> U(1)
+        if step & U(1):
+            _, place = get(data, place)
+        count += np.int64(value & U(0xFF) == U(0))
+    return count
 
 
 @numba.njit(cache=True, nogil=True)

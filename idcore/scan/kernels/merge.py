@@ -129,10 +129,11 @@ def load(order, start, stop, distinct, places, data, k2, room):
 
 
 @numba.njit(cache=True, nogil=True)
-def run_on(values, counts, n, spans):
+def run_on(values, counts, own_elapsed, n, spans):
     """Ids of several months in the order of time, which counts from the first month; impossible ones come last.
 
-    Returns the start of the first month, and where the impossible ones begin to count.
+    Puts the elapsed of each into `own_elapsed`: months overlap in part, and the time alone does not give it. Returns
+    the start of the first month, and where the impossible ones begin to count.
     """
     base = spans[0, 1]
     beyond = np.int64(0)
@@ -146,25 +147,29 @@ def run_on(values, counts, n, spans):
         while month < spans.shape[0] - 1 and elapsed > spans[month, 0]:
             month += 1
         time = elapsed + (spans[month, 1] - base if elapsed < spans[month, 2] else beyond)
+        own_elapsed[i] = elapsed
         values[i] = (U(time) << COUNTER_SHIFT) | U(counter_of(values[i]))
     order = np.argsort(values[:n], kind="mergesort")
     values[:n] = values[:n][order]
     counts[:n] = counts[:n][order]
+    own_elapsed[:n] = own_elapsed[:n][order]
     return base, beyond
 
 
 @numba.njit(cache=True, nogil=True)
 def merge_processes(
-    order, edges, key2, distinct, places, data, largest, latest, dated, spans, figures, points, minutes, filled
+    order, edges, key2, distinct, places, data, largest, latest, dated, spans, before_one, bases, figures, points,
+    minutes, filled,
 ):  # fmt: skip
     """Uniq ids. `edges` cut `order` into keys; one row of `figures` a key; rows of points and minutes as they come.
 
     latest: the last elapsed that any month holds, and for little-endian ids. spans: the months of a key, if `dated`
-    cuts some for it, by elapsed: last elapsed, start of the month, its length. Time counts from the first of them.
+    cuts some for it, by elapsed: last elapsed, start of the month, its length. Time counts from the first of them;
+    its start is put into `bases` where there are several. before_one: `votes.Dated.before`.
     points: key, time, position, track, chain, missing below, elapsed, counter, possible. minutes: key, minute, ids.
     """
     room = room_for(largest, order.size)
-    values, counts = room[0], room[1]
+    values, counts, own_elapsed = room[0], room[1], room[3]
     chain = np.empty(largest, np.int64)
     track = np.empty(largest, np.int64)
     positions = np.empty(largest, np.int64)
@@ -177,14 +182,23 @@ def merge_processes(
         if point + n > points.shape[0] or minute_row + n > minutes.shape[0]:
             return key, point, minute_row
         row = figures[key]
-        months = dated[key + 1] - dated[key]
+        own = spans[dated[key] : dated[key + 1]]
+        months = own.shape[0]
+        if months == 1 and elapsed_of(values[n - 1]) > before_one[key, 0]:
+            own = np.empty((2, 3), np.int64)
+            own[0, 0] = before_one[key, 0]
+            own[0, 1:] = spans[dated[key], 1:]
+            own[1, 0] = np.int64(1) << 62
+            own[1, 1:] = before_one[key, 1:]
+            months = 2
         base = beyond = np.int64(0)
         if months > 1:
-            base, beyond = run_on(values, counts, n, spans[dated[key] : dated[key + 1]])
+            base, beyond = run_on(values, counts, own_elapsed, n, own)
+            bases[key] = base
         analyse(values[:n], row, chain[:n], track, positions, gap, keep)
         limit = latest[1] if k2 >> CODE_SHIFT == CODE_LE else latest[0]
         if months > 0:
-            limit = spans[dated[key], 2] - 1
+            limit = own[0, 2] - 1
         ids = 0
         last_possible = last_time = elapsed = -1
         whole = 1
@@ -195,16 +209,9 @@ def merge_processes(
             if months <= 1:
                 elapsed = time
                 possible = elapsed <= limit
-            elif time >= beyond:
-                elapsed = time - beyond
-                possible = False
             else:
-                begun = np.int64(0)
-                for month in range(dated[key], dated[key + 1]):
-                    if spans[month, 1] - base <= time:
-                        begun = max(begun, spans[month, 1] - base)
-                elapsed = time - begun
-                possible = True
+                elapsed = own_elapsed[i]
+                possible = time < beyond
             if i == 0:
                 row[FIRST_ELAPSED] = elapsed
             if elapsed % 1000 != 0:

@@ -21,6 +21,7 @@ from .dates import (
     PREFIX_LATE,
     PREFIX_SOON,
     SLACK,
+    ZONES_APART,
     born_of,
     minute_at,
     place_of_moment,
@@ -183,6 +184,8 @@ def pair_lines(
                 if rest >= 0:
                     if ahead == NO_ZONE:
                         moment = calendar[seen_month - FIRST_MONTH, 0] + seen_ms + rest
+                        if seen_ms + rest >= calendar[seen_month - FIRST_MONTH, 5]:
+                            moment += calendar[seen_month - FIRST_MONTH, 6]
                     else:
                         moment = calendar[seen_month - FIRST_MONTH, 4] + seen_ms + rest - ahead * MINUTE
             limit = (born if born >= 0 else moment) + SLACK
@@ -207,12 +210,13 @@ def pair_lines(
                 continue
             sent = NO_MINUTE
             if code == CODE_CLIENT:
-                sent, kind, packed = date_client(values[i], k2, born, moment, ahead, local_2021, in_use)
-                elapsed = born if born >= 0 else moment  # until when it was made
+                said, written = (born, moment) if hinted else (np.int64(-1), np.int64(-1))
+                sent, kind, packed = date_client(values[i], k2, said, written, ahead, local_2021, in_use)
+                elapsed = said if said >= 0 else written  # until when it was made
                 if elapsed < 0:
                     kind = NO_VOTE
-                elif born < 0 and ahead == NO_ZONE:
-                    elapsed += SLACK
+                elif said < 0 and ahead == NO_ZONE:
+                    elapsed += ZONES_APART
             else:
                 elapsed = np.int64(values[i] >> COUNTER_SHIFT)
                 column = 2 if code == CODE_LE else 0
