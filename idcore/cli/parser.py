@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 from idcore import __version__
 from idcore.errors import IdError
 from idcore.ids.clock import machine_zone, parse_instant, parse_zone
+from idcore.ids.line_time import FIRST_YEAR
+from idcore.ids.model import refuse
 
 _SIZE = re.compile(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -106,7 +108,10 @@ def read_clock(options: argparse.Namespace) -> tuple[datetime, tzinfo, str]:
     """Reference, zone and the zone's source of a command with --zone and --at; the only place that asks the machine."""
     zone = options.zone or machine_zone()
     source = "given" if options.zone else "assumed"
-    return (datetime.now(zone) if options.at is None else parse_instant(options.at, zone)), zone, source
+    reference = datetime.now(zone) if options.at is None else parse_instant(options.at, zone)
+    if reference.year <= FIRST_YEAR:
+        raise refuse("early", "instant", None, options.at, given=options.at, year=FIRST_YEAR + 1)
+    return reference, zone, source
 
 
 def _decode(commands: Any) -> None:

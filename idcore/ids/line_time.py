@@ -209,5 +209,7 @@ def uniq_sent(
     refined, reason = refine(elapsed, replace(clock, month=None), uniq_id.layout, born_ms, prefix)
     if clock.month is not None:
         own = refined.month is not None and refined.month.start_ms == clock.month.start_ms
-        return sent(elapsed, clock, uniq_id.layout, made_by), reason if own and reason is not None else shared
+        if reason is None or (shared is not None and shared.code[:5] == "zone_" and reason.code[:6] == "month_"):
+            own = False  # the others fix more than the line itself
+        return sent(elapsed, clock, uniq_id.layout, made_by), reason if own else shared
     return sent(elapsed, refined, uniq_id.layout), reason or shared

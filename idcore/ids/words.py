@@ -10,7 +10,7 @@ from typing import Any
 # Why a token is refused, or why a reading cannot hold. The codes are a contract (column `reason` of `refused`).
 ERRORS: dict[str, str] = {
     "empty": "nothing stands here",
-    "digit": "{char!r} at place {place} is no hex digit",
+    "digit": "{char!r} at place {place} is not a hex digit",
     "odd": "{digits} digits are an odd number; two digits make a byte",
     "length": "{digits} digits; ids have 32, 34 or 56",
     "lower_case": "all letters are lower case, as in trace ids, MD5 sums and UUIDs; ids have upper-case letters",
@@ -20,9 +20,10 @@ ERRORS: dict[str, str] = {
     "elapsed": "elapsed {elapsed_ms} ms is longer than the longest month ({longest_ms} ms)",
     "size": "{size} bytes; {layout} has {wanted}",
     "value": "{name} {value} does not fit into {bits} bits",
-    "address": "{address!r} is no address of {wanted} bytes",
-    "zone": "{given!r} is no zone; write a name like Asia/Shanghai or an offset like +08:00",
-    "instant": "{given!r} is no instant; write ISO 8601 like 2026-11-21T09:50:13+08:00",
+    "address": "{address!r} is not an address of {wanted} bytes",
+    "zone": "{given!r} is not a zone; write a name like Asia/Shanghai or an offset like +08:00",
+    "instant": "{given!r} is not an instant; write ISO 8601 like 2026-11-21T09:50:13+08:00",
+    "early": "{given!r} is before {year}; RocketMQ has no older ids",
 }
 
 # What speaks for or against a reading.
@@ -93,7 +94,7 @@ REASONS: dict[str, str] = {
     "seconds_rust": "seconds hold milliseconds of the UTC month: the Rust client",
     "seconds_odd": "the seconds lie in no plausible year",
     # the host
-    "host_odd": "{host} is no address a host can have",
+    "host_odd": "{host} is not an address that a host can have",
     "host_loopback": "loopback address: the client found no other address of its host, or did not use it",
     "host_link_local": "link-local IPv6 address: Java client 4.6.0",
     "host_docker": "an address of Docker's default bridge",

@@ -15,6 +15,7 @@ ERRORS: dict[str, str] = {
     "address": "{address!r} 不是 {wanted} 字节的地址",
     "zone": "{given!r} 不是时区；请写 Asia/Shanghai 这样的名称或 +08:00 这样的偏移",
     "instant": "{given!r} 不是时间；请按 ISO 8601 书写，如 2026-11-21T09:50:13+08:00",
+    "early": "{given!r} 早于 {year} 年；RocketMQ 没有更早的 ID",
 }
 
 REASONS: dict[str, str] = {

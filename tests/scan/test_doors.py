@@ -108,6 +108,46 @@ LOGS = {
 }
 
 
+HOUR_MS = 3_600_000
+
+
+def made(day: int, hour: int, counter: int) -> str:
+    """An id made so long after the start of a month."""
+    return f"0A000001004D18B4AAC2{((day - 1) * 24 + hour) * HOUR_MS:08X}{counter:04X}"
+
+
+# Logs at the edges of the calendar: the text, the scan's zone, "now", and when decode must say that its ids were made.
+EDGES = {
+    "an id later than all that its process dates": (
+        f"2026-11-03 10:00:00,000 send msgId={made(3, 2, 1)}\nmsgId={made(25, 2, 2)}\n",
+        "+08:00",
+        "2026-11-23T00:00:00+00:00",
+        ["2026-11-03T02:00:00.000+08:00", "2026-10-25T02:00:00.000+08:00"],
+    ),
+    "after daylight saving has ended": (
+        f"2026-10-26 10:00:00,000 send msgId={made(26, 11, 1)}\n2026-10-28 10:00:00,000 send msgId={made(28, 11, 2)}\n",
+        "Europe/Berlin",
+        "2026-11-23T00:00:00+00:00",
+        ["2026-10-26T10:00:00.000+01:00", "2026-10-28T10:00:00.000+01:00"],
+    ),
+    "a time of birth that no message has": (
+        f"bornTimestamp=99999999999999, msgId={made(3, 2, 1)}\n",
+        "+08:00",
+        "2026-11-23T00:00:00+00:00",
+        ["2026-11-03T02:00:00.000+08:00"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_decode_and_scan_say_the_same_at_the_edges_of_the_calendar(name: str, on_disk: Callable[..., str]) -> None:
+    text, zone, now, times = EDGES[name]
+    clock = Clock(datetime.fromisoformat(now), parse_zone(zone), "given")
+    found = decoded(text, clock)
+    assert [row["sent_at"] for row in found] == times
+    assert by_decode(found) == by_scan(on_disk(text.encode()), clock)
+
+
 @pytest.mark.parametrize("zone", [("+00:00", "assumed"), ("+08:00", "given"), ("-05:00", "assumed")], ids=str)
 @pytest.mark.parametrize("name", LOGS)
 def test_decode_and_scan_say_the_same(name: str, zone: tuple[str, Any], on_disk: Callable[..., str]) -> None:

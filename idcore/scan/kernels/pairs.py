@@ -184,8 +184,8 @@ def pair_lines(
                 if rest >= 0:
                     if ahead == NO_ZONE:
                         moment = calendar[seen_month - FIRST_MONTH, 0] + seen_ms + rest
-                        if seen_ms + rest >= calendar[seen_month - FIRST_MONTH, 5]:
-                            moment += calendar[seen_month - FIRST_MONTH, 6]
+                        turned = seen_ms + rest >= calendar[seen_month - FIRST_MONTH, 5]
+                        moment += calendar[seen_month - FIRST_MONTH, 6] * turned
                     else:
                         moment = calendar[seen_month - FIRST_MONTH, 4] + seen_ms + rest - ahead * MINUTE
             limit = (born if born >= 0 else moment) + SLACK
