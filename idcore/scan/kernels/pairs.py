@@ -179,15 +179,15 @@ def pair_lines(
                 if p != U(0):
                     seen_month, seen_ms = minute_at(p, end)
                     seen_0, seen_1 = load_64(p), load_64(p + U(8))
-            if p != U(0) and seen_month >= FIRST_MONTH and seen_month < FIRST_MONTH + months:
+            row_of_month = seen_month - FIRST_MONTH
+            if p != U(0) and row_of_month >= 0 and row_of_month < months:
                 rest, ahead = rest_of_moment(p, min(end, begin + U(160)))
                 if rest >= 0:
                     if ahead == NO_ZONE:
-                        moment = calendar[seen_month - FIRST_MONTH, 0] + seen_ms + rest
-                        turned = seen_ms + rest >= calendar[seen_month - FIRST_MONTH, 5]
-                        moment += calendar[seen_month - FIRST_MONTH, 6] * turned
+                        moment = calendar[row_of_month, 0] + seen_ms + rest
+                        moment += calendar[row_of_month, 6] * (seen_ms + rest >= calendar[row_of_month, 5])
                     else:
-                        moment = calendar[seen_month - FIRST_MONTH, 4] + seen_ms + rest - ahead * MINUTE
+                        moment = calendar[row_of_month, 4] + seen_ms + rest - ahead * MINUTE
             limit = (born if born >= 0 else moment) + SLACK
             if begun <= limit and limit < over:
                 hinted = True
@@ -227,8 +227,7 @@ def pair_lines(
                         start, kind = start_of_little(elapsed, born, moment, ahead, calendar, current)
                     elif born >= 0:
                         start = start_in_use(born - elapsed, BORN_TOLERANCE, BORN_TOLERANCE, calendar, current, in_use)
-                        if start != NO_MINUTE:
-                            kind = BORN
+                        kind = BORN
                     elif ahead == NO_ZONE:
                         if begun + elapsed <= limit and begun + elapsed < over:
                             start = begun
@@ -245,8 +244,7 @@ def pair_lines(
                                     start, kind = there, PREFIX
                         if start == NO_MINUTE:
                             start = start_in_use(moment - elapsed, PREFIX_EARLY, PREFIX_SOON, calendar, current, in_use)
-                            if start != NO_MINUTE:
-                                kind = PREFIX
+                            kind = PREFIX
                     if start == NO_MINUTE:
                         kind = MONTH
                         for month in range(current, current - 3, -1):
