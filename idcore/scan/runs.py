@@ -97,7 +97,7 @@ def collect(blocks: Sequence[Block]) -> dict[str, Runs]:
     if not blocks:
         return {}
     words = np.concatenate([block.words for block in blocks])
-    marked = words[:, 2]  # the letters of a 5.x client's ids are no part of its key
+    marked = np.ascontiguousarray(words[:, 2])  # the letters of a 5.x client's ids are no part of its key
     code = (marked >> find.CODE_SHIFT).astype(np.int64)
     words = np.column_stack([words[:, :2], np.where(code == int(find.CODE_CLIENT), marked & ~clients.LETTERS, marked)])
     distinct = np.concatenate([block.distinct for block in blocks]).astype(np.int64)

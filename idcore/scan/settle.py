@@ -106,7 +106,7 @@ def _shaped(origin: Origin, offsets: np.ndarray) -> np.ndarray:
 def _beats(origin: Origin, offsets: np.ndarray) -> np.ndarray:
     """`idcore.ids.little_endian.beats_offset`, of shaped ids."""
     there = _U(origin[0])
-    back = little.swap_32(there)
+    back = _U(little.swap_32(there))
     private, turned, nowhere = little.is_private(there), little.is_private(back), int(back) >> 24 == 0
     usual = rules.is_usual_port(origin[1])
     if private and not turned:

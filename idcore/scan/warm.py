@@ -8,6 +8,7 @@ import tempfile
 import numpy as np
 
 from idcore.ids.rules import LONGEST_MONTH_MS
+from idcore.scan.kernels import find
 from idcore.scan.local import scan_local
 
 TEXT = (
@@ -29,16 +30,17 @@ RECORD = bytes.fromhex(
 
 
 def warm() -> None:
-    """Scans a few lines in a temporary file."""
+    """Scans a few lines in temporary files: the last is open at its end, and a record comes after damage."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "ids.log")
         with open(path, "wb") as file:
-            file.write(TEXT)
+            file.write(TEXT.rstrip(b"\n"))
         months = np.array([[0, LONGEST_MONTH_MS - 1]], np.int64)
         scan_local([path], months, split_size=100)
         with open(os.path.join(folder, "0" * 20), "wb") as file:
-            file.write(RECORD + bytes(len(RECORD)))
+            file.write(RECORD + b"\1" + RECORD + bytes(len(RECORD)))
         scan_local([folder], months, split_size=100, store=True)
+    find.grow(np.zeros((4, 8), np.uint64), np.zeros((16, 8), np.uint64))
 
 
 if __name__ == "__main__":
