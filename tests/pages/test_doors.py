@@ -1,0 +1,41 @@
+"""One truth: the page, its CSV and the links to an id's anatomy say of each id what decode says."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from idcore.ids import Clock, dates_of, identify, parse_zone
+from idcore.ids.describe import describe, when
+from pages.parts import cards, export, intake, refusals
+from tests.scan.test_doors import LOGS, decoded
+
+
+@pytest.mark.parametrize("zone", [("+00:00", "assumed"), ("+08:00", "given")], ids=str)
+@pytest.mark.parametrize("name", LOGS)
+def test_page_csv_and_link_say_what_decode_says(name: str, zone: tuple[str, Any]) -> None:
+    text, last = LOGS[name]
+    clock = Clock(last + timedelta(minutes=1), parse_zone(zone[0]), zone[1])
+    want = [row for row in decoded(text, clock) if row["kind"] is not None]
+    found = intake.read([("x.log", text)], limit=len(text)).found
+    dated = replace(clock, dates=dates_of(((item.verdict, item.token) for item in found), clock))
+    assert [describe(item.verdict, item.token, dated) for item in found] == want
+    rows = csv.DictReader(io.StringIO(export.csv_dicts(refusals.rows_of(found, dated)(), refusals.KEYS).decode()))
+    for row, wanted in zip(rows, want, strict=True):
+        assert {key: row[key] for key in ("kind", "host", "sent_at")} == {
+            key: wanted[key] or "" for key in ("kind", "host", "sent_at")
+        }
+    for item in found:
+        carried = cards.anatomy_params(item, dated)
+        linked = identify(str(carried["id"])).best
+        best = item.verdict.best
+        assert linked is not None and best is not None
+        assert linked.id == best.id, "the link shows the same reading first"
+        token = cards.linked_token(str(carried["id"]), linked, carried["sent_at"] or "", "")
+        here, there = when(best, item.token, dated)[0], when(linked, token, clock)[0]
+        assert (here and here.at) == (there and there.at)
