@@ -1,7 +1,7 @@
 """How often ids are given to the right family of makers: `python -m benchmarks.accuracy`.
 
 Labelled ids: those of 21 releases of the Java classes (`tests/vectors/reference-ids.jsonl`), public log lines whose
-makers are known by hand, and ids as the sources of other clients write them (`idcore.ids.incidents.clients`).
+makers are known by hand, and ids as the sources of other clients write them (`idcore.simulate.incidents.clients`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from idcore.ids import find, identify
-from idcore.ids.incidents import clients
-from idcore.ids.incidents.stage import Stage
+from idcore.simulate.incidents import clients
+from idcore.simulate.incidents.simulated_cluster import Stage
 
 VECTORS = Path(__file__).resolve().parents[1] / "tests" / "vectors"
 # Codes of makers by family; a verdict that names two families is right for both, and never confident.

@@ -19,13 +19,13 @@ from typing import Any
 import pyarrow as pa
 
 from idcore import findings
-from idcore.findings import CODES, Finding, places
+from idcore.findings import CODES, Finding, line_locations
 from idcore.ids.clock import parse_instant
-from idcore.ids.incidents import HEALTHY, Incident, names, variants
-from idcore.scan.inputs import list_files
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.simulate.incidents import HEALTHY, Incident, names, variants
+from idcore.sources.inputs import list_files
 
 ZONE = timezone(timedelta(hours=8))
 START = datetime(2026, 11, 20, 9, 50, tzinfo=ZONE)
@@ -60,7 +60,7 @@ def tell(incident: Incident, folder: Path) -> tuple[list[Finding], dict[str, Any
     tables = scan_local([str(path)], month_rows(at, incident.zone))
     files = list_files([str(path)])
     told = look(files, tables["copies"]["msg_id"].to_pylist())
-    return places.place(findings.find(tables, at, incident.zone, told=told), files), truth, tables
+    return line_locations.place(findings.find(tables, at, incident.zone, told=told), files), truth, tables
 
 
 def logs(seeds: int, only: str | None = None, first: int = 1) -> Iterator[Incident]:

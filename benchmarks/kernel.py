@@ -25,8 +25,8 @@ from typing import Any
 from benchmarks import plain_kernel
 from benchmarks.make_log import cached_log
 from idcore.scan import facts
-from idcore.scan.inputs import list_files, split_files, walk
 from idcore.scan.months import month_rows
+from idcore.sources.inputs import list_files, split_files, walk
 
 MONTHS = month_rows(datetime(2026, 11, 20, 12, tzinfo=UTC), UTC)
 SPLIT = 256 << 20

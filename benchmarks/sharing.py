@@ -24,8 +24,8 @@ import numpy as np
 
 from benchmarks.make_log import cached_log
 from idcore.scan.facts import scan_task
-from idcore.scan.inputs import Split, walk
 from idcore.scan.meter import Hand, new_meter
+from idcore.sources.inputs import Split, walk
 from idcore.spark import session as spark_session
 from idcore.spark.job import SHARED_SPLIT_SIZE, ScanOptions, scan
 

@@ -53,7 +53,7 @@ def lines(first: int, count: int, total: int, keys: int) -> bytes:
 def make_facts(ids: int, keys: int, folder: Path) -> int:
     """One file of facts for each task; their bytes in all."""
     from idcore.scan.facts import scan_task
-    from idcore.scan.inputs import Split
+    from idcore.sources.inputs import Split
 
     size = 0
     for place, first in enumerate(range(0, ids, CHUNK)):

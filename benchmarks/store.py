@@ -29,11 +29,11 @@ _HEX = np.frombuffer(b"0123456789ABCDEF", np.uint8)
 def traffic(messages: int) -> tuple[bytes, list[int]]:
     """Records of a store, from offset 0 on, and where each begins."""
     from idcore.message import Host
+    from idcore.simulate.append import Settings
+    from idcore.simulate.broker import Broker
+    from idcore.simulate.traffic import Traffic
+    from idcore.simulate.writer import StoreWriter
     from idcore.store import CommitLog, Stored
-    from idcore.store.append import Settings
-    from idcore.store.broker import Broker
-    from idcore.store.traffic import Traffic
-    from idcore.store.writer import StoreWriter
 
     folder = ROOT / ".cache" / "bench" / "store-base"
     shutil.rmtree(folder, ignore_errors=True)

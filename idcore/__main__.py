@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from idcore.cli import Usage, build_parser, join_zone
 from idcore.errors import IdError
-from idcore.written import ESCAPES, plain
+from idcore.safe_text import ESCAPES, plain
 
 INTERRUPTED, PIPE_CLOSED, USAGE, REFUSED, BUG = 130, 141, 2, 1, 70
 

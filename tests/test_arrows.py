@@ -15,28 +15,41 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Who may import whom; the longest name that fits a module is its row. A name stands for the module and all below it
 # that has no row of its own: `pages.parts` are the parts on top, not their folders.
-IDS = {"idcore.errors", "idcore.written", "idcore.layout", "idcore.ids"}
-CORE = IDS | {"idcore.scan", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark", "idcore.runs"}
-CORE |= {"idcore.run_times", "idcore.lab", "idcore.findings", "idcore.growth", "idcore.lookup"}
+IDS = {"idcore.errors", "idcore.safe_text", "idcore.layout", "idcore.ids"}
+CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
+CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
+CORE |= {"idcore.growth", "idcore.lookup"}
 PARTS = CORE | {"pages.parts", "pages.parts.text", "pages.parts.cache"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
     "idcore.errors": set(),
-    "idcore.written": set(),
+    "idcore.safe_text": set(),
     "idcore.layout": {"idcore.errors"},
     "idcore.ids": IDS,
-    "idcore.scan": IDS,
+    "idcore.scan.kernels": IDS,
+    "idcore.sources": {"idcore.errors", "idcore.safe_text", "idcore.layout", "idcore.scan.kernels"},
+    "idcore.scan": IDS | {"idcore.scan.kernels", "idcore.sources"},
     "idcore.message": IDS,
     "idcore.store": IDS | {"idcore.message"},
-    "idcore.lab": IDS | {"idcore.message", "idcore.store"},
+    "idcore.simulate": IDS | {"idcore.message", "idcore.store"},
+    "idcore.lab": IDS | {"idcore.message", "idcore.store", "idcore.simulate"},
     "idcore.remoting": IDS | {"idcore.message"},
     "idcore.lookup": IDS | {"idcore.message", "idcore.remoting"},
     "idcore.runs": IDS,
     "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),
     "idcore.findings": IDS
-    | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.scan.inputs"},
-    "idcore.spark": IDS | {"idcore.scan", "idcore.runs", "idcore.findings", "idcore.store", "idcore.message"},
+    | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"},
+    "idcore.spark": IDS
+    | {
+        "idcore.sources",
+        "idcore.scan",
+        "idcore.scan.kernels",
+        "idcore.runs",
+        "idcore.findings",
+        "idcore.store",
+        "idcore.message",
+    },
     "idcore.cli": CORE,
     "idcore.__main__": CORE | {"idcore.cli"},
     "app": {"pages.parts"},
@@ -60,8 +73,8 @@ ARROWS: dict[str, set[str]] = {
 ONLY: dict[str, set[str]] = {
     "pyspark": {"idcore.spark"},
     "py4j": {"idcore.spark"},
-    "numba": {"idcore.scan.kernels", "idcore.scan.intrinsics"},
-    "llvmlite": {"idcore.scan.kernels", "idcore.scan.intrinsics"},
+    "numba": {"idcore.scan.kernels"},
+    "llvmlite": {"idcore.scan.kernels"},
     "streamlit": {"app", "pages"},
     "plotly": {"pages"},
 }

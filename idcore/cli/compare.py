@@ -10,8 +10,8 @@ from contextlib import ExitStack
 from dataclasses import asdict
 
 from idcore.cli.parser import Usage
+from idcore.safe_text import plain
 from idcore.scan.compare import Difference, compare
-from idcore.written import plain
 
 DONE, SOME_UNREADABLE = 0, 1
 _SIDES = ("before", "after")

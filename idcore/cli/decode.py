@@ -15,7 +15,7 @@ from idcore.cli.held import Held
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.table import Table, card
 from idcore.ids import KEYS, Clock, Neighbours, Token, Verdict, Voting, describe, find, identify
-from idcore.written import json_text
+from idcore.safe_text import json_text
 
 if TYPE_CHECKING:
     from idcore.ids.seeds import SeedSearch

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from idcore.ids import ERRORS, MAKERS, REASONS, from_bytes, rules
 from idcore.ids.makers import KNOWN_CONSTANTS, STREAM_LENGTH
-from idcore.ids.weigh import CERTAIN_FROM, LIKELY_FROM
+from idcore.ids.scoring import CERTAIN_FROM, LIKELY_FROM
 from idcore.layout import LAYOUTS, Layout
 
 FORMATS = Path(__file__).resolve().parent.parent.parent / "docs" / "formats.md"

@@ -29,7 +29,7 @@ from idcore.remoting.profile import (
     credentials_of,
     name_servers,
 )
-from idcore.written import json_text, plain
+from idcore.safe_text import json_text, plain
 
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
 _AT_ONCE = 64

@@ -11,9 +11,9 @@ from typing import Any
 
 from idcore.cli.parser import TRUTH, Usage
 from idcore.ids.clock import parse_instant, zone_text
-from idcore.ids.incidents import Incident, names, variants
-from idcore.ids.scenario import Scenario
-from idcore.written import json_text
+from idcore.safe_text import json_text
+from idcore.simulate.incidents import Incident, names, variants
+from idcore.simulate.scenario import Scenario
 
 # Not "now": without --start, too, the same seed has to give the same bytes.
 _START = datetime(2026, 11, 20, 9, 50)
@@ -44,11 +44,11 @@ def run_log(options: argparse.Namespace) -> int:
 def run_store(options: argparse.Namespace) -> int:
     """Writes a store folder, and into it the settings that a broker needs to open it."""
     from idcore.message import Host
-    from idcore.store.append import BROKER_DEFAULTS, Settings
-    from idcore.store.broker import Broker
-    from idcore.store.lines import LINES
-    from idcore.store.traffic import Traffic
-    from idcore.store.writer import StoreWriter
+    from idcore.simulate.append import BROKER_DEFAULTS, Settings
+    from idcore.simulate.broker import Broker
+    from idcore.simulate.dialects import LINES
+    from idcore.simulate.traffic import Traffic
+    from idcore.simulate.writer import StoreWriter
 
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
         raise Usage(f"{options.out} exists and is not an empty folder")

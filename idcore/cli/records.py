@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from idcore.ids.clock import from_ms, is_time
-from idcore.written import plain
+from idcore.safe_text import plain
 
 _BODY_SHOWN = 300
 _LINES = (

@@ -16,10 +16,10 @@ from typing import Any, NoReturn
 
 from idcore.cli.parser import Usage
 from idcore.errors import IdError
+from idcore.safe_text import plain, size
 from idcore.scan.schemas import SCHEMAS
 from idcore.spark.job import SPLIT_SIZE, ScanOptions, reason_of, scan
 from idcore.spark.watch import Cancelled, Progress
-from idcore.written import plain, size
 
 DONE, SOME_UNREADABLE, NOT_DONE = 0, 1, 3
 STANDARD_INPUT = "-"

@@ -13,7 +13,7 @@ from idcore.cli.records import card
 from idcore.errors import IdError
 from idcore.ids import Clock, find, identify
 from idcore.ids.clock import parse_instant, to_ms
-from idcore.written import json_text, plain
+from idcore.safe_text import json_text, plain
 
 if TYPE_CHECKING:
     from idcore.store import StoreFolder

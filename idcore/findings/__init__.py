@@ -12,8 +12,8 @@ from idcore.findings import brokers, chains, copies, foreign, hosts, missing
 from idcore.findings.batches import Batches
 from idcore.findings.evidence import Processes
 from idcore.findings.large import Rows
-from idcore.findings.listed import Listed
 from idcore.findings.model import CODES, SEVERITIES, Finding, to_table, worst_first
+from idcore.findings.quota import Listed
 from idcore.ids.clock import zone_text
 from idcore.scan.lines import Told
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.findings.limits import MOST_IDS
-from idcore.findings.listed import Listed
+from idcore.findings.quota import Listed
 from idcore.ids import rules
 from idcore.ids.model import UniqId
 from idcore.layout import LAYOUTS

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from idcore.findings import limits
 from idcore.findings.evidence import KEY, Processes, text_mask
+from idcore.findings.finding_builder import each, of_process
 from idcore.findings.hosts import dated, little_endian
 from idcore.findings.model import Finding, unseen
-from idcore.findings.telling import each, of_process
 from idcore.ids import seeds
 from idcore.ids.makers import MAKERS
 

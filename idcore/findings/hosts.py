@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from idcore.findings import limits
 from idcore.findings.evidence import Processes, numbers, text_mask
-from idcore.findings.listed import Listed
+from idcore.findings.finding_builder import each, of_process
 from idcore.findings.model import INFO, Finding, rest
-from idcore.findings.telling import each, of_process
+from idcore.findings.quota import Listed
 from idcore.growth import DELETES_AT, KEPT_HOURS, expired_before
 from idcore.ids import clock as clocks
 from idcore.ids import rules

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from idcore.findings import limits
 from idcore.findings.evidence import KEY, Processes, numbers
-from idcore.findings.listed import Listed
+from idcore.findings.quota import Listed
 from idcore.ids import rules
 from idcore.scan.schemas import ORDER, SCHEMAS
 

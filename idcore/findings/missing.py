@@ -11,8 +11,8 @@ import numpy as np
 from idcore.findings import gaps, limits
 from idcore.findings.batches import Batches
 from idcore.findings.evidence import Processes, id_text, text_mask
+from idcore.findings.finding_builder import each, of_process
 from idcore.findings.model import INFO, Finding, unseen
-from idcore.findings.telling import each, of_process
 
 _TURN = 1 << 16  # values of the counter
 _LOSS, _SAMPLE, _MIXED, _BATCH = "loss", "sample", "mixed", "batch"

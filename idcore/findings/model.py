@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from idcore.findings import words
 from idcore.findings.limits import MOST_SUBJECTS
+from idcore.safe_text import json_text
 from idcore.scan.schemas import SCHEMAS
-from idcore.written import json_text
 
 ERROR, WARNING, INFO = "error", "warning", "info"
 SEVERITIES = (ERROR, WARNING, INFO)

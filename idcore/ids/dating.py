@@ -1,7 +1,7 @@
 """What the lines of one input prove together: the months and zone of each process, shared by all of its ids.
 
 Each line votes (`idcore.ids.clock.refine`), and the votes of a process are joined, so that one id has one instant in
-every line. The scan joins the same votes in arrays (`idcore.scan.votes`). Reads no text and no clock.
+every line. The scan joins the same votes in arrays (`idcore.scan.month_inference`). Reads no text and no clock.
 """
 
 from __future__ import annotations

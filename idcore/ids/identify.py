@@ -20,7 +20,7 @@ from idcore.ids.model import (
     unhex,
     version_error,
 )
-from idcore.ids.weigh import (
+from idcore.ids.scoring import (
     Certainty,
     Reading,
     letters_of,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from idcore.ids import little_endian, rules
 from idcore.ids.identify import Certainty, Reading, Verdict
 from idcore.ids.model import ClientId, OffsetId, UniqId
-from idcore.ids.weigh import weigh_little_endian, weigh_offset
+from idcore.ids.scoring import weigh_little_endian, weigh_offset
 from idcore.ids.words import Maker, Reason
 from idcore.layout import OFFSET_V4, UNIQ_V4_LE
 

@@ -10,7 +10,7 @@ from idcore.ids.client_time import client_sent
 from idcore.ids.clock import OFFSETS_IN_USE, Clock, to_ms
 from idcore.ids.line_time import uniq_sent
 from idcore.ids.model import ClientId, UniqId
-from idcore.ids.weigh import Reading
+from idcore.ids.scoring import Reading
 
 # A producer's clock may be ahead of ours by so much.
 CLOCK_SLACK_MS = 3_600_000

@@ -1,8 +1,8 @@
 """The lab: stories of messages, told by the client's generator and a broker that stores real records. Asks no clock."""
 
+from idcore.lab.differences import Difference, Move, changed, differences, moves
+from idcore.lab.played import LogFile, Piece, Row, Told
 from idcore.lab.story import ERRORS, READY, STEPS, STEPS_MOST, Story
-from idcore.lab.tell import Difference, Move, changed, differences, moves
-from idcore.lab.told import LogFile, Piece, Row, Told
 from idcore.lab.world import play
 
 __all__ = [

@@ -11,15 +11,15 @@ from typing import Any
 
 from idcore.errors import IdError
 from idcore.ids import clock as clocks
-from idcore.ids.generate import CLAMP_MS, Generator
 from idcore.ids.model import host_bytes
+from idcore.lab.played import Row, Told, read_logs
 from idcore.lab.story import Story
-from idcore.lab.told import Row, Told, read_logs
 from idcore.message import Host, Message, MessageBatch, Record
 from idcore.message.validators import SCHEDULE_TOPIC
-from idcore.store.append import Settings
-from idcore.store.broker import Broker
-from idcore.store.writer import Put, StoreWriter
+from idcore.simulate.append import Settings
+from idcore.simulate.broker import Broker
+from idcore.simulate.generate import CLAMP_MS, Generator
+from idcore.simulate.writer import Put, StoreWriter
 
 TOPIC, GROUP, PRODUCERS = "OrderPaid", "billing", "order_service"
 # One file holds about ten messages, so that a reader sees it fill and roll.

@@ -1,8 +1,8 @@
 """Look-ups: ids in, messages out, or the reason why there is none. Knows no socket, no page, no file."""
 
 from idcore.lookup.by_key import Progress
-from idcore.lookup.desk import Desk, Moment
 from idcore.lookup.model import NO_VERDICT, Answer, Copy, Evidence
+from idcore.lookup.service import Desk, Moment
 from idcore.lookup.words import ADVICE, EVIDENCE, REASONS, RELATIONS
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from idcore.errors import IdError
-from idcore.written import encodable
+from idcore.safe_text import encodable
 
 _SHOWN = 300
 

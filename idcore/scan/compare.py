@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from idcore.ids.rules import LONGEST_MONTH_MS
+from idcore.scan import column_texts
+from idcore.scan.sorted_runs import Runs, collect
+from idcore.sources.inputs import list_files, split_files
 
-from . import texts
 from .batches import batches
 from .facts import IDS, REPORT, Block, Fact, scan_task, unpack_ids
-from .inputs import list_files, split_files
 from .kernels import find, merge
-from .runs import Runs, collect
 
 SAMPLES = 5
 _SPLIT = 256 << 20
@@ -127,7 +127,7 @@ def _values(runs: Runs, start: int, stop: int, key: int, room: tuple[np.ndarray,
 def _texts(words: np.ndarray, values: np.ndarray) -> tuple[str, ...]:
     if not len(values):
         return ()
-    return tuple(texts.digits(np.repeat(words[None], len(values), axis=0), values).to_pylist())
+    return tuple(column_texts.digits(np.repeat(words[None], len(values), axis=0), values).to_pylist())
 
 
 def _names(kind: str, words: np.ndarray) -> list[str]:
@@ -135,9 +135,9 @@ def _names(kind: str, words: np.ndarray) -> list[str]:
     if kind == "client":
         macs = [":".join(f"{int(word):012x}"[i : i + 2] for i in range(0, 12, 2)) for word in words[:, 1]]
         return [f"{mac} pid {int(word) & 0xFFFF}" for mac, word in zip(macs, words[:, 2], strict=True)]
-    hosts = texts.hosts(words)
+    hosts = column_texts.hosts(words)
     if kind == "offset":
-        return list(texts.addresses(words, hosts).to_pylist())
+        return list(column_texts.addresses(words, hosts).to_pylist())
     pids = (words[:, 2] >> find.PID_SHIFT) & np.uint64(0xFFFF)
     loaders = words[:, 2] & find.WORD
     return [

@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from . import texts
+from idcore.scan import column_texts
+from idcore.scan.month_inference import Whole
+
 from .kernels.dates import DAY, MINUTE
 from .kernels.pairs import IN_SCAN_ZONE, LAST_OF_MINUTE, WITHIN_MINUTE
 from .months import COUNT, Months
-from .votes import Whole
 
 _LATEST = np.iinfo(np.int64).max
 
@@ -40,7 +41,7 @@ class DatedOffsets:
         least, after = np.divmod(np.minimum.reduceat(pairs[:, 4], rows), WITHIN_MINUTE)
         greatest, until = np.divmod(np.maximum.reduceat(pairs[:, 5], rows), WITHIN_MINUTE)
         return cls(
-            texts.addresses(words, texts.hosts(words)), np.append(_starts(words), len(words)), begin,
+            column_texts.addresses(words, column_texts.hosts(words)), np.append(_starts(words), len(words)), begin,
             least.view(np.int64), begin + after.view(np.int64),
             greatest.view(np.int64), begin + (LAST_OF_MINUTE - until).view(np.int64),
         )  # fmt: skip
@@ -48,8 +49,8 @@ class DatedOffsets:
     def columns(self) -> list[pa.Array | np.ndarray]:
         """The columns of `growth`."""
         known = np.ones(len(self.begin), np.bool_)
-        instants = (texts.instants(at, known) for at in (self.least_at, self.greatest_at))
-        return [self.addresses, texts.instants(self.begin, known), self.least, self.greatest, *instants]
+        instants = (column_texts.instants(at, known) for at in (self.least_at, self.greatest_at))
+        return [self.addresses, column_texts.instants(self.begin, known), self.least, self.greatest, *instants]
 
     def bytes_per_second(self, addresses: pa.Array) -> pa.Array:
         """Of each address: bytes from its lowest to its highest offset, over the seconds between their instants.

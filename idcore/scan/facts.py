@@ -17,13 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from idcore.ids.makers import known_loaders
+from idcore.scan.month_inference import summary
+from idcore.sources.inputs import Split, walk
+from idcore.sources.unpack import READ_ERRORS, reason_of
+from idcore.sources.windows import AFTER, BEFORE, WINDOW, Windows
 
-from .inputs import Split, walk
-from .kernels import dates, encode, find, mates, pairs
+from .kernels import dates, encode, find, paired_offsets, pairs
 from .months import Months, as_months, offsets_in_use
-from .unpack import READ_ERRORS, reason_of
-from .votes import summary
-from .windows import AFTER, BEFORE, WINDOW, Windows
 
 IDS, PAIRS, REPORT, ODD, VOTES, TOPICS, SUMMARY = range(7)
 EVERY_PART = -1  # the part of a SUMMARY
@@ -69,7 +69,7 @@ class Scanner:
         self.slots = np.empty(self.expected, np.uint32)
         self.mates = np.zeros(self.expected, np.int8)
         self.pairs = np.empty((1 << 14, pairs.PAIR_COLUMNS), np.uint64)
-        self.odd = np.empty((1 << 14, mates.ODD_COLUMNS), np.uint64)
+        self.odd = np.empty((1 << 14, paired_offsets.ODD_COLUMNS), np.uint64)
         self.voted = np.empty((1 << 14, pairs.VOTE_COLUMNS), np.uint64)
         line_start, line_open = self.state[find.LINE_START], self.state[find.LINE_OPEN]
         self.state[:] = 0
@@ -269,26 +269,26 @@ class _Mates:
         np.cumsum(np.where(self.has, sizes, 0), out=places[1:])
         self.shifts = starts[:-1] - places[:-1]
         self.mates = np.zeros(places[-1], np.uint64)
-        brokers = int(offset[: mates.MOST_SLOTS].sum())
+        brokers = int(offset[: paired_offsets.MOST_SLOTS].sum())
         self.bits = brokers.bit_length()
-        self.local = np.full(min(len(sizes), int(mates.MOST_SLOTS)), -1, np.int64)
+        self.local = np.full(min(len(sizes), int(paired_offsets.MOST_SLOTS)), -1, np.int64)
         self.brokers = np.empty(brokers, np.int64)
         self.out = np.empty(0, np.uint8)
 
     def scatter(self, scanner: Scanner, n: int, grouped: np.ndarray, unsorted: np.ndarray) -> None:
-        mates.scatter(
+        paired_offsets.scatter(
             scanner.values, scanner.slots, scanner.mates, n, self.starts[:-1].copy(), self.shifts, grouped, self.mates
         )
-        mates.sort_groups(grouped, self.mates, self.starts, self.shifts, self.has, unsorted)
+        paired_offsets.sort_groups(grouped, self.mates, self.starts, self.shifts, self.has, unsorted)
 
     def pack(self, grouped: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The slots of the brokers, bytes of each run's mates, and all mates, of the keys in `order`."""
         lengths = np.empty(len(order), np.uint32)
         own = order[self.has[order]]
-        most = mates.LONGEST_TOKEN * int((self.starts[own + 1] - self.starts[own]).sum()) + 8
+        most = paired_offsets.LONGEST_TOKEN * int((self.starts[own + 1] - self.starts[own]).sum()) + 8
         if most > len(self.out):
             self.out = np.empty(most, np.uint8)
-        size, used = mates.encode_mates(
+        size, used = paired_offsets.encode_mates(
             grouped, self.mates, order, self.starts, self.shifts, self.has, self.bits, self.local, self.brokers,
             lengths, self.out,
         )  # fmt: skip

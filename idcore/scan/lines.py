@@ -14,8 +14,7 @@ from idcore.ids.clock import is_time
 from idcore.ids.identify import identify
 from idcore.layout import UNIQ_V4_LE
 from idcore.scan import printers
-
-from .inputs import InputFile, shown, split_files, walk
+from idcore.sources.inputs import InputFile, shown, split_files, walk
 
 # Inputs up to so many bytes are looked at whole, at some 80 MB a second: where ids have copies, and where only names
 # are looked for. Of larger ones a scan of a gigabyte, which takes a second, can spare less.

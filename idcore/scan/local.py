@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from idcore.sources.inputs import list_files, list_store, split_files
+
 from .facts import scan_task
-from .inputs import list_files, list_store, split_files
 from .months import Months
 from .tables import Merge, Tables, combine
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from .inputs import Split
+from idcore.sources.inputs import Split
 
 
 class Meter:

@@ -42,7 +42,6 @@ def _schema(columns: str) -> pa.Schema:
 
 
 GROUP_ROWS = 1 << 17  # of a file, read together: one host among millions is found without reading the others
-MOST_TAGS = 1_000  # of all topics; more of them, or very long ones, are no words but data, and not told apart
 OF_STORES = ("topics", "tags")  # written by the scan of a store only
 SCHEMAS: dict[str, pa.Schema] = {name: _schema(columns) for name, columns in _COLUMNS.items()}
 ORDER = {

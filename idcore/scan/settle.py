@@ -163,7 +163,7 @@ def _without(block: Block, keys: set[int]) -> Block:
 
 
 def _encoded(pieces: Sequence[tuple[list[int], np.ndarray]]) -> Block:
-    """Keys with their sorted values as a block of their own, without mates."""
+    """Keys with their sorted values as a block of their own, without paired_offsets."""
     words = np.array([words for words, _ in pieces], np.uint64)
     values = np.concatenate([values for _, values in pieces])
     starts = np.concatenate([[0], np.cumsum([len(values) for _, values in pieces])]).astype(np.int64)

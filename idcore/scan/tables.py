@@ -16,20 +16,20 @@ from idcore.ids.clock import DAY_MS, HOUR_MS, from_ms, is_time
 from idcore.ids.makers import loader_positions, process_makers
 from idcore.ids.rules import RUST_MONTH_MS
 from idcore.layout import LAYOUTS
+from idcore.scan import column_texts
+from idcore.scan.month_inference import SOURCES, SUMMARY_COLUMNS, Dated, Whole, date, of_clients, whole
+from idcore.scan.sorted_runs import Mates, Runs, collect
+from idcore.sources.inputs import shown
+from idcore.sources.record_lines import tags_of, topics_of
 
-from . import texts
-from .commitlog import tags_of, topics_of
 from .dated_offsets import DatedOffsets
 from .facts import IDS, ODD, PAIRS, SUMMARY, TOPICS, VOTES, Fact, unpack_ids
-from .inputs import shown
-from .kernels import chains, clients, find, mates, merge, unroll
+from .kernels import chains, clients, find, merge, paired_offsets, unroll
 from .kernels.dates import FIRST_MONTH, MONTH
 from .kernels.pairs import PAIR_COLUMNS, VOTE_COLUMNS
 from .months import Months, as_months, newest_rows
-from .runs import Mates, Runs, collect
 from .schemas import OF_STORES, ORDER, SCHEMAS, TEXT, TIME
 from .settle import settle
-from .votes import SOURCES, SUMMARY_COLUMNS, Dated, Whole, date, of_clients, whole
 
 _NAMES = list(LAYOUTS)
 _WAYS = ("grpc", "grpc_cpp_old", "grpc_rust")  # by what clients.way_of gives
@@ -65,14 +65,14 @@ class Merge:
         """Names and tables, for `combine`. All facts of a host or broker must come in one call, in any order."""
         blocks, reports, topics = [], [], []
         pairs = [np.empty((0, PAIR_COLUMNS), np.uint64)]
-        odd = [np.empty((0, mates.ODD_COLUMNS), np.uint64)]
+        odd = [np.empty((0, paired_offsets.ODD_COLUMNS), np.uint64)]
         votes = [np.empty((0, VOTE_COLUMNS), np.uint64)]
         summaries: list[np.ndarray] = []
         for fact in facts:
             if fact.what == IDS:
                 blocks.append(unpack_ids(fact.data))
             elif fact.what == ODD:
-                odd.append(np.frombuffer(fact.data, np.uint64).reshape(-1, mates.ODD_COLUMNS))
+                odd.append(np.frombuffer(fact.data, np.uint64).reshape(-1, paired_offsets.ODD_COLUMNS))
             elif fact.what == VOTES:
                 votes.append(np.frombuffer(fact.data, np.uint64).reshape(-1, VOTE_COLUMNS))
             elif fact.what == PAIRS:
@@ -125,7 +125,7 @@ class Merge:
         loader_numbers = (key2 & find.WORD).astype(np.int64)
         little = key2 >> find.CODE_SHIFT == find.CODE_LE
         layouts = pa.array(_NAMES).take(pa.array((key2 >> find.CODE_SHIFT).astype(np.int64) - 1))
-        hosts, loaders = texts.hosts(runs.words), texts.loaders(loader_numbers)
+        hosts, loaders = column_texts.hosts(runs.words), column_texts.loaders(loader_numbers)
         shift = np.int64(find.COUNTER_SHIFT)
         mask = np.int64(chains.PERIOD - 1)
         starts = np.full(keys, _NONE, np.int64)
@@ -142,7 +142,7 @@ class Merge:
             at = pa.array(key)
             yield "counters", _table("counters", [
                 layouts.take(at), hosts.take(at), pa.array(pids[key]), loaders.take(at), elapsed,
-                texts.instants(starts[key] + time, (fits > 0) & (starts[key] != _NONE)), counter, *counted,
+                column_texts.instants(starts[key] + time, (fits > 0) & (starts[key] != _NONE)), counter, *counted,
             ])  # fmt: skip
             key = minutes[:minute_rows, 0]
             known = starts[key] != _NONE
@@ -150,7 +150,7 @@ class Merge:
             table = pa.table(
                 {
                     "host": hosts.take(pa.array(key[known])),
-                    "minute": texts.minutes(minute),
+                    "minute": column_texts.minutes(minute),
                     "ids": minutes[:minute_rows, 2][known],
                 }
             )
@@ -169,7 +169,7 @@ class Merge:
                 pc.equal(hosts, "127.0.0.1").to_numpy(zero_copy_only=False),
             ),
             f[unroll.IDS], f[unroll.DISTINCT], f[unroll.FIRST_ELAPSED], f[unroll.LAST_ELAPSED],
-            texts.instants(starts + (f[unroll.FIRST] >> shift), dated), texts.instants(last, dated),
+            column_texts.instants(starts + (f[unroll.FIRST] >> shift), dated), column_texts.instants(last, dated),
             f[unroll.FIRST] & mask, f[unroll.LAST] & mask, f[unroll.PRODUCED], f[unroll.PRODUCED] - f[unroll.POSITIONS],
             f[unroll.WRAPS], pa.array(f[unroll.WIDEST_GAP] / 1000.0 * rate <= chains.HALF), f[unroll.OUT_OF_ORDER],
             f[unroll.TRACKS], pa.array(rate, mask=span == 0), f[unroll.CHAINS],
@@ -196,7 +196,7 @@ class Merge:
 
     def _copies(self, runs: Runs, beside: Mates, repeated: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
         for own_words, own_values, lines, words, values, edges in beside.copies(runs, repeated):
-            own, offsets = texts.digits(own_words, own_values), texts.digits(words, values, edges)
+            own, offsets = column_texts.digits(own_words, own_values), column_texts.digits(words, values, edges)
             yield "copies", _table("copies", [own, offsets, lines])
 
     def _zones(
@@ -224,9 +224,9 @@ class Merge:
         names = self._sources().take(pa.array(dates.source))
         known = pa.array(dated)
         return [
-            pc.if_else(known, texts.zones(ahead), None),
+            pc.if_else(known, column_texts.zones(ahead), None),
             pc.if_else(known, names, None),
-            pc.if_else(pa.array(told & dated), texts.months(month + FIRST_MONTH), None),
+            pc.if_else(pa.array(told & dated), column_texts.months(month + FIRST_MONTH), None),
         ]
 
     def _clients(self, runs: Runs, beside: Mates, votes: np.ndarray, known: Whole) -> Iterator[tuple[str, pa.Table]]:
@@ -246,7 +246,7 @@ class Merge:
         macs = [":".join(f"{int(word):012x}"[i : i + 2] for i in range(0, 12, 2)) for word in runs.words[:, 1]]
         pids = (runs.words[:, 2] & np.uint64(0xFFFF)).astype(np.int32)
         f = figures.T
-        times = [texts.instants(f[column], f[2] <= f[3]) for column in (2, 3)]
+        times = [column_texts.instants(f[column], f[2] <= f[3]) for column in (2, 3)]
         local = (f[6] == clients.BIG) & (f[7] != 0)
         makers = np.where(local, len(_WAYS), f[6])
         names = pa.array([*_WAYS, "grpc_java_old"]).take(pa.array(makers))
@@ -254,10 +254,13 @@ class Merge:
             pa.array(source)
         )
         shown = pa.array(local)
-        zones = [pc.if_else(shown, texts.zones(np.where(local, f[7], 0)), None), pc.if_else(shown, sources, None)]
+        zones = [
+            pc.if_else(shown, column_texts.zones(np.where(local, f[7], 0)), None),
+            pc.if_else(shown, sources, None),
+        ]
         yield "clients", _table("clients", [macs, pa.array(pids), f[0], f[1], *times, f[4], f[5], names, *zones])
         timeline = pa.concat_tables(parts).group_by("minute").aggregate([("ids_sum", "sum")])
-        minute = texts.minutes(timeline["minute"].to_numpy())
+        minute = column_texts.minutes(timeline["minute"].to_numpy())
         yield "timeline", _table("timeline", [minute, ["client"] * len(minute), timeline["ids_sum_sum"]])
         yield from self._copies(runs, beside, f[0] > f[1])
 
@@ -275,8 +278,8 @@ class Merge:
         figures = np.zeros((len(runs.words), 5), np.int64)
         rows = max(_ROWS, runs.largest)
         segments, bins = np.empty((rows, 6), np.int64), np.empty((rows, 5), np.int64)
-        hosts = texts.hosts(runs.words)
-        addresses = texts.addresses(runs.words, hosts)
+        hosts = column_texts.hosts(runs.words)
+        addresses = column_texts.addresses(runs.words, hosts)
         filled = 0
         while filled < len(runs.words):
             filled, s, b = merge.merge_brokers(*runs.arguments, figures, segments, bins, filled)

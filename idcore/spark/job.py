@@ -24,16 +24,16 @@ import pyarrow.parquet as pq
 import idcore
 from idcore import findings
 from idcore.errors import IdError
-from idcore.findings import limits, places
+from idcore.findings import limits, line_locations
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.scan import lines
-from idcore.scan.inputs import OPENING, InputFile, deal, list_files, list_store, split_files
-from idcore.scan.kinds import COMMITLOG
 from idcore.scan.months import month_rows
 from idcore.scan.tables import Tables, combine
+from idcore.sources.inputs import OPENING, InputFile, deal, list_files, list_store, split_files
+from idcore.sources.kinds import COMMITLOG
+from idcore.spark import health, stored
+from idcore.spark import session as spark_session
 
-from . import health, stored
-from . import session as spark_session
 from .folder import TableFolder
 from .steps import SENT, by_part, facts, files_of, from_results, merged
 from .watch import LOOK, Report, Reporter, Watch, check
@@ -225,7 +225,7 @@ def judge(
         told = stored.look(files, copies.slice(0, limits.MOST_COPIES), lambda: check(stop))
     at, zone = options.at or datetime.now(UTC), options.zone or machine_zone()
     found = findings.find(tables, at, zone, options.zone_source, written, told, lambda: check(stop))
-    found = places.place(found, files)
+    found = line_locations.place(found, files)
     check(stop)
     return found
 

@@ -12,7 +12,8 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from . import session
+from idcore.spark import session
+
 from .archive import MAKE, archive_path
 
 

@@ -19,12 +19,12 @@ import pyarrow.parquet as pq
 from idcore.errors import IdError
 from idcore.scan.batches import batches
 from idcore.scan.facts import EVERY_PART, REPORT, Fact, ids_of, is_of_split, join_reports, scan_task
-from idcore.scan.inputs import Split, pack_tasks, unpack_tasks
 from idcore.scan.kernels.encode import PARTS
 from idcore.scan.meter import Hand, Meter
 from idcore.scan.months import Months
 from idcore.scan.schemas import GROUP_ROWS, ORDER, SCHEMAS, TEXT
 from idcore.scan.tables import Merge
+from idcore.sources.inputs import Split, pack_tasks, unpack_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

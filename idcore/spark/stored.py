@@ -11,9 +11,9 @@ import pyarrow as pa
 from idcore.errors import IdError
 from idcore.message import Host, Record, decode_record
 from idcore.message import properties as names
-from idcore.scan.inputs import InputFile
 from idcore.scan.lines import Record as Line
 from idcore.scan.lines import Told
+from idcore.sources.inputs import InputFile
 from idcore.store.files import Reading
 
 # So many ids are looked at, spread evenly over all: a scan of a gigabyte, which takes two seconds, can spare a tenth.

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from idcore.errors import IdError
 from idcore.scan.meter import Meter, new_meter
-
-from . import health
+from idcore.spark import health
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

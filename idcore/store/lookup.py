@@ -14,9 +14,9 @@ from idcore.message import Record, flags
 from idcore.message import properties as names
 from idcore.message.row import has_key, inner_messages, record_row
 from idcore.store.commitlog import Miss, Stored
+from idcore.store.consistency import doubts
 from idcore.store.folder import StoreFolder
 from idcore.store.index import Entry, Pointer, in_window, key_of, tag_key_of
-from idcore.store.witness import doubts
 from idcore.store.words import say
 
 # An id that no index leads to is searched for in the log itself, up to so many bytes.

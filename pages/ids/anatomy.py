@@ -6,7 +6,7 @@ import streamlit as st
 
 from idcore.ids.identify import Reading, identify
 from pages.parts import cards, problems, refusals, ruler
-from pages.parts.ids import example, onward
+from pages.parts.ids import example, message_links
 from pages.parts.intake import Found
 from pages.parts.markup import tag
 from pages.parts.view import view
@@ -78,7 +78,7 @@ if verdict.best is not None:
         )
     )
     with st.container(horizontal=True, gap="medium"):
-        onward.messages([text], words)
+        message_links.messages([text], words)
 names = [
     f"{words(f'kind.{item.id.kind}')} · {words('certainty_short.' + (item.certainty or 'none'))}"
     + (f" · {item.id.layout.name}" if item.id.layout.name.endswith("_le") else "")

@@ -5,7 +5,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from idcore.runs import Run
 from pages.parts import cards, refusals
-from pages.parts.ids import desk, elsewhere, onward
+from pages.parts.ids import decode_session as session
+from pages.parts.ids import message_links, server_run
 from pages.parts.runs import watch
 from pages.parts.triage import shared
 from pages.parts.view import view
@@ -14,18 +15,18 @@ from pages.parts.widgets import download, heading, page_link, said, show, small_
 ROWS = 50
 
 
-def one(here: desk.Desk) -> DeltaGenerator:
+def one(here: session.Desk) -> DeltaGenerator:
     """A single id as a card; gives the row below it."""
     words, item = view().words, here.intake.found[0]
     show(cards.card(item, view(), clock := here.clock()))
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
         page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **cards.anatomy_params(item, clock))
-        onward.messages([item.token.text], words)
+        message_links.messages([item.token.text], words)
     return below
 
 
-def many(here: desk.Desk, run: Run | None) -> DeltaGenerator:
+def many(here: session.Desk, run: Run | None) -> DeltaGenerator:
     """The table, at once; gives the row below it. What was cut is counted by the scan."""
     words, found = view().words, here.intake.found
     pages = max(1, -(-len(found) // ROWS))
@@ -39,11 +40,11 @@ def many(here: desk.Desk, run: Run | None) -> DeltaGenerator:
     if pages > 1:
         below.pagination(pages, key="ids_page")
     with below:
-        onward.messages(list(dict.fromkeys(item.token.text for item in found)), words)
+        message_links.messages(list(dict.fromkeys(item.token.text for item in found)), words)
     return below
 
 
-def takeaway(here: desk.Desk, below: DeltaGenerator) -> None:
+def takeaway(here: session.Desk, below: DeltaGenerator) -> None:
     """Copy, CSV, JSON: every id that was read at once, not only those in sight; a cut is named on the button."""
     words, found = view().words, here.intake.found
 
@@ -60,26 +61,27 @@ def takeaway(here: desk.Desk, below: DeltaGenerator) -> None:
 
 words = view().words
 heading("page.decode")
-desk.from_link()
-desk.missing()
-desk.box()
-here = elsewhere.laid()
-desk.into_link()
+session.from_link()
+session.missing()
+session.box()
+here = server_run.laid()
+session.into_link()
 refusals.failed(here.intake, len(here.sources), words)
 if not here.intake.found and not here.intake.cut:
     refusals.no_id(here.intake, view(), here.files)
-    desk.case_offer(here)
+    session.case_offer(here)
     st.stop()
 same = st.container()
-run = desk.run_of(here)
+run = session.run_of(here)
 below = one(here) if (single := len(here.intake.found) == 1 and not here.intake.cut) else many(here, run)
 refusals.line(here.intake, view(), here.files)
-desk.case_offer(here)
-if desk.begin(here) and here.intake.cut:
+session.case_offer(here)
+if session.begin(here) and here.intake.cut:
     st.rerun()  # scanned before: the sentence has its figures at once
-if (run := desk.run_of(here)) is not None:
+if (run := session.run_of(here)) is not None:
     shared.twins(run, words, same)
-if (not single or here.files) and watch.scan_state(run, again=lambda: desk.scan(here), table=True) and run is not None:
+drawn = (not single or here.files) and watch.scan_state(run, again=lambda: session.scan(here), table=True)
+if drawn and run is not None:
     from pages.parts.ids import pictures  # Plotly only where there is something to draw
 
     pictures.findings(run, view())

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from idcore.written import encodable, json_text
+from idcore.safe_text import encodable, json_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from idcore.ids.find import Token, find
 from idcore.ids.identify import Case, Verdict, identify
 from idcore.ids.neighbours import settled
-from idcore.scan.kinds import CUT, PACKINGS, WIDE, kind_of
+from idcore.sources.kinds import CUT, PACKINGS, WIDE, kind_of
 
 LIMIT = 5_000  # ids read at once; the scan reads all of them
 HEAD = 4 << 20  # bytes of one file read at once
@@ -138,8 +138,8 @@ def heads_of(data: bytes | BinaryIO | Path, name: str, limit: int = HEAD) -> Hea
 
 def _unpacked(file: BinaryIO, name: str, limit: int) -> Heads:
     """Texts of an archive or a packed file, up to the limit over all of them."""
-    from idcore.scan.archives import texts  # Arrow only where something is packed
-    from idcore.scan.unpack import READ_ERRORS, reason_of
+    from idcore.sources.archives import texts  # Arrow only where something is packed
+    from idcore.sources.unpack import READ_ERRORS, reason_of
 
     made, left = Heads(), limit
     for number, text in enumerate(texts(file)):

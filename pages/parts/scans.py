@@ -21,7 +21,7 @@ from idcore.errors import IdError
 from idcore.ids.clock import Clock
 from idcore.ids.identify import Case
 from idcore.runs import Run, Runs, runs_root
-from idcore.scan.uris import is_uri, local_path
+from idcore.sources.uris import is_uri, local_path
 from pages.parts import cache
 from pages.parts.text import Words
 from pages.parts.view import View
@@ -289,7 +289,7 @@ def store_in(path: Path) -> str | None:
 
     As text a commit log gives the ids that messages print, and not one id of a record.
     """
-    from idcore.scan.inputs import list_store
+    from idcore.sources.inputs import list_store
 
     try:
         files = list_store(str(path)) if path.is_dir() else []

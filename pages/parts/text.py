@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, Protocol
 
-from idcore import written
+from idcore import safe_text
 from idcore.errors import IdError
 from idcore.ids import words as core
 from idcore.ids import words_zh as core_zh
@@ -157,7 +157,7 @@ class Words:
 
     def bytes(self, number: float) -> str:
         """A size as people read it, in powers of 1,024."""
-        return written.size(number)
+        return safe_text.size(number)
 
     def duration(self, seconds: float) -> str:
         """A time span in its two largest units."""

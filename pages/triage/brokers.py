@@ -5,7 +5,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from idcore.scan.schemas import MOST_TAGS
+from idcore.sources.record_lines import MOST_TAGS
 from pages.parts import cache
 from pages.parts.charts import brokers as charts
 from pages.parts.triage import filters, logs, sentences, shared, tables

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 from idcore.findings import Finding, copies, words, words_zh
-from idcore.scan.inputs import list_files
 from idcore.scan.lines import Named, Record, Told, look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.sources.inputs import list_files
 from tests.findings.test_rules import DAY_20, uniq
 
 ID = uniq(DAY_20, 5)

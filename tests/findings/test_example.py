@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 from idcore import findings
-from idcore.ids.incidents import HEALTHY, Incident
-from idcore.ids.scenario import Scenario
-from idcore.scan.inputs import list_files
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.simulate.incidents import HEALTHY, Incident
+from idcore.simulate.scenario import Scenario
+from idcore.sources.inputs import list_files
 from pages.parts.ids import example
 
 # Printed by a client 4.9 and up (tests/vectors/real.log.gz, and a public log for `consumed`); older ones leave out

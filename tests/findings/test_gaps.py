@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore import findings
-from idcore.findings import Finding, gaps, limits, places, words_zh
+from idcore.findings import Finding, gaps, limits, line_locations, words_zh
 from idcore.findings.batches import Batches, side_by_side
-from idcore.scan.inputs import list_files
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.sources.inputs import list_files
 from tests.findings.test_rules import AT, DAY_20, told, uniq
 
 
@@ -180,7 +180,7 @@ def test_the_lines_around_a_gap_are_named_where_they_are_found(tmp_path: Path) -
     lines = at_pace(without(400, (200, 300)))
     path.write_text("".join(f"line\n{line}\n" for line in lines))
     found = findings.find(scan_local([str(path)], month_rows(AT, UTC)), AT, UTC)
-    (finding,) = places.place(found, list_files([str(path)]))
+    (finding,) = line_locations.place(found, list_files([str(path)]))
     assert f"after {path}:400 and ends at {path}:402" in finding.say("meaning")
     assert {one["id"]: one["line"] for one in finding.evidence["places"]} == {lines[199]: 400, lines[200]: 402}
 

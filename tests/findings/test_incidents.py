@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.findings import START, ZONE, tell
 from idcore.findings import CODES
-from idcore.ids.incidents import HEALTHY, Incident, names, variants
+from idcore.simulate.incidents import HEALTHY, Incident, names, variants
 
 CASES = [(name, variant) for name in names() for variant in variants(name)]
 

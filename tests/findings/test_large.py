@@ -16,9 +16,9 @@ from idcore import findings
 from idcore.findings import limits
 from idcore.findings.large import Rows
 from idcore.findings.model import to_table
-from idcore.scan.inputs import list_files
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.sources.inputs import list_files
 from idcore.spark.job import ScanOptions, judge
 from idcore.spark.watch import Cancelled
 

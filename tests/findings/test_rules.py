@@ -13,11 +13,11 @@ import pytest
 from idcore import findings
 from idcore.findings import Finding, limits, words
 from idcore.findings.model import CODES, to_table, worst_first
-from idcore.scan.inputs import list_files
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.scan.schemas import SCHEMAS
+from idcore.sources.inputs import list_files
 
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"

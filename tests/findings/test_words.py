@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from idcore.findings import CODES, Finding, find, words, words_zh
+from idcore.safe_text import json_text
 from idcore.scan import lines
-from idcore.scan.inputs import list_files
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
-from idcore.written import json_text
+from idcore.sources.inputs import list_files
 from pages.parts.ids import example
 
 REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"

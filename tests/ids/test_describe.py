@@ -7,8 +7,8 @@ import time
 from datetime import UTC, datetime
 
 from idcore.ids import ERRORS, KEYS, MAKERS, REASONS, Clock, describe, find, identify, parse_zone
-from idcore.ids.generate import create_message_id
-from idcore.ids.scenario import Scenario
+from idcore.simulate.generate import create_message_id
+from idcore.simulate.scenario import Scenario
 
 CLOCK = Clock(datetime(2026, 11, 21, tzinfo=UTC), parse_zone("Asia/Shanghai"), "given")
 CONTRACT = [

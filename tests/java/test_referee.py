@@ -11,9 +11,9 @@ import pytest
 
 from idcore.ids import Clock, UniqId, identify, months
 from idcore.ids.clock import DAY_MS, from_ms, month_start, to_ms
-from idcore.ids.generate import Generator, create_message_id, decode_message_id
 from idcore.ids.line_time import uniq_sent
 from idcore.ids.model import host_text
+from idcore.simulate.generate import Generator, create_message_id, decode_message_id
 from tests.java import jars
 from tests.java.referee import Referee
 

@@ -16,17 +16,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import findings
-from idcore.findings import places
-from idcore.ids import incidents
+from idcore.findings import line_locations
 from idcore.ids.clock import months
 from idcore.runs import Run
-from idcore.scan.inputs import list_files
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
+from idcore.simulate import incidents
+from idcore.sources.inputs import list_files
 from pages.parts import times
 from pages.parts.markup import esc
 from pages.parts.text import TABLES, words
-from pages.parts.triage import diagnosis, lines, proofs, report
+from pages.parts.triage import diagnosis, evidence_view, lines, report
 from pages.parts.view import View
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_pages import shown
@@ -56,7 +56,7 @@ def judged(folder: Path, text: str) -> Run:
     tables = scan_local([str(log)], np.array(rows, np.int64))
     files = [replace(file, name="app.log") for file in list_files([str(log)])]
     told = look(files, tables["copies"]["msg_id"].to_pylist())
-    tables["findings"] = findings.to_table(places.place(findings.find(tables, AT, UTC, told=told), files))
+    tables["findings"] = findings.to_table(line_locations.place(findings.find(tables, AT, UTC, told=told), files))
     for name, table in tables.items():
         (path / name).mkdir(exist_ok=True)
         for old in (path / name).iterdir():
@@ -130,10 +130,10 @@ def test_the_evidence_of_every_incident_is_said_in_words(tmp_path: Path, name: s
         known = {word for key, word in TABLES[view.words.lang].items() if key.startswith("fact.")}
         for row in run.table("findings").to_pylist():
             evidence = diagnosis.evidence_of(row)
-            facts = dict(proofs.facts(evidence, view, diagnosis.told(row)))
+            facts = dict(evidence_view.facts(evidence, view, diagnosis.told(row)))
             assert set(facts) <= known, (name, row["code"])
             assert not any("{" in value or "[" in value for value in facts.values()), "no raw structure is shown"
-            table = proofs.id_table(evidence, view)
+            table = evidence_view.id_table(evidence, view)
             assert table is None or all(one in table for one in evidence["ids"])
 
 
@@ -238,12 +238,14 @@ def test_copies_are_a_table_with_what_the_lines_tell(tmp_path: Path) -> None:
         {"offset_msg_id": OFFSETS[0], "topic": "Orders", "born": None, "born_host": None, "key": None, "body_crc": 78},
     ]
     evidence = {"ids": ["X"], "offset_msg_ids": OFFSETS, "records": records, "differs": "topic"}
-    table = str(proofs.copies(evidence, view))
+    table = str(evidence_view.copies(evidence, view))
     assert "10.80.1.12:10911" in table and "Orders" in table and "&lt;b&gt;" in table and "1970-01-01" in table
     assert "KEYS" not in table and table.index("Orders") < table.index("&lt;b&gt;"), "in the order of the offset ids"
-    assert dict(proofs.facts(evidence, view)) == {words("en")("fact.differs"): "topic"}
-    assert proofs.copies({"offset_msg_ids": [OFFSETS]}, view) is None, "of many messages each row has its own"
-    assert all(text in str(proofs.id_table({"ids": ["X"], "offset_msg_ids": [OFFSETS]}, view)) for text in OFFSETS)
+    assert dict(evidence_view.facts(evidence, view)) == {words("en")("fact.differs"): "topic"}
+    assert evidence_view.copies({"offset_msg_ids": [OFFSETS]}, view) is None, "of many messages each row has its own"
+    assert all(
+        text in str(evidence_view.id_table({"ids": ["X"], "offset_msg_ids": [OFFSETS]}, view)) for text in OFFSETS
+    )
 
 
 def test_findings_alike_and_without_a_process_are_shown(tmp_path: Path, open_page: Open) -> None:

@@ -17,9 +17,9 @@ from idcore.lookup import Answer, Copy, Evidence, Progress
 from idcore.lookup import words as english
 from idcore.message import Host, Message, Record, encode_messages, flags
 from idcore.remoting.profile import Profile, from_file
+from idcore.simulate.writer import StoreWriter
 from idcore.store import CommitLog, Stored, StoreFolder
 from idcore.store.words import DOUBTS, REASONS
-from idcore.store.writer import StoreWriter
 from pages.parts import scans
 from pages.parts.messages import lookups, records, stores
 from pages.parts.text import TABLES, words

@@ -25,7 +25,7 @@ from idcore.layout import LAYOUTS
 from pages.parts import cards, export, intake, markdown, markup, refusals, roles, ruler, scans, text, times
 from pages.parts.ids import example
 from pages.parts.messages import records
-from pages.parts.triage import marks, ranking, sentences, shared
+from pages.parts.triage import address_flags, ranking, sentences, shared
 from pages.parts.view import View
 from tests.pages import example_run
 
@@ -270,10 +270,10 @@ def test_a_process_is_told_with_wraps_missing_restarts_and_tracks() -> None:
 
 
 def test_odd_hosts_and_brokers_carry_their_marks() -> None:
-    found = marks.of_hosts(example_run.tables()["processes"])
+    found = address_flags.of_hosts(example_run.tables()["processes"])
     assert found == {"172.17.0.2": ["docker", "shared"], "127.0.0.1": ["loopback"]}
-    assert marks.of_broker("172.18.0.4", 30911) == ("internal", "node_port")
-    assert marks.of_broker("10.1.2.3", 10911) == ()
+    assert address_flags.of_broker("172.18.0.4", 30911) == ("internal", "node_port")
+    assert address_flags.of_broker("10.1.2.3", 10911) == ()
 
 
 def test_a_process_in_a_link_is_found_again() -> None:

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.runs import Run
 from pages.parts import scans
-from pages.parts.ids import desk, elsewhere
+from pages.parts.ids import decode_session, server_run
 from pages.parts.text import words
 from pages.parts.triage import diagnosis
 from tests.pages.conftest import RUN, make_run
@@ -179,11 +179,11 @@ def test_a_switch_writes_its_own_name_into_the_address(open_page: Open, run: str
 def test_a_commit_log_on_the_decode_page_is_called_one(open_page: Open, tmp_path: Path) -> None:
     records = (real_store(tmp_path) / "commitlog" / f"{0:020d}").read_bytes()[:20_000]
     sources = [scans.Source("piece.bin", records), scans.Source("app.log", b"no record here"), scans.Source("0", b"")]
-    assert elsewhere.commit_logs(sources) == ["piece.bin"]
+    assert server_run.commit_logs(sources) == ["piece.bin"]
     for lang in ("en", "zh"):
         app = open_page("decode", lang=lang)
-        app.session_state["desk"] = desk.lay(sources, "strict")
+        app.session_state["desk"] = decode_session.lay(sources, "strict")
         app.run()
         assert not app.exception and "piece.bin" in app.warning[0].value and words(lang)("page.store") in labels(app)
-        app.session_state["desk"] = desk.lay(sources[1:], "strict")
+        app.session_state["desk"] = decode_session.lay(sources[1:], "strict")
         assert not app.run().warning

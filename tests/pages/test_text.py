@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore import written
+from idcore import safe_text
 from idcore.cli import scan as cli
 from idcore.errors import IdError
 from idcore.ids import words as core
@@ -102,8 +102,8 @@ def test_sizes_have_one_system_of_units_on_the_command_line_and_in_the_console()
     sizes = {0: "0 B", 0.4: "0.4 B", 100: "100 B", 1023: "1,023 B", 1024: "1.0 KiB", 6_690_000: "6.4 MiB"}
     sizes |= {420 << 20: "420 MiB", 1 << 30: "1.0 GiB", 5 << 50: "5,120 TiB"}
     for number, said in sizes.items():
-        assert written.size(number) == said and {text.words(lang).bytes(number) for lang in text.LANGS} == {said}
-    assert cli.size is written.size, "the command line has no other"
+        assert safe_text.size(number) == said and {text.words(lang).bytes(number) for lang in text.LANGS} == {said}
+    assert cli.size is safe_text.size, "the command line has no other"
     words_ = [*ENGLISH.values(), *CHINESE.values()]
     assert not [one for one in words_ if re.search(r"(?<![A-Za-z])[kMGT]B\b", one)]
 

@@ -12,8 +12,8 @@ import pytest
 from idcore.scan import facts
 from idcore.scan.batches import batches
 from idcore.scan.facts import IDS, PAIRS, REPORT, Fact, scan_task
-from idcore.scan.inputs import list_files, split_files
 from idcore.scan.kernels.encode import PARTS
+from idcore.sources.inputs import list_files, split_files
 
 MONTHS = np.array([[1_793_491_200_000, 1_771_200_000]], np.int64)
 

@@ -16,17 +16,17 @@ import pytest
 from idcore.errors import IdError
 from idcore.ids import Clock
 from idcore.message import Host, Record
-from idcore.scan.inputs import list_store
 from idcore.scan.kernels.records import crc32
 from idcore.scan.lines import Record as Line
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.scan.schemas import SCHEMAS
+from idcore.simulate.append import Settings
+from idcore.simulate.broker import Broker
+from idcore.simulate.traffic import Traffic
+from idcore.simulate.writer import StoreWriter
+from idcore.sources.inputs import list_store
 from idcore.store import CommitLog, Lookup, Skipped, Stored, StoreFolder
-from idcore.store.append import Settings
-from idcore.store.broker import Broker
-from idcore.store.traffic import Traffic
-from idcore.store.writer import StoreWriter
 from tests.scan.comparing import same
 from tests.store.unpacked import real_store
 

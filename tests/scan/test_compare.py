@@ -13,9 +13,9 @@ import pytest
 from idcore.__main__ import main
 from idcore.cli.compare import NO_LOSS, NO_PROOF
 from idcore.ids import find, identify
-from idcore.ids.scenario import Scenario
 from idcore.scan import compare as comparing
 from idcore.scan.compare import compare
+from idcore.simulate.scenario import Scenario
 
 
 def ids_of(text: str) -> set[str]:

@@ -13,10 +13,10 @@ import pytest
 
 from idcore.scan.facts import PAIRS
 from idcore.scan.facts import scan_task as facts_of
-from idcore.scan.inputs import list_files, split_files
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.scan.tables import Merge
+from idcore.sources.inputs import list_files, split_files
 from tests.scan import twin
 from tests.scan.comparing import differences, same
 from tests.scan.logs import AT, JAVA, NOON, joined, offset, offset6, send_result, uniq

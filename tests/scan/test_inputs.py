@@ -12,10 +12,10 @@ import pytest
 from idcore.cli.parser import Usage
 from idcore.cli.scan import _make_room
 from idcore.scan.facts import REPORT, Scanner
-from idcore.scan.inputs import Split, list_files, pack_tasks, unpack_tasks, walk
-from idcore.scan.kinds import kind_of
 from idcore.scan.local import scan_local
-from idcore.scan.windows import AFTER, WINDOW
+from idcore.sources.inputs import Split, list_files, pack_tasks, unpack_tasks, walk
+from idcore.sources.kinds import kind_of
+from idcore.sources.windows import AFTER, WINDOW
 
 MONTHS = np.array([[0, 31 * 86_400_000 - 1]], np.int64)
 PAIR = b"0A00000100FF18B4AAC20000000A0001 0A00000200002A9F0000000000000001\n"

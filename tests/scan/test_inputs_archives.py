@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from idcore.scan import inputs
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
+from idcore.sources import inputs
 from tests.scan import logs
 from tests.scan.comparing import same
 from tests.scan.packing import (

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from idcore.scan.columns import holds_text, lines_of
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
+from idcore.sources.columns import holds_text, lines_of
 from tests.scan import logs
 from tests.scan.comparing import same
 from tests.scan.logs import AT

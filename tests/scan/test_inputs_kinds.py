@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from idcore.scan import unpack
-from idcore.scan.kinds import kind_of
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
+from idcore.sources import unpack
+from idcore.sources.kinds import kind_of
 from tests.scan import logs
 from tests.scan.comparing import same
 from tests.scan.packing import (

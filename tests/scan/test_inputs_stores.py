@@ -21,10 +21,10 @@ import pyarrow.fs as arrow_fs
 import pyarrow.parquet as pq
 import pytest
 
-from idcore.scan import stores
-from idcore.scan.inputs import list_files, shown
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
+from idcore.sources import storage
+from idcore.sources.inputs import list_files, shown
 from tests.scan import logs
 from tests.scan.comparing import same
 from tests.scan.logs import AT
@@ -148,7 +148,7 @@ def test_what_is_missing_or_not_permitted_is_named_and_the_rest_goes_on(bucket: 
 def test_an_object_that_goes_after_it_was_listed_is_named(bucket: str) -> None:
     put(bucket, **{"a.log": LOG, "b.log": LOG})
     from idcore.scan.facts import REPORT, scan_task
-    from idcore.scan.inputs import split_files
+    from idcore.sources.inputs import split_files
 
     splits = split_files(list_files([f"s3://{bucket}"]), 1 << 30)
     filesystem().delete_file(f"{bucket}/a.log")
@@ -167,15 +167,15 @@ def test_no_other_address_is_contacted(bucket: str, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(socket.socket, "connect", connect)
     put(bucket, **{"a.log": LOG})
-    fetch = stores.Ranged.readinto
+    fetch = storage.Ranged.readinto
     open_ones: set[str] = set()
 
-    def watched(self: stores.Ranged, view: object) -> int:
+    def watched(self: storage.Ranged, view: object) -> int:
         got = fetch(self, view)
         open_ones.update(c.raddr.ip for c in psutil.Process().net_connections("inet") if c.raddr)
         return got
 
-    monkeypatch.setattr(stores.Ranged, "readinto", watched)
+    monkeypatch.setattr(storage.Ranged, "readinto", watched)
     with web_server() as web:
         web.files["/a.log"] = LOG
         scan_local([f"s3://{bucket}", f"{web.address}/a.log"], MONTHS, 100_000)
@@ -251,7 +251,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again(tmp_path: Path) -> None:
         assert files[0].size == len(big)
         scan_local([f"{web.address}/a.log"], MONTHS)
         web.broken = 2
-        with stores.opened(f"{web.address}/a.log") as file:
+        with storage.opened(f"{web.address}/a.log") as file:
             found = b""
             while more := file.read(1 << 20):
                 found += more
@@ -260,7 +260,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again(tmp_path: Path) -> None:
 
 def test_a_file_that_changes_while_it_is_read_is_named(web: Web) -> None:
     web.files["/a.log"] = LOG
-    with stores.opened(f"{web.address}/a.log") as file:
+    with storage.opened(f"{web.address}/a.log") as file:
         assert file.read(10) == LOG[:10]
         web.files["/a.log"] = LOG.replace(b"0A", b"0B")
         with pytest.raises(OSError, match="changed while it was read"):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from idcore.scan.inputs import list_files
 from idcore.scan.lines import BORN_HOST, Record, look
+from idcore.sources.inputs import list_files
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore.runs import RunError, Runs
-from idcore.scan.inputs import Split, deal
 from idcore.scan.schemas import ORDER
+from idcore.sources.inputs import Split, deal
 from idcore.spark import folder, job
 from idcore.spark.background import start
 from idcore.spark.job import ScanOptions, even, reason_of, scan

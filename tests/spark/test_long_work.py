@@ -18,8 +18,8 @@ import pytest
 from idcore.errors import IdError
 from idcore.runs import Run, Runs
 from idcore.scan.facts import scan_task
-from idcore.scan.inputs import Split
 from idcore.scan.meter import Hand, new_meter
+from idcore.sources.inputs import Split
 from idcore.spark import background, folder, job, steps
 from idcore.spark import session as spark_session
 from idcore.spark.job import ScanOptions, scan

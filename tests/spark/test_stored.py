@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 from idcore.__main__ import main
-from idcore.scan.inputs import list_store
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.sources.inputs import list_store
 from idcore.spark import stored
 from idcore.spark.job import ScanOptions, judge
 from idcore.store import Stored, StoreFolder

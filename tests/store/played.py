@@ -10,9 +10,9 @@ from pathlib import Path
 from idcore.message import Host, Message, MessageBatch, Record, encode_messages
 from idcore.message import properties as names
 from idcore.message.javatext import hash_map_order
+from idcore.simulate.broker import Broker
+from idcore.simulate.writer import Put
 from idcore.store import CommitLog, Stored
-from idcore.store.broker import Broker
-from idcore.store.writer import Put
 from tests.store.real_broker import END_TRANSACTION, SEND, SEND_BACK, SEND_BATCH, RealBroker
 
 GROUP, TOPIC = "order_consumer", "OrderPaid"

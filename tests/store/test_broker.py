@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from idcore.message import Host, decode_record, decode_records
+from idcore.simulate.append import Settings
+from idcore.simulate.broker import Broker
+from idcore.simulate.dialects import LINES
+from idcore.simulate.writer import StoreWriter
 from idcore.store import Stored, StoreFolder
-from idcore.store.append import Settings
-from idcore.store.broker import Broker
-from idcore.store.lines import LINES
-from idcore.store.writer import StoreWriter
 from tests.java import jars
 from tests.store import played
 from tests.store.real_broker import LONG_MOST, MAX_OFFSET, QUERY, VIEW, RealBroker

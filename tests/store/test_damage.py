@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from idcore.errors import IdError
 from idcore.ids import Clock
 from idcore.message import Host, Record
+from idcore.simulate.append import Settings
+from idcore.simulate.writer import StoreWriter
 from idcore.store import Blank, CommitLog, Lookup, Miss, Skipped, Stored, StoreFolder
-from idcore.store.append import Settings
 from idcore.store.commitlog import place_of
-from idcore.store.writer import StoreWriter
 
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
 HOST = Host(bytes((127, 0, 0, 1)), 10911)

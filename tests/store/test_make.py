@@ -111,10 +111,10 @@ def test_every_message_is_found_with_all_its_copies(made: tuple[Path, dict[str, 
 
 def test_files_roll_over_and_stay_exact(tmp_path: Path) -> None:
     from idcore.message import Host
-    from idcore.store.append import Settings
-    from idcore.store.broker import Broker
-    from idcore.store.traffic import Traffic
-    from idcore.store.writer import StoreWriter
+    from idcore.simulate.append import Settings
+    from idcore.simulate.broker import Broker
+    from idcore.simulate.traffic import Traffic
+    from idcore.simulate.writer import StoreWriter
 
     small = Settings(1 << 16, 400, 97, 150, 1 << 15)
     with StoreWriter(tmp_path / "s", small) as writer:
@@ -139,9 +139,9 @@ def test_files_roll_over_and_stay_exact(tmp_path: Path) -> None:
 
 def test_puts_that_a_broker_refuses_have_its_names(tmp_path: Path) -> None:
     from idcore.message import Host, Message, MessageBatch, Record
-    from idcore.store.append import Settings
-    from idcore.store.broker import Broker
-    from idcore.store.writer import StoreWriter
+    from idcore.simulate.append import Settings
+    from idcore.simulate.broker import Broker
+    from idcore.simulate.writer import StoreWriter
 
     host = Host(bytes((10, 0, 0, 1)), 10911)
 
@@ -209,8 +209,8 @@ def test_the_newest_line_leaves_each_item_of_a_batch_its_own_id(tmp_path: Path) 
 
 def test_a_long_retry_topic_is_refused_by_the_older_line(tmp_path: Path) -> None:
     from idcore.message import Host, Record
-    from idcore.store.lines import LINES
-    from idcore.store.writer import StoreWriter
+    from idcore.simulate.dialects import LINES
+    from idcore.simulate.writer import StoreWriter
 
     host = Host(bytes((10, 0, 0, 1)), 10911)
     for name, longest in (("4.9", 127), ("5.3", 255)):

@@ -10,9 +10,9 @@ import pytest
 from idcore.cli.view import card
 from idcore.ids import Clock
 from idcore.message import Host, Message, Record, compress, encode_messages, flags
+from idcore.simulate.writer import StoreWriter
 from idcore.store import Lookup, Stored, StoreFolder, row_of
 from idcore.store.index import Entry, IndexFile
-from idcore.store.writer import StoreWriter
 
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
 HOST = Host(bytes((10, 0, 0, 1)), 10911)

@@ -12,10 +12,10 @@ import pytest
 
 from idcore.ids import Clock
 from idcore.message import properties as names
+from idcore.simulate.append import Settings
+from idcore.simulate.writer import StoreWriter
 from idcore.store import Blank, Lookup, Miss, Skipped, Stored, StoreFolder, row_of
-from idcore.store.append import Settings
 from idcore.store.index import key_hash, key_of
-from idcore.store.writer import StoreWriter
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)

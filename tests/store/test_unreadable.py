@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from idcore.errors import IdError
+from idcore.simulate.writer import StoreWriter
 from idcore.store import Lookup, Miss, Skipped, Stored, StoreFolder, commitlog
-from idcore.store.writer import StoreWriter
 from tests.store.test_damage import CLOCK, FIRST, SMALL, damage, record, records_of, small
 
 __all__ = ["small"]  # the fixture

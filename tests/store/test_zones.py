@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from idcore.ids import Clock
+from idcore.simulate.writer import StoreWriter
 from idcore.store import Lookup, StoreFolder
-from idcore.store.writer import StoreWriter
 from tests.remoting.test_lookup import HALF_AN_HOUR, SERVER_NOWS, made_at
 from tests.store.test_damage import SMALL, record
 

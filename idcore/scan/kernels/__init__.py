@@ -16,8 +16,11 @@ _SOURCES = (
     "idcore.layout:layout.py",
     "idcore.ids.rules:rules.py",
     "idcore.ids.makers:makers.py",
-    *(f"{__name__}:{name}.py" for name in ("vector", "little", "find", "dates", "encode", "clients", "pairs", "mates")),
-    *(f"{__name__}:{name}.py" for name in ("chains", "unroll", "merge", "records")),
+    *(
+        f"{__name__}:{name}.py"
+        for name in ("vector", "keys", "little_endian", "find", "dates", "encode", "clients", "pairs")
+    ),
+    *(f"{__name__}:{name}.py" for name in ("paired_offsets", "chains", "unroll", "merge", "records")),
 )
 
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from idcore.ids import rules
 from idcore.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4
-
-from .little import (
+from idcore.scan.kernels.little_endian import (
     COUNTER_SHIFT,
     WORD,
     looks_little_endian,
@@ -21,6 +20,7 @@ from .little import (
     swap_16,
     swap_32,
 )
+
 from .vector import (
     bo_mask_64,
     hex_mask_64,

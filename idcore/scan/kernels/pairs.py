@@ -5,6 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from idcore.scan.kernels.paired_offsets import MOST_SLOTS, OFFSET_BITS
+
 from .clients import date_client
 from .dates import (
     BORN,
@@ -44,7 +46,6 @@ from .find import (
     STATE_PAIRS,
     STATE_VOTES,
 )
-from .mates import MOST_SLOTS, OFFSET_BITS
 from .vector import load_8, load_64
 
 U = np.uint64

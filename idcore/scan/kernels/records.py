@@ -6,9 +6,21 @@ import numba
 import numpy as np
 
 from idcore.layout import BLANK_MAGIC, RECORD_HEADS, TOPIC_LENGTHS
+from idcore.scan.kernels.keys import (
+    SLACK,
+    alike,
+    be_32,
+    be_64,
+    byte_mask_64,
+    copy,
+    digits_of_8,
+    is_plain,
+    mixed,
+    put_hex,
+    signed_32,
+)
 
 from .vector import load_8, load_64, store_64, trailing_zeros
-from .words import SLACK, alike, be_32, be_64, byte_mask_64, copy, digits_of_8, is_plain, mixed, put_hex, signed_32
 
 U = np.uint64
 _V4, _V6 = RECORD_HEADS[False, False], RECORD_HEADS[True, True]

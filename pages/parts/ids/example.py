@@ -12,8 +12,8 @@ from ipaddress import ip_address
 from random import Random
 
 from idcore.ids import clock as clocks
-from idcore.ids import printed
 from idcore.ids.model import OffsetId, UniqId
+from idcore.simulate import printed
 
 NAME = "example.log"
 ZONE = clocks.parse_zone("+08:00")

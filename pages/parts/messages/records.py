@@ -11,7 +11,7 @@ from typing import Any
 from idcore.ids.clock import from_ms, is_time
 from idcore.ids.model import OffsetId
 from idcore.message import flags
-from idcore.written import json_text
+from idcore.safe_text import json_text
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.text import Words
 from pages.parts.view import View

@@ -25,7 +25,7 @@ from pages.parts.messages import records, uploads
 from pages.parts.messages.lookups import core
 from pages.parts.runs import runlist
 from pages.parts.text import Words
-from pages.parts.triage import proofs
+from pages.parts.triage import evidence_view
 from pages.parts.triage.diagnosis import upper
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import page_link
@@ -190,7 +190,7 @@ def missed(code: str, evidence: Mapping[str, Any], view: View) -> None:
 
 def _facts(known: Mapping[str, Any], view: View) -> None:
     words = view.words
-    rows = [list(pair) for pair in proofs.facts(known, view)]
+    rows = [list(pair) for pair in evidence_view.facts(known, view)]
     if rows:
         columns = [Column("name", words("lookup.fact")), Column("value", words("record.value"), mono=True)]
         show_html(table(columns, rows, words("lookup.fact")))

@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple
 import streamlit as st
 
 from idcore.errors import IdError
-from idcore.scan.unpack import READ_ERRORS, reason_of
+from idcore.sources.unpack import READ_ERRORS, reason_of
 from idcore.store.commitlog import LOOKED_FOR_RECORDS, place_of
 from pages.parts.markdown import plain
 from pages.parts.text import Words

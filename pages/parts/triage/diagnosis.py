@@ -18,7 +18,7 @@ from pages.parts import cache, scans, times
 from pages.parts.charts import findings as charts
 from pages.parts.markup import Html, join, tag
 from pages.parts.text import Words
-from pages.parts.triage import lines, proofs, shared
+from pages.parts.triage import evidence_view, lines, shared
 from pages.parts.view import View
 from pages.parts.widgets import chart, page_link
 from pages.parts.widgets import show as show_html
@@ -36,7 +36,7 @@ _ADDRESS = re.compile(r"(\[[0-9a-f:]+\]|\d+(\.\d+){3}):\d+")
 
 def say(part: str, row: Row, view: View) -> str:
     """`meaning`, `advice` or `disproof` of a finding in the reader's language and zone."""
-    values = {"subject": row["subject"], "count": row["count"], **proofs.dated(evidence_of(row), view)}
+    values = {"subject": row["subject"], "count": row["count"], **evidence_view.dated(evidence_of(row), view)}
     tables = chinese.PARTS if view.words.lang == "zh" else english.PARTS
     return english.say(part, str(row["code"]), values, tables)
 
@@ -174,7 +174,7 @@ def more_of(others: Sequence[Row], words: Words) -> Html | None:
     """The other ids of one process with which the same went wrong."""
     if not others:
         return None
-    named = proofs.linked([str(row["subject"]) for row in others[:MOST_ALIKE]])
+    named = evidence_view.linked([str(row["subject"]) for row in others[:MOST_ALIKE]])
     left = len(others) - MOST_ALIKE
     tail = words("findings.alike_more", n=f"{left:,}") if left > 0 else ""
     return tag(
@@ -210,21 +210,21 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
     process = subject_process(row)
     if process is not None:
         picture(str(row["code"]), process, run, view, key)
-    for made in (proofs.id_table(evidence, view), proofs.copies(evidence, view)):
+    for made in (evidence_view.id_table(evidence, view), evidence_view.copies(evidence, view)):
         if made is not None:
             show_html(made)
-    named = [f"{evidence['label']}={text}" for text in proofs.tokens(evidence)] if evidence.get("label") else []
+    named = [f"{evidence['label']}={text}" for text in evidence_view.tokens(evidence)] if evidence.get("label") else []
     before = _BEFORE.get(str(row["code"]), 0)
-    around = lines.around(run, named) or lines.around(run, proofs.tokens(evidence), before)
+    around = lines.around(run, named) or lines.around(run, evidence_view.tokens(evidence), before)
     around = list(dict.fromkeys(around))
     if around:
         st.caption(words("findings.lines"))
         st.code("\n".join(around), language=None, wrap_lines=True)
     elif (folder := scans.store_of(run)) is not None and evidence.get("ids"):
-        show_html(proofs.in_store(evidence["ids"][: lines.MOST_LINES], folder, words))
+        show_html(evidence_view.in_store(evidence["ids"][: lines.MOST_LINES], folder, words))
     elif evidence.get("ids"):
         st.caption(words("findings.no_lines"))
-    if (facts := proofs.fact_list(proofs.facts(evidence, view, told(row)))) is not None:
+    if (facts := evidence_view.fact_list(evidence_view.facts(evidence, view, told(row)))) is not None:
         show_html(facts)
     onward(row, process, run, words)
 

@@ -19,7 +19,7 @@ from pages.parts.charts import brokers as charts
 from pages.parts.markup import Html, tag
 from pages.parts.text import Words
 from pages.parts.times import full
-from pages.parts.triage import marks, tables
+from pages.parts.triage import address_flags, tables
 from pages.parts.view import View
 from pages.parts.widgets import chart, said, show, small_print
 
@@ -114,7 +114,7 @@ def head(row: dict[str, Any], total: int, speed: Speed | None, colour: str, view
     words = view.words
     name = tables.marked(
         tag("b", tables.swatch(row["address"], colour), class_="mq-mono"),
-        marks.of_broker(row["host"], int(row["port"])),
+        address_flags.of_broker(row["host"], int(row["port"])),
         words,
     )
     apart = row["max_offset"] - row["min_offset"]

@@ -12,7 +12,7 @@ from pages.parts import cache, scans
 from pages.parts.markdown import code, plain
 from pages.parts.markup import Html, esc, tag
 from pages.parts.text import Words
-from pages.parts.triage import diagnosis, proofs, shared
+from pages.parts.triage import diagnosis, evidence_view, shared
 from pages.parts.view import View
 
 MOST_IDS = 5
@@ -66,7 +66,7 @@ def markdown(run: Run, view: View) -> str:
         diagnosis.sentence(cache.frame(run, "findings"), run.summary or {}, words),
     ]
     for row, others in _rows(run):
-        ids = proofs.details(diagnosis.evidence_of(row), view)[:MOST_IDS]
+        ids = evidence_view.details(diagnosis.evidence_of(row), view)[:MOST_IDS]
         severity, name = words(f"severity.{row['severity']}"), diagnosis.title_of(row, words)
         text.append(f"## {words('colon', name=severity)}{name}")
         text.append(" · ".join([code(diagnosis.subject(row, words)), *map(plain, _seen(row, view))]))
@@ -77,7 +77,7 @@ def markdown(run: Run, view: View) -> str:
         text.append(plain(f"{words('findings.do')} {diagnosis.say('advice', row, view)}"))
         if ids:
             text.append("\n".join("- " + " · ".join([code(one), *map(plain, more)]) for one, more in ids))
-        if line := proofs.fact_line(diagnosis.evidence_of(row), view, diagnosis.told(row)):
+        if line := evidence_view.fact_line(diagnosis.evidence_of(row), view, diagnosis.told(row)):
             text.append(plain(line))
         text.append(plain(f"{words('findings.disproof')} {diagnosis.say('disproof', row, view)}"))
     text.append("---\n\n" + "\n".join(f"- {plain(line)}" for line in facts(run, view)))
@@ -126,10 +126,10 @@ def _finding(row: dict[str, Any], others: Sequence[diagnosis.Row], run: Run, vie
         points = diagnosis.points_of(process, run)
         if len(points) > 1:
             yield _sawtooth(points, words)
-    ids = proofs.details(diagnosis.evidence_of(row), view)[:MOST_IDS]
+    ids = evidence_view.details(diagnosis.evidence_of(row), view)[:MOST_IDS]
     if ids:
         yield tag("ul", *(tag("li", tag("code", one), "".join(f" · {text}" for text in more)) for one, more in ids))
-    if line := proofs.fact_line(diagnosis.evidence_of(row), view, diagnosis.told(row)):
+    if line := evidence_view.fact_line(diagnosis.evidence_of(row), view, diagnosis.told(row)):
         yield tag("p", line)
     yield tag("p", words("findings.disproof"), " ", diagnosis.say("disproof", row, view), class_="faint")
 

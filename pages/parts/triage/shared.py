@@ -18,7 +18,7 @@ from pages.parts.markup import tag
 from pages.parts.refusals import reasons_text
 from pages.parts.runs import runlist, watch
 from pages.parts.text import Words
-from pages.parts.triage import marks
+from pages.parts.triage import address_flags
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show
 
@@ -146,7 +146,7 @@ def beyond(run: Run, hosts: pd.DataFrame, measure: str) -> tuple[int, int]:
 
 def host_marks(run: Run, hosts: pd.DataFrame, words: Words) -> dict[str, list[str]]:
     """What is odd about these hosts, in words."""
-    odd = marks.of_hosts(cache.where(run, "processes", host=hosts["host"].tolist()))
+    odd = address_flags.of_hosts(cache.where(run, "processes", host=hosts["host"].tolist()))
     return {host: [words(f"mark.{code}") for code in codes] for host, codes in odd.items()}
 
 

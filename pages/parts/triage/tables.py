@@ -13,7 +13,7 @@ from idcore.findings.limits import CUT_COUNTER
 from pages.parts.charts.counters import rate_text
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.text import Words
-from pages.parts.triage import marks, shared
+from pages.parts.triage import address_flags, shared
 from pages.parts.view import View
 from pages.parts.widgets import href, show
 
@@ -89,7 +89,7 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
         wraps = number(row["wraps"]) if row["wraps_certain"] else words("counters.at_least", n=number(row["wraps"]))
         body.append(
             [
-                marked(link(row["host"], where), marks.of_process(row), words),
+                marked(link(row["host"], where), address_flags.of_process(row), words),
                 row["pid"],
                 row["loader"],
                 number(row["ids"]),
@@ -141,7 +141,7 @@ def brokers(rows: pd.DataFrame, files: pd.DataFrame, colours: Mapping[str, str],
             [
                 marked(
                     swatch(row["address"], colours[row["address"]]),
-                    marks.of_broker(row["host"], int(row["port"])),
+                    address_flags.of_broker(row["host"], int(row["port"])),
                     words,
                 ),
                 number(row["ids"]),

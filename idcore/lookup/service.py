@@ -1,0 +1,388 @@
+"""Ids in, answers out: the console's order of look-up, every reading of an id, all copies, and the reason of a miss."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import cached_property
+
+from idcore.ids import ClientId, Clock, OffsetId, UniqId, Verdict, identify, sent_at
+from idcore.ids.client_time import client_sent
+from idcore.ids.clock import to_ms
+from idcore.ids.span import CLOCK_SLACK_MS, Span, span
+from idcore.lookup import batches, by_offset, by_time
+from idcore.lookup.by_key import Found, Progress, Search
+from idcore.lookup.copies import explain, home_topic, is_special, related_topics
+from idcore.lookup.model import Answer
+from idcore.lookup.notes import Notes, instant
+from idcore.lookup.queue_probe import count_messages, index_knows, probe
+from idcore.message import Record
+from idcore.remoting.audit import AuditLog, RateLimit
+from idcore.remoting.cluster import Cluster
+from idcore.remoting.errors import NotPermitted, NotRecorded, RemotingError
+
+# A born time may be of a clock that was set in another zone.
+ZONE_SLACK_MS = 15 * 3_600_000
+# From the zone furthest west, in which an id is read as the latest, to the one furthest east.
+_WIDEST_MS = 26 * 3_600_000
+_LONGEST_KEY = 1_000
+_AT_ONCE = 8
+_NAMED = 5
+_LIKELY = 32
+_PROBED_TOPICS = 8
+# Where most producers stand when nobody says: UTC in containers, China elsewhere.
+_USUAL_ZONES = (UTC, timezone(timedelta(hours=8)))
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Now, and the zone that producers are thought to stand in; no part of a look-up asks a clock itself."""
+
+    now: datetime
+    zone: tzinfo
+    zone_known: bool = False
+
+
+class Desk:
+    """Looks ids up in one cluster. Remembers which topics messages were found in, to ask those first."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        moment: Callable[[], Moment],
+        audit: AuditLog | None = None,
+        limit: RateLimit | None = None,
+    ) -> None:
+        self.cluster = cluster
+        self._moment = moment
+        self._audit = audit
+        self._limit = limit
+        self._likely: dict[str, None] = {}
+        self._lock = threading.Lock()
+
+    def look_up(
+        self, ids: Sequence[str], topic: str | None = None, user: str = "", progress: Progress | None = None
+    ) -> Iterator[Answer]:
+        """One answer for each id, in their order, as they come.
+
+        TooManyLookups where the user's limit is used up; then nobody was asked. NotRecorded where the audit log cannot
+        be written: then nothing is shown.
+        """
+        if self._limit is not None:
+            self._limit.take(user, len(ids), self._moment().now.timestamp())
+        once = list(dict.fromkeys(ids))
+        with ThreadPoolExecutor(min(_AT_ONCE, len(once)) or 1, "look-up") as pool:
+            waiting = {each: pool.submit(self._recorded, each, topic, user, progress) for each in once}
+            try:
+                for each in ids:
+                    yield waiting[each].result()
+            finally:
+                for future in waiting.values():
+                    future.cancel()
+
+    def _recorded(self, text: str, topic: str | None, user: str, progress: Progress | None) -> Answer:
+        answer = self.one(text, topic, progress)
+        if self._audit is not None:
+            try:
+                self._audit.write(self._moment().now, user, self.cluster.name, text, answer.result, answer.asked)
+            except OSError as problem:
+                why = (problem.strerror or "it cannot be written").lower()
+                raise NotRecorded(f"the audit log cannot be written: {why}", code="audit") from None
+        return answer
+
+    def one(self, text: str, topic: str | None = None, progress: Progress | None = None) -> Answer:
+        """The answer for one id, whatever happens on the way."""
+        notes = Notes(self.cluster)
+        try:
+            found, reason = _LookUp(self, text, topic, notes, self._moment(), progress).run()
+        except NotPermitted as problem:
+            notes.fail(problem)
+            return Answer(text, (), "not_permitted", tuple(notes.evidence), tuple(notes.asked), not notes.asked)
+        except RemotingError as problem:
+            notes.fail(problem)
+            return Answer(text, (), "unreachable", tuple(notes.evidence), tuple(notes.asked), not notes.asked)
+        copies = explain(found)
+        with self._lock:
+            for copy in copies:
+                if not is_special(copy.record.topic):
+                    self._likely.pop(copy.record.topic, None)
+                    self._likely[copy.record.topic] = None
+            while len(self._likely) > _LIKELY:
+                self._likely.pop(next(iter(self._likely)))
+        if {copy.relation for copy in copies} == {"half"}:
+            notes.add("only_half")
+        return Answer(text, copies, reason or None, tuple(notes.evidence), tuple(notes.asked))
+
+    def likely(self) -> list[str]:
+        """Topics in which something was found, the latest first."""
+        with self._lock:
+            return list(reversed(self._likely))
+
+
+class _LookUp:
+    """The look-up of one id."""
+
+    def __init__(
+        self, desk: Desk, text: str, topic: str | None, notes: Notes, moment: Moment, progress: Progress | None
+    ) -> None:
+        self.desk = desk
+        self.text = text
+        self.topic = topic
+        self.notes = notes
+        self.cluster = desk.cluster
+        self.moment = moment
+        self.search = Search(text, notes, progress or (lambda done, total, name: None))
+        self.clock = Clock(moment.now, moment.zone, "given" if moment.zone_known else "assumed")
+        self.verdict: Verdict = identify(text, case="any")
+
+    def run(self) -> tuple[Found, str]:
+        """What was found, or the reason why not."""
+        if not self.text:
+            self.notes.add("empty")
+            return [], "not_an_id"
+        if len(self.text) > _LONGEST_KEY:
+            self.notes.add("too_long", length=len(self.text))
+            return [], "not_an_id"
+        if not self.text.isprintable() or " " in self.text:
+            # KEYS are cut at spaces, properties at control characters
+            self.notes.add("unreadable")
+            return [], "not_an_id"
+        at_offset = self._by_offset()
+        if at_offset.record is not None:
+            return self._follow(at_offset.record, at_offset.broker), ""
+        found = self._by_key()
+        if found:
+            return self._judged(found)
+        return self._why(at_offset.reason)
+
+    # ---- by offset
+
+    def _by_offset(self) -> by_offset.AtOffset:
+        reading = next((each for each in self.verdict.readings if isinstance(each.id, OffsetId)), None)
+        if reading is None:
+            return by_offset.AtOffset()
+        assert isinstance(reading.id, OffsetId)
+        if reading is not self.verdict.best:
+            self.notes.add("offset_reading", address=reading.id.address, offset=reading.id.physical_offset)
+        return by_offset.look(reading.id, self.topic or "", self.notes)
+
+    def _follow(self, record: Record, broker: str) -> Found:
+        """The other copies of a message that was found by its offset id."""
+        found: Found = [(record, broker)]
+        if self.topic and record.topic != self.topic:
+            self.notes.add("topic_differs", topic=record.topic, asked=self.topic)
+        try:
+            return found + self._others(record)
+        except RemotingError as problem:
+            self.notes.fail(problem)  # the message is there, whatever became of its copies
+            return found
+
+    def _others(self, record: Record) -> Found:
+        if record.uniq_id is None:
+            return []
+        home = home_topic(record)
+        topics = list(dict.fromkeys([home, record.topic, *related_topics(self.cluster.topics())]))
+        search = Search(record.uniq_id, self.notes, self.search.progress)
+        begin = max(0, record.born_timestamp - ZONE_SLACK_MS - CLOCK_SLACK_MS)
+        others = search.run(self._bounded(topics), begin)
+        asked = record.topic in search.topics and record.topic not in search.unrouted
+        cut = any(item.code in ("more_copies", "bad_record") for item in self.notes.evidence)
+        seen = any(other.physical_offset == record.physical_offset for other, _ in others)
+        if asked and not seen and not cut and not self.notes.failed:
+            self.notes.add("index_missed")
+        return others
+
+    # ---- by key
+
+    @cached_property
+    def span(self) -> Span | None:
+        """The id's own time: of the months it may be from the newest one, in every zone its producer may be in."""
+        if self.verdict.best is not None and isinstance(self.verdict.best.id, OffsetId):
+            # read as a msgId it would have some time too, but that is not what it is
+            return None
+        return span(self.verdict.readings, self.clock)
+
+    def _times(self, *clocks: Clock) -> list[int]:
+        """When the id was made, read with each of these clocks."""
+        found: dict[int, None] = {}
+        for reading in self.verdict.readings:
+            for clock in clocks:
+                if isinstance(reading.id, UniqId):
+                    at = sent_at(reading.id.elapsed, clock, reading.id.layout)
+                elif isinstance(reading.id, ClientId):
+                    when, _ = client_sent(reading.id, clock)
+                    at = None if when is None else when.at
+                else:
+                    continue
+                if at is not None:
+                    found[to_ms(at)] = None
+            if found:
+                break
+        return list(found)
+
+    def _bounded(self, topics: Sequence[str]) -> list[str]:
+        limit = self.cluster.profile.most_topics
+        if len(topics) > limit:
+            self.notes.add("topics_left_out", count=len(topics) - limit, limit=limit)
+        return list(topics[:limit])
+
+    def _topics(self) -> tuple[list[str], list[str]]:
+        """The topics that may hold the message, likely ones first; and those of the broker's own copies."""
+        every = self.cluster.topics()
+        related = related_topics(every)
+        if self.topic:
+            return [self.topic], [topic for topic in related if topic != self.topic]
+        likely = [topic for topic in self.desk.likely() if topic in every]
+        normal = list(dict.fromkeys(likely + [topic for topic in every if not is_special(topic)]))
+        system = [topic for topic in every if is_special(topic) and topic not in related]
+        return normal, related + system
+
+    def _by_key(self) -> Found:
+        first, behind = self._topics()
+        topics = self._bounded([*first, *behind])
+        first = topics[: len(first)]
+        behind = topics[len(first) :]
+        windows = self._windows()
+        for begin in windows:
+            found = self.search.run(first, begin, until_found=True)
+            found += self.search.run(behind, begin)
+            if found:
+                if begin == 0 and self.span is not None:
+                    self._outside(found, self.span.latest)
+                break
+        else:
+            found = self._other_ways(first, windows[-1])
+            if not found and windows[-1]:
+                self.notes.add("window", begin=instant(windows[-1]))
+        return found
+
+    def _windows(self) -> list[int]:
+        """From when on to ask, one after the other: near the id's own time, then in every zone, then the whole log."""
+        if self.span is None:
+            return [0]
+        near = max(0, self.span.latest - _WIDEST_MS - CLOCK_SLACK_MS)
+        windows = [near, min(near, max(0, self.span.earliest - CLOCK_SLACK_MS)), 0]
+        return list(dict.fromkeys(windows if self.cluster.profile.search_whole_log else windows[:2]))
+
+    def _outside(self, found: Found, sent: int) -> None:
+        stored = min(record.store_timestamp for record, _ in found)
+        self.notes.add("found_outside_window", stored=instant(stored), sent=instant(sent))
+
+    def _other_ways(self, first: Sequence[str], begin: int) -> Found:
+        """As one of KEYS; and for a topic that was named, on brokers that have it no longer."""
+        found = self.search.run(first, begin, unique=False)
+        if found:
+            self.notes.add("found_by_keys")
+        elif self.topic:
+            found = self.search.everywhere(self.topic, begin)
+            if found:
+                self.notes.add("topic_gone", topic=self.topic, broker=found[0][1])
+        return found
+
+    def _judged(self, found: Found) -> tuple[Found, str]:
+        """Copies in special topics alone do not prove that a named topic was the right one."""
+        if self.topic and not is_special(self.topic):
+            homes = {home_topic(record): record for record, _ in found}
+            if self.topic not in homes:
+                return [], self._elsewhere(list(homes.values())[:1])
+        return found, ""
+
+    # ---- why not
+
+    def _elsewhere(self, records: Sequence[Record]) -> str:
+        for record in records:
+            self.notes.add("found_in_topic", topic=home_topic(record), offset_msg_id=str(record.offset_id))
+        return "wrong_topic"
+
+    def _why(self, offset_reason: str | None) -> tuple[Found, str]:
+        """The reason of a miss; or, where only the index has lost it, the message."""
+        notes = self.notes
+        self._say_what_was_asked()
+        best = self.verdict.best
+        if offset_reason is not None and best is not None and isinstance(best.id, OffsetId):
+            if not notes.failed:
+                notes.add("uniq_reading")
+            return [], offset_reason
+        if notes.failed:
+            return [], notes.failure
+        if self.topic:
+            elsewhere = self._in_other_topics()
+            if self.topic in self.search.unrouted:
+                notes.add("topic_route", topic=self.topic)
+            if elsewhere:
+                return [], self._elsewhere(elsewhere)
+            if self.topic in self.search.unrouted:
+                return [], "topic_unknown"
+        self._in_capitals()
+        if best is None:
+            notes.add("key_tried")
+            left_out = any(item.code == "topics_left_out" for item in notes.evidence)
+            return [], "unknown" if left_out else "not_an_id"
+        if self.topic:
+            count_messages(self.topic, notes)
+        reason = by_time.why(self.span, self.clock, notes)
+        if reason in ("unknown", "window") and isinstance(best.id, UniqId) and self.text == self.text.upper():
+            item = self._in_a_batch(best.id)
+            if item:
+                return item, "index_lost"
+            if notes.failed:
+                return [], notes.failure
+        if reason != "unknown":
+            return [], reason
+        return self._without_index()
+
+    def _in_a_batch(self, item: UniqId) -> Found:
+        """The message as an item of a 5.x batch, of which the index knows the batch's own id alone."""
+        topics = [topic for topic in self.search.topics if not is_special(topic)][:_PROBED_TOPICS]
+        found = batches.look(item, topics, self._windows()[-1], self.notes)
+        if found is None:
+            return []
+        values: dict[str, str | int] = {"batch_id": found.batch_id, "topic": found.record.topic}
+        if found.count < batches.MOST_AFTER:  # a broker shows no more of them
+            values |= {"place": found.place, "count": found.count}
+        self.notes.add("batch_item" if "place" in values else "batch_item_open", **values)
+        return [(found.record, found.broker)]
+
+    def _in_capitals(self) -> None:
+        """The index tells upper from lower case; an id whose case was changed on its way is there all the same."""
+        if self.text == self.text.upper() or identify(self.text.upper()).best is None:
+            return
+        search = Search(self.text.upper(), self.notes)
+        found = search.run(list(self.search.topics), 0, until_found=True)
+        for record, _ in found[:1]:
+            self.notes.add("found_in_capitals", topic=record.topic, msg_id=self.text.upper())
+
+    def _in_other_topics(self) -> list[Record]:
+        every = [topic for topic in self.cluster.topics() if not is_special(topic) and topic != self.topic]
+        likely = [topic for topic in self.desk.likely() if topic in every]
+        topics = self._bounded(list(dict.fromkeys(likely + every)))
+        found = self.search.run(topics, 0, until_found=True)
+        return [record for record, _ in found[:1]]
+
+    def _without_index(self) -> tuple[Found, str]:
+        """The message by its topic's queues, or one beside it that the index does not know either."""
+        zones = (self.moment.zone,) if self.moment.zone_known else (self.moment.zone, *_USUAL_ZONES)
+        times = self._times(*(replace(self.clock, zone=zone) for zone in zones))
+        topics = [topic for topic in self.search.topics if not is_special(topic)][:_PROBED_TOPICS]
+        witnesses: list[Record] = []
+        for topic in topics:
+            probed = probe(self.text, topic, times, self.notes)
+            if probed.record is not None:
+                self.notes.add("found_without_index", topic=topic, queue=probed.queue)
+                return [(probed.record, probed.broker)], "index_lost"
+            witnesses += probed.neighbours
+        for witness in witnesses:
+            if not index_knows(witness, self.notes):
+                self.notes.add("index_silent", neighbour=str(witness.offset_id))
+                return [], "index_lost"
+        return [], "unknown"
+
+    def _say_what_was_asked(self) -> None:
+        asked = list(self.search.topics)
+        if asked:
+            more = ["…"] if len(asked) > _NAMED else []  # no word: the sentence is in the reader's language
+            names = ", ".join([*asked[:_NAMED], *more])
+            self.notes.add("topics_asked", count=len(asked), brokers=len(self.search.brokers), names=names)

@@ -1,0 +1,96 @@
+"""Keys, values and times as the columns of tables show them. Knows no table."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from idcore.ids.clock import zone_text
+from idcore.ids.model import host_text
+from idcore.scan.kernels import find
+from idcore.scan.kernels import keys as kernel
+from idcore.scan.schemas import TEXT, TIME
+
+_BYTE_TEXT = pa.array([str(n) for n in range(256)])
+_HEX_TEXT = pa.array([f"{n:04X}" for n in range(1 << 16)])
+
+
+def hosts(words: np.ndarray) -> pa.Array:
+    """Address text of each key: dotted, or RFC 5952."""
+    code = words[:, 2] >> find.CODE_SHIFT
+    wide = (code == find.CODE_V6) | (code == find.CODE_OFFSET_V6)
+    parts = [
+        _BYTE_TEXT.take(pa.array(((words[:, 1] >> np.uint64(shift)) & np.uint64(255)).astype(np.int64)))
+        for shift in (24, 16, 8, 0)
+    ]
+    text = pc.binary_join_element_wise(*parts, ".")
+    if wide.any():
+        long = [host_text(address.tobytes()) for address in words[wide, :2].astype(">u8")]
+        text = pc.replace_with_mask(text, pa.array(wide), pa.array(long, TEXT))
+    return text
+
+
+def addresses(words: np.ndarray, hosts: pa.Array) -> pa.Array:
+    """`host:port` of each key of an offset id, given the texts of its hosts; IPv6 in brackets."""
+    ports = pa.array((words[:, 2] & find.WORD).astype(np.int64)).cast(TEXT)
+    wide = pa.array(words[:, 2] >> find.CODE_SHIFT == find.CODE_OFFSET_V6)
+    bracketed = pc.binary_join_element_wise("[", hosts, "]", "")
+    return pc.binary_join_element_wise(pc.if_else(wide, bracketed, hosts), ports, ":")
+
+
+def digits(words: np.ndarray, values: np.ndarray, rows: np.ndarray | None = None) -> pa.Array:
+    """The digits of ids, upper case, from the words of their keys and their values.
+
+    One text for each id; with `rows`, one for each of the rows into which they cut the ids, with commas between.
+    """
+    code = (words[:, 2] >> find.CODE_SHIFT).astype(np.int64)
+    offset = (code == int(find.CODE_OFFSET_V4)) | (code == int(find.CODE_OFFSET_V6))
+    client, little = code == int(find.CODE_CLIENT), code == int(find.CODE_LE)
+    kinds = np.select([offset, client, little], [kernel.OF_OFFSET, kernel.OF_CLIENT, kernel.OF_LITTLE], kernel.OF_UNIQ)
+    wide = (code == int(find.CODE_V6)) | (code == int(find.CODE_OFFSET_V6))
+    sizes = np.select([wide, client], [56, 34], 32)
+    room = sizes
+    if rows is not None:
+        room = sizes + 1
+        room[rows[1:] - 1] -= 1  # no comma behind the last of a row
+    edges = np.zeros(len(words) + 1, np.int32)
+    np.cumsum(room, out=edges[1:])
+    out = np.empty(int(edges[-1]) + kernel.SLACK, np.uint8)
+    kernel.put_ids(
+        np.ascontiguousarray(words, np.uint64), np.ascontiguousarray(values, np.uint64), kinds.astype(np.uint8), sizes,
+        edges, out,
+    )  # fmt: skip
+    text = pa.py_buffer(out[: edges[-1]])
+    edges = edges if rows is None else edges[rows]
+    return pa.StringArray.from_buffers(len(edges) - 1, pa.py_buffer(edges), text)
+
+
+def loaders(loaders: np.ndarray) -> pa.Array:
+    """Loader hashes as eight upper-case digits."""
+    high, low = (_HEX_TEXT.take(pa.array(half.astype(np.int64))) for half in (loaders >> 16, loaders & 0xFFFF))
+    return pc.binary_join_element_wise(high, low, "")
+
+
+def instants(milliseconds: np.ndarray, known: np.ndarray) -> pa.Array:
+    """Times from milliseconds since 1970; null where not `known`."""
+    return pa.array(np.where(known, milliseconds, 0) * 1000, mask=~known).cast(pa.timestamp("us")).cast(TIME)
+
+
+def minutes(minutes: np.ndarray) -> pa.Array:
+    """Times from minutes since 1970."""
+    return pa.array(minutes * 60_000_000).cast(pa.timestamp("us")).cast(TIME)
+
+
+def zones(minutes: np.ndarray) -> pa.Array:
+    """UTC offsets as `+08:00`."""
+    found, place = np.unique(minutes, return_inverse=True)
+    return pa.array([zone_text(timedelta(minutes=int(one))) for one in found], TEXT).take(pa.array(place))
+
+
+def months(numbers: np.ndarray) -> pa.Array:
+    """Months from year 0 as `YYYY-MM`."""
+    found, place = np.unique(numbers, return_inverse=True)
+    return pa.array([f"{one // 12:04d}-{one % 12 + 1:02d}" for one in found], TEXT).take(pa.array(place))

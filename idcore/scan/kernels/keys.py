@@ -1,0 +1,171 @@
+"""Big-endian words at any byte, digits of numbers and of ids, bytes that are alike, in portable LLVM IR. No records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from idcore.scan.kernels.vector import load_64, store_64
+
+U = np.uint64
+OF_UNIQ, OF_OFFSET, OF_CLIENT, OF_LITTLE = range(4)  # how the words of an id's key hold its bytes
+COMMA = ord(",")
+SLACK = 80  # bytes that have to be readable behind everything that is looked at by words
+_BYTE, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+
+
+@intrinsic
+def be_32(typing_context: Any, address: Any) -> Any:
+    """The 4 bytes at `address`, high ones first, without a sign."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word = builder.load(builder.inttoptr(args[0], _I32.as_pointer()), align=1)
+        return builder.zext(builder.bswap(word), _I64)
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def be_64(typing_context: Any, address: Any) -> Any:
+    """The 8 bytes at `address`, high ones first."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bswap(builder.load(builder.inttoptr(args[0], _I64.as_pointer()), align=1))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def byte_mask_64(typing_context: Any, address: Any, byte: Any) -> Any:
+    """Bit i is set where byte i of the 64 at `address` is that byte."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = ir.VectorType(_BYTE, 64)
+        text = builder.load(builder.inttoptr(args[0], vector.as_pointer()), align=1)
+        none = ir.Constant(vector, ir.Undefined)
+        lane = builder.insert_element(none, builder.trunc(args[1], _BYTE), _I32(0))
+        same = builder.shuffle_vector(lane, none, ir.Constant(ir.VectorType(_I32, 64), [0] * 64))
+        return builder.bitcast(builder.icmp_unsigned("==", text, same), _I64)
+
+    return types.uint64(types.uint64, types.uint64), codegen
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def signed_32(address):
+    word = be_32(address)
+    return word - (np.int64(1) << 32) if word >= np.int64(1) << 31 else word
+
+
+@numba.njit(cache=True, nogil=True)
+def alike(one, other, size):
+    """Whether `size` bytes at two addresses are the same."""
+    while size >= 8:
+        if load_64(one) != load_64(other):
+            return False
+        one += U(8)
+        other += U(8)
+        size -= 8
+    return size == 0 or (load_64(one) ^ load_64(other)) << U(64 - 8 * size) == U(0)
+
+
+@numba.njit(cache=True, nogil=True)
+def copy(source, target, size):
+    """`size` bytes, and up to seven more behind them."""
+    for place in range(0, size, 8):
+        store_64(target + U(place), load_64(source + U(place)))
+
+
+@numba.njit(cache=True, nogil=True)
+def mixed(address, size, seed):
+    """A hash of the ends of `size` bytes: equal for equal bytes."""
+    if size >= 8:
+        word = load_64(address) ^ load_64(address + U(size - 8)) * U(0x9E3779B97F4A7C15)
+    elif size > 0:
+        word = load_64(address) << U(64 - 8 * size)
+    else:
+        word = U(0)
+    return (word + U(size) + U(seed) * U(0xC2B2AE3D27D4EB4F)) * U(0xFF51AFD7ED558CCD) >> U(32)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def hex_of_4(word):
+    """Eight upper-case digits of four bytes; the first byte is the lowest."""
+    word = (word | word << U(16)) & U(0x0000FFFF0000FFFF)
+    word = (word | word << U(8)) & U(0x00FF00FF00FF00FF)
+    word = word >> U(4) & U(0x000F000F000F000F) | (word & U(0x000F000F000F000F)) << U(8)
+    letter = (word + U(0x0606060606060606)) >> U(4) & U(0x0101010101010101)
+    return word + U(0x3030303030303030) + letter * U(7)
+
+
+@numba.njit(cache=True, nogil=True)
+def put_hex(source, target, size):
+    """The digits of `size` bytes, a multiple of four; returns the address behind them."""
+    for place in range(0, size, 4):
+        store_64(target + U(2 * place), hex_of_4(load_64(source + U(place)) & U(0xFFFFFFFF)))
+    return target + U(2 * size)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def digits_of_8(number):
+    """Eight decimal digits of a number below 100,000,000, with zeros in front; the first digit is the lowest byte."""
+    word = number // U(10_000) | number % U(10_000) << U(32)
+    hundreds = word * U(10_486) >> U(20) & U(0x0000007F0000007F)
+    word = hundreds | (word - hundreds * U(100)) << U(16)
+    tens = word * U(103) >> U(10) & U(0x000F000F000F000F)
+    return (tens | (word - tens * U(10)) << U(8)) + U(0x3030303030303030)
+
+
+@numba.njit(cache=True, nogil=True)
+def is_plain(address, size):
+    """Whether all bytes are ASCII digits and letters."""
+    plain = True
+    for place in range(0, size, 8):
+        word = load_64(address + U(place))
+        left = size - place
+        if left < 8:  # zeros become digits, so that what lies behind is not judged
+            word = (word << U(64 - 8 * left)) >> U(64 - 8 * left) | U(0x3030303030303030) << U(8 * left)
+        low = word & U(0x7F7F7F7F7F7F7F7F)
+        folded = low | U(0x2020202020202020)
+        digit = (low + U(0x5050505050505050)) & ~(low + U(0x4646464646464646))
+        letter = (folded + U(0x1F1F1F1F1F1F1F1F)) & ~(folded + U(0x0505050505050505))
+        plain &= ((digit | letter) & ~word & U(0x8080808080808080)) == U(0x8080808080808080)
+    return plain
+
+
+@numba.njit(cache=True, nogil=True)
+def put_ids(words, values, kinds, sizes, edges, out):
+    """The digits of ids from the words of their keys and their values, each from its edge on, and a comma.
+
+    Where no room is left for the comma, the next id stands in its place; SLACK lies behind all.
+    """
+    raw = np.zeros(32 + SLACK, np.uint8)
+    text = np.zeros(56 + SLACK, np.uint8)
+    text[56] = COMMA
+    key, value = U(words.ctypes.data), U(values.ctypes.data)
+    bytes_, digits, target = U(raw.ctypes.data), U(text.ctypes.data), U(out.ctypes.data)
+    for row in range(kinds.size):
+        p = key + U(24 * row)
+        first, second, third = U(be_64(p)), U(be_64(p + U(8))), U(be_64(p + U(16)))
+        # each ends where its bytes end: what a later one covers is not of the id
+        store_64(bytes_ + U(20), U(be_64(value + U(8 * row))))
+        if kinds[row] == OF_UNIQ or kinds[row] == OF_LITTLE:
+            store_64(bytes_ + U(14), third)
+        else:
+            store_64(bytes_ + U(12), third)
+        if kinds[row] == OF_CLIENT:
+            store_64(bytes_ + U(10), second)
+            raw[11] = 1
+        else:
+            store_64(bytes_ + U(8), second)
+        store_64(bytes_, first)
+        if kinds[row] == OF_LITTLE:
+            for start, stop in ((12, 16), (16, 18), (18, 22), (22, 26), (26, 28)):
+                raw[start:stop] = raw[start:stop][::-1].copy()
+        put_hex(bytes_, digits, 28)
+        size = sizes[row]
+        copy(digits + U(56 - size), target + U(edges[row]), size + 1)

@@ -1,0 +1,298 @@
+"""Which offset id stands beside which uniq or client id: packed beside the runs of a task, and asked of all runs.
+
+A mate is the offset id that a line pairs with an id of its own. It is a word: the broker's slot in the task, plus one,
+above 48 bits of offset; 0 for none. Beside a run stand, for each of its values, its different mates as tokens:
+
+    bits 0-3  bytes of the token; 0: this value has no mate; 15: 8 bytes of token and 8 of offset follow one another
+    bit  4    another mate of the same value follows
+    bit  5    the number of lines follows as a varint; otherwise it was one
+    then      the broker, then what its offset differs from the one before in this run (zigzag)
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from idcore.scan.kernels.encode import AHEAD, decode, get, put, sort_nearly
+from idcore.scan.kernels.vector import leading_zeros, load_64, store_64, will_write
+
+U = np.uint64
+OFFSET_BITS = U(48)
+OFFSET_MASK = U((1 << 48) - 1)
+MOST_SLOTS = 0xFFFF  # a broker with a higher slot, or an offset of 2**48, makes no mate: the pair travels as it is
+NO_MATE = U(0)
+NONE, RAW = U(0), U(15)
+MORE, LINES = U(16), U(32)
+HEAD_BITS = U(6)
+FEW = 16  # sorted by putting each into its place
+LONGEST_TOKEN = 28  # bytes: 16, the varint, and what a store of 8 bytes may touch behind it
+ODD_COLUMNS = 9  # key and value of the id, key and value of its offset id, lines
+
+
+@numba.njit(cache=True, nogil=True)
+def scatter(values, slots, mates, n, positions, shifts, out, out_mates):
+    """Every value to its group, and its mate, if it has one, to the same place less the shift of the group."""
+    values_to, mates_to = U(out.ctypes.data), U(out_mates.ctypes.data)
+    for i in range(n):
+        slot = slots[i]
+        place = positions[slot]
+        positions[slot] = place + 1
+        out[place] = values[i]
+        will_write(values_to + U(8 * place + AHEAD))
+        if mates[i] != 0:
+            j = i + np.int64(mates[i])
+            own = place - shifts[slot]
+            out_mates[own] = (U(slots[j] + 1) << OFFSET_BITS) | values[j]
+            will_write(mates_to + U(8 * own + AHEAD))
+
+
+@numba.njit(cache=True, nogil=True)
+def sort_both(values, mates, start, stop, shift):
+    """Values of one group in order, their mates with them: insertion with a budget, then an ordinary sort."""
+    budget = 600 + 8 * (stop - start)
+    for i in range(start + 1, stop):
+        x = values[i]
+        mate = mates[i - shift]
+        j = i - 1
+        while j >= start and values[j] > x:
+            values[j + 1] = values[j]
+            mates[j + 1 - shift] = mates[j - shift]
+            j -= 1
+        values[j + 1] = x
+        mates[j + 1 - shift] = mate
+        budget -= i - 1 - j
+        if budget < 0:
+            order = np.argsort(values[start:stop])
+            values[start:stop] = values[start:stop][order]
+            mates[start - shift : stop - shift] = mates[start - shift : stop - shift][order]
+            return
+
+
+@numba.njit(cache=True, nogil=True)
+def sort_groups(values, mates, starts, shifts, has_mates, unsorted):
+    for group in range(has_mates.size):
+        if has_mates[group] and unsorted[group]:
+            sort_both(values, mates, starts[group], starts[group + 1], shifts[group])
+
+
+@numba.njit(cache=True, nogil=True)
+def encode_mates(values, mates, order, starts, shifts, has_mates, bits, local, brokers, lengths, out):
+    """The mates of the groups in `order`, whose values are sorted. `local` numbers the brokers of this part.
+
+    Returns the bytes written and the brokers used, whose numbers are in `brokers`.
+    """
+    base = U(out.ctypes.data)
+    last = np.zeros(local.size, np.int64)
+    touched = np.empty(local.size, np.int64)
+    place = 0
+    used = 0
+    for index in range(order.size):
+        group = order[index]
+        if not has_mates[group]:
+            lengths[index] = 0
+            continue
+        begin = place
+        shift = shifts[group]
+        stop = starts[group + 1]
+        any_mate = False
+        known = 0
+        i = starts[group]
+        while i < stop:
+            same = i + 1
+            while same < stop and values[same] == values[i]:
+                same += 1
+            if same - i > 1:
+                sort_nearly(mates, i - shift, same - shift)  # those without a mate come first
+            at = i - shift
+            end = same - shift
+            i = same
+            while at < end and mates[at] == NO_MATE:
+                at += 1
+            if at == end:
+                out[place] = 0
+                place += 1
+                continue
+            any_mate = True
+            while at < end:
+                mate = mates[at]
+                lines = U(1)
+                at += 1
+                while at < end and mates[at] == mate:
+                    lines += U(1)
+                    at += 1
+                head = U(0)
+                if at < end:
+                    head |= MORE
+                if lines > U(1):
+                    head |= LINES
+                number = np.int64(mate >> OFFSET_BITS) - 1
+                broker = local[number]
+                if broker < 0:
+                    broker = used
+                    local[number] = used
+                    brokers[used] = number
+                    used += 1
+                offset = np.int64(mate & OFFSET_MASK)
+                away = offset - last[broker]
+                if last[broker] == 0:
+                    touched[known] = broker
+                    known += 1
+                last[broker] = offset + 1
+                zigzag = U((away << 1) ^ (away >> 63))
+                size = HEAD_BITS + bits + U(64) - leading_zeros(zigzag) + U(7)
+                size >>= U(3)
+                if size <= U(7):
+                    store_64(
+                        base + U(place),
+                        size | head | (U(broker) << HEAD_BITS) | (zigzag << (HEAD_BITS + bits)),
+                    )
+                    place += np.int64(size)
+                else:
+                    store_64(base + U(place), RAW | head | (U(broker) << HEAD_BITS))
+                    store_64(base + U(place + 8), U(offset))
+                    place += 16
+                if lines > U(1):
+                    place = put(out, place, lines)
+        for k in range(known):
+            last[touched[k]] = 0
+        if not any_mate:
+            place = begin
+        lengths[index] = place - begin
+    for broker in range(used):
+        local[brokers[broker]] = -1
+    return place, used
+
+
+@numba.njit(cache=True, nogil=True)
+def rows_of(words, wanted, rows):
+    """The row of each wanted key among sorted words (third, first, second word), or -1."""
+    for i in range(wanted.shape[0]):
+        k0, k1, k2 = wanted[i, 0], wanted[i, 1], wanted[i, 2]
+        low, high = 0, words.shape[0]
+        while low < high:
+            middle = (low + high) >> 1
+            w0, w1, w2 = words[middle, 0], words[middle, 1], words[middle, 2]
+            if w2 < k2 or (w2 == k2 and (w0 < k0 or (w0 == k0 and w1 < k1))):
+                low = middle + 1
+            else:
+                high = middle
+        there = low < words.shape[0] and words[low, 0] == k0 and words[low, 1] == k1 and words[low, 2] == k2
+        rows[i] = low if there else -1
+
+
+@numba.njit(cache=True, nogil=True)
+def _sort_few(own, pairs):
+    """Rows in the order of broker and offset, in place."""
+    for i in range(1, own.size):
+        at = own[i]
+        k = i
+        while k > 0 and (
+            pairs[own[k - 1], 0] > pairs[at, 0]
+            or (pairs[own[k - 1], 0] == pairs[at, 0] and pairs[own[k - 1], 1] > pairs[at, 1])
+        ):
+            own[k] = own[k - 1]
+            k -= 1
+        own[k] = at
+
+
+@numba.njit(cache=True, nogil=True)
+def copies_of(
+    keys, order, edges, key2, distinct, places, data, mate_places, mate_bits, mate_bases, brokers, mate_data,
+    odd_edges, odd, largest, most, out, done,
+):  # fmt: skip
+    """Ids of `keys`, from `done` on, with two or more different offset ids: key, value, broker, offset, lines.
+
+    `odd`: value, broker, offset, lines of the pairs that travelled as they are, cut by `odd_edges` into those of each
+    key. Returns the keys done and the rows. `out` has room for `most` rows, the pairs of any key.
+    """
+    base = U(mate_data.ctypes.data)
+    values = np.empty(largest, np.uint64)
+    counts = np.empty(largest, np.int64)
+    ids = np.empty(most, np.uint64)
+    pairs = np.empty((most, 3), np.int64)  # broker, offset, lines
+    last = np.zeros(brokers.size + 1, np.int64)
+    touched = np.empty(brokers.size + 1, np.int64)
+    rows = 0
+    for index in range(done, keys.size):
+        key = keys[index]
+        if rows + most > out.shape[0]:
+            return index, rows
+        n = 0
+        for r in range(edges[key], edges[key + 1]):
+            group = order[r]
+            if mate_places[group] < 0:
+                continue
+            decode(data, places[group], distinct[group], key2[group], values, counts, 0)
+            place = mate_places[group]
+            bits = U(mate_bits[group])
+            known = 0
+            for i in range(distinct[group]):
+                more = True
+                while more:
+                    token = load_64(base + U(place))
+                    size = token & U(15)
+                    if size == NONE:
+                        place += 1
+                        break
+                    more = token & MORE != NONE
+                    local = np.int64((token >> HEAD_BITS) & ((U(1) << bits) - U(1))) + mate_bases[group]
+                    if size == RAW:
+                        offset = np.int64(load_64(base + U(place + 8)))
+                        place += 16
+                    else:
+                        zigzag = (token & ((U(1) << (size << U(3))) - U(1))) >> (HEAD_BITS + bits)
+                        offset = last[local] + np.int64((zigzag >> U(1)) ^ (U(0) - (zigzag & U(1))))
+                        place += np.int64(size)
+                    if last[local] == 0:
+                        touched[known] = local
+                        known += 1
+                    last[local] = offset + 1
+                    lines = U(1)
+                    if token & LINES != NONE:
+                        lines, place = get(mate_data, place)
+                    ids[n] = values[i]
+                    pairs[n, 0] = brokers[local]
+                    pairs[n, 1] = offset
+                    pairs[n, 2] = np.int64(lines)
+                    n += 1
+            for k in range(known):
+                last[touched[k]] = 0
+        for r in range(odd_edges[index], odd_edges[index + 1]):
+            ids[n] = U(odd[r, 0])
+            pairs[n] = odd[r, 1:]
+            n += 1
+        ordered = True
+        for i in range(1, n):
+            ordered &= ids[i - 1] <= ids[i]
+        # the runs of a process that logs in turn follow one another
+        by_id = np.arange(n) if ordered else np.argsort(ids[:n], kind="mergesort")
+        i = 0
+        while i < n:
+            same = i + 1
+            differ = False
+            first = by_id[i]
+            while same < n and ids[by_id[same]] == ids[first]:
+                differ |= pairs[by_id[same], 0] != pairs[first, 0] or pairs[by_id[same], 1] != pairs[first, 1]
+                same += 1
+            if differ:
+                own = by_id[i:same]
+                if own.size <= FEW:
+                    _sort_few(own, pairs)
+                else:
+                    own = own[np.argsort(pairs[own, 1], kind="mergesort")]
+                    own = own[np.argsort(pairs[own, 0], kind="mergesort")]
+                began = rows
+                lines = 0
+                for at in own:
+                    lines += pairs[at, 2]
+                    if rows == began or out[rows - 1, 2] != pairs[at, 0] or out[rows - 1, 3] != pairs[at, 1]:
+                        out[rows, 0] = key
+                        out[rows, 1] = np.int64(ids[at])
+                        out[rows, 2] = pairs[at, 0]
+                        out[rows, 3] = pairs[at, 1]
+                        rows += 1
+                for row in range(began, rows):
+                    out[row, 4] = lines
+            i = same
+    return keys.size, rows

@@ -1,0 +1,128 @@
+"""Facts of many tasks in the order of their keys: the runs of ids, and the offset ids beside them. No tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from idcore.scan.facts import Block
+from idcore.scan.kernels import clients, find, paired_offsets
+
+_ROWS = 1 << 20
+
+
+class Mates:
+    """The offset ids beside the runs of all blocks, and the pairs that travelled alone. Brokers get one number each."""
+
+    def __init__(self, blocks: Sequence[Block], odd: np.ndarray) -> None:
+        found = [block.brokers for block in blocks]
+        brokers = np.concatenate([*found, odd[:, 4:7]]) if blocks else odd[:, 4:7]
+        bases = np.cumsum([0] + [len(words) for words in found])
+        sizes = [block.mate_lengths for block in blocks]
+        starts = np.cumsum([0] + [len(block.mates) for block in blocks])
+        self.lengths = np.concatenate([*sizes, np.zeros(0, np.uint32)]).astype(np.int64)
+        places = [start + np.cumsum(own, dtype=np.int64) - own for start, own in zip(starts, sizes, strict=False)]
+        self.places = np.where(self.lengths > 0, np.concatenate([*places, np.zeros(0, np.int64)]), -1)
+        counts = [len(block.words) for block in blocks]
+        self.bits = np.repeat(np.array([block.bits for block in blocks], np.int64), counts)
+        self.bases = np.repeat(bases[:-1], counts)
+        # 8 bytes more: a token is loaded as a word
+        self.data = np.concatenate([*(block.mates for block in blocks), np.zeros(8, np.uint8)])
+        order = np.lexsort((brokers[:, 2], brokers[:, 1], brokers[:, 0], brokers[:, 2] >> find.CODE_SHIFT))
+        first = np.ones(len(order), np.bool_)
+        first[1:] = (brokers[order[1:]] != brokers[order[:-1]]).any(axis=1)
+        self.numbers = np.empty(len(order), np.int64)
+        self.numbers[order] = np.cumsum(first) - 1
+        self.brokers = brokers[order[first]]
+        self.odd_keys = odd[:, :3]
+        self.odd = np.column_stack([odd[:, 3].view(np.int64), self.numbers[bases[-1] :], odd[:, 7:9].view(np.int64)])
+
+    def copies(self, runs: Runs, repeated: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+        """Words, values and lines of ids with several offset ids; words and values of those, and edges that cut them
+        into those of each id. `repeated` marks the keys of which an id stands more than once: no other id can have two,
+        unless one line pairs it twice."""
+        rows = np.empty(len(self.odd), np.int64)
+        keys = np.ascontiguousarray(self.odd_keys)
+        of_client = keys[:, 2] >> find.CODE_SHIFT == find.CODE_CLIENT
+        keys[of_client, 2] &= ~clients.LETTERS
+        paired_offsets.rows_of(runs.words, keys, rows)
+        order = np.argsort(rows, kind="stable")
+        order = order[rows[order] >= 0]
+        rows, odd = rows[order], self.odd[order]
+        sizes = np.add.reduceat(self.lengths[runs.order], runs.edges[:-1])
+        wanted = repeated & (sizes > 0)
+        wanted[rows] = True
+        keys = np.flatnonzero(wanted)
+        if not len(keys):
+            return
+        edges = np.searchsorted(rows, np.append(keys, len(runs.words)))
+        most = int((sizes[keys] + np.diff(edges)).max())
+        out = np.empty((max(_ROWS, most), 5), np.int64)
+        done = 0
+        while done < len(keys):
+            done, found = paired_offsets.copies_of(
+                keys, *runs.arguments[:6], self.places, self.bits, self.bases, self.numbers, self.data, edges, odd,
+                runs.largest, most, out, done,
+            )  # fmt: skip
+            if found:
+                key, value, broker, offset, lines = out[:found].T.copy()
+                changed = np.flatnonzero((key[1:] != key[:-1]) | (value[1:] != value[:-1])) + 1
+                first = np.concatenate([[0], changed])
+                own = runs.words[key[first]], value[first].view(np.uint64), lines[first]
+                yield *own, self.brokers[broker], offset.view(np.uint64), np.append(first, found)
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The runs of one kind of key, in order of key: `edges` cut `order` into keys, `words` has one row a key."""
+
+    words: np.ndarray
+    order: np.ndarray
+    edges: np.ndarray
+    key2: np.ndarray
+    distinct: np.ndarray
+    places: np.ndarray
+    data: np.ndarray
+    largest: int
+
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        return self.order, self.edges, self.key2, self.distinct, self.places, self.data, self.largest
+
+
+def collect(blocks: Sequence[Block]) -> dict[str, Runs]:
+    """All runs of the blocks, by kind: uniq, client, offset."""
+    if not blocks:
+        return {}
+    words = np.concatenate([block.words for block in blocks])
+    marked = np.ascontiguousarray(words[:, 2])  # the letters of a 5.x client's ids are no part of its key
+    code = (marked >> find.CODE_SHIFT).astype(np.int64)
+    words = np.column_stack([words[:, :2], np.where(code == int(find.CODE_CLIENT), marked & ~clients.LETTERS, marked)])
+    distinct = np.concatenate([block.distinct for block in blocks]).astype(np.int64)
+    data = np.concatenate([block.runs for block in blocks])
+    bases = np.cumsum([0] + [len(block.runs) for block in blocks])
+    places = np.concatenate(
+        [base + np.cumsum(block.lengths, dtype=np.int64) - block.lengths
+         for base, block in zip(bases, blocks, strict=False)]
+    )  # fmt: skip
+    kind = np.select(
+        [code == int(find.CODE_CLIENT), (code == int(find.CODE_OFFSET_V4)) | (code == int(find.CODE_OFFSET_V6))],
+        [1, 2],
+        0,
+    )
+    found = {}
+    for number, name in enumerate(("uniq", "client", "offset")):
+        mine = np.flatnonzero(kind == number)
+        if not len(mine):
+            continue
+        own = words[mine]
+        order = np.lexsort((own[:, 1], own[:, 0], own[:, 2]) if own[:, 0].any() else (own[:, 1], own[:, 2]))
+        own = own[order]
+        changed = np.flatnonzero((own[1:] != own[:-1]).any(axis=1)) + 1
+        edges = np.concatenate([[0], changed, [len(own)]])
+        order = mine[order]
+        largest = int(np.add.reduceat(distinct[order], edges[:-1]).max())
+        found[name] = Runs(own[edges[:-1]], order, edges, marked, distinct, places, data, largest)
+    return found

@@ -1,0 +1,1 @@
+"""Clients, brokers and logs that are simulated, to try the rest on: every one from a seed. Sends nothing."""

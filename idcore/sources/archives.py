@@ -1,0 +1,341 @@
+"""Every text in an archive or a packed file, as a stream read forward. Writes nothing; holds no member whole."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from tarfile import BLOCKSIZE, HeaderError, TarInfo
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from idcore.sources.columns import rows_as_text
+from idcore.sources.kinds import PACKINGS, PARQUET, TAR, ZIP, kind_of
+from idcore.sources.unpack import READ_ERRORS, Peeked, opened, reason_of
+
+MARK = "!"  # between the name of an archive and that of a member
+_DEEPEST = 8
+_LONGEST_HEADER = 1 << 16
+_HELD = 64 << 20  # a Parquet file in an archive is held whole: it can only be read from its end
+_PIECE = 1 << 16
+_TEXT_TYPES, _LINK_TYPES = b"\x00" + b"07S", b"123456"
+_LOCAL = struct.Struct("<4s5H3L2H")  # ZIP application note, 4.3.7
+
+
+class Text(NamedTuple):
+    """One text: the names and numbers of the members that lead to it, and its bytes or why they cannot be read."""
+
+    member: str
+    place: tuple[int, ...]
+    stream: BinaryIO | None
+    error: str = ""
+    kind: str = "plain"
+
+
+class _Part(io.RawIOBase):
+    """The next `size` bytes of a stream; `rest` reads what nobody wanted."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        if size < 0:  # the fields of an archive can say so, and would lead back to where its reader has been
+            raise ValueError("damaged: a member of the archive has a size below zero")
+        self.stream, self.left = stream, size
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        wanted = self.left if size < 0 else min(size, self.left)
+        data = self.stream.read(wanted) if wanted else b""
+        if wanted and not data:
+            raise EOFError("cut off in the middle of a member")
+        self.left -= len(data)
+        return data
+
+    def readinto(self, view: Any) -> int:
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    def rest(self) -> None:
+        if self.stream.seekable():
+            self.stream.seek(self.left, os.SEEK_CUR)
+            return
+        while self.left:
+            self.read(_PIECE)
+
+
+def texts(stream: BinaryIO, member: str = "", place: tuple[int, ...] = (), depth: int = 0) -> Iterator[Text]:
+    """What a stream holds: itself, if it is text, or all that can be unpacked from it. Take one before the next."""
+    try:
+        peeked = Peeked(stream)
+        kind = kind_of(peeked.head)
+        if depth > _DEEPEST:
+            raise ValueError(f"packed more than {_DEEPEST} times over")
+        source = cast(BinaryIO, peeked)
+        if kind in PACKINGS:
+            yield from texts(opened(source, kind), member, place, depth + 1)
+        elif kind == TAR:
+            for name, at, part in _tar_members(source):
+                yield from texts(part, f"{member}{MARK}{name}", (*place, at), depth + 1)
+        elif kind == ZIP:
+            for name, at, part in _zip_forward(source):
+                yield from texts(part, f"{member}{MARK}{name}", (*place, at), depth + 1)
+        elif kind == PARQUET:
+            held = source.read(_HELD + 1)
+            while len(held) <= _HELD and (more := source.read(_HELD + 1 - len(held))):
+                held += more
+            if len(held) > _HELD:
+                raise ValueError("a large Parquet file in an archive cannot be read: unpack it first")
+            for _, rows in rows_as_text(io.BytesIO(held)):
+                yield Text(member, place, rows)
+        else:
+            yield Text(member, place, source, "", kind)
+    except READ_ERRORS as error:
+        yield Text(member, place, None, reason_of(error))
+
+
+def texts_of_tar(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
+    """The texts of the members of a tar whose headers begin from `start` up to `stop`."""
+    whole = stop >= file.seek(0, os.SEEK_END)
+    file.seek(0)
+    for name, at, part in _tar_members(file, 1 << 62 if whole else stop):
+        if at >= start:
+            yield from texts(part, MARK + name, (at,), 1)
+
+
+def texts_of_zip(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
+    """The texts of the members of a zip whose headers begin from `start` up to `stop`."""
+    try:
+        archive = zipfile.ZipFile(file)
+    except (*READ_ERRORS, struct.error, LookupError):  # what Python's reader says to a damaged directory
+        if start == 0:  # without its directory it can only be read from its beginning
+            file.seek(0)
+            yield from texts(file)
+        return
+    with archive:
+        for info in archive.infolist():
+            if not start <= info.header_offset < stop or info.filename.endswith("/"):
+                continue
+            name, place = MARK + info.filename, (info.header_offset,)
+            if info.flag_bits & 1:
+                yield Text(name, place, None, "encrypted")
+                continue
+            try:
+                member = _member(archive, file, info)
+            except READ_ERRORS as error:
+                yield Text(name, place, None, reason_of(error))
+            else:
+                yield from texts(member, name, place, 1)
+
+
+def _member(archive: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) -> BinaryIO:
+    """A member of a zip. Python's own reader drops the last bytes of one whose checksum is wrong; here they count."""
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return cast(BinaryIO, archive.open(info))
+    file.seek(info.header_offset)
+    raw = _exactly(file, _LOCAL.size)
+    if raw[:4] != b"PK\x03\x04" or len(raw) < _LOCAL.size:
+        raise ValueError(f"damaged at byte {info.header_offset:,} of the archive")
+    file.seek(sum(_LOCAL.unpack(raw)[-2:]), os.SEEK_CUR)
+    if info.compress_type == zipfile.ZIP_STORED:
+        return cast(BinaryIO, _Checked(_Part(file, info.compress_size), info.CRC))
+    return cast(BinaryIO, _Checked(_Inflated(_Pushed(file)), info.CRC))
+
+
+def _exactly(stream: BinaryIO, size: int) -> bytes:
+    data = b""
+    while len(data) < size and (more := stream.read(size - len(data))):
+        data += more
+    return data
+
+
+def _tar_members(stream: BinaryIO, stop: int = 1 << 62) -> Iterator[tuple[str, int, BinaryIO]]:
+    """Name, place of the header and bytes of each regular file. Folders and links hold no text of their own."""
+    at = 0
+    name, size = "", -1
+    while at < stop:
+        header = at
+        block = _exactly(stream, BLOCKSIZE)
+        at += BLOCKSIZE
+        if len(block) < BLOCKSIZE:
+            raise EOFError("cut off: the archive has no end mark")
+        if not any(block):
+            return
+        try:
+            info = TarInfo.frombuf(block, "utf-8", "surrogateescape")
+        except HeaderError as error:
+            raise ValueError(f"damaged at byte {header:,} of the archive: {error}") from error
+        length = info.size
+        if info.type in b"LKxgX":  # a name too long for the header, or other things about the next member
+            if not 0 <= length <= _LONGEST_HEADER:
+                raise ValueError("a header of the archive is too long")
+            told = _exactly(stream, _padded(length))[:length]
+            at += _padded(length)
+            if info.type == b"L":
+                name = told.rstrip(b"\0").decode("utf-8", "surrogateescape")
+            elif info.type in b"xX":
+                records = _pax(told)
+                name = records.get("GNU.sparse.name") or records.get("path") or name
+                size = int(records.get("size", size))
+            continue
+        if info.type == b"S" and block[482]:  # more of its map of holes
+            while (more := _exactly(stream, BLOCKSIZE)) and len(more) == BLOCKSIZE:
+                at += BLOCKSIZE
+                if not more[504]:
+                    break
+        length = 0 if info.type in _LINK_TYPES else length if size < 0 else size
+        part = _Part(stream, length)
+        if info.type in _TEXT_TYPES and not (name or info.name).endswith("/"):
+            yield name or info.name, header, cast(BinaryIO, part)
+        name, size = "", -1
+        part.rest()
+        _exactly(stream, _padded(length) - length)
+        at += _padded(length)
+
+
+def _padded(size: int) -> int:
+    return -(-size // BLOCKSIZE) * BLOCKSIZE
+
+
+def _pax(data: bytes) -> dict[str, str]:
+    """Records of a pax header: `length name=value` and a newline each."""
+    records = {}
+    at = 0
+    while at < len(data) and data[at]:
+        length, _, _ = data[at:].partition(b" ")
+        end = at + int(length)
+        name, _, value = data[at + len(length) + 1 : end - 1].partition(b"=")
+        if end <= at:
+            raise ValueError("a pax header of the archive is damaged")
+        records[name.decode("utf-8", "surrogateescape")] = value.decode("utf-8", "surrogateescape")
+        at = end
+    return records
+
+
+def _zip_forward(stream: BinaryIO) -> Iterator[tuple[str, int, BinaryIO]]:
+    """The members of a zip without its directory, which stands at its end: cut off, or inside another archive."""
+    source = _Pushed(stream)
+    while True:
+        header = source.at
+        raw = source.take(4)
+        if raw[:2] == b"PK" and raw[2:] in (b"\x01\x02", b"\x05\x06", b"\x06\x06"):
+            return  # the directory
+        raw += source.take(_LOCAL.size - 4)
+        if len(raw) < _LOCAL.size:
+            raise EOFError("cut off: the archive has no directory")
+        mark, _, flags, method, _, _, _, packed, size, name_size, extra_size = _LOCAL.unpack(raw)
+        if mark != b"PK\x03\x04":
+            raise ValueError(f"damaged at byte {header:,} of the archive")
+        name = source.take(name_size).decode("utf-8" if flags & 0x800 else "cp437", "backslashreplace")
+        packed, size = _zip64(source.take(extra_size), packed, size)
+        if flags & 1:
+            raise ValueError(f"{name} is encrypted")
+        if method == 8:
+            inflated = _Inflated(source)
+            if not name.endswith("/"):
+                yield name, header, cast(BinaryIO, inflated)
+            while inflated.read(_PIECE):
+                continue
+        elif method == 0 and not flags & 8:
+            part = _Part(cast(BinaryIO, source), packed)
+            if not name.endswith("/"):
+                yield name, header, cast(BinaryIO, part)
+            part.rest()
+        else:
+            raise ValueError(f"{name} can only be read from the directory of its archive, which is not at hand")
+        if flags & 8:
+            source.to_next_header()
+
+
+def _zip64(extra: bytes, packed: int, size: int) -> tuple[int, int]:
+    at = 0
+    while at + 4 <= len(extra):
+        kind, length = struct.unpack_from("<2H", extra, at)
+        if kind == 1 and length >= 16 and size == packed == 0xFFFFFFFF:
+            size, packed = struct.unpack_from("<2Q", extra, at + 4)
+        at += 4 + length
+    return packed, size
+
+
+class _Pushed(io.RawIOBase):
+    """A stream that takes back what was read too much."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.back = b""
+        self.at = 0
+
+    def read(self, size: int = -1) -> bytes:
+        if self.back:
+            data, self.back = self.back[:size], self.back[size:]
+        else:
+            data = self.stream.read(size)
+        self.at += len(data)
+        return data
+
+    def take(self, size: int) -> bytes:
+        return _exactly(cast(BinaryIO, self), size)
+
+    def push(self, data: bytes) -> None:
+        self.back = data + self.back
+        self.at -= len(data)
+
+    def to_next_header(self) -> None:
+        """Behind the sizes that follow a member whose header did not know them: marked or not, 32 or 64 bit."""
+        near = self.take(64)
+        found = min((at for at in (near.find(b"PK\x03\x04"), near.find(b"PK\x01\x02")) if at >= 0), default=0)
+        self.push(near[found:])
+
+
+class _Checked(io.RawIOBase):
+    """A stream that raises at its end when its checksum is not the one that was told."""
+
+    def __init__(self, stream: io.RawIOBase, told: int) -> None:
+        self.stream, self.told = stream, told
+        self.found = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self.stream.read(size) or b""
+        self.found = zlib.crc32(data, self.found)
+        if not data and size and self.found != self.told:
+            raise zipfile.BadZipFile("what was read has another CRC-32 than the archive says")
+        return data
+
+    def readinto(self, view: Any) -> int:
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+
+class _Inflated(io.RawIOBase):
+    """A deflated member up to its own end, wherever that is."""
+
+    def __init__(self, source: _Pushed) -> None:
+        self.source = source
+        self.inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        most = size if size > 0 else _PIECE
+        while not self.inflate.eof:
+            raw = self.inflate.unconsumed_tail or self.source.read(_PIECE)
+            if not raw:
+                raise EOFError("cut off in the middle of a member")
+            data = self.inflate.decompress(raw, most)
+            if self.inflate.eof:
+                self.source.push(self.inflate.unused_data)
+            if data:
+                return data
+        return b""
+
+    def readinto(self, view: Any) -> int:
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)

@@ -1,0 +1,325 @@
+"""Paths to files, files to splits, splits to windows of text. Knows places in files; knows nothing of ids."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+import pickle
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+from typing import BinaryIO
+
+import numpy as np
+
+from idcore.errors import IdError
+from idcore.layout import MOST_OFFSET
+from idcore.sources import storage as stores
+from idcore.sources.archives import Text, texts, texts_of_tar, texts_of_zip
+from idcore.sources.columns import rows_as_text
+from idcore.sources.kinds import COMMITLOG, CUT, HEAD, PARQUET, PLAIN, TAR, WHOLE, WIDE, ZIP, kind_of
+from idcore.sources.record_lines import RecordLines
+from idcore.sources.unpack import READ_ERRORS, narrowed, reader, reason_of
+from idcore.sources.uris import is_uri, local_path, without_secrets
+from idcore.sources.windows import BEFORE, ENDLESS, Windows, new_buffer
+
+OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file takes
+_SENT = ("number", "path", "start", "stop", "kind")  # of a split: no member is known before it is read
+_MOST_MEMBERS, _LONGEST_NAME = 1_000_000, 1000  # in the driver's table: an archive of 1 MB can hold more than that
+_COMMIT_LOG = re.compile(r"[0-9]{20}")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """One file: its size as stored, the name it goes by if that is not its path, and why it cannot be read, if so."""
+
+    path: str
+    size: int
+    error: str = ""
+    name: str = ""
+    kind: str = ""  # where not its bytes tell it
+
+    @property
+    def shown(self) -> str:
+        """Its name as every table can hold it."""
+        return shown(self.name or self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The bytes of one file from `start` up to `stop`, or a text in it: then `member` and `place` lead there."""
+
+    number: int
+    path: str
+    start: int
+    stop: int
+    kind: str = PLAIN
+    member: str = ""
+    place: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        return self.stop - self.start
+
+
+def list_files(paths: Sequence[str]) -> list[InputFile]:
+    """Files, folders to any depth, globs, URIs; each as often as it is named, what is not there with its error.
+
+    No file is opened here, and each is asked for its size once.
+    """
+    found: list[InputFile] = []
+    for path in paths:
+        if is_uri(path):
+            found += [InputFile(*told) for told in stores.listed(path)]
+            continue
+        path = local_path(path)
+        if "\0" in path:
+            found.append(InputFile(path, 0, "no such file"))
+        elif os.path.isdir(path):
+            found += _walk(path)
+        elif not os.path.lexists(path) and glob.has_magic(path):
+            found += _matches(path) or [_look_at(path)]
+        else:
+            found.append(_look_at(path))
+    return found
+
+
+def list_store(root: str) -> list[InputFile]:
+    """The commit log files of a store folder, in order, and what is missing between them.
+
+    Files right in the folder may be dumps of some records, between which nothing has to be.
+    """
+    folder = os.path.join(root, "commitlog")
+    whole = os.path.isdir(folder)
+    folder = folder if whole else root
+    try:
+        names = sorted(name for name in os.listdir(folder) if _COMMIT_LOG.fullmatch(name))
+    except OSError as problem:
+        raise IdError(f"{root} cannot be read: {reason_of(problem)}") from None
+    files = [_log_file(folder, name) for name in names]
+    if not files:
+        raise IdError(f"{root} has no commit log: a store has a folder commitlog with files of 20 digits")
+    return [*_with_holes(files, folder)] if whole else files
+
+
+def _with_holes(files: Sequence[InputFile], folder: str) -> Iterator[InputFile]:
+    """A row of its own, without bytes, for each stretch of a log that no file holds: one is gone, or was cut."""
+    for before, after in pairwise([*files, None]):
+        if before is None:
+            continue
+        yield before
+        if after is None or before.error or after.error:
+            continue
+        end, start = (int(os.path.basename(file.path)) for file in (before, after))
+        end += before.size
+        if end < start:
+            name = os.path.join(folder, f"{end:020d}")
+            yield InputFile(
+                before.path, 0, f"no file holds the bytes of the log from {end:020d} up to {start:020d}", name
+            )
+
+
+def _log_file(folder: str, name: str) -> InputFile:
+    path = os.path.join(folder, name)
+    if int(name) > MOST_OFFSET:
+        return InputFile(path, 0, "the name is no offset: it does not fit into 64 bits", kind=COMMITLOG)
+    return replace(_look_at(path), kind=COMMITLOG)
+
+
+def _walk(folder: str) -> list[InputFile]:
+    """The files below a folder. Links are not followed: they lead out of it, or to what is read anyway."""
+    files: list[InputFile] = []
+    failed: list[InputFile] = []
+    folders = [folder]
+    while folders:
+        at = folders.pop()
+        try:
+            with os.scandir(at) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    elif not entry.is_symlink():
+                        files.append(_look_at(entry.path, entry))
+        except OSError as error:
+            failed.append(InputFile(at, 0, reason_of(error)))
+    files.sort(key=lambda file: file.path)
+    return files + sorted(failed, key=lambda file: file.path)
+
+
+def _matches(pattern: str) -> list[InputFile]:
+    """What a pattern matches, folders read like any other; each file once, however many ways lead to it."""
+    found: dict[tuple[int, int], InputFile] = {}
+    for name in sorted(glob.glob(pattern, recursive=True)):
+        for file in _walk(name) if os.path.isdir(name) else [_look_at(name)]:
+            try:
+                status = os.stat(file.path)
+            except OSError as error:
+                if error.errno != errno.ELOOP:  # links in a circle lead to nothing new
+                    found[0, len(found)] = file
+            else:
+                found.setdefault((status.st_dev, status.st_ino), file)
+    return list(found.values())
+
+
+def shown(path: str) -> str:
+    """A path as text that every table and terminal can hold: no bytes that are no UTF-8, no controls, no secrets."""
+    text = os.fsencode(without_secrets(path)).decode(errors="backslashreplace")
+    return _UNPRINTABLE.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def _look_at(path: str, entry: os.DirEntry[str] | None = None) -> InputFile:
+    try:
+        if not (entry.is_file(follow_symlinks=False) if entry else os.path.isfile(path)):
+            return InputFile(path, 0, "not a regular file" if os.path.exists(path) else "no such file")
+        return InputFile(path, entry.stat(follow_symlinks=False).st_size if entry else os.path.getsize(path))
+    except OSError as error:
+        return InputFile(path, 0, reason_of(error))
+
+
+def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
+    """Splits in the order of the files; `number` is the place of the file in `files`.
+
+    A file of one split is looked at by the worker that reads it; here only those are that would have to be cut.
+    """
+    splits = []
+    here = os.getcwd()  # workers stand in other folders
+    for number, file in enumerate(files):
+        path = file.path if is_uri(file.path) or file.path.startswith("/") else os.path.join(here, file.path)
+        if file.error:
+            continue
+        kind = file.kind or (_kind_to_cut(path) if file.size > split_size else WHOLE)
+        if kind == WHOLE:
+            splits.append(Split(number, path, 0, file.size, WHOLE))
+            continue
+        for start in range(0, file.size, split_size):
+            splits.append(Split(number, path, start, min(start + split_size, file.size), kind))
+    return splits
+
+
+def _kind_to_cut(path: str) -> str:
+    """The kind of a file whose splits can be read apart; WHOLE for every other, and for one that cannot be opened."""
+    try:
+        with stores.opened(path) as file:
+            if not file.seekable():
+                return WHOLE
+            kind = kind_of(_head(file))
+    except READ_ERRORS:
+        return WHOLE  # whoever reads it meets the same error, and reports it
+    return kind if kind in CUT or kind in WIDE or kind == PLAIN else WHOLE
+
+
+def _head(file: BinaryIO) -> bytes:
+    head = b""
+    while len(head) < HEAD and (more := file.read(HEAD - len(head))):
+        head += more
+    return head
+
+
+def deal(splits: Sequence[Split], size: int) -> list[list[Split]]:
+    """Splits to tasks: neighbours share one up to `size` bytes, so that tiny files cost no task each."""
+    tasks: list[list[Split]] = []
+    held = 0
+    for split in splits:
+        if not tasks or held + split.size > size:
+            tasks.append([])
+            held = 0
+        tasks[-1].append(split)
+        held += split.size + OPENING
+    return tasks
+
+
+def pack_tasks(tasks: Sequence[Sequence[Split]]) -> bytes:
+    """Tasks as few bytes, for a million tiny files: paths packed together take a tenth."""
+    splits = [split for task in tasks for split in task]
+    columns = [[getattr(split, name) for split in splits] for name in _SENT]
+    return zlib.compress(pickle.dumps(([len(task) for task in tasks], columns)), 1)
+
+
+def unpack_tasks(packed: bytes) -> list[list[Split]]:
+    """The tasks again."""
+    lengths, columns = pickle.loads(zlib.decompress(packed))
+    splits = map(Split, *columns)
+    return [list(islice(splits, length)) for length in lengths]
+
+
+def walk(splits: Sequence[Split]) -> Iterator[tuple[Split, Windows | None, str]]:
+    """Every text of the splits with its windows, or with the reason why it cannot be read. Take one before the next.
+
+    Each split comes once without a `place`: as the text that it is, or behind all that it holds.
+    """
+    buf = new_buffer()
+    for split in splits:
+        told = False
+        try:
+            with stores.opened(split.path) as file:
+                for where, windows, error in _texts_of(split, file, buf):
+                    told = told or not where.place
+                    yield where, windows, error
+            problem = ""
+        except READ_ERRORS as error:
+            problem = reason_of(error)
+        if not told:
+            yield replace(split, stop=split.start), None, problem
+
+
+def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[tuple[Split, Windows | None, str]]:
+    def taken() -> int:
+        return min(max(0, file.tell() - split.start), split.size)
+
+    kind = split.kind
+    if kind == WHOLE and file.seekable():
+        kind = kind_of(_head(file))
+        file.seek(0)
+    if kind == COMMITLOG:
+        lines = RecordLines(file, split.path, split.start, split.stop)
+        begin = lines.begin()
+        windows = Windows(buf, lines.readinto, lines.taken, begin, ENDLESS)
+        windows.aside, windows.counted = lines.aside, lines.text_bytes
+        yield replace(split, start=begin, stop=0, kind=PLAIN), windows, ""
+        return
+    if kind == PLAIN or kind in WIDE:
+        yield _in_place(split, file, kind, buf, taken)
+        return
+    for number, text in enumerate(_parts_of(split, file, kind)):
+        if number == _MOST_MEMBERS:
+            raise ValueError(f"more than {_MOST_MEMBERS:,} members: unpack it first")
+        member = text.member[:_LONGEST_NAME]
+        where = replace(split, start=0, stop=0, kind=text.kind, member=member, place=text.place)
+        if text.stream is None:
+            yield where, None, text.error
+        else:
+            read = reader(text.stream)
+            if text.kind in WIDE:
+                read = narrowed(read, text.kind)
+            yield where, Windows(buf, read, taken, 0, ENDLESS), ""
+
+
+def _in_place(
+    split: Split, file: BinaryIO, kind: str, buf: np.ndarray, taken: Callable[[], int]
+) -> tuple[Split, Windows, str]:
+    """A split of text as it lies in the file; of wide letters, those whose first byte lies in it."""
+    width = np.dtype(WIDE.get(kind, "u1")).itemsize
+    start, stop = (-(-place // width) for place in (split.start, split.stop))
+    begin = max(0, start - BEFORE)
+    file.seek(begin * width)
+    read = file.readinto  # type: ignore[attr-defined]
+    if kind in WIDE:
+        read = narrowed(read, kind)
+    return replace(split, start=start, stop=stop, kind=PLAIN), Windows(buf, read, taken, start, stop, begin), ""
+
+
+def _parts_of(split: Split, file: BinaryIO, kind: str) -> Iterator[Text]:
+    """The texts in the part of an archive, a Parquet file or anything packed that a split stands for."""
+    if kind == PARQUET and file.seekable():
+        for group, rows in rows_as_text(file, split.start, split.stop):
+            yield Text("", (group,), rows)
+    elif kind == TAR and file.seekable():
+        yield from texts_of_tar(file, split.start, split.stop)
+    elif kind == ZIP and file.seekable():
+        yield from texts_of_zip(file, split.start, split.stop)
+    else:
+        yield from texts(file)

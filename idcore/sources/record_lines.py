@@ -1,0 +1,264 @@
+"""Commit log files as lines of text, a record each and as long: a record belongs to the split it begins in.
+
+Counts topics beside it, and says where the log is damaged. Judges no id: the lines go the way of every other text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from idcore.scan.kernels import records as kernel
+from idcore.scan.kernels.keys import SLACK
+
+_CHUNK = 512 << 10
+_WINDOW = 8 << 20  # read before a split to find where its first record begins: more than the largest record has
+_TOPICS = 64
+MOST_TAGS = 1_000  # of all topics; more of them, or very long ones, are data rather than names, and are not listed
+MOST_TAG_BYTES = 64 * MOST_TAGS
+_SPACES = b" " * ((1 << 16) - 1) + b"\n"
+
+
+class RecordLines:
+    """The lines of the records that begin in one split of one file, made as they are read."""
+
+    def __init__(self, file: BinaryIO, path: str, start: int, stop: int) -> None:
+        self._file = file
+        self._base = int(os.path.basename(path))
+        self._size = os.fstat(file.fileno()).st_size
+        self._start, self._stop = start, min(stop, self._size)
+        self._raw = np.zeros(0, np.uint8)
+        self._origin = self._filled = 0
+        self._place = self._gap = -1  # not looked for yet; no damage
+        self._out = np.empty((1 << 18) + SLACK, np.uint8)
+        self._sent = 0
+        self._filler = 0  # bytes of text that stand for damage
+        self._rows = np.zeros((_TOPICS, kernel.COLUMNS), np.int64)
+        self._names = np.zeros(_TOPICS * 64 + SLACK, np.uint8)
+        self._recent = np.full(1 << 14, -1, np.int64)
+        self._state = np.zeros(kernel.STATE_SIZE, np.int64)
+        self._state[kernel.FIRST_BAD_CRC] = -1
+        self._tags = np.zeros((MOST_TAGS, kernel.COLUMNS), np.int64)
+        self._tag_names = np.zeros(MOST_TAG_BYTES + SLACK, np.uint8)
+        self._recent_tags = np.full(1 << 14, -1, np.int64)
+        self._told = np.zeros(kernel.STATE_SIZE, np.int64)
+        self._problems: list[str] = []
+        self._ended = False
+
+    def readinto(self, view: Any) -> int:
+        """More text; what was wrong with the log is raised behind the last of it."""
+        while self._sent == self._state[kernel.FILLED]:
+            if self._filler:
+                size = min(len(view), self._filler, len(_SPACES))
+                view[:size] = _SPACES[len(_SPACES) - size :]
+                self._filler -= size
+                return size
+            if self._ended:
+                bad = int(self._state[kernel.FIRST_BAD_CRC])
+                if bad >= 0:
+                    self._problems.append(f"body of the record at offset {bad:020d} does not agree with its CRC")
+                if self._problems:
+                    problem, self._problems, self._state[kernel.FIRST_BAD_CRC] = min(self._problems), [], -1
+                    raise ValueError(problem)
+                return 0
+            self._sent = self._state[kernel.FILLED] = 0
+            self._more()
+        size = min(len(view), int(self._state[kernel.FILLED]) - self._sent)
+        view[:size] = self._out[self._sent : self._sent + size].data
+        self._sent += size
+        return size
+
+    def begin(self) -> int:
+        """Finds the first record of the split; where it begins in the file, the text begins."""
+        self._place = self._first()
+        return self._place
+
+    def text_bytes(self) -> int:
+        """The bytes of the records so far."""
+        return int(self._rows[: int(self._state[kernel.ROWS]), kernel.BYTES].sum())
+
+    def taken(self) -> int:
+        """How much of the split was read."""
+        return min(max(0, self._place - self._start), self._stop - self._start)
+
+    def aside(self) -> bytes:
+        """The topics and tags of the split, for `topics_of` and `tags_of`."""
+        topics = _named(self._rows[: int(self._state[kernel.ROWS])], self._names)
+        tags = None
+        if not self._told[kernel.TAGS_CUT]:
+            rows = _named(self._tags[: int(self._told[kernel.ROWS])], self._tag_names)
+            tags = [[topics[topic][0], tag, messages, size] for tag, topic, messages, size, *_ in rows]
+        return json.dumps({"topics": topics, "tags": tags}).encode()
+
+    # the walk; places count from the file's first byte
+
+    def _more(self) -> None:
+        if self._place >= self._stop:
+            self._ended = True
+            return
+        if self._gap >= 0:  # the split begins in the middle of damage
+            self._pass_damage(self._stop)
+        else:
+            self._step(self._stop, emit=True)
+
+    def _step(self, stop: int, emit: bool) -> None:
+        """One call of the kernel, and what its answer asks for."""
+        self._see(self._place, min(_CHUNK, self._size - self._place), reload=False)
+        state = self._state
+        state[kernel.AT] = self._place - self._origin
+        end, base = self._size - self._origin, self._base + self._origin
+        if emit:
+            what = kernel.records(
+                self._raw, self._filled, stop - self._origin, base, end, self._out, self._rows,
+                self._names, self._recent, state, self._tags, self._tag_names, self._recent_tags, self._told,
+            )  # fmt: skip
+        else:
+            what = kernel.skip(self._raw, self._filled, stop - self._origin, base, end, state)
+        self._place = self._origin + int(state[kernel.AT])
+        if what == kernel.MORE:
+            seen = self._raw[self._place - self._origin : self._filled]
+            size = int.from_bytes(seen[:4].tobytes(), "big") if len(seen) >= 8 else 0
+            self._see(self._place, max(_CHUNK, size), reload=True)
+        elif what == kernel.BLANK:
+            self._place = self._size
+        elif what == kernel.FULL and not state[kernel.FILLED] and self._longer():
+            return
+        elif what == kernel.FULL and not state[kernel.FILLED]:
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+            self._names = np.concatenate([self._names, np.zeros(max(len(self._names), 1 << 16), np.uint8)])
+        elif what == kernel.NO_RECORD:
+            self._pass_damage(stop)
+
+    def _longer(self) -> bool:
+        """Room for a line as long as the record at hand; False where it was not that which was missing."""
+        at = int(self._state[kernel.AT])
+        size = int.from_bytes(self._raw[at : at + 4].tobytes(), "big")
+        if size <= len(self._out):
+            return False
+        self._out = np.empty(size + SLACK, np.uint8)
+        return True
+
+    def _see(self, place: int, size: int, reload: bool) -> None:
+        """Has the bytes from `place` on in memory: at least one, and `size` of them after a reload."""
+        if not reload and self._origin <= place < self._origin + self._filled:
+            return
+        size = min(size, self._size - place)
+        if size + SLACK > len(self._raw):
+            self._raw = np.zeros(size + SLACK, np.uint8)
+        self._file.seek(place)
+        filled = 0
+        while filled < size and (got := self._file.readinto(self._raw[filled:size].data)):  # type: ignore[attr-defined]
+            filled += got
+        self._origin, self._filled = place, filled
+        if filled < size:
+            raise ValueError("shorter than when the scan began")
+
+    def _pass_damage(self, stop: int) -> None:
+        """From bytes that are no record to the next record. Zeros behind which nothing comes are no damage.
+
+        Damage has one place, where it begins, in whatever split it is seen.
+        """
+        began = self._place if self._gap < 0 else self._gap
+        place, zeros = self._next(self._place, stop)
+        if place is not None or not zeros:
+            self._problems.append(f"damaged from offset {self._base + began:020d} on: no record begins there")
+        if place is not None:
+            self._filler += place - self._place
+        self._place, self._gap = (stop, began) if place is None else (place, -1)
+
+    def _next(self, place: int, stop: int) -> tuple[int | None, bool]:
+        """The first record that begins from `place` up to `stop`; and whether all before it is zero."""
+        zeros = True
+        while place < stop:
+            self._see(place, min(_CHUNK, self._size - place), reload=True)
+            seen = self._raw[: self._filled]
+            judged = self._filled if place + self._filled == self._size else self._filled - kernel.LONGEST_HEAD
+            if seen[:judged].any():
+                end, base = self._size - place, self._base + place
+                at = int(kernel.next_record(self._raw, 0, self._filled, base, end))
+                if at < judged and at + 8 <= self._filled:
+                    limit = min(at, stop - place)
+                    zeros = zeros and not seen[:limit].any()
+                    return (place + at if place + at < stop else None), zeros
+                zeros = zeros and not seen[: min(judged, stop - place)].any()
+            place += max(1, judged)
+        return None, zeros
+
+    def _first(self) -> int:
+        """Where the first record of the split begins: where a walk through the whole file would find it."""
+        if self._start == 0:
+            return 0
+        window = _WINDOW
+        while True:
+            begin = max(0, self._start - window)
+            self._place = begin
+            if begin:
+                found, _ = self._next(begin, self._start)
+                if found is None:
+                    window *= 4
+                    continue
+                self._place = found
+            while self._place < self._start:
+                self._step(self._start, emit=False)
+            self._problems.clear()  # they are told by the split they lie in
+            self._filler = 0
+            return self._place
+
+
+def _named(rows: np.ndarray, names: np.ndarray) -> list[list[Any]]:
+    """Rows of the kernel with their names in front."""
+    return [
+        [names[row[0] : row[0] + row[1]].tobytes().decode("utf-8", "replace"), *row[2 : kernel.TOPIC]]
+        for row in rows.tolist()
+    ]
+
+
+# messages, bytes, store times, offsets, queue offsets, CRCs that do not agree
+_FOLDS: tuple[Callable[[Iterable[int]], int], ...] = (sum, sum, min, max, min, max, min, max, sum)
+
+
+def topics_of(found: Iterable[bytes]) -> list[list[Any]]:
+    """One row for each topic and queue out of those of many splits."""
+    rows: dict[tuple[str, int], list[int]] = {}
+    for data in found:
+        for name, queue, *figures in json.loads(data)["topics"]:
+            row = rows.setdefault((name, queue), figures)
+            if row is figures:
+                continue
+            for at, fold in enumerate(_FOLDS):
+                row[at] = fold((row[at], figures[at]))
+    return [[*key, *rows[key]] for key in sorted(rows)]
+
+
+def tags_of(found: Iterable[bytes]) -> list[list[Any]]:
+    """Topic, tag, messages and bytes; a tag is "" for messages without one, None where there are too many to be listed.
+
+    The messages of a topic's rows are all its messages, at any split.
+    """
+    splits = [json.loads(data) for data in found]
+    whole: dict[str, list[int]] = {}
+    tagged: dict[tuple[str, str], list[int]] = {}
+    for split in splits:
+        for name, _, messages, size, *_ in split["topics"]:
+            _add(whole, name, messages, size)
+        for name, tag, messages, size in split["tags"] or ():
+            _add(tagged, (name, tag), messages, size)
+    long = sum(len(tag.encode()) for _, tag in tagged) > MOST_TAG_BYTES
+    if long or len(tagged) > MOST_TAGS or any(split["tags"] is None for split in splits):
+        return [[name, None, *whole[name]] for name in sorted(whole)]
+    rest = {(name, ""): [*figures] for name, figures in whole.items()}
+    for (name, _), (messages, size) in tagged.items():
+        rest[name, ""][0] -= messages
+        rest[name, ""][1] -= size
+    rows = tagged | {key: figures for key, figures in rest.items() if figures[0]}
+    return [[*key, *rows[key]] for key in sorted(rows)]
+
+
+def _add(figures: dict[Any, list[int]], key: Any, messages: int, size: int) -> None:
+    known = figures.setdefault(key, [0, 0])
+    known[0] += messages
+    known[1] += size

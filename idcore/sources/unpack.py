@@ -1,0 +1,189 @@
+"""Packed bytes and wide letters to plain text, as streams read forward. Holds no more than a piece; knows no files."""
+
+from __future__ import annotations
+
+import bz2
+import io
+import lzma
+import zlib
+from collections.abc import Callable
+from typing import Any, BinaryIO, cast
+from zipfile import BadZipFile
+
+import numpy as np
+import pyarrow as pa
+
+from idcore.sources.kinds import HEAD, WIDE
+
+_RAW = 1 << 16
+_DICTIONARY = 256 << 20  # memory that xz may take; its highest level needs a quarter of it
+_PIECE = 1 << 14  # unpacked at once: a damaged file loses no more than this before the damage
+isal: Any
+try:
+    from isal import igzip_lib as isal
+except ImportError:  # workers of a cluster may lack it: zlib does the same at half the speed
+    isal = None
+_ISAL_ERROR: type[Exception] = isal.IsalError if isal else zlib.error
+READ_ERRORS = (
+    OSError, EOFError, ValueError, NotImplementedError, zlib.error, _ISAL_ERROR, lzma.LZMAError, BadZipFile,
+    pa.ArrowException,
+)  # fmt: skip
+Read = Callable[[memoryview], int]
+
+
+def reason_of(error: Exception) -> str:
+    """What went wrong with a file, in one line without its name, which stands beside it."""
+    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(said.split())[:300]
+
+
+class Peeked(io.RawIOBase):
+    """A stream whose first bytes were looked at and are still to be read. Only forward."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.head = b""
+        self.problem: Exception | None = None
+        while len(self.head) < HEAD:
+            try:
+                more = stream.read(HEAD - len(self.head))
+            except READ_ERRORS as error:  # what came before it is read first
+                if not self.head:
+                    raise
+                self.problem = error
+                break
+            if not more:
+                break
+            self.head += more
+        self.left = memoryview(self.head)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if self.left:
+            size = len(self.left) if size < 0 else size
+            data = bytes(self.left[:size])
+            self.left = self.left[size:]
+            return data
+        if self.problem is not None:
+            raise self.problem
+        return self.stream.read(size)
+
+    def readinto(self, view: Any) -> int:
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+
+class Inflated:
+    """zlib's way to unpack a member of gzip, with the words of Python's others."""
+
+    def __init__(self) -> None:
+        self.inflate = zlib.decompressobj(zlib.MAX_WBITS | 16)
+
+    @property
+    def eof(self) -> bool:
+        return self.inflate.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self.inflate.unused_data
+
+    @property
+    def needs_input(self) -> bool:
+        return not self.inflate.unconsumed_tail
+
+    def decompress(self, raw: bytes, most: int) -> bytes:
+        return self.inflate.decompress(self.inflate.unconsumed_tail + raw, most)
+
+
+_MAKERS: dict[str, Callable[[], Any]] = {
+    "gzip": lambda: isal.IgzipDecompressor(flag=isal.DECOMP_GZIP) if isal else Inflated(),
+    "bz2": bz2.BZ2Decompressor,
+    "xz": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_DICTIONARY),
+    "lzma": lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=_DICTIONARY),
+}
+
+
+class _Members(io.RawIOBase):
+    """All members of a packed stream, one after the other. Python's own readers lose what stands before junk."""
+
+    def __init__(self, stream: BinaryIO, packing: str) -> None:
+        self.stream = stream
+        self.make = _MAKERS[packing]
+        self.member: Any = None
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        most = _PIECE if size < 0 else size
+        while True:
+            if self.member is None or self.member.eof:
+                raw = self.member.unused_data if self.member is not None else self.stream.read(_RAW)
+                while not (raw := raw.lstrip(b"\0")):  # members may be padded
+                    raw = self.stream.read(_RAW)
+                    if not raw:
+                        return b""
+                self.member = self.make()
+            else:
+                raw = self.stream.read(_RAW) if self.member.needs_input else b""
+                if self.member.needs_input and not raw:
+                    raise EOFError("cut off: the end of what was packed is missing")
+            data = self.member.decompress(raw, most)
+            if data:
+                return data  # type: ignore[no-any-return]
+
+    def readinto(self, view: Any) -> int:
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+
+def opened(stream: BinaryIO, packing: str) -> BinaryIO:
+    """What is packed in a stream, all members or frames of it one after the other."""
+    if packing in _MAKERS:
+        return cast(BinaryIO, _Members(stream, packing))
+    return pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing)  # type: ignore[return-value]
+
+
+def reader(stream: BinaryIO) -> Read:
+    """Fills a view from a stream, at most a piece at a time; 0 is the end."""
+
+    def read(view: memoryview) -> int:
+        data = stream.read(min(len(view), _PIECE))
+        view[: len(data)] = data
+        return len(data)
+
+    return read
+
+
+def narrowed(read: Read, encoding: str) -> Read:
+    """Letters of 2 or 4 bytes as one byte each: ASCII as it is, everything else as 0xFF, which ends every token.
+
+    So the place of a letter in the text is its number, whatever lies before it, and a file can be cut anywhere.
+    """
+    unit = np.dtype(WIDE[encoding])
+    held = np.empty(_PIECE, np.uint8)
+    over = 0  # bytes of a letter that is not whole yet
+
+    def read_narrow(view: memoryview) -> int:
+        nonlocal over
+        room = min(len(view) * unit.itemsize, len(held)) // unit.itemsize * unit.itemsize
+        while True:
+            got = read(memoryview(held)[over:room])  # type: ignore[arg-type]
+            if not got and over:  # half a letter at the end
+                held[over : unit.itemsize] = 0xFF
+                got = unit.itemsize - over
+            if not got:
+                return 0
+            whole = (over + got) // unit.itemsize
+            units = held[: whole * unit.itemsize].view(unit)
+            view[:whole] = np.where(units < 0x80, units, 0xFF).astype(np.uint8).data
+            over = (over + got) % unit.itemsize
+            held[:over] = held[whole * unit.itemsize : whole * unit.itemsize + over].copy()
+            if whole:
+                return whole
+
+    return read_narrow

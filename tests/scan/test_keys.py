@@ -1,0 +1,114 @@
+"""Words, digits and ids in machine words against plain Python."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import numba
+import numpy as np
+import pytest
+
+from idcore.scan import column_texts
+from idcore.scan.kernels import find
+from idcore.scan.kernels import keys as kernel
+
+U = np.uint64
+
+
+@numba.njit
+def _read(one, other, size):  # type: ignore[no-untyped-def]
+    p, q = U(one.ctypes.data), U(other.ctypes.data)
+    return (
+        kernel.be_32(p), kernel.be_64(p), kernel.signed_32(p), kernel.byte_mask_64(p, U(2)),
+        kernel.alike(p, q, size), kernel.is_plain(p, size), kernel.mixed(p, size, 3), kernel.mixed(q, size, 3),
+    )  # fmt: skip
+
+
+@numba.njit
+def _write(source, target, size):  # type: ignore[no-untyped-def]
+    p, q = U(source.ctypes.data), U(target.ctypes.data)
+    kernel.copy(p, q, size)
+    return kernel.put_hex(p, q + U(64), 4 * size) - q
+
+
+@numba.njit
+def _decimal(number):  # type: ignore[no-untyped-def]
+    return kernel.digits_of_8(U(number))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_words_and_bytes_equal_their_twins(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(2_000):
+        one = rng.integers(0, 4 if seed else 256, 160, np.uint8)
+        other = one.copy()
+        other[rng.integers(0, 40)] ^= rng.integers(0, 2, dtype=np.uint8)
+        size = int(rng.integers(0, 40))
+        raw = one.tobytes()
+        big, long, signed, mask, alike, _, hashed, again = _read(one, other, size)
+        assert (big, long) == (int.from_bytes(raw[:4], "big"), int.from_bytes(raw[:8], "big", signed=True))
+        assert signed == int.from_bytes(raw[:4], "big", signed=True)
+        assert int(mask) == sum(1 << place for place in range(64) if raw[place] == 2)
+        assert alike == (raw[:size] == other.tobytes()[:size])
+        assert not alike or hashed == again
+        target = np.zeros(400, np.uint8)
+        assert _write(one, target, size) == 64 + 8 * size
+        text = target.tobytes()
+        assert text[: min(size, 32)] == raw[: min(size, 32)]
+        assert text[64 : 64 + 8 * size] == raw[: 4 * size].hex().upper().encode()
+
+
+def test_plain_words_are_letters_and_digits() -> None:
+    for byte in range(256):
+        for size in range(1, 18):
+            text = np.full(100, 65, np.uint8)
+            text[size:] = 0
+            text[size - 1] = byte
+            assert _read(text, text, size)[5] == (chr(byte).isalnum() and byte < 128)
+            assert _read(text, text, size - 1)[5]
+
+
+def test_decimal_digits() -> None:
+    rng = random.Random(1)
+    powers = [10**power + step for power in range(9) for step in (-1, 0, 1)]
+    for number in [n for n in powers if 0 <= n < 10**8] + [rng.randrange(10**8) for _ in range(5_000)]:
+        assert int(_decimal(number)).to_bytes(8, "little") == b"%08d" % number
+
+
+def _plain(key: tuple[int, ...], value: int) -> str:
+    first, second, third = (word.to_bytes(8, "big") for word in key)
+    code, last = third[0], value.to_bytes(8, "big")
+    if code == int(find.CODE_CLIENT):
+        return (b"\1" + second[2:] + third[6:] + last).hex().upper()
+    if code in (int(find.CODE_OFFSET_V4), int(find.CODE_OFFSET_V6)):
+        return (
+            ((first if code == int(find.CODE_OFFSET_V6) else b"") + second + third[4:] + last)
+            .hex()
+            .upper()[0 if code == int(find.CODE_OFFSET_V6) else 8 :]
+        )
+    pieces = [second[4:], third[2:4], third[4:8], last[2:6], last[6:8]]
+    if code == int(find.CODE_LE):
+        pieces = [piece[::-1] for piece in pieces]
+    head = first + second[:4] if code == int(find.CODE_V6) else b""
+    return (head + b"".join(pieces)).hex().upper()
+
+
+def test_digits_of_ids_of_every_kind() -> None:
+    rng = random.Random(5)
+    keys, values, wanted = [], [], []
+    for _ in range(3_000):
+        code = int(rng.choice(sorted(find.CODES.values())))
+        key = rng.getrandbits(64), rng.getrandbits(64), code << 56 | rng.getrandbits(48)
+        value = rng.getrandbits(64)
+        keys.append(key)
+        values.append(value)
+        wanted.append(_plain(key, value))
+    found = column_texts.digits(np.array(keys, U), np.array(values, U))
+    found.validate(full=True)
+    assert found.to_pylist() == wanted
+    assert column_texts.digits(np.zeros((0, 3), U), np.zeros(0, U)).to_pylist() == []
+    cuts = np.array([0, *sorted(rng.sample(range(1, 3_000), 700)), 3_000])
+    joined = column_texts.digits(np.array(keys, U), np.array(values, U), cuts)
+    joined.validate(full=True)
+    assert joined.to_pylist() == [",".join(wanted[start:stop]) for start, stop in pairwise(cuts)]
