@@ -60,7 +60,7 @@ def tell(incident: Incident, folder: Path) -> tuple[list[Finding], dict[str, Any
     tables = scan_local([str(path)], month_rows(at, incident.zone))
     files = list_files([str(path)])
     told = look(files, tables["copies"]["msg_id"].to_pylist())
-    return line_locations.place(findings.find(tables, at, incident.zone, told=told), files), truth, tables
+    return line_locations.place(findings.find(tables, at, incident.zone, line_evidence=told), files), truth, tables
 
 
 def logs(seeds: int, only: str | None = None, first: int = 1) -> Iterator[Incident]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from idcore.cli import Usage, build_parser, join_zone
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.safe_text import ESCAPES, plain
 
 INTERRUPTED, PIPE_CLOSED, USAGE, REFUSED, BUG = 130, 141, 2, 1, 70
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.run(options))
     except Usage as problem:
         return _fail(str(problem), USAGE)
-    except IdError as problem:
+    except CoreError as problem:
         return _fail(str(problem), USAGE)
     except BrokenPipeError:
         # The reader of our output has gone, as in `| head`: say nothing, and let nothing be said at exit.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-class IdError(ValueError):
+class CoreError(ValueError):
     """Something that was read as an id, an instant or a zone and is none.
 
     `problem` is one plain sentence without a final stop. `field` is the field's own name in its layout, `byte` the
@@ -46,7 +46,7 @@ class IdError(ValueError):
         return type(self), (self.problem, self.field, self.byte, self.text, self.code, self.values)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, IdError):
+        if not isinstance(other, CoreError):
             return NotImplemented
         return self.__reduce__() == other.__reduce__()
 

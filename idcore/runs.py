@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 
 
-class RunError(IdError):
+class RunError(CoreError):
     """There is no such run, or it has no such table."""
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import Clock
 from idcore.ids.clock import from_ms
 from idcore.ids.model import OffsetId, UniqId
-from idcore.lab import READY, STEPS, STEPS_MOST, Row, Story, Told, changed, differences, moves, play
+from idcore.lab import READY, STEPS, STEPS_MOST, PlayedStory, Row, Story, changed, differences, moves, play
 from idcore.lab.world import BROKERS, GROUP, SIZES, TOPIC
 from idcore.layout import OFFSET_V4, UNIQ_V4
 from idcore.message import Record, decode_record, text_of
@@ -22,25 +22,25 @@ PREFIX = "0A14030B6E3518B4AAC2"  # 10.20.3.11, pid 28213, the loader of a JDK 8 
 EVERY = Story.of(".".join(STEPS))
 
 
-def told(tmp_path: Path, steps: str, **settings: str | int) -> Told:
+def told(tmp_path: Path, steps: str, **settings: str | int) -> PlayedStory:
     return play(Story.of(steps, **settings), tmp_path)
 
 
-def codes(shown: Told) -> list[str]:
+def codes(shown: PlayedStory) -> list[str]:
     return [row.code for row in shown.rows if row.step]
 
 
-def row(shown: Told, code: str) -> Row:
+def row(shown: PlayedStory, code: str) -> Row:
     return next(row for row in shown.rows if row.code == code)
 
 
-def record(shown: Told, code: str) -> Record:
+def record(shown: PlayedStory, code: str) -> Record:
     found = row(shown, code).record
     assert found is not None
     return found
 
 
-def uniq(shown: Told, code: str) -> UniqId:
+def uniq(shown: PlayedStory, code: str) -> UniqId:
     return UniqId.from_hex(row(shown, code).msg_id or "")
 
 
@@ -304,7 +304,7 @@ def test_a_link_carries_what_is_not_usual() -> None:
     ],
 )
 def test_what_cannot_be_played_is_refused_by_name(given: dict[str, str], code: str) -> None:
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         Story.read(given)
     assert caught.value.code == code
     assert "{" not in text.words("zh").error(caught.value)

@@ -13,7 +13,7 @@ from typing import IO
 
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.records import card
-from idcore.lookup import Answer, Desk, Moment, Progress
+from idcore.lookup import Answer, LookupService, Moment, Progress
 from idcore.remoting.acl import Credentials
 from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.bodies import BodyPolicy
@@ -50,12 +50,14 @@ def run_live(options: argparse.Namespace, texts: Iterable[str]) -> int:
     audit = AuditLog(Path(os.environ[AUDIT_LOG])) if os.environ.get(AUDIT_LOG) else None
     missed = asked = refused = 0
     with cluster:
-        desk = Desk(cluster, lambda: moment, audit, RateLimit(profile.lookups_per_minute) if options.cluster else None)
+        service = LookupService(
+            cluster, lambda: moment, audit, RateLimit(profile.lookups_per_minute) if options.cluster else None
+        )
         try:
             cluster.topology()
             waiting = iter(texts)
             while part := list(islice(waiting, _AT_ONCE)):
-                for answer in desk.look_up(part, options.topic, _user(), _progress()):
+                for answer in service.look_up(part, options.topic, _user(), _progress()):
                     asked += 1
                     missed += not answer.found
                     refused += answer.nothing_asked or (answer.reason == "not_permitted" and not answer.found)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from idcore import __version__
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids.clock import machine_zone, parse_instant, parse_zone
 from idcore.ids.line_time import FIRST_YEAR
 from idcore.ids.model import refuse
@@ -64,7 +64,7 @@ def build_parser() -> argparse.ArgumentParser:
 def _zone(text: str) -> tzinfo:
     try:
         return parse_zone(text)
-    except IdError as problem:
+    except CoreError as problem:
         raise argparse.ArgumentTypeError(problem.problem) from None
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from idcore.cli.parser import Usage
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.safe_text import plain, size
 from idcore.scan.schemas import SCHEMAS
 from idcore.spark.job import SPLIT_SIZE, ScanOptions, reason_of, scan
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
             names = dict.fromkeys(spooled, STANDARD_INPUT)
             paths = [spooled[0] if path == STANDARD_INPUT else path for path in options.paths]
             summary = _interruptible(paths, options.out, asked, names)
-    except IdError as problem:
+    except CoreError as problem:
         print(f"idcore: {' '.join(str(problem).split())}", file=sys.stderr)
         return NOT_DONE
     if options.format == "json":
@@ -130,10 +130,10 @@ def _interruptible(paths: list[str], out: Path, asked: ScanOptions, names: dict[
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     if isinstance(ended[0], Cancelled):
         raise KeyboardInterrupt
-    if isinstance(ended[0], IdError):
+    if isinstance(ended[0], CoreError):
         raise ended[0]
     if isinstance(ended[0], BaseException):
-        raise IdError(f"the scan failed: {reason_of(ended[0])}") from ended[0]
+        raise CoreError(f"the scan failed: {reason_of(ended[0])}") from ended[0]
     return ended[0]  # type: ignore[no-any-return]
 
 

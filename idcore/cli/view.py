@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 from idcore.cli.decode import read_text
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.records import card
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import Clock, find, identify
 from idcore.ids.clock import parse_instant, to_ms
 from idcore.safe_text import json_text, plain
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     begin, end = (None if text is None else to_ms(parse_instant(text, zone)) for text in (options.begin, options.end))
     try:
         store = StoreFolder(options.store)
-    except IdError as problem:
+    except CoreError as problem:
         print(f"idcore: {problem}", file=sys.stderr)
         return NOTHING_ASKED
     form = options.format or ("table" if sys.stdout.isatty() else "json")

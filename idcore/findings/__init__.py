@@ -15,7 +15,7 @@ from idcore.findings.large import Rows
 from idcore.findings.model import CODES, SEVERITIES, Finding, to_table, worst_first
 from idcore.findings.quota import Listed
 from idcore.ids.clock import zone_text
-from idcore.scan.lines import Told
+from idcore.scan.lines import LineEvidence
 
 
 def find(
@@ -24,12 +24,12 @@ def find(
     zone: tzinfo,
     zone_source: str = "assumed",
     written: Mapping[str, Sequence[Path]] | None = None,
-    told: Told | None = None,
+    line_evidence: LineEvidence | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> list[Finding]:
     """All findings of one scan, worst first. `at` is now; `zone` is what the scan read times in, by `zone_source`.
 
-    `written`: Parquet files with further rows, by table, of a run that is too large to be held at once. `told`:
+    `written`: Parquet files with further rows, by table, of a run too large to be held at once. `line_evidence`:
     what the lines say of copies and names, where they were looked at. `check` is called often and may raise.
     """
     rows = Rows(tables, written or {}, check)
@@ -37,7 +37,7 @@ def find(
     usual = hosts.usual_zone(rows.pieces("processes", hosts.OF_ZONES), given)
     stored = brokers.Brokers(rows)
     seeds = foreign.Seeds()
-    batches = Batches(rows.pieces("copies"), told)
+    batches = Batches(rows.pieces("copies"), line_evidence)
     found: list[Finding] = []
     for processes in rows.processes():
         for some in _of_processes(processes, at, zone, zone_source, usual, batches):
@@ -54,9 +54,9 @@ def find(
     found += stored.internal()
     moved = list(stored.moved())
     found += moved
-    found += copies.judge(rows.pieces("copies"), rows.count("copies"), moved, told)
-    if told is not None:
-        found += copies.confusion(list(told.names.values()))
+    found += copies.judge(rows.pieces("copies"), rows.count("copies"), moved, line_evidence)
+    if line_evidence is not None:
+        found += copies.confusion(list(line_evidence.names.values()))
     return [one.in_zone(zone) for one in worst_first(chains.made_twice(found))]
 
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 import pyarrow as pa
 
 from idcore.findings import limits
-from idcore.scan.lines import Told
+from idcore.scan.lines import LineEvidence
 
 _OFFSET_DIGITS, _VALUE_DIGITS = 16, 12  # of an offset; of elapsed and counter
 
@@ -23,13 +23,13 @@ _OFFSET_DIGITS, _VALUE_DIGITS = 16, 12  # of an offset; of elapsed and counter
 class Batches:
     """The ids of batches, with the number of messages of each, and these numbers by process."""
 
-    def __init__(self, copies: Iterable[pa.Table] = (), told: Told | None = None) -> None:
+    def __init__(self, copies: Iterable[pa.Table] = (), evidence: LineEvidence | None = None) -> None:
         self.items: dict[str, int] = {}
         self.by_process: Counter[str] = Counter()
         self.whole = True  # whether all rows were looked at
-        self.last_items: set[str] = set() if told is None else told.last_items
+        self.last_items: set[str] = set() if evidence is None else evidence.last_items
         self._senders = {msg_id[:-_VALUE_DIGITS] for msg_id in self.last_items}
-        again = {} if told is None else told.records
+        again = {} if evidence is None else evidence.records
         left = limits.MOST_COPIES
         for piece in copies:
             if len(piece) > left:

@@ -14,14 +14,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.findings import limits
 from idcore.findings.evidence import is_loopback, name_of
 from idcore.findings.model import INFO, Finding, unseen
 from idcore.ids.clock import from_ms
 from idcore.ids.identify import identify
 from idcore.ids.model import ClientId, OffsetId, UniqId
-from idcore.scan.lines import SEND_OK, Named, Record, Told
+from idcore.scan.lines import SEND_OK, LineEvidence, Named, Record
 
 # Topics into which a broker or a consumer puts copies of a message; the first two end in the consumer group.
 _RETRY, _DEAD = "%RETRY%", "%DLQ%"
@@ -30,7 +30,7 @@ _COPY_TOPICS = (_RETRY, _DEAD, "SCHEDULE_TOPIC", "rmq_sys_", "RMQ_SYS_", "TRANS_
 # Digits of an offset; of elapsed and counter; of a 5.x client's id.
 _OFFSET_DIGITS, _VALUE_DIGITS, _CLIENT_DIGITS = 16, 12, 34
 
-_UNTOLD: dict[str, Record] = {}  # of an id that no line tells more about
+_UNKNOWN: dict[str, Record] = {}  # of an id that no line tells more about
 
 # Why a copy was made, what tells more first; and by the topic into which it went, where the record bears no mark.
 _AGAIN_BY = ("transaction", "retry", "delay", "")
@@ -101,7 +101,7 @@ def _addresses(offsets: Sequence[str]) -> list[str]:
     for text in offsets:
         try:
             found.add(OffsetId.from_hex(text).address)
-        except IdError:
+        except CoreError:
             continue
     return sorted(found)
 
@@ -211,7 +211,7 @@ class _Stored:
 
 
 def judge(
-    copies: Iterable[pa.Table], total: int, moved: Sequence[Finding], told: Told | None = None
+    copies: Iterable[pa.Table], total: int, moved: Sequence[Finding], line_evidence: LineEvidence | None = None
 ) -> Iterator[Finding]:
     """collision, duplicate_send and stored_copies. `moved`: brokers that are one under several addresses.
 
@@ -225,13 +225,13 @@ def judge(
     stored: dict[str, _Stored] = {}
     last: str | None = None
     subjects = _Subjects()
-    told_of = {} if told is None else told.records
+    records_of = {} if line_evidence is None else line_evidence.records
     if total > limits.MOST_COPIES:
         yield unseen("stored_copies", total - limits.MOST_COPIES, total - limits.MOST_COPIES)
     for batch in _first(copies, limits.MOST_COPIES):
         columns = (batch.column(name).to_pylist() for name in ("msg_id", "offset_msg_ids"))
         for msg_id, joined in zip(*columns, strict=True):
-            records = told_of.get(msg_id, _UNTOLD)
+            records = records_of.get(msg_id, _UNKNOWN)
             if records or not _is_of_one_broker(joined):
                 offsets = joined.split(",")
                 records = {text: records[text] for text in offsets if text in records}
@@ -293,8 +293,8 @@ def _one(
     if elsewhere:
         evidence["addresses"] = ", ".join(addresses)
         return Finding("duplicate_send", msg_id, len(offsets), evidence, "likely", **when)
-    told_by_sender = all(record.status for record in originals.values())
-    variant = "send_results" if told_by_sender else "same_broker"
+    answered = all(record.status for record in originals.values())
+    variant = "send_results" if answered else "same_broker"
     evidence |= {"variant": variant, "topic": next(iter(originals.values())).topic}
     return Finding("duplicate_send", msg_id, len(originals), evidence, "likely", **when)
 

@@ -15,7 +15,7 @@ from typing import Any
 from idcore.findings import failed_sends, limits
 from idcore.findings.evidence import is_loopback
 from idcore.findings.model import WARNING, Finding
-from idcore.scan.lines import BORN_HOST, Piece, Told, texts
+from idcore.scan.lines import BORN_HOST, LineEvidence, Piece, texts
 from idcore.sources.inputs import InputFile
 
 # Codes whose address says nothing of the host: the born host of a line may.
@@ -77,7 +77,7 @@ def place(found: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]
             needles[text].behind_gap = True
     if needles or hosts or brokers:
         left = limits.MOST_SEARCHED  # once more: what was packed is longer than its file
-        for piece in texts(files, limits.MOST_PLACED, Told()):
+        for piece in texts(files, limits.MOST_PLACED, LineEvidence()):
             wanted = [needle for needle in needles.values() if needle.wanted_in(piece.file)]
             doubtful = [one for one in brokers.values() if not one.succeeded]
             left -= len(piece.text) * (len(wanted) + len(hosts) + len(doubtful))

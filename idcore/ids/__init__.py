@@ -1,6 +1,6 @@
 """Message ids: values, readings with reasons, times, finding them in text, making them. No files, no Spark."""
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids.clock import (
     Clock,
     Month,
@@ -37,8 +37,8 @@ __all__ = [
     "REASONS",
     "ClientId",
     "Clock",
+    "CoreError",
     "Dates",
-    "IdError",
     "Maker",
     "MessageId",
     "Month",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import little_endian, makers, rules
 from idcore.ids.model import (
     ClientId,
@@ -48,7 +48,7 @@ class Verdict:
     label: str | None
     readings: tuple[Reading, ...]
     rejected: tuple[Reading, ...] = ()
-    error: IdError | None = None
+    error: CoreError | None = None
     reason: str | None = None
 
     @property
@@ -74,7 +74,7 @@ def identify(text: str, label: str | None = None, case: Case = "strict", *, vouc
         raw = unhex(text)
         if len(text) not in rules.CANDIDATE_DIGITS:
             raise refuse("length", None, min(len(raw), 16), text, digits=len(text))
-    except IdError as problem:
+    except CoreError as problem:
         return Verdict(text, label, (), (), problem, problem.code)
     letters = letters_of(text)
     if len(text) == CLIENT_V1.digits:
@@ -107,7 +107,7 @@ def _first_letter(text: str) -> int:
     return next(at for at, char in enumerate(text) if char > "9")
 
 
-def _rejected(reading: Reading, error: IdError) -> Reading:
+def _rejected(reading: Reading, error: CoreError) -> Reading:
     why = (Reason(error.code or "", error.values), *reading.why)
     return Reading(reading.id, None, reading.made_by, why, reading.score, error)
 
@@ -117,13 +117,13 @@ def _rejected(reading: Reading, error: IdError) -> Reading:
 
 def _uniq_or_offset(
     raw: bytes, text: str, label: str | None, vouched: bool
-) -> tuple[list[Reading], list[Reading], IdError | None]:
+) -> tuple[list[Reading], list[Reading], CoreError | None]:
     uniq_layout, offset_layout = _PAIRS[len(text)]
     uniq = UniqId.from_bytes(raw, uniq_layout, text)
     offset = OffsetId.from_bytes(raw, offset_layout, text)
     found: list[Reading] = []
     rejected: list[Reading] = []
-    error: IdError | None = None
+    error: CoreError | None = None
     extra = _lost_client(text, raw) if uniq_layout is UNIQ_V4 else []
     little = little_endian.shaped(raw, text) if uniq_layout is UNIQ_V4 else None
 
@@ -171,7 +171,7 @@ def _pid_bytes(layout: Layout) -> dict[str, int]:
 
 def _judged_uniq(
     uniq: UniqId, label: str | None, vouched: bool, lead: Reason, points: int
-) -> tuple[list[Reading], IdError | None]:
+) -> tuple[list[Reading], CoreError | None]:
     """A uniq reading, or the refusal of its elapsed."""
     elapsed = uniq.elapsed
     if not (
@@ -184,7 +184,7 @@ def _judged_uniq(
 # ---- 34 digits
 
 
-def _client(raw: bytes, text: str, label: str | None) -> tuple[list[Reading], list[Reading], IdError | None]:
+def _client(raw: bytes, text: str, label: str | None) -> tuple[list[Reading], list[Reading], CoreError | None]:
     client = ClientId.from_bytes(raw, CLIENT_V1, text)
     reading = weigh_client(client, label)
     if client.version != 1:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import rules
 from idcore.ids.words import ERRORS
 from idcore.layout import (
@@ -28,9 +28,9 @@ _NO_HEX = re.compile(r"[^0-9A-Fa-f]")
 
 def refuse(
     code: str, field: str | None = None, byte: int | None = None, text: str | None = None, **values: Any
-) -> IdError:
+) -> CoreError:
     """An error of the family, worded by its code."""
-    return IdError(ERRORS[code].format_map(values), field, byte, text, code, values)
+    return CoreError(ERRORS[code].format_map(values), field, byte, text, code, values)
 
 
 def unhex(text: str) -> bytes:
@@ -285,12 +285,12 @@ class ClientId:
 MessageId = UniqId | OffsetId | ClientId
 
 
-def port_error(offset_id: OffsetId) -> IdError:
+def port_error(offset_id: OffsetId) -> CoreError:
     """The refusal of a port outside 1 to 65,535."""
     return refuse("port", "port", offset_id.layout.span("port").start, offset_id.text, port=offset_id.port)
 
 
-def offset_error(offset_id: OffsetId) -> IdError:
+def offset_error(offset_id: OffsetId) -> CoreError:
     """The refusal of a physical offset that no commit log reaches."""
     how = "negative" if offset_id.physical_offset < 0 else "above 2^48, more than any commit log holds"
     return refuse(
@@ -303,14 +303,14 @@ def offset_error(offset_id: OffsetId) -> IdError:
     )
 
 
-def version_error(client_id: ClientId) -> IdError:
+def version_error(client_id: ClientId) -> CoreError:
     """The refusal of a 34-digit token that does not begin with 01."""
     return refuse(
         "version", "version", client_id.layout.span("version").start, client_id.text, version=client_id.version
     )
 
 
-def elapsed_error(uniq_id: UniqId) -> IdError:
+def elapsed_error(uniq_id: UniqId) -> CoreError:
     """The refusal of an elapsed that no month holds."""
     return refuse(
         "elapsed",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import generations, makers, rules
 from idcore.ids.little_endian import process_ids
 from idcore.ids.model import ClientId, Kind, MessageId, OffsetId, UniqId
@@ -36,7 +36,7 @@ class Reading:
     made_by: Maker
     why: tuple[Reason, ...]
     score: int = 0
-    error: IdError | None = None
+    error: CoreError | None = None
 
     @property
     def kind(self) -> Kind:

@@ -1,7 +1,7 @@
 """The lab: stories of messages, told by the client's generator and a broker that stores real records. Asks no clock."""
 
 from idcore.lab.differences import Difference, Move, changed, differences, moves
-from idcore.lab.played import LogFile, Piece, Row, Told
+from idcore.lab.played import LogFile, Piece, PlayedStory, Row
 from idcore.lab.story import ERRORS, READY, STEPS, STEPS_MOST, Story
 from idcore.lab.world import play
 
@@ -14,9 +14,9 @@ __all__ = [
     "LogFile",
     "Move",
     "Piece",
+    "PlayedStory",
     "Row",
     "Story",
-    "Told",
     "changed",
     "differences",
     "moves",

@@ -59,7 +59,7 @@ class LogFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PlayedStory:
     """A story that was played: its rows, and the commit logs behind them."""
 
     story: Story

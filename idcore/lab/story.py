@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids.clock import from_ms, parse_instant, parse_zone, to_ms
 from idcore.ids.model import host_bytes
 
@@ -31,8 +31,8 @@ ERRORS: dict[str, str] = {
 }
 
 
-def _refuse(code: str, **values: Any) -> IdError:
-    return IdError(ERRORS[code].format_map(values), code=code, values=values)
+def _refuse(code: str, **values: Any) -> CoreError:
+    return CoreError(ERRORS[code].format_map(values), code=code, values=values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import clock as clocks
 from idcore.ids.model import host_bytes
-from idcore.lab.played import Row, Told, read_logs
+from idcore.lab.played import PlayedStory, Row, read_logs
 from idcore.lab.story import Story
 from idcore.message import Host, Message, MessageBatch, Record
 from idcore.message.validators import SCHEDULE_TOPIC
@@ -35,7 +35,7 @@ _BACK = {"back": 10_000, "far": 3_600_000}
 _BROKERS_OWN = frozenset(("consume_waits", "consume_again", "dead", "delay_due", "commit", "op", "rollback", "blank"))
 
 
-def play(story: Story, root: Path) -> Told:
+def play(story: Story, root: Path) -> PlayedStory:
     """Plays a story into a new folder, one store for each broker. The same story gives the same bytes."""
     story.check()
     world = _World(story, root)
@@ -45,7 +45,7 @@ def play(story: Story, root: Path) -> Told:
             world.take(number, step)
     finally:
         world.close()
-    return Told(story, tuple(world.rows), tuple(read_logs(root, BROKERS, world.rows)))
+    return PlayedStory(story, tuple(world.rows), tuple(read_logs(root, BROKERS, world.rows)))
 
 
 class _World:
@@ -112,7 +112,7 @@ class _World:
     ) -> Record:
         """The row of one record; the file's end in front of it where it no longer fitted."""
         if not put.records:
-            raise IdError(f"the broker refuses the message: {put.status.value}")
+            raise CoreError(f"the broker refuses the message: {put.status.value}")
         (record,) = put.records
         self._rolled(broker, put)
         self._row(code, msg_id, broker, record, copied_from, **values)

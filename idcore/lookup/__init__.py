@@ -2,7 +2,7 @@
 
 from idcore.lookup.by_key import Progress
 from idcore.lookup.model import NO_VERDICT, Answer, Copy, Evidence
-from idcore.lookup.service import Desk, Moment
+from idcore.lookup.service import LookupService, Moment
 from idcore.lookup.words import ADVICE, EVIDENCE, REASONS, RELATIONS
 
 __all__ = [
@@ -13,8 +13,8 @@ __all__ = [
     "RELATIONS",
     "Answer",
     "Copy",
-    "Desk",
     "Evidence",
+    "LookupService",
     "Moment",
     "Progress",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.lookup.notes import Notes
 from idcore.message import Record, decode_records
 from idcore.message.row import has_key
@@ -117,7 +117,7 @@ class Search:
                 seen += 1
                 if record.topic == question.topic and has_key(record, question.key):
                     records.append(record)
-        except IdError as problem:
+        except CoreError as problem:
             self.notes.add("bad_record", broker=str(member), problem=str(problem))
         if seen >= (MOST_OF_A_UNIQUE_KEY if question.unique else question.most):
             self.notes.add("more_copies", broker=str(member), count=seen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids.model import OffsetId
 from idcore.lookup.notes import Notes
 from idcore.message import Record, decode_record
@@ -67,7 +67,7 @@ def look(offset_id: OffsetId, topic: str, notes: Notes) -> AtOffset:
 def _at(member: Member, offset_id: OffsetId, topic: str, notes: Notes) -> AtOffset:
     wanted = offset_id.physical_offset
     notes.ask(member)
-    problem: IdError | None = None
+    problem: CoreError | None = None
     try:
         raw = notes.cluster.ask(member, View(wanted, topic))
     except NotPermitted:
@@ -79,7 +79,7 @@ def _at(member: Member, offset_id: OffsetId, topic: str, notes: Notes) -> AtOffs
     if raw:
         try:
             record = decode_record(raw)
-        except IdError as error:
+        except CoreError as error:
             problem = error
     # The broker answers any offset inside its log with code 0 and whatever stands there, and offset 0 with its first
     # record: only the record's own offset tells that it is the one.
@@ -98,7 +98,7 @@ def _why(
     wanted: int,
     raw: bytes | None,
     record: Record | None,
-    problem: IdError | None,
+    problem: CoreError | None,
     state: BrokerState,
     notes: Notes,
 ) -> str:

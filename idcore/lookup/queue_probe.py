@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.lookup.by_key import Search
 from idcore.lookup.notes import Notes
 from idcore.message import Record, decode_record
@@ -74,7 +74,7 @@ def _records(member: Member, topic: str, queue: int, instant: int, notes: Notes)
             continue
         try:
             record = decode_record(raw)
-        except IdError:
+        except CoreError:
             continue
         if record.physical_offset == offset:
             found.append(record)

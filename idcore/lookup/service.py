@@ -46,7 +46,7 @@ class Moment:
     zone_known: bool = False
 
 
-class Desk:
+class LookupService:
     """Looks ids up in one cluster. Remembers which topics messages were found in, to ask those first."""
 
     def __init__(
@@ -126,13 +126,19 @@ class _LookUp:
     """The look-up of one id."""
 
     def __init__(
-        self, desk: Desk, text: str, topic: str | None, notes: Notes, moment: Moment, progress: Progress | None
+        self,
+        service: LookupService,
+        text: str,
+        topic: str | None,
+        notes: Notes,
+        moment: Moment,
+        progress: Progress | None,
     ) -> None:
-        self.desk = desk
+        self.service = service
         self.text = text
         self.topic = topic
         self.notes = notes
-        self.cluster = desk.cluster
+        self.cluster = service.cluster
         self.moment = moment
         self.search = Search(text, notes, progress or (lambda done, total, name: None))
         self.clock = Clock(moment.now, moment.zone, "given" if moment.zone_known else "assumed")
@@ -235,7 +241,7 @@ class _LookUp:
         related = related_topics(every)
         if self.topic:
             return [self.topic], [topic for topic in related if topic != self.topic]
-        likely = [topic for topic in self.desk.likely() if topic in every]
+        likely = [topic for topic in self.service.likely() if topic in every]
         normal = list(dict.fromkeys(likely + [topic for topic in every if not is_special(topic)]))
         system = [topic for topic in every if is_special(topic) and topic not in related]
         return normal, related + system
@@ -357,7 +363,7 @@ class _LookUp:
 
     def _in_other_topics(self) -> list[Record]:
         every = [topic for topic in self.cluster.topics() if not is_special(topic) and topic != self.topic]
-        likely = [topic for topic in self.desk.likely() if topic in every]
+        likely = [topic for topic in self.service.likely() if topic in every]
         topics = self._bounded(list(dict.fromkeys(likely + every)))
         found = self.search.run(topics, 0, until_found=True)
         return [record for record, _ in found[:1]]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids.model import OffsetId, host_text
 from idcore.layout import BLANK, BLANK_MAGIC, PROPERTIES_LENGTH, RECORD_HEADS, TOPIC_LENGTHS, Layout
 from idcore.message import bodies, flags
@@ -314,6 +314,6 @@ def is_record(raw: Bytes, start: int = 0) -> bool:
     """Whether a whole record begins there."""
     try:
         decode_record(raw, start)
-    except IdError:
+    except CoreError:
         return False
     return True

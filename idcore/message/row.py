@@ -6,7 +6,7 @@ import base64
 from collections.abc import Sequence
 from typing import Any
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.message import flags
 from idcore.message import properties as names
 from idcore.message.bodies import text_of
@@ -23,7 +23,7 @@ def record_row(record: Record) -> dict[str, Any]:
     problem = None
     try:
         body = record.plain_body()
-    except IdError as error:
+    except CoreError as error:
         body, problem = record.body, error.problem
     return {
         "topic": record.topic, "queue_id": record.queue_id, "queue_offset": record.queue_offset,
@@ -53,7 +53,7 @@ def _inner(record: Record) -> dict[str, Any]:
         return {}
     try:
         messages = inner_messages(record)
-    except IdError as error:
+    except CoreError as error:
         return {"inner": [], "inner_cut": False, "inner_problem": error.problem}
     return {
         "inner": [_inner_row(message) for message in messages[:MOST_INNER]],

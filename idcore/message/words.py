@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 
 ERRORS: dict[str, str] = {
     # bytes that are no record, or no message of the wire form
@@ -45,6 +45,6 @@ ERRORS: dict[str, str] = {
 }
 
 
-def refuse(code: str, field: str | None = None, byte: int | None = None, **values: Any) -> IdError:
+def refuse(code: str, field: str | None = None, byte: int | None = None, **values: Any) -> CoreError:
     """An error of the family, worded by its code."""
-    return IdError(ERRORS[code].format_map(values), field, byte, None, code, values)
+    return CoreError(ERRORS[code].format_map(values), field, byte, None, code, values)

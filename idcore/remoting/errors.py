@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.safe_text import encodable
 
 _SHOWN = 300
 
 
-class RemotingError(IdError):
+class RemotingError(CoreError):
     """Anything that kept a question from being answered."""
 
 

@@ -25,7 +25,7 @@ SAMPLES = 5
 _SPLIT = 256 << 20
 _AFTER = 16  # added to `what` of the second input's facts, so that both can wait in one place
 _NO_IDS = np.empty(0, np.uint64)
-Told = Callable[[str, Sequence[str]], None]
+LineEvidence = Callable[[str, Sequence[str]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def compare(
     before: Sequence[str],
     after: Sequence[str],
     any_case: bool = False,
-    told: Told | None = None,
+    told: LineEvidence | None = None,
     problems: list[str] | None = None,
 ) -> list[Difference]:
     """All producers, clients and brokers of two inputs, those with the most differences first.
@@ -87,7 +87,7 @@ def _facts(before: Sequence[str], after: Sequence[str], any_case: bool, problems
                     problems.append(f"{files[split.number].shown}: {error}")
 
 
-def _of_parts(facts: Iterable[Fact], told: Told | None) -> Iterator[Difference]:
+def _of_parts(facts: Iterable[Fact], told: LineEvidence | None) -> Iterator[Difference]:
     sides: tuple[list[Block], list[Block]] = ([], [])
     for fact in facts:
         sides[fact.what >= _AFTER].append(unpack_ids(fact.data))
@@ -96,7 +96,7 @@ def _of_parts(facts: Iterable[Fact], told: Told | None) -> Iterator[Difference]:
         yield from _of_runs(kind, runs, first_after, told)
 
 
-def _of_runs(kind: str, runs: Runs, first_after: int, told: Told | None) -> Iterator[Difference]:
+def _of_runs(kind: str, runs: Runs, first_after: int, told: LineEvidence | None) -> Iterator[Difference]:
     names = _names(kind, runs.words)
     room = merge.room_for(runs.largest, len(runs.order))
     for key in range(len(runs.words)):

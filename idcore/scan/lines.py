@@ -133,8 +133,8 @@ class Piece:
 
 
 @dataclass(slots=True)
-class Told:
-    """What the lines told: msgId -> offset id -> record, and offset ids behind names of msgIds."""
+class LineEvidence:
+    """What the log lines contain: msgId -> offset id -> record, and offset ids behind names of msgIds."""
 
     records: dict[str, dict[str, Record]] = field(default_factory=dict)
     names: dict[tuple[str, str, str], Named] = field(default_factory=dict)
@@ -143,33 +143,33 @@ class Told:
     whole: bool = True
 
 
-def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], None] = lambda: None) -> Told:
+def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], None] = lambda: None) -> LineEvidence:
     """Looks for the records of some ids, given in upper case, and for the names in front of offset ids.
 
     `check` is called with each piece of text, and may raise.
     """
-    told = Told()
+    evidence = LineEvidence()
     wanted = {one.encode() for one in ids}
     whole, sampled = (MOST_BYTES, SAMPLED_BYTES) if wanted else (MOST_BYTES_FOR_NAMES, SAMPLED_BYTES_FOR_NAMES)
     most = whole if sum(file.size for file in files) <= whole else sampled
-    for piece in texts(files, most, told):
+    for piece in texts(files, most, evidence):
         check()
-        _names(piece.text, piece.file, told)
-        if len(told.last_items) < MOST_BATCHES:
-            told.last_items.update(found[1].decode().upper() for found in _JOINED_IDS.finditer(piece.text))
+        _names(piece.text, piece.file, evidence)
+        if len(evidence.last_items) < MOST_BATCHES:
+            evidence.last_items.update(found[1].decode().upper() for found in _JOINED_IDS.finditer(piece.text))
         if wanted:
-            _records(piece.text, wanted, told)
-            _sends(piece.text, wanted, told)
-    return told
+            _records(piece.text, wanted, evidence)
+            _sends(piece.text, wanted, evidence)
+    return evidence
 
 
-def texts(files: Sequence[InputFile], most: int, told: Told) -> Iterator[Piece]:
+def texts(files: Sequence[InputFile], most: int, evidence: LineEvidence) -> Iterator[Piece]:
     """Whole lines, as long as there are bytes left: of small inputs all, of large ones pieces spread evenly."""
-    told.whole = len(files) <= MOST_FILES
-    if not told.whole:
+    evidence.whole = len(files) <= MOST_FILES
+    if not evidence.whole:
         files = [files[k * len(files) // MOST_FILES] for k in range(MOST_FILES)]
     total = sum(file.size for file in files)
-    told.whole = told.whole and total <= most
+    evidence.whole = evidence.whole and total <= most
     piece = max(1 << 16, total if total <= most else most // _PIECES)
     splits = split_files(files, piece)
     if total > most and len(splits) > _PIECES:
@@ -180,11 +180,11 @@ def texts(files: Sequence[InputFile], most: int, told: Told) -> Iterator[Piece]:
         name = files[where.number].shown + shown(where.member)
         rest = b"" if windows.origin + windows.at <= 0 else None  # behind a cut the first line is not whole
         byte, line = (-1, -1) if rest is None else (0, 0)
-        while told.bytes < most:
+        while evidence.bytes < most:
             limit = min(windows.slide(), windows.stop - windows.origin)
             text = bytes(windows.view[windows.at : limit])
             windows.at = limit
-            told.bytes += len(text)
+            evidence.bytes += len(text)
             head, feed, tail = text.rpartition(b"\n")
             if rest is None:
                 head = head.partition(b"\n")[2]
@@ -200,12 +200,12 @@ def texts(files: Sequence[InputFile], most: int, told: Told) -> Iterator[Piece]:
                 break
         if rest:
             yield Piece(name, byte, line, rest)
-        if told.bytes >= most:
-            told.whole = False
+        if evidence.bytes >= most:
+            evidence.whole = False
             return
 
 
-def _records(text: bytes, wanted: set[bytes], told: Told) -> None:
+def _records(text: bytes, wanted: set[bytes], evidence: LineEvidence) -> None:
     """Each printed record up to its line's end or the next one: every byte is looked at once, however lines are cut."""
     start, seen, head = text.find(_START), 0, b""
     while start >= 0:
@@ -223,11 +223,11 @@ def _records(text: bytes, wanted: set[bytes], told: Told) -> None:
             if record.again == "retry":
                 record = _read_by(head, record)
             for key in sorted(keys):
-                told.records.setdefault(key.decode(), {})[offset[1].decode()] = record
+                evidence.records.setdefault(key.decode(), {})[offset[1].decode()] = record
         start, seen = following, start + 1
 
 
-def _sends(text: bytes, wanted: set[bytes], told: Told) -> None:
+def _sends(text: bytes, wanted: set[bytes], evidence: LineEvidence) -> None:
     """Each printed SendResult, its parts looked for up to the results on either side: every byte a few times."""
     at, done, line, looked = text.find(_SENT_WORD), 0, 0, 0
     while at >= 0:
@@ -239,12 +239,17 @@ def _sends(text: bytes, wanted: set[bytes], told: Told) -> None:
         if offsets is not None:
             start = max(line, done, at - _SENT_BEFORE)
             done = offsets.end()
-            _sent(text, (start, at), (done, min(stop, done + _SENT_BEHIND)), offsets[1].split(b","), wanted, told)
+            _sent(text, (start, at), (done, min(stop, done + _SENT_BEHIND)), offsets[1].split(b","), wanted, evidence)
         at = following
 
 
 def _sent(
-    text: bytes, before: tuple[int, int], behind: tuple[int, int], offsets: list[bytes], wanted: set[bytes], told: Told
+    text: bytes,
+    before: tuple[int, int],
+    behind: tuple[int, int],
+    offsets: list[bytes],
+    wanted: set[bytes],
+    evidence: LineEvidence,
 ) -> None:
     """Takes in one SendResult: what is in front of its offset ids, and what is behind them."""
 
@@ -265,7 +270,7 @@ def _sent(
     record = Record(topic[1].decode("utf-8", "replace") if topic else None, status=stored)
     for key, offset in zip(keys, offsets, strict=True):
         if key in wanted:  # a printed MessageExt of the same record says more
-            told.records.setdefault(key.decode(), {}).setdefault(offset.decode().upper(), record)
+            evidence.records.setdefault(key.decode(), {}).setdefault(offset.decode().upper(), record)
 
 
 def _record(segment: bytes) -> Record:
@@ -302,7 +307,7 @@ def _named(text: bytes) -> Iterator[re.Match[bytes]]:
             yield found
 
 
-def _names(text: bytes, file: str, told: Told) -> None:
+def _names(text: bytes, file: str, evidence: LineEvidence) -> None:
     printer = printers.Printer(text)
     for found in _named(text):
         label, digits = found[1].decode(), found[2].decode()
@@ -313,9 +318,9 @@ def _names(text: bytes, file: str, told: Told) -> None:
                 continue
         logger = printer.logger(found.start())
         key = (label, context, f"logger {logger}" if logger else f"file {file}")
-        if key not in told.names and len(told.names) >= MOST_APPLICATIONS:
+        if key not in evidence.names and len(evidence.names) >= MOST_APPLICATIONS:
             key, logger = (label, context, ""), printers.OTHERS
-        known = told.names.setdefault(key, Named(label, context, 0, digits, file, logger))
+        known = evidence.names.setdefault(key, Named(label, context, 0, digits, file, logger))
         known.ids += 1
         if file < known.file:  # whichever file was read first
             known.file, known.sample = file, digits

@@ -14,7 +14,7 @@ import numpy as np
 from idcore.ids import rules
 
 from .facts import Block
-from .kernels import encode, find, little
+from .kernels import encode, find, little_endian
 
 Origin = tuple[int, int]  # address and port, as bytes 0 to 3 and 6 to 7 say them
 _U = np.uint64
@@ -69,9 +69,9 @@ def _doubtful(blocks: Sequence[Block]) -> dict[Origin, list[_Run]]:
                 ended[0] += int(block.distinct[key])
                 ended[1] += encode.ends_in_00(block.runs, places[key], block.distinct[key])
         for key in turned.tolist():
-            address, third = int(little.swap_32(block.words[key, 1])), int(block.words[key, 2])
+            address, third = int(little_endian.swap_32(block.words[key, 1])), int(block.words[key, 2])
             if third >> 32 & 0xFFFF == 0:  # a pid above 65,535 is no port
-                processes.setdefault((address, int(little.swap_16(_U(third & 0xFFFF)))), []).append((at, key))
+                processes.setdefault((address, int(little_endian.swap_16(_U(third & 0xFFFF)))), []).append((at, key))
     return {
         origin: [_run(blocks, *one, little=False) for one in own]
         + [_run(blocks, *one, little=True) for one in processes.get(origin, ())]
@@ -106,8 +106,8 @@ def _shaped(origin: Origin, offsets: np.ndarray) -> np.ndarray:
 def _beats(origin: Origin, offsets: np.ndarray) -> np.ndarray:
     """`idcore.ids.little_endian.beats_offset`, of shaped ids."""
     there = _U(origin[0])
-    back = _U(little.swap_32(there))
-    private, turned, nowhere = little.is_private(there), little.is_private(back), int(back) >> 24 == 0
+    back = _U(little_endian.swap_32(there))
+    private, turned, nowhere = little_endian.is_private(there), little_endian.is_private(back), int(back) >> 24 == 0
     usual = rules.is_usual_port(origin[1])
     if private and not turned:
         return np.zeros(len(offsets), np.bool_)
@@ -140,7 +140,11 @@ def _pieces(origin: Origin, run: _Run) -> Iterator[tuple[list[int], np.ndarray]]
     if run.little:
         yield broker, np.sort(values)
         return
-    process = [0, int(little.swap_32(_U(address))), int(find.CODE_LE) << 56 | int(little.swap_16(_U(port)))]
+    process = [
+        0,
+        int(little_endian.swap_32(_U(address))),
+        int(find.CODE_LE) << 56 | int(little_endian.swap_16(_U(port))),
+    ]
     kept = np.repeat(shaped, run.counts)
     if shaped.any():
         yield process, np.sort(_turned(values[kept]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from pathlib import Path
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.message import Record, check_broker_topic, flags
 from idcore.message.model import RETRY_PREFIX
 from idcore.message.validators import PROPERTIES_MOST, TOPIC_MOST
@@ -45,7 +45,7 @@ class StoreWriter:
         self._last_timestamp = 0
         self._closed = False
         if (root / "abort").exists():
-            raise IdError(f"{root} is in use, or its broker was killed: the file abort is there", code="in_use")
+            raise CoreError(f"{root} is in use, or its broker was killed: the file abort is there", code="in_use")
         root.mkdir(parents=True, exist_ok=True)
         end, last_index = self._resume()
         (root / "abort").touch()
@@ -101,7 +101,7 @@ class StoreWriter:
         """HookUtils.checkBeforePutMessage and MessageExtEncoder.encode."""
         try:
             check_broker_topic(record.topic)
-        except IdError:
+        except CoreError:
             return PutStatus.MESSAGE_ILLEGAL
         most = self.line.retry_topic_most if record.topic.startswith(RETRY_PREFIX) else TOPIC_MOST
         if len(record.topic_bytes) > most:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.layout import MOST_OFFSET
 from idcore.sources import storage as stores
 from idcore.sources.archives import Text, texts, texts_of_tar, texts_of_zip
@@ -99,10 +99,10 @@ def list_store(root: str) -> list[InputFile]:
     try:
         names = sorted(name for name in os.listdir(folder) if _COMMIT_LOG.fullmatch(name))
     except OSError as problem:
-        raise IdError(f"{root} cannot be read: {reason_of(problem)}") from None
+        raise CoreError(f"{root} cannot be read: {reason_of(problem)}") from None
     files = [_log_file(folder, name) for name in names]
     if not files:
-        raise IdError(f"{root} has no commit log: a store has a folder commitlog with files of 20 digits")
+        raise CoreError(f"{root} has no commit log: a store has a folder commitlog with files of 20 digits")
     return [*_with_holes(files, folder)] if whole else files
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids.clock import parse_zone, zone_text
 from idcore.runs import Run, RunError
 
@@ -84,9 +84,9 @@ def again(run: Run) -> Job:
     """Begins the scan of a run that failed or was cancelled anew, as it was asked for."""
     plan = run.plan
     if plan is None:
-        raise IdError("this run does not say what it scanned; start a new one")
+        raise CoreError("this run does not say what it scanned; start a new one")
     if run.state not in ("failed", "cancelled"):
-        raise IdError("only a run that failed or was cancelled can be started again")
+        raise CoreError("only a run that failed or was cancelled can be started again")
     return start(run, plan["paths"], _options(plan), plan["names"])
 
 

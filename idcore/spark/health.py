@@ -7,13 +7,13 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-class SparkError(IdError):
+class SparkError(CoreError):
     """Spark cannot be started or reached."""
 
 

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 import idcore
 from idcore import findings
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.findings import limits, line_locations
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.scan import lines
@@ -46,7 +46,7 @@ SHARED_SPLIT_SIZE = 256 << 20  # where scans share the cores, one waits for a ta
 SMALLEST_TASK = 32 << 20
 BYTES_PER_MERGE = 8 << 30  # text whose facts one merge task holds in memory: 1.3 % of it
 MOST_SPLITS = 100_000
-_OURS = re.compile(r"^(?:[a-z_]+\.)*IdError: ")
+_OURS = re.compile(r"^(?:[a-z_]+\.)*CoreError: ")
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt)\b")
 
 
@@ -67,8 +67,8 @@ class ScanOptions:
 def reason_of(error: BaseException) -> str:
     """One line for a person: what the worker said last, else what Spark said first."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = [line for line in lines if _RAISED.match(line)]
-    return _OURS.sub("", (told or lines or [type(error).__name__])[-1 if told else 0])
+    raised = [line for line in lines if _RAISED.match(line)]
+    return _OURS.sub("", (raised or lines or [type(error).__name__])[-1 if raised else 0])
 
 
 def _session(options: ScanOptions, stop: threading.Event) -> SparkSession:
@@ -138,7 +138,7 @@ def _refuse_crumbs(files: Sequence[InputFile], split_size: int) -> None:
     total = sum(file.size for file in files)
     if total // split_size > MOST_SPLITS:
         least = -(-total // MOST_SPLITS)
-        raise IdError(
+        raise CoreError(
             f"splits of {split_size:,} bytes would cut the input of {total:,} bytes into more than {MOST_SPLITS:,};"
             f" take {least:,} bytes or more"
         )
@@ -220,11 +220,11 @@ def judge(
     """The findings of the tables and of what the lines say."""
     copies = tables["copies"]
     if options.store is None:
-        told = lines.look(files, copies["msg_id"].slice(0, lines.MOST_IDS).to_pylist(), lambda: check(stop))
+        line_evidence = lines.look(files, copies["msg_id"].slice(0, lines.MOST_IDS).to_pylist(), lambda: check(stop))
     else:
-        told = stored.look(files, copies.slice(0, limits.MOST_COPIES), lambda: check(stop))
+        line_evidence = stored.look(files, copies.slice(0, limits.MOST_COPIES), lambda: check(stop))
     at, zone = options.at or datetime.now(UTC), options.zone or machine_zone()
-    found = findings.find(tables, at, zone, options.zone_source, written, told, lambda: check(stop))
+    found = findings.find(tables, at, zone, options.zone_source, written, line_evidence, lambda: check(stop))
     found = line_locations.place(found, files)
     check(stop)
     return found

@@ -9,7 +9,7 @@ import os
 import socket
 from pathlib import Path
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 
 NAME = ".writing"
 _TRIES = 100
@@ -27,7 +27,7 @@ class FolderLock:
         self._descriptor = -1
 
     def take(self) -> None:
-        """Makes the folder where there is none; IdError where another writer is at work in it, OSError as it comes."""
+        """Makes the folder if it is missing; CoreError if another writer is at work in it, OSError from the disk."""
         for left in reversed(range(_TRIES)):
             try:
                 if self._take():
@@ -35,7 +35,7 @@ class FolderLock:
             except FileNotFoundError:  # a writer that failed has just taken its new folder away
                 if not left:
                     raise
-        raise IdError(f"other scans come and go in {self.path.parent}; name another folder")
+        raise CoreError(f"other scans come and go in {self.path.parent}; name another folder")
 
     def _take(self) -> bool:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,7 +72,7 @@ def _lock(descriptor: int, folder: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise IdError(
+        raise CoreError(
             f"another scan is writing to {folder}{_holder(descriptor)}; wait until it has ended, or name another folder"
         ) from None
     except OSError as error:

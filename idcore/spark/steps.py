@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.scan.batches import batches
 from idcore.scan.facts import EVERY_PART, REPORT, Fact, ids_of, is_of_split, join_reports, scan_task
 from idcore.scan.kernels.encode import PARTS
@@ -146,7 +146,7 @@ def merge_with(months: Months | np.ndarray, folder: str | None, sent: int) -> Ca
 def _write(table: pa.Table, name: str, folder: Path, place: str) -> str:
     """A table too large for the driver to a file; an attempt that failed leaves a file that nobody asks for."""
     if not folder.parent.is_dir():  # the driver has made it
-        raise IdError(
+        raise CoreError(
             f"worker {socket.gethostname()} does not see the folder {folder.parent.parent}; workers write tables as"
             " large as these, so --out must be on storage that all of them mount"
         )

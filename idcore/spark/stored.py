@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.message import Host, Record, decode_record
 from idcore.message import properties as names
+from idcore.scan.lines import LineEvidence
 from idcore.scan.lines import Record as Line
-from idcore.scan.lines import Told
 from idcore.sources.inputs import InputFile
 from idcore.store.files import Reading
 
@@ -29,9 +29,9 @@ _AGAIN = (
 )  # fmt: skip
 
 
-def look(files: Sequence[InputFile], copies: pa.Table, check: Callable[[], None] = lambda: None) -> Told:
+def look(files: Sequence[InputFile], copies: pa.Table, check: Callable[[], None] = lambda: None) -> LineEvidence:
     """The records behind the offset ids of some rows of `copies`. `check` is called with each, and may raise."""
-    told = Told(whole=copies.num_rows <= MOST_IDS)
+    evidence = LineEvidence(whole=copies.num_rows <= MOST_IDS)
     count = min(copies.num_rows, MOST_IDS)
     chosen = [number * copies.num_rows // count for number in range(count)] if count else []
     reading = Reading()
@@ -41,10 +41,10 @@ def look(files: Sequence[InputFile], copies: pa.Table, check: Callable[[], None]
             check()
             found = dict(_lines_of(log, row["msg_id"], row["offset_msg_ids"].split(",")[:_MOST_COPIES]))
             if found:
-                told.records[row["msg_id"]] = found
+                evidence.records[row["msg_id"]] = found
     finally:
         reading.close()
-    return told
+    return evidence
 
 
 class _Log:
@@ -74,7 +74,7 @@ class _Log:
             if len(raw) < size <= _LARGEST:
                 raw = self._reading.read(self._paths[start], offset - start, size)
             record = decode_record(raw)
-        except (OSError, IdError):
+        except (OSError, CoreError):
             return None
         return record if record.physical_offset == offset else None
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.scan.meter import Meter, new_meter
 from idcore.spark import health
 
@@ -38,7 +38,7 @@ class Progress:
     phase: Phase = "reading"
 
 
-class Cancelled(IdError):
+class Cancelled(CoreError):
     """The scan was stopped by its user."""
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.layout import BLANK, BLANK_MAGIC, PROPERTIES_LENGTH, RECORD_HEADS, TOPIC_LENGTHS
 from idcore.message import Record, decode_record, parts
 from idcore.message.record import SMALLEST, head_of
@@ -119,7 +119,7 @@ class CommitLog:
             return None
         try:
             return Stored(offset, decode_record(self._read(file, offset, size)), file.name)
-        except IdError:  # the lengths agree, a value does not
+        except CoreError:  # the lengths agree, a value does not
             return None
 
     def _read(self, file: File, offset: int, size: int) -> bytes:
@@ -268,17 +268,17 @@ class CommitLog:
              "byte": problem.byte, "problem": problem.problem},
         )  # fmt: skip
 
-    def _problem(self, file: File, offset: int) -> IdError:
+    def _problem(self, file: File, offset: int) -> CoreError:
         """What keeps the bytes there from being a record."""
         raw = self._read(file, offset, 8)
         size = int.from_bytes(raw[:4], "big", signed=True)
         raw = self._read(file, offset, max(_LONGEST_HEAD, min(size, _WINDOW * 4)))
         try:
             record = decode_record(raw)
-        except IdError as problem:
+        except CoreError as problem:
             return problem
         said = record.physical_offset
-        return IdError(f"the record here says that it belongs at {said}", "physical_offset", 28, None, "misplaced")
+        return CoreError(f"the record here says that it belongs at {said}", "physical_offset", 28, None, "misplaced")
 
     # all of them
 
@@ -308,7 +308,7 @@ class CommitLog:
                 record = decode_record(raw, at - begin)
                 if record.physical_offset != at:
                     problem = self._problem(file, at)
-            except IdError as error:
+            except CoreError as error:
                 problem = error
             if problem is None:
                 yield Stored(at, record, file.name)
@@ -378,7 +378,7 @@ def place_of(raw: bytes) -> int | None:
         at = match.start() - 4
         try:
             start = decode_record(raw, at).physical_offset - at if at >= 0 else -1
-        except IdError:
+        except CoreError:
             continue
         if start >= 0:
             return start

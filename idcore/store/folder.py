@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.layout import CHECKPOINT
 from idcore.message import is_system_topic
 from idcore.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, place_of
@@ -210,5 +210,5 @@ def _on_disk(path: Path) -> int:
         return 0
 
 
-def _error(code: str, **values: Any) -> IdError:
-    return IdError(REASONS[code].format_map(values), None, None, None, code, values)
+def _error(code: str, **values: Any) -> CoreError:
+    return CoreError(REASONS[code].format_map(values), None, None, None, code, values)

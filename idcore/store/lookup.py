@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import Clock, OffsetId, UniqId, Verdict, identify
 from idcore.ids.clock import from_ms, is_time
 from idcore.ids.span import span
@@ -350,7 +350,7 @@ def _overridden(record: Record, key: str) -> bool:
 def _holds(record: Record, key: str) -> bool:
     try:
         return any(key in names.indexed(inner.properties) for inner in inner_messages(record))
-    except IdError:  # a body that is no batch, or cannot be unpacked
+    except CoreError:  # a body that is no batch, or cannot be unpacked
         return False
 
 

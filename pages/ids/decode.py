@@ -15,7 +15,7 @@ from pages.parts.widgets import download, heading, page_link, said, show, small_
 ROWS = 50
 
 
-def one(here: session.Desk) -> DeltaGenerator:
+def one(here: session.DecodeSession) -> DeltaGenerator:
     """A single id as a card; gives the row below it."""
     words, item = view().words, here.intake.found[0]
     show(cards.card(item, view(), clock := here.clock()))
@@ -26,7 +26,7 @@ def one(here: session.Desk) -> DeltaGenerator:
     return below
 
 
-def many(here: session.Desk, run: Run | None) -> DeltaGenerator:
+def many(here: session.DecodeSession, run: Run | None) -> DeltaGenerator:
     """The table, at once; gives the row below it. What was cut is counted by the scan."""
     words, found = view().words, here.intake.found
     pages = max(1, -(-len(found) // ROWS))
@@ -44,7 +44,7 @@ def many(here: session.Desk, run: Run | None) -> DeltaGenerator:
     return below
 
 
-def takeaway(here: session.Desk, below: DeltaGenerator) -> None:
+def takeaway(here: session.DecodeSession, below: DeltaGenerator) -> None:
     """Copy, CSV, JSON: every id that was read at once, not only those in sight; a cut is named on the button."""
     words, found = view().words, here.intake.found
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 
 from idcore import run_times
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import clock as clocks
 from idcore.ids.clock import Clock, SentAt, parse_instant, to_ms
 from idcore.ids.describe import made_by, when, why
@@ -60,7 +60,7 @@ def linked_token(text: str, best: Reading | None, sent_at: str, run: str) -> Tok
             born = to_ms(parse_instant(sent_at.replace(" ", "+")))
         elif run and best is not None:
             born = run_times.sent_ms(scans.store().open(run), best)
-    except (IdError, OSError):
+    except (CoreError, OSError):
         born = None
     return Token(text, 1, 1, born_ms=born, linked=born is not None)
 

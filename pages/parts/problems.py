@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.runs import RunError
 from pages.parts import text
 from pages.parts.markdown import plain
@@ -22,7 +22,7 @@ def message(error: BaseException, words: text.Words) -> str:
 def _said(error: BaseException, words: text.Words) -> str:
     if isinstance(error, RunError) and error.field == "run":
         return words("problem.run", name=error.text)
-    if isinstance(error, IdError):
+    if isinstance(error, CoreError):
         return words.error(error)
     if isinstance(error, MemoryError):
         return words("problem.memory")
@@ -51,6 +51,6 @@ def caught() -> Iterator[None]:
     """Errors of the core inside become a message, and the page ends here."""
     try:
         yield
-    except (IdError, OSError) as error:
+    except (CoreError, OSError) as error:
         show(error)
         st.stop()

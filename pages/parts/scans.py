@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 import streamlit as st
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.ids.identify import Case
 from idcore.runs import Run, Runs, runs_root
@@ -190,7 +190,7 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
             if run.state in ("running", "done"):
                 remember(run.name)
                 return run
-        except IdError:
+        except CoreError:
             _digests().pop(digest, None)
     options: dict[str, Any] = {
         "zone": str(dated.zone),
@@ -293,7 +293,7 @@ def store_in(path: Path) -> str | None:
 
     try:
         files = list_store(str(path)) if path.is_dir() else []
-    except IdError:
+    except CoreError:
         return None
     for file in files:
         allowed(file.path)

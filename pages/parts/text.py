@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Literal, Protocol
 
 from idcore import safe_text
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import words as core
 from idcore.ids import words_zh as core_zh
 from idcore.lab import story as lab
@@ -129,7 +129,7 @@ class Words:
             return CORE[self.lang]["java_main"].format(position=english[len(head) : len(english) - len(tail)])
         return english
 
-    def error(self, error: IdError) -> str:
+    def error(self, error: CoreError) -> str:
         """One sentence that says what, which field, which byte."""
         template = CORE[self.lang].get(error.code or "")
         said = core.say(template, error.values) if template else self.reason(error.problem)

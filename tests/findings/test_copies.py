@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from idcore.findings import Finding, copies, words, words_zh
-from idcore.scan.lines import Named, Record, Told, look
+from idcore.scan.lines import LineEvidence, Named, Record, look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_files
@@ -26,8 +26,8 @@ PLAIN = Record("Paid", BORN, "10.0.0.7", BORN + 5, 300, 77, "order-1")
 
 def judged(offsets: Sequence[str], *records: Record) -> list[tuple[str, str]]:
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": ",".join(offsets), "lines": 2}])
-    told = Told({ID: dict(zip(offsets, records, strict=True))}) if records else None
-    return [(item.code, item.subject) for item in copies.judge([table], len(table), [], told)]
+    evidence = LineEvidence({ID: dict(zip(offsets, records, strict=True))}) if records else None
+    return [(item.code, item.subject) for item in copies.judge([table], len(table), [], evidence)]
 
 
 def test_copies_on_one_broker_are_no_more_than_stored_copies() -> None:
@@ -79,8 +79,8 @@ def test_the_records_of_a_batch_share_an_id_and_nothing_is_wrong() -> None:
 )
 def test_a_collision_says_how_it_came(other: dict, how: str | None) -> None:
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
-    told = Told({ID: {A: PLAIN, A2: replace(PLAIN, **other)}})
-    (finding,) = copies.judge([table], len(table), [], told)
+    evidence = LineEvidence({ID: {A: PLAIN, A2: replace(PLAIN, **other)}})
+    (finding,) = copies.judge([table], len(table), [], evidence)
     assert (finding.code, finding.evidence.get("variant")) == ("collision", how)
     assert "{" not in finding.say("meaning") + finding.say("advice")
 
@@ -101,7 +101,7 @@ NEXT = f"0A00000500002A9F{1_000 + 300:016X}"
 )
 def test_stored_copies_say_why(second: str, record: Record, how: str | None) -> None:
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{second}", "lines": 2}])
-    (finding,) = copies.judge([table], len(table), [], Told({ID: {A: PLAIN, second: record}}))
+    (finding,) = copies.judge([table], len(table), [], LineEvidence({ID: {A: PLAIN, second: record}}))
     assert (finding.code, finding.evidence.get("variant")) == ("stored_copies", how)
     assert finding.since == datetime.fromtimestamp(BORN / 1000, UTC)
 
@@ -110,7 +110,7 @@ def test_stored_copies_of_several_kinds_count_each() -> None:
     other = uniq(DAY_20, 6)
     rows = [{"msg_id": one, "offset_msg_ids": f"{A},{A2}", "lines": 2} for one in (ID, other)]
     records = {ID: {A: PLAIN, A2: replace(PLAIN, again="retry")}, other: {A: PLAIN, A2: replace(PLAIN, again="delay")}}
-    (finding,) = copies.judge([pa.Table.from_pylist(rows)], len(rows), [], Told(records))
+    (finding,) = copies.judge([pa.Table.from_pylist(rows)], len(rows), [], LineEvidence(records))
     assert (finding.count, finding.evidence["kinds"]) == (2, {"delay": 1, "retry": 1})
 
 
@@ -122,7 +122,7 @@ MESSAGE = (
 )
 
 
-def looked_at(text: str, tmp_path: Path) -> Told:
+def looked_at(text: str, tmp_path: Path) -> LineEvidence:
     path = tmp_path / "x.log"
     path.write_text(text)
     return look(list_files([str(path)]), [ID])
@@ -131,23 +131,23 @@ def looked_at(text: str, tmp_path: Path) -> Told:
 def test_lines_tell_the_records_of_an_id(tmp_path: Path) -> None:
     lines = [MESSAGE.format(born=BORN, offset=A, id=ID, times=0), MESSAGE.format(born=BORN, offset=A2, id=ID, times=2)]
     lines += [MESSAGE.format(born=BORN, offset=B, id=uniq(DAY_20, 6), times=0), f"consumed msgId={A}"]
-    told = looked_at("\n".join(lines), tmp_path)
+    evidence = looked_at("\n".join(lines), tmp_path)
     record = Record("Paid", BORN, "10.0.0.7", BORN, 300, 77, "order-1")
-    assert told.records == {ID: {A: record, A2: replace(record, again="retry")}}
-    assert {(name.label, name.context): name.ids for name in told.names.values()} == {
+    assert evidence.records == {ID: {A: record, A2: replace(record, again="retry")}}
+    assert {(name.label, name.context): name.ids for name in evidence.names.values()} == {
         ("msgId", "message_ext"): 3,
         ("msgId", "other"): 1,
     }
     where = f"msgId ({tmp_path / 'x.log'})"
-    found = [(item.severity, item.subject, item.count) for item in copies.confusion(list(told.names.values()))]
+    found = [(item.severity, item.subject, item.count) for item in copies.confusion(list(evidence.names.values()))]
     assert found == [("info", where, 3), ("warning", where, 1)]
 
 
 def test_a_batch_of_messages_in_one_line_is_read_one_by_one(tmp_path: Path) -> None:
     one, two = (MESSAGE.format(born=BORN, offset=offset, id=ID, times=0) for offset in (A, A2))
     inside = two[two.index("MessageExt") :]
-    told = looked_at(one.replace("]]", f"], {inside}"), tmp_path)
-    assert set(told.records[ID]) == {A, A2}
+    evidence = looked_at(one.replace("]]", f"], {inside}"), tmp_path)
+    assert set(evidence.records[ID]) == {A, A2}
 
 
 @pytest.mark.timeout(30)  # well under a second; looked at once for each id it would be minutes
@@ -156,15 +156,15 @@ def test_lines_without_records_are_looked_at_once(between: str, tmp_path: Path) 
     ids = [uniq(DAY_20 + n, n) for n in range(60_000)]
     path = tmp_path / "x.log"
     path.write_text(between.join(f"sent properties={{UNIQ_KEY={one}, CLUSTER=c}}" for one in ids))
-    told = look(list_files([str(path)]), ids)
-    assert (told.records, told.bytes, told.whole) == ({}, path.stat().st_size, True)
+    evidence = look(list_files([str(path)]), ids)
+    assert (evidence.records, evidence.bytes, evidence.whole) == ({}, path.stat().st_size, True)
 
 
 def test_a_line_without_a_feed_is_read_to_its_end(tmp_path: Path) -> None:
     one = MESSAGE.format(born=BORN, offset=A, id=ID, times=0)
     two = MESSAGE.format(born=BORN, offset=A2, id=ID, times=0)
-    told = looked_at("[" + one + "x" * (3 << 20) + two, tmp_path)
-    assert set(told.records[ID]) == {A, A2}
+    evidence = looked_at("[" + one + "x" * (3 << 20) + two, tmp_path)
+    assert set(evidence.records[ID]) == {A, A2}
 
 
 def test_names_of_offset_ids_are_no_confusion(tmp_path: Path) -> None:
@@ -175,10 +175,10 @@ def test_a_large_input_is_looked_at_in_pieces(tmp_path: Path, monkeypatch: pytes
     for name in ("MOST_BYTES", "SAMPLED_BYTES"):
         monkeypatch.setattr(f"idcore.scan.lines.{name}", 1 << 20)
     line = MESSAGE.format(born=BORN, offset=A, id=ID, times=0) + "\n"
-    told = looked_at(line * ((8 << 20) // len(line)), tmp_path)
-    assert not told.whole
-    assert told.bytes <= 2 << 20
-    assert set(told.records[ID]) == {A}
+    evidence = looked_at(line * ((8 << 20) // len(line)), tmp_path)
+    assert not evidence.whole
+    assert evidence.bytes <= 2 << 20
+    assert set(evidence.records[ID]) == {A}
 
 
 # ---- a producer's own log
@@ -208,9 +208,9 @@ def sent(shape: str = JAVA_SEND, ids: str = ID, offsets: str = A, topic: str = "
 
 
 def findings_of(text: str, tmp_path: Path) -> list[Finding]:
-    told = looked_at(text, tmp_path)
+    evidence = looked_at(text, tmp_path)
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
-    return list(copies.judge([table], 1, [], told))
+    return list(copies.judge([table], 1, [], evidence))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -291,8 +291,8 @@ def test_a_public_log_shows_a_send_repeated(tmp_path: Path) -> None:
         f"offsetMsgId=AC12007A000078C10000003546B51568, {queue}, queueOffset=71658660]\n"
     )
     tables = scan_local([str(path)], month_rows(datetime(2023, 6, 1, tzinfo=UTC), UTC))
-    told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    (found,) = copies.judge([tables["copies"]], 1, [], told)
+    evidence = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
+    (found,) = copies.judge([tables["copies"]], 1, [], evidence)
     assert (found.code, found.subject, found.evidence["variant"]) == ("duplicate_send", PUBLIC_ID, "send_results")
 
 
@@ -311,8 +311,10 @@ def confusions(lines: Sequence[str], tmp_path: Path, *names: str) -> dict[str, i
     for name in names or ("x.log",):
         paths.append(tmp_path / name)
         paths[-1].write_text("\n".join(lines))
-    told = look(list_files([str(path) for path in paths]), [])
-    return {item.subject.replace(str(tmp_path), ""): item.count for item in copies.confusion(list(told.names.values()))}
+    evidence = look(list_files([str(path) for path in paths]), [])
+    return {
+        item.subject.replace(str(tmp_path), ""): item.count for item in copies.confusion(list(evidence.names.values()))
+    }
 
 
 @pytest.mark.parametrize(
@@ -377,8 +379,8 @@ PRINTED = (
 
 @pytest.mark.parametrize("line", PRINTED)
 def test_no_message_ext_is_a_mistake(line: str, tmp_path: Path) -> None:
-    told = looked_at(line.format(offset=A), tmp_path)
-    assert [item.severity for item in copies.confusion(list(told.names.values()))] == ["info"]
+    evidence = looked_at(line.format(offset=A), tmp_path)
+    assert [item.severity for item in copies.confusion(list(evidence.names.values()))] == ["info"]
 
 
 # ---- who, beside the id
@@ -387,7 +389,7 @@ def test_no_message_ext_is_a_mistake(line: str, tmp_path: Path) -> None:
 def test_a_copy_says_in_plain_text_who_made_it(tmp_path: Path) -> None:
     for records in ([PLAIN, replace(PLAIN, key="x")], [PLAIN, replace(PLAIN, stored=BORN + 3_105)]):
         table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
-        (finding,) = copies.judge([table], 1, [], Told({ID: dict(zip((A, A2), records, strict=True))}))
+        (finding,) = copies.judge([table], 1, [], LineEvidence({ID: dict(zip((A, A2), records, strict=True))}))
         assert "names its producer: 10.0.0.7 pid 4711" in finding.say("meaning")
         assert "bornHost" not in finding.say("meaning")
         assert "写明的生产者：10.0.0.7 pid 4711" in finding.say("meaning", words_zh.PARTS)
@@ -397,7 +399,7 @@ def test_a_copy_says_in_plain_text_who_made_it(tmp_path: Path) -> None:
 def test_the_host_of_the_lines_is_named_where_the_id_has_another() -> None:
     behind = replace(PLAIN, born_host="192.168.9.9")
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{B}", "lines": 2}])
-    (finding,) = copies.judge([table], 1, [], Told({ID: {A: behind, B: behind}}))
+    (finding,) = copies.judge([table], 1, [], LineEvidence({ID: {A: behind, B: behind}}))
     assert "bornHost of the lines names 192.168.9.9" in finding.say("meaning") and "10.0.0.7 pid 4711" in finding.say(
         "meaning"
     )
@@ -407,7 +409,7 @@ def test_a_loopback_born_host_tells_no_host() -> None:
     for host in ("127.0.0.1", "[::1]", "0:0:0:0:0:0:0:1"):
         near = replace(PLAIN, born_host=host)
         table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{B}", "lines": 2}])
-        (finding,) = copies.judge([table], 1, [], Told({ID: {A: near, B: near}}))
+        (finding,) = copies.judge([table], 1, [], LineEvidence({ID: {A: near, B: near}}))
         assert "bornHost" not in finding.say("meaning") and "10.0.0.7 pid 4711" in finding.say("meaning")
 
 
@@ -437,11 +439,11 @@ def test_the_line_of_a_retry_names_group_and_host(
     head: str, group: str | None, host: str | None, tmp_path: Path
 ) -> None:
     first, again = (MESSAGE.format(born=BORN, offset=offset, id=ID, times=n) for offset, n in ((A, 0), (A2, 1)))
-    told = looked_at(f"{head}{first[20:]}\n{head}{again[20:]}\n", tmp_path)
-    assert (told.records[ID][A2].group, told.records[ID][A2].host) == (group, host)
-    assert (told.records[ID][A].group, told.records[ID][A].host) == (None, None), "the first copy is no retry"
+    evidence = looked_at(f"{head}{first[20:]}\n{head}{again[20:]}\n", tmp_path)
+    assert (evidence.records[ID][A2].group, evidence.records[ID][A2].host) == (group, host)
+    assert (evidence.records[ID][A].group, evidence.records[ID][A].host) == (None, None), "the first copy is no retry"
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
-    (finding,) = copies.judge([table], 1, [], told)
+    (finding,) = copies.judge([table], 1, [], evidence)
     said = finding.say("meaning")
     assert (f"consumer group {group}" in said) == bool(group) and (f"name it: {host}" in said) == bool(host)
 
@@ -449,5 +451,5 @@ def test_the_line_of_a_retry_names_group_and_host(
 def test_the_group_of_a_retry_is_in_its_topic() -> None:
     for topic in ("%RETRY%pay_orders", "%DLQ%pay_orders"):
         table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
-        (finding,) = copies.judge([table], 1, [], Told({ID: {A: PLAIN, A2: replace(PLAIN, topic=topic)}}))
+        (finding,) = copies.judge([table], 1, [], LineEvidence({ID: {A: PLAIN, A2: replace(PLAIN, topic=topic)}}))
         assert finding.say("meaning").endswith(". Asked for again by consumer group pay_orders")

@@ -202,7 +202,7 @@ def test_the_real_log_has_only_findings_that_are_true_of_it(tmp_path: Path) -> N
     path.write_bytes(gzip.decompress(REAL.read_bytes()))
     tables = scan_local([str(path)], month_rows(AT, UTC))
     told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    found = findings.find(tables, AT, UTC, told=told)
+    found = findings.find(tables, AT, UTC, line_evidence=told)
     loud = {(item.code, item.subject, item.count) for item in found if item.severity != "info"}
     twice = {item.subject for item in found if item.code == "duplicate_send"}
     keys = {record["key"] for item in found if item.code == "duplicate_send" for record in item.evidence["records"]}

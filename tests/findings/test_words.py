@@ -130,5 +130,5 @@ def findings_of_everything() -> list[Finding]:
             file.flush()
             tables = scan_local([file.name], month_rows(at, UTC))
             told = lines.look(list_files([file.name]), tables["copies"]["msg_id"].to_pylist())
-            found += find(tables, at, UTC, told=told)
+            found += find(tables, at, UTC, line_evidence=told)
     return found

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import ClientId, Clock, UniqId, all_months, months, parse_instant, parse_zone, sent_at, zone_text
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import CLIENT_EPOCH_S, from_ms, month_start, sent, to_ms
@@ -46,7 +46,7 @@ def test_names_of_zones() -> None:
 
 @pytest.mark.parametrize("text", ["", "nowhere", "America", "+25:00", "+08:60", "../etc/passwd", "/etc/localtime", "8"])
 def test_what_is_no_zone_is_refused(text: str) -> None:
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         parse_zone(text)
     assert (caught.value.code, caught.value.field) == ("zone", "zone")
 
@@ -55,7 +55,7 @@ def test_instants() -> None:
     assert parse_instant("2026-11-21T09:50:13.373+08:00") == at("2026-11-21T01:50:13.373+00:00")
     assert parse_instant("2026-11-21", SHANGHAI) == at("2026-11-21T00:00:00+08:00")
     for text in ("yesterday", "", "0001-01-01", "9999-12-31", "2026-13-01"):
-        with pytest.raises(IdError) as caught:
+        with pytest.raises(CoreError) as caught:
             parse_instant(text)
         assert caught.value.code == "instant"
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import REASONS, ClientId, OffsetId, UniqId, Verdict, decode, identify
 from idcore.ids.words import ERRORS, MAKERS
 from tests.ids.slow import classify
@@ -245,6 +245,6 @@ def test_an_offset_id_under_uniq_key_can_be_genuine_and_says_so() -> None:
 
 def test_decode_gives_the_id_or_the_error() -> None:
     assert isinstance(decode("AC110001473C7D4991AD336AEA5703E0"), UniqId)
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         decode("9e107d9d372bb6826bd81d3542a419d6")
     assert caught.value.code == "lower_case"

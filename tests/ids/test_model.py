@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import ClientId, OffsetId, UniqId, from_bytes
 from idcore.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V4_LE, UNIQ_V6
 
@@ -129,8 +129,8 @@ def test_the_file_of_an_offset(offset: int, size: int, segment: str, position: i
     assert (made.segment(size), made.position(size)) == (segment, position)
 
 
-def problem(text: str, kind: type[UniqId] | type[OffsetId] | type[ClientId]) -> IdError:
-    with pytest.raises(IdError) as caught:
+def problem(text: str, kind: type[UniqId] | type[OffsetId] | type[ClientId]) -> CoreError:
+    with pytest.raises(CoreError) as caught:
         kind.from_hex(text)
     return caught.value
 
@@ -185,20 +185,20 @@ def test_values_that_do_not_fit_are_refused() -> None:
     for pid, loader, elapsed, counter, field in [
         (65536, 0, 0, 0, "pid"), (0, 2**32, 0, 0, "loader"), (0, 0, -1, 0, "elapsed"), (0, 0, 0, 65536, "counter"),
     ]:  # fmt: skip
-        with pytest.raises(IdError) as caught:
+        with pytest.raises(CoreError) as caught:
             UniqId.of("10.0.0.1", pid, loader, elapsed, counter)
         assert (caught.value.code, caught.value.field) == ("value", field)
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         OffsetId.of("nowhere", 1, 0)
     assert (caught.value.code, caught.value.field) == ("address", "ip")
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         UniqId.of("::1", 1, 1, 1, 1, UNIQ_V4)
     assert caught.value.code == "address"
 
 
 def test_bytes_of_the_wrong_size_are_refused() -> None:
     for layout in (UNIQ_V4, UNIQ_V6, OFFSET_V4, OFFSET_V6, CLIENT_V1):
-        with pytest.raises(IdError) as caught:
+        with pytest.raises(CoreError) as caught:
             from_bytes(b"\0" * (layout.size - 1), layout)
         assert (caught.value.code, caught.value.byte) == ("size", layout.size - 1)
 

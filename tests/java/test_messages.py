@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.message import (
     Host,
     Message,
@@ -228,7 +228,7 @@ def test_what_java_cannot_read_is_refused(referee: Referee, seed: int) -> None:
         try:
             found = decode_record(raw)
             expected = seen(found)
-        except IdError:
+        except CoreError:
             continue  # stricter than Java, which does not look at total_size
         assert answer[:18] == expected[:18], raw.hex()
         assert answer[18:] == [pairs(names.decode(found.properties_text, DIALECTS[referee.release]))]
@@ -245,7 +245,7 @@ def test_batches_are_refused_in_javas_own_words(referee: Referee) -> None:
         (answer,) = referee.ask([question])
         messages = [Message.of(t, b"x", wait_store_ok=wait).with_delay_level(level) for t, level, wait in given]
         batch = outcome(MessageBatch.of_messages, messages)
-        if isinstance(batch, IdError):
+        if isinstance(batch, CoreError):
             assert answer == ["refused", hexed(batch.problem)]
         else:
             assert answer == ["ok", hexed(batch.topic), str(batch.wait_store_ok).lower()]

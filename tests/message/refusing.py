@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 
 
 def outcome(call: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """What the call returns, or the IdError it raises; any other error is the test's."""
+    """What the call returns, or the CoreError it raises; any other error is the test's."""
     try:
         return call(*arguments, **named)
-    except IdError as problem:
+    except CoreError as problem:
         return problem

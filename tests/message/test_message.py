@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.message import (
     Host,
     Message,
@@ -42,7 +42,7 @@ from idcore.message.words import ERRORS
 from tests.message.refusing import outcome
 
 
-def code_of(error: pytest.ExceptionInfo[IdError]) -> tuple[str | None, str | None, int | None]:
+def code_of(error: pytest.ExceptionInfo[CoreError]) -> tuple[str | None, str | None, int | None]:
     return error.value.code, error.value.field, error.value.byte
 
 
@@ -70,7 +70,7 @@ def test_a_delay_level_that_is_no_number_is_refused(level: str) -> None:
     if level == "２":
         assert Message("T", properties={"DELAY": level}).delay_level == 2  # as Integer.parseInt takes it
         return
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         Message("T", properties={"DELAY": level}).delay_level
     assert code_of(caught)[:2] == ("delay_number", "properties")
 
@@ -88,7 +88,7 @@ def test_a_delay_level_that_is_no_number_is_refused(level: str) -> None:
     ],
 )  # fmt: skip
 def test_every_restriction_of_a_batch_has_its_own_words(messages: list[Message], code: str, words: str) -> None:
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         MessageBatch.of_messages(messages)
     assert caught.value.code == code
     assert caught.value.problem == words
@@ -170,11 +170,11 @@ def test_bodies_both_ways_whole_and_broken(kind: Compression) -> None:
     assert unpack(packed, sys_flag & ~flags.COMPRESSED) == packed
     assert unpack(b"", sys_flag) == b""
     for size in range(1, len(packed) - 4):
-        with pytest.raises(IdError) as caught:
+        with pytest.raises(CoreError) as caught:
             unpack(packed[:size], sys_flag)
         assert code_of(caught)[1] == "body"
         assert caught.value.code in ("body_cut", "body_broken")
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         unpack(packed, sys_flag, len(BODY) - 1)
     assert caught.value.code == "body_huge"
     assert unpack(packed, sys_flag, len(BODY)) == BODY
@@ -183,7 +183,7 @@ def test_bodies_both_ways_whole_and_broken(kind: Compression) -> None:
 def test_a_bomb_is_stopped_early() -> None:
     for kind in ("zlib", "lz4", "zstd"):
         packed = compress(kind, bytes(80 << 20))  # type: ignore[arg-type]
-        with pytest.raises(IdError) as caught:
+        with pytest.raises(CoreError) as caught:
             unpack(packed, flags.compression_bits(kind))  # type: ignore[arg-type]
         assert caught.value.code == "body_huge"
 
@@ -193,7 +193,7 @@ def test_frame_after_frame_is_read_and_many_small_ones_do_not_hang_a_look_up() -
 
     frames = [lz4.frame.compress(BODY[at : at + 700], store_size=False) for at in range(0, len(BODY), 700)]
     assert unpack(b"".join(frames), 0x101) == BODY
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         unpack(b"".join(frames)[:-1], 0x101)
     assert caught.value.code == "body_cut"
     empty = lz4.frame.compress(b"", store_size=False)
@@ -202,10 +202,10 @@ def test_frame_after_frame_is_read_and_many_small_ones_do_not_hang_a_look_up() -
 
 def test_old_clients_set_no_type_and_unknown_types_are_named() -> None:
     assert unpack(zlib.compress(b"x"), 1) == b"x"
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         unpack(b"xx", 1 | 5 << 8)
     assert code_of(caught) == ("compression", "sys_flag", None)
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         unpack(gzip.compress(b"x"), 1)
     assert caught.value.code == "body_broken"
 
@@ -236,7 +236,7 @@ def test_wire_bytes_by_hand() -> None:
     assert decode_message(raw, 0, "T") == (message, 28)
     assert count_messages(raw * 3) == 3
     for size in range(len(raw)):
-        with pytest.raises(IdError) as caught:
+        with pytest.raises(CoreError) as caught:
             decode_message(raw[:size])
         assert caught.value.code == "cut"
         assert caught.value.byte == size
@@ -247,16 +247,16 @@ def test_wire_bytes_by_hand() -> None:
         (22, -1, "negative", "properties_length"), (22, 3, "sum", "total_size"),
     ):  # fmt: skip
         size = 2 if at == 22 else 4
-        with pytest.raises(IdError) as caught:
+        with pytest.raises(CoreError) as caught:
             decode_message(raw[:at] + value.to_bytes(size, "big", signed=True) + raw[at + size :])
         assert code_of(caught)[:2] == (code, field)
 
 
 def test_the_wire_form_refuses_what_java_would_write_wrongly() -> None:
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         encode_message(Message("T", b"x", 0, {"a": "x" * 32_766}))
     assert caught.value.code == "properties_long"
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         encode_message(Message("T"))
     assert caught.value.code == "body_null"
 
@@ -264,7 +264,7 @@ def test_the_wire_form_refuses_what_java_would_write_wrongly() -> None:
 @given(st.binary(max_size=120))
 def test_random_bytes_are_no_batch_or_a_whole_one(raw: bytes) -> None:
     found = outcome(lambda: list(decode_messages(raw)))
-    if isinstance(found, IdError):
+    if isinstance(found, CoreError):
         assert found.field
         assert found.byte is not None
         assert 0 <= found.byte <= len(raw)
@@ -306,11 +306,11 @@ def test_topics_that_are_refused() -> None:
     for topic, code in ((" ", "topic_blank"), ("", "topic_blank"), ("x" * 128, "topic_length"),
                         ("a b", "topic_characters"), ("键", "topic_characters"),
                         ("a.b", "topic_characters")):  # fmt: skip
-        with pytest.raises(IdError) as caught:
+        with pytest.raises(CoreError) as caught:
             check_topic(topic)
         assert code_of(caught)[:2] == (code, "topic")
     for topic in ("x" * 128, "%RETRY%" + "x" * 249):
-        with pytest.raises(IdError) as caught:
+        with pytest.raises(CoreError) as caught:
             check_broker_topic(topic)
         assert caught.value.code == "topic_length"
     assert is_system_topic("SCHEDULE_TOPIC_XXXX")
@@ -329,7 +329,7 @@ def test_messages_that_a_producer_refuses_to_send() -> None:
         (Message("T", b"x", 0, {"INNER_MULTI_DISPATCH": "a/b"}), "dispatch_path",
          "INNER_MULTI_DISPATCH a/b can not contains / character"),
     ):  # fmt: skip
-        with pytest.raises(IdError) as caught:
+        with pytest.raises(CoreError) as caught:
             check_message(message)
         assert (caught.value.code, caught.value.problem) == (code, words)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.message import MessageExt, Record, decode_record, decode_records
 from idcore.message.javatext import hash_code
 from tests.message.refusing import outcome
@@ -77,7 +77,7 @@ def test_records_follow_one_another_up_to_the_blank_one(log: bytes, reported: li
     found: list[Record] = []
     at = 0
     stream = decode_records(log)
-    while not isinstance(record := outcome(next, stream), IdError):
+    while not isinstance(record := outcome(next, stream), CoreError):
         found.append(record)
         places.append(at)
         at += record.size

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.layout import RECORD_HEADS, TOPIC_LENGTHS
 from idcore.message import (
     MAGIC_V1,
@@ -99,7 +99,7 @@ def test_encode_and_decode_are_one_the_other_turned_round(record: Record) -> Non
 def test_one_byte_short_names_the_missing_field(record: Record) -> None:
     raw = bytes(record)
     for size in range(len(raw)):
-        with pytest.raises(IdError) as caught:
+        with pytest.raises(CoreError) as caught:
             decode_record(raw[:size])
         problem = caught.value
         assert problem.code == "cut"
@@ -141,18 +141,18 @@ def test_every_wrong_length_has_its_answer() -> None:
         damaged = set_at(raw, part.start, part.stop - part.start, value)
         if name == "total_size" and value > len(raw):
             # more bytes follow than the fields fill
-            with pytest.raises(IdError) as caught:
+            with pytest.raises(CoreError) as caught:
                 decode_record(damaged + b"\0" * 9)
             assert (caught.value.code, caught.value.field, caught.value.byte) == ("sum", "total_size", 0)
             continue
-        with pytest.raises(IdError) as caught:
+        with pytest.raises(CoreError) as caught:
             decode_record(damaged)
         assert (caught.value.code, caught.value.field, caught.value.byte) == (code, field, byte), name
 
 
 def test_an_error_counts_from_the_first_byte_of_the_buffer() -> None:
     raw = bytes(a_record())
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         list(decode_records(raw + raw[:50]))
     assert (caught.value.code, caught.value.field, caught.value.byte) == ("cut", "born_ip", len(raw) + 50)
 
@@ -170,7 +170,7 @@ def test_a_bit_flip_is_seen_or_changes_exactly_what_it_hit() -> None:
         damaged = bytearray(raw)
         damaged[bit // 8] ^= 0x80 >> bit % 8
         found = outcome(decode_record, bytes(damaged))
-        if isinstance(found, IdError):
+        if isinstance(found, CoreError):
             assert found.field
             refused += 1
             continue
@@ -187,7 +187,7 @@ def test_random_bytes_are_one_clear_error(raw: bytes, good: bool) -> None:
     if good:  # so that the later fields are reached, too
         raw = bytes(a_record())[:40] + raw
     found = outcome(decode_record, raw)
-    if isinstance(found, IdError):
+    if isinstance(found, CoreError):
         assert found.code
         assert found.byte is not None
         assert 0 <= found.byte <= len(raw)
@@ -208,7 +208,7 @@ def test_what_does_not_fit_is_refused_when_it_is_written() -> None:
         (replace(record, sys_flag=32), "host_mix", "store_ip"),
     ]
     for wrong, code, field in cases:
-        with pytest.raises(IdError) as caught:
+        with pytest.raises(CoreError) as caught:
             bytes(wrong)
         assert (caught.value.code, caught.value.field) == (code, field)
     assert len(bytes(replace(record, magic=MAGIC_V2, topic_bytes=b"x" * 128))) == record.size + 1 + 128 - 11
@@ -241,7 +241,7 @@ def test_a_record_with_a_crc_of_its_own_shows_every_bit_that_changed() -> None:
 
 def test_a_blank_record_is_eight_bytes_and_filler() -> None:
     assert blank_record(307).hex() == "00000133cbd43194"
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         blank_record(7)
     assert caught.value.field == "total_size"
 

@@ -56,7 +56,9 @@ def judged(folder: Path, text: str) -> Run:
     tables = scan_local([str(log)], np.array(rows, np.int64))
     files = [replace(file, name="app.log") for file in list_files([str(log)])]
     told = look(files, tables["copies"]["msg_id"].to_pylist())
-    tables["findings"] = findings.to_table(line_locations.place(findings.find(tables, AT, UTC, told=told), files))
+    tables["findings"] = findings.to_table(
+        line_locations.place(findings.find(tables, AT, UTC, line_evidence=told), files)
+    )
     for name, table in tables.items():
         (path / name).mkdir(exist_ok=True)
         for old in (path / name).iterdir():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.store import Lookup, Stored
 from pages.parts.text import words
 from tests.store.test_pointers import BATCH, BOTH, CLOCK, INNER, OUTER, record, store_of
@@ -18,7 +18,7 @@ SOURCES = [
     *(ROOT / "idcore" / "spark" / f"{name}.py" for name in ("background", "folder", "health", "session", "steps")),
     ROOT / "idcore" / "runs.py",
 ]
-KINDS = {"ValueError", "EOFError", "OSError", "FinalError", "IdError", "RunError", "SparkError"}
+KINDS = {"ValueError", "EOFError", "OSError", "FinalError", "CoreError", "RunError", "SparkError"}
 
 
 def sentences() -> list[str]:
@@ -67,7 +67,7 @@ def test_values_are_kept_and_reasons_inside_reasons_are_said_too() -> None:
     assert zh.reason("damaged at byte 1,024 of the archive: a header of the archive is too long") == (
         "压缩包在第 1,024 字节损坏：压缩包的某个文件头过长"
     )
-    assert zh.error(IdError("this run does not say what it scanned; start a new one")).startswith("这次扫描没有记下")
+    assert zh.error(CoreError("this run does not say what it scanned; start a new one")).startswith("这次扫描没有记下")
     assert zh.reason("something nobody has heard of") == "something nobody has heard of"
 
 

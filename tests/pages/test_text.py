@@ -9,7 +9,7 @@ import pytest
 
 from idcore import safe_text
 from idcore.cli import scan as cli
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import words as core
 from idcore.ids import words_zh as zh_core
 from idcore.ids.identify import identify
@@ -87,7 +87,7 @@ def test_sizes_spans_and_shares_are_never_rounded_to_a_lie() -> None:
 )
 def test_an_error_is_one_sentence_in_either_language(lang: text.Lang, token: str) -> None:
     error = identify(token).error
-    assert isinstance(error, IdError)
+    assert isinstance(error, CoreError)
     said = text.words(lang).error(error)
     assert "{" not in said and said.endswith("." if lang == "en" else "。")
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from idcore.ids import OffsetId
-from idcore.lookup import Answer, Copy, Desk, Moment
+from idcore.lookup import Answer, Copy, LookupService, Moment
 from idcore.remoting.acl import Credentials
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.profile import Profile, TlsSettings, name_servers
@@ -23,8 +23,8 @@ def profile(real: Filled, **changes: Any) -> Profile:
     return replace(made, **changes)
 
 
-def desk_of(found: Profile, ahead: timedelta = timedelta()) -> Desk:
-    return Desk(Cluster(found), lambda: Moment(datetime.now(UTC) + ahead, UTC))
+def desk_of(found: Profile, ahead: timedelta = timedelta()) -> LookupService:
+    return LookupService(Cluster(found), lambda: Moment(datetime.now(UTC) + ahead, UTC))
 
 
 def as_mqadmin(copy: Copy) -> dict[str, Any]:

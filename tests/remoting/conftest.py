@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from idcore.lookup import Desk
+from idcore.lookup import LookupService
 from tests.java import jars
 from tests.remoting.boot import RealCluster
 
@@ -27,7 +27,7 @@ class Filled:
 
 
 @pytest.fixture(scope="session")
-def desk(real: Filled) -> Iterator[Desk]:
+def service(real: Filled) -> Iterator[LookupService]:
     """Asks it with the right keys and the right certificate."""
     from tests.remoting.asking import desk_of, profile
 

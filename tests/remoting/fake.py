@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from idcore.lookup import Desk, Moment
+from idcore.lookup import LookupService, Moment
 from idcore.message import Host, Record
 from idcore.message.properties import encode
 from idcore.remoting.client import Limits
@@ -89,7 +89,7 @@ class Fake:
         elif code == 321:
             yield answer(frame, 0, b"")
 
-    def desk(self, **more: Any) -> Desk:
+    def service(self, **more: Any) -> LookupService:
         options = {name: more.pop(name) for name in ("audit", "limit") if name in more}
         profile = Profile("fake", name_servers(str(self.server.address)), limits=Limits(2, 2), **more)
-        return Desk(Cluster(profile), lambda: Moment(NOW, UTC), **options)
+        return LookupService(Cluster(profile), lambda: Moment(NOW, UTC), **options)

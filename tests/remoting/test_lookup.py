@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from idcore.ids import OffsetId, UniqId
-from idcore.lookup import ADVICE, REASONS, Desk, Moment, batches
+from idcore.lookup import ADVICE, REASONS, LookupService, Moment, batches
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.message import Host, Record
 from idcore.remoting.audit import AuditLog, RateLimit
@@ -79,7 +79,7 @@ class TestCopies:
 class TestAnswers:
     def test_records_of_other_keys_that_hash_alike_are_left_out(self, fake: Fake) -> None:
         fake.records = [record("Orders", "SOMEBODY-ELSE", 0), record("Orders", UNIQ, 500)]
-        answer_ = fake.desk().one(UNIQ)
+        answer_ = fake.service().one(UNIQ)
         assert [copy.record.uniq_id for copy in answer_.copies] == [UNIQ]
 
     def test_rubbish_in_a_brokers_answer_is_said_and_kills_nothing(self, fake: Fake) -> None:
@@ -94,54 +94,54 @@ class TestAnswers:
         fake.server._handle = handle
         for raw in (whole[:-1], whole[:30], b"\0" * 8, b"\xff" * 200, whole + b"x"):
             shown[0] = raw
-            found = fake.desk().one(UNIQ)
+            found = fake.service().one(UNIQ)
             assert not found.found and "bad_record" in {item.code for item in found.evidence}
 
     def test_a_damaged_record_at_the_right_place(self, fake: Fake) -> None:
         one = record("Orders", UNIQ, 4_096)
         fake.raw = {4_096: bytes(one)[:-3]}
         host = fake.server.address
-        answer_ = fake.desk().one(str(OffsetId.of(host.ip, host.port, 4_096)))
+        answer_ = fake.service().one(str(OffsetId.of(host.ip, host.port, 4_096)))
         assert answer_.reason == "damaged"
 
     def test_another_record_than_asked_for_is_not_the_message(self, fake: Fake) -> None:
         fake.raw = {64: bytes(record("Orders", UNIQ, 4_096))}
         host = fake.server.address
-        answer_ = fake.desk().one(str(OffsetId.of(host.ip, host.port, 64)))
+        answer_ = fake.service().one(str(OffsetId.of(host.ip, host.port, 64)))
         assert answer_.reason == "mid_record"
         assert {"answered_other", "log_range"} <= {item.code for item in answer_.evidence}
 
     def test_the_clock_counts_in_its_own_zone(self, fake: Fake) -> None:
-        behind = fake.desk()
+        behind = fake.service()
         fake.clock = NOW - timedelta(hours=1)
         seconds = int((NOW - timedelta(minutes=5) - datetime(2021, 1, 1, tzinfo=UTC)).total_seconds())
         answer_ = behind.one(f"0108719066FF9A489C{seconds:08X}00000003")
         assert answer_.reason == "clock_behind"
         fake.clock = NOW
-        assert fake.desk().one(f"0108719066FF9A489C{seconds:08X}00000003").reason == "unknown"
+        assert fake.service().one(f"0108719066FF9A489C{seconds:08X}00000003").reason == "unknown"
 
     def test_more_topics_than_allowed_are_counted_and_likely_ones_come_first(self, fake: Fake) -> None:
         fake.topics = [f"T{number:03d}" for number in range(100)]
         fake.records = [record("T099", UNIQ, 0)]
-        desk = fake.desk(most_topics=10)
-        left = desk.one(UNIQ)
+        service = fake.service(most_topics=10)
+        left = service.one(UNIQ)
         assert not left.found and left.reason != "not_an_id"
-        assert desk.one("a-key").reason == "unknown"  # it may be in a topic that was not asked
+        assert service.one("a-key").reason == "unknown"  # it may be in a topic that was not asked
         assert [item.values["count"] for item in left.evidence if item.code == "topics_left_out"] == [90]
-        assert desk.one(UNIQ, "T099").found  # and from now on this topic is a likely one
-        assert desk.one(UNIQ).found
+        assert service.one(UNIQ, "T099").found  # and from now on this topic is a likely one
+        assert service.one(UNIQ).found
 
     def test_progress_is_told_and_ends_with_all(self, fake: Fake) -> None:
         fake.topics = [f"T{number:03d}" for number in range(150)]
         seen: list[tuple[int, int, str]] = []
-        fake.desk().one(UNIQ, None, lambda done, total, topic: seen.append((done, total, topic)))
+        fake.service().one(UNIQ, None, lambda done, total, topic: seen.append((done, total, topic)))
         assert (0, 150, "T000") in seen and (64, 150, "T064") in seen and (150, 150, "") in seen
 
     def test_answers_come_in_the_order_of_the_ids_each_asked_once(self, fake: Fake, tmp_path: Path) -> None:
         fake.records = [record("Orders", UNIQ, 0)]
-        desk = fake.desk(audit=AuditLog(tmp_path / "audit"))
+        service = fake.service(audit=AuditLog(tmp_path / "audit"))
         ids = [UNIQ, "nothing", UNIQ, "order-1"]
-        assert [each.id for each in desk.look_up(ids)] == ids
+        assert [each.id for each in service.look_up(ids)] == ids
         lines = [json.loads(line) for line in (tmp_path / "audit").read_text().splitlines()]
         assert sorted(line["id"] for line in lines) == sorted({*ids})
         by_id = {line["id"]: line for line in lines}
@@ -149,25 +149,25 @@ class TestAnswers:
         assert by_id[UNIQ]["asked"] == [str(fake.server.address)] and "body" not in (tmp_path / "audit").read_text()
 
     def test_a_user_over_the_limit_asks_nobody(self, fake: Fake) -> None:
-        desk = fake.desk(limit=RateLimit(2))
-        assert len(list(desk.look_up([UNIQ, "x"], user="ann"))) == 2
+        service = fake.service(limit=RateLimit(2))
+        assert len(list(service.look_up([UNIQ, "x"], user="ann"))) == 2
         asked = len(fake.server.seen)
         with pytest.raises(TooManyLookups):
-            list(desk.look_up([UNIQ], user="ann"))
+            list(service.look_up([UNIQ], user="ann"))
         assert len(fake.server.seen) == asked
-        assert len(list(desk.look_up([UNIQ], user="bob"))) == 1
+        assert len(list(service.look_up([UNIQ], user="bob"))) == 1
 
     def test_no_id_makes_a_name_service_be_asked(self, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: pytest.fail("a name service was asked"))
         for text in (str(OffsetId.of("203.0.113.7", 80, 5)), "evil.example.com:80", "localhost"):
-            assert not fake.desk().one(text).found
+            assert not fake.service().one(text).found
 
     def test_what_a_slave_does_not_have_may_be_on_its_master_that_is_down(self, fake: Fake) -> None:
         fake.master = closed()
-        answer_ = fake.desk().one(UNIQ)
+        answer_ = fake.service().one(UNIQ)
         assert answer_.reason == "unreachable" and fake.master in str(answer_.evidence)
         fake.records = [record("Orders", UNIQ, 0)]
-        answer_ = fake.desk().one(UNIQ)
+        answer_ = fake.service().one(UNIQ)
         assert answer_.found and "replica" in {item.code for item in answer_.evidence}
 
     def test_a_message_that_was_found_stays_found_when_its_copies_cannot_be_asked_for(self, fake: Fake) -> None:
@@ -175,16 +175,16 @@ class TestAnswers:
         fake.records = [record("Orders", UNIQ, 64, port=address.port)]
         usual = fake.server._handle
         fake.server._handle = lambda frame: [answer(frame, 1, b"", "broken")] if frame.code == 206 else usual(frame)
-        answer_ = fake.desk().one(str(OffsetId.of(address.ip, address.port, 64)))
+        answer_ = fake.service().one(str(OffsetId.of(address.ip, address.port, 64)))
         assert answer_.found and "error_answer" in {item.code for item in answer_.evidence}
 
     def test_the_zone_of_the_reader_does_not_hide_a_message(self, fake: Fake) -> None:
         fake.records = [record("Orders", UNIQ, 0)]
         for hours in (-12, 0, 14):
             zone = timezone(timedelta(hours=hours))
-            desk = fake.desk()
-            desk._moment = lambda zone=zone: Moment(NOW, zone)  # type: ignore[misc]
-            assert desk.one(UNIQ).found
+            service = fake.service()
+            service._moment = lambda zone=zone: Moment(NOW, zone)  # type: ignore[misc]
+            assert service.one(UNIQ).found
 
 
 def test_records_that_were_tampered_with_kill_nothing(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +200,7 @@ def test_records_that_were_tampered_with_kill_nothing(fake: Fake, monkeypatch: p
         yield from ([answer(frame, 0, shown[0])] if frame.code in (12, 33) else usual(frame))
 
     fake.server._handle = handle
-    desk, found = fake.desk(), 0
+    service, found = fake.service(), 0
     address = fake.server.address
     offset_id = str(OffsetId.of(address.ip, address.port, 4_096))
     for _ in range(1_500):
@@ -209,7 +209,7 @@ def test_records_that_were_tampered_with_kill_nothing(fake: Fake, monkeypatch: p
             raw[chance.randrange(8, len(raw))] = chance.choice((0, 1, 2, 0x7F, 0x80, 0xFF, chance.randrange(256)))
         shown[0] = bytes(raw)
         for text in (UNIQ, offset_id):
-            row = desk.one(text, "Orders").as_dict(BodyPolicy())
+            row = service.one(text, "Orders").as_dict(BodyPolicy())
             found += bool(row["found"])
             assert json.dumps(row) and (row["found"] or row["reason"] in CONTRACT)
     assert 500 < found < 3_000
@@ -226,8 +226,8 @@ def test_ten_thousand_malformed_ids_kill_nothing(fake: Fake, monkeypatch: pytest
             at = chance.randrange(len(text))
             text[at] = chance.choice("0123456789ABCDEFabcdefgZ \n\u0000é键\U0001f680:/%,")
         ids.append("".join(text)[: chance.choice([5, 31, 32, 34, 56, 99])])
-    desk = fake.desk()
-    reasons = [each.reason for each in desk.look_up(ids, "Orders")]
+    service = fake.service()
+    reasons = [each.reason for each in service.look_up(ids, "Orders")]
     assert len(reasons) == 10_000 and None not in reasons
     assert {"not_an_id", "unknown", "not_in_topology"} <= set(reasons)
     assert fake.server.callers < 40
@@ -275,7 +275,7 @@ class TestBatches:
         by_index(fake)
         for topic in ("Orders", None):
             for place, text in enumerate(ids, 1):
-                found = fake.desk().one(text, topic)
+                found = fake.service().one(text, topic)
                 assert (found.found, found.reason) == (True, "index_lost")
                 assert [copy.record.physical_offset for copy in found.copies] == [500 * (place - 1)]
                 said = next(str(each) for each in found.evidence if each.code == "batch_item")
@@ -289,7 +289,7 @@ class TestBatches:
     def test_the_batch_has_a_later_id(self, own: str, of_batch: str, fake: Fake) -> None:
         fake.records = batch([own], of_batch)
         by_index(fake)
-        assert fake.desk().one(own, "Orders").found
+        assert fake.service().one(own, "Orders").found
 
     @pytest.mark.parametrize(("own", "of_batch"), [
         (item(7), item(6)),  # made before
@@ -302,28 +302,28 @@ class TestBatches:
         by_index(fake)
         asked = item(9) if own == item(9) else own
         fake.records += [] if asked != item(9) else batch([item(8)], item(10))
-        found = fake.desk().one(asked, "Orders")
+        found = fake.service().one(asked, "Orders")
         assert not found.found and not [each for each in found.evidence if each.code.startswith("batch")]
 
     def test_the_next_message_is_no_batch(self, fake: Fake) -> None:
         fake.records = [record("Orders", item(8), 0), record("Orders", item(9), 500)]
         by_index(fake)
-        assert fake.desk().one(item(7), "Orders").reason == "unknown"
+        assert fake.service().one(item(7), "Orders").reason == "unknown"
 
     def test_few_questions_are_asked(self, fake: Fake) -> None:
         fake.topics = [f"T{number:03d}" for number in range(40)]
         by_index(fake)
-        fake.desk().one(item(7))
+        fake.service().one(item(7))
         keys = [frame.field("key") for frame in fake.server.seen if frame.code == 12]
         assert len([key for key in keys if key != item(7)]) == 8 * 64, "eight topics"
         before = len(fake.server.seen)
-        fake.desk().one(item(7)[:20] + item(7)[20:].lower())  # the Go client's batches have no id
+        fake.service().one(item(7)[:20] + item(7)[20:].lower())  # the Go client's batches have no id
         assert {str(frame.field("key")).upper() for frame in fake.server.seen[before:] if frame.code == 12} == {item(7)}
 
     def test_a_search_that_is_bounded_in_time_stays_so(self, fake: Fake) -> None:
         fake.records = batch([item(7)], item(8))
         by_index(fake)
-        assert fake.desk(search_whole_log=False).one(item(7), "Orders").found
+        assert fake.service(search_whole_log=False).one(item(7), "Orders").found
         asked = [frame for frame in fake.server.seen if frame.code == 12 and frame.field("key") != item(7)]
         begins = {frame.field("beginTimestamp") for frame in asked}
         assert begins and "0" not in begins
@@ -346,20 +346,20 @@ def made_at(at: datetime, hours: float) -> str:
     return str(UniqId.of("10.0.0.7", 4711, 0x18B4AAC2, round((local - begin).total_seconds() * 1000), 9))
 
 
-def desk_at(fake: Fake, now: datetime, kept: timedelta, known: tzinfo | None = None, **more: bool) -> Desk:
+def desk_at(fake: Fake, now: datetime, kept: timedelta, known: tzinfo | None = None, **more: bool) -> LookupService:
     fake.clock, fake.earliest = now, now - kept
-    desk = fake.desk(**more)
-    desk._moment = lambda: Moment(now, known or UTC, known is not None)  # type: ignore[method-assign]
-    return desk
+    service = fake.service(**more)
+    service._moment = lambda: Moment(now, known or UTC, known is not None)  # type: ignore[method-assign]
+    return service
 
 
 @pytest.mark.parametrize("hours", [8, 13, 5.5, 0, -10, 14, -12])
 @pytest.mark.parametrize("now", SERVER_NOWS.values(), ids=SERVER_NOWS)
 class TestZones:
     def test_an_id_half_an_hour_old_is_not_called_expired(self, now: datetime, hours: float, fake: Fake) -> None:
-        desk = desk_at(fake, now, timedelta(days=3))
+        service = desk_at(fake, now, timedelta(days=3))
         for age in (HALF_AN_HOUR, timedelta(seconds=1), timedelta(seconds=-40), timedelta(days=2)):
-            found = desk.one(made_at(now - age, hours), "Orders")
+            found = service.one(made_at(now - age, hours), "Orders")
             assert found.reason == "unknown", (age, found.evidence)
             codes = {item.code for item in found.evidence}
             assert "id_time_open" in codes and "id_time" not in codes and "earliest" in codes

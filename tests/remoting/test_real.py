@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from idcore.ids import OffsetId
-from idcore.lookup import Answer, Desk
+from idcore.lookup import Answer, LookupService
 from idcore.remoting.bodies import BodyPolicy
 from tests.remoting.asking import as_mqadmin, at, codes, desk_of, profile, texts
 from tests.remoting.boot import ACCESS, SECRET
@@ -35,27 +35,27 @@ class TestEveryMessage:
         }  # fmt: skip
         assert len(real.lines) > 130
 
-    def test_is_found_by_its_offset_id_with_the_fields_of_mqadmin(self, real: Filled, desk: Desk) -> None:
+    def test_is_found_by_its_offset_id_with_the_fields_of_mqadmin(self, real: Filled, service: LookupService) -> None:
         lines = [line for line in real.lines if line["offset_msg_id"] and line["kind"] != "deleted"]
-        answers = list(desk.look_up([line["offset_msg_id"] for line in lines]))
+        answers = list(service.look_up([line["offset_msg_id"] for line in lines]))
         for line, answer in zip(lines, answers, strict=True):
             own = [copy for copy in answer.copies if str(copy.record.offset_id) == line["offset_msg_id"]]
             assert answer.found and answer.reason is None and len(own) == 1, (line, texts(answer))
             assert as_mqadmin(own[0]) == line["by_offset"]
             assert own[0].record.body_crc_ok
 
-    def test_is_found_by_its_msg_id_with_the_fields_of_mqadmin(self, real: Filled, desk: Desk) -> None:
+    def test_is_found_by_its_msg_id_with_the_fields_of_mqadmin(self, real: Filled, service: LookupService) -> None:
         lines = [line for line in real.lines if line["msg_id"] and isinstance(line["by_uniq"], dict)]
         assert len(lines) > 100
-        answers = list(desk.look_up([line["msg_id"] for line in lines]))
+        answers = list(service.look_up([line["msg_id"] for line in lines]))
         for line, answer in zip(lines, answers, strict=True):
             assert answer.found, (line, texts(answer))
             assert line["by_uniq"] in [as_mqadmin(copy) for copy in answer.copies]
 
-    def test_is_found_by_its_msg_id_in_its_topic(self, real: Filled, desk: Desk) -> None:
+    def test_is_found_by_its_msg_id_in_its_topic(self, real: Filled, service: LookupService) -> None:
         for topic in ("Orders", "Notices", "Both"):
             lines = real.of("plain", "keys", topic=topic)
-            for line, answer in zip(lines, desk.look_up([line["msg_id"] for line in lines], topic), strict=True):
+            for line, answer in zip(lines, service.look_up([line["msg_id"] for line in lines], topic), strict=True):
                 assert [copy.record.topic for copy in answer.copies] == [topic]
                 assert as_mqadmin(answer.copies[0]) == line["by_uniq"]
 
@@ -64,48 +64,48 @@ class TestCopies:
     def relations(self, answer: Answer) -> list[tuple[str, str]]:
         return [(copy.record.topic, copy.relation) for copy in answer.copies]
 
-    def test_sent_twice(self, real: Filled, desk: Desk) -> None:
+    def test_sent_twice(self, real: Filled, service: LookupService) -> None:
         for line in real.of("twice"):
-            answer = desk.one(line["msg_id"])
+            answer = service.one(line["msg_id"])
             assert [relation for _, relation in self.relations(answer)] == ["message", "resent"]
 
-    def test_a_delay_and_its_delivery(self, real: Filled, desk: Desk) -> None:
+    def test_a_delay_and_its_delivery(self, real: Filled, service: LookupService) -> None:
         for line in real.of("delay"):
             for text in (line["msg_id"], line["offset_msg_id"]):
-                answer = desk.one(text)
+                answer = service.one(text)
                 assert self.relations(answer) == [("Orders", "delivered"), ("SCHEDULE_TOPIC_XXXX", "delayed")]
 
-    def test_a_transaction_and_its_half(self, real: Filled, desk: Desk) -> None:
-        answer = desk.one(real.of("committed")[0]["msg_id"])
+    def test_a_transaction_and_its_half(self, real: Filled, service: LookupService) -> None:
+        answer = service.one(real.of("committed")[0]["msg_id"])
         assert self.relations(answer) == [("Notices", "committed"), ("RMQ_SYS_TRANS_HALF_TOPIC", "half")]
         committed, half = (copy.record for copy in answer.copies)
         assert committed.prepared_transaction_offset == half.physical_offset
 
-    def test_a_rolled_back_transaction_is_only_a_half(self, real: Filled, desk: Desk) -> None:
+    def test_a_rolled_back_transaction_is_only_a_half(self, real: Filled, service: LookupService) -> None:
         for topic in (None, "Notices"):
-            answer = desk.one(real.of("rolled_back")[0]["msg_id"], topic)
+            answer = service.one(real.of("rolled_back")[0]["msg_id"], topic)
             assert self.relations(answer) == [("RMQ_SYS_TRANS_HALF_TOPIC", "half")]
             assert "only_half" in codes(answer)
 
-    def test_a_retry_and_a_dead_letter_name_their_group(self, real: Filled, desk: Desk) -> None:
+    def test_a_retry_and_a_dead_letter_name_their_group(self, real: Filled, service: LookupService) -> None:
         for kind, relation, topic in (("retried", "retry", "%RETRY%readers"), ("dead", "dead_letter", "%DLQ%readers")):
             line = real.of(kind)[0]
             for text in (line["msg_id"], line["offset_msg_id"]):
-                answer = desk.one(text)
+                answer = service.one(text)
                 assert self.relations(answer)[0] == ("Orders", "message")
                 assert self.relations(answer)[-1] == (topic, relation)
                 assert answer.copies[-1].group == "readers" and "readers" in answer.copies[-1].relation_text
 
-    def test_a_batch_is_one_id_with_many_messages(self, real: Filled, desk: Desk) -> None:
+    def test_a_batch_is_one_id_with_many_messages(self, real: Filled, service: LookupService) -> None:
         lines = real.of("batch")
-        answer = desk.one(lines[0]["offset_msg_id"])
+        answer = service.one(lines[0]["offset_msg_id"])
         assert self.relations(answer) == [("Orders", "batch")] * len(lines)
         assert {str(copy.record.offset_id) for copy in answer.copies} == {line["offset_msg_id"] for line in lines}
 
-    def test_an_item_of_a_batch_is_found_by_its_own_id(self, real: Filled, desk: Desk) -> None:
+    def test_an_item_of_a_batch_is_found_by_its_own_id(self, real: Filled, service: LookupService) -> None:
         lines = real.of("batch")
         for topic in ("Orders", None):
-            answers = list(desk.look_up([line["msg_id"] for line in lines], topic))
+            answers = list(service.look_up([line["msg_id"] for line in lines], topic))
             for place, (line, answer) in enumerate(zip(lines, answers, strict=True), 1):
                 assert "no message" in line["by_uniq"], "mqadmin does not find it"
                 assert (answer.found, answer.reason) == (True, "index_lost")
@@ -114,22 +114,24 @@ class TestCopies:
                 (said,) = [item.values for item in answer.evidence if item.code == "batch_item"]
                 assert (said["place"], said["count"]) == (place, 5) and said["batch_id"] == copy.record.uniq_id
 
-    def test_of_a_large_batch_the_last_items_are_found_by_their_own_ids(self, real: Filled, desk: Desk) -> None:
+    def test_of_a_large_batch_the_last_items_are_found_by_their_own_ids(
+        self, real: Filled, service: LookupService
+    ) -> None:
         lines = real.of("large_batch")
-        answers = list(desk.look_up([line["msg_id"] for line in lines], "Orders"))
+        answers = list(service.look_up([line["msg_id"] for line in lines], "Orders"))
         found = [answer.found for answer in answers]
         assert found == [False] * 8 + [True] * 32
         for line, answer in zip(lines[8:], answers[8:], strict=True):
             assert as_mqadmin(answer.copies[0]) == line["by_offset"] and "batch_item_open" in codes(answer)
 
-    def test_a_key_finds_all_its_messages(self, desk: Desk) -> None:
-        answer = desk.one("order-1")
+    def test_a_key_finds_all_its_messages(self, service: LookupService) -> None:
+        answer = service.one("order-1")
         assert {copy.record.topic for copy in answer.copies} == {"Orders", "Notices", "Both"}
-        assert len(desk.one("user-0", "Orders").copies) == 4
+        assert len(service.one("user-0", "Orders").copies) == 4
 
-    def test_an_offset_shaped_uniq_key_is_found_as_a_key(self, desk: Desk) -> None:
+    def test_an_offset_shaped_uniq_key_is_found_as_a_key(self, service: LookupService) -> None:
         """Its address is a stranger's, so it is refused as an offset id, and found as the msgId it is too."""
-        answer = desk.one("0A0B0C0D00002A9F0000000000012345")
+        answer = service.one("0A0B0C0D00002A9F0000000000012345")
         assert {copy.record.topic for copy in answer.copies} == {"Orders", "Notices", "Both"}
         assert "refused" in codes(answer)
 
@@ -137,63 +139,63 @@ class TestCopies:
 class TestMisses:
     """Each reason of CONTRACT section 3 that a live cluster can give, from the real one."""
 
-    def test_mid_record(self, real: Filled, desk: Desk) -> None:
+    def test_mid_record(self, real: Filled, service: LookupService) -> None:
         lines = real.of("plain", "keys", "packed_LZ4", "filler")
         for step in (1, 3, 4, 8, 20, 28, 60, 91):
             for line in lines[::9]:
-                answer = desk.one(at(line, line["by_offset"]["commit_log_offset"] + step))
+                answer = service.one(at(line, line["by_offset"]["commit_log_offset"] + step))
                 assert (answer.found, answer.reason) == (False, "mid_record"), (step, texts(answer))
                 assert "log_range" in codes(answer)
 
-    def test_the_last_records_middle_is_not_past_the_end(self, real: Filled, desk: Desk) -> None:
+    def test_the_last_records_middle_is_not_past_the_end(self, real: Filled, service: LookupService) -> None:
         last = max(real.of("filler"), key=lambda line: line["by_offset"]["commit_log_offset"])
-        answer = desk.one(at(last, last["by_offset"]["commit_log_offset"] + 1))
+        answer = service.one(at(last, last["by_offset"]["commit_log_offset"] + 1))
         assert answer.reason == "mid_record"
 
-    def test_beyond_end(self, real: Filled, desk: Desk) -> None:
+    def test_beyond_end(self, real: Filled, service: LookupService) -> None:
         line = real.of("plain")[0]
         for offset in (1 << 30, 1 << 47):
-            answer = desk.one(at(line, offset))
+            answer = service.one(at(line, offset))
             assert answer.reason == "beyond_end" and str(offset) in texts(answer)
 
-    def test_before_minimum(self, real: Filled, desk: Desk) -> None:
+    def test_before_minimum(self, real: Filled, service: LookupService) -> None:
         for line in real.of("deleted"):
-            answer = desk.one(line["offset_msg_id"])
+            answer = service.one(line["offset_msg_id"])
             assert (answer.found, answer.reason) == (False, "before_minimum")
             assert "from 2097152" in texts(answer)
         # mqadmin shows another record for offset 0, as if it were the one
         first = real.of("deleted")[0]
         assert first["by_offset"]["commit_log_offset"] == 2 << 20
-        assert "answered_other" in codes(desk.one(first["offset_msg_id"]))
+        assert "answered_other" in codes(service.one(first["offset_msg_id"]))
 
-    def test_blank(self, real: Filled, desk: Desk) -> None:
+    def test_blank(self, real: Filled, service: LookupService) -> None:
         host = real.of("filler")[0]["by_offset"]["store_host"]
         shown = [line["by_offset"] for line in real.lines if isinstance(line["by_offset"], dict)]
         ends = {each["commit_log_offset"] + each["store_size"] for each in shown if each["store_host"] == host}
-        answers = [desk.one(at(real.of("filler")[0], end)) for end in sorted(ends)]
+        answers = [service.one(at(real.of("filler")[0], end)) for end in sorted(ends)]
         blanks = [answer for answer in answers if answer.reason == "blank"]
         assert len(blanks) == 1 and "answered_rubbish" in codes(blanks[0])
         inside = OffsetId.from_hex(blanks[0].id).physical_offset + 64
-        assert desk.one(at(real.of("filler")[0], inside)).reason in ("hole", "mid_record")
+        assert service.one(at(real.of("filler")[0], inside)).reason in ("hole", "mid_record")
 
-    def test_wrong_topic_says_the_right_one(self, real: Filled, desk: Desk) -> None:
+    def test_wrong_topic_says_the_right_one(self, real: Filled, service: LookupService) -> None:
         line = real.of("plain", topic="Orders")[0]
-        answer = desk.one(line["msg_id"], "Notices")
+        answer = service.one(line["msg_id"], "Notices")
         assert (answer.found, answer.reason) == (False, "wrong_topic")
         assert "it is in topic Orders" in texts(answer) and line["offset_msg_id"] in texts(answer)
         assert not isinstance(line["by_uniq"], str)
 
-    def test_topic_unknown(self, real: Filled, desk: Desk) -> None:
+    def test_topic_unknown(self, real: Filled, service: LookupService) -> None:
         missing = real.of("plain")[0]["msg_id"][:-4] + "FF00"
-        answer = desk.one(missing, "NoSuchTopic")
+        answer = service.one(missing, "NoSuchTopic")
         assert answer.reason == "topic_unknown" and "NoSuchTopic" in texts(answer)
 
-    def test_another_topic_for_an_offset_id_is_said(self, real: Filled, desk: Desk) -> None:
-        answer = desk.one(real.of("plain", topic="Orders")[0]["offset_msg_id"], "Notices")
+    def test_another_topic_for_an_offset_id_is_said(self, real: Filled, service: LookupService) -> None:
+        answer = service.one(real.of("plain", topic="Orders")[0]["offset_msg_id"], "Notices")
         assert answer.found and "topic_differs" in codes(answer)
 
-    def test_expired(self, desk: Desk) -> None:
-        answer = desk.one("0108719066FF9A489C04DB99CA00000003")
+    def test_expired(self, service: LookupService) -> None:
+        answer = service.one("0108719066FF9A489C04DB99CA00000003")
         assert answer.reason == "expired" and "earliest" in codes(answer)
 
     def test_clock_behind(self, real: Filled) -> None:
@@ -217,39 +219,39 @@ class TestMisses:
             answer = whole.one(line["msg_id"], "Orders")
             assert answer.found and "found_outside_window" in codes(answer)
 
-    def test_what_the_index_has_lost_is_found_through_its_queue(self, real: Filled, desk: Desk) -> None:
+    def test_what_the_index_has_lost_is_found_through_its_queue(self, real: Filled, service: LookupService) -> None:
         for line in real.of("unindexed"):
             assert isinstance(line["by_uniq"], str) and "no message" in line["by_uniq"]
-            answer = desk.one(line["msg_id"], "Orders")
+            answer = service.one(line["msg_id"], "Orders")
             assert (answer.found, answer.reason) == (True, "index_lost")
             assert "found_without_index" in codes(answer)
             assert as_mqadmin(answer.copies[0]) == line["by_offset"]
-            by_offset = desk.one(line["offset_msg_id"])
+            by_offset = service.one(line["offset_msg_id"])
             assert by_offset.found and "index_missed" in codes(by_offset)
 
-    def test_index_lost(self, real: Filled, desk: Desk) -> None:
+    def test_index_lost(self, real: Filled, service: LookupService) -> None:
         beside = real.of("unindexed")[0]["msg_id"]
-        answer = desk.one(beside[:-4] + "FFF0", "Orders")
+        answer = service.one(beside[:-4] + "FFF0", "Orders")
         assert answer.reason == "index_lost" and "index_silent" in codes(answer)
 
-    def test_unknown(self, real: Filled, desk: Desk) -> None:
-        answer = desk.one(real.of("plain", topic="Notices")[3]["msg_id"][:-4] + "FFF0", "Notices")
+    def test_unknown(self, real: Filled, service: LookupService) -> None:
+        answer = service.one(real.of("plain", topic="Notices")[3]["msg_id"][:-4] + "FFF0", "Notices")
         assert answer.reason == "unknown", texts(answer)
         assert {"topics_asked", "earliest", "id_time_open", "messages"} <= codes(answer)
 
-    def test_letter_case(self, real: Filled, desk: Desk) -> None:
+    def test_letter_case(self, real: Filled, service: LookupService) -> None:
         line = real.of("plain", topic="Orders")[0]
-        answer = desk.one(line["msg_id"].lower())
+        answer = service.one(line["msg_id"].lower())
         assert not answer.found and line["msg_id"] in texts(answer)
 
     @pytest.mark.parametrize("text", ["", "no such key", "no-such-key", "\u0001", "x" * 1_001, "0" * 31])
-    def test_not_an_id(self, desk: Desk, text: str) -> None:
-        assert desk.one(text).reason == "not_an_id"
+    def test_not_an_id(self, service: LookupService, text: str) -> None:
+        assert service.one(text).reason == "not_an_id"
 
-    def test_every_miss_has_evidence_and_advice(self, real: Filled, desk: Desk) -> None:
+    def test_every_miss_has_evidence_and_advice(self, real: Filled, service: LookupService) -> None:
         line = real.of("plain")[0]
         for text in (at(line, 1), at(line, 1 << 30), line["msg_id"][:-4] + "FFF0", "no-such-key"):
-            answer = desk.one(text)
+            answer = service.one(text)
             assert answer.reason and answer.evidence and answer.sentence and answer.advice
 
 
@@ -284,11 +286,11 @@ def test_the_command_line_prints_what_mqadmin_shows(real: Filled) -> None:
 
 
 @pytest.mark.parametrize(("command", "name"), [("queryMsgById", "offset_msg_id"), ("queryMsgByUniqueKey", "msg_id")])
-def test_fields_are_those_that_mqadmin_prints(real: Filled, desk: Desk, command: str, name: str) -> None:
+def test_fields_are_those_that_mqadmin_prints(real: Filled, service: LookupService, command: str, name: str) -> None:
     line = real.of("keys", topic="Notices")[1]
     printed = real.cluster.mqadmin(command, "-i", line[name], "-t", "Notices")
     shown = dict(re.findall(r"^([A-Z][A-Za-z ]+?): +(.*?)\s*$", printed, re.MULTILINE))
-    (copy,) = desk.one(line[name]).as_dict(BodyPolicy())["copies"]
+    (copy,) = service.one(line[name]).as_dict(BodyPolicy())["copies"]
 
     def day(milliseconds: int) -> str:
         return f"{datetime.fromtimestamp(milliseconds / 1_000):%Y-%m-%d %H:%M:%S},{milliseconds % 1_000:03d}"
@@ -308,8 +310,8 @@ def test_fields_are_those_that_mqadmin_prints(real: Filled, desk: Desk, command:
         assert shown["OffsetID"] == copy["offset_msg_id"]
 
 
-def test_a_hundred_ids_are_all_found_in_one_go(real: Filled, desk: Desk) -> None:
+def test_a_hundred_ids_are_all_found_in_one_go(real: Filled, service: LookupService) -> None:
     ids = [line["msg_id"] for line in real.of("plain", "keys", "unicode", "binary")][:100]
     ids += [line["offset_msg_id"] for line in real.of("plain")][: 100 - len(ids)]
     assert len(set(ids)) == 100
-    assert [answer.found for answer in desk.look_up(ids)] == [True] * 100  # benchmarks/lookup.py says how fast
+    assert [answer.found for answer in service.look_up(ids)] == [True] * 100  # benchmarks/lookup.py says how fast

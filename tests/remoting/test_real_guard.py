@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from idcore.ids import OffsetId
-from idcore.lookup import Desk
+from idcore.lookup import LookupService
 from idcore.remoting.acl import Credentials
 from idcore.remoting.address import Endpoint
 from idcore.remoting.profile import TlsSettings, name_servers
@@ -63,20 +63,22 @@ class TestTls:
 
 
 class TestGuard:
-    def test_a_listener_outside_the_topology_never_gets_a_connection(self, real: Filled, desk: Desk) -> None:
+    def test_a_listener_outside_the_topology_never_gets_a_connection(
+        self, real: Filled, service: LookupService
+    ) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             listener.settimeout(0.3)
             port = listener.getsockname()[1]
             for ip in (b"\x7f\0\0\1", bytes(10) + b"\xff\xff\x7f\0\0\1"):
-                answer = desk.one(str(OffsetId.of(ip, port, 0)))
+                answer = service.one(str(OffsetId.of(ip, port, 0)))
                 assert answer.reason == "not_in_topology" and "refused" in codes(answer)
                 assert f":{port}" in texts(answer)
             with pytest.raises(TimeoutError):
                 listener.accept()
 
-    def test_another_port_of_a_broker_is_another_service(self, real: Filled, desk: Desk) -> None:
+    def test_another_port_of_a_broker_is_another_service(self, real: Filled, service: LookupService) -> None:
         for port in (real.cluster.port_a - 2, real.cluster.port_a + 1, int(real.cluster.names.rpartition(":")[2])):
-            answer = desk.one(str(OffsetId.of(b"\x7f\0\0\1", port, 0)))
+            answer = service.one(str(OffsetId.of(b"\x7f\0\0\1", port, 0)))
             assert answer.reason == "not_in_topology"
 
     def test_an_address_of_the_map_is_dialled_where_the_map_says(self, real: Filled) -> None:

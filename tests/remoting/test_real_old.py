@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from idcore.ids import OffsetId
-from idcore.lookup import Desk, Moment
+from idcore.lookup import LookupService, Moment
 from idcore.remoting.acl import Credentials
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.profile import Profile, name_servers
@@ -134,18 +134,18 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Old]:
         cluster.stop()
 
 
-def desk_of(old: Old, credentials: Credentials | None) -> Desk:
+def desk_of(old: Old, credentials: Credentials | None) -> LookupService:
     profile = Profile("old", name_servers(old.names), credentials)
-    return Desk(Cluster(profile), lambda: Moment(datetime.now(UTC), UTC))
+    return LookupService(Cluster(profile), lambda: Moment(datetime.now(UTC), UTC))
 
 
 @pytest.mark.parametrize("who", [READER, WRITER], ids=["reader", "admin"])
 def test_every_message_is_found_by_either_id_and_by_its_key(old: Old, who: Credentials) -> None:
     assert len(old.ids) == 5
-    desk = desk_of(old, who)
-    with desk.cluster:
+    service = desk_of(old, who)
+    with service.cluster:
         for at, (msg_id, offset_msg_id) in enumerate(old.ids):
-            for answer in desk.look_up([msg_id, offset_msg_id, f"old-{at}"]):
+            for answer in service.look_up([msg_id, offset_msg_id, f"old-{at}"]):
                 assert [copy.record.plain_body() for copy in answer.copies] == [f"old {at}".encode()], texts(answer)
                 assert (answer.copies[0].record.uniq_id, str(answer.copies[0].record.offset_id)) == (
                     msg_id,
@@ -155,8 +155,8 @@ def test_every_message_is_found_by_either_id_and_by_its_key(old: Old, who: Crede
 
 def test_misses_have_their_reasons(old: Old) -> None:
     made = OffsetId.from_hex(old.ids[0][1])
-    desk = desk_of(old, READER)
-    with desk.cluster:
+    service = desk_of(old, READER)
+    with service.cluster:
         for text, topic, reason in (
             (str(OffsetId.of(made.ip, made.port, 1)), None, "mid_record"),
             (str(OffsetId.of(made.ip, made.port, 1 << 40)), None, "beyond_end"),
@@ -165,14 +165,14 @@ def test_misses_have_their_reasons(old: Old) -> None:
             (old.ids[0][0], "TBW102", "wrong_topic"),
             (old.ids[0][0][:-4] + "FFF0", "Nowhere", "topic_unknown"),
         ):
-            answer = desk.one(text, topic)
+            answer = service.one(text, topic)
             assert (answer.found, answer.reason) == (False, reason), texts(answer)
 
 
 @pytest.mark.parametrize("who", [None, Credentials("reader-key", "wrong"), Credentials("nobody", "x")])
 def test_who_may_not_ask_is_told_so(old: Old, who: Credentials | None) -> None:
-    desk = desk_of(old, who)
-    with desk.cluster:
+    service = desk_of(old, who)
+    with service.cluster:
         for text in old.ids[0]:
-            answer = desk.one(text)
+            answer = service.one(text)
             assert (answer.found, answer.reason) == (False, "not_permitted") and "AclException" in texts(answer)

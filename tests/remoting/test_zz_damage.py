@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from idcore.lookup import Desk
+from idcore.lookup import LookupService
 from idcore.remoting.guard import Member
 from idcore.remoting.requests import RuntimeInfo
 from tests.remoting.asking import as_mqadmin, at, codes, desk_of, profile, texts
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.java, pytest.mark.timeout(240)]
 class TestDamage:
     """Last, for these hurt the cluster: bytes of broker b are overwritten, then it is killed."""
 
-    def test_damaged_and_hole(self, real: Filled, desk: Desk) -> None:
+    def test_damaged_and_hole(self, real: Filled, service: LookupService) -> None:
         lines = real.of("plain", topic="Notices")
         log = real.cluster.work / "broker-b" / "store" / "commitlog"
         for line, where, raw, reason in (
@@ -30,15 +30,15 @@ class TestDamage:
                 file.seek(offset % (1 << 20))
                 file.write(raw)
             line["by_offset"] = line["by_uniq"] = "overwritten"
-            answer = desk.one(line["offset_msg_id"])
+            answer = service.one(line["offset_msg_id"])
             assert (answer.found, answer.reason) == (False, reason), texts(answer)
 
-    def caught_up(self, desk: Desk) -> tuple[Member, ...]:
+    def caught_up(self, service: LookupService) -> tuple[Member, ...]:
         """Both of broker b, once the slave has all that its master has."""
         ends: list[int] = []
         for _ in range(200):
-            members = desk.cluster.topology(-1).brokers()["broker-b"]
-            ends = [desk.cluster.ask(member, RuntimeInfo()).max_offset for member in members]
+            members = service.cluster.topology(-1).brokers()["broker-b"]
+            ends = [service.cluster.ask(member, RuntimeInfo()).max_offset for member in members]
             if len(members) == 2 and ends[0] == ends[1]:
                 return members
             time.sleep(0.3)

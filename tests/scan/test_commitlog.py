@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import Clock
 from idcore.message import Host, Record
 from idcore.scan.kernels.records import crc32
@@ -254,9 +254,9 @@ def test_tags_without_end_are_counted_and_not_listed(tags: int, listed: bool, tm
 
 
 def test_what_is_no_store_is_said(tmp_path: Path) -> None:
-    with pytest.raises(IdError, match="no commit log"):
+    with pytest.raises(CoreError, match="no commit log"):
         list_store(str(tmp_path))
-    with pytest.raises(IdError, match="cannot be read"):
+    with pytest.raises(CoreError, match="cannot be read"):
         list_store(str(tmp_path / "nowhere"))
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, find, identify, sent_at
 from idcore.ids.clock import month_start, to_ms
 from idcore.simulate.generate import Generator, create_message_id, decode_message_id, fake_address
@@ -122,7 +122,7 @@ def test_offset_ids_both_ways() -> None:
      ("CB00710771A930946E096900000A0000", "port")],
 )  # fmt: skip
 def test_an_offset_id_is_decoded_strictly(text: str, code: str) -> None:
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         decode_message_id(text)
     assert caught.value.code == code
 

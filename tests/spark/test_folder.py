@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.spark.folder import TableFolder
 from idcore.spark.lock import NAME
 
@@ -44,7 +44,7 @@ def test_a_second_writer_is_told_who_is_there_and_takes_nothing_away(tmp_path: P
         assert first.stdout is not None
         aside = first.stdout.readline().decode().strip()
         told = rf"another scan is writing to {re.escape(str(out))} \(process {first.pid} on {socket.gethostname()}\)"
-        with pytest.raises(IdError, match=told):
+        with pytest.raises(CoreError, match=told):
             write(out, "b")
         assert names(out) == {NAME, aside}
         first.send_signal(signal.SIGKILL)
@@ -57,7 +57,7 @@ def test_a_second_writer_is_told_who_is_there_and_takes_nothing_away(tmp_path: P
 def test_of_two_writers_in_one_process_the_second_is_refused_too(tmp_path: Path) -> None:
     write(tmp_path, "a")
     with TableFolder(tmp_path) as first:
-        with pytest.raises(IdError, match=f"process {os.getpid()} on"), TableFolder(tmp_path):
+        with pytest.raises(CoreError, match=f"process {os.getpid()} on"), TableFolder(tmp_path):
             raise AssertionError
         first.write({"hosts": pa.table({"host": ["b"]})}, lambda: None)
         first.finish({})
@@ -76,7 +76,7 @@ def test_writers_that_come_and_go_never_meet(tmp_path: Path) -> None:
                     assert folder.aside.is_dir()
                     inside.remove(folder)
                 done.append(number)
-            except IdError as problem:
+            except CoreError as problem:
                 refused.append(str(problem))
 
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -90,5 +90,5 @@ def test_writers_that_come_and_go_never_meet(tmp_path: Path) -> None:
 
 
 def test_what_can_never_be_made_is_not_tried_for_ever() -> None:
-    with pytest.raises(IdError, match="cannot be written"), TableFolder(Path("/proc/none/out")):
+    with pytest.raises(CoreError, match="cannot be written"), TableFolder(Path("/proc/none/out")):
         raise AssertionError

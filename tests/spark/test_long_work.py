@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.runs import Run, Runs
 from idcore.scan.facts import scan_task
 from idcore.scan.meter import Hand, new_meter
@@ -222,16 +222,16 @@ def test_a_meter_adds_up_what_tasks_of_other_processes_read(tmp_path: Path) -> N
 
 
 def test_a_worker_that_does_not_see_the_output_says_so(tmp_path: Path) -> None:
-    with pytest.raises(IdError, match=r"worker .* does not see the folder .*/elsewhere; .* --out must be on storage"):
+    with pytest.raises(CoreError, match=r"worker .* does not see the folder .*/elsewhere; .* --out must be on storage"):
         steps._write(pa.table({"host": ["a"]}), "hosts", tmp_path / "elsewhere" / ".unfinished-1" / ".large", "00000")
     assert not (tmp_path / "elsewhere").exists()
-    told = RuntimeError("PythonException: it failed\n idcore.errors.IdError: worker a does not see it")
+    told = RuntimeError("PythonException: it failed\n idcore.errors.CoreError: worker a does not see it")
     assert job.reason_of(told) == "worker a does not see it"
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(IdError, match="cannot be written"), folder.TableFolder(tmp_path / "file" / "below" / "out"):
+    with pytest.raises(CoreError, match="cannot be written"), folder.TableFolder(tmp_path / "file" / "below" / "out"):
         raise AssertionError
     with folder.TableFolder(tmp_path / "new" / "out"):
         assert (tmp_path / "new" / "out").is_dir()
@@ -241,7 +241,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path: Pa
 @pytest.mark.usefixtures("spark")
 def test_crumbs_of_a_large_input_are_refused_with_the_size_that_would_do(tmp_path: Path) -> None:
     log = made(tmp_path, 10_000)
-    with pytest.raises(IdError, match=r"take 9 bytes or more"):
+    with pytest.raises(CoreError, match=r"take 9 bytes or more"):
         scan([log], tmp_path / "out", ScanOptions(zone=UTC, at=AT, split_size=1))
     assert not (tmp_path / "out").exists()
 
@@ -255,13 +255,13 @@ def test_a_run_that_failed_is_started_again_as_it_was_asked_for(
     with monkeypatch.context() as broken:
         broken.setattr(job, "combine", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
         assert background.start(run, [log], OPTIONS, {log: "pasted text"}).wait(60).error == "no space left"
-    with pytest.raises(IdError, match="does not say what"):
+    with pytest.raises(CoreError, match="does not say what"):
         background.again(Runs(tmp_path / "runs").create("never begun"))
     ended = background.again(run).wait(60)
     assert (ended.state, run.state, run.error) == ("done", "done", "")
     assert run.table("files", ["file"]).to_pylist() == [{"file": "pasted text"}]
     assert run.summary is not None and run.summary["assumed"]["at"] == "2026-11-21T00:00:00+00:00"
-    with pytest.raises(IdError, match="only a run that failed"):
+    with pytest.raises(CoreError, match="only a run that failed"):
         background.again(run)
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids import Clock
 from idcore.message import Host, Record
 from idcore.simulate.append import Settings
@@ -365,20 +365,20 @@ def test_a_record_behind_a_file_full_of_magics_is_found_without_a_look_at_each(t
 
 
 def test_what_is_no_store_is_said_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         StoreFolder(tmp_path)
     assert caught.value.code == "no_log"
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         StoreFolder(tmp_path / "nowhere")
     assert caught.value.code == "no_folder"
     (tmp_path / "piece").mkdir()
     (tmp_path / "piece" / "a.txt").write_text("no record")
     (tmp_path / "piece" / "dump.bin").write_bytes(b"cut" + bytes(record(1).placed(0, 500, 5)))
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         StoreFolder(tmp_path / "piece")
     assert str(caught.value).endswith(f"but dump.bin holds records: name it {497:020d}, the offset of its first byte")
     (tmp_path / "file").write_text("x")
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         StoreFolder(tmp_path / "file")
     assert caught.value.code == "no_folder"
     (tmp_path / "empty" / "commitlog").mkdir(parents=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.simulate.writer import StoreWriter
 from idcore.store import Lookup, Miss, Skipped, Stored, StoreFolder, commitlog
 from tests.store.test_damage import CLOCK, FIRST, SMALL, damage, record, records_of, small
@@ -108,7 +108,7 @@ def test_a_name_that_is_no_offset_is_a_stranger(small: Path, name: str) -> None:
 def test_pieces_in_a_folder_of_the_logs_name_are_told_theirs(small: Path) -> None:
     for path in (small / "commitlog").iterdir():
         path.rename(path.with_name(f"{path.name}.bak"))
-    with pytest.raises(IdError) as caught:
+    with pytest.raises(CoreError) as caught:
         StoreFolder(small)
     assert caught.value.code == "dump" and f"name it {FIRST}" in str(caught.value)
 

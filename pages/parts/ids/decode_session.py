@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.ids.dating import Dates, dates_of
 from idcore.ids.identify import Case
@@ -27,7 +27,7 @@ LONG = 200_000  # characters that the box keeps
 
 
 @dataclass(slots=True)
-class Desk:
+class DecodeSession:
     """What lies on the desk of this session."""
 
     intake: intake.Intake
@@ -69,13 +69,13 @@ class Desk:
         return replace(clock, dates=self.dates[key])
 
 
-def current() -> Desk | None:
+def current() -> DecodeSession | None:
     """What this session decoded last."""
     found = st.session_state.get("desk")
-    return found if isinstance(found, Desk) else None
+    return found if isinstance(found, DecodeSession) else None
 
 
-def laid() -> Desk:
+def laid() -> DecodeSession:
     """What lies here; without anything the page ends, and says so where a button was pressed all the same."""
     here = current()
     if here is None:
@@ -163,7 +163,7 @@ def from_link() -> None:
                 reopen(run)
             else:
                 st.session_state["desk"] = None
-        except (IdError, OSError) as error:  # a link to a run that was deleted: say so, and offer the empty box
+        except (CoreError, OSError) as error:  # a link to a run that was deleted: say so, and offer the empty box
             problems.show(error)
             del query["run"]
             st.session_state.pop("run", None)
@@ -218,7 +218,7 @@ def take(
     start(here)
 
 
-def lay(sources: Sequence[scans.Source], case: Case) -> Desk:
+def lay(sources: Sequence[scans.Source], case: Case) -> DecodeSession:
     """Reads the beginning of everything at once."""
     read, more, lines = [], False, 0
     failed: list[tuple[str, str]] = []
@@ -233,10 +233,10 @@ def lay(sources: Sequence[scans.Source], case: Case) -> Desk:
         more = more or heads.more
     made = intake.read(read, case=case)
     made.cut, made.failed, made.partly = made.cut or more, failed, partly
-    return Desk(made, list(sources), lines, case)
+    return DecodeSession(made, list(sources), lines, case)
 
 
-def start(here: Desk) -> None:
+def start(here: DecodeSession) -> None:
     """Lays it on the desk; its scan waits until the table stands, for a large upload is copied first."""
     st.session_state["desk"] = here
     st.session_state["ids_page"] = 1
@@ -246,7 +246,7 @@ def start(here: Desk) -> None:
     into_link()  # now, or the next look at the address would take up what it asked for before
 
 
-def begin(here: Desk) -> bool:
+def begin(here: DecodeSession) -> bool:
     """Starts the scan that waits; True where the same input had been scanned before and is there at once."""
     if not here.waits:
         return False
@@ -256,7 +256,7 @@ def begin(here: Desk) -> bool:
     return here.run is not None and scans.store().open(here.run).state == "done"
 
 
-def run_of(here: Desk) -> Run | None:
+def run_of(here: DecodeSession) -> Run | None:
     """The run of what lies here, once its scan began; the chart pages show it from now on."""
     if here.run is None:
         return None
@@ -273,7 +273,7 @@ def read_case(case: Case) -> None:
         start(here)
 
 
-def scan(here: Desk) -> None:
+def scan(here: DecodeSession) -> None:
     """Starts the scan of what lies here, where Spark is to be had."""
     if here.dated is None or not scans.ready():
         return
@@ -282,7 +282,7 @@ def scan(here: Desk) -> None:
     try:
         run = scans.begin(here.sources, here.dated, here.case, ids=len(found), lines=here.lines, only=only)
         here.run = run.name
-    except (IdError, OSError) as error:
+    except (CoreError, OSError) as error:
         st.session_state["scan_problem"] = problems.message(error, view().words)
     else:
         st.session_state["scan_problem"] = None
@@ -315,7 +315,7 @@ def only_ids(text: str) -> bool:
     return bool(pieces) and all(piece.isalnum() and len(piece) <= 80 for piece in pieces)
 
 
-def case_offer(here: Desk) -> None:
+def case_offer(here: DecodeSession) -> None:
     """Ids whose letters are all lower case are refused; where there are some they can be read all the same."""
     words, n = view().words, here.intake.lower
     if not n:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from idcore.ids.model import host_bytes, host_text
-from idcore.lab import LogFile, Piece, Row, Story, Told, changed, differences, moves, play
+from idcore.lab import LogFile, Piece, PlayedStory, Row, Story, changed, differences, moves, play
 from idcore.lab.world import SIZES, TOPIC
 from idcore.layout import OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
 from pages.parts import times
@@ -26,7 +26,7 @@ _COUNTER_STEP = 1_000
 Before = dict[str, str | None]
 
 
-def told(story: Story) -> Told:
+def told(story: Story) -> PlayedStory:
     """The story played, in a folder that goes away again."""
     with TemporaryDirectory(prefix="lab-") as folder:
         return play(story, Path(folder))
@@ -55,7 +55,7 @@ def lead(words: Words) -> Html:
     return tag("p", rich(words("lab.lead")), class_="mq-lead")
 
 
-def sentence(shown: Told, words: Words) -> str:
+def sentence(shown: PlayedStory, words: Words) -> str:
     """The answer first: how many messages, records, and copies of one id."""
     figures = {
         "messages": words.count("lab_message", shown.messages),
@@ -73,7 +73,7 @@ def sentence(shown: Told, words: Words) -> str:
 # the commit logs
 
 
-def bars(shown: Told, words: Words) -> Html:
+def bars(shown: PlayedStory, words: Words) -> Html:
     """Every broker's newest files; what the last step wrote is strong."""
     rows = []
     for broker in dict.fromkeys(file.broker for file in shown.logs):
@@ -85,7 +85,7 @@ def bars(shown: Told, words: Words) -> Html:
     return tag("section", *rows, class_="mq-logs", aria_label=words("lab.log"))
 
 
-def _file(file: LogFile, broker: Html | None, more: str | None, shown: Told, words: Words) -> Html:
+def _file(file: LogFile, broker: Html | None, more: str | None, shown: PlayedStory, words: Words) -> Html:
     used = words("lab.log.used", used=f"{file.used:,}", size=f"{file.size:,}")
     records = words.count("lab_record", sum(piece.kind == "record" for piece in file.pieces))
     spoken = words(
@@ -103,7 +103,7 @@ def _file(file: LogFile, broker: Html | None, more: str | None, shown: Told, wor
     )
 
 
-def _piece(piece: Piece, file: LogFile, shown: Told, words: Words) -> Html:
+def _piece(piece: Piece, file: LogFile, shown: PlayedStory, words: Words) -> Html:
     row = None if piece.row is None else shown.rows[piece.row]
     values = {"offset": f"{piece.start:,}", "size": words.bytes(piece.size)}
     if row is None or row.record is None:
@@ -118,7 +118,7 @@ def _piece(piece: Piece, file: LogFile, shown: Told, words: Words) -> Html:
 # the story
 
 
-def story(shown: Told, words: Words) -> Html:
+def story(shown: PlayedStory, words: Words) -> Html:
     """Every step with its rows."""
     blocks, before = [], Before(uniq=None, offset=None)
     for step in range(len(shown.story.steps) + 1):
@@ -131,7 +131,7 @@ def story(shown: Told, words: Words) -> Html:
     return tag("ol", *blocks, class_="mq-story", aria_label=words("lab.story"))
 
 
-def _row(row: Row, before: Before, shown: Told, words: Words) -> Html:
+def _row(row: Row, before: Before, shown: PlayedStory, words: Words) -> Html:
     values = dict(_values(row, shown, words))
     title = tag("strong", words(f"lab.row.{row.code}", **values))
     head = tag("div", title, _time(row, shown), class_="mq-what") if row.step else None
@@ -156,7 +156,7 @@ def _row(row: Row, before: Before, shown: Told, words: Words) -> Html:
     )
 
 
-def _time(row: Row, shown: Told) -> Html:
+def _time(row: Row, shown: PlayedStory) -> Html:
     return tag("span", times.full(shown.story.at(row.now), shown.story.zone), class_="mq-mono mq-faint mq-clock")
 
 
@@ -237,7 +237,7 @@ def _place(row: Row, words: Words) -> Html | None:
     return tag("p", said, class_="mq-place-of")
 
 
-def _values(row: Row, shown: Told, words: Words) -> Iterator[tuple[str, Any]]:
+def _values(row: Row, shown: PlayedStory, words: Words) -> Iterator[tuple[str, Any]]:
     """What the sentences of a row are filled with, as people read it."""
     made, address = shown.story, host_bytes(shown.story.host)
     yield from (("broker", row.broker), ("host", host_text(address)), ("real", TOPIC))
@@ -262,7 +262,7 @@ def _values(row: Row, shown: Told, words: Words) -> Iterator[tuple[str, Any]]:
             yield "counter", f"{int(row.msg_id[-4:], 16):,}"
 
 
-def _copy(row: Row, shown: Told, words: Words) -> Html | None:
+def _copy(row: Row, shown: PlayedStory, words: Words) -> Html | None:
     """The record beside the one it was copied from: what differs as a table, what was kept in a line."""
     if row.record is None or row.copied_from is None:
         return None

@@ -18,7 +18,7 @@ from pages.parts.widgets import page_link, said, small_print, zone_note
 MOST_LOOKED_AT, MOST_NAMED = 50, 3
 
 
-def laid() -> decode_session.Desk:
+def laid() -> decode_session.DecodeSession:
     """What lies on the desk; the page ends where nothing does, or with a run whose input is elsewhere."""
     if (run := decode_session.elsewhere()) is not None:
         show(run)

@@ -1,4 +1,4 @@
-"""Look-ups of the console: the operator's clusters, one desk for each, answers as rows. Dials nobody itself."""
+"""Look-ups of the console: the operator's clusters, one service for each, answers as rows. Dials nobody itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import streamlit as st
 from idcore.ids.find import find
 from idcore.ids.identify import identify
 from idcore.ids.words import say
-from idcore.lookup import NO_VERDICT, Answer, Desk, Moment
+from idcore.lookup import NO_VERDICT, Answer, LookupService, Moment
 from idcore.lookup import words as english
 from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.cluster import Cluster
@@ -65,12 +65,12 @@ def profiles() -> dict[str, Profile]:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _desk(name: str, _profile: Profile) -> Desk:
-    """One desk for a cluster, with its connections, limit and audit log, shared by all readers."""
+def _desk(name: str, _profile: Profile) -> LookupService:
+    """One service for a cluster, with its connections, limit and audit log, shared by all readers."""
     from datetime import UTC
 
     audit = AuditLog(Path(os.environ[AUDIT_LOG])) if os.environ.get(AUDIT_LOG) else None
-    return Desk(
+    return LookupService(
         Cluster(_profile),
         lambda: Moment(datetime.now(UTC), UTC),
         audit,
@@ -138,12 +138,12 @@ def ask(asked: Asked, clusters: dict[str, Profile], view: View) -> None:
         topics.update(done=done, total=total)
 
     def work() -> None:
-        rows.extend(row_of(answer, profile) for answer in desk.look_up(asked.ids, asked.topic, name, tell))
+        rows.extend(row_of(answer, profile) for answer in service.look_up(asked.ids, asked.topic, name, tell))
 
     name = user()
     with problems.caught():
-        # the repr of a profile hides its secrets; one that was changed makes a new desk all the same
-        desk = _desk(f"{asked.cluster} {profile!r} {hash(profile.credentials)}", profile)
+        # the repr of a profile hides its secrets; one that was changed makes a new service all the same
+        service = _desk(f"{asked.cluster} {profile!r} {hash(profile.credentials)}", profile)
     bar = st.progress(0.0, words("lookup.asking", n=0, of=len(asked.ids)))
     with ThreadPoolExecutor(1, "look-up") as pool:
         done = pool.submit(work)

@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple
 
 import streamlit as st
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.sources.unpack import READ_ERRORS, reason_of
 from idcore.store.commitlog import LOOKED_FOR_RECORDS, place_of
 from pages.parts.markdown import plain
@@ -67,7 +67,7 @@ def _laid_out(uploaded: Iterable[Any], root: Path, words: Words) -> tuple[dict[s
                 stores |= _unpacked(file, root / f"packed-{len(stores)}", words)
             else:
                 _add_piece(file, pieces, words)
-        except IdError as problem:
+        except CoreError as problem:
             problems.append(str(problem))
     if pieces:
         log = root / "pieces" / "commitlog"
@@ -87,10 +87,10 @@ def _add_piece(file: Any, pieces: dict[str, Any], words: Words) -> None:
         file.seek(0)
         start = place_of(file.read(LOOKED_FOR_RECORDS))
         if start is None:
-            raise IdError(words("store.odd_name", name=plain(name)))
+            raise CoreError(words("store.odd_name", name=plain(name)))
         name = f"{start:020d}"
     if name in pieces:
-        raise IdError(words("store.twice", name=plain(file.name), first=plain(pieces[name].name)))
+        raise CoreError(words("store.twice", name=plain(file.name), first=plain(pieces[name].name)))
     pieces[name] = file
 
 
@@ -103,13 +103,13 @@ def _unpacked(file: Any, root: Path, words: Words) -> dict[str, Path]:
                 place = next((parent for parent in member.path.parents if parent in places), None)
                 if place is not None and (inside := _inside(member.path, place)) is not None:
                     _copy(member, places[place] / inside)
-    except IdError:
+    except CoreError:
         raise
     except _BROKEN as problem:
         why = words.reason(reason_of(problem))
-        raise IdError(words("store.pack_broken", name=plain(file.name), reason=plain(why))) from None
+        raise CoreError(words("store.pack_broken", name=plain(file.name), reason=plain(why))) from None
     if not places:
-        raise IdError(words("store.pack_empty", name=plain(file.name)))
+        raise CoreError(words("store.pack_empty", name=plain(file.name)))
     return {f"{file.name}: {place}" if place.parts else file.name: path for place, path in places.items()}
 
 
@@ -129,7 +129,7 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
         size += more
         if size > LARGEST or len(made) == MOST_FILES:
             most = words.bytes(LARGEST) if size > LARGEST else words.count("file", MOST_FILES)
-            raise IdError(words("store.pack_large", name=plain(file.name), most=most))
+            raise CoreError(words("store.pack_large", name=plain(file.name), most=most))
         path = PurePosixPath(name)
         if is_file and ".." not in path.parts:
             made.append(_Member(path, opened))

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.runs import Run, runs_root
 from pages.parts import cache, cards, problems, scans
@@ -126,7 +126,7 @@ def again(name: str) -> None:
     st.session_state.pop("runs_problem", None)
     try:
         scans.again(name)
-    except (IdError, OSError) as error:
+    except (CoreError, OSError) as error:
         st.session_state["runs_problem"] = problems.message(error, view().words)
     cache.forget_runs()
 
@@ -140,7 +140,7 @@ def delete(name: str) -> None:
             job.cancel()
             job.wait(10)
         scans.store().delete(name)
-    except (IdError, OSError) as error:
+    except (CoreError, OSError) as error:
         st.session_state["runs_problem"] = problems.message(error, view().words)
     if st.session_state.get("run") == name:
         st.session_state.pop("run", None)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.runs import runs_root
 from pages.parts import cache, problems, scans
 from pages.parts.markdown import plain
@@ -93,7 +93,7 @@ def from_link() -> None:
         return
     try:
         state["compare"] = Asked(of_run(first), of_run(second), query.get("case") == "any", (first, second))
-    except (IdError, OSError) as error:  # a link to a run that was deleted: say so, and offer the empty boxes
+    except (CoreError, OSError) as error:  # a link to a run that was deleted: say so, and offer the empty boxes
         problems.show(error)
         state.pop("compare", None)
         for name in PARAMS.values():
@@ -147,7 +147,7 @@ def take() -> None:
         chosen.append(run if not sources else None)
         try:
             sides.append(tuple(sources) if sources or not run else of_run(run))
-        except (IdError, OSError):  # deleted since it was listed
+        except (CoreError, OSError):  # deleted since it was listed
             sides.append(())
     any_case = bool(state.get("compare-case"))
     linked = (chosen[0], chosen[1]) if chosen[0] and chosen[1] else None

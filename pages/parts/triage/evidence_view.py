@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.findings.words import INSTANTS, MOMENTS
 from idcore.ids.clock import from_ms
 from idcore.ids.model import OffsetId
@@ -20,7 +20,7 @@ from pages.parts.widgets import href
 
 Evidence = Mapping[str, Any]
 MOST_LISTED = 10
-# Told by the heading, the sentence, the picture or a table, or known to programs only.
+# LineEvidence by the heading, the sentence, the picture or a table, or known to programs only.
 ELSEWHERE = frozenset(
     {
         "ids",
@@ -175,7 +175,7 @@ def in_store(ids: Sequence[str], folder: str, words: Words) -> Html:
 def _broker(text: str) -> str:
     try:
         return OffsetId.from_hex(text).address
-    except IdError:
+    except CoreError:
         return ""
 
 

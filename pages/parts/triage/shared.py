@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from idcore.errors import IdError
+from idcore.errors import CoreError
 from idcore.runs import Run, runs_root
 from pages.parts import cache, export, problems, scans
 from pages.parts.markdown import plain
@@ -48,7 +48,7 @@ def run_of(page: str) -> Run:
     words = view().words
     try:
         run = scans.current()
-    except (IdError, OSError) as error:  # a link to a run that was deleted: say so, and lead on
+    except (CoreError, OSError) as error:  # a link to a run that was deleted: say so, and lead on
         problems.show(error)
         run = None
     if run is None:
