@@ -1,35 +1,46 @@
-"""The one error family of the core: what is wrong, in which field, at which byte. Knows no format."""
+"""The one error family of the core: a code with values, the field, the byte. Knows no format."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from errno import errorcode
 from typing import Any
+
+from idcore.catalogue import words
 
 
 class CoreError(ValueError):
-    """Something that was read as an id, an instant or a zone and is none.
+    """Whatever the core refuses, from one digit of an id to a whole cluster.
 
-    `problem` is one plain sentence without a final stop. `field` is the field's own name in its layout, `byte` the
-    place (0-based) of the first byte that proves the problem, `text` what was read. `code` and `values` say the same
-    thing to a program, so that a page can say it in another language.
+    `code` is the key `error.<code>` of the catalogue and `values` fill its message, so that each door says it in its
+    reader's language; a value may be an error itself. `field` is the field's own name in its layout, `byte` the place
+    (0-based) of the first byte that proves the problem, `text` what was read.
     """
 
     def __init__(
         self,
-        problem: str,
+        code: str,
+        values: Mapping[str, Any] | None = None,
         field: str | None = None,
         byte: int | None = None,
         text: str | None = None,
-        code: str | None = None,
-        values: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(problem)
-        self.problem = problem
+        super().__init__(code)
+        self.code = code
+        self.values: dict[str, Any] = dict(values or {})
         self.field = field
         self.byte = byte
         self.text = text
-        self.code = code
-        self.values: dict[str, Any] = dict(values or {})
+
+    @property
+    def key(self) -> str:
+        """Of its message."""
+        return f"error.{self.code}"
+
+    @property
+    def problem(self) -> str:
+        """One plain English sentence without a final stop."""
+        return words().coded(self)
 
     def __str__(self) -> str:
         where = []
@@ -43,7 +54,7 @@ class CoreError(ValueError):
     def __reduce__(self) -> tuple[Any, ...]:
         # An exception with required arguments is pickled by its args alone; Spark sends errors between processes,
         # so every part has to travel.
-        return type(self), (self.problem, self.field, self.byte, self.text, self.code, self.values)
+        return type(self), (self.code, self.values, self.field, self.byte, self.text)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CoreError):
@@ -51,8 +62,42 @@ class CoreError(ValueError):
         return self.__reduce__() == other.__reduce__()
 
     def __hash__(self) -> int:
-        return hash((type(self), self.problem, self.field, self.byte, self.text, self.code))
+        return hash((type(self), self.code, self.field, self.byte, self.text))
 
     def as_dict(self) -> dict[str, Any]:
         """The three keys that the command line prints."""
         return {"problem": self.problem, "field": self.field, "byte": self.byte}
+
+    def coded(self) -> dict[str, Any]:
+        """Code and values alone, as tables and runs keep them (JSON)."""
+        return {"code": self.code, "values": {name: plain(value) for name, value in self.values.items()}}
+
+
+def refuse(
+    code: str, field: str | None = None, byte: int | None = None, text: str | None = None, **values: Any
+) -> CoreError:
+    """An error of the family by its code, with the values of its message by name."""
+    return CoreError(code, values, field, byte, text)
+
+
+def from_coded(held: Mapping[str, Any] | None) -> CoreError | None:
+    """The error of what a table or a run keeps; None of nothing."""
+    return CoreError(held["code"], held["values"]) if held else None
+
+
+def plain(value: Any) -> Any:
+    """A value of a message as JSON has it: an error is its code and values."""
+    if isinstance(value, CoreError):
+        return value.coded()
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value if isinstance(value, str | int | float | bool | dict) or value is None else str(value)
+
+
+def coded(error: Exception) -> CoreError:
+    """Any error as one of the family: what the system says has the name of its errno as code, the rest is quoted."""
+    if isinstance(error, CoreError):
+        return error
+    said = " ".join((getattr(error, "strerror", None) or str(error) or type(error).__name__).split())[:300]
+    code = errorcode.get(getattr(error, "errno", None) or 0, "")
+    return CoreError(code if words().has(f"error.{code}") else "said", {"why": said})

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from idcore.errors import CoreError
+from idcore.errors import CoreError, from_coded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +54,7 @@ class Run:
         except (OSError, ValueError):
             facts = None
         if not isinstance(facts, dict):
-            raise RunError(f"there is no run {self.name}", "run", None, self.name)
+            raise RunError("no_run", {"name": self.name}, "run", None, self.name)
         return facts
 
     @property
@@ -74,8 +74,10 @@ class Run:
         return self._facts["options"]
 
     @property
-    def error(self) -> str:
-        return self._facts["error"]
+    def error(self) -> CoreError | None:
+        """Why it failed; runs of older versions hold a sentence."""
+        held = self._facts["error"]
+        return CoreError("said", {"why": held}) if held and isinstance(held, str) else from_coded(held)
 
     @property
     def state(self) -> str:
@@ -106,9 +108,9 @@ class Run:
         folder.mkdir(exist_ok=True)
         return folder
 
-    def set_state(self, state: str, error: str = "", **more: Any) -> None:
+    def set_state(self, state: str, error: CoreError | None = None, **more: Any) -> None:
         """Writes run.json anew, with this process as the owner; facts not named stay."""
-        facts = self._facts | {"state": state, "error": error, **_owner(), **more}
+        facts = self._facts | {"state": state, "error": error and error.coded(), **_owner(), **more}
         write_text(self.path / "run.json", json.dumps(facts))
 
     def has(self, table: str) -> bool:
@@ -120,7 +122,7 @@ class Run:
         import pyarrow.parquet as pq
 
         if not self.has(name):
-            raise RunError(f"run {self.name} has no table {name}", "table", None, name)
+            raise RunError("no_table", {"name": self.name, "table": name}, "table", None, name)
         return pq.read_table(self.path / name, columns=columns)
 
 
@@ -187,7 +189,7 @@ class Runs:
             "created": now.isoformat(),
             "options": options or {},
             "state": "new",
-            "error": "",
+            "error": None,
             **_owner(),
         }
         write_text(run.path / "run.json", json.dumps(facts))
@@ -204,7 +206,7 @@ class Runs:
         """A run by its name; RunError when there is none. A name is never a path."""
         run = Run(self.root / name)
         if not _NAME.fullmatch(name) or not (run.path / "run.json").exists():
-            raise RunError(f"there is no run {name}", "run", None, name)
+            raise RunError("no_run", {"name": name}, "run", None, name)
         return run
 
     def delete(self, name: str) -> None:

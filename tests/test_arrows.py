@@ -15,14 +15,15 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Who may import whom; the longest name that fits a module is its row. A name stands for the module and all below it
 # that has no row of its own: `pages.parts` are the parts on top, not their folders.
-IDS = {"idcore.errors", "idcore.safe_text", "idcore.layout", "idcore.ids"}
+IDS = {"idcore.catalogue", "idcore.errors", "idcore.safe_text", "idcore.layout", "idcore.ids"}
 CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
 CORE |= {"idcore.growth", "idcore.lookup"}
-PARTS = CORE | {"pages.parts", "pages.parts.text", "pages.parts.cache"}
+PARTS = CORE | {"pages.parts", "pages.parts.cache"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
-    "idcore.errors": set(),
+    "idcore.catalogue": {"idcore.safe_text"},
+    "idcore.errors": {"idcore.catalogue"},
     "idcore.safe_text": set(),
     "idcore.layout": {"idcore.errors"},
     "idcore.ids": IDS,
@@ -54,14 +55,12 @@ ARROWS: dict[str, set[str]] = {
     "idcore.__main__": CORE | {"idcore.cli"},
     "app": {"pages.parts"},
     "pages.parts": PARTS,
-    "pages.parts.text": PARTS | {"pages.parts.words"},
     "pages.parts.cache": PARTS | {"pages.parts.runs.largest"},  # inside functions
-    "pages.parts.words": set(),
     "pages.parts.charts": PARTS,
     "pages.parts.runs": PARTS | {"pages.parts.charts"},
     "pages.parts.triage": PARTS | {"pages.parts.charts", "pages.parts.runs"},
     "pages.parts.ids": PARTS | {"pages.parts.charts", "pages.parts.runs", "pages.parts.triage"},
-    "pages.parts.messages": PARTS | {"pages.parts.runs", "pages.parts.triage", "pages.parts.words"},
+    "pages.parts.messages": PARTS | {"pages.parts.runs", "pages.parts.triage"},
     "pages.entry": {"pages.parts"},
     "pages.ids": PARTS | {"pages.parts.ids", "pages.parts.runs", "pages.parts.triage"},
     "pages.triage": PARTS | {"pages.parts.triage", "pages.parts.charts"},

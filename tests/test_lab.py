@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from idcore import catalogue
 from idcore.errors import CoreError
 from idcore.ids import Clock
 from idcore.ids.clock import from_ms
@@ -16,7 +17,6 @@ from idcore.lab.world import BROKERS, GROUP, SIZES, TOPIC
 from idcore.layout import OFFSET_V4, UNIQ_V4
 from idcore.message import Record, decode_record, text_of
 from idcore.store import CommitLog, Lookup, Stored, StoreFolder
-from pages.parts import text
 
 PREFIX = "0A14030B6E3518B4AAC2"  # 10.20.3.11, pid 28213, the loader of a JDK 8 class path launch
 EVERY = Story.of(".".join(STEPS))
@@ -307,7 +307,7 @@ def test_what_cannot_be_played_is_refused_by_name(given: dict[str, str], code: s
     with pytest.raises(CoreError) as caught:
         Story.read(given)
     assert caught.value.code == code
-    assert "{" not in text.words("zh").error(caught.value)
+    assert "{" not in catalogue.words("zh").error(caught.value)
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -344,7 +344,7 @@ def test_every_row_has_its_words_and_every_word_its_row(tmp_path: Path) -> None:
     stories = [*READY.values(), EVERY, Story.of("busy.send.back")]
     for number, story in enumerate(stories):
         seen |= {item.code for item in play(story, tmp_path / str(number)).rows}
-    for table in text.TABLES.values():
+    for table in (catalogue.words(lang).table("") for lang in catalogue.languages()):
         assert {key.removeprefix("lab.row.") for key in table if key.startswith("lab.row.")} == seen
         assert {key.removeprefix("lab.why.") for key in table if key.startswith("lab.why.")} == seen
         assert {key.removeprefix("lab.step.") for key in table if key.startswith("lab.step.")} == set(STEPS)

@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from idcore.cli.parser import Usage
 from idcore.safe_text import plain
-from idcore.scan.compare import Difference, compare
+from idcore.scan.compare import Difference, Unread, compare
 
 DONE, SOME_UNREADABLE = 0, 1
 _SIDES = ("before", "after")
@@ -22,7 +22,7 @@ NO_LOSS = "an id that is missing from an input is not in those lines; this alone
 
 def run(options: argparse.Namespace) -> int:
     """Exit status 0 done, 1 some input could not be read."""
-    problems: list[str] = []
+    problems: list[Unread] = []
     with ExitStack() as stack:
         told = None
         if options.out is not None:
@@ -43,8 +43,8 @@ def run(options: argparse.Namespace) -> int:
             print(json.dumps(asdict(row) | {"missing": row.missing, "new": row.new}))
     else:
         print(describe(rows))
-    for problem in dict.fromkeys(problems):
-        print(f"idcore: {plain(problem)}", file=sys.stderr)
+    for name, problem in dict.fromkeys(problems):
+        print(f"idcore: {plain(f'{name}: {problem}')}", file=sys.stderr)
     return SOME_UNREADABLE if problems else DONE
 
 

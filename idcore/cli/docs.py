@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from idcore.ids import ERRORS, MAKERS, REASONS, from_bytes, rules
+from idcore.catalogue import words
+from idcore.ids import from_bytes, rules
 from idcore.ids.makers import KNOWN_CONSTANTS, STREAM_LENGTH
 from idcore.ids.scoring import CERTAIN_FROM, LIKELY_FROM
 from idcore.layout import LAYOUTS, Layout
@@ -110,12 +111,12 @@ def formats() -> str:
         digits=f"{digits[0]}, {digits[1]} or {digits[2]}", port=rules.PORT_LIMIT, month=rules.LONGEST_MONTH_MS,
         slack=rules.ELAPSED_SLACK_MS, certain=CERTAIN_FROM, likely=LIKELY_FROM, stream=STREAM_LENGTH))  # fmt: skip
     parts.append("## Refusals\n")
-    parts.append(_words({code: ERRORS[code] for code in (*_REFUSED, *_OF_ARGUMENTS)}))
+    parts.append(_words({code: words().table("error.")[code] for code in (*_REFUSED, *_OF_ARGUMENTS)}))
     parts.append(f"The last {len(_OF_ARGUMENTS)} occur for arguments of `decode` only.\n")
-    parts += ["## Reasons\n", _words(REASONS)]
-    parts += ["## Makers\n", "Loaders outside the stream that are constants: "
-              + ", ".join(f"`{loader:08X}` ({MAKERS[code]})" for loader, code in KNOWN_CONSTANTS.items()) + ".\n",
-              _words(MAKERS)]  # fmt: skip
+    parts += ["## Reasons\n", _words(words().table("reason."))]
+    clients = words().table("client.")
+    constants = ", ".join(f"`{loader:08X}` ({clients[code]})" for loader, code in KNOWN_CONSTANTS.items())
+    parts += ["## Makers\n", f"Loaders outside the stream that are constants: {constants}.\n", _words(clients)]
     return "\n".join(parts)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from idcore.catalogue import words
 from idcore.ids.clock import from_ms, is_time
 from idcore.safe_text import plain
 
@@ -37,7 +38,7 @@ def card(row: dict[str, Any]) -> str:
     lines += [f"  {'property ' + name:<27} {'' if value is None else value}" for name, value in row["properties_raw"]]
     text = None if row["body_text"] is None else _cut(row["body_text"])
     if text is None:
-        text = row["body_problem"] or (
+        text = words().said(row["body_problem"] or "") or (
             f"({row['body_size']} bytes, not shown: {row['body_withheld']})"
             if row["body"] is None
             else _base64(row["body"])
@@ -46,7 +47,7 @@ def card(row: dict[str, Any]) -> str:
     if "inner" in row:
         lines += [f"  {'holds':<27} {_inner(inner)}" for inner in row["inner"]]
         lines += [f"  {'holds':<27} (more, not shown)"] if row["inner_cut"] else []
-        lines += [f"  {'holds':<27} {row['inner_problem']}"] if "inner_problem" in row else []
+        lines += [f"  {'holds':<27} {words().said(row['inner_problem'])}"] if "inner_problem" in row else []
     return "\n".join(map(plain, lines))
 
 

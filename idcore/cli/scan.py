@@ -18,7 +18,7 @@ from idcore.cli.parser import Usage
 from idcore.errors import CoreError
 from idcore.safe_text import plain, size
 from idcore.scan.schemas import SCHEMAS
-from idcore.spark.job import SPLIT_SIZE, ScanOptions, reason_of, scan
+from idcore.spark.job import SPLIT_SIZE, ScanOptions, problem_of, scan
 from idcore.spark.watch import Cancelled, Progress
 
 DONE, SOME_UNREADABLE, NOT_DONE = 0, 1, 3
@@ -133,7 +133,7 @@ def _interruptible(paths: list[str], out: Path, asked: ScanOptions, names: dict[
     if isinstance(ended[0], CoreError):
         raise ended[0]
     if isinstance(ended[0], BaseException):
-        raise CoreError(f"the scan failed: {reason_of(ended[0])}") from ended[0]
+        raise CoreError("scan_failed", {"why": problem_of(ended[0])}) from ended[0]
     return ended[0]  # type: ignore[no-any-return]
 
 
@@ -179,13 +179,12 @@ def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
 
 def sentences(out: Path, lang: str) -> list[dict[str, Any]]:
     """The findings of a finished scan, worst first, with what each means, what to do and what would disprove it."""
-    from idcore.findings import words, words_zh
+    from idcore.findings import words
 
-    tables = words_zh.PARTS if lang == "zh" else words.PARTS
     found = []
     for row in _table(out, "findings", ["code", "severity", "subject", "count", "values", "certainty"]):
         values = json.loads(row.pop("values"))
-        found.append(row | {part: words.say(part, row["code"], values, tables) for part in words.SENTENCES})
+        found.append(row | {part: words.say(part, row["code"], values, lang) for part in words.SENTENCES})
     return found
 
 

@@ -87,9 +87,9 @@ class Finding:
             evidence[name] = [local(text) for text in evidence[name]]
         return replace(self, evidence=evidence)
 
-    def say(self, part: str, tables: words.Tables = words.PARTS) -> str:
-        """Its `meaning`, `advice` or `disproof`, in English unless other tables are given."""
-        return words.say(part, self.code, self.values, tables)
+    def say(self, part: str, lang: str = "en") -> str:
+        """Its `meaning`, `advice` or `disproof` in one language."""
+        return words.say(part, self.code, self.values, lang)
 
 
 def _rank(finding: Finding) -> tuple[int, int, int, str]:

@@ -28,13 +28,10 @@ from idcore.ids.makers import (
 )
 from idcore.ids.model import ClientId, MessageId, OffsetId, UniqId, from_bytes
 from idcore.ids.neighbours import Neighbours, settled
-from idcore.ids.words import ERRORS, MAKERS, REASONS, Maker, Reason, say
+from idcore.ids.reasons import Maker, Reason
 
 __all__ = [
-    "ERRORS",
     "KEYS",
-    "MAKERS",
-    "REASONS",
     "ClientId",
     "Clock",
     "CoreError",
@@ -68,7 +65,6 @@ __all__ = [
     "parse_instant",
     "parse_zone",
     "process_makers",
-    "say",
     "sent_at",
     "settled",
     "stream",

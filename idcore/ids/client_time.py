@@ -25,7 +25,7 @@ from idcore.ids.clock import (
 )
 from idcore.ids.line_time import PREFIX_EARLY_MS, PREFIX_LATE_MS, PREFIX_OWN_ZONE_LATE_MS
 from idcore.ids.model import ClientId
-from idcore.ids.words import Reason, plain
+from idcore.ids.reasons import Reason, plain
 
 ZONE_SLACK_MS = 26 * HOUR_MS  # zones in use are so far apart
 FUTURE_MS = 60_000  # clocks of two machines differ by so much

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from idcore.ids import rules
 from idcore.ids.model import ClientId, UniqId, refuse
-from idcore.ids.words import Reason
+from idcore.ids.reasons import Reason
 from idcore.layout import UNIQ_V4, Layout
 
 ZoneSource = Literal["born", "prefix", "given", "assumed", "linked"]

@@ -20,7 +20,7 @@ from idcore.ids.find import Token
 from idcore.ids.identify import Verdict
 from idcore.ids.line_time import hints, refine
 from idcore.ids.model import ClientId, UniqId
-from idcore.ids.words import Reason, plain
+from idcore.ids.reasons import Reason, plain
 from idcore.layout import Layout
 
 BORN, PREFIX, MONTH = range(3)  # what a vote rests on: the first two fix the zone, the last only the month

@@ -14,7 +14,7 @@ from idcore.ids.find import Token
 from idcore.ids.identify import Reading, Verdict
 from idcore.ids.line_time import hints, uniq_sent
 from idcore.ids.model import ClientId, OffsetId, UniqId
-from idcore.ids.words import Maker, Reason, plain
+from idcore.ids.reasons import Maker, Reason, plain
 
 if TYPE_CHECKING:
     from idcore.ids.seeds import Search

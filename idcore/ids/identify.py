@@ -20,6 +20,7 @@ from idcore.ids.model import (
     unhex,
     version_error,
 )
+from idcore.ids.reasons import Reason, plain
 from idcore.ids.scoring import (
     Certainty,
     Reading,
@@ -29,7 +30,6 @@ from idcore.ids.scoring import (
     weigh_offset,
     weigh_uniq,
 )
-from idcore.ids.words import Reason, plain
 from idcore.layout import CLIENT_V1, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
 
 Case = Literal["strict", "any"]

@@ -27,7 +27,7 @@ from idcore.ids.clock import (
 )
 from idcore.ids.find import Token
 from idcore.ids.model import UniqId
-from idcore.ids.words import Reason, plain
+from idcore.ids.reasons import Reason, plain
 from idcore.layout import UNIQ_V4_LE, Layout
 
 FIRST_YEAR = 2010  # no id is older: RocketMQ's first release is of 2012

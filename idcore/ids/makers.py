@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from idcore.catalogue import words
 from idcore.ids import rules
-from idcore.ids.words import MAKERS, Maker
+from idcore.ids.reasons import Maker
 
 if TYPE_CHECKING:
     import numpy as np
 
+MAKERS = tuple(words().table("client."))  # the codes of all makers
 STREAM_LENGTH = 20_000
 MASK_64_BIT_JVM = 0x7FFFFFFF
 MASK_32_BIT_JVM = 0x01FFFFFF

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
-from idcore.errors import CoreError
+from idcore.errors import CoreError, refuse
 from idcore.ids import rules
-from idcore.ids.words import ERRORS
 from idcore.layout import (
     CLIENT_V1,
     OFFSET_V4,
@@ -24,13 +23,6 @@ from idcore.layout import (
 Kind = Literal["uniq", "offset", "client"]
 COMMIT_LOG_FILE_SIZE = 1 << 30
 _NO_HEX = re.compile(r"[^0-9A-Fa-f]")
-
-
-def refuse(
-    code: str, field: str | None = None, byte: int | None = None, text: str | None = None, **values: Any
-) -> CoreError:
-    """An error of the family, worded by its code."""
-    return CoreError(ERRORS[code].format_map(values), field, byte, text, code, values)
 
 
 def unhex(text: str) -> bytes:
@@ -292,14 +284,12 @@ def port_error(offset_id: OffsetId) -> CoreError:
 
 def offset_error(offset_id: OffsetId) -> CoreError:
     """The refusal of a physical offset that no commit log reaches."""
-    how = "negative" if offset_id.physical_offset < 0 else "above 2^48, more than any commit log holds"
     return refuse(
         "offset",
         "offset",
         offset_id.layout.span("offset").start,
         offset_id.text,
         offset=offset_id.physical_offset,
-        how=how,
     )
 
 

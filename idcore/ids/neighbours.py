@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from idcore.ids import little_endian, rules
 from idcore.ids.identify import Certainty, Reading, Verdict
 from idcore.ids.model import ClientId, OffsetId, UniqId
+from idcore.ids.reasons import Maker, Reason
 from idcore.ids.scoring import weigh_little_endian, weigh_offset
-from idcore.ids.words import Maker, Reason
 from idcore.layout import OFFSET_V4, UNIQ_V4_LE
 
 # How the seconds of a 5.x client are read.

@@ -10,7 +10,7 @@ from idcore.errors import CoreError
 from idcore.ids import generations, makers, rules
 from idcore.ids.little_endian import process_ids
 from idcore.ids.model import ClientId, Kind, MessageId, OffsetId, UniqId
-from idcore.ids.words import Maker, Reason, plain
+from idcore.ids.reasons import Maker, Reason, plain
 from idcore.layout import UNIQ_V4_LE
 
 Certainty = Literal["certain", "likely", "possible"]

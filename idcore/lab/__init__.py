@@ -2,11 +2,10 @@
 
 from idcore.lab.differences import Difference, Move, changed, differences, moves
 from idcore.lab.played import LogFile, Piece, PlayedStory, Row
-from idcore.lab.story import ERRORS, READY, STEPS, STEPS_MOST, Story
+from idcore.lab.story import READY, STEPS, STEPS_MOST, Story
 from idcore.lab.world import play
 
 __all__ = [
-    "ERRORS",
     "READY",
     "STEPS",
     "STEPS_MOST",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from idcore.errors import CoreError
+from idcore.errors import refuse
 from idcore.ids.clock import from_ms, parse_instant, parse_zone, to_ms
 from idcore.ids.model import host_bytes
 
@@ -22,17 +22,6 @@ STEPS: tuple[str, ...] = (
 STEPS_MOST = 60
 _NONE, _BETWEEN = "-", "."
 _YEARS = range(2000, 2100)
-
-ERRORS: dict[str, str] = {
-    "lab_step": "the lab has no step {step!r}",
-    "lab_steps": "a story of the lab has at most {most} steps, this one has {steps}",
-    "lab_number": "{name} is {value!r}; it has to be {wanted}",
-    "lab_years": "the clock of the lab runs from {first} to {last}",
-}
-
-
-def _refuse(code: str, **values: Any) -> CoreError:
-    return CoreError(ERRORS[code].format_map(values), code=code, values=values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +58,12 @@ class Story:
         """Refuses what cannot be played."""
         wrong = next((step for step in self.steps if step not in STEPS), None)
         if wrong is not None:
-            raise _refuse("lab_step", step=wrong[:40])
+            raise refuse("lab_step", step=wrong[:40])
         if len(self.steps) > STEPS_MOST:
-            raise _refuse("lab_steps", most=STEPS_MOST, steps=len(self.steps))
+            raise refuse("lab_steps", most=STEPS_MOST, steps=len(self.steps))
         host_bytes(self.host)
         if self.start.astimezone(UTC).year not in _YEARS:
-            raise _refuse("lab_years", first=_YEARS[0], last=_YEARS[-1])
+            raise refuse("lab_years", first=_YEARS[0], last=_YEARS[-1])
 
     @property
     def zone(self) -> tzinfo:
@@ -124,7 +113,7 @@ _SETTINGS: dict[str, Any] = {item.name: item.default for item in fields(Story) i
 def _number(name: str, text: str, form: str, base: int, wanted: str, most: int) -> int:
     value = int(text, base) if re.fullmatch(form, text) else -1
     if not 0 <= value <= most:
-        raise _refuse("lab_number", name=name, value=text[:40], wanted=wanted)
+        raise refuse("lab_number", name=name, value=text[:40], wanted=wanted)
     return value
 
 

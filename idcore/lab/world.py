@@ -112,7 +112,7 @@ class _World:
     ) -> Record:
         """The row of one record; the file's end in front of it where it no longer fitted."""
         if not put.records:
-            raise CoreError(f"the broker refuses the message: {put.status.value}")
+            raise CoreError("lab_refused", {"status": put.status.value})
         (record,) = put.records
         self._rolled(broker, put)
         self._row(code, msg_id, broker, record, copied_from, **values)

@@ -3,14 +3,9 @@
 from idcore.lookup.by_key import Progress
 from idcore.lookup.model import NO_VERDICT, Answer, Copy, Evidence
 from idcore.lookup.service import LookupService, Moment
-from idcore.lookup.words import ADVICE, EVIDENCE, REASONS, RELATIONS
 
 __all__ = [
-    "ADVICE",
-    "EVIDENCE",
     "NO_VERDICT",
-    "REASONS",
-    "RELATIONS",
     "Answer",
     "Copy",
     "Evidence",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from idcore.errors import CoreError
+from idcore.errors import CoreError, refuse
 from idcore.lookup.notes import Notes
 from idcore.message import Record, decode_records
 from idcore.message.row import has_key
@@ -80,7 +80,7 @@ class Search:
             if name in brokers:
                 yield brokers[name], asked
             else:
-                self.notes.add("no_answer", problem=f"broker {name} stands in a route but not in the topology")
+                self.notes.add("no_answer", problem=refuse("not_in_cluster", broker=name).coded())
 
     def _questions(self, topics: Sequence[str], begin_ms: int, unique: bool) -> list[Query]:
         return [Query(topic, self.key, unique, begin_ms) for topic in topics]
@@ -105,7 +105,7 @@ class Search:
             elif answer:
                 found += [(record, member.registered) for record in self._records(answer, question, member)]
         if not found and member is not members[0]:
-            why = "it was down, and its slave, which may lag behind, has nothing"
+            why = refuse("slave_only")
             notes.fail(Unreachable.at(members[0].registered, why))
         return found
 
@@ -118,7 +118,7 @@ class Search:
                 if record.topic == question.topic and has_key(record, question.key):
                     records.append(record)
         except CoreError as problem:
-            self.notes.add("bad_record", broker=str(member), problem=str(problem))
+            self.notes.add("bad_record", broker=str(member), problem=problem.coded())
         if seen >= (MOST_OF_A_UNIQUE_KEY if question.unique else question.most):
             self.notes.add("more_copies", broker=str(member), count=seen)
         return records

@@ -36,7 +36,7 @@ def look(offset_id: OffsetId, topic: str, notes: Notes) -> AtOffset:
     except NotInTopology:
         notes.add("refused", address=offset_id.address, cluster=cluster.name)
         for problem in cluster.topology().unresolved:
-            notes.add("unresolved", problem=problem)
+            notes.add("unresolved", problem=problem.coded())
         return AtOffset(reason="not_in_topology")
     best: AtOffset | None = None
     skipped = False
@@ -106,13 +106,13 @@ def _why(
     if record is not None:
         notes.add("answered_other", broker=str(member), other=record.physical_offset)
     elif raw is None and problem is not None:
-        notes.add("error_answer", problem=problem.problem)
+        notes.add("error_answer", problem=problem.coded())
     elif raw is None:
         notes.add("answered_nothing", broker=str(member), offset=wanted)
     elif not raw:
         notes.add("answered_empty", broker=str(member))
     elif problem is not None:
-        notes.add("answered_rubbish", broker=str(member), size=len(raw), problem=problem.problem)
+        notes.add("answered_rubbish", broker=str(member), size=len(raw), problem=problem.coded())
     if wanted < state.min_offset:
         return "before_minimum"
     if wanted >= state.max_offset:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from idcore.ids.words import say
-from idcore.lookup.words import ADVICE, EVIDENCE, REASONS, RELATIONS
+from idcore.lookup.words import ADVICE, FACT, REASON, RELATION, say
 from idcore.message import Record
 from idcore.message.row import record_row
 from idcore.remoting.bodies import BodyPolicy
@@ -16,7 +15,7 @@ from idcore.remoting.bodies import BodyPolicy
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One fact that an answer rests on: a code of words.EVIDENCE with the values of its template."""
+    """One fact that an answer rests on: a code (`lookup.fact.…` of the catalogue) with the values of its template."""
 
     code: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -27,7 +26,7 @@ class Evidence:
         return cls(code, values)
 
     def __str__(self) -> str:
-        return say(EVIDENCE[self.code], self.values)
+        return say(FACT, self.code, self.values)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: its sentence and its values; the code is the name it stands under."""
@@ -46,7 +45,7 @@ class Copy:
     @property
     def relation_text(self) -> str:
         """The relation as a sentence."""
-        return say(RELATIONS[self.relation], {"group": self.group})
+        return say(RELATION, self.relation, {"group": self.group})
 
     def as_dict(self, bodies: BodyPolicy) -> dict[str, Any]:
         """The row of the contract, the body as the operator lets it be seen, and what this copy is."""
@@ -108,12 +107,12 @@ class Answer:
     @property
     def sentence(self) -> str | None:
         """The reason as a sentence."""
-        return None if self.reason is None else REASONS[self.reason]
+        return None if self.reason is None else say(REASON, self.reason, {})
 
     @property
     def advice(self) -> str | None:
         """What to try next."""
-        return None if self.reason is None else ADVICE[self.reason]
+        return None if self.reason is None else say(ADVICE, self.reason, {})
 
 
 # Reasons that stop short of saying "there is no such message".

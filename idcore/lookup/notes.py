@@ -50,7 +50,7 @@ class Notes:
             code = "no_answer" if isinstance(problem, Unreachable) else "error_answer"
         if problem not in self.failed:
             self.failed.append(problem)
-            self.add(code, problem=problem.problem)
+            self.add(code, problem=problem.coded())
 
     @property
     def denied(self) -> bool:

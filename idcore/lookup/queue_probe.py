@@ -50,7 +50,7 @@ def probe(key: str, topic: str, sent_ms: Sequence[int], notes: Notes) -> Probed:
                     records = _records(member, topic, queue, instant - _BEFORE_MS, notes)
                 except RemotingError as problem:
                     # a broker that cannot be probed leaves the answer as it was
-                    notes.add("error_answer", problem=problem.problem)
+                    notes.add("error_answer", problem=problem.coded())
                     return Probed(neighbours=_nearest(seen))
                 for record in records:
                     if has_key(record, key):
@@ -94,7 +94,7 @@ def count_messages(topic: str, notes: Notes) -> None:
             least = notes.cluster.ask_all(member, [QueueEnd(topic, queue) for queue in asked])
             most = notes.cluster.ask_all(member, [QueueMax(topic, queue) for queue in asked])
         except RemotingError as problem:
-            notes.add("error_answer", problem=problem.problem)
+            notes.add("error_answer", problem=problem.coded())
             continue
         ends = [
             (low, high) for low, high in zip(least, most, strict=True) if isinstance(low, int) and isinstance(high, int)

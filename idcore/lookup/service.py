@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cached_property
 
+from idcore.errors import coded
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, Verdict, identify, sent_at
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import to_ms
@@ -89,8 +90,7 @@ class LookupService:
             try:
                 self._audit.write(self._moment().now, user, self.cluster.name, text, answer.result, answer.asked)
             except OSError as problem:
-                why = (problem.strerror or "it cannot be written").lower()
-                raise NotRecorded(f"the audit log cannot be written: {why}", code="audit") from None
+                raise NotRecorded("audit", {"why": coded(problem)}) from None
         return answer
 
     def one(self, text: str, topic: str | None = None, progress: Progress | None = None) -> Answer:

@@ -17,10 +17,8 @@ from idcore.message.record import (
 )
 from idcore.message.validators import check_broker_topic, check_message, check_topic, is_system_topic
 from idcore.message.wire import decode_message, decode_messages, encode_message, encode_messages, unwrap
-from idcore.message.words import ERRORS
 
 __all__ = [
-    "ERRORS",
     "LARGEST_BODY",
     "MAGIC_V1",
     "MAGIC_V2",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 
+from idcore.errors import refuse
 from idcore.message import flags
 from idcore.message.flags import Compression
-from idcore.message.words import refuse
 
 # A broker takes 4 MiB (maxMessageSize) unless it is told otherwise; what unpacks to more than this is no message.
 LARGEST_BODY = 64 << 20

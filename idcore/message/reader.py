@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from idcore.errors import refuse
 from idcore.layout import Layout
-from idcore.message.words import refuse
 
 Bytes = bytes | bytearray | memoryview
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from idcore.errors import CoreError
+from idcore.errors import CoreError, refuse
 from idcore.ids.model import OffsetId, host_text
 from idcore.layout import BLANK, BLANK_MAGIC, PROPERTIES_LENGTH, RECORD_HEADS, TOPIC_LENGTHS, Layout
 from idcore.message import bodies, flags
@@ -15,7 +15,6 @@ from idcore.message.javatext import to_bytes, to_text
 from idcore.message.model import Host, MessageExt, tags_code
 from idcore.message.properties import Dialect
 from idcore.message.reader import Bytes, Reader
-from idcore.message.words import refuse
 
 MAGIC_V1, MAGIC_V2 = TOPIC_LENGTHS
 SMALLEST = RECORD_HEADS[False, False].size + TOPIC_LENGTHS[MAGIC_V1].size + PROPERTIES_LENGTH.size

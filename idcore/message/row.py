@@ -24,7 +24,7 @@ def record_row(record: Record) -> dict[str, Any]:
     try:
         body = record.plain_body()
     except CoreError as error:
-        body, problem = record.body, error.problem
+        body, problem = record.body, error.coded()
     return {
         "topic": record.topic, "queue_id": record.queue_id, "queue_offset": record.queue_offset,
         "commit_log_offset": record.physical_offset, "store_size": record.size, "sys_flag": record.sys_flag,
@@ -54,7 +54,7 @@ def _inner(record: Record) -> dict[str, Any]:
     try:
         messages = inner_messages(record)
     except CoreError as error:
-        return {"inner": [], "inner_cut": False, "inner_problem": error.problem}
+        return {"inner": [], "inner_cut": False, "inner_problem": error.coded()}
     return {
         "inner": [_inner_row(message) for message in messages[:MOST_INNER]],
         "inner_cut": len(messages) > MOST_INNER,

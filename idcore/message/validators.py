@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from idcore.errors import refuse
 from idcore.message import javatext
 from idcore.message import properties as names
 from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX, Message
-from idcore.message.words import refuse
 
 TOPIC_MOST, RETRY_TOPIC_MOST = 127, 255
 MESSAGE_MOST = 4 << 20  # maxMessageSize of producer and broker

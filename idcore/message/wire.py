@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from idcore.errors import refuse
 from idcore.layout import PROPERTIES_LENGTH, WIRE_HEAD
 from idcore.message import flags
 from idcore.message import properties as names
@@ -14,7 +15,6 @@ from idcore.message.model import Message, MessageExt
 from idcore.message.properties import Dialect
 from idcore.message.reader import Bytes, Reader
 from idcore.message.validators import PROPERTIES_MOST
-from idcore.message.words import refuse
 
 _SMALLEST = WIRE_HEAD.size + PROPERTIES_LENGTH.size
 

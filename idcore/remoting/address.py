@@ -7,6 +7,7 @@ import re
 import socket
 from dataclasses import dataclass
 
+from idcore.errors import refuse
 from idcore.ids.model import host_bytes, host_text
 from idcore.remoting.errors import ProfileError, Unreachable
 
@@ -57,9 +58,9 @@ class Endpoint:
             host = str(ipaddress.ip_address(host))
         except ValueError:
             if match is None or match["v6"] or not _NAME.fullmatch(host) or re.fullmatch(r"[\d.]+", host):
-                raise ProfileError(f"{text[:80]!r} is no HOST:PORT", "address", None, text[:80], "endpoint") from None
+                raise ProfileError("endpoint", {"text": text[:80]}, "address", None, text[:80]) from None
         if not (port.isascii() and port.isdigit()) or not 1 <= int(port) <= 65_535:
-            raise ProfileError(f"{text[:80]!r} has no port between 1 and 65535", "port", None, text[:80], "endpoint")
+            raise ProfileError("endpoint_port", {"text": text[:80]}, "port", None, text[:80])
         return cls(host, int(port))
 
     def __str__(self) -> str:
@@ -81,5 +82,5 @@ class Endpoint:
         try:
             found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as problem:
-            raise Unreachable.at(str(self), f"its name cannot be resolved ({problem})") from None
+            raise Unreachable.at(str(self), refuse("name_unresolved", why=str(problem))) from None
         return tuple(dict.fromkeys(Address.of(str(where[0]).partition("%")[0], self.port) for *_, where in found))

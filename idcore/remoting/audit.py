@@ -66,11 +66,4 @@ class RateLimit:
                 self._held.popitem(last=False)
         if not enough:
             seconds = (needed - left) * 60 / self._most
-            raise TooManyLookups(
-                f"too many look-ups; the next {count} can be asked in {seconds:.0f} s",
-                None,
-                None,
-                None,
-                "too_many",
-                {"seconds": seconds, "count": count},
-            )
+            raise TooManyLookups("too_many", {"seconds": seconds, "count": count})

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TypeVar
 
+from idcore.errors import CoreError, coded, refuse
 from idcore.remoting.acl import Credentials, sign
 from idcore.remoting.address import Address
 from idcore.remoting.errors import Closed, FrameError, NotInTopology, RemotingError, Unreachable
@@ -119,7 +120,7 @@ class Client:
             frames = connection.exchange(requests, self._credentials)
         except FrameError as problem:
             connection.close()
-            raise Unreachable.at(str(connection.address), f"its answer is no RocketMQ frame: {problem}") from problem
+            raise Unreachable.at(str(connection.address), refuse("not_a_frame", problem=problem)) from problem
         except BaseException:
             connection.close()
             raise
@@ -206,18 +207,18 @@ class _Connection:
         except OSError as problem:
             raise self._failed(problem) from None
         if not portion:
-            raise Closed.at(str(self.address), "it closed the connection")
+            raise Closed.at(str(self.address), refuse("connection_closed"))
         return list(self._reader.feed(portion))
 
     def _left(self, until: float) -> float:
         left = until - time.monotonic()
         if left <= 0:
-            raise Unreachable.at(str(self.address), f"no answer within {self._limits.answer_seconds:g} s")
+            raise Unreachable.at(str(self.address), refuse("no_answer", limit=f"{self._limits.answer_seconds:g}"))
         return left
 
     def _failed(self, problem: OSError) -> Unreachable:
         if isinstance(problem, TimeoutError):
-            return Unreachable.at(str(self.address), f"no answer within {self._limits.answer_seconds:g} s")
+            return Unreachable.at(str(self.address), refuse("no_answer", limit=f"{self._limits.answer_seconds:g}"))
         kind = Closed if isinstance(problem, ConnectionError) else Unreachable
         return kind.at(str(self.address), _why(problem))
 
@@ -230,7 +231,7 @@ def _connected(address: Address, tls: Tls | None, seconds: float) -> socket.sock
         plain.connect((address.host, address.port))
     except TimeoutError:
         plain.close()
-        raise Unreachable.at(str(address), f"no connection within {seconds:g} s") from None
+        raise Unreachable.at(str(address), refuse("no_connection", limit=f"{seconds:g}")) from None
     except OSError as problem:
         plain.close()
         raise Unreachable.at(str(address), _why(problem)) from None
@@ -241,12 +242,12 @@ def _connected(address: Address, tls: Tls | None, seconds: float) -> socket.sock
         return tls.context.wrap_socket(plain, server_hostname=tls.server_name or address.host)
     except OSError as problem:
         plain.close()
-        raise Unreachable.at(str(address), f"TLS: {_why(problem)}") from None
+        raise Unreachable.at(str(address), refuse("tls", why=_why(problem))) from None
 
 
-def _why(problem: OSError) -> str:
+def _why(problem: OSError) -> CoreError:
     if isinstance(problem, ssl.SSLCertVerificationError):
-        return f"its certificate is not accepted ({problem.verify_message})"
+        return refuse("certificate", why=problem.verify_message)
     if isinstance(problem, ssl.SSLError):
-        return str(problem.reason or problem).lower().replace("_", " ")
-    return (problem.strerror or str(problem) or type(problem).__name__).lower()
+        return refuse("said", why=str(problem.reason or problem).lower().replace("_", " "))
+    return coded(problem)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TypeVar
 
+from idcore.errors import refuse
 from idcore.remoting.address import Address
 from idcore.remoting.client import Client
 from idcore.remoting.errors import RemotingError, Unreachable
@@ -74,7 +75,7 @@ class Cluster:
             try:
                 addresses = servers[place].resolve()
             except Unreachable as problem:
-                failures.append(problem.problem)
+                failures.append(problem)
                 continue
             self._servers |= frozenset(addresses)
             if servers[place].is_name:
@@ -83,13 +84,11 @@ class Cluster:
                 try:
                     answers = self._client.ask_all(address, requests)
                 except Unreachable as problem:
-                    failures.append(problem.problem)
+                    failures.append(problem)
                     continue
                 self._good = place
                 return answers
-        why = "; ".join(failures)
-        sentence = f"no name server of {self.name} answered: {why}"
-        lost = Unreachable(sentence, code="no_name_server", values={"cluster": self.name, "why": why, "address": ""})
+        lost = Unreachable("no_name_server", {"cluster": self.name, "why": failures, "address": ""})
         self._lost = self._monotonic(), lost
         raise lost
 
@@ -155,7 +154,7 @@ class Cluster:
             else:
                 self._down.pop(address, None)
                 return answers
-        raise failed or Unreachable.at(member.registered, "it has no address")
+        raise failed or Unreachable.at(member.registered, refuse("no_address"))
 
     def ask(self, member: Member, request: Request[T]) -> T:
         """One question to one process of a broker."""
@@ -173,7 +172,7 @@ class Cluster:
                 failures.append(problem)
         if len(failures) == 1:
             raise failures[0]
-        raise Unreachable.at(members[0].broker, "; ".join(failure.problem for failure in failures))
+        raise Unreachable.at(members[0].broker, failures)
 
 
 def _only(answers: Sequence[T | RemotingError]) -> T:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from idcore.errors import CoreError
 from idcore.safe_text import encodable
 
@@ -16,15 +19,14 @@ class FrameError(RemotingError):
     """Bytes that are no frame: the field, how many bytes it needs, how many are left."""
 
     @classmethod
-    def short(cls, what: str, field: str, byte: int, needed: int, remaining: int) -> FrameError:
+    def short(cls, field: str, byte: int, needed: int, remaining: int) -> FrameError:
         """A field that needs more bytes than there are."""
-        problem = f"{what}: {field} needs {needed} bytes, {remaining} remain"
-        return cls(problem, field, byte, None, "frame_short", {"needed": needed, "remaining": remaining})
+        return cls("frame_short", {"name": field, "needed": needed, "remaining": remaining}, field, byte)
 
     @classmethod
-    def wrong(cls, problem: str, field: str, byte: int | None = None) -> FrameError:
+    def wrong(cls, code: str, field: str, byte: int | None = None, **values: Any) -> FrameError:
         """A field whose bytes are there and make no sense."""
-        return cls(problem, field, byte, None, "frame_wrong")
+        return cls(code, values, field, byte)
 
     @property
     def needed(self) -> int | None:
@@ -45,11 +47,9 @@ class Unreachable(RemotingError):
     """An address that did not answer: refused, timed out, closed early, or spoke no TLS we accept."""
 
     @classmethod
-    def at(cls, address: str, why: str) -> Unreachable:
+    def at(cls, address: str, why: CoreError | Sequence[CoreError]) -> Unreachable:
         """The address and what happened there."""
-        return cls(
-            f"{address} did not answer: {why}", None, None, None, "unreachable", {"address": address, "why": why}
-        )
+        return cls("unreachable", {"address": address, "why": why})
 
     @property
     def address(self) -> str:
@@ -67,11 +67,7 @@ class NotInTopology(RemotingError):
     @classmethod
     def refuse(cls, address: str, cluster: str) -> NotInTopology:
         """The sentence a reader gets."""
-        problem = (
-            f"{address} is not a broker of cluster {cluster}: an address inside an id is data from a stranger,"
-            " so it was not contacted"
-        )
-        return cls(problem, None, None, None, "not_in_topology", {"address": address, "cluster": cluster})
+        return cls("not_in_topology", {"address": address, "cluster": cluster})
 
 
 class AnswerError(RemotingError):
@@ -82,14 +78,7 @@ class AnswerError(RemotingError):
         """What the server at this address said."""
         # the remark is JSON from outside: what is half a character there could not be shown
         said = encodable(" ".join((remark or "no remark").split())[:_SHOWN])
-        return cls(
-            f"{address} answered code {code}: {said}",
-            None,
-            None,
-            None,
-            "answer",
-            {"address": address, "answer": code, "remark": said},
-        )
+        return cls("answer", {"address": address, "answer": code, "remark": said})
 
     @property
     def answer(self) -> int:

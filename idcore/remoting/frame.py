@@ -60,7 +60,7 @@ def encode(frame: Frame) -> bytes:
     """The bytes of a frame, as Java writes them."""
     header = _json_header(frame) if frame.serialisation == "JSON" else _binary_header(frame)
     if len(header) > 0xFFFFFF:
-        raise FrameError.wrong(f"a header of {len(header)} bytes does not fit its three-byte length", "header")
+        raise FrameError.wrong("frame_header_long", "header", size=len(header))
     kind = SERIALISATIONS.index(frame.serialisation)
     total = 4 + len(header) + len(frame.body)
     return total.to_bytes(4, "big") + bytes([kind]) + len(header).to_bytes(3, "big") + header + frame.body
@@ -72,7 +72,7 @@ def decode(raw: bytes) -> Frame:
     frames = list(reader.feed(raw))
     reader.end()
     if len(frames) != 1:
-        raise FrameError.wrong(f"{len(frames)} frames where one was expected", "length", 0)
+        raise FrameError.wrong("frame_count", "length", 0, count=len(frames))
     return frames[0]
 
 
@@ -104,9 +104,7 @@ class FrameReader:
         if self._bytes:
             held = len(self._bytes)
             needed = 4 + int.from_bytes(self._bytes[:4], "big") if held >= 4 else 4
-            raise FrameError.short(
-                "the stream ended inside a frame", "length" if held < 4 else "frame", 0, needed, held
-            )
+            raise FrameError.short("length" if held < 4 else "frame", 0, needed, held)
 
     def _next(self) -> Frame | None:
         held = len(self._bytes)
@@ -115,9 +113,9 @@ class FrameReader:
         # The length is judged before anything is kept for it: a stranger's four bytes do not reserve memory.
         length = int.from_bytes(self._bytes[:4], "big")
         if length < 4:
-            raise FrameError.short("the frame is shorter than its header's length", "header length", 0, 4, length)
+            raise FrameError.short("header length", 0, 4, length)
         if length > self._longest:
-            raise FrameError.wrong(f"a frame of {length} bytes is over the limit of {self._longest}", "length", 0)
+            raise FrameError.wrong("frame_long", "length", 0, length=length, most=self._longest)
         if held >= _PREFIX:
             self._check_header(length)
         if held < 4 + length:
@@ -130,9 +128,9 @@ class FrameReader:
         kind = self._bytes[4]
         header = int.from_bytes(self._bytes[5:8], "big")
         if kind >= len(SERIALISATIONS):
-            raise FrameError.wrong(f"serialisation {kind} is neither JSON (0) nor ROCKETMQ (1)", "serialisation", 4)
+            raise FrameError.wrong("frame_serialisation", "serialisation", 4, kind=kind)
         if header > length - 4:
-            raise FrameError.short("the header is longer than its frame", "header", _PREFIX, header, length - 4)
+            raise FrameError.short("header", _PREFIX, header, length - 4)
 
 
 def _frame(raw: bytes) -> Frame:
@@ -161,14 +159,14 @@ def _read_json(header: bytes, body: bytes) -> Frame:
     try:
         values = loose_json.loads(header)
     except ValueError as problem:
-        raise FrameError.wrong(f"the header is no JSON: {problem}", "header", _PREFIX) from None
+        raise FrameError.wrong("frame_json", "header", _PREFIX, why=str(problem)) from None
     if not isinstance(values, dict):
-        raise FrameError.wrong("the header is no JSON object", "header", _PREFIX)
+        raise FrameError.wrong("frame_not_object", "header", _PREFIX, name="header")
     language, remark = values.get("language", "JAVA"), values.get("remark")
     if not isinstance(language, str):
-        raise FrameError.wrong(f"language is {type(language).__name__}, not text", "language")
+        raise FrameError.wrong("frame_not_text", "language", name="language", kind=type(language).__name__)
     if remark is not None and not isinstance(remark, str):
-        raise FrameError.wrong(f"remark is {type(remark).__name__}, not text", "remark")
+        raise FrameError.wrong("frame_not_text", "remark", name="remark", kind=type(remark).__name__)
     return Frame(
         _number(values, "code"), _number(values, "opaque", 0), _number(values, "flag", 0), language,
         _number(values, "version", 0), remark, _fields(values.get("extFields")), body, "JSON",
@@ -178,7 +176,7 @@ def _read_json(header: bytes, body: bytes) -> Frame:
 def _number(values: dict[str, Any], name: str, default: int | None = None) -> int:
     value = values.get(name, default)
     if not isinstance(value, int) or isinstance(value, bool) or value not in _INT:
-        raise FrameError.wrong(f"{name} is no 32-bit number", name)
+        raise FrameError.wrong("frame_not_int", name, name=name)
     return value
 
 
@@ -186,10 +184,11 @@ def _fields(values: Any) -> dict[str, str] | None:
     if values is None:
         return None
     if not isinstance(values, dict):
-        raise FrameError.wrong(f"extFields is {type(values).__name__}, not an object", "extFields")
+        raise FrameError.wrong("frame_not_object", "extFields", name="extFields")
     for name, value in values.items():
         if not isinstance(value, str):
-            raise FrameError.wrong(f"extFields.{name[:60]} is {type(value).__name__}, not text", "extFields")
+            kind = type(value).__name__
+            raise FrameError.wrong("frame_not_text", "extFields", name=f"extFields.{name[:60]}", kind=kind)
     return cast("dict[str, str]", values)
 
 
@@ -200,7 +199,7 @@ def _binary_header(frame: Frame) -> bytes:
     # RocketMQSerializable.java: code and version are shorts, keys have two bytes of length, values four.
     for name, value, allowed in (("code", frame.code, _SHORT), ("version", frame.version, _SHORT)):
         if value not in allowed:
-            raise FrameError.wrong(f"{name} {value} does not fit its two bytes", name)
+            raise FrameError.wrong("frame_two_bytes", name, name=name, value=value)
     remark = (frame.remark or "").encode()
     pairs = b"".join(
         _sized(name, 2) + _sized(value, 4) for name, value in (frame.fields or {}).items()
@@ -214,7 +213,7 @@ def _binary_header(frame: Frame) -> bytes:
 def _sized(text: str, size: int) -> bytes:
     raw = text.encode()
     if len(raw) >= 1 << (8 * size - 1):
-        raise FrameError.wrong(f"{len(raw)} bytes do not fit a length of {size} bytes", "extFields")
+        raise FrameError.wrong("frame_field_long", "extFields", length=len(raw), size=size)
     return len(raw).to_bytes(size, "big") + raw
 
 
@@ -223,7 +222,7 @@ def _language_code(language: str) -> int:
         return LANGUAGES.index(language)
     number = int(language[1:]) if language.startswith("#") and language[1:].isdecimal() else 256
     if number > 255:
-        raise FrameError.wrong(f"{language!r} is no language that a ROCKETMQ header can hold", "language")
+        raise FrameError.wrong("frame_language", "language", language=language)
     return number
 
 
@@ -238,8 +237,7 @@ def _read_binary(header: bytes, body: bytes) -> Frame:
         name = walk.text(walk.number(2, "name length"), "name of an extField")
         fields[name] = walk.text(walk.number(4, "value length"), f"extFields.{name[:60]}")
     if walk.at != stop or stop != len(header):
-        problem = f"extFields end at byte {walk.at} of the header, not at {len(header)}"
-        raise FrameError.wrong(problem, "extFields", _PREFIX + walk.at)
+        raise FrameError.wrong("frame_fields_end", "extFields", _PREFIX + walk.at, at=walk.at, length=len(header))
     name = LANGUAGES[language] if language < len(LANGUAGES) else f"#{language}"
     return Frame(code, opaque, flag, name, version, remark or None, fields or None, body, "ROCKETMQ")
 
@@ -255,7 +253,7 @@ class _Walk:
         """The size, when so many bytes remain."""
         remaining = len(self._header) - self.at
         if not 0 <= size <= remaining:
-            raise FrameError.short("the ROCKETMQ header is cut off", field, _PREFIX + self.at, size, remaining)
+            raise FrameError.short(field, _PREFIX + self.at, size, remaining)
         return size
 
     def take(self, size: int, field: str) -> bytes:
@@ -275,4 +273,4 @@ class _Walk:
             return self.take(size, field).decode("utf-8")
         except UnicodeDecodeError as problem:
             place = _PREFIX + start + problem.start
-            raise FrameError.wrong(f"{field} is no UTF-8: {problem.reason}", field, place) from None
+            raise FrameError.wrong("frame_utf8", field, place, name=field, why=problem.reason) from None

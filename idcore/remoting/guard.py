@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from idcore.errors import CoreError, refuse
 from idcore.remoting.address import Address, Endpoint
 from idcore.remoting.errors import NotInTopology, ProfileError, Unreachable
 from idcore.remoting.requests import BrokerEntry
@@ -38,20 +39,20 @@ class Topology:
     members: tuple[Member, ...]
     mapped: Mapping[Address, tuple[Address, ...]]
     names: Mapping[Address, str]
-    unresolved: tuple[str, ...] = ()
+    unresolved: tuple[CoreError, ...] = ()
 
     @classmethod
     def of(cls, name: str, brokers: Iterable[BrokerEntry], address_map: Mapping[Address, Endpoint]) -> Topology:
         """From the name server's list and the profile's map; registered host names are resolved here, and only here."""
         mapped: dict[Address, tuple[Address, ...]] = {}
         names: dict[Address, str] = {}
-        unresolved: list[str] = []
+        unresolved: list[CoreError] = []
         for source, target in address_map.items():
             try:
                 mapped[source] = target.resolve()
                 names |= dict.fromkeys(mapped[source], target.host) if target.is_name else {}
             except Unreachable as problem:
-                unresolved.append(problem.problem)
+                unresolved.append(problem)
         members = []
         for broker in brokers:
             for number, registered in sorted(broker.addresses.items()):
@@ -60,7 +61,7 @@ class Topology:
                     known_as = endpoint.resolve()
                     names |= dict.fromkeys(known_as, endpoint.host) if endpoint.is_name else {}
                 except (ProfileError, Unreachable) as problem:
-                    unresolved.append(f"{broker.name}: {problem.problem}")
+                    unresolved.append(refuse("broker_address", broker=broker.name, problem=problem))
                     continue
                 dial = tuple(dict.fromkeys(way for each in known_as for way in mapped.get(each, (each,))))
                 members.append(Member(broker.name, number, broker.cluster, registered, known_as, dial))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from idcore.errors import coded
 from idcore.remoting.acl import Credentials
 from idcore.remoting.address import Address, Endpoint
 from idcore.remoting.bodies import BodyPolicy
@@ -38,14 +39,14 @@ class TlsSettings:
     def load(self) -> Tls:
         """The files read; an error names the setting whose file is missing or is none."""
         if self.ca_file and not Path(self.ca_file).is_file():
-            raise ProfileError(f"tls.ca_file {self.ca_file!r} is no file", "tls.ca_file")
+            raise ProfileError("profile_no_file", {"setting": "tls.ca_file", "path": self.ca_file}, "tls.ca_file")
         try:
             context = ssl.create_default_context(cafile=self.ca_file)
             if self.cert_file:
                 context.load_cert_chain(self.cert_file, self.key_file)
         except (OSError, ssl.SSLError) as problem:
             where = "tls.cert_file" if self.cert_file else "tls.ca_file"
-            raise ProfileError(f"{where} cannot be used: {problem}", where) from None
+            raise ProfileError("profile_tls", {"setting": where, "why": str(problem)}, where) from None
         if not self.verify:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
@@ -77,7 +78,7 @@ def name_servers(text: str) -> tuple[Endpoint, ...]:
     """`HOST:PORT[;HOST:PORT…]`, as namesrvAddr is written."""
     found = tuple(dict.fromkeys(Endpoint.parse(part) for part in re.split(r"[;,]", text) if part.strip()))
     if not found:
-        raise ProfileError("no name server is given; write HOST:PORT", "name_servers")
+        raise ProfileError("profile_no_server", None, "name_servers")
     return found
 
 
@@ -88,7 +89,7 @@ def credentials_of(environment: Mapping[str, str]) -> Credentials | None:
         return None
     if not access or not secret:
         missing = SECRET_KEY if access else ACCESS_KEY
-        raise ProfileError(f"{missing} is not set, but its other half is", missing)
+        raise ProfileError("profile_half", {"missing": missing}, missing)
     return Credentials(access, secret, environment.get(SECURITY_TOKEN) or None)
 
 
@@ -112,16 +113,16 @@ def from_file(path: Path, environment: Mapping[str, str]) -> dict[str, Profile]:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as problem:
-        raise ProfileError(f"{path}: {(problem.strerror or 'cannot be read').lower()}", FILE) from None
+        raise ProfileError("profile_unreadable", {"path": str(path), "why": coded(problem)}, FILE) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise ProfileError(f"{path} is no TOML: {problem}", FILE) from None
+        raise ProfileError("profile_toml", {"path": str(path), "why": str(problem)}, FILE) from None
     top = _Table(values, "")
     clusters = top.table("clusters")
     top.finish()
     found = {}
     for name in clusters.names():
         if not _NAME.fullmatch(name):
-            raise ProfileError(f"{name[:80]!r} is no name for a cluster: letters, digits, dot, dash", "clusters")
+            raise ProfileError("profile_name", {"name": name[:80]}, "clusters")
         found[name] = _profile(name, clusters.table(name), path.parent, environment)
     return found
 
@@ -141,7 +142,7 @@ def _profile(name: str, table: _Table, folder: Path, environment: Mapping[str, s
     )
     table.finish()
     if not profile.name_servers:
-        raise ProfileError(f"clusters.{name}.name_servers is empty", "name_servers")
+        raise ProfileError("profile_empty", {"setting": f"clusters.{name}.name_servers"}, "name_servers")
     return profile
 
 
@@ -158,13 +159,14 @@ def _credentials(table: _Table, folder: Path, environment: Mapping[str, str]) ->
     """Names of environment variables, or a secrets file: the profile itself never holds a key."""
     variables, secrets = table.text("credentials_environment"), table.text("secrets_file")
     if variables is not None and secrets is not None:
-        raise ProfileError("credentials_environment and secrets_file exclude each other", table.path("secrets_file"))
+        raise ProfileError("profile_exclusive", None, table.path("secrets_file"))
     if variables is not None:
         # a prefix: PROD means PROD_ACCESS_KEY and PROD_SECRET_KEY
         names = [f"{variables}_{part}" for part in ("ACCESS_KEY", "SECRET_KEY", "SECURITY_TOKEN")]
         for missing in names[:2]:
             if not environment.get(missing):
-                raise ProfileError(f"{missing} is not set in the environment", table.path("credentials_environment"))
+                where = table.path("credentials_environment")
+                raise ProfileError("profile_environment", {"missing": missing}, where)
         return Credentials(environment[names[0]], environment[names[1]], environment.get(names[2]) or None)
     if secrets is None:
         return None
@@ -172,15 +174,15 @@ def _credentials(table: _Table, folder: Path, environment: Mapping[str, str]) ->
     try:
         held = _Table(tomllib.loads(path.read_text(encoding="utf-8")), "secrets_file")
     except OSError as problem:
-        why = (problem.strerror or "cannot be read").lower()
-        raise ProfileError(f"secrets_file {secrets!r}: {why}", table.path("secrets_file")) from None
+        why = {"path": secrets, "why": coded(problem)}
+        raise ProfileError("profile_secret_unreadable", why, table.path("secrets_file")) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         # the parser's message may quote the line, and the line is a secret
-        raise ProfileError(f"secrets_file {secrets!r} is no TOML", table.path("secrets_file")) from None
+        raise ProfileError("profile_secret_toml", {"path": secrets}, table.path("secrets_file")) from None
     access, secret, token = held.text("access_key"), held.text("secret_key"), held.text("security_token")
     held.finish()
     if not access or not secret:
-        raise ProfileError(f"secrets_file {secrets!r} needs access_key and secret_key", table.path("secrets_file"))
+        raise ProfileError("profile_secret_keys", {"path": secrets}, table.path("secrets_file"))
     return Credentials(access, secret, token)
 
 
@@ -202,7 +204,7 @@ def _address_map(table: _Table) -> dict[Endpoint, Endpoint]:
     for given in table.names():
         source, target = table.endpoint(given, given), table.text(given)
         if source.is_name:
-            raise ProfileError(f"{given!r} is no address: ids carry addresses, not names", table.path(given))
+            raise ProfileError("profile_address", {"given": given}, table.path(given))
         found[source] = table.endpoint(target or "", given)
     table.finish()
     return found
@@ -216,7 +218,8 @@ def _bodies(table: _Table) -> BodyPolicy:
             table.number("most_bytes", BodyPolicy().most_bytes, 0),
         )
     except re.error as problem:
-        raise ProfileError(f"{table.path('mask')}: {problem}", table.path("mask")) from None
+        where = table.path("mask")
+        raise ProfileError("profile_mask", {"setting": where, "why": str(problem)}, where) from None
     table.finish()
     return policy
 
@@ -245,38 +248,41 @@ class _Table:
         self._read.add(name)
         value = self._values.get(name)
         if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
-            raise ProfileError(f"{self.path(name)} is {value!r}, not {what}", self.path(name))
+            raise ProfileError(f"profile_not_{what}", {"setting": self.path(name), "value": value}, self.path(name))
         return value
 
     def table(self, name: str) -> _Table:
-        return _Table(self._get(name, dict, "a table") or {}, self.path(name))
+        return _Table(self._get(name, dict, "table") or {}, self.path(name))
 
     def text(self, name: str) -> str | None:
-        return self._get(name, str, "a text")
+        return self._get(name, str, "text")
 
     def flag(self, name: str, default: bool) -> bool:
-        value = self._get(name, bool, "true or false")
+        value = self._get(name, bool, "flag")
         return default if value is None else value
 
     def number(self, name: str, default: int, least: int) -> int:
-        value = self._get(name, int, "a whole number")
+        value = self._get(name, int, "number")
         if value is not None and value < least:
-            raise ProfileError(f"{self.path(name)} is {value}, less than {least}", self.path(name))
+            values = {"setting": self.path(name), "value": value, "least": least}
+            raise ProfileError("profile_least", values, self.path(name))
         return default if value is None else value
 
     def texts(self, name: str) -> Sequence[str]:
-        value = self._get(name, list, "a list of texts") or []
+        value = self._get(name, list, "list") or []
         if not all(isinstance(item, str) for item in value):
-            raise ProfileError(f"{self.path(name)} is no list of texts", self.path(name))
+            raise ProfileError("profile_not_list", {"setting": self.path(name), "value": value}, self.path(name))
         return value
 
     def endpoint(self, text: str, name: str) -> Endpoint:
         try:
             return Endpoint.parse(text)
         except ProfileError as problem:
-            raise ProfileError(f"{self.path(name)}: {problem.problem}", self.path(name)) from None
+            values = {"setting": self.path(name), "problem": problem}
+            raise ProfileError("profile_endpoint", values, self.path(name)) from None
 
     def finish(self) -> None:
         unknown = [name for name in self._values if name not in self._read]
         if unknown:
-            raise ProfileError(f"{self.path(unknown[0])} is no setting", self.path(unknown[0]))
+            where = self.path(unknown[0])
+            raise ProfileError("profile_unknown", {"setting": where}, where)

@@ -213,7 +213,7 @@ class QueueSlice(Request["tuple[int, ...]"]):
         # an index outside the queue is answered without a body
         rows = (_json(answer).get("queueData") or []) if answer.body else []
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise FrameError.wrong("queueData is no list of objects", "queueData")
+            raise FrameError.wrong("frame_not_list", "queueData", name="queueData")
         return tuple(_whole(row, "physicOffset") for row in rows)
 
 
@@ -259,7 +259,7 @@ class RouteInfo(Request["Route | None"]):
         values = _json(answer)
         brokers, queues = values.get("brokerDatas") or [], values.get("queueDatas") or []
         if not isinstance(brokers, list) or not isinstance(queues, list):
-            raise FrameError.wrong("brokerDatas or queueDatas is no list", "brokerDatas")
+            raise FrameError.wrong("frame_not_list", "brokerDatas", name="brokerDatas or queueDatas")
         return Route(
             tuple(_broker(None, entry) for entry in brokers),
             {str(_row(row).get("brokerName", "")): _whole(_row(row), "readQueueNums", 0) for row in queues},
@@ -278,7 +278,7 @@ class TopicList(Request["tuple[str, ...]"]):
     def read(self, answer: Frame) -> tuple[str, ...]:
         names = _json(answer).get("topicList") or []
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise FrameError.wrong("topicList is no list of names", "topicList")
+            raise FrameError.wrong("frame_not_list", "topicList", name="topicList")
         return tuple(sorted(names))
 
 
@@ -289,20 +289,20 @@ def _json(answer: Frame) -> dict[str, Any]:
     try:
         values = loose_json.loads(answer.body)
     except ValueError as problem:
-        raise FrameError.wrong(f"the body is no JSON: {problem}", "body") from None
+        raise FrameError.wrong("frame_body_json", "body", why=str(problem)) from None
     return _row(values)
 
 
 def _row(values: Any) -> dict[str, Any]:
     if not isinstance(values, dict):
-        raise FrameError.wrong("an object was expected in the body", "body")
+        raise FrameError.wrong("frame_not_object", "body", name="body")
     return values
 
 
 def _object(values: dict[str, Any], name: str) -> dict[str, Any]:
     found = values.get(name)
     if not isinstance(found, dict):
-        raise FrameError.wrong(f"{name} is no object", name)
+        raise FrameError.wrong("frame_not_object", name, name=name)
     return found
 
 
@@ -310,7 +310,7 @@ def _whole(values: Mapping[str, Any], name: str, default: int | None = None) -> 
     value = values.get(name, default)
     text = str(value)
     if isinstance(value, bool) or not re.fullmatch(r"-?\d{1,19}", text, re.ASCII):
-        raise FrameError.wrong(f"{name} is no number", name)
+        raise FrameError.wrong("frame_not_number", name, name=name)
     return int(text)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from idcore.errors import CoreError, from_coded
 from idcore.ids.rules import LONGEST_MONTH_MS
 from idcore.scan import column_texts
 from idcore.scan.sorted_runs import Runs, collect
@@ -25,7 +26,8 @@ SAMPLES = 5
 _SPLIT = 256 << 20
 _AFTER = 16  # added to `what` of the second input's facts, so that both can wait in one place
 _NO_IDS = np.empty(0, np.uint64)
-LineEvidence = Callable[[str, Sequence[str]], None]
+OneSided = Callable[[str, Sequence[str]], None]
+Unread = tuple[str, CoreError]  # the name of an input, and why it cannot be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,8 @@ def compare(
     before: Sequence[str],
     after: Sequence[str],
     any_case: bool = False,
-    told: LineEvidence | None = None,
-    problems: list[str] | None = None,
+    told: OneSided | None = None,
+    problems: list[Unread] | None = None,
 ) -> list[Difference]:
     """All producers, clients and brokers of two inputs, those with the most differences first.
 
@@ -73,21 +75,21 @@ def compare(
     return sorted(found, key=lambda row: (-(row.missing + row.new), row.kind, row.subject))
 
 
-def _facts(before: Sequence[str], after: Sequence[str], any_case: bool, problems: list[str]) -> Iterator[Fact]:
+def _facts(before: Sequence[str], after: Sequence[str], any_case: bool, problems: list[Unread]) -> Iterator[Fact]:
     # Months date ids and do not tell them apart: any will do.
     months = np.array([[0, LONGEST_MONTH_MS - 1]], np.int64)
     for side, paths in ((0, before), (_AFTER, after)):
         files = list_files(paths)
-        problems += [f"{file.shown}: {file.error}" for file in files if file.error]
+        problems += [(file.shown, file.error) for file in files if file.error]
         for split in split_files(files, _SPLIT):
             for fact in scan_task([split], months, any_case):
                 if fact.what == IDS:
                     yield Fact(fact.part, fact.what + side, fact.data)
-                elif fact.what == REPORT and (error := json.loads(fact.data)[4]):
-                    problems.append(f"{files[split.number].shown}: {error}")
+                elif fact.what == REPORT and (error := from_coded(json.loads(fact.data)[4])):
+                    problems.append((files[split.number].shown, error))
 
 
-def _of_parts(facts: Iterable[Fact], told: LineEvidence | None) -> Iterator[Difference]:
+def _of_parts(facts: Iterable[Fact], told: OneSided | None) -> Iterator[Difference]:
     sides: tuple[list[Block], list[Block]] = ([], [])
     for fact in facts:
         sides[fact.what >= _AFTER].append(unpack_ids(fact.data))
@@ -96,7 +98,7 @@ def _of_parts(facts: Iterable[Fact], told: LineEvidence | None) -> Iterator[Diff
         yield from _of_runs(kind, runs, first_after, told)
 
 
-def _of_runs(kind: str, runs: Runs, first_after: int, told: LineEvidence | None) -> Iterator[Difference]:
+def _of_runs(kind: str, runs: Runs, first_after: int, told: OneSided | None) -> Iterator[Difference]:
     names = _names(kind, runs.words)
     room = merge.room_for(runs.largest, len(runs.order))
     for key in range(len(runs.words)):

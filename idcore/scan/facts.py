@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from idcore.errors import CoreError, coded, refuse
 from idcore.ids.makers import known_loaders
 from idcore.scan.month_inference import summary
 from idcore.sources.inputs import Split, walk
-from idcore.sources.unpack import READ_ERRORS, reason_of
+from idcore.sources.unpack import READ_ERRORS
 from idcore.sources.windows import AFTER, BEFORE, WINDOW, Windows
 
 from .kernels import dates, encode, find, paired_offsets, pairs
@@ -128,7 +129,7 @@ class Scanner:
         self.refused[:] = 0
         state[find.LINE_FIRST] = state[find.STATE_IDS]
         state[find.LINE_START] = split.start
-        error = ""
+        error: CoreError | None = None
         at = split.start
         try:
             limit = windows.slide()
@@ -148,10 +149,10 @@ class Scanner:
                 limit = windows.slide()
             self._read_on(windows, at)
         except READ_ERRORS as problem:
-            error = reason_of(problem)
+            error = coded(problem)
         error = error or windows.error
         if not error and at < split.stop:
-            error = "shorter than when the scan began"
+            error = refuse("shorter")
         text_bytes = at - split.start if windows.counted is None else windows.counted()
         yield self._report(split, text_bytes, error)
 
@@ -190,7 +191,7 @@ class Scanner:
                 self._pair(windows, behind=True)
         state[find.STATE_IDS] = ids
 
-    def _report(self, split: Split, text_bytes: int, error: str) -> Fact:
+    def _report(self, split: Split, text_bytes: int, error: CoreError | None) -> Fact:
         refused = []
         for reason, (count, place, size) in enumerate(self.refused):
             if count:
@@ -304,8 +305,8 @@ def _roomier(rows: np.ndarray, most: int, used: int) -> np.ndarray:
     return larger
 
 
-def _report_of(split: Split, text_bytes: int, ids: int, refused: list[list], error: str) -> Fact:
-    told = [split.number, text_bytes, ids, refused, error]
+def _report_of(split: Split, text_bytes: int, ids: int, refused: list[list], error: CoreError | None) -> Fact:
+    told = [split.number, text_bytes, ids, refused, error and error.coded()]
     return Fact(0, REPORT, json.dumps([*told, split.member, split.place] if split.place else told).encode())
 
 

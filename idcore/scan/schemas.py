@@ -32,7 +32,7 @@ _COLUMNS = {
     "topics": "topic:text queue_id messages bytes first_store_timestamp:time last_store_timestamp:time"
     f" {_OFFSETS} min_queue_offset max_queue_offset crc_failed",
     "tags": "topic:text tag:text messages bytes",
-    "files": "file:text bytes text_bytes ids refused error:text",
+    "files": "file:text bytes text_bytes ids refused error:text error_values:text",
 }
 
 

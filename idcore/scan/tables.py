@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from idcore.errors import CoreError
 from idcore.ids.client_time import local_2021_ms
 from idcore.ids.clock import DAY_MS, HOUR_MS, from_ms, is_time
 from idcore.ids.makers import loader_positions, process_makers
@@ -299,7 +300,7 @@ class Merge:
 
 
 def combine(
-    parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, int, str]], of_store: bool = False
+    parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, int, CoreError | None]], of_store: bool = False
 ) -> Tables:
     """One set of tables from those of all merge tasks, in a fixed order.
 
@@ -338,26 +339,29 @@ def _topics(seen: Sequence[bytes]) -> pa.Table:
     return _table("topics", [*columns[:4], *times, *columns[6:]])
 
 
-def _files(reports: list[list], files: Sequence[tuple[str, int, str]]) -> tuple[pa.Table, pa.Table]:
+def _files(reports: list[list], files: Sequence[tuple[str, int, CoreError | None]]) -> tuple[pa.Table, pa.Table]:
     """A row for each file and, behind it, for each member of an archive: the file has the bytes, they have the text."""
     found: dict[tuple, list] = {
-        (number, ()): [name, size, 0, 0, 0, error] for number, (name, size, error) in enumerate(files)
+        (number, ()): [name, size, 0, 0, 0, error and error.coded()] for number, (name, size, error) in enumerate(files)
     }
     reasons: dict[str, list] = {}
     for number, size, ids, refusals, error, *inside in reports:
         member, place = (shown(inside[0]), tuple(inside[1])) if inside else ("", ())
         name = files[number][0] + member
-        row = found.setdefault((number, place if member else ()), [name, 0, 0, 0, 0, ""])
+        row = found.setdefault((number, place if member else ()), [name, 0, 0, 0, 0, None])
         row[2] += size
         row[3] += ids
-        row[5] = min(filter(None, (row[5], error)), default="")  # whichever split comes first
+        row[5] = min(filter(None, (row[5], error)), key=json.dumps, default=None)  # whichever split comes first
         for reason, count, sample, byte in refusals:
             row[4] += count
             first = (files[number][0], place, byte, sample, name)
             known = reasons.setdefault(reason, [0, first])
             known[0] += count
             known[1] = min(known[1], first)
-    rows = [[*found[key][:5], found[key][5] or None] for key in sorted(found, key=lambda key: (files[key[0]][0], key))]
-    table = _table("files", list(zip(*rows, strict=True)) if rows else [[]] * 6)
+    rows = [
+        [*row, None, None] if error is None else [*row, error["code"], json.dumps(error["values"])]
+        for *row, error in (found[key] for key in sorted(found, key=lambda key: (files[key[0]][0], key)))
+    ]
+    table = _table("files", list(zip(*rows, strict=True)) if rows else [[]] * 7)
     refused = [[reason, count, row[3], row[4], row[2]] for reason, (count, row) in sorted(reasons.items())]
     return table, _table("refused", list(zip(*refused, strict=True)) if refused else [[]] * 5)

@@ -45,7 +45,7 @@ class StoreWriter:
         self._last_timestamp = 0
         self._closed = False
         if (root / "abort").exists():
-            raise CoreError(f"{root} is in use, or its broker was killed: the file abort is there", code="in_use")
+            raise CoreError("in_use", {"folder": str(root)})
         root.mkdir(parents=True, exist_ok=True)
         end, last_index = self._resume()
         (root / "abort").touch()

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from tarfile import BLOCKSIZE, HeaderError, TarInfo
 from typing import Any, BinaryIO, NamedTuple, cast
 
+from idcore.errors import CoreError, coded, refuse
 from idcore.sources.columns import rows_as_text
 from idcore.sources.kinds import PACKINGS, PARQUET, TAR, ZIP, kind_of
-from idcore.sources.unpack import READ_ERRORS, Peeked, opened, reason_of
+from idcore.sources.unpack import READ_ERRORS, Peeked, opened
 
 MARK = "!"  # between the name of an archive and that of a member
 _DEEPEST = 8
@@ -30,7 +31,7 @@ class Text(NamedTuple):
     member: str
     place: tuple[int, ...]
     stream: BinaryIO | None
-    error: str = ""
+    error: CoreError | None = None
     kind: str = "plain"
 
 
@@ -39,7 +40,7 @@ class _Part(io.RawIOBase):
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
         if size < 0:  # the fields of an archive can say so, and would lead back to where its reader has been
-            raise ValueError("damaged: a member of the archive has a size below zero")
+            raise refuse("member_negative")
         self.stream, self.left = stream, size
 
     def readable(self) -> bool:
@@ -49,7 +50,7 @@ class _Part(io.RawIOBase):
         wanted = self.left if size < 0 else min(size, self.left)
         data = self.stream.read(wanted) if wanted else b""
         if wanted and not data:
-            raise EOFError("cut off in the middle of a member")
+            raise refuse("member_cut")
         self.left -= len(data)
         return data
 
@@ -72,7 +73,7 @@ def texts(stream: BinaryIO, member: str = "", place: tuple[int, ...] = (), depth
         peeked = Peeked(stream)
         kind = kind_of(peeked.head)
         if depth > _DEEPEST:
-            raise ValueError(f"packed more than {_DEEPEST} times over")
+            raise refuse("packed_deep", most=_DEEPEST)
         source = cast(BinaryIO, peeked)
         if kind in PACKINGS:
             yield from texts(opened(source, kind), member, place, depth + 1)
@@ -87,13 +88,13 @@ def texts(stream: BinaryIO, member: str = "", place: tuple[int, ...] = (), depth
             while len(held) <= _HELD and (more := source.read(_HELD + 1 - len(held))):
                 held += more
             if len(held) > _HELD:
-                raise ValueError("a large Parquet file in an archive cannot be read: unpack it first")
+                raise refuse("parquet_in_archive")
             for _, rows in rows_as_text(io.BytesIO(held)):
                 yield Text(member, place, rows)
         else:
-            yield Text(member, place, source, "", kind)
+            yield Text(member, place, source, None, kind)
     except READ_ERRORS as error:
-        yield Text(member, place, None, reason_of(error))
+        yield Text(member, place, None, coded(error))
 
 
 def texts_of_tar(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
@@ -120,12 +121,12 @@ def texts_of_zip(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
                 continue
             name, place = MARK + info.filename, (info.header_offset,)
             if info.flag_bits & 1:
-                yield Text(name, place, None, "encrypted")
+                yield Text(name, place, None, refuse("member_encrypted"))
                 continue
             try:
                 member = _member(archive, file, info)
             except READ_ERRORS as error:
-                yield Text(name, place, None, reason_of(error))
+                yield Text(name, place, None, coded(error))
             else:
                 yield from texts(member, name, place, 1)
 
@@ -137,7 +138,7 @@ def _member(archive: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) -> 
     file.seek(info.header_offset)
     raw = _exactly(file, _LOCAL.size)
     if raw[:4] != b"PK\x03\x04" or len(raw) < _LOCAL.size:
-        raise ValueError(f"damaged at byte {info.header_offset:,} of the archive")
+        raise refuse("archive_damaged", place=info.header_offset)
     file.seek(sum(_LOCAL.unpack(raw)[-2:]), os.SEEK_CUR)
     if info.compress_type == zipfile.ZIP_STORED:
         return cast(BinaryIO, _Checked(_Part(file, info.compress_size), info.CRC))
@@ -160,17 +161,17 @@ def _tar_members(stream: BinaryIO, stop: int = 1 << 62) -> Iterator[tuple[str, i
         block = _exactly(stream, BLOCKSIZE)
         at += BLOCKSIZE
         if len(block) < BLOCKSIZE:
-            raise EOFError("cut off: the archive has no end mark")
+            raise refuse("archive_no_end")
         if not any(block):
             return
         try:
             info = TarInfo.frombuf(block, "utf-8", "surrogateescape")
         except HeaderError as error:
-            raise ValueError(f"damaged at byte {header:,} of the archive: {error}") from error
+            raise refuse("archive_damaged_why", place=header, why=str(error)) from error
         length = info.size
         if info.type in b"LKxgX":  # a name too long for the header, or other things about the next member
             if not 0 <= length <= _LONGEST_HEADER:
-                raise ValueError("a header of the archive is too long")
+                raise refuse("header_long")
             told = _exactly(stream, _padded(length))[:length]
             at += _padded(length)
             if info.type == b"L":
@@ -208,7 +209,7 @@ def _pax(data: bytes) -> dict[str, str]:
         end = at + int(length)
         name, _, value = data[at + len(length) + 1 : end - 1].partition(b"=")
         if end <= at:
-            raise ValueError("a pax header of the archive is damaged")
+            raise refuse("pax_damaged")
         records[name.decode("utf-8", "surrogateescape")] = value.decode("utf-8", "surrogateescape")
         at = end
     return records
@@ -224,14 +225,14 @@ def _zip_forward(stream: BinaryIO) -> Iterator[tuple[str, int, BinaryIO]]:
             return  # the directory
         raw += source.take(_LOCAL.size - 4)
         if len(raw) < _LOCAL.size:
-            raise EOFError("cut off: the archive has no directory")
+            raise refuse("archive_no_directory")
         mark, _, flags, method, _, _, _, packed, size, name_size, extra_size = _LOCAL.unpack(raw)
         if mark != b"PK\x03\x04":
-            raise ValueError(f"damaged at byte {header:,} of the archive")
+            raise refuse("archive_damaged", place=header)
         name = source.take(name_size).decode("utf-8" if flags & 0x800 else "cp437", "backslashreplace")
         packed, size = _zip64(source.take(extra_size), packed, size)
         if flags & 1:
-            raise ValueError(f"{name} is encrypted")
+            raise refuse("encrypted", name=name)
         if method == 8:
             inflated = _Inflated(source)
             if not name.endswith("/"):
@@ -244,7 +245,7 @@ def _zip_forward(stream: BinaryIO) -> Iterator[tuple[str, int, BinaryIO]]:
                 yield name, header, cast(BinaryIO, part)
             part.rest()
         else:
-            raise ValueError(f"{name} can only be read from the directory of its archive, which is not at hand")
+            raise refuse("needs_directory", name=name)
         if flags & 8:
             source.to_next_header()
 
@@ -327,7 +328,7 @@ class _Inflated(io.RawIOBase):
         while not self.inflate.eof:
             raw = self.inflate.unconsumed_tail or self.source.read(_PIECE)
             if not raw:
-                raise EOFError("cut off in the middle of a member")
+                raise refuse("member_cut")
             data = self.inflate.decompress(raw, most)
             if self.inflate.eof:
                 self.source.push(self.inflate.unused_data)

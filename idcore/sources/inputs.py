@@ -15,14 +15,14 @@ from typing import BinaryIO
 
 import numpy as np
 
-from idcore.errors import CoreError
+from idcore.errors import CoreError, coded, refuse
 from idcore.layout import MOST_OFFSET
 from idcore.sources import storage as stores
 from idcore.sources.archives import Text, texts, texts_of_tar, texts_of_zip
 from idcore.sources.columns import rows_as_text
 from idcore.sources.kinds import COMMITLOG, CUT, HEAD, PARQUET, PLAIN, TAR, WHOLE, WIDE, ZIP, kind_of
 from idcore.sources.record_lines import RecordLines
-from idcore.sources.unpack import READ_ERRORS, narrowed, reader, reason_of
+from idcore.sources.unpack import READ_ERRORS, narrowed, reader
 from idcore.sources.uris import is_uri, local_path, without_secrets
 from idcore.sources.windows import BEFORE, ENDLESS, Windows, new_buffer
 
@@ -39,7 +39,7 @@ class InputFile:
 
     path: str
     size: int
-    error: str = ""
+    error: CoreError | None = None
     name: str = ""
     kind: str = ""  # where not its bytes tell it
 
@@ -66,6 +66,9 @@ class Split:
         return self.stop - self.start
 
 
+Opened = tuple[Split, Windows | None, CoreError | None]  # a text, and its windows or why there are none
+
+
 def list_files(paths: Sequence[str]) -> list[InputFile]:
     """Files, folders to any depth, globs, URIs; each as often as it is named, what is not there with its error.
 
@@ -78,7 +81,7 @@ def list_files(paths: Sequence[str]) -> list[InputFile]:
             continue
         path = local_path(path)
         if "\0" in path:
-            found.append(InputFile(path, 0, "no such file"))
+            found.append(InputFile(path, 0, refuse("ENOENT")))
         elif os.path.isdir(path):
             found += _walk(path)
         elif not os.path.lexists(path) and glob.has_magic(path):
@@ -99,10 +102,10 @@ def list_store(root: str) -> list[InputFile]:
     try:
         names = sorted(name for name in os.listdir(folder) if _COMMIT_LOG.fullmatch(name))
     except OSError as problem:
-        raise CoreError(f"{root} cannot be read: {reason_of(problem)}") from None
+        raise refuse("unreadable", path=shown(root), why=coded(problem)) from None
     files = [_log_file(folder, name) for name in names]
     if not files:
-        raise CoreError(f"{root} has no commit log: a store has a folder commitlog with files of 20 digits")
+        raise refuse("no_log", folder=shown(root))
     return [*_with_holes(files, folder)] if whole else files
 
 
@@ -118,15 +121,13 @@ def _with_holes(files: Sequence[InputFile], folder: str) -> Iterator[InputFile]:
         end += before.size
         if end < start:
             name = os.path.join(folder, f"{end:020d}")
-            yield InputFile(
-                before.path, 0, f"no file holds the bytes of the log from {end:020d} up to {start:020d}", name
-            )
+            yield InputFile(before.path, 0, refuse("log_hole", first=f"{end:020d}", last=f"{start:020d}"), name)
 
 
 def _log_file(folder: str, name: str) -> InputFile:
     path = os.path.join(folder, name)
     if int(name) > MOST_OFFSET:
-        return InputFile(path, 0, "the name is no offset: it does not fit into 64 bits", kind=COMMITLOG)
+        return InputFile(path, 0, refuse("name_too_large"), kind=COMMITLOG)
     return replace(_look_at(path), kind=COMMITLOG)
 
 
@@ -145,7 +146,7 @@ def _walk(folder: str) -> list[InputFile]:
                     elif not entry.is_symlink():
                         files.append(_look_at(entry.path, entry))
         except OSError as error:
-            failed.append(InputFile(at, 0, reason_of(error)))
+            failed.append(InputFile(at, 0, coded(error)))
     files.sort(key=lambda file: file.path)
     return files + sorted(failed, key=lambda file: file.path)
 
@@ -174,10 +175,10 @@ def shown(path: str) -> str:
 def _look_at(path: str, entry: os.DirEntry[str] | None = None) -> InputFile:
     try:
         if not (entry.is_file(follow_symlinks=False) if entry else os.path.isfile(path)):
-            return InputFile(path, 0, "not a regular file" if os.path.exists(path) else "no such file")
+            return InputFile(path, 0, refuse("not_regular" if os.path.exists(path) else "ENOENT"))
         return InputFile(path, entry.stat(follow_symlinks=False).st_size if entry else os.path.getsize(path))
     except OSError as error:
-        return InputFile(path, 0, reason_of(error))
+        return InputFile(path, 0, coded(error))
 
 
 def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
@@ -246,7 +247,7 @@ def unpack_tasks(packed: bytes) -> list[list[Split]]:
     return [list(islice(splits, length)) for length in lengths]
 
 
-def walk(splits: Sequence[Split]) -> Iterator[tuple[Split, Windows | None, str]]:
+def walk(splits: Sequence[Split]) -> Iterator[Opened]:
     """Every text of the splits with its windows, or with the reason why it cannot be read. Take one before the next.
 
     Each split comes once without a `place`: as the text that it is, or behind all that it holds.
@@ -259,14 +260,14 @@ def walk(splits: Sequence[Split]) -> Iterator[tuple[Split, Windows | None, str]]
                 for where, windows, error in _texts_of(split, file, buf):
                     told = told or not where.place
                     yield where, windows, error
-            problem = ""
+            problem = None
         except READ_ERRORS as error:
-            problem = reason_of(error)
+            problem = coded(error)
         if not told:
             yield replace(split, stop=split.start), None, problem
 
 
-def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[tuple[Split, Windows | None, str]]:
+def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[Opened]:
     def taken() -> int:
         return min(max(0, file.tell() - split.start), split.size)
 
@@ -279,14 +280,14 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[tuple[S
         begin = lines.begin()
         windows = Windows(buf, lines.readinto, lines.taken, begin, ENDLESS)
         windows.aside, windows.counted = lines.aside, lines.text_bytes
-        yield replace(split, start=begin, stop=0, kind=PLAIN), windows, ""
+        yield replace(split, start=begin, stop=0, kind=PLAIN), windows, None
         return
     if kind == PLAIN or kind in WIDE:
         yield _in_place(split, file, kind, buf, taken)
         return
     for number, text in enumerate(_parts_of(split, file, kind)):
         if number == _MOST_MEMBERS:
-            raise ValueError(f"more than {_MOST_MEMBERS:,} members: unpack it first")
+            raise refuse("members_many", most=_MOST_MEMBERS)
         member = text.member[:_LONGEST_NAME]
         where = replace(split, start=0, stop=0, kind=text.kind, member=member, place=text.place)
         if text.stream is None:
@@ -295,12 +296,12 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[tuple[S
             read = reader(text.stream)
             if text.kind in WIDE:
                 read = narrowed(read, text.kind)
-            yield where, Windows(buf, read, taken, 0, ENDLESS), ""
+            yield where, Windows(buf, read, taken, 0, ENDLESS), None
 
 
 def _in_place(
     split: Split, file: BinaryIO, kind: str, buf: np.ndarray, taken: Callable[[], int]
-) -> tuple[Split, Windows, str]:
+) -> tuple[Split, Windows, None]:
     """A split of text as it lies in the file; of wide letters, those whose first byte lies in it."""
     width = np.dtype(WIDE.get(kind, "u1")).itemsize
     start, stop = (-(-place // width) for place in (split.start, split.stop))
@@ -309,7 +310,7 @@ def _in_place(
     read = file.readinto  # type: ignore[attr-defined]
     if kind in WIDE:
         read = narrowed(read, kind)
-    return replace(split, start=start, stop=stop, kind=PLAIN), Windows(buf, read, taken, start, stop, begin), ""
+    return replace(split, start=start, stop=stop, kind=PLAIN), Windows(buf, read, taken, start, stop, begin), None
 
 
 def _parts_of(split: Split, file: BinaryIO, kind: str) -> Iterator[Text]:

@@ -6,6 +6,8 @@ from tarfile import HeaderError, TarInfo
 
 import numpy as np
 
+from idcore.errors import refuse
+
 HEAD = 512  # bytes that tell every kind: the last of them is tar's, whose header is one block of this size
 PLAIN, WHOLE = "plain", "whole"  # text as it stands; not looked at yet
 WIDE = {"utf-16-le": "<u2", "utf-16-be": ">u2", "utf-32-le": "<u4", "utf-32-be": ">u4"}  # numpy's names of a unit
@@ -34,24 +36,24 @@ _PACKED = {
 }
 PACKINGS = {"gzip", "bz2", "xz", "lzma", "zstd", "lz4"}
 _UNREADABLE = {
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive, which a scan cannot open: unpack it first",
-    b"Rar!\x1a\x07": "a RAR archive, which a scan cannot open: unpack it first",
-    b"\x1f\x9d": "packed with compress, which a scan cannot open: unpack it first",
-    b"\x89LZO\x00\r\n\x1a\n": "packed with lzop, which a scan cannot open: unpack it first",
-    b"\xff\x06\x00\x00sNaPpY": "packed with snappy, which a scan cannot open: unpack it first",
-    b"LPKSHHRH": "a binary journal of systemd: write it as text with journalctl --file NAME -o export",
-    b"Obj\x01": "an Avro file, which a scan cannot open: write it as JSON Lines first",
+    b"7z\xbc\xaf\x27\x1c": ("archive_kind", "7z"),
+    b"Rar!\x1a\x07": ("archive_kind", "RAR"),
+    b"\x1f\x9d": ("packed_with", "compress"),
+    b"\x89LZO\x00\r\n\x1a\n": ("packed_with", "lzop"),
+    b"\xff\x06\x00\x00sNaPpY": ("packed_with", "snappy"),
+    b"LPKSHHRH": ("journal", "journalctl --file NAME -o export"),
+    b"Obj\x01": ("avro", ""),
 }
 
 
 def kind_of(head: bytes) -> str:
-    """The kind of what begins like this; ValueError says why it cannot be read."""
+    """The kind of what begins like this; CoreError says why it cannot be read."""
     for mark, kind in (_MARKS | _PACKED).items():
         if head.startswith(mark):
             return kind
-    for mark, reason in _UNREADABLE.items():
+    for mark, (code, tool) in _UNREADABLE.items():
         if head.startswith(mark):
-            raise ValueError(reason)
+            raise refuse(code, tool=tool)
     return TAR if _is_tar(head) else _unmarked(head)
 
 

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from idcore.errors import refuse
 from idcore.scan.kernels import records as kernel
 from idcore.scan.kernels.keys import SLACK
 
@@ -46,7 +47,7 @@ class RecordLines:
         self._tag_names = np.zeros(MOST_TAG_BYTES + SLACK, np.uint8)
         self._recent_tags = np.full(1 << 14, -1, np.int64)
         self._told = np.zeros(kernel.STATE_SIZE, np.int64)
-        self._problems: list[str] = []
+        self._problems: list[tuple[str, str]] = []  # codes with offsets
         self._ended = False
 
     def readinto(self, view: Any) -> int:
@@ -60,10 +61,10 @@ class RecordLines:
             if self._ended:
                 bad = int(self._state[kernel.FIRST_BAD_CRC])
                 if bad >= 0:
-                    self._problems.append(f"body of the record at offset {bad:020d} does not agree with its CRC")
+                    self._problems.append(("record_crc", f"{bad:020d}"))
                 if self._problems:
-                    problem, self._problems, self._state[kernel.FIRST_BAD_CRC] = min(self._problems), [], -1
-                    raise ValueError(problem)
+                    (code, offset), self._problems, self._state[kernel.FIRST_BAD_CRC] = min(self._problems), [], -1
+                    raise refuse(code, offset=offset)
                 return 0
             self._sent = self._state[kernel.FILLED] = 0
             self._more()
@@ -155,7 +156,7 @@ class RecordLines:
             filled += got
         self._origin, self._filled = place, filled
         if filled < size:
-            raise ValueError("shorter than when the scan began")
+            raise refuse("shorter")
 
     def _pass_damage(self, stop: int) -> None:
         """From bytes that are no record to the next record. Zeros behind which nothing comes are no damage.
@@ -165,7 +166,7 @@ class RecordLines:
         began = self._place if self._gap < 0 else self._gap
         place, zeros = self._next(self._place, stop)
         if place is not None or not zeros:
-            self._problems.append(f"damaged from offset {self._base + began:020d} on: no record begins there")
+            self._problems.append(("log_damaged", f"{self._base + began:020d}"))
         if place is not None:
             self._filler += place - self._place
         self._place, self._gap = (stop, began) if place is None else (place, -1)

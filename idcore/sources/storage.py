@@ -12,7 +12,8 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import pyarrow as pa
 
-from idcore.sources.unpack import READ_ERRORS, reason_of
+from idcore.errors import CoreError, coded, refuse
+from idcore.sources.unpack import READ_ERRORS
 from idcore.sources.uris import is_uri, is_web
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _SAFE = "/:@!$&'()*+,;=~[]"  # of a path in a URI, without ? # and %
 _FIRST, _MOST = 1 << 16, 8 << 20  # bytes of one request: few for a look, many for a scan
-Listed = tuple[str, int, str]  # path, size, error
+Listed = tuple[str, int, CoreError | None]  # path, size, error
 
 
 class Ranged(io.RawIOBase):
@@ -44,7 +45,7 @@ class Ranged(io.RawIOBase):
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self.at, os.SEEK_END: self.size}[whence]
         if at < 0:
-            raise ValueError("before the beginning of the file")
+            raise refuse("before_start")
         self.at = at
         return at
 
@@ -88,21 +89,21 @@ def listed(uri: str) -> list[Listed]:
         if is_web(uri):
             from idcore.sources import web
 
-            return [(uri, web.size_of(uri), "")]
+            return [(uri, web.size_of(uri), None)]
         filesystem, name = _found(uri)
         told = filesystem.get_file_info(name)
         if told.type == FileType.File:
-            return [(uri, told.size, "")]
+            return [(uri, told.size, None)]
         if told.type == FileType.Directory:
             return list(_below(filesystem, uri, name, re.compile(".*", re.DOTALL)))
         if re.search(r"[*?\[]", name):
             folder = re.split(r"[*?\[]", name, maxsplit=1)[0].rpartition("/")[0]
-            return list(_below(filesystem, uri, folder, _pattern(name))) or [(uri, 0, "no such file")]
-        return [(uri, 0, "no such file")]
+            return list(_below(filesystem, uri, folder, _pattern(name))) or [(uri, 0, refuse("ENOENT"))]
+        return [(uri, 0, refuse("ENOENT"))]
     except READ_ERRORS as error:
-        return [(uri, 0, reason_of(error))]
+        return [(uri, 0, coded(error))]
     except re.error as error:
-        return [(uri, 0, f"no pattern: {error}")]
+        return [(uri, 0, refuse("pattern", why=str(error)))]
 
 
 def _below(filesystem: FileSystem, uri: str, folder: str, wanted: re.Pattern[str]) -> Iterator[Listed]:
@@ -111,7 +112,7 @@ def _below(filesystem: FileSystem, uri: str, folder: str, wanted: re.Pattern[str
     found = filesystem.get_file_info(FileSelector(folder, recursive=True))
     for told in sorted(found, key=lambda told: told.path):
         if told.type == FileType.File and wanted.fullmatch(told.path):
-            yield _uri_of(uri, told.path), told.size, ""
+            yield _uri_of(uri, told.path), told.size, None
 
 
 def _pattern(glob: str) -> re.Pattern[str]:
@@ -143,7 +144,7 @@ def _filesystem(base: str) -> tuple[FileSystem, str]:
     try:
         return FileSystem.from_uri(base)  # type: ignore[no-any-return]
     except pa.ArrowInvalid as error:
-        raise OSError(f"no store is known for {base.partition('://')[0]}://: {reason_of(error)}") from error
+        raise refuse("storage_scheme", scheme=base.partition("://")[0] + "://", why=coded(error)) from error
 
 
 def _uri_of(uri: str, path: str) -> str:

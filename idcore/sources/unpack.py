@@ -13,6 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 import pyarrow as pa
 
+from idcore.errors import refuse
 from idcore.sources.kinds import HEAD, WIDE
 
 _RAW = 1 << 16
@@ -29,12 +30,6 @@ READ_ERRORS = (
     pa.ArrowException,
 )  # fmt: skip
 Read = Callable[[memoryview], int]
-
-
-def reason_of(error: Exception) -> str:
-    """What went wrong with a file, in one line without its name, which stands beside it."""
-    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return " ".join(said.split())[:300]
 
 
 class Peeked(io.RawIOBase):
@@ -130,7 +125,7 @@ class _Members(io.RawIOBase):
             else:
                 raw = self.stream.read(_RAW) if self.member.needs_input else b""
                 if self.member.needs_input and not raw:
-                    raise EOFError("cut off: the end of what was packed is missing")
+                    raise refuse("packed_cut")
             data = self.member.decompress(raw, most)
             if data:
                 return data  # type: ignore[no-any-return]

@@ -13,6 +13,8 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from idcore.errors import CoreError
+
 _HEAD = 1 << 16
 _SECONDS = 60.0
 _PAUSES = (0.5, 2.0)  # seconds before a request is made again
@@ -20,7 +22,11 @@ Fetch = Callable[[int, int], bytes]
 Answer = TypeVar("Answer")
 
 
-class FinalError(OSError):
+class WebError(CoreError):
+    """What went wrong between here and a server."""
+
+
+class FinalError(WebError):
     """An answer that will be the same when the question is asked again."""
 
 
@@ -30,7 +36,7 @@ class _SameServer(HTTPRedirectHandler):
     def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: HTTPMessage, newurl: str) -> Any:
         to = urljoin(req.full_url, newurl)
         if urlsplit(to)[:2] != urlsplit(req.full_url)[:2]:
-            raise FinalError(f"leads to another server, {urlsplit(to).netloc}: name that one")
+            raise FinalError("other_server", {"server": urlsplit(to).netloc})
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -52,12 +58,12 @@ def _ask(uri: str, first: int, last: int) -> HTTPResponse:
         error.close()
         if error.code == 416:  # no such range: the file is empty
             raise EOFError from error
-        kind = OSError if error.code >= 500 else FinalError
-        raise kind(f"the server says {error.code} {error.reason}") from error
+        kind = WebError if error.code >= 500 else FinalError
+        raise kind("http_status", {"status": error.code, "why": str(error.reason)}) from error
     except URLError as error:
-        raise OSError(f"the server cannot be reached: {error.reason}") from error
+        raise WebError("server_unreachable", {"why": str(error.reason)}) from error
     except HTTPException as error:
-        raise OSError(f"the server's answer makes no sense: {type(error).__name__}") from error
+        raise WebError("server_answer", {"why": type(error).__name__}) from error
 
 
 def _from_netrc(host: str) -> tuple[str, str] | None:
@@ -97,7 +103,7 @@ def opened(uri: str) -> tuple[int, Fetch, bytes, BinaryIO | None]:
         def fetch(at: int, size: int) -> bytes:
             with _ask(uri, at, at + size - 1) as part:
                 if part.status != 206 or part.headers.get("ETag") != tag:
-                    raise FinalError("changed while it was read")
+                    raise FinalError("changed")
                 return _whole(part, size)
 
         with answer:
@@ -116,7 +122,7 @@ def _tried(ask: Callable[[], Answer]) -> Answer:
             return ask()
         except FinalError:
             raise
-        except OSError:
+        except (WebError, OSError):
             time.sleep(pause)
     return ask()
 
@@ -125,9 +131,9 @@ def _whole(answer: HTTPResponse, size: int) -> bytes:
     try:
         data = answer.read(size)
     except HTTPException as error:
-        raise OSError("the server broke off") from error
+        raise WebError("server_broke_off") from error
     if len(data) < size:
-        raise OSError("the server broke off")
+        raise WebError("server_broke_off")
     return data
 
 
@@ -147,7 +153,7 @@ class _Stream:
         try:
             data = self.answer.read(None if size < 0 else size)
         except HTTPException as error:
-            raise OSError("the server broke off") from error
+            raise WebError("server_broke_off") from error
         self.at += len(data)
         return data
 

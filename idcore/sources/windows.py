@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from idcore.sources.unpack import READ_ERRORS, Read, reason_of
+from idcore.errors import CoreError, coded
+from idcore.sources.unpack import READ_ERRORS, Read
 
 BEFORE, AFTER = 64, 256  # bytes of text that stay visible on both sides of a window
 WINDOW = 1 << 20
@@ -35,7 +36,7 @@ class Windows:
         self.at = BEFORE
         self.origin = start - BEFORE
         self.ended = False
-        self.error = ""
+        self.error: CoreError | None = None
         self.aside: Callable[[], bytes] | None = None  # what a reader counts besides the text
         self.counted: Callable[[], int] | None = None  # and the bytes of text, where filler is none
 
@@ -52,7 +53,7 @@ class Windows:
             try:
                 got = self.read(self.view[self.filled : room])
             except READ_ERRORS as error:  # what was read before it still counts
-                self.error = reason_of(error)
+                self.error = coded(error)
                 got = 0
             if not got:
                 self.ended = True

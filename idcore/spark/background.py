@@ -8,11 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from idcore.errors import CoreError
+from idcore.errors import CoreError, coded
 from idcore.ids.clock import parse_zone, zone_text
 from idcore.runs import Run, RunError
 
-from .job import ScanOptions, reason_of, scan
+from .job import ScanOptions, problem_of, scan
 from .watch import Cancelled, Progress, State
 
 
@@ -37,17 +37,17 @@ class Job:
         except Cancelled:
             self._end("cancelled")
         except Exception as error:  # noqa: BLE001  whatever it is, the run says so
-            self._end("failed", reason_of(error))
+            self._end("failed", problem_of(error))
         else:
             self._progress = replace(self._progress, bytes_done=self._progress.bytes_total, seconds_left=0.0)
             self._end("done")
 
-    def _end(self, state: State, error: str = "") -> None:
+    def _end(self, state: State, error: CoreError | None = None) -> None:
         self._progress = replace(self._progress, state=state, error=error)
         try:
             self.run.set_state(state, error)
         except (RunError, OSError) as gone:  # the run was deleted, or its disk is full: the job itself still knows
-            self._progress = replace(self._progress, error=error or str(gone))
+            self._progress = replace(self._progress, error=error or coded(gone))
 
     def _take(self, progress: Progress) -> None:
         self._progress = progress
@@ -84,9 +84,9 @@ def again(run: Run) -> Job:
     """Begins the scan of a run that failed or was cancelled anew, as it was asked for."""
     plan = run.plan
     if plan is None:
-        raise CoreError("this run does not say what it scanned; start a new one")
+        raise CoreError("scan_no_plan")
     if run.state not in ("failed", "cancelled"):
-        raise CoreError("only a run that failed or was cancelled can be started again")
+        raise CoreError("scan_not_ended")
     return start(run, plan["paths"], _options(plan), plan["names"])
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from idcore.errors import CoreError
+from idcore.errors import CoreError, coded
 from idcore.runs import write_text
 from idcore.scan.schemas import GROUP_ROWS, OF_STORES
 from idcore.scan.tables import Tables
@@ -41,7 +41,7 @@ class TableFolder:
             self.aside.mkdir()  # not a private one: on a cluster the workers may be another user
         except OSError as error:
             self._leave()
-            raise CoreError(f"{self.path} cannot be written: {error.strerror or error}") from error
+            raise CoreError("unwritable", {"path": str(self.path), "why": coded(error)}) from error
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -94,8 +94,6 @@ def refuse_gone(spark: SparkSession, error: Exception) -> None:
         return
     gone = is_gone(spark)
     if gone and _has_ended(spark, 2.0):  # its connections break a moment before it is a dead process
-        raise SparkError(
-            "Spark's Java process ended in mid-scan: it was killed, or had too little memory; start the scan again"
-        ) from error
+        raise SparkError("spark_ended") from error
     if gone:
-        raise SparkError("the cluster closed the Spark session in mid-scan; start the scan again") from error
+        raise SparkError("spark_closed") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 import threading
@@ -23,7 +24,7 @@ import pyarrow.parquet as pq
 
 import idcore
 from idcore import findings
-from idcore.errors import CoreError
+from idcore.errors import CoreError, coded, from_coded
 from idcore.findings import limits, line_locations
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.scan import lines
@@ -46,7 +47,7 @@ SHARED_SPLIT_SIZE = 256 << 20  # where scans share the cores, one waits for a ta
 SMALLEST_TASK = 32 << 20
 BYTES_PER_MERGE = 8 << 30  # text whose facts one merge task holds in memory: 1.3 % of it
 MOST_SPLITS = 100_000
-_OURS = re.compile(r"^(?:[a-z_]+\.)*CoreError: ")
+_OURS = re.compile(r'^RuntimeError: (?={"code": )|^(?:[a-z_]+\.)*CoreError: ')
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt)\b")
 
 
@@ -64,11 +65,16 @@ class ScanOptions:
     store: str | None = None  # a store folder, scanned in the place of paths
 
 
-def reason_of(error: BaseException) -> str:
-    """One line for a person: what the worker said last, else what Spark said first."""
+def problem_of(error: BaseException) -> CoreError:
+    """What made a scan fail: an error of the core, also from a worker, or what Spark or the worker said in one line."""
+    if isinstance(error, CoreError | OSError):
+        return coded(error)
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     raised = [line for line in lines if _RAISED.match(line)]
-    return _OURS.sub("", (raised or lines or [type(error).__name__])[-1 if raised else 0])
+    said = _OURS.sub("", (raised or lines or [type(error).__name__])[-1 if raised else 0])
+    if said.startswith('{"code": '):
+        return from_coded(json.loads(said)) or CoreError("said", {"why": said})
+    return CoreError("said", {"why": said})
 
 
 def _session(options: ScanOptions, stop: threading.Event) -> SparkSession:
@@ -138,10 +144,8 @@ def _refuse_crumbs(files: Sequence[InputFile], split_size: int) -> None:
     total = sum(file.size for file in files)
     if total // split_size > MOST_SPLITS:
         least = -(-total // MOST_SPLITS)
-        raise CoreError(
-            f"splits of {split_size:,} bytes would cut the input of {total:,} bytes into more than {MOST_SPLITS:,};"
-            f" take {least:,} bytes or more"
-        )
+        sizes = {"size": split_size, "total": total, "most": MOST_SPLITS, "least": least}
+        raise CoreError("splits_many", sizes)
 
 
 def even(total: int, split_size: int, cores: int) -> int:

@@ -35,7 +35,7 @@ class FolderLock:
             except FileNotFoundError:  # a writer that failed has just taken its new folder away
                 if not left:
                     raise
-        raise CoreError(f"other scans come and go in {self.path.parent}; name another folder")
+        raise CoreError("lock_busy", {"folder": str(self.path.parent)})
 
     def _take(self) -> bool:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,9 +72,7 @@ def _lock(descriptor: int, folder: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise CoreError(
-            f"another scan is writing to {folder}{_holder(descriptor)}; wait until it has ended, or name another folder"
-        ) from None
+        raise CoreError("lock_held", {"folder": str(folder), "holder": _holder(descriptor)}) from None
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise

@@ -20,6 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from idcore.errors import CoreError
+
 from .archive import java_options
 from .health import SparkError, forget, is_connect, is_gone, java_ended, quieten
 
@@ -48,8 +50,12 @@ class Status:
     """How far the session is: no_java, idle, starting, ready or failed; the reason; seconds it took or has taken."""
 
     state: str
-    text: str = ""
+    error: CoreError | None = None
     seconds: float = 0.0
+
+
+def _no_java() -> SparkError:
+    return SparkError("spark_java", {"version": OLDEST_JAVA, "command": GET_JAVA})
 
 
 def java() -> Java | None:
@@ -141,12 +147,12 @@ def _start(master: str | None, remote: str | None) -> SparkSession:
         try:
             session = SparkSession.builder.remote(remote).getOrCreate()
         except ImportError as error:
-            raise SparkError(f"Spark Connect needs one more package: {error}") from error
+            raise SparkError("spark_package", {"why": str(error)}) from error
         session.addArtifacts(package_zip(), pyfile=True)
         return session
     found = java()
     if found is None:
-        raise SparkError(f"Spark needs Java {OLDEST_JAVA} or later and none was found; install it with: {GET_JAVA}")
+        raise _no_java()
     os.environ["JAVA_HOME"] = str(Path(found.path).resolve().parents[1])
     master = master or "local[*]"
     local = master.startswith("local")
@@ -177,7 +183,7 @@ def _quiet_java() -> Iterator[None]:
         except Exception as error:
             log.seek(0)
             told = log.read()[-2000:].decode(errors="replace").strip()
-            raise SparkError(f"Spark did not start: {error}. Java said: {told}") from error
+            raise SparkError("spark_start_said", {"why": str(error), "said": told}) from error
         finally:
             os.dup2(ours, 2)
             os.close(ours)
@@ -205,11 +211,16 @@ class _Holder:
             try:
                 self.session = _start(master, remote)
             except Exception as error:
-                self.status = Status("failed", str(error).strip().split("\n")[0], time.monotonic() - self.began)
-                if isinstance(error, SparkError):
+                failed = (
+                    error
+                    if isinstance(error, SparkError)
+                    else SparkError("spark_start", {"why": str(error).strip().split("\n")[0]})
+                )
+                self.status = Status("failed", failed, time.monotonic() - self.began)
+                if failed is error:
                     raise
-                raise SparkError(f"Spark did not start: {self.status.text}") from error
-            self.status = Status("ready", "", time.monotonic() - self.began)
+                raise failed from error
+            self.status = Status("ready", None, time.monotonic() - self.began)
             return self.session
 
 
@@ -254,7 +265,7 @@ def status() -> Status:
     """How far the session is, without waiting for it."""
     now = _holder.status
     if now.state == "starting":
-        return Status("starting", "", time.monotonic() - _holder.began)
+        return Status("starting", None, time.monotonic() - _holder.began)
     may_begin = now.state == "idle" or (
         time.monotonic() - _holder.began - now.seconds > TRY_AGAIN
         if now.state == "failed"
@@ -263,5 +274,5 @@ def status() -> Status:
     if not may_begin:
         return now
     if java() is None and not os.environ.get("IDCORE_SPARK_REMOTE"):
-        return Status("no_java", GET_JAVA)
+        return Status("no_java", _no_java())
     return Status("idle")

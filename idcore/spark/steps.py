@@ -99,8 +99,8 @@ def _from_elsewhere(report: Fact, split: Split) -> Fact:
     number, text_bytes, ids, refused, error = json.loads(report.data)
     if not error or "://" in split.path or os.path.exists(split.path):
         return report
-    told = f"{error}, says worker {socket.gethostname()}; a path must lead every worker to the same file"
-    return Fact(report.part, report.what, json.dumps([number, text_bytes, ids, refused, told]).encode())
+    elsewhere = CoreError("worker_says", {"problem": error, "worker": socket.gethostname()}).coded()
+    return Fact(report.part, report.what, json.dumps([number, text_bytes, ids, refused, elsewhere]).encode())
 
 
 def _to_every_part(fact: Fact) -> pa.RecordBatch:
@@ -146,10 +146,10 @@ def merge_with(months: Months | np.ndarray, folder: str | None, sent: int) -> Ca
 def _write(table: pa.Table, name: str, folder: Path, place: str) -> str:
     """A table too large for the driver to a file; an attempt that failed leaves a file that nobody asks for."""
     if not folder.parent.is_dir():  # the driver has made it
-        raise CoreError(
-            f"worker {socket.gethostname()} does not see the folder {folder.parent.parent}; workers write tables as"
-            " large as these, so --out must be on storage that all of them mount"
-        )
+        folders = {"host": socket.gethostname(), "folder": str(folder.parent.parent)}
+        raise RuntimeError(
+            json.dumps(CoreError("worker_folder", folders).coded())
+        )  # to another process: see problem_of
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}-{place}-{uuid.uuid4().hex[:8]}.parquet"
     table = table.sort_by([(column, "ascending") for column in ORDER[name]])

@@ -34,7 +34,7 @@ class Progress:
     ids: int = 0
     seconds: float = 0.0
     seconds_left: float | None = None
-    error: str = ""
+    error: CoreError | None = None
     phase: Phase = "reading"
 
 
@@ -45,7 +45,7 @@ class Cancelled(CoreError):
 def check(stop: threading.Event) -> None:
     """Ends a scan that was asked to stop."""
     if stop.is_set():
-        raise Cancelled("the scan was cancelled")
+        raise Cancelled("cancelled")
 
 
 class Reporter:

@@ -3,10 +3,9 @@
 from idcore.store.commitlog import Blank, CommitLog, Miss, Skipped, Stored
 from idcore.store.folder import StoreFolder
 from idcore.store.lookup import Answer, Lookup, row_of, sentence
-from idcore.store.words import REASONS, say
+from idcore.store.words import say
 
 __all__ = [
-    "REASONS",
     "Answer",
     "Blank",
     "CommitLog",

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from idcore.errors import CoreError
+from idcore.errors import CoreError, refuse
 from idcore.layout import BLANK, BLANK_MAGIC, PROPERTIES_LENGTH, RECORD_HEADS, TOPIC_LENGTHS
 from idcore.message import Record, decode_record, parts
 from idcore.message.record import SMALLEST, head_of
@@ -66,7 +66,7 @@ class Skipped:
     offset: int
     end: int
     file: str
-    problem: str
+    problem: CoreError
     field: str | None
     zeros: bool
     missing: bool = False
@@ -246,7 +246,7 @@ class CommitLog:
         if blank:
             return Miss("blank", {"offset": offset, "blank_offset": start, "size": blank.size, "file": file.name})
         if why := self.reading.problems.get(file.path):
-            known = {"offset": offset, "first": start, "last": file.end - 1, "file": file.name, "problem": why}
+            known = {"offset": offset, "first": start, "last": file.end - 1, "file": file.name, "problem": why.coded()}
             return Miss("hole", known)
         used = first_and_last_byte(self.reading, file.path, start - file.start, file.size)
         if used is None or offset >= file.start + used[1]:
@@ -265,7 +265,7 @@ class CommitLog:
         return Miss(
             "damaged",
             {"offset": offset, "first": start, "last": stop - 1, "file": file.name, "field": problem.field,
-             "byte": problem.byte, "problem": problem.problem},
+             "byte": problem.byte, "problem": problem.coded()},
         )  # fmt: skip
 
     def _problem(self, file: File, offset: int) -> CoreError:
@@ -278,7 +278,7 @@ class CommitLog:
         except CoreError as problem:
             return problem
         said = record.physical_offset
-        return CoreError(f"the record here says that it belongs at {said}", "physical_offset", 28, None, "misplaced")
+        return CoreError("misplaced", {"offset": said}, "physical_offset", 28)
 
     # all of them
 
@@ -289,7 +289,7 @@ class CommitLog:
             if (start is not None and file.end <= start) or (stop is not None and file.start >= stop):
                 continue
             if expected is not None and expected < file.start:
-                yield Skipped(expected, file.start, "", "no file holds these bytes", None, False, True)
+                yield Skipped(expected, file.start, "", refuse("no_file"), None, False, True)
             begin = file.start if start is None else max(start, file.start)
             yield from self._walk_file(file, begin, file.end if stop is None else min(stop, file.end))
             expected = file.end
@@ -321,13 +321,13 @@ class CommitLog:
             used = first_and_last_byte(self.reading, file.path, at - file.start, file.size)
             if used is None:  # nothing was written here yet, or never will be: the caller knows from what follows
                 if file is not self.files[-1] and self.end is not None and self.end > file.end:
-                    yield Skipped(at, file.end, file.name, "nothing but zeros", None, True)
+                    yield Skipped(at, file.end, file.name, refuse("zeros"), None, True)
                 return
             place = self.after(file, at + 1)
             end = file.end if place is None else place
             zeros = used[0] >= end - file.start
-            text = "nothing but zeros" if zeros else problem.problem
-            yield Skipped(at, end, file.name, text, None if zeros else problem.field, zeros)
+            why = refuse("zeros") if zeros else problem
+            yield Skipped(at, end, file.name, why, None if zeros else problem.field, zeros)
             at = end
 
     def search(self, key: bytes, most: int) -> tuple[list[Stored], int]:

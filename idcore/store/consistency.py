@@ -17,7 +17,7 @@ from idcore.message.validators import SCHEDULE_TOPIC
 from idcore.store.commitlog import Stored
 from idcore.store.folder import StoreFolder
 from idcore.store.index import Entry, key_of
-from idcore.store.words import DOUBTS, say
+from idcore.store.words import DOUBT, say
 
 _INT_MOST = (1 << 31) - 1
 _KNOWN_BITS = 0x7FF  # of sys_flag
@@ -36,7 +36,7 @@ class Doubt:
     def as_dict(self) -> dict[str, Any]:
         """As `view` prints it; times in UTC."""
         told = {name: _instant(value) if self.code.endswith("_time") else value for name, value in self.values.items()}
-        text = say(self.code, told, DOUBTS)
+        text = say(self.code, told, kind=DOUBT)
         return {"code": self.code, "fields": list(self.fields), "values": self.values, "text": text}
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
+from idcore.errors import CoreError, coded
 from idcore.layout import MOST_OFFSET
 
 _NAME = re.compile(r"[0-9]{20}")
@@ -68,7 +69,7 @@ class Reading:
     """Bytes of files by place. Keeps a few of them open; safe to share between threads."""
 
     def __init__(self) -> None:
-        self.problems: dict[Path, str] = {}  # what could not be read, and why
+        self.problems: dict[Path, CoreError] = {}  # what could not be read, and why
         self._open: OrderedDict[Path, int] = OrderedDict()
         self._lock = Lock()
 
@@ -109,7 +110,7 @@ class Reading:
     def _note(self, path: Path, problem: OSError) -> None:
         if problem.errno not in _OF_THE_FILE:
             raise problem
-        self.problems[path] = problem.strerror or str(problem)
+        self.problems[path] = coded(problem)
 
     def _descriptor(self, path: Path) -> int:
         descriptor = self._open.pop(path, None)

@@ -10,14 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from idcore.errors import CoreError
+from idcore.errors import coded, refuse
 from idcore.layout import CHECKPOINT
 from idcore.message import is_system_topic
 from idcore.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, place_of
 from idcore.store.files import Reading
 from idcore.store.index import Index
 from idcore.store.queue import ConsumeQueues
-from idcore.store.words import REASONS
 
 _LARGEST_CONFIG = 64 << 20
 _TRIED_MOST = 20  # files of a folder that is no store
@@ -47,7 +46,7 @@ class StoreFolder:
             self.queues = ConsumeQueues(root / "consumequeue", self.reading)
             self.index = Index(root / "index", self.reading, slots)
         except OSError as problem:
-            raise _error("no_folder", folder=f"{problem.filename or root} ({problem.strerror})") from None
+            raise refuse("no_folder", folder=str(problem.filename or root), why=coded(problem)) from None
 
     def close(self) -> None:
         """Closes the files that are open."""
@@ -147,9 +146,9 @@ class StoreFolder:
         return made | {"unreadable": self.unreadable}
 
     @property
-    def unreadable(self) -> dict[str, str]:
+    def unreadable(self) -> dict[str, dict[str, Any]]:
         """The files and folders of the store that could not be read so far, and why."""
-        return {str(path.relative_to(self.root)): why for path, why in sorted(self.reading.problems.items())}
+        return {str(path.relative_to(self.root)): why.coded() for path, why in sorted(self.reading.problems.items())}
 
     def _topic(self, name: str) -> dict[str, Any]:
         queues = []
@@ -165,20 +164,20 @@ def log_folder(root: Path) -> Path:
     try:
         names = os.listdir(root)
     except OSError as problem:
-        raise _error("no_folder", folder=f"{root} ({problem.strerror})") from None
+        raise refuse("no_folder", folder=str(root), why=coded(problem)) from None
     folder = root / "commitlog"
     if "commitlog" in names and folder.is_dir():
         try:
             inside = os.listdir(folder)
         except OSError as problem:
-            raise _error("no_folder", folder=f"{folder} ({problem.strerror})") from None
+            raise refuse("no_folder", folder=str(folder), why=coded(problem)) from None
         if not any(map(_is_log_name, inside)):  # an empty log, or pieces of one that nothing would find
             _refuse_dump(folder, inside)
         return folder
     if any(map(_is_log_name, names)):
         return root
     _refuse_dump(root, names)
-    raise _error("no_log", folder=str(root))
+    raise refuse("no_log", folder=str(root))
 
 
 def _is_log_name(name: str) -> bool:
@@ -189,7 +188,7 @@ def _refuse_dump(folder: Path, names: Iterable[str]) -> None:
     for name in sorted(names)[:_TRIED_MOST]:
         start = _place_in_log(folder / name)
         if start is not None:
-            raise _error("dump", folder=str(folder), file=name, name=f"{start:020d}")
+            raise refuse("dump", folder=str(folder), file=name, name=f"{start:020d}")
 
 
 def _place_in_log(path: Path) -> int | None:
@@ -208,7 +207,3 @@ def _on_disk(path: Path) -> int:
         return os.stat(path).st_blocks * 512
     except OSError:
         return 0
-
-
-def _error(code: str, **values: Any) -> CoreError:
-    return CoreError(REASONS[code].format_map(values), None, None, None, code, values)

@@ -173,25 +173,21 @@ class Lookup:
 
     def _warn(self, answer: Answer, copies: Iterable[Stored]) -> None:
         """What is wrong with records that are there."""
-        for name, problem, wrong in (
-            ("body_crc", "the stored body has another CRC, so it was damaged", lambda record: not record.body_crc_ok),
-            (
-                "record_crc",
-                "the record has another CRC than its own, so it was damaged",
-                lambda record: record.record_crc_ok is False,
-            ),
-            ("half_written", "the record ends in zeros, so it was half written", lambda record: record.half_written),
+        for name, code, wrong in (
+            ("body_crc", "stored_body_crc", lambda record: not record.body_crc_ok),
+            ("record_crc", "stored_record_crc", lambda record: record.record_crc_ok is False),
+            ("half_written", "half_written", lambda record: record.half_written),
         ):
             places = [str(stored.offset) for stored in copies if wrong(stored.record)]
             if places:
-                answer.evidence[name] = f"{problem}: {', '.join(places)}"
+                answer.evidence[name] = CoreError(code, {"places": ", ".join(places)}).coded()
         doubted = [
             f"{row['commit_log_offset']} ({', '.join(name for doubt in row['doubts'] for name in doubt['fields'])})"
             for row in answer.copies
             if row["doubts"]
         ]
         if doubted:
-            answer.evidence["doubts"] = f"the rest of the store does not agree with a record: {', '.join(doubted)}"
+            answer.evidence["doubts"] = CoreError("store_contradicts", {"records": ", ".join(doubted)}).coded()
 
     # by key
 
@@ -284,16 +280,11 @@ class Lookup:
         evidence["index_entries"] = self._store.index.entries
         self._warn(answer, hits)
         if around and not keyed and not overridden:
-            evidence["inner_batch"] = (
-                "it is one message of an inner batch, of which the broker indexes the id of the whole: "
-                + ", ".join(sorted({stored.record.uniq_id or "" for stored in hits}))
-            )
+            whole = ", ".join(sorted({stored.record.uniq_id or "" for stored in hits}))
+            evidence["inner_batch"] = CoreError("in_inner_batch", {"ids": whole}).coded()
         elif not keyed:
-            shared = sorted({stored.record.uniq_id or "" for stored in hits})
-            evidence["batch"] = (
-                "a broker from 5.0 to 5.3.3 appended the batch's own id to each of its messages, and indexed that one: "
-                + ", ".join(shared)
-            )
+            shared = ", ".join(sorted({stored.record.uniq_id or "" for stored in hits}))
+            evidence["batch"] = CoreError("in_batch", {"ids": shared}).coded()
         return True
 
     # the id itself

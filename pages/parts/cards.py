@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 
 from idcore import run_times
+from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.ids import clock as clocks
 from idcore.ids.clock import Clock, SentAt, parse_instant, to_ms
@@ -16,7 +17,6 @@ from idcore.ids.model import ClientId, OffsetId, UniqId
 from pages.parts import ruler, scans, times
 from pages.parts.intake import Found
 from pages.parts.markup import Column, Html, join, link, table, tag
-from pages.parts.text import Words
 from pages.parts.view import View
 from pages.parts.widgets import href
 

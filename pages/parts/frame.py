@@ -7,7 +7,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from pages.parts import browser, problems, roles, scans, text, times
+from idcore import catalogue
+from pages.parts import browser, problems, roles, scans, times
 from pages.parts.view import View, browser_zone, link_params, settle
 
 PAGES = Path(__file__).resolve().parents[1]
@@ -54,7 +55,7 @@ TRIAGE = tuple(address for address, _, _ in GROUPS["triage"] if address != "comp
 HOME = "home"
 
 
-def pages(words: text.Words) -> dict[str, Page]:
+def pages(words: catalogue.Words) -> dict[str, Page]:
     """Every page by its address. The home page is the decode page once more: a default page lives at / alone."""
     made = {HOME: st.Page(PAGES / "ids/decode.py", title=words("page.decode"), url_path=HOME, default=True)}
     for rows in GROUPS.values():
@@ -103,7 +104,7 @@ def sidebar(view: View, made: dict[str, Page], current: Page) -> None:
         state["pick_lang"] = words.lang
         st.segmented_control(
             words("lang"),
-            list(text.LANGS),
+            list(catalogue.languages()),
             key="pick_lang",
             format_func=lambda lang: words(f"lang.{lang}"),
             on_change=choose_lang,

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import BinaryIO
 
+from idcore.errors import CoreError, coded, refuse
 from idcore.ids.find import Token, find
 from idcore.ids.identify import Case, Verdict, identify
 from idcore.ids.neighbours import settled
@@ -43,8 +44,8 @@ class Heads:
 
     texts: list[tuple[str, str]] = field(default_factory=list)
     more: bool = False
-    failed: list[tuple[str, str]] = field(default_factory=list)
-    partly: list[tuple[str, str]] = field(default_factory=list)  # read up to a place, and why not beyond it
+    failed: list[tuple[str, CoreError]] = field(default_factory=list)
+    partly: list[tuple[str, CoreError]] = field(default_factory=list)  # read up to a place, and why not beyond it
 
 
 @dataclass(slots=True)
@@ -56,8 +57,8 @@ class Intake:
     longest: int = 0  # digits of the longest run, where nothing was found
     cut: bool = False  # there is more than was read at once
     lower: int = 0  # all in lower case: refused ids that would be read, or, read as upper case, those that were
-    failed: list[tuple[str, str]] = field(default_factory=list)  # names of files that could not be read, and why
-    partly: list[tuple[str, str]] = field(default_factory=list)  # the same of files read up to a place
+    failed: list[tuple[str, CoreError]] = field(default_factory=list)  # names of files that could not be read, and why
+    partly: list[tuple[str, CoreError]] = field(default_factory=list)  # the same of files read up to a place
     size: int = 0  # characters that were looked through
     binary: bool = False  # some of it is no text
     seconds: float = 0.0
@@ -130,8 +131,8 @@ def heads_of(data: bytes | BinaryIO | Path, name: str, limit: int = HEAD) -> Hea
         if kind not in PACKINGS | CUT:
             return Heads([(name, text_of(raw[:limit], kind))], len(raw) > limit)
         made = _unpacked(data, name, limit)
-    except ValueError as error:  # what a scan cannot read says what it is
-        return Heads(failed=[(name, str(error))])
+    except CoreError as error:  # what a scan cannot read says what it is
+        return Heads(failed=[(name, error)])
     data.seek(0)
     return made
 
@@ -139,7 +140,7 @@ def heads_of(data: bytes | BinaryIO | Path, name: str, limit: int = HEAD) -> Hea
 def _unpacked(file: BinaryIO, name: str, limit: int) -> Heads:
     """Texts of an archive or a packed file, up to the limit over all of them."""
     from idcore.sources.archives import texts  # Arrow only where something is packed
-    from idcore.sources.unpack import READ_ERRORS, reason_of
+    from idcore.sources.unpack import READ_ERRORS
 
     made, left = Heads(), limit
     for number, text in enumerate(texts(file)):
@@ -147,15 +148,15 @@ def _unpacked(file: BinaryIO, name: str, limit: int) -> Heads:
             made.more = True
             break
         label = name + text.member
-        if text.stream is None:
-            made.failed.append((label, text.error))
+        if text.stream is None or text.error is not None:
+            made.failed.append((label, text.error or refuse("no_file")))
             continue
         raw = b""
         try:
             while len(raw) <= left and (piece := text.stream.read(min(PIECE, left + 1 - len(raw)))):
                 raw += piece
         except READ_ERRORS as error:
-            (made.partly if raw else made.failed).append((label, reason_of(error)))
+            (made.partly if raw else made.failed).append((label, coded(error)))
         made.texts.append((label, text_of(raw[:left], text.kind)))
         made.more = len(raw) > left
         left -= min(left, len(raw))

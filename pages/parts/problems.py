@@ -7,19 +7,19 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from idcore.errors import CoreError
+from idcore.catalogue import Words
+from idcore.errors import CoreError, coded
 from idcore.runs import RunError
-from pages.parts import text
 from pages.parts.markdown import plain
 from pages.parts.view import view
 
 
-def message(error: BaseException, words: text.Words) -> str:
+def message(error: BaseException, words: Words) -> str:
     """What went wrong, for a callout: in the reader's language, without a traceback, with no mark of a stranger."""
     return plain(_said(error, words))
 
 
-def _said(error: BaseException, words: text.Words) -> str:
+def _said(error: BaseException, words: Words) -> str:
     if isinstance(error, RunError) and error.field == "run":
         return words("problem.run", name=error.text)
     if isinstance(error, CoreError):
@@ -31,13 +31,7 @@ def _said(error: BaseException, words: text.Words) -> str:
     if isinstance(error, FileNotFoundError):
         return words("problem.missing", name=error.filename or "")
     if isinstance(error, OSError):
-        return words("problem.disk", reason=words.reason(error.strerror or str(error)))
-    if (
-        isinstance(error, (ValueError, LookupError))
-        and error.args
-        and type(error) not in (ValueError, KeyError, IndexError)
-    ):
-        return words("problem.core", reason=words.reason(str(error.args[0])))  # the core's own errors say what is wrong
+        return words("problem.disk", reason=coded(error))
     return words("problem.other", name=type(error).__name__)
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import streamlit as st
 
+from idcore.catalogue import Words
 from idcore.ids.clock import Clock
 from idcore.ids.describe import KEYS, describe, when
 from idcore.ids.identify import Verdict
 from pages.parts import cards
 from pages.parts.intake import Found, Intake
 from pages.parts.markdown import plain
-from pages.parts.text import Words
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show
 
@@ -90,7 +90,7 @@ def failed(intake: Intake, files: int, words: Words) -> None:
     """Files that could not be read at all, and those read only in part, by name and reason."""
     for key, rows in (("run.failed_files", intake.failed), ("run.part_files", intake.partly)):
         if rows:
-            names = words("comma").join(plain(f"{name} ({words.reason(reason)})") for name, reason in rows[:5])
+            names = words("comma").join(plain(f"{name} ({words.said(reason)})") for name, reason in rows[:5])
             n = words.count("file", len(rows))
             st.warning(words(key, n=n, of=f"{max(files, len(rows)):,}", names=names), icon=":material/warning:")
 

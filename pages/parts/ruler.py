@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from idcore.catalogue import Words
 from idcore.ids.clock import CLIENT_EPOCH_S, from_ms
 from idcore.ids.identify import Reading
 from idcore.ids.makers import loader_place
 from idcore.ids.model import OffsetId, UniqId
 from idcore.layout import Span
 from pages.parts.markup import Html, join, tag
-from pages.parts.text import Words
 
 
 def raw_bytes(reading: Reading) -> bytes:

@@ -17,13 +17,13 @@ from urllib.parse import unquote, urlsplit
 
 import streamlit as st
 
+from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.ids.identify import Case
 from idcore.runs import Run, Runs, runs_root
 from idcore.sources.uris import is_uri, local_path
 from pages.parts import cache
-from pages.parts.text import Words
 from pages.parts.view import View
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.parts import roles, text, times
+from idcore import catalogue
+from pages.parts import roles, times
 
 ZoneFrom = Literal["chosen", "browser", "default"]
 
@@ -18,7 +19,7 @@ ZoneFrom = Literal["chosen", "browser", "default"]
 class View:
     """The choices that colour every page."""
 
-    words: text.Words
+    words: catalogue.Words
     zone: tzinfo
     zone_name: str
     zone_from: ZoneFrom
@@ -51,7 +52,12 @@ def browser_zone() -> str | None:
 def settle() -> View:
     """Language and zone: the address first, then this session's choice, then the browser."""
     state, query = st.session_state, st.query_params
-    lang = text.lang_of(query.get("lang")) or text.lang_of(state.get("lang")) or text.lang_of(st.context.locale) or "en"
+    lang = (
+        catalogue.lang_of(query.get("lang"))
+        or catalogue.lang_of(state.get("lang"))
+        or catalogue.lang_of(st.context.locale)
+        or "en"
+    )
     asked = query.get("zone", "").replace(" ", "+") or state.get("zone_chosen")
     zone = times.zone_of(asked) if asked else None
     source: ZoneFrom
@@ -63,7 +69,7 @@ def settle() -> View:
         name, zone, source = "UTC", UTC, "default"
     theme: roles.Theme = "dark" if st.context.theme.type == "dark" else "light"
     state["lang"], state["zone_chosen"] = lang, name if source == "chosen" else None
-    made = View(text.words(lang), zone or UTC, name, source, theme)
+    made = View(catalogue.words(lang), zone or UTC, name, source, theme)
     state["view"] = made
     return made
 

@@ -17,8 +17,8 @@ from PIL import Image
 from playwright.sync_api import Browser, expect
 
 from idcore.__main__ import main
+from idcore.catalogue import lang_of, words
 from idcore.store import Stored, StoreFolder
-from pages.parts.text import lang_of, words
 from tests.browser.harness import NARROW, ROOT, WIDE, Console, Visit, console, visit
 from tests.browser.samples import UNIQ
 from tests.remoting.fake import Fake

@@ -87,7 +87,7 @@ def test_comma_joined_arguments_are_several_ids_and_an_empty_one_is_refused() ->
     found = rows(done)
     assert [row["text"] for row in found] == [ID, OFFSET, "", CLIENT, ""]
     assert [row["error"] is None for row in found] == [True, True, False, True, False]
-    assert found[2]["error"] == {"problem": "nothing stands here", "field": None, "byte": None}
+    assert found[2]["error"] == {"problem": "empty", "field": None, "byte": None}
     assert "2 of 5 refused" in one_line(done)
 
 

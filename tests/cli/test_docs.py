@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from idcore import catalogue
 from idcore.cli.docs import FORMATS, formats
-from idcore.ids import ERRORS, MAKERS, REASONS, identify
+from idcore.ids import identify
 from idcore.layout import LAYOUTS
 
 
@@ -17,7 +18,9 @@ def test_every_layout_field_reason_and_maker_is_there() -> None:
         assert f"### {layout.name}\n" in page
         for field in layout.fields:
             assert field.meaning in page
-    for words in (REASONS, MAKERS, {code: ERRORS[code] for code in ("lower_case", "version", "port", "elapsed")}):
+    said = catalogue.words()
+    refused = {code: said.table("error.")[code] for code in ("lower_case", "version", "port", "elapsed")}
+    for words in (said.table("reason."), said.table("client."), refused):
         for code, template in words.items():
             assert f"| `{code}` | {template.replace('|', chr(92) + '|')} |" in page
 

@@ -90,7 +90,7 @@ def test_the_times_of_a_miss_are_in_the_zone_of_the_ids(store: Path) -> None:
     assert (row["evidence"]["begin"], row["evidence"]["end"]) == ("2026-11-22T08:00:00.000+08:00", "…")
     assert all(text.startswith("2026-11-2") and text.endswith("+08:00") for text in row["evidence"]["stored"])
     said = view("--store", str(store), *asked, "--format", "table").stdout
-    assert "none from 2026-11-22T08:00:00.000+08:00 to" in said
+    assert "none was stored between 2026-11-22T08:00:00.000+08:00 and" in said
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_the_table_is_for_people(store: Path) -> None:
     assert done.returncode == 1
     assert "1 record\n" in done.stdout
     assert "2026-11-21T01:50:13.316+00:00" in done.stdout
-    assert "nothing: not found (not_an_id): 'nothing' is no id" in done.stdout
+    assert "nothing: not found (not_an_id): 'nothing' is not an ID" in done.stdout
     assert "?" not in done.stdout
 
 

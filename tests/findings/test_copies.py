@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from idcore.findings import Finding, copies, words, words_zh
+from idcore.findings import Finding, copies
 from idcore.scan.lines import LineEvidence, Named, Record, look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -224,7 +224,7 @@ def test_two_send_results_of_one_id_are_a_send_repeated(shape: str, between: str
     (finding,) = findings_of(between.join(lines), tmp_path)
     assert (finding.code, finding.subject, finding.count) == ("duplicate_send", ID, 2)
     assert "2 successful SendResults" in finding.say("meaning") and "topic Paid" in finding.say("meaning")
-    assert "2 个成功的 SendResult" in finding.say("meaning", words_zh.PARTS)
+    assert "2 个成功的 SendResult" in finding.say("meaning", "zh")
     assert "SEND_OK" not in finding.say("meaning")
 
 
@@ -261,8 +261,8 @@ def test_a_batch_that_was_sent_again_is_a_send_repeated(tmp_path: Path) -> None:
 def test_a_status_that_is_not_ok_has_stored_the_message_and_is_said(status: str, tmp_path: Path) -> None:
     (finding,) = findings_of(f"{sent(status=status)}\n{sent(offsets=A2)}\n", tmp_path)
     assert finding.code == "duplicate_send"
-    for tables in (None, words_zh.PARTS):
-        assert status in (finding.say("meaning", tables) if tables else finding.say("meaning"))
+    for tables in ("en", "zh"):
+        assert status in (finding.say("meaning", tables))
 
 
 def test_results_in_two_topics_are_two_messages(tmp_path: Path) -> None:
@@ -362,7 +362,7 @@ def test_applications_beyond_the_limit_are_counted_together(tmp_path: Path, monk
 
 def test_the_words_name_clients_that_send_no_uniq_key() -> None:
     (finding,) = copies.confusion([Named("msgId", "other", 1, A, "a.log")])
-    for tables, jvm in ((words.PARTS, "usually those of the broker's JVM"), (words_zh.PARTS, "通常属于 Broker 的 JVM")):
+    for tables, jvm in (("en", "usually those of the broker's JVM"), ("zh", "通常属于 Broker 的 JVM")):
         said = {part: finding.say(part, tables) for part in ("meaning", "advice", "disproof")}
         assert "UNIQ_KEY" in said["meaning"] and "ali-ons" in said["advice"] and jvm in said["disproof"]
 
@@ -390,9 +390,9 @@ def test_a_copy_says_in_plain_text_who_made_it(tmp_path: Path) -> None:
     for records in ([PLAIN, replace(PLAIN, key="x")], [PLAIN, replace(PLAIN, stored=BORN + 3_105)]):
         table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
         (finding,) = copies.judge([table], 1, [], LineEvidence({ID: dict(zip((A, A2), records, strict=True))}))
-        assert "names its producer: 10.0.0.7 pid 4711" in finding.say("meaning")
+        assert "contains its producer: 10.0.0.7 pid 4711" in finding.say("meaning")
         assert "bornHost" not in finding.say("meaning")
-        assert "写明的生产者：10.0.0.7 pid 4711" in finding.say("meaning", words_zh.PARTS)
+        assert "写明的生产者：10.0.0.7 pid 4711" in finding.say("meaning", "zh")
     assert ". They were stored 3.1 s apart. The id" in finding.say("meaning")
 
 
@@ -400,7 +400,7 @@ def test_the_host_of_the_lines_is_named_where_the_id_has_another() -> None:
     behind = replace(PLAIN, born_host="192.168.9.9")
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{B}", "lines": 2}])
     (finding,) = copies.judge([table], 1, [], LineEvidence({ID: {A: behind, B: behind}}))
-    assert "bornHost of the lines names 192.168.9.9" in finding.say("meaning") and "10.0.0.7 pid 4711" in finding.say(
+    assert "bornHost in the log: 192.168.9.9" in finding.say("meaning") and "10.0.0.7 pid 4711" in finding.say(
         "meaning"
     )
 
@@ -418,7 +418,7 @@ def test_an_id_of_a_5_x_client_names_its_hardware_address() -> None:
     table = pa.Table.from_pylist([{"msg_id": one, "offset_msg_ids": f"{A},{B}", "lines": 2},
                                   {"msg_id": one[:-1] + "2", "offset_msg_ids": f"{A},{A2}", "lines": 2}])  # fmt: skip
     sent, stored = copies.judge([table], 2, [])
-    assert "names its producer: a2:b3:c4:d5:e6:f7 pid 4660" in sent.say("meaning")
+    assert "contains its producer: a2:b3:c4:d5:e6:f7 pid 4660" in sent.say("meaning")
     assert (stored.subject, stored.evidence["client"]["pid"]) == ("a2:b3:c4:d5:e6:f7 pid 4660", 4660)
 
 
@@ -445,11 +445,13 @@ def test_the_line_of_a_retry_names_group_and_host(
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
     (finding,) = copies.judge([table], 1, [], evidence)
     said = finding.say("meaning")
-    assert (f"consumer group {group}" in said) == bool(group) and (f"name it: {host}" in said) == bool(host)
+    assert (f"consumer group {group}" in said) == bool(group) and (f"according to the log: {host}" in said) == bool(
+        host
+    )
 
 
 def test_the_group_of_a_retry_is_in_its_topic() -> None:
     for topic in ("%RETRY%pay_orders", "%DLQ%pay_orders"):
         table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
         (finding,) = copies.judge([table], 1, [], LineEvidence({ID: {A: PLAIN, A2: replace(PLAIN, topic=topic)}}))
-        assert finding.say("meaning").endswith(". Asked for again by consumer group pay_orders")
+        assert finding.say("meaning").endswith(". Retried for consumer group pay_orders")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.findings import Finding, failed_sends, limits, line_locations, words_zh
+from idcore.findings import Finding, failed_sends, limits, line_locations
 from idcore.sources.inputs import list_files
 from tests.findings.test_rules import DAY_20, uniq
 
@@ -41,7 +41,7 @@ def test_the_failed_send_in_front_of_a_gap_is_in_the_sentence(line: str, tmp_pat
     finding = told(f"sent {BEFORE}\nsent {OF_ANOTHER}\n{line}\nsent {OF_ANOTHER}\nsent {NEXT}\n", tmp_path)
     where = f"{tmp_path / 'app.log'}:3"
     assert finding.say("meaning").endswith(f". Just before the gap the log shows a failed send: “{line}” ({where})")
-    assert line in finding.say("meaning", words_zh.PARTS) and where in finding.say("meaning", words_zh.PARTS)
+    assert line in finding.say("meaning", "zh") and where in finding.say("meaning", "zh")
     assert "why these sends failed" in finding.say("advice")
 
 
@@ -109,7 +109,7 @@ def test_a_broker_that_took_messages_is_reached_from_there(line: str, reached: b
     (found,) = line_locations.place([finding], list_files([str(path)]))
     assert ("SEND_OK" in found.say("meaning")) == reached
     assert found.say("advice").startswith("If clients" if reached else "Set brokerIP1")
-    assert ("SEND_OK" in found.say("meaning", words_zh.PARTS)) == reached
+    assert ("SEND_OK" in found.say("meaning", "zh")) == reached
 
 
 def test_sends_that_succeeded_explain_no_move_of_the_same_broker(tmp_path: Path) -> None:

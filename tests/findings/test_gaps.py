@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore import findings
-from idcore.findings import Finding, gaps, limits, line_locations, words_zh
+from idcore.findings import Finding, gaps, limits, line_locations
 from idcore.findings.batches import Batches, side_by_side
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -46,7 +46,7 @@ def test_a_hole_of_eleven_percent_is_a_warning_that_says_from_where_to_where(tmp
         "after": uniq(DAY_20 + 7 * 19_999, 19_999), "before": uniq(DAY_20 + 7 * 26_284, 26_284), "missing": 6_284,
         "from": 20_000, "to": 26_283,
     }  # fmt: skip
-    for said in (finding.say("meaning"), finding.say("meaning", words_zh.PARTS)):
+    for said in (finding.say("meaning"), finding.say("meaning", "zh")):
         assert all(text in said for text in (gap["after"], gap["before"], "6,284", "20,000", "26,283"))
     midnight = datetime(2026, 11, 21, tzinfo=UTC)
     assert (finding.since, finding.until) == tuple(midnight + timedelta(milliseconds=7 * n) for n in (19_999, 26_284))
@@ -151,7 +151,7 @@ def test_of_more_gaps_than_are_kept_it_is_said_that_the_others_were_not_looked_a
     finding = missing(at_pace(kept, first=0), tmp_path)
     assert (finding.severity, finding.count) == ("warning", 19_999 - len(kept))
     assert finding.evidence["gaps"][0]["missing"] >= 900 and "variant" not in finding.evidence
-    assert "were not looked at one by one" in finding.say("meaning")
+    assert "only counted, not examined" in finding.say("meaning")
     assert finding.evidence["unlisted"] + sum([900, *[1] * 99]) - finding.count in range(-5, 5)
 
 

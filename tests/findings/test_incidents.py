@@ -45,24 +45,24 @@ def test_evidence_is_of_the_log(tmp_path: Path) -> None:
 
 
 # What readers who knew only the page asked for: it stands in the sentence itself, not only in the evidence.
-BORN_HOST = "Its host, as bornHost of the lines names it: 10."
+BORN_HOST = "Its host according to bornHost in the log: 10."
 ASKED = {
-    ("collision", None): "The id names its producer: ",
-    ("duplicate_send", "own_log"): "The id names its producer: ",  # a SendResult has no store time
-    ("duplicate_send", None): " s apart. The id names its producer: ",
-    ("clock_back", None): "No id of it was made twice",
+    ("collision", None): "The ID contains its producer: ",
+    ("duplicate_send", "own_log"): "The ID contains its producer: ",  # a SendResult has no store time
+    ("duplicate_send", None): " s apart. The ID contains its producer: ",
+    ("clock_back", None): "No ID was generated twice",
     ("missing_ids", "one"): "Just before the gap the log shows a failed send: “",
     ("missing_ids", "an_outage"): "Just before the gap the log shows a failed send: “",
     ("missing_ids", "failed_sends"): "Before 4 of the 4 widest gaps the log shows a failed send; the first: “",
-    ("broker_address_internal", None): "sends to it that succeeded (SEND_OK)",
+    ("broker_address_internal", None): "successful sends to it (SEND_OK)",
     ("loopback_host", None): BORN_HOST,
     ("link_local_host", None): BORN_HOST,
     ("container_host", None): BORN_HOST,
     ("fake_host", "java"): BORN_HOST,
     ("fake_host", "java_after_an_hour"): BORN_HOST,
-    ("broker_moved", "after_an_hour"): "no id of either address was seen for at least 59 min",
-    ("restart", "three_times"): "as in a crash loop",
-    ("stored_copies", "consumer_retry"): "Asked for again by consumer group orders",
+    ("broker_moved", "after_an_hour"): "neither address appeared for at least 59 min",
+    ("restart", "three_times"): "which looks like a crash loop",
+    ("stored_copies", "consumer_retry"): "Retried for consumer group orders",
 }
 
 

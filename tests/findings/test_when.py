@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from idcore import findings
-from idcore.findings import Finding, chains, limits, words_zh
+from idcore.findings import Finding, chains, limits
 from idcore.findings.model import worst_first
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -82,9 +82,9 @@ def starts(seconds: list[float]) -> list[str]:
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [
-        ([0, 20, 40, 79], "3 times within 59 s, as in a crash loop"),
+        ([0, 20, 40, 79], "3 times within 59 s, which looks like a crash loop"),
         ([0, 20, 50, 81], None),
-        ([0, 10, 20, 30, 130], "4 times, 3 of them within 20 s, as in a crash loop"),
+        ([0, 10, 20, 30, 130], "4 times, 3 of them within 20 s, which looks like a crash loop"),
         ([0, 10, 20], None),
     ],
 )
@@ -111,15 +111,15 @@ def set_back(first: int, last: int) -> list[str]:
 
 def test_a_clock_set_back_says_that_no_id_was_made_twice(tmp_path: Path) -> None:
     (finding,) = told(set_back(100, 600), tmp_path)
-    assert "No id of it was made twice" in finding.say("meaning") and "(500 of its 65,536" in finding.say("meaning")
+    assert "No ID was generated twice" in finding.say("meaning") and "(500 of its 65,536" in finding.say("meaning")
     assert "twice" not in finding.say("advice")
 
 
 @pytest.mark.parametrize(("last", "proved"), [(65_536, True), (65_537, False)])
 def test_a_counter_that_came_round_proves_nothing(last: int, proved: bool, tmp_path: Path) -> None:
     (finding,) = [one for one in told(set_back(0, last), tmp_path) if one.code == "clock_back"]
-    assert ("No id of it was made twice" in finding.say("meaning")) == proved
-    assert ("may have been made twice" in finding.say("meaning")) != proved
+    assert ("No ID was generated twice" in finding.say("meaning")) == proved
+    assert ("may have been generated twice" in finding.say("meaning")) != proved
 
 
 def test_ids_that_stand_for_several_messages_are_counted_at_the_clock() -> None:
@@ -129,7 +129,7 @@ def test_ids_that_stand_for_several_messages_are_counted_at_the_clock() -> None:
     of_it = [Finding("collision", f"ID{n}", 2, {"process": process}) for n in range(2)]
     other = Finding("collision", "ID9", 2, {"process": {**process, "pid": 1}})
     made = list(chains.made_twice([clock, *of_it, other]))
-    assert "stand for different messages: 2" in made[0].say("meaning") and made[1:] == [*of_it, other]
+    assert "identify different messages: 2" in made[0].say("meaning") and made[1:] == [*of_it, other]
     assert list(chains.made_twice([clock, other])) == [clock, other]
 
 
@@ -156,8 +156,8 @@ def stored(host: str, minutes: list[int], offset: int) -> list[str]:
 @pytest.mark.parametrize(
     ("pause", "busy", "said"),
     [
-        (60, False, "at least 59 min (otherwise one comes within 2 min); no other broker was seen"),
-        (60, True, "at least 59 min (otherwise one comes within 2 min); other brokers were seen"),
+        (60, False, "at least 59 min (normally at most 2 min); no other broker appeared either"),
+        (60, True, "at least 59 min (normally at most 2 min); other brokers did"),
         (6, False, None),
     ],
 )
@@ -169,7 +169,7 @@ def test_a_long_silence_before_the_new_address_is_said(
     if busy:
         lines += stored("0A000009", list(range(100)), 1 << 40)
     (finding,) = [one for one in told(lines, tmp_path) if one.code == "broker_moved"]
-    assert (said or "one broker under a new address") in finding.say("meaning")
+    assert (said or "one broker that got a new address") in finding.say("meaning")
     assert ("In between" in finding.say("meaning")) == bool(said)
 
 
@@ -208,4 +208,4 @@ def test_a_span_is_told_in_units_that_people_use_and_to_the_millisecond(
 ) -> None:
     finding = Finding("clock_back", "p", 1, {"back_seconds": seconds})
     assert f"set back by {english}:" in finding.say("meaning")
-    assert f"被拨回 {chinese}：" in finding.say("meaning", words_zh.PARTS)
+    assert f"回拨了 {chinese}：" in finding.say("meaning", "zh")

@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
+from idcore import catalogue
 from idcore.ids import (
-    MAKERS,
     client_maker,
     identify,
     known_loaders,
@@ -144,11 +144,11 @@ def test_what_little_tells_the_languages_of_5x_clients_apart(
     text = f"01{mac}{pid:04X}{146_888_539:08X}{sequence:08X}".upper()
     best = identify(text).best
     assert best is not None and best.maker == "5.x gRPC client"
-    assert f"{', '.join(names)} write these fields alike" in " ".join(map(str, best.why))
+    assert f"{', '.join(names)} write these fields identically" in " ".join(map(str, best.why))
 
 
 def test_every_maker_is_worded() -> None:
-    for code, words in MAKERS.items():
+    for code, words in catalogue.words().table("client.").items():
         assert code == code.lower()
         assert words == words.strip()
         assert not words.endswith(".")

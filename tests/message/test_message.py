@@ -38,7 +38,6 @@ from idcore.message.flags import Compression
 from idcore.message.javatext import hash_map_order, is_blank, to_text, units
 from idcore.message.properties import Dialect
 from idcore.message.wire import count_messages
-from idcore.message.words import ERRORS
 from tests.message.refusing import outcome
 
 
@@ -343,12 +342,3 @@ def test_the_bits_of_sys_flag_in_words() -> None:
         "inner batch",
     ]  # fmt: skip
     assert [flags.transaction(bits) for bits in (0, 4, 8, 12)] == ["none", "prepared", "commit", "rollback"]
-
-
-def test_every_word_is_used() -> None:
-    from pathlib import Path
-
-    import idcore.message
-
-    text = "".join(path.read_text() for path in Path(idcore.message.__file__).parent.glob("*.py"))
-    assert [code for code in ERRORS if text.count(f'"{code}"') < 2] == []

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pandas as pd
 
+from idcore.catalogue import words
 from pages.parts import roles
 from pages.parts.charts import findings as charts
-from pages.parts.text import words
 from pages.parts.triage import evidence_view
 from pages.parts.view import View
 

@@ -10,13 +10,14 @@ from zoneinfo import ZoneInfo
 import pandas as pd
 import pytest
 
-from pages.parts import figures, roles, text
+from idcore import catalogue
+from pages.parts import figures, roles
 from pages.parts.charts import brokers, counters, producers
 from pages.parts.triage import logs
 from tests.pages import example_run
 
 TABLES = example_run.tables()
-WORDS = text.words("en")
+WORDS = catalogue.words("en")
 LIGHT = roles.palette("light")
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 

@@ -16,6 +16,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import findings
+from idcore.catalogue import words
 from idcore.findings import line_locations
 from idcore.ids.clock import months
 from idcore.runs import Run
@@ -25,7 +26,6 @@ from idcore.simulate import incidents
 from idcore.sources.inputs import list_files
 from pages.parts import times
 from pages.parts.markup import esc
-from pages.parts.text import TABLES, words
 from pages.parts.triage import diagnosis, evidence_view, lines, report
 from pages.parts.view import View
 from tests.pages.conftest import RUN, make_run
@@ -129,7 +129,7 @@ def test_the_evidence_of_every_incident_is_said_in_words(tmp_path: Path, name: s
     run = judged(tmp_path, "\n".join(incidents.Incident(name, None, 3, AT - timedelta(days=1), UTC).lines()))
     for lang in ("en", "zh"):
         view = View(words("zh" if lang == "zh" else "en"), UTC, "UTC", "chosen", "light")
-        known = {word for key, word in TABLES[view.words.lang].items() if key.startswith("fact.")}
+        known = set(words(view.words.lang).table("fact.").values())
         for row in run.table("findings").to_pylist():
             evidence = diagnosis.evidence_of(row)
             facts = dict(evidence_view.facts(evidence, view, diagnosis.told(row)))
@@ -330,7 +330,7 @@ def reports(run: Run, lang: str, zone: str) -> list[str]:
     return [report.markdown(run, view), report.html(run, view)]
 
 
-@pytest.mark.parametrize(("lang", "title", "said"), [("en", "Restarted again and again", "as in a crash loop"),
+@pytest.mark.parametrize(("lang", "title", "said"), [("en", "Restarted again and again", "which looks like a crash loop"),
                                                      ("zh", "进程反复重启", "像是反复崩溃")])  # fmt: skip
 def test_restarts_one_after_another_are_told_with_their_times(
     tmp_path: Path, open_page: Open, lang: str, title: str, said: str
@@ -350,7 +350,7 @@ def test_copies_have_host_pid_and_broker_in_plain_text(tmp_path: Path, open_page
     process = diagnosis.evidence_of(row)["process"]
     brokers = diagnosis.evidence_of(row)["addresses"].split(", ")
     for made in (shown(open_page("findings", run=RUN)), *reports(run, "en", "UTC")):
-        assert f"names its producer: {process['host']} pid {process['pid']}" in made
+        assert f"contains its producer: {process['host']} pid {process['pid']}" in made
     for made in reports(run, "en", "UTC"):
         assert all(f"Broker: {address}" in made for address in brokers), "beside the offset ids"
     assert diagnosis.subject_process(row) == process and set(diagnosis.brokers_of(row)) == set(brokers)

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore import catalogue
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
-from pages.parts import roles, text
+from pages.parts import roles
 from pages.parts.charts import brokers as charts
 from pages.parts.triage import logs
 from tests.pages import example_run
@@ -23,7 +24,7 @@ from tests.scan.logs import AT, JAVA, NOON, offset, send_result, uniq
 
 Open = Callable[..., AppTest]
 TEN = datetime(2026, 3, 10, 10, tzinfo=UTC)
-WORDS, LIGHT = text.words("en"), roles.palette("light")
+WORDS, LIGHT = catalogue.words("en"), roles.palette("light")
 BROKER = "10.0.0.1:10911"
 
 
@@ -116,7 +117,7 @@ def test_without_two_instants_a_sentence_takes_the_place_of_the_chart(
 ) -> None:
     app = open_page("brokers", run=scanned(lines), lang=lang)
     assert not app.exception
-    assert text.words(lang)(f"growth.without_{why}") in shown(app)
+    assert catalogue.words(lang)(f"growth.without_{why}") in shown(app)
     assert "iB/s<" not in shown(app) and " B/s<" not in shown(app) and "B/秒" not in shown(app)
     assert len(app.get("plotly_chart")) == 1, "the files and offsets of the broker, and no growth"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore import catalogue
 from idcore.lab import READY, STEPS, Story
 from idcore.store import CommitLog, Stored
-from pages.parts import text
 from pages.parts.ids import lab
 from tests.pages.test_pages import press, shown
 
@@ -27,7 +27,7 @@ def test_the_first_story_says_what_stays_and_what_changes(open_page: Open) -> No
     assert "+08:00" in page and "Asia/Shanghai" in page
 
 
-@pytest.mark.parametrize("lang", text.LANGS)
+@pytest.mark.parametrize("lang", catalogue.languages())
 @pytest.mark.parametrize("name", READY)
 def test_every_ready_story_is_told(open_page: Open, name: str, lang: str) -> None:
     app = open_page("lab", lang=lang, **READY[name].params)

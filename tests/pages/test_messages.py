@@ -13,17 +13,14 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore.catalogue import words
 from idcore.lookup import Answer, Copy, Evidence, Progress
-from idcore.lookup import words as english
 from idcore.message import Host, Message, Record, encode_messages, flags
 from idcore.remoting.profile import Profile, from_file
 from idcore.simulate.writer import StoreWriter
 from idcore.store import CommitLog, Stored, StoreFolder
-from idcore.store.words import DOUBTS, REASONS
 from pages.parts import scans
 from pages.parts.messages import lookups, records, stores
-from pages.parts.text import TABLES, words
-from pages.parts.words import zh_lookup
 from tests.pages.test_pages import press, shown
 from tests.store.unpacked import real_store
 
@@ -86,7 +83,7 @@ def test_why_a_record_is_not_there_is_told_in_words(open_store: Open, asked: str
         text = shown(app)
         assert not app.exception and app.warning
         names = re.findall(r"<tr><td>([^<]*)</td>", text)
-        known = {word for key, word in TABLES[lang].items() if key.startswith("fact.")}
+        known = set(words(lang).table("fact.").values())
         assert names and set(names) <= known, "every fact has its words"
 
 
@@ -263,23 +260,6 @@ def test_an_id_leads_to_its_message_where_there_is_a_way(
 def labels(app: AppTest) -> list[str]:
     """What the links of a page say."""
     return [element.proto.label for element in app.get("page_link")]
-
-
-def test_the_chinese_says_all_that_the_english_says() -> None:
-    for name in ("REASONS", "ADVICE", "EVIDENCE", "RELATIONS"):
-        assert getattr(zh_lookup, name).keys() == getattr(english, name).keys(), name
-        for code, sentence in getattr(english, name).items():
-            assert fields(getattr(zh_lookup, name)[code]) == fields(sentence), (name, code)
-    assert zh_lookup.STORE.keys() == REASONS.keys()
-    assert zh_lookup.DOUBTS.keys() == DOUBTS.keys()
-    for code, sentence in DOUBTS.items():
-        assert fields(zh_lookup.DOUBTS[code]) == fields(sentence), code
-
-
-def fields(template: str) -> set[str]:
-    from string import Formatter
-
-    return {name for _, name, _, _ in Formatter().parse(template) if name}
 
 
 @pytest.mark.parametrize(

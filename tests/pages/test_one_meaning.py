@@ -18,7 +18,6 @@ from idcore.findings.limits import CUT_COUNTER
 from idcore.scan.schemas import SCHEMAS
 from pages.parts.charts import counters as charts
 from pages.parts.runs import largest
-from pages.parts.text import Lang
 from pages.parts.triage import sentences, tables
 from tests.cli.test_scan import summed
 from tests.pages import example_run
@@ -74,7 +73,7 @@ def numbers(text: str) -> set[int]:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("rows", [PROCESSES, MIXED], ids=["example", "with a sample and a cut counter"])
 def test_the_headline_of_producers_is_the_sum_of_their_table(
-    rows: pd.DataFrame, lang: Lang, monkeypatch: pytest.MonkeyPatch
+    rows: pd.DataFrame, lang: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view = reader(lang)
     table = drawn(monkeypatch, tables.processes, rows, view, "r")
@@ -107,7 +106,7 @@ def test_what_is_left_out_of_a_sum_is_left_out_of_the_table_and_said(monkeypatch
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("place", range(len(PROCESSES)))
 def test_the_counters_page_says_of_a_process_what_its_row_has(
-    place: int, lang: Lang, monkeypatch: pytest.MonkeyPatch
+    place: int, lang: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view, some = reader(lang), MIXED.iloc[[place]]
     (row,) = drawn(monkeypatch, tables.processes, some, view, "r")
@@ -123,7 +122,7 @@ def test_a_sample_says_what_is_missing_and_what_is_here() -> None:
 
 @pytest.mark.parametrize(("lang", "unit"), [("en", "records"), ("zh", "条记录")])
 def test_the_headline_of_brokers_counts_the_records_of_their_table(
-    lang: Lang, unit: str, monkeypatch: pytest.MonkeyPatch
+    lang: str, unit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view, rows = reader(lang), example_run.tables()["brokers"]
     colours = dict.fromkeys(rows["address"], "#000")

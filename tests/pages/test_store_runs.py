@@ -10,10 +10,10 @@ from urllib.parse import urlencode
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore.catalogue import words
 from idcore.runs import Run
 from pages.parts import scans
 from pages.parts.ids import decode_session, server_run
-from pages.parts.text import words
 from pages.parts.triage import diagnosis
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_findings import judged, two_at_once

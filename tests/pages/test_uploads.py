@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from idcore.catalogue import words
 from idcore.lab import READY
 from idcore.store import Stored, StoreFolder
 from pages.parts.ids import lab
 from pages.parts.messages import uploads
-from pages.parts.text import words
 from tests.store.unpacked import ARCHIVE, real_store
 
 SECOND = "CB0071156B7B4E0E2F2A691B8D7D0001"  # the second record of the store, at offset 246

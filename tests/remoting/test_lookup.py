@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from idcore.catalogue import words
 from idcore.ids import OffsetId, UniqId
-from idcore.lookup import ADVICE, REASONS, LookupService, Moment, batches
+from idcore.lookup import LookupService, Moment, batches
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.message import Host, Record
 from idcore.remoting.audit import AuditLog, RateLimit
@@ -37,7 +38,7 @@ def fake() -> Iterator[Fake]:
 
 
 def test_every_reason_of_the_contract_has_its_words_and_its_advice() -> None:
-    assert set(REASONS) == set(ADVICE) == CONTRACT
+    assert set(words().table("lookup.reason.")) == set(words().table("lookup.advice.")) == CONTRACT
 
 
 class TestCopies:

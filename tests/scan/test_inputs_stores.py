@@ -187,7 +187,7 @@ def test_stores_that_cannot_be_reached_are_named() -> None:
     google = "gs://anonymous@logs/a?endpoint_override=127.0.0.1:1&scheme=http&retry_limit_seconds=1"
     for uri in (google, "hdfs://127.0.0.1:1/logs", "smb://127.0.0.1/logs"):
         (found,) = list_files([uri])
-        assert found.path == uri and found.error and "\n" not in found.error
+        assert found.path == uri and found.error and "\n" not in str(found.error)
 
 
 @pytest.mark.spark

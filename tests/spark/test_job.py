@@ -11,12 +11,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from idcore.errors import CoreError
 from idcore.runs import RunError, Runs
 from idcore.scan.schemas import ORDER
 from idcore.sources.inputs import Split, deal
 from idcore.spark import folder, job
 from idcore.spark.background import start
-from idcore.spark.job import ScanOptions, even, reason_of, scan
+from idcore.spark.job import ScanOptions, even, problem_of, scan
 from idcore.spark.watch import Cancelled, Progress
 
 ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
@@ -30,7 +31,7 @@ def test_an_upload_is_shown_by_its_own_name_also_when_nothing_is_refused(tmp_pat
     stored.write_bytes(ONE)
     run = Runs(tmp_path / "runs").create("a paste")
     ended = start(run, [str(stored)], OPTIONS, {str(stored): "pasted text"}).wait(60)
-    assert (ended.state, ended.error, run.state) == ("done", "", "done")
+    assert (ended.state, ended.error, run.state) == ("done", None, "done")
     assert run.table("files", ["file"]).to_pylist() == [{"file": "pasted text"}]
     assert run.table("refused").num_rows == 0
     assert run.summary is not None and (run.summary["uniq"], run.summary["offset"]) == (1, 1)
@@ -93,8 +94,8 @@ def test_a_failed_scan_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     log.write_bytes(ONE)
     run = Runs(tmp_path / "runs").create("a log")
     ended = start(run, [str(log)], OPTIONS).wait(60)
-    assert (ended.state, ended.error) == ("failed", "the disk is full")
-    assert (run.state, run.error, run.summary) == ("failed", "the disk is full", None)
+    assert (ended.state, str(ended.error)) == ("failed", "the disk is full")
+    assert (run.state, str(run.error), run.summary) == ("failed", "the disk is full", None)
 
 
 def test_a_run_whose_server_has_gone_is_failed(tmp_path: Path) -> None:
@@ -155,5 +156,5 @@ def test_tiny_files_share_a_task_and_none_is_lost() -> None:
 
 def test_the_last_word_of_a_worker_is_what_a_person_reads() -> None:
     told = "An error occurred.\nTraceback (most recent call last):\n  File x\nOSError: no space left\n\tat java.lang"
-    assert reason_of(RuntimeError(told)) == "OSError: no space left"
-    assert reason_of(RuntimeError("")) == "RuntimeError"
+    assert problem_of(RuntimeError(told)) == CoreError("said", {"why": "OSError: no space left"})
+    assert str(problem_of(RuntimeError(""))) == "RuntimeError"

@@ -222,11 +222,13 @@ def test_a_meter_adds_up_what_tasks_of_other_processes_read(tmp_path: Path) -> N
 
 
 def test_a_worker_that_does_not_see_the_output_says_so(tmp_path: Path) -> None:
-    with pytest.raises(CoreError, match=r"worker .* does not see the folder .*/elsewhere; .* --out must be on storage"):
+    with pytest.raises(RuntimeError) as caught:
         steps._write(pa.table({"host": ["a"]}), "hosts", tmp_path / "elsewhere" / ".unfinished-1" / ".large", "00000")
     assert not (tmp_path / "elsewhere").exists()
-    told = RuntimeError("PythonException: it failed\n idcore.errors.CoreError: worker a does not see it")
-    assert job.reason_of(told) == "worker a does not see it"
+    told = RuntimeError(f"PythonException: it failed\n RuntimeError: {caught.value}")
+    problem = job.problem_of(told)
+    assert problem.code == "worker_folder" and problem.values["folder"] == str(tmp_path / "elsewhere")
+    assert "--out must be on storage" in str(problem)
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
@@ -254,11 +256,13 @@ def test_a_run_that_failed_is_started_again_as_it_was_asked_for(
     run = Runs(tmp_path / "runs").create("twice")
     with monkeypatch.context() as broken:
         broken.setattr(job, "combine", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
-        assert background.start(run, [log], OPTIONS, {log: "pasted text"}).wait(60).error == "no space left"
-    with pytest.raises(CoreError, match="does not say what"):
+        assert background.start(run, [log], OPTIONS, {log: "pasted text"}).wait(60).error == CoreError(
+            "said", {"why": "no space left"}
+        )
+    with pytest.raises(CoreError, match="did not record its input"):
         background.again(Runs(tmp_path / "runs").create("never begun"))
     ended = background.again(run).wait(60)
-    assert (ended.state, run.state, run.error) == ("done", "done", "")
+    assert (ended.state, run.state, run.error) == ("done", "done", None)
     assert run.table("files", ["file"]).to_pylist() == [{"file": "pasted text"}]
     assert run.summary is not None and run.summary["assumed"]["at"] == "2026-11-21T00:00:00+00:00"
     with pytest.raises(CoreError, match="only a run that failed"):

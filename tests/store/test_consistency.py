@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from idcore.catalogue import words
 from idcore.cli.records import card
 from idcore.message import Host, Record
 from idcore.message.record import parts
 from idcore.store import Lookup, Stored, StoreFolder
-from idcore.store.consistency import DOUBTS, doubts
+from idcore.store.consistency import doubts
 from tests.store.test_damage import CLOCK, damage
 
 NUMBER = 1_500  # of the real store: a plain message with tag and keys, in the middle of its file
@@ -32,7 +33,7 @@ def spoil(root: Path, stored: Stored, raw: bytes) -> list[dict[str, Any]]:
     finally:
         damage(path, stored.offset - int(stored.file), bytes(stored.record))
     if row["doubts"]:
-        assert str(stored.offset) in answer.evidence["doubts"]
+        assert str(stored.offset) in answer.evidence["doubts"]["values"]["records"]
         assert all(doubt["text"] in card(row) and "?" not in doubt["text"] for doubt in row["doubts"])
     else:
         assert "doubts" not in answer.evidence
@@ -111,7 +112,7 @@ def test_a_tag_is_held_to_its_queue(copy: Path, real_records: list[Stored]) -> N
 
 
 def test_every_doubt_can_come_up() -> None:
-    assert {code for code, _ in CHANGES} | {"queue_tag"} == DOUBTS.keys()
+    assert {code for code, _ in CHANGES} | {"queue_tag"} == words().table("store.doubt.").keys()
 
 
 def test_a_flipped_bit_of_these_fields_never_goes_unsaid(copy: Path, real_records: list[Stored]) -> None:

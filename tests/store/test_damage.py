@@ -100,7 +100,7 @@ def test_a_flipped_bit_of_a_body_is_said_and_one_of_a_length_is_damage(copy: Pat
         assert "body_crc" in answer.evidence
         by_key = Lookup(store, CLOCK).view(stored.record.uniq_id or "")
         assert by_key.copies[0]["body_crc_ok"] is False
-        assert str(stored.offset) in by_key.evidence["body_crc"]
+        assert str(stored.offset) in by_key.evidence["body_crc"]["values"]["places"]
     damage(copy / "commitlog" / FIRST, stored.offset + 3, b"\x01")
     found = look(copy, stored.offset)
     assert isinstance(found, Miss)
@@ -117,7 +117,7 @@ def test_a_file_that_lies_at_the_wrong_place_is_not_believed(copy: Path, real_re
     assert all(step.offset < 1_048_576 for step in steps if isinstance(step, Stored))
     skipped = [step for step in steps if isinstance(step, Skipped)]
     assert skipped[0].offset == 1_048_576
-    assert "belongs at 0" in skipped[0].problem
+    assert (skipped[0].problem.code, skipped[0].problem.values) == ("misplaced", {"offset": 0})
     found = look(copy, 1_048_576)
     assert isinstance(found, Miss)
     assert (found.reason, found.evidence["field"]) == ("damaged", "physical_offset")
@@ -376,7 +376,9 @@ def test_what_is_no_store_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "piece" / "dump.bin").write_bytes(b"cut" + bytes(record(1).placed(0, 500, 5)))
     with pytest.raises(CoreError) as caught:
         StoreFolder(tmp_path / "piece")
-    assert str(caught.value).endswith(f"but dump.bin holds records: name it {497:020d}, the offset of its first byte")
+    assert str(caught.value).endswith(
+        f"but dump.bin contains records: rename it to {497:020d}, the offset of its first byte"
+    )
     (tmp_path / "file").write_text("x")
     with pytest.raises(CoreError) as caught:
         StoreFolder(tmp_path / "file")

@@ -51,7 +51,7 @@ def test_the_messages_of_an_inner_batch_are_shown_and_found(tmp_path: Path, body
             for key in (INNER[1], "k1"):
                 answer = Lookup(store, CLOCK).view(key)
                 assert (answer.reason, len(answer.copies)) == ("index_lost", 1)
-                assert OUTER in answer.evidence["inner_batch"]
+                assert OUTER in answer.evidence["inner_batch"]["values"]["ids"]
 
 
 def test_a_body_that_is_no_inner_batch_is_said(tmp_path: Path) -> None:

@@ -34,8 +34,9 @@ def test_a_part_that_cannot_be_read_is_one_that_is_not_there_and_is_named(
         first.unlink()
         asked = [str(known[offsets[path.name][0]].offset_id) for path in (first, second)]
         gone, there = (Lookup(store, CLOCK).view(text) for text in asked)
-        assert (gone.reason, gone.evidence["problem"]) == ("hole", "No such file or directory")
-        assert gone.evidence["unreadable"] == {f"commitlog/{first.name}": "No such file or directory"}
+        assert (gone.reason, gone.evidence["problem"]["code"]) == ("hole", "ENOENT")
+        ((name, why),) = gone.evidence["unreadable"].items()
+        assert (name, why["code"]) == (f"commitlog/{first.name}", "ENOENT")
         assert there.found and "unreadable" in there.evidence
         assert store.overview()["unreadable"] == gone.evidence["unreadable"]
     plain, failing = os.pread, 1_000
@@ -90,7 +91,7 @@ def test_a_part_of_the_folder_that_cannot_be_listed_leaves_the_others(
     with StoreFolder(small, SMALL.slots) as store:
         answer = Lookup(store, CLOCK).view("ID7")
         assert answer.found and answer.reason == ("index_lost" if part == "index" else None)
-        assert set(answer.evidence["unreadable"].values()) == {"Permission denied"}
+        assert {why["code"] for why in answer.evidence["unreadable"].values()} == {"EACCES"}
         assert store.overview()["files"]
 
 

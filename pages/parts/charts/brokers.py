@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from idcore.catalogue import Words
 from idcore.growth import MINUTE, Log, points
 from idcore.growth import speeds as speeds_of
 from pages.parts.figures import (
@@ -28,7 +29,6 @@ from pages.parts.figures import (
     wall_clock,
 )
 from pages.parts.roles import Palette
-from pages.parts.text import Words
 
 GIB = 1 << 30
 MOST_CELLS = 300

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from idcore.catalogue import Words
 from pages.parts.figures import axis, paper, rows_axis
 from pages.parts.roles import Palette
-from pages.parts.text import Words
 
 TOP = 20
 HATCH = ("", "/", ".")  # nothing is told by colour alone

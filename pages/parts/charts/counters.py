@@ -11,10 +11,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from idcore.catalogue import Words
 from idcore.findings import gaps as judged
 from pages.parts.figures import DATES, axis, band, clock_title, paper, series_colour, tint, wall_clock
 from pages.parts.roles import Palette
-from pages.parts.text import Words
 
 TURN = 65_536
 TOP = TURN - 1

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from idcore.catalogue import Words
 from pages.parts.charts import counters as charts
 from pages.parts.figures import DATES, axis, paper, wall_clock
 from pages.parts.roles import Palette
-from pages.parts.text import Words
 
 # What a counter shows. Of an address, a zone or a maker it shows nothing.
 OF_COUNTERS = frozenset({"shared_fingerprint", "restart", "counter_wrap", "missing_ids"})

@@ -8,9 +8,9 @@ from datetime import tzinfo
 import pandas as pd
 import plotly.graph_objects as go
 
+from idcore.catalogue import Words
 from pages.parts.figures import DATES, axis, clock_title, paper, rows_axis, step_minutes, tint, wall_clock
 from pages.parts.roles import Palette
-from pages.parts.text import Words
 
 TOP = 30
 CELLS = 180

@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.ids.dating import Dates, dates_of
@@ -19,7 +20,6 @@ from pages.parts import cards, export, intake, problems, refusals, scans
 from pages.parts.ids import example
 from pages.parts.markup import tag
 from pages.parts.scans import PASTED
-from pages.parts.text import Words
 from pages.parts.view import view
 
 MOST_LINKED = 20  # ids that an address can carry
@@ -221,8 +221,8 @@ def take(
 def lay(sources: Sequence[scans.Source], case: Case) -> DecodeSession:
     """Reads the beginning of everything at once."""
     read, more, lines = [], False, 0
-    failed: list[tuple[str, str]] = []
-    partly: list[tuple[str, str]] = []
+    failed: list[tuple[str, CoreError]] = []
+    partly: list[tuple[str, CoreError]] = []
     only = [source.name for source in sources] == [PASTED]
     for source in sources:
         heads = intake.heads_of(source.data, "" if only else source.name)

@@ -6,9 +6,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from idcore.catalogue import Words
 from idcore.remoting.profile import FILE, NAMESRV
 from pages.parts import scans
-from pages.parts.text import Words
 from pages.parts.widgets import page_link
 
 MOST_IDS = 20  # that an address can carry

@@ -12,11 +12,11 @@ from typing import Any
 
 import streamlit as st
 
+from idcore.catalogue import Words
 from idcore.ids.find import find
 from idcore.ids.identify import identify
-from idcore.ids.words import say
 from idcore.lookup import NO_VERDICT, Answer, LookupService, Moment
-from idcore.lookup import words as english
+from idcore.lookup import words as messages
 from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.errors import RemotingError
@@ -24,12 +24,10 @@ from idcore.remoting.profile import AUDIT_LOG, Profile, configured
 from pages.parts import export, problems, scans
 from pages.parts.markup import Column, Html, table, tag
 from pages.parts.messages import records
-from pages.parts.text import Words
 from pages.parts.triage.diagnosis import upper
 from pages.parts.view import View
 from pages.parts.widgets import download, page_link
 from pages.parts.widgets import show as show_html
-from pages.parts.words import zh_lookup as chinese
 
 MOST_IDS = 50
 EXAMPLE = """# clusters.toml; start the console with IDCORE_CLUSTERS=clusters.toml
@@ -196,10 +194,10 @@ def show(row: dict[str, Any], view: View) -> None:
             tag("div", severity, tag("strong", row["id"] or "–", class_="mq-mono mq-subject"), class_="mq-finding")
         )
         if row["reason"]:
-            sentence = upper(core("REASONS", row["reason"], {}, words))
+            sentence = upper(messages.say(messages.REASON, row["reason"], {}, words.lang))
             show_html(tag("p", sentence, words("stop"), class_="mq-meaning"))
         if row["reason"] and not row["found"]:
-            advice = core("ADVICE", row["reason"], {}, words)
+            advice = messages.say(messages.ADVICE, row["reason"], {}, words.lang)
             show_html(tag("p", tag("b", words("lookup.next")), " ", advice, words("stop"), class_="mq-advice"))
         if len(row["copies"]) > 1:
             show_html(records.copies(row["copies"], relations, view))
@@ -215,7 +213,9 @@ def show(row: dict[str, Any], view: View) -> None:
 def rests_on(row: dict[str, Any], view: View) -> Html:
     """The evidence as a small table, and who was asked; open where there is no message."""
     words, evidence = view.words, row["evidence"].items()
-    facts = [[core("EVIDENCE", code, dated(item, view), words)] for code, items in evidence for item in items]
+    facts = [
+        [messages.say(messages.FACT, code, dated(item, view), words.lang)] for code, items in evidence for item in items
+    ]
     asked = words("lookup.asked_of", brokers=words("comma").join(row["asked"]) or words("lookup.nobody"))
     if not facts:
         return tag("p", asked, class_="mq-faint mq-note")
@@ -241,18 +241,13 @@ def dated(item: Mapping[str, Any], view: View) -> dict[str, Any]:
         except ValueError:
             return text  # what a broker says need not be a time that there is
 
-    return {name: local(value) if name in english.INSTANTS else value for name, value in item.items()}
-
-
-def core(part: str, code: str, values: Mapping[str, Any], words: Words) -> str:
-    """A sentence of the core's look-ups in the reader's language."""
-    return say(getattr(chinese if words.lang == "zh" else english, part)[code], values)
+    return {name: local(value) if name in messages.INSTANTS else value for name, value in item.items()}
 
 
 def relation(copy: dict[str, Any], words: Words) -> str:
     """What a copy is among the others."""
     group = str(copy["topic"]).partition("%")[2].partition("%")[2]
-    return core("RELATIONS", copy["relation"], {"group": group}, words)
+    return messages.say(messages.RELATION, copy["relation"], {"group": group}, words.lang)
 
 
 def takeaway(answers: Answers, words: Words) -> None:

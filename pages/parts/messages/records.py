@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from idcore.catalogue import Words
 from idcore.ids.clock import from_ms, is_time
 from idcore.ids.model import OffsetId
 from idcore.message import flags
 from idcore.safe_text import json_text
 from pages.parts.markup import Column, Html, join, link, table, tag
-from pages.parts.text import Words
 from pages.parts.view import View
 from pages.parts.widgets import href
 
@@ -150,7 +150,7 @@ def body(row: Row, words: Words) -> Iterable[Html]:
     raw = base64.b64decode(row["body"])
     size = words.bytes(int(row.get("body_size") or len(raw)))
     if row.get("body_problem"):
-        yield tag("p", words("record.body_problem", problem=words.reason(row["body_problem"])), class_="mq-warning")
+        yield tag("p", words("record.body_problem", problem=words.said(row["body_problem"])), class_="mq-warning")
     if row.get("body_withheld"):
         yield tag("p", words(f"record.withheld_{row['body_withheld']}", size=size), class_="mq-faint")
     text = row["body_text"]
@@ -167,7 +167,7 @@ def inner(row: Row, words: Words) -> Iterable[Html]:
     if "inner" not in row:
         return
     if row.get("inner_problem"):
-        yield tag("p", words("record.inner_problem", problem=words.reason(row["inner_problem"])), class_="mq-warning")
+        yield tag("p", words("record.inner_problem", problem=words.said(row["inner_problem"])), class_="mq-warning")
         return
     columns = [
         Column("place", words("record.inner_place"), right=True),

@@ -10,27 +10,26 @@ from typing import Any
 
 import streamlit as st
 
+from idcore.catalogue import Words
 from idcore.ids import Clock
 from idcore.lookup import Copy
+from idcore.lookup import words as messages
 from idcore.lookup.copies import among
 from idcore.message.record import Part, Record, parts, value_of
 from idcore.runs import runs_root
 from idcore.store import Lookup, StoreFolder
 from idcore.store.commitlog import Stored
-from idcore.store.words import DOUBTS, REASONS, say
+from idcore.store.words import DOUBT, say
 from pages.parts import cache, roles, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import Column, Html, table, tag
 from pages.parts.messages import records, uploads
-from pages.parts.messages.lookups import core
 from pages.parts.runs import runlist
-from pages.parts.text import Words
 from pages.parts.triage import evidence_view
 from pages.parts.triage.diagnosis import upper
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import page_link
 from pages.parts.widgets import show as show_html
-from pages.parts.words import zh_lookup as chinese
 
 MOST_ROWS = 200
 MOST_RECORDS = 20  # shown whole; a batch of a 5.x client may have thousands under one id
@@ -175,7 +174,7 @@ def _cut(shown: int, there: int, words: Words) -> None:
 
 def _relation(copy: Copy | None, words: Words) -> str:
     """What a record is among the copies of its id; nothing where it is gone by now."""
-    return "" if copy is None else core("RELATIONS", copy.relation, {"group": copy.group}, words)
+    return "" if copy is None else messages.say(messages.RELATION, copy.relation, {"group": copy.group}, words.lang)
 
 
 def missed(code: str, evidence: Mapping[str, Any], view: View) -> None:
@@ -208,17 +207,19 @@ def told(evidence: Mapping[str, Any], view: View) -> dict[str, Any]:
         elif name == "found_under":
             made[name] = view.words("comma").join(value)
         elif name == "unreadable":
-            made[name] = [view.words("store.unreadable", name=file, why=why) for file, why in value.items()]
+            made[name] = [
+                view.words("store.unreadable", name=file, why=view.words.said(why)) for file, why in value.items()
+            ]
         elif isinstance(value, int) and not isinstance(value, bool):
             made[name] = f"{value:,}"
         else:
-            made[name] = view.words.reason(value) if isinstance(value, str) and name == "problem" else value
+            made[name] = value
     return made
 
 
 def reason(code: str, evidence: Mapping[str, Any], words: Words) -> str:
     """Why a record is not there, or why the index does not lead to it, in the reader's language."""
-    return upper(say(code, evidence, chinese.STORE if words.lang == "zh" else REASONS)) + words("stop")
+    return upper(say(code, evidence, words.lang)) + words("stop")
 
 
 def record(store: StoreFolder, stored: Stored, view: View, row: Mapping[str, Any] | None = None) -> None:
@@ -246,7 +247,7 @@ def doubts(rows: Sequence[Mapping[str, Any]], view: View) -> None:
         values = dict(doubt["values"])
         if doubt["code"].endswith("_time"):
             values = {name: _time(value, view) for name, value in values.items()}
-        sentence = say(doubt["code"], values, chinese.DOUBTS if words.lang == "zh" else DOUBTS)
+        sentence = say(doubt["code"], values, words.lang, DOUBT)
         texts.append(upper(sentence) + words("stop"))
     if texts:
         listed = "\n".join([words("store.doubts"), "", *(f"- {plain(text)}" for text in texts)])

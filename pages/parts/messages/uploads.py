@@ -20,11 +20,11 @@ from typing import IO, Any, NamedTuple
 
 import streamlit as st
 
-from idcore.errors import CoreError
-from idcore.sources.unpack import READ_ERRORS, reason_of
+from idcore.catalogue import Words
+from idcore.errors import CoreError, coded
+from idcore.sources.unpack import READ_ERRORS
 from idcore.store.commitlog import LOOKED_FOR_RECORDS, place_of
 from pages.parts.markdown import plain
-from pages.parts.text import Words
 
 LARGEST = 8 << 30  # bytes of all that is unpacked
 MOST_FILES = 100_000
@@ -68,7 +68,7 @@ def _laid_out(uploaded: Iterable[Any], root: Path, words: Words) -> tuple[dict[s
             else:
                 _add_piece(file, pieces, words)
         except CoreError as problem:
-            problems.append(str(problem))
+            problems.append(words.error(problem))
     if pieces:
         log = root / "pieces" / "commitlog"
         log.mkdir(parents=True)
@@ -87,10 +87,10 @@ def _add_piece(file: Any, pieces: dict[str, Any], words: Words) -> None:
         file.seek(0)
         start = place_of(file.read(LOOKED_FOR_RECORDS))
         if start is None:
-            raise CoreError(words("store.odd_name", name=plain(name)))
+            raise CoreError("odd_name", {"name": plain(name)})
         name = f"{start:020d}"
     if name in pieces:
-        raise CoreError(words("store.twice", name=plain(file.name), first=plain(pieces[name].name)))
+        raise CoreError("upload_twice", {"name": plain(file.name), "first": plain(pieces[name].name)})
     pieces[name] = file
 
 
@@ -106,10 +106,9 @@ def _unpacked(file: Any, root: Path, words: Words) -> dict[str, Path]:
     except CoreError:
         raise
     except _BROKEN as problem:
-        why = words.reason(reason_of(problem))
-        raise CoreError(words("store.pack_broken", name=plain(file.name), reason=plain(why))) from None
+        raise CoreError("pack_broken", {"name": plain(file.name), "why": coded(problem)}) from None
     if not places:
-        raise CoreError(words("store.pack_empty", name=plain(file.name)))
+        raise CoreError("pack_empty", {"name": plain(file.name)})
     return {f"{file.name}: {place}" if place.parts else file.name: path for place, path in places.items()}
 
 
@@ -125,11 +124,11 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
     def add(name: str, more: int, is_file: bool, opened: Callable[[], IO[bytes] | None]) -> None:
         nonlocal size
         if name.count("/") > DEEPEST:
-            raise ValueError(f"a file lies more than {DEEPEST} folders deep")
+            raise CoreError("pack_deep", {"most": DEEPEST})
         size += more
         if size > LARGEST or len(made) == MOST_FILES:
             most = words.bytes(LARGEST) if size > LARGEST else words.count("file", MOST_FILES)
-            raise CoreError(words("store.pack_large", name=plain(file.name), most=most))
+            raise CoreError("pack_large", {"name": plain(file.name), "most": most})
         path = PurePosixPath(name)
         if is_file and ".." not in path.parts:
             made.append(_Member(path, opened))

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.runs import Run, runs_root
@@ -16,7 +17,6 @@ from pages.parts import cache, cards, problems, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import tag
 from pages.parts.runs import watch
-from pages.parts.text import Words
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show
 
@@ -65,7 +65,7 @@ def one(row: Mapping[str, Any]) -> None:
                 show(
                     tag(
                         "div",
-                        words("scan.failed", reason=words.reason(row["error"]) or words("scan.gone")),
+                        words("scan.failed", reason=words.said(row["error"] or words("scan.gone"))),
                         class_="mq-error mq-note",
                     )
                 )

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from idcore.catalogue import Words
 from idcore.runs import Run
 from pages.parts import scans
 from pages.parts.markdown import plain
 from pages.parts.markup import tag
-from pages.parts.text import Words
 from pages.parts.view import view
 
 LOOK = 0.4  # seconds between two looks at a job; each stays with it for WAIT, or until it ends, and is done in time
@@ -33,7 +33,7 @@ def scan_state(run: Run | None, again: Callable[[], None] | None = None, *, tabl
         offer(words, again)
     else:
         st.error(
-            words("scan.failed", reason=plain(words.reason(run.error)) or words("scan.gone")), icon=":material/error:"
+            words("scan.failed", reason=plain(words.said(run.error or words("scan.gone")))), icon=":material/error:"
         )
         offer(words, again)
     return False
@@ -95,11 +95,11 @@ def no_engine(words: Words) -> None:
     engine = scans.engine()
     if engine is None:
         st.info(words("scan.no_spark"), icon=":material/info:")
-    elif engine.state == "no_java":
+    elif engine.state == "no_java" and engine.error is not None:
         st.info(words("scan.no_java"), icon=":material/info:")
-        st.code(engine.text, language="bash")
+        st.code(engine.error.values["command"], language="bash")
     elif engine.state == "failed":
-        st.error(words("scan.spark_failed", reason=plain(words.reason(engine.text))), icon=":material/error:")
+        st.error(words("scan.spark_failed", reason=plain(words.said(engine.error))), icon=":material/error:")
     elif problem := st.session_state.get("scan_problem"):
         st.error(problem, icon=":material/error:")
     else:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.runs import runs_root
 from pages.parts import cache, problems, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.scans import PASTED, Source
-from pages.parts.text import Words
 from pages.parts.triage import tables
 from pages.parts.view import view
 from pages.parts.widgets import href, show
@@ -58,7 +58,7 @@ class Compared:
 
     rows: tuple[Difference, ...]
     ids: dict[str, list[str]]
-    problems: tuple[str, ...]
+    problems: tuple[tuple[str, CoreError], ...]
 
     def sums(self, group: str) -> tuple[int, int, int]:
         """Different ids of the first, of the second, of both."""
@@ -212,7 +212,7 @@ def _compare(here: Asked) -> Compared:
     from idcore.scan.compare import compare  # the kernels only where something is compared
 
     ids: dict[str, list[str]] = {side: [] for side in SIDES}
-    unread: list[str] = []
+    unread: list[tuple[str, CoreError]] = []
 
     def told(side: str, some: Sequence[str]) -> None:
         ids[side].extend(some[: KEPT - len(ids[side])])
@@ -221,11 +221,8 @@ def _compare(here: Asked) -> Compared:
         names: dict[str, str] = {}
         paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
         rows = compare(paths[0], paths[1], here.any_case, told, unread)
-    shown = []
-    for problem in dict.fromkeys(unread):
-        path = next((path for path in names if problem.startswith(path)), "")
-        shown.append(names.get(path, "") + problem.removeprefix(path))
-    return Compared(tuple(rows), ids, tuple(shown))
+    shown = tuple((names.get(path, path), problem) for path, problem in dict.fromkeys(unread))
+    return Compared(tuple(rows), ids, shown)
 
 
 def _path(source: Source, folder: Path, names: dict[str, str]) -> str:
@@ -261,8 +258,7 @@ def sentence(found: Compared, words: Words) -> str:
 def unread(found: Compared, words: Words) -> None:
     """What could not be read stands beside the figures: its ids would look as if they were missing."""
     if found.problems:
-        told = (problem.partition(": ") for problem in found.problems[:5])
-        names = words("comma").join(plain(f"{name}{colon}{words.reason(why)}") for name, colon, why in told)
+        names = words("comma").join(plain(f"{name}: {words.said(why)}") for name, why in found.problems[:5])
         st.warning(words("compare.unread", names=names), icon=":material/warning:")
 
 

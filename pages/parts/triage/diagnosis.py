@@ -10,14 +10,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from idcore.findings import words as english
-from idcore.findings import words_zh as chinese
+from idcore.catalogue import Words
+from idcore.findings import words as messages
 from idcore.findings.model import CODES, SEVERITIES
 from idcore.runs import Run
 from pages.parts import cache, scans, times
 from pages.parts.charts import findings as charts
 from pages.parts.markup import Html, join, tag
-from pages.parts.text import Words
 from pages.parts.triage import evidence_view, lines, shared
 from pages.parts.view import View
 from pages.parts.widgets import chart, page_link
@@ -37,13 +36,12 @@ _ADDRESS = re.compile(r"(\[[0-9a-f:]+\]|\d+(\.\d+){3}):\d+")
 def say(part: str, row: Row, view: View) -> str:
     """`meaning`, `advice` or `disproof` of a finding in the reader's language and zone."""
     values = {"subject": row["subject"], "count": row["count"], **evidence_view.dated(evidence_of(row), view)}
-    tables = chinese.PARTS if view.words.lang == "zh" else english.PARTS
-    return english.say(part, str(row["code"]), values, tables)
+    return messages.say(part, str(row["code"]), values, view.words.lang)
 
 
 def told(row: Row) -> frozenset[str]:
     """The figures that its sentence has told."""
-    return english.names("meaning", str(row["code"]), evidence_of(row))
+    return messages.names("meaning", str(row["code"]), evidence_of(row))
 
 
 def evidence_of(row: Row) -> dict[str, Any]:

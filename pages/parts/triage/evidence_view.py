@@ -8,13 +8,13 @@ from typing import Any
 
 import streamlit as st
 
+from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.findings.words import INSTANTS, MOMENTS
 from idcore.ids.clock import from_ms
 from idcore.ids.model import OffsetId
 from pages.parts import times
 from pages.parts.markup import Column, Html, join, link, table, tag
-from pages.parts.text import Words
 from pages.parts.view import View
 from pages.parts.widgets import href
 
@@ -206,6 +206,8 @@ def _value(name: str, value: Any, view: View) -> str:
         return words(f"col.zone_source.{value}")
     if name == "at_least":
         return words("fact.at_least_why")
+    if isinstance(value, Mapping) and "code" in value:
+        return words.said(value)
     if isinstance(value, Mapping):
         return words("comma").join(
             f"{words(f'fact.{part}') if words.has(f'fact.{part}') else part.replace('_', ' ')} {plain(inside)}"
@@ -214,7 +216,7 @@ def _value(name: str, value: Any, view: View) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         more = len(value) - MOST_LISTED
         return words("comma").join(map(plain, value[:MOST_LISTED])) + (f" + {more:,}" if more > 0 else "")
-    return words.reason(value) if isinstance(value, str) else plain(value)
+    return plain(value)
 
 
 def plain(value: Any) -> str:

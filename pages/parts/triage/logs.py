@@ -11,13 +11,13 @@ import pandas as pd
 import streamlit as st
 
 from idcore import growth
+from idcore.catalogue import Words
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
 from idcore.runs import Run
 from pages.parts import cache, scans
 from pages.parts.charts import brokers as charts
 from pages.parts.markup import Html, tag
-from pages.parts.text import Words
 from pages.parts.times import full
 from pages.parts.triage import address_flags, tables
 from pages.parts.view import View

@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from idcore.catalogue import Words
 from idcore.runs import Run
 from pages.parts import cache
-from pages.parts.text import Words
 from pages.parts.triage import filters, sentences, shared, tables
 from pages.parts.view import View
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from idcore.catalogue import Words
 from idcore.runs import Run
 from pages.parts import cache, scans
 from pages.parts.markdown import code, plain
 from pages.parts.markup import Html, esc, tag
-from pages.parts.text import Words
 from pages.parts.triage import diagnosis, evidence_view, shared
 from pages.parts.view import View
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import islice
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -10,6 +11,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.runs import Run, runs_root
 from pages.parts import cache, export, problems, scans
@@ -17,7 +19,6 @@ from pages.parts.markdown import plain
 from pages.parts.markup import tag
 from pages.parts.refusals import reasons_text
 from pages.parts.runs import runlist, watch
-from pages.parts.text import Words
 from pages.parts.triage import address_flags
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show
@@ -207,7 +208,7 @@ def notes(run: Run, shown: View) -> list[str]:
         partly = failed["text_bytes"] > 0
         for key, rows in (("run.failed_files", failed[~partly]), ("run.part_files", failed[partly])):
             if len(rows):
-                unread = [f"{row.file} ({words.reason(str(row.error))})" for row in rows.head(5).itertuples()]
+                unread = [f"{row.file} ({_problem(row, words)})" for row in rows.head(5).itertuples()]
                 names = words("comma").join(unread)
                 lines.append(words(key, n=words.count("file", len(rows)), of=f"{len(files):,}", names=names))
     refused = cache.frame(run, "refused")
@@ -216,3 +217,9 @@ def notes(run: Run, shown: View) -> list[str]:
         said = reasons_text({str(code): int(n) for code, n in sums.items()}, words)
         lines.append(words("refused.line", n=words.count("token", int(sums.sum())), reasons=said) + words("stop"))
     return lines
+
+
+def _problem(row: Any, words: Words) -> str:
+    """Why a file was not read; runs of older versions hold a sentence in the place of a code."""
+    values = getattr(row, "error_values", None)
+    return words.problem(str(row.error), json.loads(values)) if isinstance(values, str) else str(row.error)

@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from idcore.catalogue import Words
 from idcore.findings.limits import CUT_COUNTER
 from pages.parts.charts.counters import rate_text
 from pages.parts.markup import Column, Html, join, link, table, tag
-from pages.parts.text import Words
 from pages.parts.triage import address_flags, shared
 from pages.parts.view import View
 from pages.parts.widgets import href, show
@@ -104,10 +104,17 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
                 number(row["tracks"]),
                 number(row["out_of_order"]),
                 f"{row['first_counter']:,} → {row['last_counter']:,}",
-                words.maker(row["maker"] or "", row.get("loader_position")),
+                _maker(row, words),
             ]
         )
     show(table(columns, body, words("table.processes"), first=first, numbered=True))
+
+
+def _maker(row: Mapping[str, Any], words: Words) -> str:
+    """Who generated the ids of a process, by its code; runs of older versions hold English words."""
+    position = row.get("loader_position")
+    known = position is not None and position == position
+    return words.client(row["maker"] or "", {"position": int(position or 0) if known else "?"})
 
 
 def _dating(name: str, value: Any, words: Words) -> str:

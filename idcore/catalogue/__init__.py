@@ -1,0 +1,221 @@
+"""Every message that a person reads, by its code and in the language asked for: one file a language. Decides nothing.
+
+The rest of the core holds codes with values: in errors, tables, runs, findings, look-ups. A sentence is made here, when
+a door (a page, the command line, a report) shows it. `docs/adr/0020-messages.md` says why this is not gettext.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from string import Formatter
+from typing import Any, Protocol
+
+from idcore import safe_text
+
+ENGLISH = "en"
+
+
+class Coded(Protocol):
+    """A reason, a client, an error: the key of its message, and what fills it."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def values(self) -> Mapping[str, Any] | None: ...
+
+
+class CodedError(Coded, Protocol):
+    """An error of the core, as idcore.errors has it."""
+
+    @property
+    def field(self) -> str | None: ...
+
+    @property
+    def byte(self) -> int | None: ...
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """The languages there is a file for, English first."""
+    names = (module.name for module in iter_modules(__path__))
+    return ENGLISH, *sorted(name for name in names if name != ENGLISH)
+
+
+class Words:
+    """All messages in one language."""
+
+    __slots__ = ("_messages", "_plural", "lang")
+
+    def __init__(self, lang: str) -> None:
+        module = import_module(f"{__name__}.{lang}")
+        self.lang = lang
+        self._messages: Mapping[str, str | Mapping[str, str]] = module.MESSAGES
+        self._plural = module.plural
+
+    def __call__(self, key: str, **values: Any) -> str:
+        """The message of a key, filled in."""
+        return self.fill(key, values)
+
+    def fill(self, key: str, values: Mapping[str, Any] | None) -> str:
+        """The same from a mapping. A value that has a code itself is said in this language too; `count` chooses the form."""
+        template = self._messages[key]
+        if not isinstance(template, str):
+            count = (values or {}).get("count", 0)
+            template = template.get(f"={count}") or template.get(self._plural(count)) or template["other"]
+        if not values:
+            return template
+        return template.format_map(_Filled(self, values))
+
+    def has(self, key: str) -> bool:
+        """Whether there is such a message."""
+        return key in self._messages
+
+    def placeholders(self, key: str) -> frozenset[str]:
+        """The names that a message is filled with, in any of its forms."""
+        message = self._messages[key]
+        forms = (message,) if isinstance(message, str) else message.values()
+        fields = (name for form in forms for _, name, _, _ in Formatter().parse(form) if name)
+        return frozenset(name.partition(".")[0].partition("[")[0] for name in fields)
+
+    def table(self, prefix: str) -> dict[str, str]:
+        """Codes below a prefix with their templates, in the form of many: what docs and tests list."""
+        return {
+            key.removeprefix(prefix): message if isinstance(message, str) else message["other"]
+            for key, message in self._messages.items()
+            if key.startswith(prefix)
+        }
+
+    def count(self, noun: str, number: int) -> str:
+        """`no IDs`, `1 ID`, `2,048 IDs`."""
+        template = self._messages[f"n.{noun}"]
+        number = int(number)
+        if not isinstance(template, str):
+            template = template.get(f"={number}") or template.get(self._plural(number)) or template["other"]
+        return template.format(n=f"{number:,}")
+
+    def coded(self, item: Coded) -> str:
+        """A reason, a client or an error in this language; where there is no message, its code."""
+        return self.fill(item.key, item.values) if item.key in self._messages else item.key.rpartition(".")[2]
+
+    def client(self, code: str, values: Mapping[str, Any] | None = None) -> str:
+        """Who generated an id, by the code that tables hold."""
+        key = f"client.{code}"
+        return self.fill(key, values) if key in self._messages else code
+
+    def problem(self, code: str, values: Mapping[str, Any] | None = None) -> str:
+        """What is wrong, without the place: `error.` and its code. An unknown code is shown as it is."""
+        key = f"error.{code}"
+        return self.fill(key, values or {}) if key in self._messages else code
+
+    def said(self, value: Any) -> str:
+        """An error, or what a table or a run keeps of one, without the place; everything else as text."""
+        if isinstance(value, Mapping) and "code" in value:
+            return self.problem(value["code"], value.get("values"))
+        return self.coded(value) if _is_coded(value) else str(value)
+
+    def error(self, error: CodedError) -> str:
+        """One sentence of a CoreError that says what, which field, which byte."""
+        said = upper(self.coded(error))
+        where = []
+        if error.field is not None:
+            where.append(self("where.field", name=self.field(error.field)))
+        if error.byte is not None:
+            where.append(self("where.byte", byte=error.byte))
+        if where:
+            return said + self("where", places=self("comma").join(where))
+        return said if said.endswith((".", "。")) else said + self("stop")
+
+    def field(self, name: str) -> str:
+        """The name of a field as this language writes it beside the format's own."""
+        return self(f"field.{name}") if self.has(f"field.{name}") else name
+
+    def listed(self, parts: Sequence[str]) -> str:
+        """`a, b and c`."""
+        if len(parts) < 2:
+            return "".join(parts)
+        head, joint = self("comma").join(parts[:-1]), self("and")
+        if joint.strip() >= "\u4e00":  # Chinese has a space next to Latin letters and digits only
+            joint = joint.lstrip() if head.rstrip("*")[-1:] >= "\u4e00" else joint
+            joint = joint.rstrip() if parts[-1].lstrip("*")[:1] >= "\u4e00" else joint
+        return head + joint + parts[-1]
+
+    def bytes(self, number: float) -> str:
+        """A size as people read it, in powers of 1,024."""
+        return safe_text.size(number)
+
+    def duration(self, seconds: float) -> str:
+        """A time span in its two largest units."""
+        total = max(0.0, float(seconds))
+        if total < 1:
+            return self("span.ms", n=f"{total * 1000:.0f}")
+        if total < 60:
+            return self("span.s", n=f"{total:.1f}".removesuffix(".0"))
+        if total < 3600:
+            return self("span.min", m=int(total // 60), s=int(total % 60))
+        if total < 86400:
+            return self("span.h", h=int(total // 3600), m=int(total % 3600 // 60))
+        return self("span.d", d=f"{int(total // 86400):,}", h=int(total % 86400 // 3600))
+
+    def lasting(self, seconds: float) -> str:
+        """A time span to the millisecond: 3599.932 is 59 min 59.932 s."""
+        milliseconds = round(seconds * 1000)
+        days, rest = divmod(milliseconds, 86_400_000)
+        hours, rest = divmod(rest, 3_600_000)
+        minutes, rest = divmod(rest, 60_000)
+        figures = {"d": f"{days:,}" if days else "", "h": hours or "", "min": minutes or ""}
+        figures["s"] = f"{rest / 1000:.3f}".rstrip("0").rstrip(".") if rest or not milliseconds else ""
+        return " ".join(f"{figure} {self(f'unit.{unit}')}" for unit, figure in figures.items() if figure)
+
+    def share(self, part: float, whole: float) -> str:
+        """A share as a percentage that never says 0 or 100 when it is not."""
+        if not whole:
+            return "–"
+        value = 100 * part / whole
+        if 0 < value < 0.1:
+            return "< 0.1%"
+        if 99.9 < value < 100:
+            return "> 99.9%"
+        return f"{value:.1f}%".replace(".0%", "%")
+
+
+class _Filled(dict[str, Any]):
+    """What a template takes: a coded value is said, a list is joined, a figure in seconds is a span."""
+
+    def __init__(self, words: Words, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        self.words = words
+
+    def __getitem__(self, name: str) -> Any:
+        value = super().__getitem__(name)
+        if isinstance(value, (list, tuple)) and any(map(_is_coded, value)):
+            return self.words("semicolon").join(map(self.words.said, value))
+        if _is_coded(value):
+            return self.words.said(value)
+        if name.endswith("_seconds") and not isinstance(value, str):
+            return self.words.lasting(value)
+        return value
+
+
+def _is_coded(value: Any) -> bool:
+    return isinstance(getattr(value, "key", None), str) or (isinstance(value, Mapping) and "code" in value)
+
+
+@cache
+def words(lang: str = ENGLISH) -> Words:
+    """The messages of one language."""
+    return Words(lang)
+
+
+def lang_of(asked: str | None) -> str | None:
+    """A language by what a link or a browser calls it: zh, zh-CN, en-US; None where there is no file for it."""
+    head = (asked or "").lower().replace("_", "-").split("-")[0]
+    return head if head in languages() else None
+
+
+def upper(text: str) -> str:
+    """A sentence that begins with a capital."""
+    return text[:1].upper() + text[1:]

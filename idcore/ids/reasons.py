@@ -1,0 +1,49 @@
+"""What the ids give as a reason: a code with values, said by the catalogue. Decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from idcore.catalogue import words
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What speaks for or against an interpretation: a code (`reason.…` or `error.…` of the catalogue) with values."""
+
+    code: str
+    values: Mapping[str, Any] | None = None
+
+    @property
+    def key(self) -> str:
+        """Of its message."""
+        key = f"reason.{self.code}"
+        return key if words().has(key) else f"error.{self.code}"
+
+    def __str__(self) -> str:
+        return words().coded(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """Who most likely generated an id: a code (`client.…` of the catalogue) with values."""
+
+    code: str
+    values: Mapping[str, Any] | None = None
+
+    @property
+    def key(self) -> str:
+        """Of its message."""
+        return f"client.{self.code}"
+
+    def __str__(self) -> str:
+        return words().coded(self)
+
+
+@lru_cache(maxsize=512)
+def plain(code: str) -> Reason:
+    """The reason of a code without values, made once."""
+    return Reason(code)

@@ -1,0 +1,210 @@
+"""The catalogue: every code has its message in every language, with the same values; counts and spans are right."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from babel import Locale
+
+from idcore import catalogue, safe_text
+from idcore.catalogue import Words
+from idcore.cli import scan as cli
+from idcore.errors import CoreError, coded, from_coded, refuse
+from idcore.findings import CODES
+from idcore.ids.identify import identify
+
+ROOT = Path(__file__).resolve().parents[2]
+LANGUAGES = catalogue.languages()
+ENGLISH = catalogue.words("en")
+CODE = [*(ROOT / "idcore").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
+RAISED = {"refuse", "CoreError", "RunError", "SparkError", "Cancelled", "WebError", "FinalError", "ProfileError"}
+RAISED |= {"Unreachable", "NotRecorded", "TooManyLookups", "kind", "wrong", "cls"}
+HERE = {"code": 0, "field": 1, "byte": 2, "text": 3}  # parameters of refuse() that fill no message
+
+
+def messages(lang: str) -> dict[str, Any]:
+    return dict(catalogue.words(lang)._messages)
+
+
+def forms(message: str | dict[str, str]) -> list[str]:
+    return [message] if isinstance(message, str) else list(message.values())
+
+
+def raised() -> Iterator[tuple[str, str, set[str] | None]]:
+    """File and line, code, and names of values where they are written there, of every error with a literal code."""
+    for path in CODE:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            code = node.args[0]
+            if name not in RAISED or not isinstance(code, ast.Constant) or not isinstance(code.value, str):
+                continue
+            place = f"{path.relative_to(ROOT)}:{node.lineno}"
+            if name in ("refuse", "wrong"):
+                given = {word.arg for word in node.keywords}
+                yield place, code.value, None if None in given else {str(one) for one in given - HERE.keys()}
+            else:
+                values = node.args[1] if len(node.args) > 1 else None
+                named = isinstance(values, ast.Dict) and all(isinstance(key, ast.Constant) for key in values.keys)
+                yield place, code.value, {key.value for key in values.keys} if named else None  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES[1:])
+def test_every_language_has_every_message_and_the_same_values(lang: str) -> None:
+    english, other = messages("en"), messages(lang)
+    assert english.keys() == other.keys()
+    words = catalogue.words(lang)
+    # the form for one may leave out what is 1
+    wrong = [key for key in english if words.placeholders(key) != ENGLISH.placeholders(key)]
+    assert not wrong
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_form_is_one_that_cldr_has(lang: str) -> None:
+    rule = Locale.parse(lang).plural_form
+    categories = set(rule.tags) | {"other", "=0"}
+    for key, message in messages(lang).items():
+        if not isinstance(message, str):
+            assert "other" in message and message.keys() <= categories, key
+    plural = catalogue.words(lang)._plural
+    assert [plural(number) for number in range(1_000)] == [rule(number) for number in range(1_000)]
+
+
+def test_every_code_that_can_be_raised_has_a_message() -> None:
+    found = list(raised())
+    assert len(found) > 150
+    unknown = [(place, code) for place, code, _ in found if not ENGLISH.has(f"error.{code}")]
+    assert not unknown
+
+
+def test_every_error_is_raised_with_the_values_of_its_message() -> None:
+    wrong = [
+        (place, code, sorted(ENGLISH.placeholders(f"error.{code}") - given))
+        for place, code, given in raised()
+        if given is not None and ENGLISH.placeholders(f"error.{code}") - given
+    ]
+    assert not wrong
+
+
+def test_no_sentence_is_raised() -> None:
+    """An error is a code; what Java's classes say in their own words is quoted by them alone."""
+    spoken = [(place, code) for place, code, _ in raised() if " " in code]
+    assert not spoken
+
+
+def test_every_key_that_a_page_names_is_there() -> None:
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "pages").rglob("*.py"))
+    keys = set(re.findall(r'words\(\s*"([\w.]+)"', source))
+    nouns = {f"n.{noun}" for noun in re.findall(r'\.count\(\s*"(\w+)"', source)}
+    assert keys | nouns <= messages("en").keys()
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_finding_says_what_it_means_what_to_do_and_what_would_disprove_it(code: str) -> None:
+    meanings = messages("en")
+    assert any(key == f"meaning.{code}" or key.startswith(f"meaning.{code}.") for key in meanings)
+    for part in ("advice", "disproof"):
+        assert all(text.endswith(".") for text in forms(meanings[f"{part}.{code}"]))
+
+
+def test_counts_are_right_for_none_one_and_many() -> None:
+    english, chinese = catalogue.words("en"), catalogue.words("zh")
+    assert [english.count("id", n) for n in (0, 1, 2, 9_999)] == ["no IDs", "1 ID", "2 IDs", "9,999 IDs"]
+    assert [chinese.count("id", n) for n in (0, 1, 9_999)] == ["没有 ID", "1 个 ID", "9,999 个 ID"]
+    assert english.count("time", 1) == "1 timestamp" and english.count("time", 0) == "No timestamps"
+
+
+def test_sizes_spans_and_shares_are_never_rounded_to_a_lie() -> None:
+    words = catalogue.words("en")
+    assert [words.bytes(n) for n in (0, 1023, 1024, 1_500_000)] == ["0 B", "1,023 B", "1.0 KiB", "1.4 MiB"]
+    spans = {0.25: "250 ms", 5: "5 s", 90: "1 min 30 s", 4000: "1 h 6 min", 100_000: "1 d 3 h"}
+    assert {n: words.duration(n) for n in spans} == spans
+    shares = {(0, 9): "0%", (1, 9_999): "< 0.1%", (9_998, 9_999): "> 99.9%", (1, 2): "50%", (0, 0): "–"}
+    assert {pair: words.share(*pair) for pair in shares} == shares
+
+
+def test_a_span_of_time_is_exact_to_the_millisecond() -> None:
+    assert ENGLISH.lasting(3599.932) == "59 min 59.932 s" and catalogue.words("zh").lasting(86_400) == "1 天"
+    assert ENGLISH.lasting(0) == "0 s"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    "token",
+    [
+        "AC11",
+        "XC110001473C7D4991AD336AEA5703E0",
+        "9f86d081884c7d659a2feaa0c55ad015",
+        "0208719066FF9A12670AC62EB100000007",
+        "0123456789ABCDEF0123DF00000089AB",
+    ],
+)
+def test_an_error_is_one_sentence_in_every_language(lang: str, token: str) -> None:
+    error = identify(token).error
+    assert isinstance(error, CoreError)
+    said = catalogue.words(lang).error(error)
+    assert "{" not in said and said.endswith("." if lang == "en" else "。")
+
+
+def test_errors_inside_errors_are_said_in_the_same_language() -> None:
+    inside = refuse("archive_damaged_why", place=1024, why=refuse("header_long"))
+    assert ENGLISH.said(inside) == "damaged at byte 1,024 of the archive: a header of the archive is too long"
+    assert catalogue.words("zh").said(inside) == "压缩包在第 1,024 字节损坏：压缩包的某个文件头过长"
+    several = refuse("unreachable", address="a:1", why=[refuse("no_answer", limit="3"), refuse("connection_closed")])
+    assert ENGLISH.said(several) == "a:1 did not answer: no answer within 3 s; it closed the connection"
+    for error in (inside, several):
+        kept = error.coded()
+        for lang in LANGUAGES:
+            words = catalogue.words(lang)
+            assert words.said(kept) == words.said(error) == words.said(from_coded(kept))
+
+
+def test_what_the_system_says_has_the_name_of_its_errno() -> None:
+    assert coded(OSError(28, "No space left on device")).code == "ENOSPC"
+    assert catalogue.words("zh").said(coded(FileNotFoundError(2, "No such file or directory"))) == "文件或目录不存在"
+    strange = coded(ValueError("something  nobody\nhas heard of"))
+    assert (strange.code, ENGLISH.said(strange)) == ("said", "something nobody has heard of")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_client_of_a_table_is_named_by_its_code_and_older_runs_by_their_words(lang: str) -> None:
+    words = catalogue.words(lang)
+    assert words.client("java_main", {"position": 4711}) != "java_main" and "4711" in words.client(
+        "java_main", {"position": 4711}
+    )
+    assert words.client("Java client, JDK 8") == "Java client, JDK 8"
+
+
+def test_sizes_have_one_system_of_units_on_the_command_line_and_in_the_console() -> None:
+    sizes = {0: "0 B", 0.4: "0.4 B", 100: "100 B", 1023: "1,023 B", 1024: "1.0 KiB", 6_690_000: "6.4 MiB"}
+    sizes |= {420 << 20: "420 MiB", 1 << 30: "1.0 GiB", 5 << 50: "5,120 TiB"}
+    for number, said in sizes.items():
+        assert {safe_text.size(number), *(catalogue.words(lang).bytes(number) for lang in LANGUAGES)} == {said}
+    assert cli.size is safe_text.size, "the command line has no other"
+    texts = [text for lang in LANGUAGES for message in messages(lang).values() for text in forms(message)]
+    assert not [one for one in texts if re.search(r"(?<![A-Za-z])[kMGT]B\b", one)]
+
+
+@pytest.mark.parametrize("kind", ["uniq", "offset", "client"])
+def test_a_kind_of_id_has_one_name_in_every_language(kind: str) -> None:
+    name = {"uniq": "msgId", "offset": "offsetMsgId", "client": "5.x msgId"}[kind]
+    for said in map(catalogue.words, LANGUAGES):
+        assert said(f"kind.{kind}") == name and said(f"kind_long.{kind}").startswith(name)
+        assert name in said.count(f"kind_{kind}", 1) and name in said.count(f"kind_{kind}", 2)
+
+
+def test_no_reason_of_a_loopback_address_is_java_alone() -> None:
+    assert "Java" not in "".join(catalogue.words(lang)("reason.host_loopback") for lang in LANGUAGES)
+
+
+def test_a_further_language_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "idcore" / "catalogue" / "en.py").read_text(encoding="utf-8").replace('"1 ID"', '"ein ID"')
+    (tmp_path / "de.py").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(catalogue, "__path__", [*catalogue.__path__, str(tmp_path)])
+    assert Words("de").count("id", 1) == "ein ID"
