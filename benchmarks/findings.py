@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from idcore import findings
-from idcore.findings import CODES, Finding, line_locations
+from idcore.findings import RULES, Finding, line_locations
 from idcore.ids.clock import parse_instant
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
@@ -55,7 +55,7 @@ def tell(incident: Incident, folder: Path) -> tuple[list[Finding], dict[str, Any
     """Writes an incident, scans it, and gives its findings, its truth and the tables."""
     path = folder / f"{incident.code}-{incident.variant}.log"
     path.write_text("".join(line + "\n" for line in incident.lines()), encoding="utf-8")
-    truth = incident.truth()
+    truth = incident.truth({code: rule.severity for code, rule in RULES.items()})
     at = parse_instant(truth["at"])
     tables = scan_local([str(path)], month_rows(at, incident.zone))
     files = list_files([str(path)])
@@ -105,7 +105,7 @@ def table(scores: dict[str, Score]) -> str:
 
     lines = ["| code | right | wrong | overlooked | precision | recall |", "|---|---|---|---|---|---|"]
     levels = [f"missing_ids, {severity}" for severity in ("warning", "info")]  # judged by the share and by the gaps
-    for code in [*CODES, *levels]:
+    for code in [*RULES, *levels]:
         score = scores.get(code, Score())
         lines.append(
             f"| {code} | {score.right} | {score.wrong} | {score.overlooked} | {share(score.precision)}"
@@ -129,7 +129,7 @@ def main() -> None:
     for line in alarms:
         print(f"  {line}")
     if options.examples:
-        for code in CODES:
+        for code in RULES:
             for line in scores.get(code, Score()).examples:
                 print(f"  {line}")
 

@@ -71,6 +71,8 @@ def run_incident(options: argparse.Namespace) -> int:
         raise Usage(f"there is no incident {options.name}; there are {', '.join(names())}")
     if options.variant and options.variant not in variants(options.name):
         raise Usage(f"{options.name} has no variant {options.variant}; it has {', '.join(variants(options.name))}")
+    from idcore.findings import RULES
+
     zone, start = _start(options)
     incident = Incident(options.name, options.variant, options.seed, start, zone)
     lines = 0
@@ -89,7 +91,7 @@ def run_incident(options: argparse.Namespace) -> int:
             **_head(options, start, zone),
             "lines": lines,
             "bytes": written,
-            **incident.truth(),
+            **incident.truth({code: rule.severity for code, rule in RULES.items()}),
         },
     )
     return 0

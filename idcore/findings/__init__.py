@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, tzinfo
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pyarrow as pa
 
-from idcore.findings import brokers, chains, copies, foreign, hosts, missing
-from idcore.findings.batches import Batches
-from idcore.findings.evidence import Processes
+from idcore.findings import chains
 from idcore.findings.large import Rows
-from idcore.findings.model import CODES, SEVERITIES, Finding, to_table, worst_first
-from idcore.findings.quota import Listed
-from idcore.ids.clock import zone_text
+from idcore.findings.model import Finding, to_table, worst_first
+from idcore.findings.registry import RULES, SEVERITIES, Rule, Scan
 from idcore.scan.lines import LineEvidence
+
+# Every module here may hold rules: one that is new is found without being named.
+for _module in iter_modules(__path__, f"{__name__}."):
+    import_module(_module.name)
 
 
 def find(
@@ -32,56 +35,19 @@ def find(
     `written`: Parquet files with further rows, by table, of a run too large to be held at once. `line_evidence`:
     what the lines say of copies and names, where they were looked at. `check` is called often and may raise.
     """
-    rows = Rows(tables, written or {}, check)
-    given = zone_text(at.astimezone(zone).utcoffset()) if zone_source == "given" else None
-    usual = hosts.usual_zone(rows.pieces("processes", hosts.OF_ZONES), given)
-    stored = brokers.Brokers(rows)
-    seeds = foreign.Seeds()
-    batches = Batches(rows.pieces("copies"), line_evidence)
+    scan = Scan(Rows(tables, written or {}, check), at, zone, zone_source, line_evidence)
+    of_processes = list(dict.fromkeys(rule.of_processes for rule in RULES.values() if rule.of_processes))
+    of_scan = list(dict.fromkeys(rule.of_scan for rule in RULES.values() if rule.of_scan))
     found: list[Finding] = []
-    for processes in rows.processes():
-        for some in _of_processes(processes, at, zone, zone_source, usual, batches):
+    for processes in scan.rows.processes():
+        for judge in of_processes if len(processes) else ():
             check()
-            found += some
-        seeds.add(processes)
-        stored.clear_producers(processes.table)
+            found += judge(processes, scan)
         found = worst_first(found)
-    found += seeds.judge()
-    listed = Listed()
-    for clients in rows.pieces("clients"):
-        found += hosts.expired_clients(clients, at, zone, listed)
-        found = worst_first(found)
-    found += stored.internal()
-    moved = list(stored.moved())
-    found += moved
-    found += copies.judge(rows.pieces("copies"), rows.count("copies"), moved, line_evidence)
-    if line_evidence is not None:
-        found += copies.confusion(list(line_evidence.names.values()))
+    for judge_all in of_scan:
+        check()
+        found += judge_all(scan)
     return [one.in_zone(zone) for one in worst_first(chains.made_twice(found))]
 
 
-def _of_processes(
-    processes: Processes,
-    at: datetime,
-    zone: tzinfo,
-    zone_source: str,
-    usual: tuple[str, bool] | None,
-    batches: Batches,
-) -> Iterator[Sequence[Finding]]:
-    if not len(processes):
-        return
-    found, clock_back = chains.judge(processes)
-    yield found
-    yield list(hosts.addresses(processes))
-    yield list(hosts.fake_hosts(processes, zone_source == "given"))
-    # Where a clock was set back the order, so the gaps, are not known.
-    yield list(missing.judge(processes, hosts.countable(processes) & ~clock_back, batches))
-    yield list(hosts.wraps(processes))
-    yield list(foreign.judge(processes))
-    yield list(hosts.impossible(processes, clock_back, at))
-    yield list(hosts.expired(processes, at, zone))
-    if usual is not None:
-        yield list(hosts.zones(processes, *usual))
-
-
-__all__ = ["CODES", "SEVERITIES", "Finding", "find", "to_table", "worst_first"]
+__all__ = ["RULES", "SEVERITIES", "Finding", "Rule", "find", "to_table", "worst_first"]

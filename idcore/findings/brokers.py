@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from ipaddress import ip_address, ip_network
 from itertools import pairwise
 from typing import Any
@@ -15,9 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.findings import limits
-from idcore.findings.evidence import numbers
+from idcore.findings.evidence import Processes, numbers
 from idcore.findings.large import Rows
-from idcore.findings.model import INFO, Finding, unseen
+from idcore.findings.model import Finding, unseen
+from idcore.findings.registry import INFO, WARNING, Rule, Scan, register
 from idcore.ids.model import OffsetId
 from idcore.scan.schemas import SCHEMAS
 
@@ -113,8 +115,10 @@ class Brokers:
                 since, until,
             )  # fmt: skip
 
-    def moved(self) -> Iterator[Finding]:
+    @cached_property
+    def moved(self) -> list[Finding]:
         """broker_moved: of all addresses of one port, neighbours in the order of their offsets that go on."""
+        found: list[Finding] = []
         ports: dict[int, list[dict[str, Any]]] = {}
         for row in sorted(self.many, key=lambda row: (row["port"], row["min_offset"], row["address"])):
             ports.setdefault(row["port"], []).append(row)
@@ -124,9 +128,9 @@ class Brokers:
                 variant = _goes_on(before, after, old, new)
                 if variant is not None:
                     silent = {} if variant or old is None or new is None else self._silence(old, new)
-                    yield _moved(before, after, variant, self._seen(after["address"]), bool(self.growth), silent)
-        if self.left:
-            yield unseen("broker_moved", self.left, self.left, INFO)
+                    seen = self._seen(after["address"])
+                    found.append(_moved(before, after, variant, seen, bool(self.growth), silent))
+        return [*found, unseen("broker_moved", self.left, self.left, INFO)] if self.left else found
 
     def _silence(self, old: _Growth, new: _Growth) -> dict[str, Any]:
         """A pause between the two that is long beside those within each, and whether other brokers were seen in it."""
@@ -232,3 +236,43 @@ def _moved(
     return Finding(
         "broker_moved", after["address"], after["distinct"], evidence, "likely" if timed else "possible", *seen
     )
+
+
+def stored(scan: Scan) -> Brokers:
+    """The brokers of a scan."""
+    return Brokers(scan.rows)
+
+
+def clear_producers(processes: Processes, scan: Scan) -> tuple[Finding, ...]:
+    """Takes the producers out of the doubtful brokers; finds nothing yet."""
+    scan.once(stored).clear_producers(processes.table)
+    return ()
+
+
+def internal(scan: Scan) -> Iterator[Finding]:
+    """broker_address_internal."""
+    return scan.once(stored).internal()
+
+
+def moved(scan: Scan) -> list[Finding]:
+    """broker_moved."""
+    return scan.once(stored).moved
+
+
+register(
+    Rule(
+        "broker_address_internal", WARNING, 40,
+        "The address is loopback, 172.16/12, link-local or impossible, or its port is a node port (30000 to 32767). "
+        "It has more than a stray id.",
+        "broker_address_internal/loopback", of_processes=clear_producers, of_scan=internal,
+        variants=("loopback", "bridge", "link_local", "nowhere", "node_port"), also=("send_ok",),
+        subject="broker", lines=("broker_name", "send_ok"),
+    ),
+    Rule(
+        "broker_moved", WARNING, 50,
+        "Under one port, offsets of another address go on where the first address stopped. "
+        "Where times are known it starts after the end of the first. Or both take turns at one rising offset.",
+        "broker_moved/restarted", of_scan=moved, variants=("both", "unseen"), also=("silent", "silent_alone"),
+        lighter=("unseen",), subject="broker", lines=("broker_name",),
+    ),
+)  # fmt: skip

@@ -1,30 +1,38 @@
-"""Findings from the chains of each process: shared fingerprints, restarts, clocks set back. Reads no address."""
+"""Findings from the chains of each process: shared fingerprints, restarts, clocks set back, wraps. Reads no address."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
 from idcore.findings import hosts, limits, steps
-from idcore.findings.evidence import Processes, name_of
-from idcore.findings.model import INFO, Finding, unseen
+from idcore.findings.evidence import Processes, name_of, text_mask
+from idcore.findings.finding_builder import each, of_process
+from idcore.findings.model import Finding, unseen
+from idcore.findings.registry import ERROR, INFO, Rule, Scan, register
 from idcore.findings.steps import Step
 from idcore.ids import rules
 
 _VALUES = 1 << 16  # of a counter
 
 
-def judge(processes: Processes) -> tuple[list[Finding], np.ndarray]:
+@dataclass(frozen=True, slots=True)
+class Judged:
     """shared_fingerprint, restart and clock_back; and a mask of the processes whose clock was set back."""
+
+    findings: list[Finding]
+    clock_back: np.ndarray
+
+
+def judge(processes: Processes) -> Judged:
+    """What the chains of some processes come to."""
     findings: list[Finding] = []
     clock_back = np.zeros(len(processes), bool)
-    if not len(processes):
-        return findings, clock_back
     whole, month = hosts.whole_seconds(processes), hosts.dated(processes)
     countable = hosts.countable(processes)
     least = np.where(whole, limits.CLOCK_STEP_WHOLE_SECONDS_MS, limits.CLOCK_STEP_MS)
@@ -53,7 +61,12 @@ def judge(processes: Processes) -> tuple[list[Finding], np.ndarray]:
         one_counter = at in found or chains[at] == 1
         said = _came_round(processes, at) if one_counter else {"also": ["twice_open"]}
         findings.append(_clock_back(processes, at, found.get(at, []), before.get(at), zero.get(at), said))
-    return findings, clock_back
+    return Judged(findings, clock_back)
+
+
+def of_chains(processes: Processes, _: Scan) -> list[Finding]:
+    """shared_fingerprint, restart and clock_back."""
+    return processes.once(judge).findings
 
 
 def _came_round(processes: Processes, at: int) -> dict[str, Any]:
@@ -198,3 +211,52 @@ def _loop(began: np.ndarray, count: int) -> dict[str, Any]:
     seconds = round(float(times[behind[at] - 1] - times[at]) / 1000)
     among = {"variant": "loop"} if starts[at] == count else {"variant": "loop_among", "loop": int(starts[at])}
     return {**among, "loop_seconds": seconds}
+
+
+def wraps(processes: Processes, _: Scan) -> Iterator[Finding]:
+    """counter_wrap: where an unrolled counter passed 65,535."""
+    count = processes["wraps"]
+    certain = text_mask(processes.table["wraps_certain"])
+
+    def make(at: int) -> Finding:
+        mine = processes.points(at)
+        order = mine.start + np.lexsort((processes.columns["position"][mine], processes.columns["chain"][mine]))
+        counter, chain = processes.columns["counter"][order], processes.columns["chain"][order]
+        at_wrap = np.flatnonzero((chain[1:] == chain[:-1]) & (counter[1:] < counter[:-1]))
+        points = [int(order[place + side]) for place in at_wrap[: limits.MOST_IDS // 2] for side in (0, 1)]
+        more = {} if certain[at] else {"variant": "uncertain"}
+        return of_process(
+            processes, at, "counter_wrap", int(count[at]), ids=processes.ids(at, points),
+            sent_at=processes.moments(points), when=processes.between(points[1::2]), **more,
+        )  # fmt: skip
+
+    yield from each(processes, (count > 0) & hosts.countable(processes), "counter_wrap", make, count)
+
+
+register(
+    Rule(
+        "shared_fingerprint", ERROR, 20,
+        "Two or more counters are alive at once (`tracks`), and do not fit together as one.",
+        "shared_fingerprint/two_containers", of_processes=of_chains, variants=("unseen",), also=("twice_seen",),
+        picture="counter",
+    ),
+    Rule(
+        "clock_back", ERROR, 30,
+        "All ids make one counter, on which elapsed falls by more than half a second and rises again. "
+        "Clients that write whole seconds need 2 s. Three ids are on either side. "
+        "Or ids have a time before the month, or ten ids have the time 0.",
+        "clock_back/two_seconds", of_processes=of_chains, variants=("held", "before_month", "zero", "unseen"),
+        also=("twice_none", "twice_open", "twice_seen"), lighter=("unseen",), picture="clock",
+    ),
+    Rule(
+        "restart", INFO, 10,
+        "A chain begins near 0 after another one ended, sooner than a wrap could.",
+        "restart/once", of_processes=of_chains, variants=("loop", "loop_among", "unseen"),
+        also=("began", "began_first"), picture="counter",
+    ),
+    Rule(
+        "counter_wrap", INFO, 20,
+        "An unrolled counter goes from 65,535 to 0.",
+        "counter_wrap/once", of_processes=wraps, variants=("uncertain",), picture="counter",
+    ),
+)  # fmt: skip

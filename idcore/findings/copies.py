@@ -15,9 +15,10 @@ from typing import Any
 import pyarrow as pa
 
 from idcore.errors import CoreError
-from idcore.findings import limits
+from idcore.findings import brokers, limits
 from idcore.findings.evidence import is_loopback, name_of
-from idcore.findings.model import INFO, Finding, unseen
+from idcore.findings.model import Finding, unseen
+from idcore.findings.registry import ERROR, INFO, WARNING, Rule, Scan, register
 from idcore.ids.clock import from_ms
 from idcore.ids.identify import identify
 from idcore.ids.model import ClientId, OffsetId, UniqId
@@ -308,3 +309,44 @@ def confusion(names: Sequence[Named]) -> Iterator[Finding]:
             yield Finding("id_confusion", subject, named.ids, {"variant": "message_ext", **place}, lighter=INFO)
         else:
             yield Finding("id_confusion", subject, named.ids, place, "likely")
+
+
+def of_copies(scan: Scan) -> Iterator[Finding]:
+    """collision, duplicate_send and stored_copies."""
+    rows = scan.rows
+    return judge(rows.pieces("copies"), rows.count("copies"), brokers.moved(scan), scan.line_evidence)
+
+
+def of_names(scan: Scan) -> Iterator[Finding]:
+    """id_confusion, where lines were looked at."""
+    return confusion([] if scan.line_evidence is None else list(scan.line_evidence.names.values()))
+
+
+register(
+    Rule(
+        "collision", ERROR, 10,
+        "One msgId has copies that no broker made and that differ in topic, born time, born host, body or keys.",
+        "collision/born_elsewhere", of_scan=of_copies, variants=("another_month", "hosts", "topics", "sent_again"),
+        also=("producer", "producer_born"), subject="id",
+    ),
+    Rule(
+        "duplicate_send", WARNING, 10,
+        "Several brokers stored one msgId, or one normal topic has it several times with the same born time. "
+        "Or it has several successful SendResults with different offset ids in one normal topic.",
+        "duplicate_send/another_broker", of_scan=of_copies, variants=("send_results", "same_broker"),
+        also=("apart", "statuses", "producer", "producer_born"), subject="id",
+    ),
+    Rule(
+        "id_confusion", WARNING, 30,
+        "A name of msgIds has an offset id behind it. Each name and application is one finding. "
+        "Behind `msgId=` of a MessageExt it is a note.",
+        "id_confusion/application", of_scan=of_names, variants=("message_ext",), lighter=("message_ext",),
+        background=("message_ext",), subject="name",
+    ),
+    Rule(
+        "stored_copies", INFO, 30,
+        "One msgId has several offset ids, and no rule above explains them.",
+        "stored_copies/consumer_retry", of_scan=of_copies,
+        variants=("retry", "delay", "transaction", "batch", "unseen"), also=("group", "consumer_hosts"),
+    ),
+)  # fmt: skip

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from idcore.layout import LAYOUTS
 KEY = ["layout", "host", "pid", "loader"]
 _NO_TIME = -(1 << 62)
 Tables = Mapping[str, pa.Table]
+Made = TypeVar("Made")
 
 
 def numbers(table: pa.Table, name: str, empty: int = -1) -> np.ndarray:
@@ -61,6 +62,16 @@ class Processes:
     @cached_property
     def _numbers(self) -> dict[str, np.ndarray]:
         return {}
+
+    @cached_property
+    def _made(self) -> dict[Callable[[Processes], Any], Any]:
+        return {}
+
+    def once(self, make: Callable[[Processes], Made]) -> Made:
+        """What is made of these processes, made once for all rules that ask for it."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return self._made[make]  # type: ignore[no-any-return]
 
     @cached_property
     def _rows(self) -> dict[int, dict[str, Any]]:

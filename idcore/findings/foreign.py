@@ -14,6 +14,7 @@ from idcore.findings.evidence import KEY, Processes, text_mask
 from idcore.findings.finding_builder import each, of_process
 from idcore.findings.hosts import dated, little_endian
 from idcore.findings.model import Finding, unseen
+from idcore.findings.registry import INFO, Rule, Scan, register
 from idcore.ids import seeds
 from idcore.ids.makers import MAKERS
 
@@ -27,8 +28,9 @@ def _settled(processes: Processes) -> np.ndarray:
     return text_mask(pc.is_in(processes.table["maker"], value_set=_FOREIGN)) | little_endian(processes)
 
 
-def judge(processes: Processes) -> Iterator[Finding]:
+def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
     """foreign_maker: what is settled by constants, or by a loader that no JVM makes."""
+    scan.once(Seeds).add(processes)
     table, settled = processes.table, _settled(processes)
     timed = dated(processes)
 
@@ -50,7 +52,7 @@ def judge(processes: Processes) -> Iterator[Finding]:
 class Seeds:
     """Processes that may be C++: the largest of a whole run are tried against the seed of their rand(), at its end."""
 
-    def __init__(self) -> None:
+    def __init__(self, _: Scan) -> None:
         self._largest: pa.Table | None = None
         self._left = self._ids_left = 0
 
@@ -85,3 +87,19 @@ class Seeds:
 
 
 _NO_POINTS = pa.schema([(name, pa.string()) for name in KEY]).empty_table()
+
+
+def of_seeds(scan: Scan) -> Iterator[Finding]:
+    """foreign_maker, by the seeds of all processes."""
+    return scan.once(Seeds).judge()
+
+
+register(
+    Rule(
+        "foreign_maker", INFO, 50,
+        "The ids have constants of another client, or a loader with its top bit set. "
+        "Or the loader is the first rand() after a start in the 31 days before the first id.",
+        "foreign_maker/go", of_processes=judge, of_scan=of_seeds,
+        variants=(*_FOREIGN.to_pylist(), "cpp_old", "no_hash", "seed", "unseen"),
+    ),
+)  # fmt: skip

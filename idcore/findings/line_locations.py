@@ -14,14 +14,11 @@ from typing import Any
 
 from idcore.findings import failed_sends, limits
 from idcore.findings.evidence import is_loopback
-from idcore.findings.model import WARNING, Finding
+from idcore.findings.model import Finding
+from idcore.findings.registry import RULES
 from idcore.scan.lines import BORN_HOST, LineEvidence, Piece, texts
 from idcore.sources.inputs import InputFile
 
-# Codes whose address says nothing of the host: the born host of a line may.
-_HOSTLESS = frozenset({"loopback_host", "link_local_host", "container_host", "fake_host"})
-_DOUBTED = "broker_address_internal"  # what a send that succeeded says something of
-_OF_BROKERS = frozenset({_DOUBTED, "broker_moved"})
 _LONGEST_RECORD = 1 << 14
 _BROKER = re.compile(rb"brokerName=([^,\]\s]{1,200})")
 _NO_LOADER = "0000"  # the upper half of what those write that know no loader
@@ -104,23 +101,28 @@ def _wanted(found: Iterable[Finding]) -> Iterator[str]:
     yield from dict.fromkeys(text for one in rounds for text in one if text is not None)
 
 
+def _asks(finding: Finding, what: str) -> bool:
+    """Whether its rule asks lines for it."""
+    return what in RULES[finding.code].lines
+
+
 def _hosts_of(found: Iterable[Finding]) -> Iterator[tuple[str, _Hosts]]:
     for finding in found:
         ids = finding.evidence.get("ids")
-        if finding.code in _HOSTLESS and ids:
+        if _asks(finding, "born_hosts") and ids:
             yield finding.subject, _Hosts(b"UNIQ_KEY=" + ids[0][:-_TAIL].encode())
 
 
 def _brokers_of(found: Iterable[Finding]) -> Iterator[tuple[str, _Broker]]:
     for finding in found:
         ids = finding.evidence.get("ids")
-        if finding.code == _DOUBTED and ids:
+        if _asks(finding, "send_ok") and ids:
             yield finding.subject, _Broker(ids[0][:-_OFFSET_DIGITS].encode())
 
 
 def _of_gaps(finding: Finding) -> bool:
     """Whether its ids stand behind gaps that ask for an explanation: those of a sample do not."""
-    return finding.code == "missing_ids" and finding.severity == WARNING and "more" not in finding.evidence
+    return _asks(finding, "failed_sends") and finding.lighter is None and "more" not in finding.evidence
 
 
 def _spellings(text: str) -> tuple[bytes, ...]:
@@ -196,11 +198,12 @@ def _with(
     more: dict[str, Any] = {"places": list(placed.values())} if placed else {}
     # An address that stands in the ids as well says nothing new.
     own = {str(finding.evidence.get("process", {}).get("host"))}
-    if finding.code in _HOSTLESS and (
+    if _asks(finding, "born_hosts") and (
         told := sorted(host for host in _born_hosts(hosts.get(finding.subject)) - own if not is_loopback(host))
     ):
         more |= {"born_hosts": ", ".join(told), "also": ["born_hosts"]}
-    if finding.code in _OF_BROKERS and (names := sorted({needle.broker for needle in known.values() if needle.broker})):
+    names = sorted({needle.broker for needle in known.values() if needle.broker})
+    if names and _asks(finding, "broker_name"):
         more["broker_name"] = ", ".join(names)
     if _of_gaps(finding):
         behind = [known[text] for text in finding.evidence["ids"] if text in known]
@@ -209,7 +212,7 @@ def _with(
         around, failed = _around(finding, placed), failed_sends.failed(len(finding.evidence["ids"]), looked, failures)
         also = [*around.pop("also", ()), *failed.pop("also", ())]
         more |= around | failed | ({"also": also} if also else {})
-    if finding.code == _DOUBTED and finding.subject in brokers and brokers[finding.subject].succeeded:
+    if _asks(finding, "send_ok") and finding.subject in brokers and brokers[finding.subject].succeeded:
         more["also"] = ["send_ok"]
     if not more:
         return finding

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from idcore.findings import gaps, limits
+from idcore.findings import chains, gaps, hosts, limits
 from idcore.findings.batches import Batches
 from idcore.findings.evidence import Processes, id_text, text_mask
 from idcore.findings.finding_builder import each, of_process
-from idcore.findings.model import INFO, Finding, unseen
+from idcore.findings.model import Finding, unseen
+from idcore.findings.registry import INFO, WARNING, Rule, Scan, register
 
 _TURN = 1 << 16  # values of the counter
 _LOSS, _SAMPLE, _MIXED, _BATCH = "loss", "sample", "mixed", "batch"
@@ -49,10 +50,16 @@ class Missing:
         return {_BATCH: self.explained, _MIXED: self.in_holes}.get(self.kind, self.missing)
 
 
-def judge(processes: Processes, wanted: np.ndarray, batches: Batches) -> Iterator[Finding]:
-    """The findings of those processes of a mask whose counters can be read."""
+def batches_of(scan: Scan) -> Batches:
+    """The batches that a scan knows."""
+    return Batches(scan.rows.pieces("copies"), scan.line_evidence)
+
+
+def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
+    """missing_ids. Where a clock was set back the order of the ids, so the gaps, are not known."""
+    batches = scan.once(batches_of)
     lost, produced = processes["missing"], processes["produced"]
-    wanted = wanted & (lost > 0)
+    wanted = hosts.countable(processes) & ~processes.once(chains.judge).clock_back & (lost > 0)
     known: dict[int, Missing] = {}
     kind = np.where(gaps.is_sample(lost, produced), _SAMPLE, _LOSS)
     count = lost.copy()
@@ -210,3 +217,16 @@ def _place(processes: Processes, at: int, row: int, width: int) -> dict[str, Any
     first = (int(processes.columns["counter"][below]) + 1) % _TURN
     last = (first + width - 1) % _TURN
     return {"before": before, "missing": width, "after": after, "from": first, "to": last}
+
+
+register(
+    Rule(
+        "missing_ids", WARNING, 20,
+        "The unrolled counter has gaps, which are judged by their widths (below). "
+        "A sample, and counters that items of batches used, are a note.",
+        "missing_ids/an_outage", of_processes=judge,
+        variants=("one", "one_gap", "gaps", "uncertain", "hole", "holes", "sample", "batch", "unseen"),
+        also=("gap", "gap_one", "gap_widest", "gap_lines", "narrower", "batches", "failed", "failed_gaps"),
+        lighter=("sample", "batch", "unseen"), picture="counter", lines=("failed_sends",),
+    ),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""A finding as a value, its severity by its code, and many of them as a table, worst first. Judges nothing."""
+"""A finding as a value, its severity by its rule, and many of them as a table, worst first. Judges nothing."""
 
 from __future__ import annotations
 
@@ -11,35 +11,9 @@ import pyarrow as pa
 
 from idcore.findings import words
 from idcore.findings.limits import MOST_SUBJECTS
+from idcore.findings.registry import RULES, SEVERITIES
 from idcore.safe_text import json_text
 from idcore.scan.schemas import SCHEMAS
-
-ERROR, WARNING, INFO = "error", "warning", "info"
-SEVERITIES = (ERROR, WARNING, INFO)
-
-# CONTRACT's codes with their severity, in the order in which they are read; missing_ids and id_confusion may be less.
-CODES: dict[str, str] = {
-    "collision": ERROR,
-    "shared_fingerprint": ERROR,
-    "clock_back": ERROR,
-    "duplicate_send": WARNING,
-    "missing_ids": WARNING,
-    "id_confusion": WARNING,
-    "broker_address_internal": WARNING,
-    "broker_moved": WARNING,
-    "pid_erased": WARNING,
-    "fake_host": WARNING,
-    "loopback_host": WARNING,
-    "link_local_host": WARNING,
-    "zone_mismatch": WARNING,
-    "elapsed_impossible": WARNING,
-    "restart": INFO,
-    "counter_wrap": INFO,
-    "stored_copies": INFO,
-    "container_host": INFO,
-    "foreign_maker": INFO,
-    "expired": INFO,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +32,7 @@ class Finding:
     @property
     def severity(self) -> str:
         """error, warning or info."""
-        return self.lighter or CODES[self.code]
+        return self.lighter or RULES[self.code].severity
 
     @property
     def values(self) -> dict[str, Any]:
@@ -93,8 +67,8 @@ class Finding:
 
 
 def _rank(finding: Finding) -> tuple[int, int, int, str]:
-    # How MessageExt prints itself is no event of this input: it stands below all that is.
-    order = len(CODES) if finding.evidence.get("variant") == "message_ext" else list(CODES).index(finding.code)
+    background = finding.evidence.get("variant") in RULES[finding.code].background
+    order = len(RULES) if background else list(RULES).index(finding.code)
     return SEVERITIES.index(finding.severity), order, -finding.count, finding.subject
 
 

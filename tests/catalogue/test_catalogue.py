@@ -15,7 +15,7 @@ from idcore import catalogue, safe_text
 from idcore.catalogue import Words
 from idcore.cli import scan as cli
 from idcore.errors import CoreError, coded, from_coded, refuse
-from idcore.findings import CODES
+from idcore.findings import RULES
 from idcore.ids.identify import identify
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,7 +105,7 @@ def test_every_key_that_a_page_names_is_there() -> None:
     assert keys | nouns <= messages("en").keys()
 
 
-@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("code", RULES)
 def test_every_finding_says_what_it_means_what_to_do_and_what_would_disprove_it(code: str) -> None:
     meanings = messages("en")
     assert any(key == f"meaning.{code}" or key.startswith(f"meaning.{code}.") for key in meanings)

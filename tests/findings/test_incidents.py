@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks.findings import START, ZONE, tell
-from idcore.findings import CODES
+from idcore.findings import RULES
 from idcore.simulate.incidents import HEALTHY, Incident, names, variants
 
 CASES = [(name, variant) for name in names() for variant in variants(name)]
 
 
 def test_every_code_has_an_incident_in_several_variants() -> None:
-    assert set(names()) == {*CODES, HEALTHY}
+    assert set(names()) == {*RULES, HEALTHY}
     assert all(len(variants(name)) >= 2 for name in names())
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from idcore import findings
-from idcore.findings import Finding, limits, words
-from idcore.findings.model import CODES, to_table, worst_first
+from idcore.findings import RULES, Finding, limits, words
+from idcore.findings.model import to_table, worst_first
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -230,4 +230,4 @@ def test_the_real_log_has_only_findings_that_are_true_of_it(tmp_path: Path) -> N
         ("zone_mismatch", "203.0.113.21 pid 29489 loader 4E0E2F2A", 1459),
         ("zone_mismatch", "203.0.113.21 pid 26894 loader 4E0E2F2A", 12),
     }
-    assert {item.code for item in found} <= set(CODES)
+    assert {item.code for item in found} <= set(RULES)

@@ -77,7 +77,7 @@ def test_a_finding_says_who_what_to_do_and_what_was_checked(
     text = shown(app)
     assert name in text and "10.0.0.7 pid 3416 loader 18B4AAC2" in text
     assert words(lang)("findings.do") in text
-    assert all(words(lang)(f"finding.{code}") in text for code in findings.CODES)
+    assert all(words(lang)(f"finding.{code}") in text for code in findings.RULES)
 
 
 def opened(path: str) -> None:

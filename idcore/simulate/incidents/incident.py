@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -13,8 +13,6 @@ Story = Callable[["Incident"], Iterator[str]]
 Begin = Callable[[datetime, tzinfo], datetime]
 STORIES: dict[str, dict[str, tuple[Story, Begin]]] = {}
 HEALTHY = "healthy"
-_ERRORS = ("collision", "shared_fingerprint", "clock_back")
-_INFOS = ("restart", "counter_wrap", "stored_copies", "container_host", "foreign_maker", "expired")
 _AROUND = 150  # lines of the background before and after a story
 
 
@@ -50,10 +48,8 @@ class Incident(Stage):
         yield from self.background(_AROUND)
 
     def expect(self, subject: str, code: str | None = None, severity: str | None = None) -> None:
-        """Notes a finding that is true of the log."""
-        code = code or self.code
-        usual = "error" if code in _ERRORS else "info" if code in _INFOS else "warning"
-        row = {"code": code, "severity": severity or usual, "subject": subject}
+        """Notes a finding that is true of the log; a `severity` where it is not the usual one of its code."""
+        row = {"code": code or self.code, "severity": severity, "subject": subject}
         if row not in self.expected:
             self.expected.append(row)
 
@@ -70,7 +66,8 @@ class Incident(Stage):
         """A process id like most."""
         return self.random.randrange(1_000, 60_000)
 
-    def truth(self) -> dict[str, Any]:
-        """What has to be found, and when the log ends."""
+    def truth(self, severities: Mapping[str, str]) -> dict[str, Any]:
+        """What has to be found, and when the log ends. `severities`: the usual ones, by code."""
+        expected = [{**row, "severity": row["severity"] or severities[row["code"]]} for row in self.expected]
         at = clocks.from_ms(self.now, self.zone).isoformat(timespec="milliseconds")
-        return {"incident": self.code, "variant": self.variant, "at": at, "expected": self.expected}
+        return {"incident": self.code, "variant": self.variant, "at": at, "expected": expected}

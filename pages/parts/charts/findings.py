@@ -13,8 +13,6 @@ from pages.parts.charts import counters as charts
 from pages.parts.figures import DATES, axis, paper, wall_clock
 from pages.parts.roles import Palette
 
-# What a counter shows. Of an address, a zone or a maker it shows nothing.
-OF_COUNTERS = frozenset({"shared_fingerprint", "restart", "counter_wrap", "missing_ids"})
 TURN = charts.TURN
 ZOOMED = 0.25  # of the counter's range: what spans less is drawn as large as it is
 

@@ -12,7 +12,7 @@ import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.findings import words as messages
-from idcore.findings.model import CODES, SEVERITIES
+from idcore.findings.registry import RULES, SEVERITIES
 from idcore.runs import Run
 from pages.parts import cache, scans, times
 from pages.parts.charts import findings as charts
@@ -26,9 +26,8 @@ __all__ = ["SEVERITIES", "checked", "option", "say", "sentence", "show", "subjec
 
 Row = Mapping[str, Any]
 _PROCESS = re.compile(r"(?P<host>\S+) pid (?P<pid>\d+) loader (?P<loader>[0-9A-F]{8})")
-_OF_IDS = frozenset({"collision", "duplicate_send"})  # whose subject is one id
 MOST_ALIKE = 10
-_BEFORE = {"missing_ids": 2}  # lines in front of an id that may tell why: what was not sent failed there
+_BEFORE = 2  # lines in front of an id that may tell why: what was not sent failed there
 SECOND = pd.Timedelta(seconds=1)
 _ADDRESS = re.compile(r"(\[[0-9a-f:]+\]|\d+(\.\d+){3}):\d+")
 
@@ -82,7 +81,7 @@ def sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Words) -> s
 
 def checked(words: Words) -> str:
     """Everything that was looked for."""
-    return words("findings.checked", n=len(CODES), codes=words("comma").join(title(code, words) for code in CODES))
+    return words("findings.checked", n=len(RULES), codes=words("comma").join(title(code, words) for code in RULES))
 
 
 def title(code: str, words: Words, variant: str = "") -> str:
@@ -130,7 +129,8 @@ def subject(row: Row, words: Words) -> str:
 def when_of(row: Row, view: View) -> str:
     """When it happened, or from when to when its ids were made; nothing where no id of it has a time."""
     first, last, words = row["first_sent_at"], row["last_sent_at"], view.words
-    by_minute = str(row["code"]).startswith("broker_")  # more is not known of brokers
+    rule = RULES[str(row["code"])]
+    by_minute = rule.subject == "broker"  # more is not known of brokers
     if pd.isna(first):
         return ""
     if pd.isna(last) or first == last:
@@ -138,7 +138,7 @@ def when_of(row: Row, view: View) -> str:
     else:
         start, end = times.between(first, last, view.zone, by_minute)
         when = view.full(first) if last - first < SECOND else f"{start} {words('to')} {end}"
-    named = str(row["code"]) if row["severity"] != "info" or row["code"] != "missing_ids" else "other"
+    named = rule.code if row["severity"] == rule.severity else "other"
     names = [name for name in (f"when.{named}", "when.other") if words.has(name)]
     return words(names[0], when=when)
 
@@ -155,9 +155,10 @@ def alike(found: pd.DataFrame) -> tuple[pd.DataFrame, dict[Any, list[Row]]]:
     for place, row in found.to_dict("index").items():
         evidence, subject = evidence_of(row), str(row["subject"])
         told = [str(evidence.get(name, "")) for name in ("variant", "topic", "topics", "differs")]
-        process = subject[:-12] if row["code"] in _OF_IDS else subject
+        of_ids = RULES[str(row["code"])].subject == "id"
+        process = subject[:-12] if of_ids else subject
         name = (str(row["code"]), str(row["severity"]), *told, process)
-        if row["code"] in _OF_IDS and name in first:
+        if of_ids and name in first:
             others.setdefault(first[name], []).append(row)
         else:
             first[name] = place
@@ -212,7 +213,7 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
         if made is not None:
             show_html(made)
     named = [f"{evidence['label']}={text}" for text in evidence_view.tokens(evidence)] if evidence.get("label") else []
-    before = _BEFORE.get(str(row["code"]), 0)
+    before = _BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
     around = lines.around(run, named) or lines.around(run, evidence_view.tokens(evidence), before)
     around = list(dict.fromkeys(around))
     if around:
@@ -243,11 +244,11 @@ def points_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
 
 def picture(code: str, process: Mapping[str, Any], run: Run, view: View, key: str) -> None:
     """The counter of the finding's process, or its clock, where that shows it."""
-    clock = code == "clock_back"
-    points = points_of(process, run) if clock or code in charts.OF_COUNTERS else pd.DataFrame()
+    shows = RULES[code].picture
+    points = points_of(process, run) if shows else pd.DataFrame()
     if points.empty:
         return
-    figure = charts.clock(points, view.words, view.palette, view.zone) if clock else None
+    figure = charts.clock(points, view.words, view.palette, view.zone) if shows == "clock" else None
     if figure is not None:
         chart(figure, view.words("findings.alt_clock"), None, f"proof-{key}")
         return
