@@ -81,13 +81,15 @@ class Words:
         fields = (name for form in forms for _, name, _, _ in Formatter().parse(form) if name)
         return frozenset(name.partition(".")[0].partition("[")[0] for name in fields)
 
+    def template(self, key: str) -> str:
+        """The message of a key as it is written, in the form of many."""
+        message = self._messages[key]
+        return message if isinstance(message, str) else message["other"]
+
     def table(self, prefix: str) -> dict[str, str]:
         """Codes below a prefix with their templates, in the form of many: what docs and tests list."""
-        return {
-            key.removeprefix(prefix): message if isinstance(message, str) else message["other"]
-            for key, message in self._messages.items()
-            if key.startswith(prefix)
-        }
+        keys = (key for key in self._messages if key.startswith(prefix))
+        return {key.removeprefix(prefix): self.template(key) for key in keys}
 
     def count(self, noun: str, number: int) -> str:
         """`no IDs`, `1 ID`, `2,048 IDs`."""

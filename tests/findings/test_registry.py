@@ -1,0 +1,177 @@
+"""A finding is one registration: a rule and its words appear everywhere, and say of themselves what is true."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from benchmarks import findings as measured
+from idcore import findings
+from idcore.catalogue import en, zh
+from idcore.catalogue import words as console
+from idcore.cli import docs
+from idcore.cli.scan import _findings, sentences
+from idcore.findings import RULES, SEVERITIES, Finding, Rule, words
+from idcore.findings.evidence import Processes
+from idcore.findings.finding_builder import each, of_process
+from idcore.findings.registry import Scan, register
+from idcore.simulate.incidents import Incident, names, variants
+from pages.parts.triage import diagnosis, report
+from pages.parts.view import View
+from tests.findings.test_words import findings_of_everything
+from tests.pages.test_findings import judged
+
+# What people script against: codes and severities stay, and new ones may be added.
+CONTRACT = {
+    "error": ("collision", "shared_fingerprint", "clock_back"),
+    "warning": (
+        "duplicate_send", "missing_ids", "id_confusion", "broker_address_internal", "broker_moved", "pid_erased",
+        "fake_host", "loopback_host", "link_local_host", "zone_mismatch", "elapsed_impossible",
+    ),
+    "info": ("restart", "counter_wrap", "stored_copies", "container_host", "foreign_maker", "expired"),
+}  # fmt: skip
+LANGUAGES = tuple(map(console, ("en", "zh")))
+# Message keys of every code.
+COMMON = {"more", "unseen"}
+
+
+def test_codes_and_severities_of_the_contract_stay() -> None:
+    for severity, codes in CONTRACT.items():
+        assert [code for code in codes if RULES[code].severity != severity] == []
+    order = [code for code in RULES if any(code in codes for codes in CONTRACT.values())]
+    assert order == [code for severity in SEVERITIES for code in CONTRACT[severity]]
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
+def test_its_incident_proves_a_rule(rule: Rule, tmp_path: Path) -> None:
+    name, _, variant = rule.incident.partition("/")
+    found, _, _ = measured.tell(Incident(name, variant, 11, measured.START, measured.ZONE), tmp_path)
+    assert (rule.code, rule.severity) in {(item.code, item.severity) for item in found}
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
+def test_the_message_keys_of_a_rule_are_its_words(rule: Rule) -> None:
+    declared = {*rule.variants, *rule.also}
+    assert set(rule.lighter) <= declared and set(rule.background) <= declared
+    for said in LANGUAGES:
+        keys = {key for part in words.SENTENCES for key in said.table(f"{part}.") if key.partition(".")[0] == rule.code}
+        assert {key.partition(".")[2] for key in keys} - {""} <= declared
+        assert set(rule.also) <= said.table("also.").keys()
+
+
+def test_all_words_belong_to_a_rule() -> None:
+    for said in LANGUAGES:
+        keys = {key.partition(".")[0] for part in words.SENTENCES for key in said.table(f"{part}.")}
+        assert keys == {*RULES, *COMMON}
+        assert set(said.table("also.")) == {name for rule in RULES.values() for name in rule.also}
+
+
+def test_findings_have_the_variants_and_the_severity_that_their_rule_declares(tmp_path: Path) -> None:
+    found: list[Finding] = findings_of_everything()
+    for name in names():
+        for variant in variants(name):
+            found += measured.tell(Incident(name, variant, 23, measured.START, measured.ZONE), tmp_path)[0]
+    assert {item.code for item in found} == set(RULES)
+    for item in found:
+        rule, variant = RULES[item.code], item.evidence.get("variant", "")
+        assert variant in ("", "more", *rule.variants), item
+        assert set(item.evidence.get("also", ())) <= set(rule.also), item
+        assert variant == "more" or (item.severity == "info") == (rule.severity == "info" or variant in rule.lighter)
+
+
+# ---- a rule that nothing else knows
+
+CODE = "even_pid"
+SAID = {"meaning": "{subject} has an even pid", "advice": "Make it odd.", "disproof": "Its pid is odd."}
+SAID_ZH = {"meaning": "{subject} 的进程号是偶数", "advice": "改成奇数。", "disproof": "进程号是奇数。"}
+AT = datetime(2026, 11, 21, tzinfo=UTC)
+LOG = "\n".join(f"msgId=0A0000070D5818B4AAC2{1_000_000 + 10 * n:08X}{100 + n:04X}" for n in range(50))
+SUBJECT = "10.0.0.7 pid 3416 loader 18B4AAC2"
+
+
+def even(processes: Processes, _: Scan) -> Iterator[Finding]:
+    yield from each(processes, processes["pid"] % 2 == 0, CODE, lambda at: of_process(processes, at, CODE))
+
+
+def rule_of(**other: object) -> Rule:
+    given = {"rank": 65, "decided": "The pid is even.", "incident": "pid_erased/v4", "of_processes": even, **other}
+    return Rule(CODE, "warning", **given)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def even_pid(monkeypatch: pytest.MonkeyPatch) -> Iterator[Rule]:
+    """The rule and its words in both languages: all that a new finding is."""
+    monkeypatch.setenv("IDCORE_NO_SPARK", "1")
+    for language, said in ((en, SAID), (zh, SAID_ZH)):
+        for part, text in said.items():
+            monkeypatch.setitem(language.MESSAGES, f"{part}.{CODE}", text)
+    monkeypatch.setitem(en.MESSAGES, f"finding.{CODE}", "Even pid")
+    register(rule_of())
+    yield RULES[CODE]
+    del RULES[CODE]
+
+
+def test_a_new_rule_is_in_the_table_the_console_and_the_command_line(even_pid: Rule, tmp_path: Path) -> None:
+    run = judged(tmp_path, LOG)
+    (row,) = [row for row in run.table("findings").to_pylist() if row["code"] == CODE]
+    assert (row["severity"], row["subject"], row["count"]) == ("warning", SUBJECT, 50)
+    assert json.loads(row["values"]) == {"subject": SUBJECT, "count": 50}
+    # the command line, as JSON and as text
+    for lang, said in (("en", SAID), ("zh", SAID_ZH)):
+        (told,) = [told for told in sentences(run.path, lang) if told["code"] == CODE]
+        assert told["advice"] == said["advice"] and told["disproof"] == said["disproof"]
+    counts = {"findings": {"error": 0, "warning": 1, "info": 0}, "ids": 50}
+    assert f"  warning {CODE}: {SUBJECT} has an even pid. Make it odd." in _findings(counts, run.path, "en")
+    # the console: the list of what was checked, the card, the report
+    view = View(console("en"), UTC, "UTC", "chosen", "light")
+    checked = diagnosis.checked(view.words)
+    assert f"{len(RULES)} things" in checked and "Process id erased, Even pid, Fake host address" in checked
+    assert CODE in diagnosis.checked(console("zh")), "without a name of its own it has its code"
+    assert "Even pid" in str(diagnosis.head(row, view)) and SUBJECT in str(diagnosis.head(row, view))
+    assert diagnosis.say("advice", row, view) in report.markdown(run, view)
+    assert pq.read_table(run.path / "findings").num_rows >= 1
+
+
+def test_a_new_rule_is_in_its_place_in_the_docs_and_in_the_measurement(even_pid: Rule) -> None:
+    page = docs.findings()
+    before, place, after = (page.index(f"\n### {code}\n") for code in ("pid_erased", CODE, "fake_host"))
+    assert before < place < after
+    section = page[place:after]
+    assert "Severity: warning. The pid is even." in section
+    assert "- `subject` has an even pid\n" in section and "- Make it odd.\n" in section
+    assert "python -m idcore make incident pid_erased --variant v4 " in section
+    assert f"| [{CODE}](#{CODE}) | warning |" in page
+    assert f"| {CODE} | 0 | 0 | 0 |" in measured.table({})
+    found = [Finding(code, "p", 9, {"ids": []}) for code in ("fake_host", CODE, "pid_erased", "collision")]
+    assert [item.code for item in findings.worst_first(found)] == ["collision", "pid_erased", CODE, "fake_host"]
+
+
+def test_a_rule_is_registered_once_and_with_a_predicate(even_pid: Rule) -> None:
+    before = list(RULES)
+    for wrong in (rule_of(), rule_of(of_processes=None)):
+        with pytest.raises(ValueError, match=CODE):
+            register(wrong)
+    with pytest.raises(ValueError, match="other"):
+        register(Rule("other", "fatal", 1, "", "", of_processes=even))
+    assert list(RULES) == before
+
+
+# ---- docs/findings.md
+
+
+def test_the_page_is_rendered_from_the_rules() -> None:
+    assert docs.FINDINGS.read_text(encoding="utf-8") == docs.findings(), "make docs"
+
+
+def test_every_message_of_every_rule_is_on_the_page() -> None:
+    page = docs.findings()
+    for part in words.SENTENCES:
+        for key, template in console("en").table(f"{part}.").items():
+            assert key in COMMON or key.endswith(".unseen") or docs._filled(template) in page, key
+    for template in console("en").table("also.").values():
+        assert docs._filled(template.removeprefix(". ")) in page
