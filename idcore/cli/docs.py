@@ -226,10 +226,12 @@ that are spread evenly. When no id has copies it is 8 MiB, and 16 pieces of 128 
 SendResult lines of copied ids are read as well: Java, Go and C++ print them, others write them as JSON. Two with
 different offset ids in one normal topic are a send repeated. FLUSH_DISK_TIMEOUT, FLUSH_SLAVE_TIMEOUT and
 SLAVE_NOT_AVAILABLE count too, because the broker has stored the message. A transaction prints `offsetMsgId=null`
-and counts for nothing.
+and counts for nothing. The topics of retries
+and delays do not count.
 
 The application of a name is the logger of its line, else the file (`idcore/scan/printers.py`). A logger is a JSON
-or logfmt field, or the name behind the level in the layouts of Spring Boot, logback, log4j and Python. Up to 10,000
+or logfmt field, or the name behind the level in the layouts of Spring Boot, logback, log4j and Python. A class name in
+brackets counts too; the name of a thread does not. Up to 10,000
 applications are counted apart, the rest together as `…`.
 
 Not every such id is a mistake. The Node.js clients ali-ons and rocketmq and batches of the Go client 2.1.2 send no

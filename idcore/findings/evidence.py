@@ -21,7 +21,6 @@ from idcore.layout import LAYOUTS
 
 KEY = ["layout", "host", "pid", "loader"]
 _NO_TIME = -(1 << 62)
-Tables = Mapping[str, pa.Table]
 Made = TypeVar("Made")
 
 

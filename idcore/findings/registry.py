@@ -30,7 +30,7 @@ class Scan:
     zone: tzinfo
     zone_source: str = "assumed"
     line_evidence: LineEvidence | None = None
-    _made: dict[Callable[[Scan], Any], Any] = field(default_factory=dict)
+    _made: dict[Callable[[Scan], Any], Any] = field(default_factory=dict, init=False, repr=False)
 
     def once(self, make: Callable[[Scan], Made]) -> Made:
         """What is made of this scan, made once, whoever asks for it first."""
