@@ -219,5 +219,6 @@ def lang_of(asked: str | None) -> str | None:
 
 
 def upper(text: str) -> str:
-    """A sentence that begins with a capital."""
-    return text[:1].upper() + text[1:]
+    """A sentence that begins as sentences do; an address, an id or a file name at its start stays as it is."""
+    first = text.partition(" ")[0]
+    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text

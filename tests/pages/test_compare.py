@@ -57,7 +57,7 @@ def test_real_lines_are_counted_as_their_sets_say(open_page: Open, lines: list[s
         assert f"{said} <b>{len(b - a)}</b> are only in the second." in page
     assert app.get("plotly_chart")
     assert f"anatomy?id={lines[0].split('msgId=')[1][:32]}" in page
-    for title in ("By producer", "By broker", "Some that the second lacks", "Some that the first lacks"):
+    for title in ("By producer", "By broker", "Examples missing from the second", "Examples missing from the first"):
         assert title in page
     labels = [button.proto.label for button in app.get("download_button")]
     assert labels[-3:] == ["Counts as CSV", "Only in the first: 26 as text", "Only in the second: 40 as text"]
@@ -85,18 +85,21 @@ def test_a_kind_that_one_side_never_names_is_not_called_missing(open_page: Open,
     uniq = "\n".join(sorted(ids_of("".join(lines), False)))
     page = shown(compared(open_page, "".join(lines), uniq))
     assert "Both inputs contain the same <b>300 msgIds</b>." in page
-    assert "Only the first holds 300 offsetMsgIds; the second names none, so they cannot be compared." in page
-    assert "Some that the second lacks" not in page
+    assert (
+        "Only the first contains IDs (300 offsetMsgIds); the second contains none, so there is nothing to compare."
+        in page
+    )
+    assert "Examples missing from the second" not in page
 
 
 def test_nothing_on_a_side_and_no_id_at_all_are_said(open_page: Open) -> None:
     assert "the second input is empty" in compared(open_page, ONE, " ").warning[0].value
-    assert "<b>no ids</b>" in shown(compared(open_page, "nothing here", "nor here"))
+    assert "<b>no IDs</b>" in shown(compared(open_page, "nothing here", "nor here"))
 
 
 def test_lower_case_counts_where_it_is_asked_for(open_page: Open) -> None:
     app = compared(open_page, ONE.lower(), ONE)
-    assert "Only the second holds 1 msgId" in shown(app)
+    assert "Only the second contains IDs (1 msgId)" in shown(app)
     app.checkbox[0].check()
     assert "Both inputs contain the same <b>1 msgId</b>." in shown(press(app, "Compare"))
     assert app.query_params["case"] == ["any"] or app.query_params["case"] == "any"
@@ -135,7 +138,7 @@ def test_two_runs_are_compared_by_a_link_and_chosen_ones_make_it(
 def test_a_run_that_is_gone_or_kept_no_input_is_said(open_page: Open, run: str) -> None:
     assert open_page("compare", first="20200101-000000-000000", second="../../etc").error
     app = open_page("compare", first=run, second=run)
-    assert "keeps no copy of what it scanned" in app.warning[0].value and not app.error
+    assert "kept no copy of its text" in app.warning[0].value and not app.error
 
 
 def test_what_is_too_large_is_told_with_the_command(
@@ -143,7 +146,7 @@ def test_what_is_too_large_is_told_with_the_command(
 ) -> None:
     monkeypatch.setattr(compare, "LIMIT", 1_000)
     app = compared(open_page, "".join(lines), ONE)
-    assert "the first input is too large" in app.info[0].value
+    assert "the first input has" in app.info[0].value
     assert app.code[0].value.startswith("python -m idcore compare ") and app.code[0].value.endswith(" --out only")
 
 

@@ -16,7 +16,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import findings
-from idcore.catalogue import words
+from idcore.catalogue import upper, words
 from idcore.findings import line_locations
 from idcore.ids.clock import months
 from idcore.runs import Run
@@ -67,7 +67,9 @@ def judged(folder: Path, text: str) -> Run:
     return Run(path)
 
 
-@pytest.mark.parametrize(("lang", "name"), [("en", "Shared fingerprint"), ("zh", "进程指纹重复")])
+@pytest.mark.parametrize(
+    ("lang", "name"), [("en", "Several processes share one fingerprint"), ("zh", "多个进程指纹相同")]
+)
 def test_a_finding_says_who_what_to_do_and_what_was_checked(
     tmp_path: Path, open_page: Open, lang: str, name: str
 ) -> None:
@@ -173,7 +175,7 @@ def test_a_title_cannot_write_into_the_report(tmp_path: Path) -> None:
     view = View(words("en"), UTC, "UTC", "chosen", "light")
     head, rest = report.markdown(run, view).split("\n", 1)
     assert head == "# a\\*b\\*\\|\\<img src=x\\>\\`c\\` \\#\\# Nothing is wrong .log"
-    assert "Nothing is wrong" not in rest and "## Error: Shared fingerprint" in rest
+    assert "Nothing is wrong" not in rest and "## Error: Several processes share one fingerprint" in rest
 
 
 def test_the_lines_in_front_of_a_gap_are_shown(tmp_path: Path) -> None:
@@ -314,7 +316,7 @@ def test_the_line_of_a_confused_id_is_the_one_that_confuses_it(tmp_path: Path) -
 
 def test_a_sentence_begins_in_upper_case_and_a_name_stays_as_it_is() -> None:
     texts = ["the clock was set back", "msgId stands there", "fe80::1 writes an address", "10.0.0.1 does", "msgId 后面"]
-    assert [diagnosis.upper(text) for text in texts] == ["The clock was set back", *texts[1:]]
+    assert [upper(text) for text in texts] == ["The clock was set back", *texts[1:]]
 
 
 def incident(folder: Path, name: str, variant: str) -> Run:
@@ -330,8 +332,8 @@ def reports(run: Run, lang: str, zone: str) -> list[str]:
     return [report.markdown(run, view), report.html(run, view)]
 
 
-@pytest.mark.parametrize(("lang", "title", "said"), [("en", "Restarted again and again", "which looks like a crash loop"),
-                                                     ("zh", "进程反复重启", "像是反复崩溃")])  # fmt: skip
+@pytest.mark.parametrize(("lang", "title", "said"), [("en", "Crash loop", "which looks like a crash loop"),
+                                                     ("zh", "疑似反复崩溃", "疑似反复崩溃")])  # fmt: skip
 def test_restarts_one_after_another_are_told_with_their_times(
     tmp_path: Path, open_page: Open, lang: str, title: str, said: str
 ) -> None:

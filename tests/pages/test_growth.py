@@ -92,7 +92,7 @@ def test_less_than_a_minute_is_drawn_at_its_own_instants(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("speed", "units"),
-    [(100, ("B/s", "KiB grown")), (50_000, ("KiB/s", "MiB grown")), (5 << 20, ("MiB/s", "GiB grown"))],
+    [(100, ("B/s", "growth, KiB")), (50_000, ("KiB/s", "growth, MiB")), (5 << 20, ("MiB/s", "growth, GiB"))],
 )
 def test_each_axis_has_the_unit_of_its_own_numbers(speed: int, units: tuple[str, str], tmp_path: Path) -> None:
     lines = [line(n * 60_000, n * 60 * speed) for n in range(61)]

@@ -22,7 +22,7 @@ Open = Callable[..., AppTest]
 
 def test_the_first_story_says_what_stays_and_what_changes(open_page: Open) -> None:
     page = shown(open_page("lab", lang="en"))
-    assert "1 message, 4 records." in page and "One msgId stands in 4 records" in page
+    assert "1 message, 4 records." in page and "One msgId, 4 records" in page
     assert page.count('class="mq-stays"') == 3, "two records more of the first msgId, and the wait"
     assert "+08:00" in page and "Asia/Shanghai" in page
 
@@ -41,7 +41,7 @@ def test_a_step_goes_into_the_address_and_can_be_undone(open_page: Open) -> None
     app = press(open_page("lab", lang="en", story="-"), "Send")
     assert app.query_params["story"] == "send"
     press(app, "Answer lost, retry")
-    assert app.query_params["story"] == "send.lost" and "One msgId stands in 2 records" in shown(app)
+    assert app.query_params["story"] == "send.lost" and "One msgId, 2 records" in shown(app)
     press(app, "Undo")
     assert app.query_params["story"] == "send"
     press(app, "Start anew")

@@ -80,7 +80,7 @@ def test_rows_of_some_hosts_and_sums_of_all(folder: Path, processes: pd.DataFram
 @pytest.mark.parametrize(
     ("count", "english", "chinese"),
     [
-        (1, "**1 host**, **1 process**: generated **141,426 ids**", "**1 台主机**上的 **1 个进程**"),
+        (1, "**1 host**, **1 process**: generated **141,426 IDs**", "**1 台主机**上的 **1 个进程**"),
         (8, "**7 hosts**, **8 processes**: generated **", "**7 台主机**上的 **8 个进程**"),
     ],
 )
@@ -110,7 +110,7 @@ def test_pages_of_a_large_run_open(
     text = shown(app)
     if page == "producers":
         assert ("8 processes" if lang == "en" else "8 个进程") in text
-        assert ("holds 2 of" if lang == "en" else "最靠前的 2 个") in text
+        assert ("Showing the first 2 of" if lang == "en" else "前 2 个") in text
 
 
 def test_a_process_of_a_large_run_is_found_by_its_link(

@@ -97,7 +97,7 @@ def test_an_offset_inside_a_record_is_said_to_be_one(open_store: Open) -> None:
 
 @pytest.mark.parametrize(
     ("lang", "wanted"),
-    [("en", ("the message", "a copy for consumer group", "waiting copy")), ("zh", ("消息本身", "暂存记录"))],
+    [("en", ("the message", "retry copy for consumer group", "waiting copy")), ("zh", ("消息本身", "暂存记录"))],
 )
 def test_copies_of_one_id_say_what_each_is(open_store: Open, lang: str, wanted: tuple[str, ...]) -> None:
     text = shown(open_store(id="CB0071156B7B4E0E2F2A691BA5A307BD", lang=lang))
@@ -106,7 +106,7 @@ def test_copies_of_one_id_say_what_each_is(open_store: Open, lang: str, wanted: 
 
 def test_a_record_shows_every_value_and_what_points_at_it(open_store: Open) -> None:
     text = shown(open_store(id=SECOND))
-    for wanted in ("total size · 0–3 · 337", "queue offset · 20–27 · 0", "store port", "its entry points here",
+    for wanted in ("total size · 0–3 · 337", "queue offset · 20–27 · 0", "store port", "entry points to this record",
                    f"VectorTopic#{SECOND}", "entry 2 of 20261121015013338"):  # fmt: skip
         assert wanted in text, wanted
     assert "20261121015013338 的第 2 个条目" in shown(open_store(id=SECOND, lang="zh"))
@@ -135,7 +135,7 @@ def test_an_inner_batch_and_what_is_broken_are_told_in_both_languages(
         (offsets[0], "2 messages in this inner batch", "此内部批量：2 条消息"),
         (offsets[0], "item &lt;b&gt;0&lt;/b&gt;", "ff fe"),
         (offsets[1], "the bytes end inside properties", "字节在 properties 中间就结束了"),
-        (offsets[2], "the body is no LZ4", "消息体不是 LZ4"),
+        (offsets[2], "the body is not valid LZ4", "消息体不是 LZ4"),
         (offsets[3], "no place in a queue", "在队列中没有位置"),
     ):
         for lang, wanted in (("en", told), ("zh", chinese)):
@@ -219,9 +219,7 @@ def test_a_secret_that_was_changed_makes_another_desk(
     assert not any("secret" in key for key in keys)
 
 
-@pytest.mark.parametrize(
-    ("lang", "button", "reason"), [("en", "Look up", "clock is behind"), ("zh", "查询", "时钟慢了")]
-)
+@pytest.mark.parametrize(("lang", "button", "reason"), [("en", "Look up", "clock is slow"), ("zh", "查询", "时钟偏慢")])
 def test_a_link_fills_the_box_and_only_a_click_asks(
     open_page: Open, desk: Answering, lang: str, button: str, reason: str
 ) -> None:
@@ -265,7 +263,7 @@ def labels(app: AppTest) -> list[str]:
 @pytest.mark.parametrize(
     ("row", "text"),
     [
-        ({"body": None, "body_withheld": "switched_off", "body_size": 5}, "operator has switched bodies off"),
+        ({"body": None, "body_withheld": "switched_off", "body_size": 5}, "administrator has switched bodies off"),
         ({"body": "PGI+", "body_text": "<b>", "body_withheld": None}, "&lt;b&gt;"),
         ({"body": "eyJhIjogMX0=", "body_text": '{"a": 1}', "body_withheld": None}, "&quot;a&quot;: 1"),
         ({"body": "AAEC", "body_text": None, "body_withheld": None}, "00 01 02"),
@@ -288,8 +286,8 @@ def test_a_record_that_the_store_contradicts_and_an_id_of_another_broker_are_tol
     (folder / "index" / "20261121015013338").unlink()
     monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
     for lang, doubt, address in (
-        ("en", "Its queue has no place for it", "in the ID 10.0.0.1:10911"),
-        ("zh", "它的队列里没有它的位置", "10.0.0.1:10911"),
+        ("en", "Its queue has no entry for it", "in the ID 10.0.0.1:10911"),
+        ("zh", "队列中没有它的条目", "10.0.0.1:10911"),
     ):
         app = open_page("store", store=str(folder), id="0A00000100002A9F00000000000000F6", lang=lang)
         assert not app.exception and doubt in app.warning[0].value

@@ -73,7 +73,7 @@ def test_one_id_is_a_card(open_page: Open) -> None:
     app = open_page()
     app.text_area[0].set_value(UNIQ)
     page = shown(press(app, "Decode"))
-    for said in ("172.17.0.1", "18236", "7D4991AD", "certain", "Months it could be from"):
+    for said in ("172.17.0.1", "18236", "7D4991AD", "certain", "Possible months"):
         assert said in page
     assert UNIQ in app.query_params["ids"]
 
@@ -83,8 +83,8 @@ def test_many_ids_are_a_table_and_refused_tokens_a_line(open_page: Open) -> None
     app.text_area[0].set_value(f"msgId={UNIQ} offsetMsgId={OFFSET} traceId=9f86d081884c7d659a2feaa0c55ad015")
     press(app, "Decode")
     page = shown(app)
-    assert "2 ids" in page and "172.17.0.1:10911" in page and "00000000000000000000" in page
-    assert app.expander[0].label == "1 token refused: all lower case"
+    assert "2 IDs" in page and "172.17.0.1:10911" in page and "00000000000000000000" in page
+    assert app.expander[0].label == "1 string rejected: all lower case"
 
 
 def test_a_link_opens_with_its_ids_in_place(open_page: Open) -> None:
@@ -96,7 +96,7 @@ def test_a_link_opens_with_its_ids_in_place(open_page: Open) -> None:
 def test_what_is_no_id_is_told_why(open_page: Open) -> None:
     app = open_page()
     app.text_area[0].set_value(UNIQ[:31])
-    said = "Ids have 32, 34 or 56 hex digits; the longest run here has 31."
+    said = "IDs have 32, 34 or 56 hex digits; the longest hex string here has 31."
     assert said in press(app, "Decode").error[0].value
     app.text_area[0].set_value(f"see msgId={UNIQ[:31]} there")
     assert said in press(app, "Decode").error[0].value
@@ -109,7 +109,7 @@ def test_after_an_error_the_next_text_counts_not_the_address(open_page: Open) ->
     app.text_area[0].set_value(UNIQ[:31])
     press(app, "Decode")
     app.text_area[0].set_value(f"{UNIQ} and {OFFSET}")
-    assert "2 ids" in shown(press(app, "Decode")) and not app.error
+    assert "2 IDs" in shown(press(app, "Decode")) and not app.error
 
 
 @pytest.mark.parametrize("label", ["Load an example", "a SendResult line", "a MessageExt line", "an incident log"])
@@ -146,7 +146,7 @@ def test_the_anatomy_shows_bytes_bits_and_every_reading(open_page: Open) -> None
 
 
 def test_the_anatomy_of_what_is_no_id_says_why(open_page: Open) -> None:
-    assert "the longest run here has 31." in open_page("anatomy", id=UNIQ[:31]).error[0].value
+    assert "the longest hex string here has 31." in open_page("anatomy", id=UNIQ[:31]).error[0].value
 
 
 def test_one_refusal_is_told_once(open_page: Open) -> None:
@@ -168,13 +168,13 @@ def test_lower_case_ids_can_be_read_as_upper_case_and_refused_again(open_page: O
     app = open_page()
     app.text_area[0].set_value(f"{UNIQ.lower()} {OFFSET} 9f86d081884c7d659a2feaa0c55ad015")
     press(app, "Decode")
-    assert app.expander[0].label == "2 tokens refused: all lower case"
+    assert app.expander[0].label == "2 strings rejected: all lower case"
     press(app, "Read 1 lower-case token as upper case")
     page = shown(app)
-    assert "2 ids" in page and UNIQ.lower() in page and "172.17.0.1" in page
+    assert "2 IDs" in page and UNIQ.lower() in page and "172.17.0.1" in page
     assert app.query_params["case"] == ["any"] or app.query_params["case"] == "any"
     press(app, "Refuse them again")
-    assert app.expander[0].label == "2 tokens refused: all lower case"
+    assert app.expander[0].label == "2 strings rejected: all lower case"
 
 
 def test_a_link_says_how_lower_case_is_read(open_page: Open) -> None:
@@ -186,7 +186,7 @@ def test_what_is_cut_says_so_in_the_sentence_and_on_the_buttons(open_page: Open)
     app = open_page()
     app.text_area[0].set_value("".join(f"x {UNIQ[:-4]}{n:04X}\n" for n in range(5_200)))
     page = shown(press(app, "Decode"))
-    assert "The first **5,000 ids**" in page or "The first <b>5,000 ids</b>" in page
+    assert "The first **5,000 IDs**" in page or "The first <b>5,000 IDs</b>" in page
     labels = [button.proto.label for button in app.get("download_button")]
     assert labels == ["CSV, first 5,000", "JSON, first 5,000"]
 
@@ -194,9 +194,9 @@ def test_what_is_cut_says_so_in_the_sentence_and_on_the_buttons(open_page: Open)
 def test_a_long_text_is_taken_out_of_the_box_and_stays_decoded(open_page: Open) -> None:
     app = open_page()
     app.text_area[0].set_value("".join(f"order 4711 was paid, msgId={UNIQ[:-4]}{n:04X}\n" for n in range(4_000)))
-    assert "4,000 ids" in shown(press(app, "Decode"))
+    assert "4,000 IDs" in shown(press(app, "Decode"))
     assert not app.text_area[0].value and "4,000 lines" in app.text_area[0].placeholder
-    assert "4,000 ids" in shown(press(app, "Decode")), "an empty box takes nothing away"
+    assert "4,000 IDs" in shown(press(app, "Decode")), "an empty box takes nothing away"
     app.text_area[0].set_value(UNIQ)
     assert 'class="mq-card"' in shown(press(app, "Decode")) and app.text_area[0].value == UNIQ
 
@@ -215,7 +215,7 @@ def test_growth_answers_for_an_offset_and_for_an_offset_id(open_page: Open, run:
         open_page("brokers", run=run, offset="446,000,000,000", broker="10.42.9.1:10911", zone="Asia/Shanghai")
     )
     assert "Offset 446,000,000,000 of 10.42.9.1:10911 was written in the minute of" in page
-    assert "can be expected until" in page and "2026-11-20" in page and "2026-11-24 04:00" in page
+    assert "should exist" in page and "2026-11-20" in page and "2026-11-24 04:00" in page
     page = shown(
         open_page("brokers", run=run, offset="0A2A090100002A9F00000067C0000000", keep="24", zone="Asia/Shanghai")
     )
@@ -247,7 +247,7 @@ def test_processes_of_several_zones_are_shown_with_their_own(open_page: Open, tm
     shutil.copytree(folder, other)
     example_run.write(other, made)
     page = shown(open_page("producers", run=other.name))
-    assert "The processes ran in 2 zones (+08:00, -05:00)" in page and "Ids are dated in" not in page
+    assert "The processes ran in 2 time zones (+08:00, -05:00)" in page and "Ids are dated in" not in page
     for said in ("Zone from", "bornTimestamp", "start of the line", "assumed", "2026-11"):
         assert said in page
 
@@ -257,7 +257,7 @@ def test_the_same_content_twice_is_noted_beside_the_figures(open_page: Open, tmp
     facts = json.loads((folder / "run.json").read_text())
     facts["options"]["same"] = [["a.log", "copy of a.log"]]
     (folder / "run.json").write_text(json.dumps(facts))
-    assert "a.log and copy of a.log hold the same content" in shown(open_page("counters", run=folder.name))
+    assert "a.log and copy of a.log have identical content" in shown(open_page("counters", run=folder.name))
 
 
 def test_a_run_that_was_cancelled_is_offered_again_on_every_page(open_page: Open, tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_a_run_that_is_gone_is_a_message(open_page: Open) -> None:
     for name in ("20200101-000000-000000", "../../etc", "x"):
         app = open_page("producers", run=name)
         assert app.error and not app.exception
-        assert [link.proto.label for link in app.main.get("page_link")] == ["Decode ids or a log"], "and a way on"
+        assert [link.proto.label for link in app.main.get("page_link")] == ["Decode IDs or a log"], "and a way on"
 
 
 def test_a_link_to_a_run_that_is_gone_leaves_the_box(open_page: Open) -> None:
@@ -313,12 +313,12 @@ def test_a_file_that_was_read_up_to_a_place_is_not_called_unread(open_page: Open
     (folder / "summary.json").write_text(json.dumps(summary | {"failed_files": 1}))
     text = shown(open_page("producers", run=folder.name))
     assert "1 file of 2 could be read only in part: old.log.gz" in text and "could not be read" not in text
-    assert "1 file was not read, or only in part" in shown(open_page("runs"))
+    assert "1 file could not be read completely" in shown(open_page("runs"))
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"", "empty, 0 bytes"), (bytes(2_000), "this is no text"), (b"hi", "32, 34 or 56")],
+    [(b"", "empty, 0 bytes"), (bytes(2_000), "this is not text"), (b"hi", "32, 34 or 56")],
 )
 def test_an_uploaded_file_without_ids_says_what_it_is(open_page: Open, content: bytes, said: str) -> None:
     app = open_page("decode")
@@ -329,12 +329,12 @@ def test_an_uploaded_file_without_ids_says_what_it_is(open_page: Open, content: 
 
 def test_a_run_that_cannot_be_started_again_says_why(open_page: Open, tmp_path: Path) -> None:
     make_run(tmp_path / "runs", state="failed", error="disk full")
-    assert "does not say what it scanned" in press(open_page("runs"), "Try again").error[0].value
+    assert "did not record its input" in press(open_page("runs"), "Try again").error[0].value
 
 
 def test_a_run_can_be_deleted(open_page: Open, run: str, tmp_path: Path) -> None:
     app = open_page("runs")
-    press(app, "Delete this run")
+    press(app, "Delete this scan")
     assert not (tmp_path / "runs" / run).exists()
     assert "1 run" not in shown(app)
 
@@ -342,13 +342,13 @@ def test_a_run_can_be_deleted(open_page: Open, run: str, tmp_path: Path) -> None
 def test_a_folder_of_the_server_is_off_unless_it_is_allowed(
     open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "Scanning folders of the server is off" in shown(open_page("runs"))
+    assert "Scanning server folders is disabled" in shown(open_page("runs"))
     (tmp_path / "logs").mkdir()
     monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path / "logs"))
     app = open_page("runs")
     app.text_input[0].set_value(str(tmp_path))
     [button for button in app.button if button.label == "Scan"][-1].click().run()
-    assert "not inside the folders" in app.error[0].value
+    assert "outside the folders" in app.error[0].value
 
 
 def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
@@ -362,7 +362,7 @@ def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
         "Producers",
         "Counters",
         "Brokers",
-        "Look-up",
+        "Find message",
         "Store",
         "Runs",
     ]

@@ -265,7 +265,7 @@ def test_a_process_is_told_with_wraps_missing_restarts_and_tracks() -> None:
     rows = [row.to_dict() for _, row in example_run.tables()["processes"].iterrows()]
     assert "3 wraps, 426 IDs missing (0.3%), 141,000 in this input" in sentences.process(rows[0], reader())
     assert "1 restart" in sentences.process(rows[2], reader())
-    assert "**2 counters** rise at the same time" in sentences.process(rows[3], reader())
+    assert "**2 counters** rise in parallel" in sentences.process(rows[3], reader())
     assert "generated **1 id** at 2026" in sentences.process(rows[7], reader())
     assert "at least 3 wraps" in sentences.process(rows[0] | {"wraps_certain": False}, reader())
 
@@ -290,9 +290,9 @@ def test_an_average_says_that_it_spans_a_standstill() -> None:
     seconds = [0, 1, 2, 60, 61]
     points = pd.DataFrame({"elapsed_ms": [1000 * second for second in seconds]})
     said = sentences.process(row, reader(), points)
-    assert "ids/s over the whole span, though it stood still for 58 s of 1 min 1 s." in said
+    assert "IDs/s over the whole span, although 58 s of 1 min 1 s had no IDs." in said
     steady = pd.DataFrame({"elapsed_ms": range(0, 100_000, 1000)})
-    assert sentences.process(row, reader(), steady).endswith("ids/s over the whole span.")
+    assert sentences.process(row, reader(), steady).endswith("IDs/s over the whole span.")
 
 
 # ---- what the server lets in
@@ -353,7 +353,7 @@ def test_choosers_tell_runs_of_one_title_apart() -> None:
 def test_the_scan_counts_what_was_cut() -> None:
     made = intake.read([("", f"x {UNIQ} {OFFSET}\n" * 50)], limit=10)
     first = refusals.sentence(made, "50 lines", catalogue.words("en"))
-    assert first.startswith("The first **10 ids** of 50 lines")
+    assert first.startswith("The first **10 IDs** of 50 lines")
     summary = {"ids": 100, "distinct": 2, "uniq": 50, "offset": 50, "client": 0}
     said = refusals.sentence(made, "50 lines", catalogue.words("en"), summary)
     assert said.startswith("**100 ids** in 50 lines, 2 of them different: 50 msgIds and 50 offsetMsgIds")

@@ -57,7 +57,7 @@ def test_what_is_missing_may_lie_on_another_broker(open_page: Open, store: Path,
 def test_growth_and_files_are_told_of_records(open_page: Open, store: Path) -> None:
     said = shown(open_page("brokers", run=RUN))
     assert words("en")("brokers.growth_note_store") in said and words("en")("brokers.growth_note") not in said
-    assert "those of this store are of 29.8 MiB" in said
+    assert "own files are 29.8 MiB" in said
 
 
 def test_a_log_run_says_nothing_of_stores(open_page: Open, run: str) -> None:
@@ -104,7 +104,7 @@ def test_compare_says_that_records_are_no_text_and_which_run_is_chosen(
     (other / "input").mkdir()
     (other / "input" / "000-app.log").write_text("msgId=AC110001473C7D4991AD336AEA5703E0\n")
     app = open_page("compare", first=GONE, second=RUN)
-    assert not app.exception and "read the records of a store" in app.warning[0].value
+    assert not app.exception and "read a broker's store" in app.warning[0].value
     assert [box.value for box in app.selectbox if str(box.key).startswith("compare-run")] == [GONE, None]
 
 
@@ -142,8 +142,8 @@ def test_a_scan_that_waits_speaks_of_a_table_only_where_one_is(
 
 def test_a_letter_that_is_no_digit_is_named_with_its_place(open_page: Open) -> None:
     asked = "AC110001473C7D4991AD336AEA5703EO"
-    assert "'O' at place 32" in open_page("decode", ids=asked).error[0].value
-    assert "'O' at place 32" in open_page("anatomy", id=asked).error[0].value
+    assert "Character 32, 'O'" in open_page("decode", ids=asked).error[0].value
+    assert "Character 32, 'O'" in open_page("anatomy", id=asked).error[0].value
     app = open_page()
     app.text_area[0].set_value("hello world")
     assert "longest run" not in press(app, "Decode").error[0].value

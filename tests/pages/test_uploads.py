@@ -70,7 +70,7 @@ def test_a_piece_of_a_log_is_placed_by_its_records_whatever_its_name(store: Path
     given = [Uploaded("piece (1).bin", raw[100:5_000]), Uploaded("notes.txt", b"no record"),
              Uploaded(f"{1 << 20:020d}", b"")]  # fmt: skip
     folder, said = laid_out(*given)
-    assert holds_the_store(folder) and len(said) == 1 and "holds no record" in said[0]
+    assert holds_the_store(folder) and len(said) == 1 and "contains no record" in said[0]
     assert folder is not None
     with StoreFolder(folder) as opened:
         assert [file.start for file in opened.log.files] == [100, 1 << 20]
@@ -81,7 +81,7 @@ def test_of_two_pieces_that_begin_at_one_offset_the_second_is_named_and_left_out
     raw = (store / "commitlog" / LOG).read_bytes()
     folder, said = laid_out(Uploaded("first.bin", raw), Uploaded("second.bin", raw))
     assert holds_the_store(folder)
-    assert said == ["second.bin begins at the same offset as first.bin; it is left out."]
+    assert said == ["second.bin starts at the same offset as first.bin and was ignored."]
     assert laid_out(Uploaded("first.bin", raw), Uploaded("second.bin", raw)) == (folder, said), (
         "and again when it is drawn"
     )
@@ -180,7 +180,7 @@ def test_zeros_take_no_room_and_too_much_is_refused_before_the_work(
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_what_cannot_be_unpacked_or_holds_no_store_says_so(lang: str, laid_out: Say) -> None:
     whole = ARCHIVE.read_bytes()
-    empty = {"en": "holds no store", "zh": "没有存储"}[lang]
+    empty = {"en": "contains no commit log file", "zh": "没有 CommitLog 文件"}[lang]
     broken = {"en": "cannot be unpacked", "zh": "无法解压"}[lang]
     encrypted = bytearray(zipped({f"commitlog/{LOG}": b"x"}, zipfile.ZIP_STORED))
     for mark in (b"PK\x03\x04", b"PK\x01\x02"):

@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from idcore.catalogue import Words
+from idcore.catalogue import Words, upper
 from idcore.ids.find import find
 from idcore.ids.identify import identify
 from idcore.lookup import NO_VERDICT, Answer, LookupService, Moment
@@ -24,7 +24,6 @@ from idcore.remoting.profile import AUDIT_LOG, Profile, configured
 from pages.parts import export, problems, scans
 from pages.parts.markup import Column, Html, table, tag
 from pages.parts.messages import records
-from pages.parts.triage.diagnosis import upper
 from pages.parts.view import View
 from pages.parts.widgets import download, page_link
 from pages.parts.widgets import show as show_html

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from idcore.catalogue import Words
+from idcore.catalogue import Words, upper
 from idcore.ids import Clock
 from idcore.lookup import Copy
 from idcore.lookup import words as messages
@@ -26,7 +26,6 @@ from pages.parts.markup import Column, Html, table, tag
 from pages.parts.messages import records, uploads
 from pages.parts.runs import runlist
 from pages.parts.triage import evidence_view
-from pages.parts.triage.diagnosis import upper
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import page_link
 from pages.parts.widgets import show as show_html

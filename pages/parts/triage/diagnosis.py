@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from idcore.catalogue import Words
+from idcore.catalogue import Words, upper
 from idcore.findings import words as messages
 from idcore.findings.registry import RULES, SEVERITIES
 from idcore.runs import Run
@@ -195,12 +195,6 @@ def show(row: Row, run: Run, view: View, key: str, others: Sequence[Row] = ()) -
         if opened.open:
             with opened:
                 proof(row, run, view, key)
-
-
-def upper(text: str) -> str:
-    """A sentence that begins as sentences do; an address or an id at its start stays as it is."""
-    first = text.partition(" ")[0]
-    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 
 def proof(row: Row, run: Run, view: View, key: str) -> None:

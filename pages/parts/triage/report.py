@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from idcore.catalogue import Words
+from idcore.catalogue import Words, upper
 from idcore.runs import Run
 from pages.parts import cache, scans
 from pages.parts.markdown import code, plain
@@ -70,7 +70,7 @@ def markdown(run: Run, view: View) -> str:
         severity, name = words(f"severity.{row['severity']}"), diagnosis.title_of(row, words)
         text.append(f"## {words('colon', name=severity)}{name}")
         text.append(" · ".join([code(diagnosis.subject(row, words)), *map(plain, _seen(row, view))]))
-        text.append(plain(diagnosis.upper(diagnosis.say("meaning", row, view)) + words("stop")))
+        text.append(plain(upper(diagnosis.say("meaning", row, view)) + words("stop")))
         if others:
             named = " ".join(map(code, _alike(others)))
             text.append(f"{plain(words.count('findings_alike', len(others)))} {named}")
@@ -116,7 +116,7 @@ def _finding(row: dict[str, Any], others: Sequence[diagnosis.Row], run: Run, vie
     yield tag("h3", severity, " ", diagnosis.title_of(row, words), " ", tag("code", diagnosis.subject(row, words)))
     if seen := _seen(row, view):
         yield tag("p", " · ".join(seen), class_="faint")
-    yield tag("p", diagnosis.upper(diagnosis.say("meaning", row, view)), words("stop"))
+    yield tag("p", upper(diagnosis.say("meaning", row, view)), words("stop"))
     if others:
         named = [tag("span", tag("code", text), " ") for text in _alike(others)]
         yield tag("p", words.count("findings_alike", len(others)), " ", *named)
