@@ -44,7 +44,7 @@ def test_a_step_goes_into_the_address_and_can_be_undone(open_page: Open) -> None
     assert app.query_params["story"] == "send.lost" and "One msgId, 2 records" in shown(app)
     press(app, "Undo")
     assert app.query_params["story"] == "send"
-    press(app, "Start anew")
+    press(app, "Start over")
     assert app.query_params["story"] == "-" and "nothing has been sent yet" in shown(app)
 
 

@@ -173,7 +173,7 @@ def test_lower_case_ids_can_be_read_as_upper_case_and_refused_again(open_page: O
     page = shown(app)
     assert "2 IDs" in page and UNIQ.lower() in page and "172.17.0.1" in page
     assert app.query_params["case"] == ["any"] or app.query_params["case"] == "any"
-    press(app, "Refuse them again")
+    press(app, "Ignore them again")
     assert app.expander[0].label == "2 strings rejected: all lower case"
 
 
@@ -230,7 +230,7 @@ def test_a_title_is_told_in_the_reader_s_language(open_page: Open, tmp_path: Pat
     facts["options"] |= {"sources": ["pasted.txt"], "ids": 7, "lines": 3}
     (folder / "run.json").write_text(json.dumps(facts))
     ids = json.loads((folder / "summary.json").read_text())["ids"]
-    assert f"{ids:,} ids from 3 lines" in shown(open_page("runs")), "counted by the scan, not by what was read at once"
+    assert f"{ids:,} IDs from 3 lines" in shown(open_page("runs")), "counted by the scan, not by what was read at once"
     assert f"3 行中的 {ids:,} 个 ID" in shown(open_page("runs", lang="zh"))
     assert f"3 行中的 {ids:,} 个 ID" in shown(open_page("producers", lang="zh", run=folder.name))
 
@@ -364,7 +364,7 @@ def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
         "Brokers",
         "Find message",
         "Store",
-        "Runs",
+        "Scans",
     ]
 
 

@@ -266,7 +266,7 @@ def test_a_process_is_told_with_wraps_missing_restarts_and_tracks() -> None:
     assert "3 wraps, 426 IDs missing (0.3%), 141,000 in this input" in sentences.process(rows[0], reader())
     assert "1 restart" in sentences.process(rows[2], reader())
     assert "**2 counters** rise in parallel" in sentences.process(rows[3], reader())
-    assert "generated **1 id** at 2026" in sentences.process(rows[7], reader())
+    assert "generated **1 ID** at 2026" in sentences.process(rows[7], reader())
     assert "at least 3 wraps" in sentences.process(rows[0] | {"wraps_certain": False}, reader())
 
 
@@ -356,4 +356,4 @@ def test_the_scan_counts_what_was_cut() -> None:
     assert first.startswith("The first **10 IDs** of 50 lines")
     summary = {"ids": 100, "distinct": 2, "uniq": 50, "offset": 50, "client": 0}
     said = refusals.sentence(made, "50 lines", catalogue.words("en"), summary)
-    assert said.startswith("**100 ids** in 50 lines, 2 of them different: 50 msgIds and 50 offsetMsgIds")
+    assert said.startswith("**100 IDs** in 50 lines, 2 of them distinct: 50 msgIds and 50 offsetMsgIds")

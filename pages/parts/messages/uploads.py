@@ -124,7 +124,8 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
     def add(name: str, more: int, is_file: bool, opened: Callable[[], IO[bytes] | None]) -> None:
         nonlocal size
         if name.count("/") > DEEPEST:
-            raise CoreError("pack_deep", {"most": DEEPEST})
+            deep = CoreError("pack_deep", {"most": DEEPEST})
+            raise CoreError("pack_broken", {"name": plain(file.name), "why": deep})
         size += more
         if size > LARGEST or len(made) == MOST_FILES:
             most = words.bytes(LARGEST) if size > LARGEST else words.count("file", MOST_FILES)
