@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from idcore.errors import CoreError
-from idcore.store import Lookup, Stored
+from idcore.lookup import StoreLookup
+from idcore.store import Stored
 from pages.parts.text import words
 from tests.store.test_pointers import BATCH, BOTH, CLOCK, INNER, OUTER, record, store_of
 
@@ -74,7 +75,7 @@ def test_values_are_kept_and_reasons_inside_reasons_are_said_too() -> None:
 def test_what_is_odd_about_a_record_of_a_store_has_a_name_and_chinese_words(tmp_path: Path) -> None:
     whole = record(BATCH, f"UNIQ_KEY\x01{OUTER}\x02__CRC32#\x010000000000\x02", BOTH)
     with store_of(tmp_path / "s", whole) as store:
-        evidence = Lookup(store, CLOCK).view(INNER[0]).evidence
+        evidence = StoreLookup(store, CLOCK).one(INNER[0]).figures
         (found,) = (one for one in store.log.walk() if isinstance(one, Stored))
         odd = {name: text for name, text in evidence.items() if isinstance(text, str)}
     assert found.record.record_crc_ok is False

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from idcore.cli.records import card
+from idcore.lookup import StoreLookup, row_of
+from idcore.lookup.sentences import ENGLISH
 from idcore.message import Host, Record
 from idcore.message.record import parts
-from idcore.store import Lookup, Stored, StoreFolder
-from idcore.store.consistency import DOUBTS, doubts
+from idcore.store import Stored, StoreFolder
+from idcore.store.consistency import doubts
 from tests.store.test_damage import CLOCK, damage
 
 NUMBER = 1_500  # of the real store: a plain message with tag and keys, in the middle of its file
@@ -27,15 +29,15 @@ def spoil(root: Path, stored: Stored, raw: bytes) -> list[dict[str, Any]]:
     damage(path, stored.offset - int(stored.file), raw)
     try:
         with StoreFolder(root) as store:
-            answer = Lookup(store, CLOCK).view(str(stored.record.offset_id))
-            (row,) = [copy for copy in answer.copies if copy["commit_log_offset"] == stored.offset]
+            answer = StoreLookup(store, CLOCK).one(str(stored.record.offset_id))
+            (row,) = [copy for copy in row_of(answer)["copies"] if copy["commit_log_offset"] == stored.offset]
     finally:
         damage(path, stored.offset - int(stored.file), bytes(stored.record))
     if row["doubts"]:
-        assert str(stored.offset) in answer.evidence["doubts"]
+        assert str(stored.offset) in answer.figures["doubts"]
         assert all(doubt["text"] in card(row) and "?" not in doubt["text"] for doubt in row["doubts"])
     else:
-        assert "doubts" not in answer.evidence
+        assert "doubts" not in answer.figures
     return list(row["doubts"])
 
 
@@ -111,7 +113,7 @@ def test_a_tag_is_held_to_its_queue(copy: Path, real_records: list[Stored]) -> N
 
 
 def test_every_doubt_can_come_up() -> None:
-    assert {code for code, _ in CHANGES} | {"queue_tag"} == DOUBTS.keys()
+    assert {code for code, _ in CHANGES} | {"queue_tag"} == ENGLISH.DOUBTS.keys()
 
 
 def test_a_flipped_bit_of_these_fields_never_goes_unsaid(copy: Path, real_records: list[Stored]) -> None:
@@ -126,6 +128,6 @@ def test_a_flipped_bit_of_these_fields_never_goes_unsaid(copy: Path, real_record
         path = copy / "commitlog" / stored.file
         damage(path, stored.offset - int(stored.file), bytes(raw))
         with StoreFolder(copy) as store:
-            answer = Lookup(store, CLOCK).view(str(stored.record.offset_id))
-            assert not answer.found or "doubts" in answer.evidence, place
+            answer = StoreLookup(store, CLOCK).one(str(stored.record.offset_id))
+            assert not answer.found or "doubts" in answer.figures, place
         damage(path, stored.offset - int(stored.file), bytes(stored.record))
