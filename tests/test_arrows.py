@@ -35,7 +35,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.simulate": IDS | {"idcore.message", "idcore.store"},
     "idcore.lab": IDS | {"idcore.message", "idcore.store", "idcore.simulate"},
     "idcore.remoting": IDS | {"idcore.message"},
-    "idcore.lookup": IDS | {"idcore.message", "idcore.remoting"},
+    "idcore.lookup": IDS | {"idcore.message", "idcore.remoting", "idcore.store"},
     "idcore.runs": IDS,
     "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),

@@ -15,8 +15,9 @@ from idcore.ids.model import OffsetId, UniqId
 from idcore.lab import READY, STEPS, STEPS_MOST, PlayedStory, Row, Story, changed, differences, moves, play
 from idcore.lab.world import BROKERS, GROUP, SIZES, TOPIC
 from idcore.layout import OFFSET_V4, UNIQ_V4
+from idcore.lookup import StoreLookup, row_of
 from idcore.message import Record, decode_record, text_of
-from idcore.store import CommitLog, Lookup, Stored, StoreFolder
+from idcore.store import CommitLog, Stored, StoreFolder
 
 PREFIX = "0A14030B6E3518B4AAC2"  # 10.20.3.11, pid 28213, the loader of a JDK 8 class path launch
 EVERY = Story.of(".".join(STEPS))
@@ -174,8 +175,8 @@ def test_a_commit_copies_the_half_message_and_a_rollback_does_not(tmp_path: Path
     assert (shown.messages, shown.copies) == (3, 2)
 
 
-def lookup(store: StoreFolder) -> Lookup:
-    return Lookup(store, Clock(datetime(2026, 12, 31, tzinfo=UTC), Story().zone, "given"))
+def lookup(store: StoreFolder) -> StoreLookup:
+    return StoreLookup(store, Clock(datetime(2026, 12, 31, tzinfo=UTC), Story().zone, "given"))
 
 
 def test_the_printed_ids_of_a_batch_are_not_found_the_batch_id_is(tmp_path: Path) -> None:
@@ -189,9 +190,9 @@ def test_the_printed_ids_of_a_batch_are_not_found_the_batch_id_is(tmp_path: Path
         assert item.record.properties_text.count(item.msg_id or "") == 1
     with StoreFolder(tmp_path / "broker-a", SIZES.slots) as store:
         finder = lookup(store)
-        assert len(finder.view(batch_id).copies) == 3
+        assert len(finder.one(batch_id).copies) == 3
         for item in items:
-            assert finder.view(item.msg_id or "").reason == "index_lost", "only a search of the log finds it"
+            assert finder.one(item.msg_id or "").reason == "index_lost", "only a search of the log finds it"
 
 
 def test_every_msg_id_leads_through_the_index_to_all_its_copies(tmp_path: Path) -> None:
@@ -201,9 +202,9 @@ def test_every_msg_id_leads_through_the_index_to_all_its_copies(tmp_path: Path) 
             finder = lookup(store)
             here = [item for item in shown.rows if item.broker == name and item.msg_id]
             for msg_id in {item.msg_id or "" for item in here}:
-                answer = finder.view(msg_id)
+                answer = finder.one(msg_id)
                 assert answer.reason is None
-                assert {copy["offset_msg_id"] for copy in answer.copies} == {
+                assert {copy["offset_msg_id"] for copy in row_of(answer)["copies"]} == {
                     item.offset_msg_id for item in here if item.msg_id == msg_id
                 }
 

@@ -1,24 +1,40 @@
-"""`view`: the records behind ids, from a store folder or a live cluster. Prints what the look-up answers."""
+"""`view`: the records behind ids, from any source of messages. Prints what the look-up answers."""
 
 from __future__ import annotations
 
 import argparse
+import getpass
+import os
 import sys
 from collections.abc import Iterable, Iterator
-from typing import IO, TYPE_CHECKING, Any
+from contextlib import closing
+from typing import IO
 
 from idcore.cli.decode import read_text
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.records import card
 from idcore.errors import CoreError
-from idcore.ids import Clock, find, identify
+from idcore.ids import find, identify
 from idcore.ids.clock import parse_instant, to_ms
+from idcore.lookup import (
+    SOURCES,
+    Answer,
+    Moment,
+    Progress,
+    Source,
+    Terms,
+    WrongTerms,
+    advice_text,
+    evidence_text,
+    has_own,
+    open_source,
+    reason_text,
+    row_of,
+)
 from idcore.safe_text import json_text, plain
 
-if TYPE_CHECKING:
-    from idcore.store import StoreFolder
-
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
+_MANY_TOPICS = 64
 
 
 def run(options: argparse.Namespace) -> int:
@@ -27,34 +43,63 @@ def run(options: argparse.Namespace) -> int:
         raise Usage("standard input is closed")
     if not options.ids and sys.stdin.isatty():
         raise Usage("no id given; write ids, or - to read standard input")
-    if options.store is None:
-        from idcore.cli.live import run_live
-
-        return run_live(options, _texts(options.ids or ["-"]))
-    from idcore.store import Lookup, StoreFolder
-
-    reference, zone, source = read_clock(options)
-    clock = Clock(reference, zone, "given" if source == "given" else "assumed")
+    option = next(name for name in SOURCES if getattr(options, name, None) is not None)
+    reference, zone, known = read_clock(options)
     begin, end = (None if text is None else to_ms(parse_instant(text, zone)) for text in (options.begin, options.end))
+    terms = Terms(Moment(reference, zone, known == "given"), begin, end, os.environ, vars(options))
     try:
-        store = StoreFolder(options.store)
+        source = open_source(option, getattr(options, option), terms)
+    except WrongTerms as problem:
+        raise Usage(problem.problem) from None
     except CoreError as problem:
-        print(f"idcore: {problem}", file=sys.stderr)
-        return NOTHING_ASKED
+        return _failed(problem, NOTHING_ASKED)
     form = options.format or ("table" if sys.stdout.isatty() else "json")
-    missed = asked = 0
-    with store:
-        lookup = Lookup(store, clock, options.topic, begin, end)
-        for text in _texts(options.ids or ["-"]):
-            answer = lookup.view(text)
-            _relate(answer.copies, store)
+    with closing(source):
+        return _answer(source, _texts(options.ids or ["-"]), options.topic, form)
+
+
+def _answer(source: Source, texts: Iterable[str], topic: str | None, form: str) -> int:
+    missed = asked = refused = 0
+    try:
+        for answer in source.look_up(texts, topic, _user(), _progress()):
             asked += 1
             missed += not answer.found
+            refused += answer.nothing_asked or (answer.reason == "not_permitted" and not answer.found)
             _print(answer, form, sys.stdout)
+    except CoreError as problem:
+        return _failed(problem, SOME_MISSED if asked else NOTHING_ASKED)
     if not asked:
         print("idcore: no id in this text", file=sys.stderr)
         return SOME_MISSED
+    if refused == asked:
+        return NOTHING_ASKED
     return SOME_MISSED if missed else FOUND
+
+
+def _failed(problem: CoreError, status: int) -> int:
+    print(f"idcore: {plain(str(problem))}", file=sys.stderr)
+    return status
+
+
+def _user() -> str:
+    """Who asks, for the audit log; a container may run as a number that has no name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
+def _progress() -> Progress | None:
+    """On a terminal: how many of the topics were asked, where there are many."""
+    if not sys.stderr.isatty():
+        return None
+
+    def tell(done: int, total: int, topic: str) -> None:
+        if total > _MANY_TOPICS:
+            text = f"idcore: {done} of {total} topics asked" if done < total else ""
+            print(f"\r{text:<60}\r" if not text else f"\r{text:<60}", end="", file=sys.stderr, flush=True)
+
+    return tell
 
 
 def _texts(items: Iterable[str]) -> Iterator[str]:
@@ -91,37 +136,38 @@ def _parts(text: str) -> list[str]:
     return [text]
 
 
-def _relate(rows: list[dict[str, Any]], store: StoreFolder) -> None:
-    """Each copy of an id with what it is among the others."""
-    from idcore.lookup.copies import among
-    from idcore.store import Stored
-
-    looked = [store.log.look(row["commit_log_offset"]) for row in rows] if len(rows) > 1 else []
-    known = among([found.record for found in looked if isinstance(found, Stored)])
-    for row in rows:
-        if (copy := known.get(row["commit_log_offset"])) is not None:
-            row |= {"relation": copy.relation, "relation_text": copy.relation_text}
-
-
-def _print(answer: Any, form: str, out: IO[str]) -> None:
-    from idcore.store import sentence
-
+def _print(answer: Answer, form: str, out: IO[str]) -> None:
+    row = row_of(answer)
     if form == "json":
-        out.write(json_text(answer.as_dict()) + "\n")
-        out.flush()
-        return
-    head = f"{plain(answer.id) or '(empty)'}: "
-    if not answer.found:
-        out.write(f"{head}not found ({answer.reason}): {plain(sentence(answer))}\n")
+        out.write(json_text(row) + "\n")
     else:
-        out.write(f"{head}{len(answer.copies)} record{'' if len(answer.copies) == 1 else 's'}\n")
-        if answer.reason:
-            out.write(f"  note        {plain(sentence(answer))}\n")
-    for name, value in answer.evidence.items():
-        shown = value if isinstance(value, str) else json_text(value)
-        out.write(plain(f"  evidence    {name} {shown}") + "\n")
-    for row in answer.copies:
-        if "relation_text" in row:
-            out.write(f"  {'relation':<27} {plain(row['relation_text'])}\n")
-        out.write(card(row) + "\n")
+        out.write("\n".join([*_head(answer), *_evidence(answer)]) + "\n")
+        for copy in row["copies"]:
+            if "relation" in copy:
+                out.write(f"  {'relation':<27} {plain(copy['relation_text'])}\n")
+            out.write(card(copy) + "\n")
     out.flush()
+
+
+def _head(answer: Answer) -> Iterator[str]:
+    """What an id came to; a sentence with its figures is part of the first line."""
+    name, text, count = plain(answer.id) or "(empty)", plain(reason_text(answer)), len(answer.copies)
+    if answer.found:
+        yield f"{name}: {count} record{'' if count == 1 else 's'}"
+    else:
+        yield f"{name}: not found ({answer.reason})" + (f": {text}" if has_own(answer.source) else "")
+    if text and (answer.found or not has_own(answer.source)):
+        yield f"  {'note' if answer.found else 'reason':<11} {text}"
+
+
+def _evidence(answer: Answer) -> Iterator[str]:
+    for item in answer.evidence:
+        if item.is_figure:
+            value = item.values[item.code]
+            yield plain(f"  evidence    {item.code} {value if isinstance(value, str) else json_text(value)}")
+        else:
+            yield plain(f"  evidence    {evidence_text(item)}")
+    if not answer.found and (advice := advice_text(answer)):
+        yield f"  next        {plain(advice)}"
+    if not has_own(answer.source):
+        yield f"  asked       {', '.join(answer.asked) or 'nobody'}"

@@ -1,15 +1,34 @@
-"""Look-ups: ids in, messages out, or the reason why there is none. Knows no socket, no page, no file."""
+"""Look-ups: ids in, messages out, or the reason why there is none. Prints nothing."""
 
-from idcore.lookup.by_key import Progress
+from idcore.lookup.cluster import LookupService
 from idcore.lookup.model import NO_VERDICT, Answer, Copy, Evidence
-from idcore.lookup.service import LookupService, Moment
+from idcore.lookup.rows import copy_row, row_of
+from idcore.lookup.sentences import advice_text, doubt_text, evidence_text, has_own, reason_text, relation_text
+from idcore.lookup.source import SOURCES, Moment, Offer, Progress, Source, Terms, WrongTerms, offered, open_source
+from idcore.lookup.store_folder import StoreLookup
 
 __all__ = [
     "NO_VERDICT",
+    "SOURCES",
     "Answer",
     "Copy",
     "Evidence",
     "LookupService",
     "Moment",
+    "Offer",
     "Progress",
+    "Source",
+    "StoreLookup",
+    "Terms",
+    "WrongTerms",
+    "advice_text",
+    "copy_row",
+    "doubt_text",
+    "evidence_text",
+    "has_own",
+    "offered",
+    "open_source",
+    "reason_text",
+    "relation_text",
+    "row_of",
 ]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from idcore.errors import CoreError, refuse
 from idcore.lookup.notes import Notes
+from idcore.lookup.source import Progress
 from idcore.message import Record, decode_records
 from idcore.message.row import has_key
 from idcore.remoting.errors import RemotingError, Unreachable
 from idcore.remoting.guard import Member
 from idcore.remoting.requests import Query, Route
 
-Progress = Callable[[int, int, str], None]
 Found = list[tuple[Record, str]]
 
 _TOPICS_AT_ONCE = 64

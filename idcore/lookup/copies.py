@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import replace
 
 from idcore.lookup.model import Copy
 from idcore.message import Record
 from idcore.message import properties as names
 from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.message.validators import CHECK_MAX_TIME_TOPIC, HALF_TOPIC, OP_HALF_TOPIC, SCHEDULE_TOPIC, is_system_topic
+from idcore.remoting.bodies import BodyPolicy
 
 TIMER_TOPIC = "rmq_sys_wheel_timer"
 _BY_TOPIC = {
@@ -46,24 +48,32 @@ def home_topic(record: Record) -> str:
     return record.topic
 
 
-def explain(found: Sequence[tuple[Record, str]]) -> tuple[Copy, ...]:
+def explain(found: Sequence[tuple[Record, str]], bodies: BodyPolicy | None = None) -> tuple[Copy, ...]:
     """The copies in the order they were stored, each with its relation to the others; a record is listed once."""
     once = {(str(record.store_host), record.physical_offset): (record, broker) for record, broker in reversed(found)}
     ordered = sorted(once.values(), key=lambda pair: (pair[0].store_timestamp, pair[0].physical_offset))
     copies: list[Copy] = []
+    bodies_of: dict[tuple[str, str | None], set[tuple[int, int]]] = {}
     for record, broker in ordered:
-        relation, group = _relation(record, [copy.record for copy in copies])
-        copies.append(Copy(record, broker, relation, group))
+        earlier = bodies_of.setdefault((record.topic, record.uniq_id), set())
+        relation, group = _relation(record, earlier)
+        earlier.add((record.body_crc, len(record.body)))
+        copies.append(Copy(record, broker, relation, group, bodies))
     # The message itself first, the broker's own copies behind it; both in the order they were stored.
     return tuple(sorted(copies, key=lambda copy: is_special(copy.record.topic)))
 
 
-def among(records: Sequence[Record]) -> dict[int, Copy]:
-    """What each record of one store is among the others, by its offset."""
-    return {copy.record.physical_offset: copy for copy in explain([(record, "") for record in records])}
+def related(copies: Sequence[Copy]) -> tuple[Copy, ...]:
+    """The copies that one store has of a message, in their order, each with its relation to the others."""
+    known = {copy.record.physical_offset: copy for copy in explain([(copy.record, "") for copy in copies])}
+    relations = (known[copy.record.physical_offset] for copy in copies)
+    return tuple(
+        replace(copy, relation=other.relation, group=other.group) for copy, other in zip(copies, relations, strict=True)
+    )
 
 
-def _relation(record: Record, earlier: Sequence[Record]) -> tuple[str, str | None]:
+def _relation(record: Record, earlier: Set[tuple[int, int]]) -> tuple[str, str | None]:
+    """What a record is; `earlier` are CRC and length of the bodies stored before it under its id in its topic."""
     for prefix, relation in ((RETRY_PREFIX, "retry"), (DLQ_PREFIX, "dead_letter")):
         if record.topic.startswith(prefix):
             return relation, record.topic[len(prefix) :]
@@ -75,8 +85,6 @@ def _relation(record: Record, earlier: Sequence[Record]) -> tuple[str, str | Non
         return "batch", None
     properties = record.properties
     delayed = names.DELAY in properties or any(name.startswith("TIMER_") for name in properties)
-    twins = [other for other in earlier if other.topic == record.topic and other.uniq_id == record.uniq_id]
-    if not twins or record.uniq_id is None:
+    if not earlier or record.uniq_id is None:
         return ("delivered" if delayed and names.REAL_TOPIC in properties else "message"), None
-    same = any(twin.body_crc == record.body_crc and len(twin.body) == len(record.body) for twin in twins)
-    return ("resent" if same else "differs"), None
+    return ("resent" if (record.body_crc, len(record.body)) in earlier else "differs"), None

@@ -1,21 +1,22 @@
-"""What a look-up says: the answer for one id, its copies, its evidence. Values only; asks nobody."""
+"""What a look-up says: the answer for one id, its copies, its evidence. Values only: no sentence; asks nobody."""
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from idcore.lookup.words import ADVICE, FACT, REASON, RELATION, say
 from idcore.message import Record
-from idcore.message.row import record_row
 from idcore.remoting.bodies import BodyPolicy
+from idcore.store.consistency import Doubt
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One fact that an answer rests on: a code (`lookup.fact.…` of the catalogue) with the values of its template."""
+    """One fact that an answer rests on: a code, and the values of its sentence.
+
+    A figure has no sentence: its only value has the name of its code.
+    """
 
     code: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -25,53 +26,40 @@ class Evidence:
         """The fact with its values."""
         return cls(code, values)
 
-    def __str__(self) -> str:
-        return say(FACT, self.code, self.values)
+    @classmethod
+    def figure(cls, name: str, value: Any) -> Evidence:
+        """A value that is shown under its name."""
+        return cls(name, {name: value})
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON: its sentence and its values; the code is the name it stands under."""
-        return {"text": str(self), **self.values}
+    @property
+    def is_figure(self) -> bool:
+        """Whether it has a name and a value only."""
+        return self.values.keys() == {self.code}
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One stored record of a message, who showed it, and what it is among the others."""
+    """One stored record of a message, who showed it, and what it is among the others.
+
+    `relation` is None where a source does not relate a single record. `bodies` is what the operator lets out of the
+    body; `more` are further keys of the row; `doubts` is None where nothing was there to compare the record with.
+    """
 
     record: Record
-    broker: str
-    relation: str = "message"
+    broker: str = ""
+    relation: str | None = "message"
     group: str | None = None
-
-    @property
-    def relation_text(self) -> str:
-        """The relation as a sentence."""
-        return say(RELATION, self.relation, {"group": self.group})
-
-    def as_dict(self, bodies: BodyPolicy) -> dict[str, Any]:
-        """The row of the contract, the body as the operator lets it be seen, and what this copy is."""
-        row = record_row(self.record)
-        shown = bodies.apply(base64.b64decode(row["body"]), row["body_text"])
-        return row | {
-            "body": None if shown.raw is None else base64.b64encode(shown.raw).decode("ascii"),
-            "body_text": shown.text,
-            "body_size": shown.size,
-            "body_withheld": shown.withheld,
-            "relation": self.relation,
-            "relation_text": self.relation_text,
-            "broker": self.broker,
-            **({"inner": [_seen(inner, bodies) for inner in row["inner"]]} if "inner" in row else {}),
-        }
-
-
-def _seen(inner: dict[str, Any], bodies: BodyPolicy) -> dict[str, Any]:
-    shown = bodies.apply(base64.b64decode(inner["body"]), inner["body_text"])
-    body = None if shown.raw is None else base64.b64encode(shown.raw).decode("ascii")
-    return inner | {"body": body, "body_text": shown.text}
+    bodies: BodyPolicy | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+    doubts: tuple[Doubt, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one id came to. Without copies there is a reason; with them only where the index does not lead to them."""
+    """What one id came to. Without copies there is a reason; with them only where the index does not lead to them.
+
+    `source` is the kind of source that answered: some have sentences of their own.
+    """
 
     id: str
     copies: tuple[Copy, ...]
@@ -79,40 +67,17 @@ class Answer:
     evidence: tuple[Evidence, ...]
     asked: tuple[str, ...]
     nothing_asked: bool = False
+    source: str = ""
 
     @property
     def found(self) -> bool:
         """Whether any copy is there."""
         return bool(self.copies)
 
-    def as_dict(self, bodies: BodyPolicy) -> dict[str, Any]:
-        """The keys of the contract. Evidence stands under its code, each as its sentence and its values."""
-        evidence: dict[str, list[dict[str, Any]]] = {}
-        for item in self.evidence:
-            evidence.setdefault(item.code, []).append(item.as_dict())
-        return {
-            "id": self.id,
-            "found": self.found,
-            "copies": [copy.as_dict(bodies) for copy in self.copies],
-            "reason": self.reason,
-            "evidence": evidence,
-            "asked": list(self.asked),
-        }
-
     @property
-    def result(self) -> str:
-        """For the audit log: how it ended, in a few words."""
-        return f"found {len(self.copies)}" if self.copies else str(self.reason)
-
-    @property
-    def sentence(self) -> str | None:
-        """The reason as a sentence."""
-        return None if self.reason is None else say(REASON, self.reason, {})
-
-    @property
-    def advice(self) -> str | None:
-        """What to try next."""
-        return None if self.reason is None else say(ADVICE, self.reason, {})
+    def figures(self) -> dict[str, Any]:
+        """The figures of the evidence by their names."""
+        return {item.code: item.values[item.code] for item in self.evidence if item.is_figure}
 
 
 # Reasons that stop short of saying "there is no such message".

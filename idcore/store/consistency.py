@@ -1,7 +1,7 @@
 """What the rest of a store says about one of its records: its queue, the index, the records beside it.
 
 A record has a CRC of its body alone; damage to anything else shows only where something else says otherwise. Nothing
-vouches for the flag, the born time and host, and most properties. Decides nothing, and repairs nothing.
+vouches for the flag, the born time and host, and most properties. Decides nothing, repairs nothing, has no sentences.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from idcore.ids.clock import from_ms, is_time
+from idcore.ids.clock import is_time
 from idcore.message import Record, flags
 from idcore.message import properties as names
 from idcore.message.validators import SCHEDULE_TOPIC
 from idcore.store.commitlog import Stored
 from idcore.store.folder import StoreFolder
 from idcore.store.index import Entry, key_of
-from idcore.store.words import DOUBT, say
 
 _INT_MOST = (1 << 31) - 1
 _KNOWN_BITS = 0x7FF  # of sys_flag
@@ -32,16 +31,6 @@ class Doubt:
     code: str
     fields: tuple[str, ...]
     values: dict[str, Any] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """As `view` prints it; times in UTC."""
-        told = {name: _instant(value) if self.code.endswith("_time") else value for name, value in self.values.items()}
-        text = say(self.code, told, kind=DOUBT)
-        return {"code": self.code, "fields": list(self.fields), "values": self.values, "text": text}
-
-
-def _instant(milliseconds: int) -> str:
-    return from_ms(milliseconds).isoformat(timespec="milliseconds") if is_time(milliseconds) else f"{milliseconds} ms"
 
 
 def doubts(stored: Stored, store: StoreFolder) -> list[Doubt]:

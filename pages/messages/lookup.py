@@ -13,23 +13,23 @@ shown = view()
 words = shown.words
 heading("page.lookup")
 with problems.caught():
-    clusters = lookups.profiles()
-if not clusters:
+    offers = lookups.offers()
+if not offers:
     st.info(words("lookup.off"), icon=":material/info:")
     st.markdown(words("lookup.how"))
     st.code(lookups.EXAMPLE, language="toml")
     st.markdown(words("lookup.instead"))
     page_link("store", words("card.store"), icon=":material/folder_open:", id=st.query_params.get("id"))
     st.stop()
-asked = lookups.form(clusters, words)
+asked = lookups.form(list(offers), words)
 if asked is not None:
-    lookups.ask(asked, clusters, shown)
+    lookups.ask(asked, offers[asked.cluster], shown)
 answers = lookups.latest()
 if answers is None:
     small_print([words("lookup.guard"), zone_note(shown)])
     st.stop()
 said(lookups.sentence(answers, words))
-for answer in answers.rows:
+for answer in answers.found:
     lookups.show(answer, shown)
 lookups.takeaway(answers, words)
 asked_at = words("lookup.asked", cluster=answers.cluster, at=shown.full(answers.at))

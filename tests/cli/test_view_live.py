@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from idcore.cli.live import _user
+from idcore.cli.view import _user
 from idcore.ids import OffsetId
 from tests.cli.test_view import KEYS, RECORD
 from tests.remoting.fake import UNIQ, Fake, record

@@ -14,9 +14,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.catalogue import words
-from idcore.lookup import Answer, Copy, Evidence, Progress
+from idcore.lookup import Answer, Copy, Evidence, Offer, Progress
 from idcore.message import Host, Message, Record, encode_messages, flags
-from idcore.remoting.profile import Profile, from_file
+from idcore.remoting.profile import from_file
 from idcore.simulate.writer import StoreWriter
 from idcore.store import CommitLog, Stored, StoreFolder
 from pages.parts import scans
@@ -174,7 +174,7 @@ CLOCK = "2026-11-21T01:00:00.500+00:00"
 
 
 class Answering:
-    """A desk that answers from the real store, and remembers who asked what."""
+    """A source that answers from the real store, and remembers who asked what."""
 
     def __init__(self, log: CommitLog) -> None:
         found = [item for item in log.walk() if isinstance(item, Stored)]
@@ -194,23 +194,23 @@ class Answering:
 
 
 @pytest.fixture
-def desk(store: Path, monkeypatch: pytest.MonkeyPatch) -> Answering:
+def source(store: Path, monkeypatch: pytest.MonkeyPatch) -> Answering:
     made = Answering(CommitLog(store / "commitlog"))
     monkeypatch.setenv("IDCORE_NAMESRV", "127.0.0.1:1")
-    monkeypatch.setattr(lookups, "_desk", lambda *_: made)
+    monkeypatch.setattr(lookups, "_source", lambda *_: made)
     return made
 
 
-def test_a_secret_that_was_changed_makes_another_desk(
-    open_page: Open, desk: Answering, monkeypatch: pytest.MonkeyPatch
+def test_a_secret_that_was_changed_makes_another_source(
+    open_page: Open, source: Answering, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys: list[str] = []
 
-    def made(key: str, profile: Profile) -> Answering:
+    def made(key: str, offer: Offer) -> Answering:
         keys.append(key)
-        return desk
+        return source
 
-    monkeypatch.setattr(lookups, "_desk", made)
+    monkeypatch.setattr(lookups, "_source", made)
     monkeypatch.setenv("ROCKETMQ_ACCESS_KEY", "reader")
     for secret in ("one secret", "one secret", "another secret"):
         monkeypatch.setenv("ROCKETMQ_SECRET_KEY", secret)
@@ -221,21 +221,21 @@ def test_a_secret_that_was_changed_makes_another_desk(
 
 @pytest.mark.parametrize(("lang", "button", "reason"), [("en", "Look up", "clock is slow"), ("zh", "查询", "时钟偏慢")])
 def test_a_link_fills_the_box_and_only_a_click_asks(
-    open_page: Open, desk: Answering, lang: str, button: str, reason: str
+    open_page: Open, source: Answering, lang: str, button: str, reason: str
 ) -> None:
     ids = f"{SECOND},0A0000070D5818B4AAC2000F42400064"
     app = open_page("lookup", id=ids, topic="VectorTopic", lang=lang, zone="Asia/Shanghai")
-    assert not app.exception and desk.asked == []
+    assert not app.exception and source.asked == []
     press(app, button)
     assert not app.exception
-    assert [(len(ids), topic) for ids, topic, _ in desk.asked] == [(2, "VectorTopic")]
+    assert [(len(ids), topic) for ids, topic, _ in source.asked] == [(2, "VectorTopic")]
     text = shown(app)
     assert "plain message 1 of prodA" in text and reason in text
     assert "2026-11-21 09:00:00.500 +08:00" in text and "9 ms after 1970" in text and CLOCK not in text
     assert f"{SECOND},0A0000070D5818B4AAC2000F42400064" in str(app.query_params["id"])
 
 
-def test_an_answer_is_not_shown_under_the_link_of_another_id(open_page: Open, desk: Answering) -> None:
+def test_an_answer_is_not_shown_under_the_link_of_another_id(open_page: Open, source: Answering) -> None:
     app = open_page("lookup", id=SECOND)
     press(app, "Look up")
     assert "plain message 1 of prodA" in shown(app)

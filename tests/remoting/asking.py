@@ -1,4 +1,4 @@
-"""How the tests of the real cluster ask it: profiles, desks, and a copy's fields as the Java program prints them."""
+"""How the tests of the real cluster ask it: profiles, services, and a copy's fields as the Java program prints them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from idcore.ids import OffsetId
-from idcore.lookup import Answer, Copy, LookupService, Moment
+from idcore.lookup import Answer, Copy, LookupService, Moment, evidence_text
 from idcore.remoting.acl import Credentials
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.profile import Profile, TlsSettings, name_servers
@@ -53,7 +53,7 @@ def as_mqadmin(copy: Copy) -> dict[str, Any]:
 
 
 def texts(answer: Answer) -> str:
-    return "\n".join(str(item) for item in answer.evidence)
+    return "\n".join(evidence_text(item) for item in answer.evidence)
 
 
 def codes(answer: Answer) -> set[str]:

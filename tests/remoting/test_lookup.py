@@ -13,11 +13,10 @@ import pytest
 
 from idcore.catalogue import words
 from idcore.ids import OffsetId, UniqId
-from idcore.lookup import LookupService, Moment, batches
+from idcore.lookup import LookupService, Moment, batches, evidence_text, row_of
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.message import Host, Record
 from idcore.remoting.audit import AuditLog, RateLimit
-from idcore.remoting.bodies import BodyPolicy
 from idcore.remoting.errors import TooManyLookups
 from idcore.remoting.frame import Frame
 from tests.remoting.fake import NOW, UNIQ, Fake, record
@@ -42,7 +41,7 @@ def test_every_reason_of_the_contract_has_its_words_and_its_advice() -> None:
 
 
 class TestCopies:
-    def relations(self, *records: Record) -> list[str]:
+    def relations(self, *records: Record) -> list[str | None]:
         return [copy.relation for copy in explain([(each, "a") for each in records])]
 
     def test_another_body_under_one_id_is_said(self) -> None:
@@ -210,7 +209,7 @@ def test_records_that_were_tampered_with_kill_nothing(fake: Fake, monkeypatch: p
             raw[chance.randrange(8, len(raw))] = chance.choice((0, 1, 2, 0x7F, 0x80, 0xFF, chance.randrange(256)))
         shown[0] = bytes(raw)
         for text in (UNIQ, offset_id):
-            row = service.one(text, "Orders").as_dict(BodyPolicy())
+            row = row_of(service.one(text, "Orders"))
             found += bool(row["found"])
             assert json.dumps(row) and (row["found"] or row["reason"] in CONTRACT)
     assert 500 < found < 3_000
@@ -279,7 +278,7 @@ class TestBatches:
                 found = fake.service().one(text, topic)
                 assert (found.found, found.reason) == (True, "index_lost")
                 assert [copy.record.physical_offset for copy in found.copies] == [500 * (place - 1)]
-                said = next(str(each) for each in found.evidence if each.code == "batch_item")
+                said = next(evidence_text(each) for each in found.evidence if each.code == "batch_item")
                 assert f"item {place} of 3" in said and REAL_BATCH in said
 
     @pytest.mark.parametrize(("own", "of_batch"), [
@@ -397,7 +396,7 @@ def test_what_is_open_is_said(fake: Fake) -> None:
     found = desk_at(fake, now, timedelta(days=3)).one(made_at(now - HALF_AN_HOUR, 1))
     (open_,) = [item for item in found.evidence if item.code == "expired_open"]
     assert open_.values["first"].startswith("2026-10") and open_.values["sent"].startswith("2026-11-21T06:30")
-    assert "depends on its producer's zone" in str(open_)
+    assert "depends on its producer's zone" in evidence_text(open_)
 
 
 def test_a_zone_that_is_known_decides(fake: Fake) -> None:

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from idcore.ids import OffsetId
-from idcore.lookup import Answer, LookupService
-from idcore.remoting.bodies import BodyPolicy
+from idcore.lookup import Answer, LookupService, advice_text, reason_text, relation_text, row_of
 from tests.remoting.asking import as_mqadmin, at, codes, desk_of, profile, texts
 from tests.remoting.boot import ACCESS, SECRET
 from tests.remoting.conftest import Filled
@@ -61,7 +60,7 @@ class TestEveryMessage:
 
 
 class TestCopies:
-    def relations(self, answer: Answer) -> list[tuple[str, str]]:
+    def relations(self, answer: Answer) -> list[tuple[str, str | None]]:
         return [(copy.record.topic, copy.relation) for copy in answer.copies]
 
     def test_sent_twice(self, real: Filled, service: LookupService) -> None:
@@ -94,7 +93,7 @@ class TestCopies:
                 answer = service.one(text)
                 assert self.relations(answer)[0] == ("Orders", "message")
                 assert self.relations(answer)[-1] == (topic, relation)
-                assert answer.copies[-1].group == "readers" and "readers" in answer.copies[-1].relation_text
+                assert answer.copies[-1].group == "readers" and "readers" in relation_text(answer.copies[-1])
 
     def test_a_batch_is_one_id_with_many_messages(self, real: Filled, service: LookupService) -> None:
         lines = real.of("batch")
@@ -252,7 +251,7 @@ class TestMisses:
         line = real.of("plain")[0]
         for text in (at(line, 1), at(line, 1 << 30), line["msg_id"][:-4] + "FFF0", "no-such-key"):
             answer = service.one(text)
-            assert answer.reason and answer.evidence and answer.sentence and answer.advice
+            assert answer.reason and answer.evidence and reason_text(answer) and advice_text(answer)
 
 
 def test_the_command_line_prints_what_mqadmin_shows(real: Filled) -> None:
@@ -290,7 +289,7 @@ def test_fields_are_those_that_mqadmin_prints(real: Filled, service: LookupServi
     line = real.of("keys", topic="Notices")[1]
     printed = real.cluster.mqadmin(command, "-i", line[name], "-t", "Notices")
     shown = dict(re.findall(r"^([A-Z][A-Za-z ]+?): +(.*?)\s*$", printed, re.MULTILINE))
-    (copy,) = service.one(line[name]).as_dict(BodyPolicy())["copies"]
+    (copy,) = row_of(service.one(line[name]))["copies"]
 
     def day(milliseconds: int) -> str:
         return f"{datetime.fromtimestamp(milliseconds / 1_000):%Y-%m-%d %H:%M:%S},{milliseconds % 1_000:03d}"

@@ -15,6 +15,7 @@ import pytest
 
 from idcore.errors import CoreError
 from idcore.ids import Clock
+from idcore.lookup import StoreLookup
 from idcore.message import Host, Record
 from idcore.scan.kernels.records import crc32
 from idcore.scan.lines import Record as Line
@@ -26,7 +27,7 @@ from idcore.simulate.broker import Broker
 from idcore.simulate.traffic import Traffic
 from idcore.simulate.writer import StoreWriter
 from idcore.sources.inputs import list_store
-from idcore.store import CommitLog, Lookup, Skipped, Stored, StoreFolder
+from idcore.store import CommitLog, Skipped, Stored, StoreFolder
 from tests.scan.comparing import same
 from tests.store.unpacked import real_store
 
@@ -219,8 +220,10 @@ def test_times_that_no_clock_shows_are_none_and_fail_nothing(tmp_path: Path) -> 
     assert [row["first_store_timestamp"] is None for row in tables["topics"].to_pylist()] == [False, True, False, False]
     assert {Line(born=born).born for born in odd} == {None}  # what the findings read of them
     with StoreFolder(tmp_path / "s") as store:
-        answer = Lookup(store, Clock(datetime(2026, 11, 21, tzinfo=UTC), UTC)).view("AC110001473C7D4991AD336AEA5700FF")
-    assert answer.reason == "unknown" and "first_store_time" not in answer.evidence
+        answer = StoreLookup(store, Clock(datetime(2026, 11, 21, tzinfo=UTC), UTC)).one(
+            "AC110001473C7D4991AD336AEA5700FF"
+        )
+    assert answer.reason == "unknown" and "first_store_time" not in answer.figures
 
 
 def test_large_records_and_many_topics(tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ import pytest
 
 from idcore.catalogue import words
 from idcore.cli.records import card
+from idcore.lookup import StoreLookup, row_of
 from idcore.message import Host, Record
 from idcore.message.record import parts
-from idcore.store import Lookup, Stored, StoreFolder
+from idcore.store import Stored, StoreFolder
 from idcore.store.consistency import doubts
 from tests.store.test_damage import CLOCK, damage
 
@@ -28,15 +29,15 @@ def spoil(root: Path, stored: Stored, raw: bytes) -> list[dict[str, Any]]:
     damage(path, stored.offset - int(stored.file), raw)
     try:
         with StoreFolder(root) as store:
-            answer = Lookup(store, CLOCK).view(str(stored.record.offset_id))
-            (row,) = [copy for copy in answer.copies if copy["commit_log_offset"] == stored.offset]
+            answer = StoreLookup(store, CLOCK).one(str(stored.record.offset_id))
+            (row,) = [copy for copy in row_of(answer)["copies"] if copy["commit_log_offset"] == stored.offset]
     finally:
         damage(path, stored.offset - int(stored.file), bytes(stored.record))
     if row["doubts"]:
-        assert str(stored.offset) in answer.evidence["doubts"]["values"]["records"]
+        assert str(stored.offset) in answer.figures["doubts"]["values"]["records"]
         assert all(doubt["text"] in card(row) and "?" not in doubt["text"] for doubt in row["doubts"])
     else:
-        assert "doubts" not in answer.evidence
+        assert "doubts" not in answer.figures
     return list(row["doubts"])
 
 
@@ -127,6 +128,6 @@ def test_a_flipped_bit_of_these_fields_never_goes_unsaid(copy: Path, real_record
         path = copy / "commitlog" / stored.file
         damage(path, stored.offset - int(stored.file), bytes(raw))
         with StoreFolder(copy) as store:
-            answer = Lookup(store, CLOCK).view(str(stored.record.offset_id))
-            assert not answer.found or "doubts" in answer.evidence, place
+            answer = StoreLookup(store, CLOCK).one(str(stored.record.offset_id))
+            assert not answer.found or "doubts" in answer.figures, place
         damage(path, stored.offset - int(stored.file), bytes(stored.record))

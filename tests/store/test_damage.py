@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from idcore.errors import CoreError
 from idcore.ids import Clock
+from idcore.lookup import StoreLookup, row_of
 from idcore.message import Host, Record
 from idcore.simulate.append import Settings
 from idcore.simulate.writer import StoreWriter
-from idcore.store import Blank, CommitLog, Lookup, Miss, Skipped, Stored, StoreFolder
+from idcore.store import Blank, CommitLog, Miss, Skipped, Stored, StoreFolder
 from idcore.store.commitlog import place_of
 
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
@@ -94,20 +95,20 @@ def test_a_flipped_bit_of_a_body_is_said_and_one_of_a_length_is_damage(copy: Pat
     body_at = raw.index(stored.record.body, stored.offset)
     damage(copy / "commitlog" / FIRST, body_at, bytes([raw[body_at] ^ 1]))
     with StoreFolder(copy) as store:
-        answer = Lookup(store, CLOCK).view(str(stored.record.offset_id))
+        answer = StoreLookup(store, CLOCK).one(str(stored.record.offset_id))
         assert answer.found
-        assert answer.copies[0]["body_crc_ok"] is False
-        assert "body_crc" in answer.evidence
-        by_key = Lookup(store, CLOCK).view(stored.record.uniq_id or "")
-        assert by_key.copies[0]["body_crc_ok"] is False
-        assert str(stored.offset) in by_key.evidence["body_crc"]["values"]["places"]
+        assert row_of(answer)["copies"][0]["body_crc_ok"] is False
+        assert "body_crc" in answer.figures
+        by_key = StoreLookup(store, CLOCK).one(stored.record.uniq_id or "")
+        assert row_of(by_key)["copies"][0]["body_crc_ok"] is False
+        assert str(stored.offset) in by_key.figures["body_crc"]["values"]["places"]
     damage(copy / "commitlog" / FIRST, stored.offset + 3, b"\x01")
     found = look(copy, stored.offset)
     assert isinstance(found, Miss)
     assert (found.reason, found.evidence["field"]) == ("damaged", "properties_length")
     assert found.evidence["problem"]
     with StoreFolder(copy) as store:
-        answer = Lookup(store, CLOCK).view(stored.record.uniq_id or "")
+        answer = StoreLookup(store, CLOCK).one(stored.record.uniq_id or "")
         assert (answer.found, answer.reason) == (False, "damaged")
 
 
@@ -134,7 +135,7 @@ def test_a_missing_file_is_a_hole_and_deleted_ones_are_below_the_minimum(small: 
     with StoreFolder(small) as store:
         assert store.overview()["holes"] == [{"first": 4_096, "last": 8_191}]
         gone = next(number for number, offset in enumerate(whole) if 4_096 <= offset < 8_192)
-        answer = Lookup(store, CLOCK).view(f"ID{gone}")
+        answer = StoreLookup(store, CLOCK).one(f"ID{gone}")
         assert (answer.found, answer.reason) == (False, "hole")
     steps = list(CommitLog(small / "commitlog").walk())
     (skipped,) = [step for step in steps if isinstance(step, Skipped)]
@@ -144,9 +145,9 @@ def test_a_missing_file_is_a_hole_and_deleted_ones_are_below_the_minimum(small: 
     assert isinstance(found, Miss)
     assert (found.reason, found.evidence["minimum"]) == ("before_minimum", 8_192)
     with StoreFolder(small) as store:
-        answer = Lookup(store, CLOCK).view("ID0")
+        answer = StoreLookup(store, CLOCK).one("ID0")
         assert (answer.found, answer.reason) == (False, "before_minimum")
-        assert answer.evidence["minimum"] == 8_192
+        assert answer.figures["minimum"] == 8_192
 
 
 @pytest.mark.parametrize("size", [0, 1, 3, 7, 8, 90, 91, 100, 1_000, 4_095])
@@ -216,8 +217,8 @@ def test_a_log_that_is_being_written_shows_what_is_whole(tmp_path: Path) -> None
         if isinstance(found, Stored):  # all but the end of its properties is there: a broker takes it, too
             assert found.record.half_written
             with StoreFolder(root) as store:
-                answer = Lookup(store, CLOCK).view(str(found.record.offset_id))
-            assert "half_written" in answer.evidence
+                answer = StoreLookup(store, CLOCK).one(str(found.record.offset_id))
+            assert "half_written" in answer.figures
             continue
         assert isinstance(found, Miss)
         assert found.reason in ("damaged", "beyond_end")
@@ -257,7 +258,7 @@ def test_a_topic_of_a_record_is_never_part_of_a_path(small: Path) -> None:
     with StoreFolder(small) as store:
         assert store.queues.unit("../../T", 0, 0) is None
         assert store.queues.unit("T", 0, 0) is not None
-        assert Lookup(store, CLOCK, topic="../commitlog").view("ID1").reason == "topic_unknown"
+        assert StoreLookup(store, CLOCK).one("ID1", "../commitlog").reason == "topic_unknown"
 
 
 @pytest.mark.parametrize("size", [0, 10, 39, 40, 41, 200, 240, 260, 1_000])
@@ -265,10 +266,10 @@ def test_an_index_file_that_is_cut_loses_what_it_lost_and_no_more(small: Path, s
     os.truncate(min((small / "index").iterdir()), size)
     with StoreFolder(small) as store:
         for number in (0, 20, 99):
-            answer = Lookup(store, CLOCK).view(f"ID{number}")
+            answer = StoreLookup(store, CLOCK).one(f"ID{number}")
             assert answer.found
             assert answer.reason in (None, "index_lost")
-            assert [copy["msg_id"] for copy in answer.copies] == [f"ID{number}"]
+            assert [copy["msg_id"] for copy in row_of(answer)["copies"]] == [f"ID{number}"]
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -297,10 +298,10 @@ def test_random_damage_never_gives_a_record_that_was_not_there(small: Path, data
             assert step.record.body == was.body or not step.record.body_crc_ok
     assert covered <= sum(file.size for file in log.files)
     with StoreFolder(spoiled) as store:
-        lookup = Lookup(store, CLOCK)
+        lookup = StoreLookup(store, CLOCK)
         for number in data.draw(st.lists(st.integers(0, 99), max_size=4)):
-            answer = lookup.view(f"ID{number}")
-            for copy in answer.copies:
+            answer = lookup.one(f"ID{number}")
+            for copy in row_of(answer)["copies"]:
                 assert copy["commit_log_offset"] in whole
                 assert copy["properties"].get("UNIQ_KEY") == f"ID{number}" or f"ID{number}" in str(
                     copy["properties_raw"]
@@ -312,8 +313,8 @@ def test_an_index_whose_times_are_rubbish_still_says_that_it_was_the_window(smal
     (path, *_) = sorted((small / "index").iterdir())
     damage(path, 0, ((1 << 62).to_bytes(8, "big")))
     with StoreFolder(small, SMALL.slots) as store:
-        answer = Lookup(store, CLOCK, end=1_795_000_000_050).view("ID3")
-    assert answer.reason == "window" and answer.evidence["stored"] == [f"{1 << 62} ms"]
+        answer = StoreLookup(store, CLOCK, end=1_795_000_000_050).one("ID3")
+    assert answer.reason == "window" and answer.figures["stored"] == [f"{1 << 62} ms"]
 
 
 def test_what_was_never_written_is_not_read(small: Path) -> None:
@@ -340,7 +341,7 @@ def test_what_was_never_written_is_not_read(small: Path) -> None:
             "beyond_end", {"offset": 1 << 39, "end": store.log.end, "last_file": huge.name}
         )
         assert len([step for step in store.log.walk() if isinstance(step, Stored)]) == 100
-        assert Lookup(store, CLOCK).view("nobody has this key").reason == "not_an_id"
+        assert StoreLookup(store, CLOCK).one("nobody has this key").reason == "not_an_id"
     assert read < 64 << 20
 
 
@@ -387,4 +388,4 @@ def test_what_is_no_store_is_said_in_one_line(tmp_path: Path) -> None:
     with StoreFolder(tmp_path / "empty") as store:
         assert store.overview()["files"] == []
         assert store.log.look(0) == Miss("beyond_end", {"offset": 0, "end": 0, "files": 0})
-        assert Lookup(store, CLOCK).view("AC110001473C7D4991AD336AEA5703E0").reason == "unknown"
+        assert StoreLookup(store, CLOCK).one("AC110001473C7D4991AD336AEA5703E0").reason == "unknown"

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from idcore.ids import Clock, identify
+from idcore.lookup import StoreLookup, row_of
 from idcore.message.properties import keys_of
-from idcore.store import Blank, Lookup, Miss, Stored, StoreFolder
+from idcore.store import Blank, Miss, Stored, StoreFolder
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
@@ -82,8 +83,8 @@ def test_every_message_is_found_with_all_its_copies(made: tuple[Path, dict[str, 
             reading = identify(sent["msg_id"]).best
             assert reading is not None
             assert reading.certainty == "certain"
-            answer = Lookup(store, CLOCK).view(sent["msg_id"])
-            offsets = [copy["commit_log_offset"] for copy in answer.copies]
+            answer = StoreLookup(store, CLOCK).one(sent["msg_id"])
+            offsets = [copy["commit_log_offset"] for copy in row_of(answer)["copies"]]
             assert offsets == sorted(copy["commit_log_offset"] for copy in sent["copies"])
             assert (answer.reason == "index_lost") == (sent["act"] == "batch")  # indexed under the batch's own id
             for copy in sent["copies"]:
@@ -96,13 +97,13 @@ def test_every_message_is_found_with_all_its_copies(made: tuple[Path, dict[str, 
             if sent["act"] == "producer_retry":
                 assert len(offsets) == 2
             if sent["act"] == "transaction_commit":
-                half, commit = answer.copies
+                half, commit = row_of(answer)["copies"]
                 assert (half["topic"], half["sys_flag"]) == ("RMQ_SYS_TRANS_HALF_TOPIC", 0)
                 assert (commit["sys_flag"], commit["prepared_transaction_offset"]) == (8, half["commit_log_offset"])
             if sent["act"] == "transaction_rollback":
                 assert len(offsets) == 1
             if sent["act"] == "delay":
-                delayed, delivered = answer.copies
+                delayed, delivered = row_of(answer)["copies"]
                 assert delayed["topic"] == "SCHEDULE_TOPIC_XXXX"
                 assert delivered["topic"] == delayed["properties"]["REAL_TOPIC"] == sent["topic"]
                 assert delivered["store_timestamp"] == delayed["queue_unit"]["tags_code"]
@@ -130,10 +131,12 @@ def test_files_roll_over_and_stay_exact(tmp_path: Path) -> None:
             (1 if s.record.uniq_id else 0) + len(keys_of(s.record.properties)) for s in steps if isinstance(s, Stored)
         )
         for sent in traffic.truth()["sent"][::17]:
-            answer = Lookup(store, CLOCK).view(sent["msg_id"])
-            assert [c["offset_msg_id"] for c in answer.copies] == [c["offset_msg_id"] for c in sent["copies"]]
-            assert all(len(copy["offset_msg_id"]) == 56 for copy in answer.copies)
-            by_offset = Lookup(store, CLOCK).view(sent["copies"][0]["offset_msg_id"])
+            answer = StoreLookup(store, CLOCK).one(sent["msg_id"])
+            assert [c["offset_msg_id"] for c in row_of(answer)["copies"]] == [
+                c["offset_msg_id"] for c in sent["copies"]
+            ]
+            assert all(len(copy["offset_msg_id"]) == 56 for copy in row_of(answer)["copies"])
+            by_offset = StoreLookup(store, CLOCK).one(sent["copies"][0]["offset_msg_id"])
             assert by_offset.found
 
 
@@ -200,8 +203,8 @@ def test_the_newest_line_leaves_each_item_of_a_batch_its_own_id(tmp_path: Path) 
     assert len(items) > 5
     with StoreFolder(tmp_path / "s") as store:
         for sent in items:
-            answer = Lookup(store, CLOCK).view(sent["msg_id"])
-            (copy,) = answer.copies
+            answer = StoreLookup(store, CLOCK).one(sent["msg_id"])
+            (copy,) = row_of(answer)["copies"]
             assert (answer.reason, copy["batch"]) == (None, False)
             tag = copy["index_entries"][-1]  # this line has the tags in its index as well
             assert tag["indexed_as"] == f"{copy['topic']}#T#{sent['tags']}" and tag["place"] > 0
@@ -243,7 +246,7 @@ def test_the_files_of_a_brokers_own_sizes_are_sparse(tmp_path: Path) -> None:
         truth = json.loads((tmp_path / "truth.json").read_text())
         assert store.log.end == truth["end"]
         for sent in truth["sent"]:
-            assert Lookup(store, CLOCK).view(sent["msg_id"]).found
+            assert StoreLookup(store, CLOCK).one(sent["msg_id"]).found
     conf = dict(line.split("=") for line in (tmp_path / "s" / "broker.conf").read_text().splitlines())
     assert conf["mappedFileSizeCommitLog"] == str(1 << 30)
     assert conf["maxIndexNum"] == "20000000"

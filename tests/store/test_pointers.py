@@ -9,9 +9,12 @@ import pytest
 
 from idcore.cli.view import card
 from idcore.ids import Clock
+from idcore.lookup import StoreLookup, copy_row, row_of
+from idcore.lookup.store_folder import copy_of
 from idcore.message import Host, Message, Record, compress, encode_messages, flags
+from idcore.message.row import record_row
 from idcore.simulate.writer import StoreWriter
-from idcore.store import Lookup, Stored, StoreFolder, row_of
+from idcore.store import Stored, StoreFolder
 from idcore.store.index import Entry, IndexFile
 
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
@@ -42,23 +45,25 @@ def store_of(root: Path, *records: Record) -> StoreFolder:
 )
 def test_the_messages_of_an_inner_batch_are_shown_and_found(tmp_path: Path, body: bytes, sys_flag: int) -> None:
     with store_of(tmp_path / "s", record(body, f"UNIQ_KEY\x01{OUTER}\x02INNER_NUM\x012\x02", sys_flag)) as store:
-        (copy,) = Lookup(store, CLOCK).view(OUTER).copies
+        (copy,) = row_of(StoreLookup(store, CLOCK).one(OUTER))["copies"]
         assert [(inner["msg_id"], inner["body_text"], inner["queue_offset"]) for inner in copy["inner"]] == [
             (INNER[0], "item 0", 0), (INNER[1], "item 1", 1),
         ]  # fmt: skip
         assert f"holds                       1 {INNER[1]} item 1" in card(copy)
         if sys_flag == BOTH:  # what is packed cannot be searched
             for key in (INNER[1], "k1"):
-                answer = Lookup(store, CLOCK).view(key)
+                answer = StoreLookup(store, CLOCK).one(key)
                 assert (answer.reason, len(answer.copies)) == ("index_lost", 1)
-                assert OUTER in answer.evidence["inner_batch"]["values"]["ids"]
+                assert OUTER in answer.figures["inner_batch"]["values"]["ids"]
 
 
 def test_a_body_that_is_no_inner_batch_is_said(tmp_path: Path) -> None:
     cut = record(BATCH[:-3], f"UNIQ_KEY\x01{OUTER}\x02", BOTH)
     broken = record(b"no zlib", f"UNIQ_KEY\x01{OUTER}\x02", BOTH | flags.compression_bits("zlib"))
     with store_of(tmp_path / "s", cut, broken, record(BATCH, "", flags.INNER_BATCH)) as store:
-        first, second, third = (row_of(found, store) for found in store.log.walk() if isinstance(found, Stored))
+        first, second, third = (
+            copy_row(copy_of(found, store)) for found in store.log.walk() if isinstance(found, Stored)
+        )
     assert first["inner"] == [] and "the bytes end inside properties" in first["inner_problem"]
     assert second["inner"] == [] and "no zlib" in second["inner_problem"]
     assert "holds                       the bytes end inside properties" in card(first)
@@ -71,7 +76,7 @@ def test_of_a_body_that_unpacks_to_very_many_messages_the_first_are_shown(tmp_pa
     assert len(packed) < 4096
     made = record(packed, f"UNIQ_KEY\x01{OUTER}\x02", BOTH | flags.compression_bits("zstd"))
     with store_of(tmp_path / "s", made, record(empty * 2, "", BOTH)) as store:
-        many, two = (row_of(found, store) for found in store.log.walk() if isinstance(found, Stored))
+        many, two = (copy_row(copy_of(found, store)) for found in store.log.walk() if isinstance(found, Stored))
     assert (len(many["inner"]), many["inner_cut"]) == (10_000, True)
     assert (len(two["inner"]), two["inner_cut"]) == (2, False)
     assert card(many).splitlines()[-1].split() == ["holds", "(more,", "not", "shown)"]
@@ -82,7 +87,7 @@ def test_what_points_nowhere_is_said(tmp_path: Path) -> None:
     rolled_back = record(b"x", f"UNIQ_KEY\x01{OUTER}\x02KEYS\x01a b\x02", flags.ROLLBACK)
     plain = record(b"y", "KEYS\x01a b\x02TAGS\x01t\x02")
     with store_of(tmp_path / "s", rolled_back, plain, plain) as store:
-        rows = [row_of(found, store) for found in store.log.walk() if isinstance(found, Stored)]
+        rows = [copy_row(copy_of(found, store)) for found in store.log.walk() if isinstance(found, Stored)]
     assert (rows[0]["queue_unit"], rows[0]["queue_unit_missing"]) == (None, "transaction")
     assert [(entry["key"], entry["file"]) for entry in rows[0]["index_entries"]] == [
         (OUTER, None), ("a", None), ("b", None),
@@ -93,13 +98,13 @@ def test_what_points_nowhere_is_said(tmp_path: Path) -> None:
     with StoreFolder(tmp_path / "s") as store:
         found = store.log.look(rows[1]["commit_log_offset"])
         assert isinstance(found, Stored)
-        assert row_of(found, store)["queue_unit_missing"] == "no_queue"
-        assert "no such queue" in card(row_of(found, store))
+        assert copy_row(copy_of(found, store))["queue_unit_missing"] == "no_queue"
+        assert "no such queue" in card(copy_row(copy_of(found, store)))
     (tmp_path / "s" / "consumequeue" / "T" / "7").rename(tmp_path / "s" / "consumequeue" / "T" / "0")
     (queue,) = (tmp_path / "s" / "consumequeue" / "T" / "0").iterdir()
     queue.write_bytes(bytes(40))
     with StoreFolder(tmp_path / "s") as store:
-        assert row_of(found, store)["queue_unit_missing"] == "not_written"
+        assert copy_row(copy_of(found, store))["queue_unit_missing"] == "not_written"
 
 
 def test_all_keys_of_a_record_share_the_steps_that_a_look_may_take(
@@ -109,13 +114,13 @@ def test_all_keys_of_a_record_share_the_steps_that_a_look_may_take(
     with store_of(tmp_path / "s", first, *[later] * 6) as store:
         found = store.log.look(0)
         assert isinstance(found, Stored)
-        assert [entry["place"] for entry in row_of(found, store)["index_entries"]] == [1, 2, 3]
+        assert [entry["place"] for entry in copy_row(copy_of(found, store))["index_entries"]] == [1, 2, 3]
     monkeypatch.setattr("idcore.store.index._STEPS_MOST", 10)
     with StoreFolder(tmp_path / "s") as store:
-        entries = row_of(found, store)["index_entries"]
+        entries = copy_row(copy_of(found, store))["index_entries"]
     assert [entry["place"] for entry in entries] == [1, None, None]
     assert all(entry["file"] for entry in entries)
-    assert "too far down its chain" in card({**row_of(found), "index_entries": entries, "queue_unit": None,
+    assert "too far down its chain" in card({**record_row(found.record), "index_entries": entries, "queue_unit": None,
                                              "queue_unit_missing": "no_queue"})  # fmt: skip
 
 
@@ -137,7 +142,7 @@ def test_the_copies_of_one_id_share_one_walk_along_their_chain(
 
     monkeypatch.setattr(IndexFile, "_entry", counted)
     with store_of(tmp_path / "s", *made) as store:
-        answer = Lookup(store, CLOCK).view(OUTER)
-    assert [copy["index_entries"][0]["place"] for copy in answer.copies] == list(range(1, copies + 1))
+        answer = StoreLookup(store, CLOCK).one(OUTER)
+    assert [copy["index_entries"][0]["place"] for copy in row_of(answer)["copies"]] == list(range(1, copies + 1))
     if kept > copies:
         assert entries < 4 * copies

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from idcore.ids import Clock
+from idcore.lookup import StoreLookup, copy_row, row_of
+from idcore.lookup.store_folder import copy_of
 from idcore.message import properties as names
 from idcore.simulate.append import Settings
 from idcore.simulate.writer import StoreWriter
-from idcore.store import Blank, Lookup, Miss, Skipped, Stored, StoreFolder, row_of
+from idcore.store import Blank, Miss, Skipped, Stored, StoreFolder
 from idcore.store.index import key_hash, key_of
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
@@ -148,7 +150,7 @@ def test_every_unit_of_a_queue_points_at_its_record(real: StoreFolder, real_reco
 def test_every_record_says_what_points_at_it(real: StoreFolder, real_records: list[Stored]) -> None:
     files = {file.path.name: file for file in real.index.files}
     for stored in real_records[::3]:
-        row = row_of(stored, real)
+        row = copy_row(copy_of(stored, real))
         assert row["queue_unit"]["agrees"] and row["queue_unit_missing"] is None
         entries = row["index_entries"]
         assert [entry["key"] for entry in entries] == names.indexed(stored.record.properties)
@@ -162,11 +164,11 @@ def test_look_ups_answer_as_the_real_client_did(real: StoreFolder) -> None:
     hits = misses = 0
     with gzip.open(VECTORS / "lookups.jsonl.gz", "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
-            answer = Lookup(real, CLOCK, row["topic"], searched_most=0).view(row["key"])
-            offsets = [copy["commit_log_offset"] for copy in answer.copies]
+            answer = StoreLookup(real, CLOCK, searched_most=0).one(row["key"], row["topic"])
+            offsets = [copy["commit_log_offset"] for copy in row_of(answer)["copies"]]
             if "message" in row:
                 assert row["message"]["commitLogOffset"] in offsets
-                copy = answer.copies[offsets.index(row["message"]["commitLogOffset"])]
+                copy = row_of(answer)["copies"][offsets.index(row["message"]["commitLogOffset"])]
                 assert copy["msg_id"] == row["message"]["getMsgId"]
                 assert copy["offset_msg_id"] == row["message"]["offsetMsgId"]
                 hits += 1
@@ -187,16 +189,16 @@ def test_the_ids_of_a_5x_batch_are_found_by_search_and_explained(real: StoreFold
     items = [stored for stored in real_records if stored.record.in_batch][:8:2]
     for stored in items:
         own = next(value for name, value in stored.record.properties_raw if name == names.UNIQ_KEY)
-        answer = Lookup(real, CLOCK).view(own or "")
+        answer = StoreLookup(real, CLOCK).one(own or "")
         # copies that were sent back carry both ids as well
-        assert stored.offset in [copy["commit_log_offset"] for copy in answer.copies]
+        assert stored.offset in [copy["commit_log_offset"] for copy in row_of(answer)["copies"]]
         assert answer.reason == "index_lost"
-        assert stored.record.uniq_id in answer.evidence["batch"]
-        shared = Lookup(real, CLOCK).view(stored.record.uniq_id or "")
+        assert stored.record.uniq_id in answer.figures["batch"]
+        shared = StoreLookup(real, CLOCK).one(stored.record.uniq_id or "")
         assert shared.reason is None
-        assert all(copy["batch"] for copy in shared.copies)
+        assert all(copy["batch"] for copy in row_of(shared)["copies"])
         same = [record.offset for record in real_records if record.record.uniq_id == stored.record.uniq_id]
-        assert [copy["commit_log_offset"] for copy in shared.copies] == same
+        assert [copy["commit_log_offset"] for copy in row_of(shared)["copies"]] == same
 
 
 def test_the_overview_of_the_folder(real: StoreFolder) -> None:

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from idcore.errors import CoreError
+from idcore.lookup import StoreLookup
 from idcore.simulate.writer import StoreWriter
-from idcore.store import Lookup, Miss, Skipped, Stored, StoreFolder, commitlog
+from idcore.store import Miss, Skipped, Stored, StoreFolder, commitlog
 from tests.store.test_damage import CLOCK, FIRST, SMALL, damage, record, records_of, small
 
 __all__ = ["small"]  # the fixture
@@ -33,12 +34,12 @@ def test_a_part_that_cannot_be_read_is_one_that_is_not_there_and_is_named(
     with StoreFolder(small, SMALL.slots) as store:
         first.unlink()
         asked = [str(known[offsets[path.name][0]].offset_id) for path in (first, second)]
-        gone, there = (Lookup(store, CLOCK).view(text) for text in asked)
-        assert (gone.reason, gone.evidence["problem"]["code"]) == ("hole", "ENOENT")
-        ((name, why),) = gone.evidence["unreadable"].items()
+        gone, there = (StoreLookup(store, CLOCK).one(text) for text in asked)
+        assert (gone.reason, gone.figures["problem"]["code"]) == ("hole", "ENOENT")
+        ((name, why),) = gone.figures["unreadable"].items()
         assert (name, why["code"]) == (f"commitlog/{first.name}", "ENOENT")
-        assert there.found and "unreadable" in there.evidence
-        assert store.overview()["unreadable"] == gone.evidence["unreadable"]
+        assert there.found and "unreadable" in there.figures
+        assert store.overview()["unreadable"] == gone.figures["unreadable"]
     plain, failing = os.pread, 1_000
 
     def pread(descriptor: int, size: int, at: int) -> bytes:
@@ -53,9 +54,9 @@ def test_a_part_that_cannot_be_read_is_one_that_is_not_there_and_is_named(
         whole = [at for at in offsets[second.name] if at + known[at].size <= int(second.name) + failing]
         assert len(whole) > 3
         assert all(isinstance(store.log.look(at), Stored) for at in whole)
-        lost = Lookup(store, CLOCK).view(str(known[offsets[second.name][-1]].offset_id))
-        assert (lost.reason, lost.evidence["first"]) == ("hole", whole[-1] + known[whole[-1]].size)
-        assert lost.evidence["unreadable"] == {f"commitlog/{second.name}": "Input/output error"}
+        lost = StoreLookup(store, CLOCK).one(str(known[offsets[second.name][-1]].offset_id))
+        assert (lost.reason, lost.figures["first"]) == ("hole", whole[-1] + known[whole[-1]].size)
+        assert lost.figures["unreadable"] == {f"commitlog/{second.name}": "Input/output error"}
         behind = [at for at in known if at >= int(second.name) + 4_096]
         walked = [step.offset for step in store.log.walk() if isinstance(step, Stored)]
         assert walked == [*whole, *behind]
@@ -89,9 +90,9 @@ def test_a_part_of_the_folder_that_cannot_be_listed_leaves_the_others(
     monkeypatch.setattr(os, "scandir", scandir)
     monkeypatch.setattr(Path, "read_bytes", read_bytes)
     with StoreFolder(small, SMALL.slots) as store:
-        answer = Lookup(store, CLOCK).view("ID7")
+        answer = StoreLookup(store, CLOCK).one("ID7")
         assert answer.found and answer.reason == ("index_lost" if part == "index" else None)
-        assert {why["code"] for why in answer.evidence["unreadable"].values()} == {"EACCES"}
+        assert {why["code"] for why in answer.figures["unreadable"].values()} == {"EACCES"}
         assert store.overview()["files"]
 
 
@@ -199,13 +200,13 @@ def test_an_index_file_of_which_only_the_header_is_left_is_soon_given_up(
     (path,) = (tmp_path / "s" / "index").iterdir()
     with StoreFolder(tmp_path / "s") as store:
         assert store.index.files[0].slots == SMALL.slots, "every place of zeros reads as its offset, which is 0"
-        assert not Lookup(store, CLOCK).view("ID1").reason
+        assert not StoreLookup(store, CLOCK).one("ID1").reason
     path.write_bytes(path.read_bytes()[:40] + filler * ((4 << 20) // len(filler)))
     with StoreFolder(tmp_path / "s") as store:
         reads = counted(store)
         assert store.index.files[0].slots is None
         assert len(reads) < 4_000
-        assert Lookup(store, CLOCK).view("ID1").reason == "index_lost"
+        assert StoreLookup(store, CLOCK).one("ID1").reason == "index_lost"
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from idcore.ids import Clock
+from idcore.lookup import StoreLookup
 from idcore.simulate.writer import StoreWriter
-from idcore.store import Lookup, StoreFolder
+from idcore.store import StoreFolder
 from tests.remoting.test_lookup import HALF_AN_HOUR, SERVER_NOWS, made_at
 from tests.store.test_damage import SMALL, record
 
@@ -20,8 +21,8 @@ def view(tmp_path: Path, now: datetime, text: str, source: str = "assumed") -> t
     with StoreWriter(tmp_path / "s", SMALL) as writer:
         writer.put(record(0), round((now - KEPT).timestamp() * 1000))
     with StoreFolder(tmp_path / "s", SMALL.slots) as store:
-        answer = Lookup(store, Clock(now, UTC, source)).view(text)  # type: ignore[arg-type]
-        return answer.reason, datetime.fromisoformat(answer.evidence["sent_at"])
+        answer = StoreLookup(store, Clock(now, UTC, source)).one(text)  # type: ignore[arg-type]
+        return answer.reason, datetime.fromisoformat(answer.figures["sent_at"])
 
 
 @pytest.mark.parametrize("hours", [8, 13, 0, -10])

@@ -1,29 +1,23 @@
-"""Look-ups of the console: the operator's clusters, one service for each, answers as rows. Dials nobody itself."""
+"""Look-ups of the console: the operator's sources, one of each for all readers, and answers. Dials nobody itself."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
-from typing import Any
+from datetime import UTC, datetime
 
 import streamlit as st
 
-from idcore.catalogue import Words, upper
+from idcore.catalogue import Words
+from idcore.errors import CoreError
 from idcore.ids.find import find
 from idcore.ids.identify import identify
-from idcore.lookup import NO_VERDICT, Answer, LookupService, Moment
-from idcore.lookup import words as messages
-from idcore.remoting.audit import AuditLog, RateLimit
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.errors import RemotingError
-from idcore.remoting.profile import AUDIT_LOG, Profile, configured
+from idcore.lookup import NO_VERDICT, Answer, Moment, Offer, Source, advice_text, copy_row, offered, row_of
 from pages.parts import export, problems, scans
-from pages.parts.markup import Column, Html, table, tag
-from pages.parts.messages import records
+from pages.parts.markup import tag
+from pages.parts.messages import answers, records
 from pages.parts.view import View
 from pages.parts.widgets import download, page_link
 from pages.parts.widgets import show as show_html
@@ -48,31 +42,23 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The last look-up of this session: one row an id, as the contract has them, with their sentences."""
+    """The last look-up of this session."""
 
-    rows: list[dict[str, Any]]
+    found: list[Answer]
     cluster: str
     at: datetime
     asked: str  # as it stands in the address
 
 
-def profiles() -> dict[str, Profile]:
-    """The clusters that the operator configured; none by default."""
-    return configured(os.environ)
+def offers() -> dict[str, Offer]:
+    """The sources that the operator configured; none by default."""
+    return offered(os.environ)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _desk(name: str, _profile: Profile) -> LookupService:
-    """One service for a cluster, with its connections, limit and audit log, shared by all readers."""
-    from datetime import UTC
-
-    audit = AuditLog(Path(os.environ[AUDIT_LOG])) if os.environ.get(AUDIT_LOG) else None
-    return LookupService(
-        Cluster(_profile),
-        lambda: Moment(datetime.now(UTC), UTC),
-        audit,
-        RateLimit(_profile.lookups_per_minute),
-    )
+def _source(key: str, _offer: Offer) -> Source:
+    """One of each, with its connections, limit and audit log, shared by all readers."""
+    return _offer.open(lambda: Moment(datetime.now(UTC), UTC))
 
 
 def user() -> str:
@@ -93,18 +79,18 @@ def texts_of(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def form(clusters: dict[str, Profile], words: Words) -> Asked | None:
+def form(clusters: Sequence[str], words: Words) -> Asked | None:
     """The box, the topic, the cluster. A link fills it; only its reader's click asks anybody."""
     query, state = st.query_params, st.session_state
     if "lookup_text" not in state:
         state["lookup_text"] = "\n".join(query.get("id", "").split(","))
         state["lookup_topic"] = query.get("topic", "")
-        state["lookup_cluster"] = query.get("cluster") if query.get("cluster") in clusters else next(iter(clusters))
+        state["lookup_cluster"] = query.get("cluster") if query.get("cluster") in clusters else clusters[0]
     with st.form("lookup", border=False):
         text = st.text_area(words("lookup.box"), key="lookup_text", height=110, placeholder=words("lookup.placeholder"))
         left, right = st.columns(2, gap="medium")
         topic = left.text_input(words("lookup.topic"), key="lookup_topic", placeholder=words("lookup.any_topic"))
-        cluster = right.selectbox(words("lookup.cluster"), list(clusters), key="lookup_cluster")
+        cluster = right.selectbox(words("lookup.cluster"), clusters, key="lookup_cluster")
         sent = st.form_submit_button(words("lookup.button"), type="primary")
     ids = texts_of(text or "")
     if not sent:
@@ -124,45 +110,38 @@ def form(clusters: dict[str, Profile], words: Words) -> Asked | None:
     return Asked(ids, topic.strip() or None, str(cluster))
 
 
-def ask(asked: Asked, clusters: dict[str, Profile], view: View) -> None:
+def ask(asked: Asked, offer: Offer, view: View) -> None:
     """Looks everything up in the background, and shows meanwhile how many ids are answered and topics asked."""
     words = view.words
-    profile = clusters[asked.cluster]
-    rows: list[dict[str, Any]] = []
+    found: list[Answer] = []
     topics: dict[str, int] = {}
 
     def tell(done: int, total: int, topic: str) -> None:
         topics.update(done=done, total=total)
 
     def work() -> None:
-        rows.extend(row_of(answer, profile) for answer in service.look_up(asked.ids, asked.topic, name, tell))
+        found.extend(source.look_up(asked.ids, asked.topic, name, tell))
 
     name = user()
     with problems.caught():
-        # the repr of a profile hides its secrets; one that was changed makes a new service all the same
-        service = _desk(f"{asked.cluster} {profile!r} {hash(profile.credentials)}", profile)
+        source = _source(offer.key, offer)
     bar = st.progress(0.0, words("lookup.asking", n=0, of=len(asked.ids)))
     with ThreadPoolExecutor(1, "look-up") as pool:
         done = pool.submit(work)
         while not done.done():
             wait([done], timeout=0.2)
-            text = words("lookup.asking", n=len(rows), of=len(asked.ids))
+            text = words("lookup.asking", n=len(found), of=len(asked.ids))
             if topics.get("total"):
                 text += " · " + words("lookup.asking_topics", n=topics["done"], of=topics["total"])
-            bar.progress(min(1.0, len(rows) / len(asked.ids)), text)
+            bar.progress(min(1.0, len(found) / len(asked.ids)), text)
     bar.empty()
     problem = done.exception()
-    if isinstance(problem, RemotingError):
+    if isinstance(problem, CoreError):
         st.error(problems.message(problem, words), icon=":material/error:")
     elif problem is not None:
         raise problem
-    if rows:
-        st.session_state["lookup_answers"] = Answers(rows, asked.cluster, view.now(), ",".join(asked.ids))
-
-
-def row_of(answer: Answer, profile: Profile) -> dict[str, Any]:
-    """The answer as the contract has it; values of the evidence stand beside their codes."""
-    return answer.as_dict(profile.bodies)
+    if found:
+        st.session_state["lookup_answers"] = Answers(found, asked.cluster, view.now(), ",".join(asked.ids))
 
 
 def latest() -> Answers | None:
@@ -174,82 +153,42 @@ def latest() -> Answers | None:
     return found if not asked or found.asked == asked else None
 
 
-def sentence(answers: Answers, words: Words) -> str:
+def sentence(last: Answers, words: Words) -> str:
     """How many were found."""
-    found = sum(row["found"] for row in answers.rows)
-    return words("lookup.said", found=f"{found:,}", ids=words.count("id", len(answers.rows)), cluster=answers.cluster)
+    found = sum(answer.found for answer in last.found)
+    return words("lookup.said", found=f"{found:,}", ids=words.count("id", len(last.found)), cluster=last.cluster)
 
 
-def show(row: dict[str, Any], view: View) -> None:
+def show(answer: Answer, view: View) -> None:
     """One id: its copies on one line of time and each as a card, or why there is none."""
     words = view.words
-    relations = [relation(copy, words) for copy in row["copies"]]
+    rows = [copy_row(copy) for copy in answer.copies]
+    relations = [answers.relation(copy, words) for copy in answer.copies]
     with st.container(border=True):
-        mark, role = ("lookup.found", "info") if row["found"] else ("lookup.missed", "warning")
-        if not row["found"] and row["reason"] in NO_VERDICT:
+        mark, role = ("lookup.found", "info") if answer.found else ("lookup.missed", "warning")
+        if not answer.found and answer.reason in NO_VERDICT:
             mark = "lookup.no_verdict"  # who could have it was not asked, or did not answer
         severity = tag("span", words(mark), class_=f"mq-severity mq-{role}")
         show_html(
-            tag("div", severity, tag("strong", row["id"] or "–", class_="mq-mono mq-subject"), class_="mq-finding")
+            tag("div", severity, tag("strong", answer.id or "–", class_="mq-mono mq-subject"), class_="mq-finding")
         )
-        if row["reason"]:
-            sentence = upper(messages.say(messages.REASON, row["reason"], {}, words.lang))
-            show_html(tag("p", sentence, words("stop"), class_="mq-meaning"))
-        if row["reason"] and not row["found"]:
-            advice = messages.say(messages.ADVICE, row["reason"], {}, words.lang)
+        if answer.reason:
+            show_html(tag("p", answers.reason(answer, view), class_="mq-meaning"))
+        advice = advice_text(answer, words)
+        if advice and not answer.found:
             show_html(tag("p", tag("b", words("lookup.next")), " ", advice, words("stop"), class_="mq-advice"))
-        if len(row["copies"]) > 1:
-            show_html(records.copies(row["copies"], relations, view))
-        for copy, text in zip(row["copies"], relations, strict=True):
-            show_html(records.card(copy, view, text if len(relations) > 1 else ""))
+        if len(rows) > 1:
+            show_html(records.copies(rows, relations, view))
+        for row, text in zip(rows, relations, strict=True):
+            show_html(records.card(row, view, text if len(rows) > 1 else ""))
         run = scans.current_name()
-        if row["copies"] and run is not None:
-            broker = str(row["copies"][0]["store_host"])
+        if rows and run is not None:
+            broker = str(rows[0]["store_host"])
             page_link("brokers", words("findings.to_brokers"), icon=":material/storage:", run=run, broker=broker)
-        show_html(rests_on(row, view))
+        show_html(answers.rests_on(answer, view))
 
 
-def rests_on(row: dict[str, Any], view: View) -> Html:
-    """The evidence as a small table, and who was asked; open where there is no message."""
-    words, evidence = view.words, row["evidence"].items()
-    facts = [
-        [messages.say(messages.FACT, code, dated(item, view), words.lang)] for code, items in evidence for item in items
-    ]
-    asked = words("lookup.asked_of", brokers=words("comma").join(row["asked"]) or words("lookup.nobody"))
-    if not facts:
-        return tag("p", asked, class_="mq-faint mq-note")
-    return tag(
-        "div",
-        tag(
-            "details",
-            tag("summary", words("lookup.evidence", n=len(facts))),
-            table([Column("text", words("lookup.fact"))], facts, words("lookup.fact")),
-            tag("p", asked, class_="mq-faint"),
-            open=not row["found"],
-        ),
-        class_="mq-plain",
-    )
-
-
-def dated(item: Mapping[str, Any], view: View) -> dict[str, Any]:
-    """The figures of one piece of evidence, its instants in the reader's zone."""
-
-    def local(text: str) -> str:
-        try:
-            return view.full(datetime.fromisoformat(text))
-        except ValueError:
-            return text  # what a broker says need not be a time that there is
-
-    return {name: local(value) if name in messages.INSTANTS else value for name, value in item.items()}
-
-
-def relation(copy: dict[str, Any], words: Words) -> str:
-    """What a copy is among the others."""
-    group = str(copy["topic"]).partition("%")[2].partition("%")[2]
-    return messages.say(messages.RELATION, copy["relation"], {"group": group}, words.lang)
-
-
-def takeaway(answers: Answers, words: Words) -> None:
+def takeaway(last: Answers, words: Words) -> None:
     """The answers as JSON Lines, as the command line prints them."""
-    lines = export.json_lines(answers.rows)
+    lines = export.json_lines([row_of(answer) for answer in last.found])
     download(words("lookup.json"), lines, "lookup.jsonl", key="lookup-json", mime="application/x-ndjson")

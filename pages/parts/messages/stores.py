@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from idcore.catalogue import Words, upper
+from idcore.catalogue import Words
 from idcore.ids import Clock
-from idcore.lookup import Copy
-from idcore.lookup import words as messages
-from idcore.lookup.copies import among
+from idcore.lookup import Answer, Copy, StoreLookup, copy_row
 from idcore.message.record import Part, Record, parts, value_of
 from idcore.runs import runs_root
-from idcore.store import Lookup, StoreFolder
+from idcore.store import StoreFolder
 from idcore.store.commitlog import Stored
-from idcore.store.words import DOUBT, say
 from pages.parts import cache, roles, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import Column, Html, table, tag
-from pages.parts.messages import records, uploads
+from pages.parts.messages import answers, records, uploads
 from pages.parts.runs import runlist
-from pages.parts.triage import evidence_view
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import page_link
 from pages.parts.widgets import show as show_html
@@ -137,32 +132,23 @@ def ask(text: str) -> None:
 
 def answer(store: StoreFolder, asked: str, view: View) -> None:
     """The records of an id, or of a bare offset; or why there is none."""
-    words = view.words
-    if asked.isascii() and asked.isdigit() and len(asked) <= 19:
-        outcome = store.log.look(int(asked))
-        if isinstance(outcome, Stored):
-            record(store, outcome, view)
-        else:
-            missed(outcome.reason, outcome.evidence, view)
-        return
-    found = Lookup(store, Clock(view.now(), view.zone, "assumed")).view(asked)
+    words, lookup = view.words, StoreLookup(store, Clock(view.now(), view.zone, "assumed"))
+    is_offset = asked.isascii() and asked.isdigit() and len(asked) <= 19
+    found = lookup.at(int(asked)) if is_offset else lookup.one(asked)
     if not found.found:
-        missed(str(found.reason), {"id": asked, **found.evidence}, view)
+        missed(found, view)
         return
     if found.reason:
-        st.info(plain(reason(found.reason, told(found.evidence, view), words)), icon=":material/info:")
-    odd = {name: value for name, value in found.evidence.items() if name in _ODD}
-    _facts(told(odd, view), view)
-    rows = found.copies[:MOST_ROWS]
-    looked = [store.log.look(int(row["commit_log_offset"])) for row in rows]
+        st.info(plain(answers.reason(found, view)), icon=":material/info:")
+    told = answers.told(found, view)
+    _figures({name: told[name] for name in found.figures if name in _ODD}, view)
+    copies = found.copies[:MOST_ROWS]
+    rows = [copy_row(copy) for copy in copies]
     if len(rows) > 1:
-        known = among([outcome.record for outcome in looked if isinstance(outcome, Stored)])
-        copies = [known.get(int(row["commit_log_offset"])) for row in rows]
-        show_html(records.copies(rows, [_relation(copy, words) for copy in copies], view))
+        show_html(records.copies(rows, [answers.relation(copy, words) for copy in copies], view))
         _cut(MOST_ROWS, len(found.copies), words)
-    for row, outcome in list(zip(rows, looked, strict=True))[:MOST_RECORDS]:
-        if isinstance(outcome, Stored):
-            record(store, outcome, view, row)
+    for copy, row in list(zip(copies, rows, strict=True))[:MOST_RECORDS]:
+        record(store, copy, row, view)
     _cut(MOST_RECORDS, len(found.copies), words)
 
 
@@ -171,64 +157,26 @@ def _cut(shown: int, there: int, words: Words) -> None:
         st.caption(words("store.cut", n=f"{shown:,}", of=f"{there:,}"))
 
 
-def _relation(copy: Copy | None, words: Words) -> str:
-    """What a record is among the copies of its id; nothing where it is gone by now."""
-    return "" if copy is None else messages.say(messages.RELATION, copy.relation, {"group": copy.group}, words.lang)
-
-
-def missed(code: str, evidence: Mapping[str, Any], view: View) -> None:
+def missed(found: Answer, view: View) -> None:
     """Why it is not there, in a sentence with its figures."""
-    words, known = view.words, told(evidence, view)
-    st.warning(plain(reason(code, known, words)), icon=":material/search_off:")
-    _facts({**known, "id": None}, view)
-    if isinstance(at := evidence.get("record_offset"), int):
-        label = words("store.record_at", offset=f"{at:,}")
+    st.warning(plain(answers.reason(found, view)), icon=":material/search_off:")
+    _figures(answers.told(found, view), view)
+    if isinstance(at := found.figures.get("record_offset"), int):
+        label = view.words("store.record_at", offset=f"{at:,}")
         st.button(label, type="tertiary", icon=":material/arrow_forward:", on_click=ask, args=(str(at),))
 
 
-def _facts(known: Mapping[str, Any], view: View) -> None:
-    words = view.words
-    rows = [list(pair) for pair in evidence_view.facts(known, view)]
-    if rows:
-        columns = [Column("name", words("lookup.fact")), Column("value", words("record.value"), mono=True)]
-        show_html(table(columns, rows, words("lookup.fact")))
+def _figures(known: Mapping[str, Any], view: View) -> None:
+    shown = answers.figures(known, view)
+    if shown is not None:
+        show_html(shown)
 
 
-def told(evidence: Mapping[str, Any], view: View) -> dict[str, Any]:
-    """The evidence as a sentence is filled with it: times in the reader's zone, lists joined, reasons in words."""
-    made: dict[str, Any] = {}
-    for name, value in evidence.items():
-        if name in ("sent_at", "first_store_time", "last_store_time"):
-            made["made_at" if name == "sent_at" else name] = text = view.full(datetime.fromisoformat(value))
-            made[name] = text
-        elif name == "copies_gone":
-            made[name] = [reason(item["reason"], item, view.words) for item in value]
-        elif name == "found_under":
-            made[name] = view.words("comma").join(value)
-        elif name == "unreadable":
-            made[name] = [
-                view.words("store.unreadable", name=file, why=view.words.said(why)) for file, why in value.items()
-            ]
-        elif isinstance(value, int) and not isinstance(value, bool):
-            made[name] = f"{value:,}"
-        else:
-            made[name] = value
-    return made
-
-
-def reason(code: str, evidence: Mapping[str, Any], words: Words) -> str:
-    """Why a record is not there, or why the index does not lead to it, in the reader's language."""
-    return upper(say(code, evidence, words.lang)) + words("stop")
-
-
-def record(store: StoreFolder, stored: Stored, view: View, row: Mapping[str, Any] | None = None) -> None:
+def record(store: StoreFolder, copy: Copy, row: Mapping[str, Any], view: View) -> None:
     """A record whole: its card, its bytes under a ruler, the ones before and after it."""
-    from idcore.store.lookup import row_of
-
-    words = view.words
-    row = row or row_of(stored, store)
+    words, stored = view.words, Stored(row["commit_log_offset"], copy.record, row["file"])
     show_html(records.card(row, view))
-    doubts(row["doubts"], view)
+    answers.doubts(copy.doubts or (), view)
     show_html(records.fold(words("store.bytes", n=f"{stored.record.size:,}"), ruler(stored)))
     before, after = store.log.next_to(stored)
     with st.container(horizontal=True, gap="small"):
@@ -236,26 +184,6 @@ def record(store: StoreFolder, stored: Stored, view: View, row: Mapping[str, Any
             if other is not None:
                 label = words(key, offset=f"{other.offset:,}")
                 st.button(label, key=f"{key}-{stored.offset}", type="tertiary", on_click=ask, args=(str(other.offset),))
-
-
-def doubts(rows: Sequence[Mapping[str, Any]], view: View) -> None:
-    """What in the store does not agree with a record."""
-    words = view.words
-    texts = []
-    for doubt in rows:
-        values = dict(doubt["values"])
-        if doubt["code"].endswith("_time"):
-            values = {name: _time(value, view) for name, value in values.items()}
-        sentence = say(doubt["code"], values, words.lang, DOUBT)
-        texts.append(upper(sentence) + words("stop"))
-    if texts:
-        listed = "\n".join([words("store.doubts"), "", *(f"- {plain(text)}" for text in texts)])
-        st.warning(listed, icon=":material/warning:")
-
-
-def _time(milliseconds: int, view: View) -> str:
-    at = records.moment(milliseconds)
-    return view.full(at) if at else f"{milliseconds:,} ms"
 
 
 _ROLES = {

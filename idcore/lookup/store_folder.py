@@ -1,24 +1,28 @@
-"""`view` in a store folder: an id or a key in, its records or the reason there are none out. Prints nothing."""
+"""The look-up in a store folder: an id or a key in, its records or the reason there are none out. Prints nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from idcore.errors import CoreError
 from idcore.ids import Clock, OffsetId, UniqId, Verdict, identify
 from idcore.ids.clock import from_ms, is_time
 from idcore.ids.span import span
+from idcore.lookup.copies import related
+from idcore.lookup.model import Answer, Copy, Evidence
+from idcore.lookup.source import Offer, Progress, Terms
 from idcore.message import Record, flags
 from idcore.message import properties as names
-from idcore.message.row import has_key, inner_messages, record_row
+from idcore.message.row import has_key, inner_messages
 from idcore.store.commitlog import Miss, Stored
 from idcore.store.consistency import doubts
 from idcore.store.folder import StoreFolder
 from idcore.store.index import Entry, Pointer, in_window, key_of, tag_key_of
-from idcore.store.words import say
 
+KIND = "store"
 # An id that no index leads to is searched for in the log itself, up to so many bytes.
 SEARCHED_MOST = 8 << 30
 # How far a broker's clock can be from that of a producer: more than an hour was seen in logs.
@@ -27,26 +31,14 @@ _SHOWN = 10
 
 
 @dataclass(slots=True)
-class Answer:
-    """What one id came to. A record that only a search found has a reason, too: why the index does not lead to it."""
+class _Draft:
+    """The answer for one text on its way. A record that only a search found has a reason, too."""
 
     id: str
-    asked: list[str]
-    copies: list[dict[str, Any]] = field(default_factory=list)
+    topic: str | None = None
+    copies: list[Copy] = field(default_factory=list)
     reason: str | None = None
-    evidence: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def found(self) -> bool:
-        """Whether there is at least one record."""
-        return bool(self.copies)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The keys of the contract."""
-        return {
-            "id": self.id, "found": self.found, "copies": self.copies, "reason": self.reason,
-            "evidence": self.evidence, "asked": self.asked,
-        }  # fmt: skip
+    figures: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -60,13 +52,10 @@ class _ByKey:
     topics: list[str] = field(default_factory=list)
 
 
-def row_of(stored: Stored, store: StoreFolder | None = None) -> dict[str, Any]:
-    """A record as the contract names its fields."""
-    record = stored.record
-    row = record_row(record) | {"commit_log_offset": stored.offset, "file": stored.file}
-    if store is not None:
-        row |= _pointers(stored, store) | {"doubts": [doubt.as_dict() for doubt in doubts(stored, store)]}
-    return row
+def copy_of(stored: Stored, store: StoreFolder) -> Copy:
+    """A record with its file, what in the store points at it, and what does not agree with it."""
+    more = {"file": stored.file, **_pointers(stored, store)}
+    return Copy(stored.record, relation=None, more=more, doubts=tuple(doubts(stored, store)))
 
 
 def _pointers(stored: Stored, store: StoreFolder) -> dict[str, Any]:
@@ -102,76 +91,100 @@ def _entry(key: str, hashed: str, pointer: Pointer | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class Lookup:
+class StoreLookup:
     """Look-ups in one folder. `begin` and `end` bound the store time, in ms; `clock` reads the ids' own time."""
 
     def __init__(
         self,
         store: StoreFolder,
         clock: Clock,
-        topic: str | None = None,
         begin: int | None = None,
         end: int | None = None,
         searched_most: int = SEARCHED_MOST,
     ) -> None:
         self._store = store
         self._clock = clock
-        self._topic = topic
         self._window = (begin, end)
         self._searched_most = searched_most
 
-    def view(self, text: str) -> Answer:
-        """As an offset id first, then as what it is under every topic that could hold it, then by search."""
-        answer = self._view(text)
-        if self._store.unreadable:
-            answer.evidence["unreadable"] = self._store.unreadable
-        return answer
+    def look_up(
+        self, ids: Iterable[str], topic: str | None = None, user: str = "", progress: Progress | None = None
+    ) -> Iterator[Answer]:
+        """One answer for each id, each looked up when it is asked for. A folder keeps no record of its users."""
+        for text in ids:
+            yield self.one(text, topic)
 
-    def _view(self, text: str) -> Answer:
-        verdict = identify(text, None, "any")
-        answer = Answer(text, [str(self._store.root)])
+    def close(self) -> None:
+        """Closes the files that are open."""
+        self._store.close()
+
+    def one(self, text: str, topic: str | None = None) -> Answer:
+        """As an offset id first, then as what it is under every topic that could hold it, then by search."""
+        draft = _Draft(text, topic)
+        self._view(draft)
+        if self._store.unreadable:
+            draft.figures["unreadable"] = self._store.unreadable
+        return self._answer(draft)
+
+    def at(self, offset: int) -> Answer:
+        """What begins at an offset of the log."""
+        draft = _Draft(str(offset))
+        outcome = self._store.log.look(offset)
+        if isinstance(outcome, Stored):
+            draft.copies = [copy_of(outcome, self._store)]
+        else:
+            draft.reason, draft.figures = outcome.reason, outcome.evidence
+        return self._answer(draft)
+
+    def _answer(self, draft: _Draft) -> Answer:
+        copies = related(draft.copies) if len(draft.copies) > 1 else tuple(draft.copies)
+        evidence = tuple(Evidence.figure(name, value) for name, value in draft.figures.items())
+        return Answer(draft.id, copies, draft.reason, evidence, (str(self._store.root),), source=KIND)
+
+    def _view(self, draft: _Draft) -> None:
+        verdict = identify(draft.id, None, "any")
         missed = None
         offset_id = _offset_reading(verdict)
         if offset_id is not None:
             outcome = self._store.log.look(offset_id.physical_offset)
             if isinstance(outcome, Stored):
-                self._at_offset(answer, offset_id, outcome)
+                self._at_offset(draft, offset_id, outcome)
                 if str(outcome.record.store_host) == offset_id.address or not _is_uniq_first(verdict):
-                    self._also_key(answer, text)
-                    return answer
-                answer.copies = []  # somebody else's record: the id reads as a uniq id as well
-                answer.evidence = {}
+                    self._also_key(draft)
+                    return
+                draft.copies = []  # somebody else's record: the id reads as a uniq id as well
+                draft.figures = {}
             else:
                 missed = outcome
-        self._by_key(answer, text)
-        if answer.copies:
-            return answer
-        if missed is not None and (answer.reason in (None, "unknown", "not_an_id")):
-            answer.reason = missed.reason
-            answer.evidence = {**missed.evidence, **_address(offset_id, self._store)}
-        self._explain(answer, verdict)
-        return answer
+        self._by_key(draft)
+        if draft.copies:
+            return
+        if missed is not None and (draft.reason in (None, "unknown", "not_an_id")):
+            draft.reason = missed.reason
+            draft.figures = {**missed.evidence, **_address(offset_id, self._store)}
+        self._explain(draft, verdict)
 
-    def _at_offset(self, answer: Answer, offset_id: OffsetId, stored: Stored) -> None:
-        answer.copies = [row_of(stored, self._store)]
-        self._warn(answer, [stored])
+    def _at_offset(self, draft: _Draft, offset_id: OffsetId, stored: Stored) -> None:
+        draft.copies = [copy_of(stored, self._store)]
+        self._warn(draft, [stored])
         host = stored.record.store_host
         if str(host) != offset_id.address:
-            answer.evidence["address"] = {"in_id": offset_id.address, "in_record": str(host)}
+            draft.figures["address"] = {"in_id": offset_id.address, "in_record": str(host)}
 
-    def _also_key(self, answer: Answer, text: str) -> None:
+    def _also_key(self, draft: _Draft) -> None:
         """A proxy writes offset ids into UNIQ_KEY, and an application may: records that have this one as their key."""
-        topics = self._store.topics if self._topic is None else [self._topic]
-        at = {copy["commit_log_offset"] for copy in answer.copies}
-        more = [stored for offset, stored in sorted(self._look_up(text, topics).copies.items()) if offset not in at]
+        topics = self._store.topics if draft.topic is None else [draft.topic]
+        at = {copy.record.physical_offset for copy in draft.copies}
+        found = self._look_up(draft.id, topics).copies
+        more = [stored for offset, stored in sorted(found.items()) if offset not in at]
         if more:
-            answer.evidence["as_key_of"] = [stored.offset for stored in more]
-            rows = [row_of(stored, self._store) for stored in more]
+            draft.figures["as_key_of"] = [stored.offset for stored in more]
+            copies = [copy_of(stored, self._store) for stored in more]
             # with another broker's address in it, the id more likely is a key than a place in this log
-            answer.copies = rows + answer.copies if "address" in answer.evidence else answer.copies + rows
-            self._warn(answer, more)
+            draft.copies = copies + draft.copies if "address" in draft.figures else draft.copies + copies
+            self._warn(draft, more)
 
-    def _warn(self, answer: Answer, copies: Iterable[Stored]) -> None:
+    def _warn(self, draft: _Draft, copies: Iterable[Stored]) -> None:
         """What is wrong with records that are there."""
         for name, code, wrong in (
             ("body_crc", "stored_body_crc", lambda record: not record.body_crc_ok),
@@ -180,48 +193,49 @@ class Lookup:
         ):
             places = [str(stored.offset) for stored in copies if wrong(stored.record)]
             if places:
-                answer.evidence[name] = CoreError(code, {"places": ", ".join(places)}).coded()
+                draft.figures[name] = CoreError(code, {"places": ", ".join(places)}).coded()
         doubted = [
-            f"{row['commit_log_offset']} ({', '.join(name for doubt in row['doubts'] for name in doubt['fields'])})"
-            for row in answer.copies
-            if row["doubts"]
+            f"{copy.record.physical_offset} ({', '.join(name for doubt in copy.doubts for name in doubt.fields)})"
+            for copy in draft.copies
+            if copy.doubts
         ]
         if doubted:
-            answer.evidence["doubts"] = CoreError("store_contradicts", {"records": ", ".join(doubted)}).coded()
+            draft.figures["doubts"] = CoreError("store_contradicts", {"records": ", ".join(doubted)}).coded()
 
     # by key
 
-    def _by_key(self, answer: Answer, key: str) -> None:
-        topics = [self._topic] if self._topic is not None else self._store.topics
+    def _by_key(self, draft: _Draft) -> None:
+        key, topic = draft.id, draft.topic
+        topics = [topic] if topic is not None else self._store.topics
         result = self._look_up(key, topics)
         evidence: dict[str, Any] = {"topics_asked": len(topics), "index_files": len(self._store.index.files)}
-        if self._topic is not None:
-            evidence["topic"] = self._topic
+        if topic is not None:
+            evidence["topic"] = topic
         if result.collisions:
             evidence["hash_collisions"] = result.collisions
         if result.copies:
-            answer.copies = [row_of(stored, self._store) for _, stored in sorted(result.copies.items())]
+            draft.copies = [copy_of(stored, self._store) for _, stored in sorted(result.copies.items())]
             if result.broken:
                 evidence["copies_gone"] = [{"reason": miss.reason, **miss.evidence} for miss in result.broken]
             if result.outside:
                 evidence["outside_window"] = len(result.outside)
-            answer.evidence = evidence
-            self._warn(answer, result.copies.values())
+            draft.figures = evidence
+            self._warn(draft, result.copies.values())
             return
-        answer.evidence = evidence
-        if self._topic is not None and self._elsewhere(answer, key):
+        draft.figures = evidence
+        if topic is not None and self._elsewhere(draft):
             return
         if result.broken:
             miss = result.broken[0]
-            answer.reason = miss.reason
+            draft.reason = miss.reason
             evidence.update(miss.evidence)
         elif result.outside:
-            answer.reason = "window"
+            draft.reason = "window"
             begin, end = (None if at is None else self._instant(at) for at in self._window)
             stored = [self._instant(at) for at in sorted({entry.timestamp for entry in result.outside})[:_SHOWN]]
             evidence.update(begin=begin or "…", end=end or "…", stored=stored)
-        elif not self._search(answer, key):
-            answer.reason = "unknown"
+        elif not self._search(draft):
+            draft.reason = "unknown"
 
     def _look_up(self, key: str, topics: Iterable[str]) -> _ByKey:
         result = _ByKey()
@@ -244,25 +258,25 @@ class Lookup:
                 result.topics.append(topic)
         return result
 
-    def _elsewhere(self, answer: Answer, key: str) -> bool:
+    def _elsewhere(self, draft: _Draft) -> bool:
         """Whether the topic that was given is the reason."""
-        others = [topic for topic in self._store.topics if topic != self._topic]
+        others = [topic for topic in self._store.topics if topic != draft.topic]
         known = len(others) < len(self._store.topics)
-        result = self._look_up(key, others)
+        result = self._look_up(draft.id, others)
         if result.topics:
-            answer.evidence.update(found_under=result.topics, offsets=sorted(result.copies)[:_SHOWN])
+            draft.figures.update(found_under=result.topics, offsets=sorted(result.copies)[:_SHOWN])
         if not known:
-            answer.reason = "topic_unknown"
-            answer.evidence["topics_known"] = len(others)
+            draft.reason = "topic_unknown"
+            draft.figures["topics_known"] = len(others)
         elif result.topics:
-            answer.reason = "wrong_topic"
-        return answer.reason is not None
+            draft.reason = "wrong_topic"
+        return draft.reason is not None
 
-    def _search(self, answer: Answer, key: str) -> bool:
+    def _search(self, draft: _Draft) -> bool:
         """Whether the log itself holds the key, past the index."""
-        log = self._store.log
+        log, key, topic = self._store.log, draft.id, draft.topic
         found, searched = log.search(key.encode("utf-8", "replace"), self._searched_most) if key else ([], 0)
-        evidence = answer.evidence
+        evidence = draft.figures
         evidence.update(searched=searched, log_bytes=sum(file.size for file in log.files))
         keyed = [stored for stored in found if has_key(stored.record, key)]
         overridden = [stored for stored in found if _overridden(stored.record, key)]
@@ -270,15 +284,15 @@ class Lookup:
         hits = keyed or overridden or around
         if not hits:
             return False
-        if self._topic is not None and not any(stored.record.topic == self._topic for stored in hits):
-            answer.reason = "wrong_topic"
+        if topic is not None and not any(stored.record.topic == topic for stored in hits):
+            draft.reason = "wrong_topic"
             evidence["found_under"] = sorted({stored.record.topic for stored in hits})
             return True
-        hits = [stored for stored in hits if self._topic in (None, stored.record.topic)]
-        answer.reason = "index_lost"
-        answer.copies = [row_of(stored, self._store) for stored in hits]
+        hits = [stored for stored in hits if topic in (None, stored.record.topic)]
+        draft.reason = "index_lost"
+        draft.copies = [copy_of(stored, self._store) for stored in hits]
         evidence["index_entries"] = self._store.index.entries
-        self._warn(answer, hits)
+        self._warn(draft, hits)
         if around and not keyed and not overridden:
             whole = ", ".join(sorted({stored.record.uniq_id or "" for stored in hits}))
             evidence["inner_batch"] = CoreError("in_inner_batch", {"ids": whole}).coded()
@@ -289,14 +303,14 @@ class Lookup:
 
     # the id itself
 
-    def _explain(self, answer: Answer, verdict: Verdict) -> None:
+    def _explain(self, draft: _Draft, verdict: Verdict) -> None:
         """What the id says about its being missed, where nothing in the store does."""
-        if answer.reason not in (None, "unknown"):
+        if draft.reason not in (None, "unknown"):
             return
         if verdict.best is None:
-            answer.reason = "not_an_id"
+            draft.reason = "not_an_id"
             return
-        answer.reason = "unknown"
+        draft.reason = "unknown"
         made = span(verdict.readings, self._clock)
         anywhere = span(verdict.readings, replace(self._clock, zone_source="assumed"))
         first, last = self._store.first, self._store.last
@@ -304,13 +318,13 @@ class Lookup:
             return
         in_zone = verdict.best.kind == "uniq"
         sent_at = from_ms(made.latest, self._clock.zone).isoformat()
-        answer.evidence.update(sent_at=sent_at, zone_source=self._clock.zone_source if in_zone else None)
+        draft.figures.update(sent_at=sent_at, zone_source=self._clock.zone_source if in_zone else None)
         for name, at in (("first_store_time", first), ("last_store_time", last)):
             if is_time(at.record.store_timestamp):
-                answer.evidence[name] = self._instant(at.record.store_timestamp)
+                draft.figures[name] = self._instant(at.record.store_timestamp)
         if is_time(first.record.store_timestamp) and anywhere.limit + _SLACK_MS < first.record.store_timestamp:
-            answer.reason = "expired"
-            answer.evidence["minimum"] = self._store.log.minimum
+            draft.reason = "expired"
+            draft.figures["minimum"] = self._store.log.minimum
 
     def _instant(self, milliseconds: int) -> str:
         """A store time in the zone that the ids are read in, as their own time is; what is no time stays a number."""
@@ -345,6 +359,11 @@ def _holds(record: Record, key: str) -> bool:
         return False
 
 
-def sentence(answer: Answer) -> str:
-    """The reason in words, empty for a record that was found as it should be."""
-    return "" if answer.reason is None else say(answer.reason, {"id": answer.id, **answer.evidence})
+def open_source(option: str, at: Path, terms: Terms) -> StoreLookup:
+    """The store in a folder; a CoreError where there is none."""
+    return StoreLookup(StoreFolder(at), terms.moment.clock, terms.begin, terms.end)
+
+
+def offered(environment: Mapping[str, str]) -> dict[str, Offer]:
+    """None: the reader of a page chooses a folder, or uploads one."""
+    return {}

@@ -1,13 +1,15 @@
-"""Ids in, answers out: the console's order of look-up, every reading of an id, all copies, and the reason of a miss."""
+"""The look-up in a live cluster: every reading of an id, all copies, and the reason of a miss. Knows no page."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from functools import cached_property
+from dataclasses import replace
+from datetime import UTC, timedelta, timezone
+from functools import cached_property, partial
+from itertools import islice
+from pathlib import Path
 
 from idcore.errors import coded
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, Verdict, identify, sent_at
@@ -15,15 +17,26 @@ from idcore.ids.client_time import client_sent
 from idcore.ids.clock import to_ms
 from idcore.ids.span import CLOCK_SLACK_MS, Span, span
 from idcore.lookup import batches, by_offset, by_time
-from idcore.lookup.by_key import Found, Progress, Search
+from idcore.lookup.by_key import Found, Search
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.lookup.model import Answer
 from idcore.lookup.notes import Notes, instant
 from idcore.lookup.queue_probe import count_messages, index_knows, probe
+from idcore.lookup.source import Moment, Offer, Progress, Terms, WrongTerms
 from idcore.message import Record
 from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.cluster import Cluster
-from idcore.remoting.errors import NotPermitted, NotRecorded, RemotingError
+from idcore.remoting.errors import NotPermitted, NotRecorded, ProfileError, RemotingError
+from idcore.remoting.profile import (
+    ACCESS_KEY,
+    AUDIT_LOG,
+    SECRET_KEY,
+    Profile,
+    TlsSettings,
+    configured,
+    credentials_of,
+    name_servers,
+)
 
 # A born time may be of a clock that was set in another zone.
 ZONE_SLACK_MS = 15 * 3_600_000
@@ -31,20 +44,12 @@ ZONE_SLACK_MS = 15 * 3_600_000
 _WIDEST_MS = 26 * 3_600_000
 _LONGEST_KEY = 1_000
 _AT_ONCE = 8
+_IDS_AT_ONCE = 64
 _NAMED = 5
 _LIKELY = 32
 _PROBED_TOPICS = 8
 # Where most producers stand when nobody says: UTC in containers, China elsewhere.
 _USUAL_ZONES = (UTC, timezone(timedelta(hours=8)))
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """Now, and the zone that producers are thought to stand in; no part of a look-up asks a clock itself."""
-
-    now: datetime
-    zone: tzinfo
-    zone_known: bool = False
 
 
 class LookupService:
@@ -65,13 +70,22 @@ class LookupService:
         self._lock = threading.Lock()
 
     def look_up(
-        self, ids: Sequence[str], topic: str | None = None, user: str = "", progress: Progress | None = None
+        self, ids: Iterable[str], topic: str | None = None, user: str = "", progress: Progress | None = None
     ) -> Iterator[Answer]:
-        """One answer for each id, in their order, as they come.
+        """One answer for each id, in their order, as they come: so many ids are taken at once.
 
-        TooManyLookups where the user's limit is used up; then nobody was asked. NotRecorded where the audit log cannot
-        be written: then nothing is shown.
+        TooManyLookups where the user's limit is used up; then nobody was asked for these. NotRecorded where the audit
+        log cannot be written: then nothing is shown.
         """
+        waiting = iter(ids)
+        while part := list(islice(waiting, _IDS_AT_ONCE)):
+            yield from self._look_up(part, topic, user, progress)
+
+    def close(self) -> None:
+        """Ends every connection."""
+        self.cluster.close()
+
+    def _look_up(self, ids: Sequence[str], topic: str | None, user: str, progress: Progress | None) -> Iterator[Answer]:
         if self._limit is not None:
             self._limit.take(user, len(ids), self._moment().now.timestamp())
         once = list(dict.fromkeys(ids))
@@ -87,8 +101,9 @@ class LookupService:
     def _recorded(self, text: str, topic: str | None, user: str, progress: Progress | None) -> Answer:
         answer = self.one(text, topic, progress)
         if self._audit is not None:
+            result = f"found {len(answer.copies)}" if answer.found else str(answer.reason)
             try:
-                self._audit.write(self._moment().now, user, self.cluster.name, text, answer.result, answer.asked)
+                self._audit.write(self._moment().now, user, self.cluster.name, text, result, answer.asked)
             except OSError as problem:
                 raise NotRecorded("audit", {"why": coded(problem)}) from None
         return answer
@@ -104,7 +119,7 @@ class LookupService:
         except RemotingError as problem:
             notes.fail(problem)
             return Answer(text, (), "unreachable", tuple(notes.evidence), tuple(notes.asked), not notes.asked)
-        copies = explain(found)
+        copies = explain(found, self.cluster.profile.bodies)
         with self._lock:
             for copy in copies:
                 if not is_special(copy.record.topic):
@@ -141,7 +156,7 @@ class _LookUp:
         self.cluster = service.cluster
         self.moment = moment
         self.search = Search(text, notes, progress or (lambda done, total, name: None))
-        self.clock = Clock(moment.now, moment.zone, "given" if moment.zone_known else "assumed")
+        self.clock = moment.clock
         self.verdict: Verdict = identify(text, case="any")
 
     def run(self) -> tuple[Found, str]:
@@ -392,3 +407,59 @@ class _LookUp:
             more = ["…"] if len(asked) > _NAMED else []  # no word: the sentence is in the reader's language
             names = ", ".join([*asked[:_NAMED], *more])
             self.notes.add("topics_asked", count=len(asked), brokers=len(self.search.brokers), names=names)
+
+
+def open_source(option: str, at: str, terms: Terms) -> LookupService:
+    """The cluster of some name servers, or one of the profiles; its name server is asked for its brokers at once."""
+    if terms.begin is not None or terms.end is not None:
+        raise WrongTerms(
+            "--from and --to go with --store; a cluster is asked around the id's own time, then for everything"
+        )
+    try:
+        profile = _profile(at, terms) if option == "cluster" else _named(at, terms)
+        cluster = Cluster(profile)
+    except ProfileError as problem:
+        raise WrongTerms(problem.problem) from None
+    limit = RateLimit(profile.lookups_per_minute) if option == "cluster" else None
+    service = LookupService(cluster, lambda: terms.moment, _audit(terms.environment), limit)
+    try:
+        cluster.topology()
+    except RemotingError:
+        service.close()
+        raise
+    return service
+
+
+def offered(environment: Mapping[str, str]) -> dict[str, Offer]:
+    """The clusters that the operator configured."""
+    return {
+        # the repr of a profile hides its secrets; one that was changed makes another key all the same
+        name: Offer(f"{name} {profile!r} {hash(profile.credentials)}", partial(_offered, profile, environment))
+        for name, profile in configured(environment).items()
+    }
+
+
+def _offered(profile: Profile, environment: Mapping[str, str], moment: Callable[[], Moment]) -> LookupService:
+    return LookupService(Cluster(profile), moment, _audit(environment), RateLimit(profile.lookups_per_minute))
+
+
+def _audit(environment: Mapping[str, str]) -> AuditLog | None:
+    return AuditLog(Path(environment[AUDIT_LOG])) if environment.get(AUDIT_LOG) else None
+
+
+def _profile(name: str, terms: Terms) -> Profile:
+    if any(terms.options.get(option) for option in ("tls", "tls_ca", "access_key", "secret_key")):
+        raise WrongTerms("--tls and keys go with --namesrv; a profile has its own")
+    found = configured(terms.environment)
+    if name not in found:
+        known = f"there are {', '.join(sorted(found))}" if found else "none is configured"
+        raise WrongTerms(f"no cluster {name!r}: {known}")
+    return found[name]
+
+
+def _named(addresses: str, terms: Terms) -> Profile:
+    given = {ACCESS_KEY: terms.options.get("access_key"), SECRET_KEY: terms.options.get("secret_key")}
+    keys = {**terms.environment, **{name: key for name, key in given.items() if key}}
+    ca_file = terms.options.get("tls_ca")
+    tls = TlsSettings(ca_file) if terms.options.get("tls") or ca_file else None
+    return Profile(addresses, name_servers(addresses), credentials_of(keys), tls)

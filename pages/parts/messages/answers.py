@@ -1,0 +1,110 @@
+"""What pages say of an answer, whatever its source: why, what it rests on, what a copy is. Looks nothing up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import streamlit as st
+
+from idcore.catalogue import Words, upper
+from idcore.lookup import Answer, Copy, doubt_text, evidence_text, reason_text, relation_text
+from idcore.lookup.sentences import INSTANTS, reason_of
+from idcore.store.consistency import Doubt
+from pages.parts.markdown import plain
+from pages.parts.markup import Column, Html, join, table, tag
+from pages.parts.messages import records
+from pages.parts.triage import evidence_view
+from pages.parts.view import View
+
+
+def reason(answer: Answer, view: View) -> str:
+    """Why there is no record, or why the index does not lead to it; empty where there is nothing to say."""
+    text = reason_text(answer, view.words, told(answer, view))
+    return upper(text) + view.words("stop") if text else ""
+
+
+def relation(copy: Copy, words: Words) -> str:
+    """What a copy is among the others."""
+    return relation_text(copy, words)
+
+
+def told(answer: Answer, view: View) -> dict[str, Any]:
+    """The figures as a sentence is filled with them: times in the reader's zone, lists joined, reasons in words."""
+    words = view.words
+    made: dict[str, Any] = {}
+    for name, value in answer.figures.items():
+        if name in ("sent_at", "first_store_time", "last_store_time"):
+            made["made_at" if name == "sent_at" else name] = text = view.full(datetime.fromisoformat(value))
+            made[name] = text
+        elif name == "copies_gone":
+            gone = (reason_of(item["reason"], item, answer.source, words) for item in value)
+            made[name] = [upper(text) + words("stop") for text in gone]
+        elif name == "found_under":
+            made[name] = words("comma").join(value)
+        elif name == "unreadable":
+            made[name] = [words("store.unreadable", name=file, why=words.said(why)) for file, why in value.items()]
+        elif isinstance(value, int) and not isinstance(value, bool):
+            made[name] = f"{value:,}"
+        else:
+            made[name] = value
+    return made
+
+
+def figures(known: Mapping[str, Any], view: View) -> Html | None:
+    """Figures by their names, as a small table; None where there are none to show."""
+    words = view.words
+    rows = [list(pair) for pair in evidence_view.facts(known, view)]
+    columns = [Column("name", words("lookup.fact")), Column("value", words("record.value"), mono=True)]
+    return table(columns, rows, words("lookup.fact")) if rows else None
+
+
+def rests_on(answer: Answer, view: View) -> Html:
+    """The evidence as small tables, and who was asked; open where there is no message."""
+    words = view.words
+    codes = [item.code for item in answer.evidence]
+    items = sorted((item for item in answer.evidence if not item.is_figure), key=lambda item: codes.index(item.code))
+    facts = [[evidence_text(item, words, dated(item.values, view))] for item in items]
+    named = figures(told(answer, view), view)
+    asked = words("lookup.asked_of", brokers=words("comma").join(answer.asked) or words("lookup.nobody"))
+    if not facts and named is None:
+        return tag("p", asked, class_="mq-faint mq-note")
+    tables = [table([Column("text", words("lookup.fact"))], facts, words("lookup.fact"))] if facts else []
+    return tag(
+        "div",
+        tag(
+            "details",
+            tag("summary", words("lookup.evidence", n=len(answer.evidence))),
+            join([*tables, *([] if named is None else [named])]),
+            tag("p", asked, class_="mq-faint"),
+            open=not answer.found,
+        ),
+        class_="mq-plain",
+    )
+
+
+def dated(values: Mapping[str, Any], view: View) -> dict[str, Any]:
+    """The values of one piece of evidence, its instants in the reader's zone."""
+
+    def local(text: str) -> str:
+        try:
+            return view.full(datetime.fromisoformat(text))
+        except ValueError:
+            return text  # what a broker says need not be a time that there is
+
+    return {name: local(value) if name in INSTANTS else value for name, value in values.items()}
+
+
+def doubts(found: Sequence[Doubt], view: View) -> None:
+    """What does not agree with a record."""
+    words = view.words
+
+    def time(milliseconds: int) -> str:
+        at = records.moment(milliseconds)
+        return view.full(at) if at else f"{milliseconds:,} ms"
+
+    texts = [upper(doubt_text(doubt, words, time)) + words("stop") for doubt in found]
+    if texts:
+        listed = "\n".join([words("store.doubts"), "", *(f"- {plain(text)}" for text in texts)])
+        st.warning(listed, icon=":material/warning:")
