@@ -136,7 +136,7 @@ def test_an_inner_batch_and_what_is_broken_are_told_in_both_languages(
         (offsets[0], "item &lt;b&gt;0&lt;/b&gt;", "ff fe"),
         (offsets[1], "the bytes end inside properties", "字节在 properties 中间就结束了"),
         (offsets[2], "the body is not valid LZ4", "消息体不是有效的 LZ4"),
-        (offsets[3], "no place in a queue", "在队列中没有位置"),
+        (offsets[3], "get none", "不进入队列"),
     ):
         for lang, wanted in (("en", told), ("zh", chinese)):
             app = open_page("store", store=str(tmp_path / "s"), id=str(offset), lang=lang)
