@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from errno import errorcode
 from typing import Any
@@ -95,9 +96,15 @@ def plain(value: Any) -> Any:
 
 
 def coded(error: Exception) -> CoreError:
-    """Any error as one of the family: what the system says has the name of its errno as code, the rest is quoted."""
+    """Any error as one of the family: what the system says has the name of its errno as code, the rest is quoted.
+
+    A library that says more than the system, such as which object is missing, is quoted too.
+    """
     if isinstance(error, CoreError):
         return error
     said = " ".join((getattr(error, "strerror", None) or str(error) or type(error).__name__).split())[:300]
-    code = errorcode.get(getattr(error, "errno", None) or 0, "")
-    return CoreError(code if words().has(f"error.{code}") else "said", {"why": said})
+    number = getattr(error, "errno", None) or 0
+    code = errorcode.get(number, "")
+    if said == os.strerror(number) and words().has(f"error.{code}"):
+        return CoreError(code)
+    return CoreError("said", {"why": said})

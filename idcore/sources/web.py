@@ -13,7 +13,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from idcore.errors import CoreError
+from idcore.errors import CoreError, coded
 
 _HEAD = 1 << 16
 _SECONDS = 60.0
@@ -50,8 +50,8 @@ def _ask(uri: str, first: int, last: int) -> HTTPResponse:
     request.add_header("User-Agent", "rocketmq-ids")
     login = tuple(map(unquote, user.split(":", 1))) if ":" in user else _from_netrc(urlsplit(uri).hostname or "")
     if login:
-        coded = base64.b64encode(":".join(login).encode()).decode()
-        request.add_unredirected_header("Authorization", f"Basic {coded}")
+        encoded = base64.b64encode(":".join(login).encode()).decode()
+        request.add_unredirected_header("Authorization", f"Basic {encoded}")
     try:
         return cast(HTTPResponse, build_opener(_SameServer).open(request, timeout=_SECONDS))
     except HTTPError as error:
@@ -61,7 +61,8 @@ def _ask(uri: str, first: int, last: int) -> HTTPResponse:
         kind = WebError if error.code >= 500 else FinalError
         raise kind("http_status", {"status": error.code, "why": str(error.reason)}) from error
     except URLError as error:
-        raise WebError("server_unreachable", {"why": str(error.reason)}) from error
+        why = coded(error.reason) if isinstance(error.reason, OSError) else str(error.reason)
+        raise WebError("server_unreachable", {"why": why}) from error
     except HTTPException as error:
         raise WebError("server_answer", {"why": type(error).__name__}) from error
 

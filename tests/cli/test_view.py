@@ -158,7 +158,7 @@ def test_all_copies_of_a_retried_message_are_shown(store: Path) -> None:
     assert {0, 1, 2} <= times
     relations = {(copy["relation"], copy["relation_text"]) for copy in row["copies"]}
     assert {relation for relation, _ in relations} >= {"message", "delayed", "retry"}
-    assert any(text.startswith("a copy for consumer group ") for _, text in relations)
+    assert any(text.startswith("retry copy for consumer group ") for _, text in relations)
 
 
 def test_ids_come_from_standard_input_too(store: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import tarfile
 import zipfile
@@ -70,6 +71,12 @@ def files(tables: Tables) -> list[tuple]:
     """Name behind the last slash, bytes, text bytes, ids, error."""
     rows = tables["files"].to_pylist()
     return [(r["file"].rpartition("/")[2], r["bytes"], r["text_bytes"], r["ids"], r["error"]) for r in rows]
+
+
+def problems(tables: Tables) -> list[tuple[str, dict] | None]:
+    """What is wrong with each file: the code and its values."""
+    rows = tables["files"].to_pylist()
+    return [(r["error"], json.loads(r["error_values"])) if r["error"] else None for r in rows]
 
 
 def ids_in(data: bytes, folder: Path) -> int:

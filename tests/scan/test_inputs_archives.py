@@ -29,6 +29,7 @@ from tests.scan.packing import (
     files,
     ids_in,
     plain,
+    problems,
     scanned,
     tar_of,
     written,
@@ -101,16 +102,17 @@ def test_of_a_cut_archive_what_is_there_is_counted(name: str, split: int, tmp_pa
 def test_a_tar_that_ends_before_a_header_is_not_taken_for_whole(tmp_path: Path) -> None:
     data = tar_of({"a.log": LOG})
     end = 512 + -(-len(LOG) // 512) * 512
-    found = files(scanned(written(tmp_path, "x.tar", data[:end])))
-    assert found[0][4] == "cut off: the archive has no end mark" and found[1][4] is None
+    assert problems(scanned(written(tmp_path, "x.tar", data[:end]))) == [("archive_no_end", {}), None]
 
 
 def test_a_damaged_header_in_a_tar_is_named(tmp_path: Path) -> None:
     data = bytearray(tar_of(PARTS))
     at = data.index(b"logs/b.log")
     data[at : at + 4] = b"\xff\xff\xff\xff"
-    found = files(scanned(written(tmp_path, "x.tar", bytes(data))))
-    assert "damaged at byte" in found[0][4] and found[1][3] == ids_in(LOG[:HALF], tmp_path)
+    tables = scanned(written(tmp_path, "x.tar", bytes(data)))
+    where = {"place": at, "why": "bad checksum"}
+    assert problems(tables) == [("archive_damaged_why", where), None]
+    assert files(tables)[1][3] == ids_in(LOG[:HALF], tmp_path)
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -122,7 +124,7 @@ def test_a_member_with_a_size_below_zero_leads_nowhere_back(size: int, packed: b
     head[148:156] = b"%06o\0 " % sum(head)
     data = tar_of({"a.log": LOG})[: 512 + -(-len(LOG) // 512) * 512] + bytes(head) + LOG
     found = files(scanned(written(tmp_path, "x.tar", gzip.compress(data) if packed else data)))
-    assert "size below zero" in found[0][4] and found[1][3] == ids_in(LOG, tmp_path)
+    assert found[0][4] == "member_negative" and found[1][3] == ids_in(LOG, tmp_path)
 
 
 def test_an_encrypted_or_damaged_member_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
@@ -130,15 +132,20 @@ def test_an_encrypted_or_damaged_member_is_named_and_the_rest_goes_on(tmp_path: 
     for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # APPNOTE 4.4.4: bit 0 of the flags
         data[data.index(mark) + flags] |= 1
     data[data.index(LOG[HALF:]) + 20] ^= 0x20  # the checksum of b.log is wrong now
-    found = files(scanned(written(tmp_path, "x.zip", bytes(data))))
-    assert [row[4] for row in found] == [None, "encrypted", found[2][4], None] and "CRC" in found[2][4]
+    tables = scanned(written(tmp_path, "x.zip", bytes(data)))
+    found = files(tables)
+    crc = {"why": "what was read has another CRC-32 than the archive says"}
+    assert problems(tables) == [None, ("member_encrypted", {}), ("said", crc), None]
     assert found[2][2] == len(LOG) - HALF and found[3][3] == ids_in(LOG, tmp_path)
 
 
 def test_what_cannot_be_opened_is_named(tmp_path: Path) -> None:
-    for head, word in [(b"7z\xbc\xaf\x27\x1c", "7z"), (b"Rar!\x1a\x07\x00", "RAR"), (b"LPKSHHRH", "journalctl")]:
-        found = files(scanned(written(tmp_path, "x", head + LOG)))
-        assert word in found[0][4] and found[0][3] == 0
+    for head, code, tool in [
+        (b"7z\xbc\xaf\x27\x1c", "archive_kind", "7z"), (b"Rar!\x1a\x07\x00", "archive_kind", "RAR"),
+        (b"LPKSHHRH", "journal", "journalctl --file NAME -o export"),
+    ]:  # fmt: skip
+        tables = scanned(written(tmp_path, "x", head + LOG))
+        assert problems(tables) == [(code, {"tool": tool})] and files(tables)[0][3] == 0
 
 
 def test_a_bomb_takes_time_but_no_memory(tmp_path: Path) -> None:
@@ -155,7 +162,7 @@ def test_a_bomb_takes_time_but_no_memory(tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert rows[1][2] == 100 << 20 and rows[1][4] is None
-    assert rows[2][4] == "a header of the archive is too long"
+    assert rows[2][4] == "header_long"
     assert peak < 64 << 20
 
 
@@ -185,15 +192,18 @@ def test_a_dictionary_of_gigabytes_is_refused(tmp_path: Path) -> None:
     monster[at] = 40  # xz file format 5.3.1: 4 GiB
     header = 12 + (monster[12] + 1) * 4
     monster[header - 4 : header] = zlib.crc32(bytes(monster[12 : header - 4])).to_bytes(4, "little")
-    assert "emory" in files(scanned(written(tmp_path, "a", bytes(monster))))[0][4]
+    (problem,) = problems(scanned(written(tmp_path, "a", bytes(monster))))
+    assert problem and problem[0] == "said" and "emory" in problem[1]["why"]
 
 
 def test_too_many_members_and_too_long_names_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "_MOST_MEMBERS", 3)
     one = logs.uniq(0x0A000001, 7, logs.JAVA, logs.NOON, 1).encode()
     many = tar_of({f"{n}-" + "x" * 5000: one for n in range(5)})
-    rows = scanned(written(tmp_path, "x.tar", many))["files"].to_pylist()
-    assert [row["ids"] for row in rows] == [0, 1, 1, 1] and "more than 3 members" in rows[0]["error"]
+    tables = scanned(written(tmp_path, "x.tar", many))
+    rows = tables["files"].to_pylist()
+    assert [row["ids"] for row in rows] == [0, 1, 1, 1]
+    assert problems(tables) == [("members_many", {"most": 3}), None, None, None]
     assert max(len(row["file"]) for row in rows) < 1000 + len(str(tmp_path)) + 10
 
 
@@ -201,4 +211,4 @@ def test_packed_too_often_is_refused(tmp_path: Path) -> None:
     data = LOG
     for _ in range(12):
         data = gzip.compress(data, 0)
-    assert "times over" in files(scanned(written(tmp_path, "x", data)))[0][4]
+    assert problems(scanned(written(tmp_path, "x", data))) == [("packed_deep", {"most": 8})]

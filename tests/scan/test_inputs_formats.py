@@ -98,7 +98,8 @@ def test_parquet_without_text_rows_or_end(tmp_path: Path) -> None:
         (whole[:-3000], 0, "Parquet"),
     ]:  # fmt: skip
         row = scanned(tmp_path, data)["files"].to_pylist()[0]
-        assert row["ids"] == ids and (row["error"] is None if error is None else error in row["error"])
+        assert row["ids"] == ids and row["error"] == (error and "said")
+        assert (row["error_values"] is None) if error is None else error in json.loads(row["error_values"])["why"]
 
 
 def test_a_damaged_row_group_is_named_and_those_before_it_count(tmp_path: Path) -> None:

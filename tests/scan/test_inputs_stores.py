@@ -25,6 +25,7 @@ from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
 from idcore.sources import storage
 from idcore.sources.inputs import list_files, shown
+from idcore.sources.web import FinalError
 from tests.scan import logs
 from tests.scan.comparing import same
 from tests.scan.logs import AT
@@ -84,6 +85,12 @@ def ids(tables: Tables) -> list[tuple[str, int, str | None]]:
     return [(row["file"], row["ids"], row["error"]) for row in tables["files"].to_pylist()]
 
 
+def problems(tables: Tables) -> dict[str, tuple[str, dict] | None]:
+    """What is wrong with each file: the code and its values."""
+    rows = tables["files"].to_pylist()
+    return {row["file"]: (row["error"], json.loads(row["error_values"])) if row["error"] else None for row in rows}
+
+
 @pytest.mark.parametrize("split", SPLITS)
 def test_an_object_has_the_tables_of_the_local_file(split: int, bucket: str, tmp_path: Path) -> None:
     put(bucket, **{"a.log": LOG})
@@ -137,12 +144,14 @@ def test_what_is_missing_or_not_permitted_is_named_and_the_rest_goes_on(bucket: 
         f"s3://{bucket}/[9-0].log",
         f"s3://{bucket}/a.log",
     ]
-    rows = {row[0]: row for row in ids(scan_local(paths, MONTHS))}
-    found = [rows[path] for path in paths]
-    assert len(rows) == len(paths) and found[-1][1] > 0 and found[-1][2] is None
-    assert [error for _, _, error in found[:3]] == ["no such file"] * 3
-    assert "no store is known for nothing://" in (found[3][2] or "")
-    assert "no pattern" in (found[4][2] or "")
+    tables = scan_local(paths, MONTHS)
+    wrong = problems(tables)
+    found = [wrong[path] for path in paths]
+    assert len(wrong) == len(paths) and found[-1] is None
+    assert {path: n for path, n, _ in ids(tables)}[paths[-1]] > 0
+    assert found[:3] == [("ENOENT", {})] * 3
+    assert found[3] and found[3][0] == "storage_scheme" and found[3][1]["scheme"] == "nothing://"
+    assert found[4] and found[4][0] == "pattern" and "bad character range 9-0" in found[4][1]["why"]
 
 
 def test_an_object_that_goes_after_it_was_listed_is_named(bucket: str) -> None:
@@ -153,7 +162,8 @@ def test_an_object_that_goes_after_it_was_listed_is_named(bucket: str) -> None:
     splits = split_files(list_files([f"s3://{bucket}"]), 1 << 30)
     filesystem().delete_file(f"{bucket}/a.log")
     reports = [fact.data for fact in scan_task(splits, MONTHS) if fact.what == REPORT]
-    assert len(reports) == 2 and b"does not exist" in reports[0] and reports[1].endswith(b'""]')
+    gone, read = (json.loads(report)[4] for report in reports)
+    assert gone["code"] == "said" and f"does not exist '{bucket}/a.log'" in gone["values"]["why"] and read is None
 
 
 def test_no_other_address_is_contacted(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,8 +273,9 @@ def test_a_file_that_changes_while_it_is_read_is_named(web: Web) -> None:
     with storage.opened(f"{web.address}/a.log") as file:
         assert file.read(10) == LOG[:10]
         web.files["/a.log"] = LOG.replace(b"0A", b"0B")
-        with pytest.raises(OSError, match="changed while it was read"):
+        with pytest.raises(FinalError, match="changed while it was read") as caught:
             b"".join(iter(lambda: file.read(1 << 16), b""))
+    assert caught.value.code == "changed"
 
 
 def test_errors_of_the_web_are_named(web: Web) -> None:
@@ -276,12 +287,14 @@ def test_errors_of_the_web_are_named(web: Web) -> None:
         closed = probe.getsockname()[1]
     paths = [f"{web.address}/{name}.log" for name in ("gone", "empty", "moved", "round")]
     paths.append(f"http://127.0.0.1:{closed}/a")
-    rows = {row[0]: row for row in ids(scan_local(paths, MONTHS))}
-    gone, empty, moved, around, refused = (rows[path] for path in paths)
-    assert gone[2] == "the server says 404 Not Found"
-    assert empty[1:] == (0, None)
-    assert moved[2] == "leads to another server, localhost:1: name that one"
-    assert around[2] and refused[2] and "cannot be reached" in refused[2]
+    tables = scan_local(paths, MONTHS)
+    wrong = problems(tables)
+    gone, empty, moved, around, refused = (wrong[path] for path in paths)
+    assert gone == ("http_status", {"status": 404, "why": "Not Found"})
+    assert empty is None and {path: n for path, n, _ in ids(tables)}[paths[1]] == 0
+    assert moved == ("other_server", {"server": "localhost:1"})
+    assert around and around[0] == "http_status"
+    assert refused == ("server_unreachable", {"why": {"code": "ECONNREFUSED", "values": {}}})
 
 
 def test_a_move_on_the_same_server_is_followed_and_a_login_goes_along(web: Web) -> None:

@@ -64,8 +64,11 @@ def test_a_body_that_is_no_inner_batch_is_said(tmp_path: Path) -> None:
         first, second, third = (
             copy_row(copy_of(found, store)) for found in store.log.walk() if isinstance(found, Stored)
         )
-    assert first["inner"] == [] and "the bytes end inside properties" in first["inner_problem"]
-    assert second["inner"] == [] and "no zlib" in second["inner_problem"]
+    assert first["inner"] == [] and first["inner_problem"] == {
+        "code": "cut", "values": {"name": "properties", "needed": 67, "remaining": 64}
+    }  # fmt: skip
+    assert second["inner"] == [] and second["inner_problem"]["code"] == "body_broken"
+    assert second["inner_problem"]["values"]["kind"] == "zlib"
     assert "holds                       the bytes end inside properties" in card(first)
     assert "inner" not in third
 

@@ -193,7 +193,7 @@ def test_the_ids_of_a_5x_batch_are_found_by_search_and_explained(real: StoreFold
         # copies that were sent back carry both ids as well
         assert stored.offset in [copy["commit_log_offset"] for copy in row_of(answer)["copies"]]
         assert answer.reason == "index_lost"
-        assert stored.record.uniq_id in answer.figures["batch"]
+        assert stored.record.uniq_id in answer.figures["batch"]["values"]["ids"]
         shared = StoreLookup(real, CLOCK).one(stored.record.uniq_id or "")
         assert shared.reason is None
         assert all(copy["batch"] for copy in row_of(shared)["copies"])

@@ -56,7 +56,7 @@ def test_a_part_that_cannot_be_read_is_one_that_is_not_there_and_is_named(
         assert all(isinstance(store.log.look(at), Stored) for at in whole)
         lost = StoreLookup(store, CLOCK).one(str(known[offsets[second.name][-1]].offset_id))
         assert (lost.reason, lost.figures["first"]) == ("hole", whole[-1] + known[whole[-1]].size)
-        assert lost.figures["unreadable"] == {f"commitlog/{second.name}": "Input/output error"}
+        assert lost.figures["unreadable"] == {f"commitlog/{second.name}": {"code": "EIO", "values": {}}}
         behind = [at for at in known if at >= int(second.name) + 4_096]
         walked = [step.offset for step in store.log.walk() if isinstance(step, Stored)]
         assert walked == [*whole, *behind]
@@ -112,7 +112,8 @@ def test_pieces_in_a_folder_of_the_logs_name_are_told_theirs(small: Path) -> Non
         path.rename(path.with_name(f"{path.name}.bak"))
     with pytest.raises(CoreError) as caught:
         StoreFolder(small)
-    assert caught.value.code == "dump" and f"name it {FIRST}" in str(caught.value)
+    assert caught.value.code == "dump" and caught.value.values["name"] == FIRST
+    assert f"rename it to {FIRST}" in str(caught.value)
 
 
 @pytest.mark.parametrize("window", [91, 128, 1_000])
