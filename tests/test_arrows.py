@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 IDS = {"idcore.errors", "idcore.safe_text", "idcore.layout", "idcore.ids"}
 CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
-CORE |= {"idcore.growth", "idcore.lookup"}
-PARTS = CORE | {"pages.parts", "pages.parts.text", "pages.parts.cache"}
+CORE |= {"idcore.growth", "idcore.lookup", "idcore.times", "idcore.export", "idcore.intake", "idcore.triage"}
+PARTS = CORE | {"pages.parts", "pages.parts.text"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
     "idcore.errors": set(),
@@ -38,8 +38,12 @@ ARROWS: dict[str, set[str]] = {
     "idcore.runs": IDS,
     "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),
+    "idcore.times": {"idcore.ids"},
+    "idcore.export": {"idcore.safe_text", "idcore.ids"},
+    "idcore.intake": IDS | {"idcore.sources"},
     "idcore.findings": IDS
     | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"},
+    "idcore.triage": IDS | {"idcore.runs", "idcore.growth", "idcore.findings"},
     "idcore.spark": IDS
     | {
         "idcore.sources",
@@ -55,7 +59,6 @@ ARROWS: dict[str, set[str]] = {
     "app": {"pages.parts"},
     "pages.parts": PARTS,
     "pages.parts.text": PARTS | {"pages.parts.words"},
-    "pages.parts.cache": PARTS | {"pages.parts.runs.largest"},  # inside functions
     "pages.parts.words": set(),
     "pages.parts.charts": PARTS,
     "pages.parts.runs": PARTS | {"pages.parts.charts"},

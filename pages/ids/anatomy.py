@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.ids.identify import Reading, identify
+from idcore.intake import Found
+from idcore.simulate import example
 from pages.parts import cards, problems, refusals, ruler
-from pages.parts.ids import example, message_links
-from pages.parts.intake import Found
+from pages.parts.ids import message_links
 from pages.parts.markup import tag
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, show, small_print, zone_note

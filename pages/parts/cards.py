@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 
-from idcore import run_times
+from idcore import run_times, times
 from idcore.errors import CoreError
 from idcore.ids import clock as clocks
 from idcore.ids.clock import Clock, SentAt, parse_instant, to_ms
@@ -13,8 +13,8 @@ from idcore.ids.describe import made_by, when, why
 from idcore.ids.find import Token
 from idcore.ids.identify import Reading
 from idcore.ids.model import ClientId, OffsetId, UniqId
-from pages.parts import ruler, scans, times
-from pages.parts.intake import Found
+from idcore.intake import Found
+from pages.parts import ruler, scans
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.text import Words
 from pages.parts.view import View

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from idcore.times import offset_text
 from pages.parts.roles import Palette
-from pages.parts.times import offset_text
 
 SANS = '"Source Sans", sans-serif'
 MONO = '"Source Code Pro", ui-monospace, Menlo, Consolas, monospace'

@@ -7,7 +7,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from pages.parts import browser, problems, roles, scans, text, times
+from idcore import times
+from pages.parts import browser, problems, roles, scans, text
 from pages.parts.view import View, browser_zone, link_params, settle
 
 PAGES = Path(__file__).resolve().parents[1]

@@ -11,8 +11,8 @@ import streamlit as st
 from idcore.ids.clock import Clock
 from idcore.ids.describe import KEYS, describe, when
 from idcore.ids.identify import Verdict
+from idcore.intake import Found, Intake
 from pages.parts import cards
-from pages.parts.intake import Found, Intake
 from pages.parts.markdown import plain
 from pages.parts.text import Words
 from pages.parts.view import View

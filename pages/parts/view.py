@@ -9,7 +9,8 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.parts import roles, text, times
+from idcore import times
+from pages.parts import roles, text
 
 ZoneFrom = Literal["chosen", "browser", "default"]
 

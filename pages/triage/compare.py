@@ -6,7 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import export, problems
+from idcore import export
+from pages.parts import problems
 from pages.parts.charts import compare as charts
 from pages.parts.triage import compare
 from pages.parts.view import view

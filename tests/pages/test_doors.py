@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from idcore import export, intake
 from idcore.ids import Clock, dates_of, identify, parse_zone
 from idcore.ids.describe import describe, when
-from pages.parts import cards, export, intake, refusals
+from pages.parts import cards, refusals
 from tests.scan.test_doors import LOGS, decoded
 
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import findings
+from idcore import findings, times
 from idcore.findings import line_locations
 from idcore.ids.clock import months
 from idcore.runs import Run
@@ -23,10 +23,10 @@ from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.simulate import incidents
 from idcore.sources.inputs import list_files
-from pages.parts import times
+from idcore.triage import lines
 from pages.parts.markup import esc
 from pages.parts.text import TABLES, words
-from pages.parts.triage import diagnosis, evidence_view, lines, report
+from pages.parts.triage import diagnosis, evidence_view, report
 from pages.parts.view import View
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_pages import shown

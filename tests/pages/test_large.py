@@ -16,8 +16,8 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.runs import Run
 from idcore.scan.schemas import SCHEMAS
+from idcore.triage import largest
 from pages.parts import cache
-from pages.parts.runs import largest
 from pages.parts.triage import ranking, sentences, shared
 from tests.pages import example_run
 from tests.pages.test_pages import shown

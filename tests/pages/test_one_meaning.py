@@ -16,8 +16,8 @@ from idcore.cli.scan import describe
 from idcore.findings import gaps
 from idcore.findings.limits import CUT_COUNTER
 from idcore.scan.schemas import SCHEMAS
+from idcore.triage import largest
 from pages.parts.charts import counters as charts
-from pages.parts.runs import largest
 from pages.parts.text import Lang
 from pages.parts.triage import sentences, tables
 from tests.cli.test_scan import summed

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore import times
 from idcore.scan.schemas import SCHEMAS
-from pages.parts import times
 from pages.parts.ids import decode_session
 from pages.parts.scans import Source
 from tests.pages import example_run

@@ -17,15 +17,17 @@ from zoneinfo import ZoneInfo
 import pandas as pd
 import pytest
 
+from idcore import export, intake, times
 from idcore.ids.clock import Clock
 from idcore.ids.dating import dates_of
 from idcore.ids.find import Token
 from idcore.ids.identify import identify
 from idcore.layout import LAYOUTS
-from pages.parts import cards, export, intake, markdown, markup, refusals, roles, ruler, scans, text, times
-from pages.parts.ids import example
+from idcore.simulate import example
+from idcore.triage import address_flags
+from pages.parts import cards, markdown, markup, refusals, roles, ruler, scans, text
 from pages.parts.messages import records
-from pages.parts.triage import address_flags, ranking, sentences, shared
+from pages.parts.triage import ranking, sentences, shared
 from pages.parts.view import View
 from tests.pages import example_run
 

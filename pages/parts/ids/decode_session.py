@@ -10,13 +10,14 @@ from typing import Any
 
 import streamlit as st
 
+from idcore import export, intake
 from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.ids.dating import Dates, dates_of
 from idcore.ids.identify import Case
 from idcore.runs import Run
-from pages.parts import cards, export, intake, problems, refusals, scans
-from pages.parts.ids import example
+from idcore.simulate import example
+from pages.parts import cards, problems, refusals, scans
 from pages.parts.markup import tag
 from pages.parts.scans import PASTED
 from pages.parts.text import Words

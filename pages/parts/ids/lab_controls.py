@@ -6,8 +6,8 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
+from idcore import times
 from idcore.lab import READY, STEPS_MOST, Story
-from pages.parts import times
 from pages.parts.ids import lab
 from pages.parts.text import Words
 from pages.parts.view import link_params

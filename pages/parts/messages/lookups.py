@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from idcore import export
 from idcore.ids.find import find
 from idcore.ids.identify import identify
 from idcore.ids.words import say
@@ -21,7 +22,7 @@ from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.errors import RemotingError
 from idcore.remoting.profile import AUDIT_LOG, Profile, configured
-from pages.parts import export, problems, scans
+from pages.parts import problems, scans
 from pages.parts.markup import Column, Html, table, tag
 from pages.parts.messages import records
 from pages.parts.text import Words

@@ -10,15 +10,17 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from idcore import times
 from idcore.findings import words as english
 from idcore.findings import words_zh as chinese
 from idcore.findings.model import CODES, SEVERITIES
 from idcore.runs import Run
-from pages.parts import cache, scans, times
+from idcore.triage import lines
+from pages.parts import cache, scans
 from pages.parts.charts import findings as charts
 from pages.parts.markup import Html, join, tag
 from pages.parts.text import Words
-from pages.parts.triage import evidence_view, lines, shared
+from pages.parts.triage import evidence_view, shared
 from pages.parts.view import View
 from pages.parts.widgets import chart, page_link
 from pages.parts.widgets import show as show_html

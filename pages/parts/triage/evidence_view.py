@@ -8,11 +8,11 @@ from typing import Any
 
 import streamlit as st
 
+from idcore import times
 from idcore.errors import CoreError
 from idcore.findings.words import INSTANTS, MOMENTS
 from idcore.ids.clock import from_ms
 from idcore.ids.model import OffsetId
-from pages.parts import times
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.text import Words
 from pages.parts.view import View

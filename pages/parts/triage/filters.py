@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.parts import export
+from idcore import export
 from pages.parts.markdown import plain
 from pages.parts.widgets import download
 

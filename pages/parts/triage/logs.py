@@ -14,12 +14,13 @@ from idcore import growth
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
 from idcore.runs import Run
+from idcore.times import full
+from idcore.triage import address_flags
 from pages.parts import cache, scans
 from pages.parts.charts import brokers as charts
 from pages.parts.markup import Html, tag
 from pages.parts.text import Words
-from pages.parts.times import full
-from pages.parts.triage import address_flags, tables
+from pages.parts.triage import tables
 from pages.parts.view import View
 from pages.parts.widgets import chart, said, show, small_print
 

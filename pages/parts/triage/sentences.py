@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from idcore import times
 from idcore.findings.limits import CUT_COUNTER
-from pages.parts import times
+from idcore.triage.largest import Totals
 from pages.parts.charts import counters as charts
 from pages.parts.charts.counters import rate_text
-from pages.parts.runs.largest import Totals
 from pages.parts.view import View
 
 STILL = 0.1  # a pause of more than this share of the whole span is worth a word beside the average

@@ -10,15 +10,16 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from idcore import export
 from idcore.errors import CoreError
 from idcore.runs import Run, runs_root
-from pages.parts import cache, export, problems, scans
+from idcore.triage import address_flags
+from pages.parts import cache, problems, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import tag
 from pages.parts.refusals import reasons_text
 from pages.parts.runs import runlist, watch
 from pages.parts.text import Words
-from pages.parts.triage import address_flags
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show
 

@@ -10,10 +10,11 @@ import pandas as pd
 import streamlit as st
 
 from idcore.findings.limits import CUT_COUNTER
+from idcore.triage import address_flags
 from pages.parts.charts.counters import rate_text
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.text import Words
-from pages.parts.triage import address_flags, shared
+from pages.parts.triage import shared
 from pages.parts.view import View
 from pages.parts.widgets import href, show
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.parts import intake
+from idcore import intake
 
 
 def test_ids_of_several_files_settle_one_another() -> None:
