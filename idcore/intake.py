@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import BinaryIO
 
+from idcore.ids.clock import Clock, ZoneSource
 from idcore.ids.find import Token, find
 from idcore.ids.identify import Case, Verdict, identify
 from idcore.ids.neighbours import settled
+from idcore.runs import Run
 from idcore.sources.kinds import CUT, PACKINGS, WIDE, kind_of
 
+PASTED = "pasted.txt"
 LIMIT = 5_000  # ids read at once; the scan reads all of them
 HEAD = 4 << 20  # bytes of one file read at once
 MEMBERS = 1_000  # of one archive, read at once
+MOST_LOOKED_AT, MOST_NAMED = 50, 3  # files that may be commit logs
 LOOK, PIECE = 512, 1 << 16  # bytes that tell what a file is; bytes unpacked at once
 _WORD = re.compile(r"[0-9A-Za-z]{16,80}")
 _RUN = re.compile(r"[0-9A-Fa-f]+")
@@ -26,6 +33,46 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Dating:
+    """How a scan dates ids: the zone, where it is known from, and "now"."""
+
+    zone: tzinfo
+    source: ZoneSource
+    at: datetime
+
+    @classmethod
+    def of(cls, clock: Clock) -> Dating:
+        """As the reader's clock has it; what the lines prove, the scan finds by itself."""
+        return cls(clock.zone, clock.zone_source, clock.reference)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One thing to scan: the name people know it by, and its bytes."""
+
+    name: str
+    data: bytes | BinaryIO | Path
+
+    def pieces(self) -> Iterator[bytes]:
+        """Its bytes, piece by piece."""
+        if isinstance(self.data, bytes):
+            yield self.data
+        elif isinstance(self.data, Path):
+            with self.data.open("rb") as file:
+                yield from iter(lambda: file.read(1 << 20), b"")
+        else:
+            self.data.seek(0)
+            yield from iter(partial(self.data.read, 1 << 20), b"")
+
+    def digest(self) -> bytes:
+        """What tells its content from any other."""
+        made = hashlib.sha256()
+        for piece in self.pieces():
+            made.update(piece)
+        return made.digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,3 +224,52 @@ def ids_of(intake: Intake, limit: int) -> list[str] | None:
     """The ids as a link may carry them: different ones in order, or None where they are too many."""
     different = list(dict.fromkeys(item.token.text for item in intake.found + intake.refused))
     return different if 0 < len(different) <= limit else None
+
+
+def twins(names: Sequence[str], digests: Sequence[bytes]) -> list[list[str]]:
+    """Names of sources with the same content: their ids count more than once."""
+    groups: dict[bytes, list[str]] = {}
+    for name, digest in zip(names, digests, strict=True):
+        groups.setdefault(digest, []).append(name)
+    return [names for names in groups.values() if len(names) > 1]
+
+
+def digest_of(names: Sequence[str], digests: Sequence[bytes], dated: Dating, case: Case) -> str:
+    made = hashlib.sha256(f"{dated.zone} {dated.at:%Y-%m-%d} {case}".encode())
+    for name, digest in zip(names, digests, strict=True):
+        made.update(hashlib.sha256(name.encode()).digest() + digest)  # of fixed length: the cut is never in doubt
+    return made.hexdigest()
+
+
+def safe_name(name: str) -> str:
+    """A file name that stays in its folder whatever an upload calls itself."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", Path(name).name).strip("._")
+    return plain[-80:] or "input"
+
+
+def keep(run: Run, sources: Sequence[Source]) -> dict[str, str]:
+    """Copies sources into the folder of a run; the name of each by its path."""
+    named = {}
+    for place, source in enumerate(sources):
+        path = run.input_folder / f"{place:03d}-{safe_name(source.name)}"
+        with path.open("wb") as file:
+            for piece in source.pieces():
+                file.write(piece)
+        named[str(path)] = source.name
+    return named
+
+
+def kept(run: Run) -> list[Source]:
+    """What a run scanned, from its own folder."""
+    files = sorted(run.input_folder.iterdir(), key=lambda path: int(path.name.partition("-")[0]))
+    names = run.options.get("sources") or [path.name.partition("-")[2] for path in files]
+    return [Source(name, path) for name, path in zip(names, files, strict=False)]
+
+
+def commit_logs(sources: Sequence[Source]) -> list[str]:
+    """The first of the files that begin with a record: as text these give the ids that messages hold, not their own."""
+    from idcore.message import MAGIC_V1, MAGIC_V2  # only where files lie
+
+    magics = [magic.to_bytes(4, "big", signed=magic < 0) for magic in (MAGIC_V1, MAGIC_V2)]
+    files = [source for source in sources if source.name != PASTED][:MOST_LOOKED_AT]
+    return [file.name for file in files if next(file.pieces(), b"")[4:8] in magics][:MOST_NAMED]

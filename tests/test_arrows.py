@@ -18,7 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 IDS = {"idcore.errors", "idcore.safe_text", "idcore.layout", "idcore.ids"}
 CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
-CORE |= {"idcore.growth", "idcore.lookup", "idcore.times", "idcore.export", "idcore.intake", "idcore.triage"}
+CORE |= {"idcore.growth", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
+CORE |= {"idcore.allowed", "idcore.intake"}
 PARTS = CORE | {"pages.parts", "pages.parts.text"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -40,10 +41,11 @@ ARROWS: dict[str, set[str]] = {
     "idcore.growth": set(),
     "idcore.times": {"idcore.ids"},
     "idcore.export": {"idcore.safe_text", "idcore.ids"},
-    "idcore.intake": IDS | {"idcore.sources"},
+    "idcore.allowed": {"idcore.errors", "idcore.sources"},
+    "idcore.intake": IDS | {"idcore.message", "idcore.runs", "idcore.sources"},
     "idcore.findings": IDS
     | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"},
-    "idcore.triage": IDS | {"idcore.runs", "idcore.growth", "idcore.findings"},
+    "idcore.triage": IDS | {"idcore.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan"},
     "idcore.spark": IDS
     | {
         "idcore.sources",

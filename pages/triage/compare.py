@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from idcore import export
+from idcore.triage import compared
 from pages.parts import problems
 from pages.parts.charts import compare as charts
 from pages.parts.triage import compare
@@ -32,21 +33,21 @@ if not found.rows:
     small_print([words("compare.no_ids")])
     st.stop()
 
-frame = compare.frame(found.rows)
-for kind, groups in compare.pictures(found.rows).items():
+frame = compared.frame(found.rows)
+for kind, groups in compared.by_place(found.rows).items():
     figure = charts.bars(groups, words, shown.palette)
-    chart(figure, compare.alt(kind, groups, words), partial(compare.bars_frame, groups), f"compare-{kind}")
+    chart(figure, compare.alt(kind, groups, words), partial(compared.places_frame, groups), f"compare-{kind}")
 for kind in compare.TABLES:
     compare.table_of(kind, frame, words)
-for side in compare.SIDES:
+for side in compared.SIDES:
     if samples := compare.samples(found, side):
         st.subheader(words(f"compare.samples_{side}"), anchor=False)
         show(samples)
 with st.container(horizontal=True, gap="medium"):
     download(words("compare.counts"), lambda: export.csv_frame(frame), "compare.csv", key="compare-csv")
-    for side in compare.SIDES:
+    for side in compared.SIDES:
         if ids := found.ids[side]:
             label = words(f"compare.ids_{side}", n=f"{len(ids):,}")
-            text = partial(compare.listed, ids)
+            text = partial(compared.one_a_line, ids)
             download(label, text, f"only_{side}.txt", key=f"compare-{side}", mime="text/plain")
 small_print(compare.notes(asked, found, words))

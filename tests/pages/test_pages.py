@@ -15,9 +15,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import times
+from idcore.intake import Source
 from idcore.scan.schemas import SCHEMAS
 from pages.parts.ids import decode_session
-from pages.parts.scans import Source
 from tests.pages import example_run
 from tests.pages.conftest import make_run
 

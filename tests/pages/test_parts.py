@@ -301,27 +301,27 @@ def test_an_average_says_that_it_spans_a_standstill() -> None:
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "a/b\\c.log", "..", "", "x" * 300, "日志.log", ".hidden"])
 def test_an_upload_stays_in_its_folder_whatever_it_is_called(name: str) -> None:
-    safe = scans.safe_name(name)
+    safe = intake.safe_name(name)
     assert safe and "/" not in safe and "\\" not in safe and not safe.startswith(".") and len(safe) <= 80
 
 
 def test_files_with_the_same_content_are_known_whatever_they_are_called(tmp_path: Path) -> None:
     (tmp_path / "c").write_bytes(b"x" * 3_000_000)
     made = [
-        scans.Source("a.log", b"x" * 3_000_000),
-        scans.Source("b.log", io.BytesIO(b"x" * 3_000_000)),
-        scans.Source("c.log", tmp_path / "c"),
-        scans.Source("d.log", b"y"),
+        intake.Source("a.log", b"x" * 3_000_000),
+        intake.Source("b.log", io.BytesIO(b"x" * 3_000_000)),
+        intake.Source("c.log", tmp_path / "c"),
+        intake.Source("d.log", b"y"),
     ]
     names, digests = [source.name for source in made], [source.digest() for source in made]
-    assert scans.twins(names, digests) == [["a.log", "b.log", "c.log"]]
-    assert scans.twins(names[2:], digests[2:]) == []
+    assert intake.twins(names, digests) == [["a.log", "b.log", "c.log"]]
+    assert intake.twins(names[2:], digests[2:]) == []
 
 
 def test_an_upload_whose_content_was_compared_is_still_read_from_its_beginning() -> None:
-    source = scans.Source("a.log", io.BytesIO(f"msgId={UNIQ}\n".encode()))
+    source = intake.Source("a.log", io.BytesIO(f"msgId={UNIQ}\n".encode()))
     for _ in range(2):
-        assert source.digest() == scans.Source("b", f"msgId={UNIQ}\n".encode()).digest()
+        assert source.digest() == intake.Source("b", f"msgId={UNIQ}\n".encode()).digest()
         assert intake.heads_of(source.data, "a.log").texts == [("a.log", f"msgId={UNIQ}\n")]
 
 

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore import intake
 from idcore.runs import Run
-from pages.parts import scans
-from pages.parts.ids import decode_session, server_run
+from pages.parts.ids import decode_session
 from pages.parts.text import words
 from pages.parts.triage import diagnosis
 from tests.pages.conftest import RUN, make_run
@@ -178,8 +178,12 @@ def test_a_switch_writes_its_own_name_into_the_address(open_page: Open, run: str
 
 def test_a_commit_log_on_the_decode_page_is_called_one(open_page: Open, tmp_path: Path) -> None:
     records = (real_store(tmp_path) / "commitlog" / f"{0:020d}").read_bytes()[:20_000]
-    sources = [scans.Source("piece.bin", records), scans.Source("app.log", b"no record here"), scans.Source("0", b"")]
-    assert server_run.commit_logs(sources) == ["piece.bin"]
+    sources = [
+        intake.Source("piece.bin", records),
+        intake.Source("app.log", b"no record here"),
+        intake.Source("0", b""),
+    ]
+    assert intake.commit_logs(sources) == ["piece.bin"]
     for lang in ("en", "zh"):
         app = open_page("decode", lang=lang)
         app.session_state["desk"] = decode_session.lay(sources, "strict")

@@ -15,11 +15,11 @@ from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.ids.dating import Dates, dates_of
 from idcore.ids.identify import Case
+from idcore.intake import PASTED, Dating, Source
 from idcore.runs import Run
 from idcore.simulate import example
 from pages.parts import cards, problems, refusals, scans
 from pages.parts.markup import tag
-from pages.parts.scans import PASTED
 from pages.parts.text import Words
 from pages.parts.view import view
 
@@ -32,13 +32,13 @@ class DecodeSession:
     """What lies on the desk of this session."""
 
     intake: intake.Intake
-    sources: list[scans.Source]
+    sources: list[Source]
     lines: int  # of pasted text
     case: Case = "strict"
     reference: datetime | None = None
     link: str | None = None
     run: str | None = None
-    dated: scans.Dating | None = None
+    dated: Dating | None = None
     waits: bool = False
     taken: bool = False  # out of the box, for its length
     made: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
@@ -176,7 +176,7 @@ def elsewhere() -> Run | None:
     if not name or st.query_params.get("ids") or (here is not None and here.run == name):
         return None
     run = scans.store().open(name)
-    return None if scans.kept(run) else run
+    return None if intake.kept(run) else run
 
 
 def into_link() -> None:
@@ -203,8 +203,8 @@ def take(
     case: Case = "strict",
 ) -> None:
     """What was pasted or uploaded onto the desk; nothing at all clears it."""
-    sources = [scans.Source(name, text.encode())] if text.strip() else []
-    sources += [scans.Source(file.name, file) for file in files]
+    sources = [Source(name, text.encode())] if text.strip() else []
+    sources += [Source(file.name, file) for file in files]
     st.session_state["nothing"] = not sources
     st.session_state.pop("missing", None)
     if not sources:
@@ -219,7 +219,7 @@ def take(
     start(here)
 
 
-def lay(sources: Sequence[scans.Source], case: Case) -> DecodeSession:
+def lay(sources: Sequence[Source], case: Case) -> DecodeSession:
     """Reads the beginning of everything at once."""
     read, more, lines = [], False, 0
     failed: list[tuple[str, str]] = []
@@ -242,7 +242,7 @@ def start(here: DecodeSession) -> None:
     st.session_state["desk"] = here
     st.session_state["ids_page"] = 1
     if here.intake.found or here.intake.cut:  # ids may well stand behind the beginning
-        here.dated = scans.Dating.of(here.clock())
+        here.dated = Dating.of(here.clock())
         here.waits = True
     into_link()  # now, or the next look at the address would take up what it asked for before
 
@@ -292,9 +292,9 @@ def scan(here: DecodeSession) -> None:
 def reopen(name: str) -> None:
     """A run from its link: what was scanned is read at once again, its scan is not repeated."""
     run = scans.store().open(name)
-    here = lay(scans.kept(run), "any" if run.options.get("case") == "any" else "strict")
+    here = lay(intake.kept(run), "any" if run.options.get("case") == "any" else "strict")
     here.reference, here.run = at_of(run), run.name
-    here.dated = scans.Dating.of(here.clock())
+    here.dated = Dating.of(here.clock())
     st.session_state["desk"] = here
     scans.remember(run.name)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from idcore import intake
 from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.runs import Run, runs_root
@@ -163,9 +164,9 @@ def begin_uploads(files: Sequence[Any], words: Words) -> None:
     if not scans.ready():
         watch.no_engine(words)
         return
-    dated = scans.Dating.of(cards.clock_of(view()))
+    dated = intake.Dating.of(cards.clock_of(view()))
     with problems.caught():
-        scans.begin([scans.Source(file.name, file) for file in files], dated)
+        scans.begin([intake.Source(file.name, file) for file in files], dated)
     st.rerun()
 
 
@@ -208,6 +209,6 @@ def begin_folder(path: str) -> Run | None:
     with problems.caught():
         run = scans.store().create(path, "console", {"zone": view().zone_name})
         clock: Clock = cards.clock_of(view())
-        dated = scans.Dating.of(clock)
+        dated = intake.Dating.of(clock)
         scans.launch(run, [] if store else [str(real)], dated, store=store)
     return run
