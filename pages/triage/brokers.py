@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from idcore.sources.record_lines import MOST_TAGS
+from idcore.triage import broker_logs
 from pages.parts import cache
 from pages.parts.charts import brokers as charts
 from pages.parts.triage import filters, logs, sentences, shared, tables
@@ -33,11 +34,11 @@ colours = charts.colours_of(brokers["address"].tolist(), shown.palette)
 brokers = brokers.sort_values(["ids", "address"], ascending=[False, True]).reset_index(drop=True)
 said(sentences.brokers(brokers, shown))
 growth, segments = cache.frame(run, "growth"), cache.frame(run, "segments")
-dated = logs.logs_of(growth)
-rates = logs.speeds_of(brokers, growth, dated)
+dated = broker_logs.logs_of(growth)
+rates = broker_logs.speeds_of(brokers, growth, dated)
 ends = segments.groupby("address")["segment"].agg(oldest="min", newest="max")
 kept = logs.retention()
-cut = kept.cut(shown)
+cut = kept.cut(shown.now(), shown.zone)
 
 chosen = filters.chosen("broker", None)
 some = brokers[brokers["address"].isin(chosen)]
@@ -52,7 +53,7 @@ for row in some.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
     address = row["address"]
     mine, bins = cache.broker(run, address)
     logs.head(row, int(brokers["ids"].sum()), rates.get(address), colours[address], shown)
-    old = logs.kept_from(dated.get(address), cut)
+    old = broker_logs.kept_from(dated.get(address), cut)
     figure = charts.log(mine, bins, words, shown.palette, colours[address], kept_from=old, hours=kept.hours)
     chart(figure, logs.alt(row, mine, words), partial(frame_of, bins), f"log-{address}", below=logs.foot(mine, words))
 if pages > 1:

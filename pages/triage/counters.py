@@ -5,6 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.findings.limits import CUT_COUNTER
+from idcore.triage.processes import sorted_processes
+from idcore.triage.strokes import least_gap
 from pages.parts import cache, scans
 from pages.parts.charts import counters as charts
 from pages.parts.triage import filters, ranking, sentences, shared, tables
@@ -20,7 +22,7 @@ if processes.empty:
     st.info(words("producers.none"), icon=":material/info:")
     small_print(shared.notes(run, shown))
     st.stop()
-processes = sentences.sorted_processes(processes, "wraps").reset_index(drop=True)
+processes = sorted_processes(processes, "wraps").reset_index(drop=True)
 place = ranking.choose(processes, shown)
 row = processes.iloc[place].to_dict()
 points = cache.points(run, row)
@@ -57,7 +59,7 @@ small_print(
         else "",
         words("counters.bands") if drawn is not None and len(drawn.gaps) > 1 else "",
         "" if row["wraps_certain"] else words("counters.uncertain"),
-        words("counters.sample_note") if not points.empty and charts.least_gap(points, int(row["missing"])) > 1 else "",
+        words("counters.sample_note") if not points.empty and least_gap(points, int(row["missing"])) > 1 else "",
         words("counters.cut_note") if (processes["layout"] == CUT_COUNTER).any() else "",
         words("counters.missing_note") if row["missing"] and not cut and scans.store_of(run) is None else "",
         shared.cut(run, len(processes), words),

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from idcore.findings.limits import CUT_COUNTER
+from idcore.triage.processes import sorted_processes
 from pages.parts import cache
 from pages.parts.charts import producers as charts
 from pages.parts.triage import filters, sentences, shared, tables
@@ -71,7 +72,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
     if chosen:
         names = words("comma").join(chosen)
         filters.clear("host", words("filter.shown", name=names, n=words.count("process", len(rows))))
-rows = sentences.sorted_processes(rows, sort)
+rows = sorted_processes(rows, sort)
 page, first = tables.paged(rows, "processes_page")
 tables.processes(page, shown, run.name, first=first)
 tables.pager(rows, "processes_page")

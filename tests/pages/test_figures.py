@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 import pandas as pd
 import pytest
 
+from idcore.triage import broker_logs, strokes
 from pages.parts import figures, roles, text
 from pages.parts.charts import brokers, counters, producers
-from pages.parts.triage import logs
 from tests.pages import example_run
 
 TABLES = example_run.tables()
@@ -30,7 +30,7 @@ def points(place: int) -> pd.DataFrame:
     return counters[same]
 
 
-def sawtooth(place: int) -> tuple[Any, counters.Strokes]:
+def sawtooth(place: int) -> tuple[Any, strokes.Strokes]:
     return counters.sawtooth(points(place), WORDS, LIGHT, SHANGHAI, "Asia/Shanghai")
 
 
@@ -184,7 +184,7 @@ def test_a_broker_has_one_colour_wherever_it_is_drawn() -> None:
     names = TABLES["brokers"]["address"].tolist()
     colours = brokers.colours_of(names, LIGHT)
     assert colours == brokers.colours_of(names[::-1], LIGHT) and len(set(colours.values())) == len(names)
-    drawn, _ = brokers.growth(logs.logs_of(TABLES["growth"]), colours, WORDS, LIGHT, UTC, "UTC")
+    drawn, _ = brokers.growth(broker_logs.logs_of(TABLES["growth"]), colours, WORDS, LIGHT, UTC, "UTC")
     assert {trace.name: trace.line.color for trace in drawn.data} == colours
     bars = brokers.totals(TABLES["brokers"], WORDS, LIGHT).data[0]
     assert dict(zip(bars.hovertext, bars.marker.color, strict=True)) == colours
@@ -204,7 +204,7 @@ def test_dense_gaps_share_a_band_and_a_number() -> None:
 
 
 def test_gaps_far_apart_are_not_gathered() -> None:
-    assert counters.gathered([(0.0, 1.0, 5), (50.0, 51.0, 7), (51.5, 52.0, 1)], 4.0) == [
+    assert strokes.gathered([(0.0, 1.0, 5), (50.0, 51.0, 7), (51.5, 52.0, 1)], 4.0) == [
         (0.0, 1.0, 5, 1),
         (50.0, 52.0, 8, 2),
     ]
@@ -222,7 +222,7 @@ def test_every_figure_is_drawn_in_either_theme(theme: roles.Theme) -> None:
         brokers.log(mine, bins[bins["address"] == address], WORDS, palette, palette.series[0]),
         brokers.totals(TABLES["brokers"], WORDS, palette),
         brokers.growth(
-            logs.logs_of(TABLES["growth"]),
+            broker_logs.logs_of(TABLES["growth"]),
             brokers.colours_of(TABLES["brokers"]["address"].tolist(), palette),
             WORDS,
             palette,

@@ -25,9 +25,10 @@ from idcore.ids.identify import identify
 from idcore.layout import LAYOUTS
 from idcore.simulate import example
 from idcore.triage import address_flags
+from idcore.triage.processes import find_process, process_key, process_name
 from pages.parts import cards, markdown, markup, refusals, roles, ruler, scans, text
 from pages.parts.messages import records
-from pages.parts.triage import ranking, sentences, shared
+from pages.parts.triage import sentences
 from pages.parts.view import View
 from tests.pages import example_run
 
@@ -281,9 +282,9 @@ def test_odd_hosts_and_brokers_carry_their_marks() -> None:
 def test_a_process_in_a_link_is_found_again() -> None:
     processes = example_run.tables()["processes"]
     for place, row in processes.iterrows():
-        assert shared.find_process(processes, shared.process_key(row)) == place
+        assert find_process(processes, process_key(row)) == place
     for key in (None, "", "10.0.0.1", "a~b~c", "10.42.3.17~99999999999~18B4AAC2"):
-        assert shared.find_process(processes, key) is None
+        assert find_process(processes, key) is None
 
 
 def test_an_average_says_that_it_spans_a_standstill() -> None:
@@ -346,7 +347,7 @@ def test_choosers_tell_runs_of_one_title_apart() -> None:
         "app.log · 2026-11-21 09:56 +08:00",
         "old.log · 2026-11-21 09:55 +08:00",
     ]
-    assert ranking.name({"host": "1.1.1.1", "pid": 1, "loader": "0A", "layout": "uniq_v4"}) != ranking.name(
+    assert process_name({"host": "1.1.1.1", "pid": 1, "loader": "0A", "layout": "uniq_v4"}) != process_name(
         {"host": "1.1.1.1", "pid": 1, "loader": "0A", "layout": "uniq_v4_le"}
     )
 

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from idcore import intake
 from idcore.runs import Run
+from idcore.triage import finding_rows
 from pages.parts.ids import decode_session
 from pages.parts.text import words
-from pages.parts.triage import diagnosis
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_findings import judged, two_at_once
 from tests.pages.test_messages import labels
@@ -72,7 +72,7 @@ def test_evidence_leads_to_the_records_of_its_ids(tmp_path: Path, open_page: Ope
     app = open_page("findings", run=run.name)
     row = next(iter(Run(run.path).table("findings").to_pylist()))
     app.session_state["evidence-0"] = True
-    first = diagnosis.evidence_of(row)["ids"][0]
+    first = finding_rows.evidence_of(row)["ids"][0]
     said = shown(app.run())
     assert urlencode({"store": str(tmp_path / "broker-a"), "id": first}).replace("&", "&amp;") in said
     assert words("en")("findings.no_lines") not in said

@@ -11,10 +11,10 @@ import streamlit as st
 
 from idcore.findings.limits import CUT_COUNTER
 from idcore.triage import address_flags
+from idcore.triage.processes import process_key
 from pages.parts.charts.counters import rate_text
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.text import Words
-from pages.parts.triage import shared
 from pages.parts.view import View
 from pages.parts.widgets import href, show
 
@@ -85,7 +85,7 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
     ]
     body = []
     for row in rows.to_dict("records"):
-        where = href("counters", run=run, process=shared.process_key(row))
+        where = href("counters", run=run, process=process_key(row))
         cut = row["layout"] == CUT_COUNTER
         wraps = number(row["wraps"]) if row["wraps_certain"] else words("counters.at_least", n=number(row["wraps"]))
         body.append(
