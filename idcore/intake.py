@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from time import perf_counter
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from idcore.ids.clock import Clock, ZoneSource
+from idcore.ids.describe import Seeds, describe
 from idcore.ids.find import Token, find
 from idcore.ids.identify import Case, Verdict, identify
 from idcore.ids.neighbours import settled
@@ -94,12 +95,11 @@ class Heads:
     partly: list[tuple[str, str]] = field(default_factory=list)  # read up to a place, and why not beyond it
 
 
-@dataclass(slots=True)
+@dataclass
 class Intake:
     """Everything that was read at once."""
 
-    found: list[Found] = field(default_factory=list)
-    refused: list[Found] = field(default_factory=list)
+    items: list[Found] = field(default_factory=list)  # ids and refused tokens, in the order of the text
     longest: int = 0  # digits of the longest run, where nothing was found
     cut: bool = False  # there is more than was read at once
     lower: int = 0  # all in lower case: refused ids that would be read, or, read as upper case, those that were
@@ -108,6 +108,16 @@ class Intake:
     size: int = 0  # characters that were looked through
     binary: bool = False  # some of it is no text
     seconds: float = 0.0
+
+    @cached_property
+    def found(self) -> list[Found]:
+        """The ids."""
+        return [item for item in self.items if item.verdict.best is not None]
+
+    @cached_property
+    def refused(self) -> list[Found]:
+        """The tokens that only look like ids."""
+        return [item for item in self.items if item.verdict.best is None]
 
     @property
     def kinds(self) -> dict[str, int]:
@@ -123,17 +133,18 @@ class Intake:
 def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "strict") -> Intake:
     """Finds and judges the ids of several texts, each with the name it came under."""
     begun = perf_counter()
+    items: list[Found] = []
     made = Intake()
     for name, text in sources:
         for token in _tokens(text):
-            if len(made.found) + len(made.refused) >= limit:
+            if len(items) >= limit:
                 made.cut = True
                 break
             verdict = identify(token.text, token.label, case, vouched=token.vouched)
             made.lower += _lower(token, verdict, case)
-            (made.found if verdict.best is not None else made.refused).append(Found(token, verdict, name))
-    verdicts = settled(item.verdict for item in made.found)
-    made.found = [replace(item, verdict=verdict) for item, verdict in zip(made.found, verdicts, strict=True)]
+            items.append(Found(token, verdict, name))
+    verdicts = settled(item.verdict for item in items)
+    made.items = [replace(item, verdict=verdict) for item, verdict in zip(items, verdicts, strict=True)]
     made.size = sum(len(text) for _, text in sources)
     if not made.found:
         made.binary = any(mark in text[:HEAD] for _, text in sources for mark in "\0\ufffd")
@@ -220,9 +231,14 @@ def text_of(raw: bytes, kind: str = "plain") -> str:
     return raw.decode(kind if kind in WIDE else "utf-8", errors="replace")
 
 
+def rows_of(intake: Intake, clock: Clock, seeds: Seeds | None = None) -> Iterator[dict[str, Any]]:
+    """Ids and refused tokens as `decode` prints them."""
+    return (describe(item.verdict, item.token, clock, seeds) for item in intake.items)
+
+
 def ids_of(intake: Intake, limit: int) -> list[str] | None:
     """The ids as a link may carry them: different ones in order, or None where they are too many."""
-    different = list(dict.fromkeys(item.token.text for item in intake.found + intake.refused))
+    different = list(dict.fromkeys(item.token.text for item in intake.items))
     return different if 0 < len(different) <= limit else None
 
 

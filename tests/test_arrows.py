@@ -39,7 +39,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.runs": IDS,
     "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),
-    "idcore.times": {"idcore.ids"},
+    "idcore.times": {"idcore.errors", "idcore.ids"},
     "idcore.export": {"idcore.safe_text", "idcore.ids"},
     "idcore.allowed": {"idcore.errors", "idcore.sources"},
     "idcore.intake": IDS | {"idcore.message", "idcore.runs", "idcore.sources"},

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from idcore.ids.clock import Clock
-from idcore.ids.describe import KEYS, describe, when
+from idcore.ids.describe import when
 from idcore.ids.identify import Verdict
 from idcore.intake import Found, Intake
 from pages.parts import cards
@@ -24,7 +24,7 @@ LENGTHS = (32, 34, 56)
 LEAST_RUN = 8  # digits: every "bad" and "fade" is a shorter run, and tells nothing
 RUN = re.compile(r"[0-9A-Fa-f]+")
 
-__all__ = ["KEYS", "dated_note", "line", "no_id", "rows_of", "sentence", "why_not"]
+__all__ = ["dated_note", "line", "no_id", "sentence", "why_not"]
 
 
 def sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any] | None = None) -> str:
@@ -50,16 +50,6 @@ def sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any
         lines=where,
         kinds=words.listed([words.count(f"kind_{kind}", n) for kind, n in ordered]),
     )
-
-
-def rows_of(found: Sequence[Found], clock: Clock) -> Callable[[], Iterator[dict[str, Any]]]:
-    """The ids as the command line prints them, made when they are asked for."""
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for item in found:
-            yield describe(item.verdict, item.token, clock)
-
-    return rows
 
 
 def line(intake: Intake, view: View, files: bool) -> None:

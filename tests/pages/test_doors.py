@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 from idcore import export, intake
 from idcore.ids import Clock, dates_of, identify, parse_zone
 from idcore.ids.describe import describe, when
-from pages.parts import cards, refusals
+from pages.parts import cards
 from tests.scan.test_doors import LOGS, decoded
 
 
@@ -26,7 +25,7 @@ def test_page_csv_and_link_say_what_decode_says(name: str, zone: tuple[str, Any]
     found = intake.read([("x.log", text)], limit=len(text)).found
     dated = replace(clock, dates=dates_of(((item.verdict, item.token) for item in found), clock))
     assert [describe(item.verdict, item.token, dated) for item in found] == want
-    rows = csv.DictReader(io.StringIO(export.csv_dicts(refusals.rows_of(found, dated)(), refusals.KEYS).decode()))
+    rows = csv.DictReader(export.csv_of_ids(describe(item.verdict, item.token, dated) for item in found))
     for row, wanted in zip(rows, want, strict=True):
         assert {key: row[key] for key in ("kind", "host", "sent_at")} == {
             key: wanted[key] or "" for key in ("kind", "host", "sent_at")

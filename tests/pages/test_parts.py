@@ -52,8 +52,8 @@ def test_half_a_character_from_a_strangers_json_can_be_sent() -> None:
 
 def test_half_a_character_in_an_answer_or_a_name_can_be_taken_away() -> None:
     row = {"id": "k\udcff", "text": "\u4e2d\ud800"}
-    assert json.loads(export.json_lines([row])) == row
-    assert export.csv_rows(["id"], [["k\udcff"]]) == b"\xef\xbb\xbfid\r\nk\\udcff\r\n"
+    assert json.loads("".join(export.json_lines([row]))) == row
+    assert export.csv_table(["id"], [["k\udcff"]]) == b"\xef\xbb\xbfid\r\nk\\udcff\r\n"
     with zipfile.ZipFile(io.BytesIO(export.zip_frames([], row))) as whole:
         assert json.loads(whole.read("summary.json")) == row
 
@@ -92,9 +92,14 @@ def test_code_in_markdown_ends_where_the_text_ends(text: str, said: str) -> None
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
 def test_no_spreadsheet_runs_an_exported_cell(start: str) -> None:
-    row = export.csv_rows(["name"], [[f"{start}cmd|' /C calc'!A0"]]).decode("utf-8-sig")
+    row = export.csv_table(["name"], [[f"{start}cmd|' /C calc'!A0"]]).decode("utf-8-sig")
     cell = row.split("\r\n", 1)[1].lstrip('"')
     assert cell.startswith("'" + start)
+
+
+def test_an_offset_of_a_zone_is_exported_as_it_is() -> None:
+    zones = ["+08:00", "-03:30", "+05:41:16", "-1+cmd", "+08:00=1"]
+    assert [export.guarded(text) for text in zones] == [*zones[:3], "'-1+cmd", "'+08:00=1"]
 
 
 def test_numbers_are_exported_as_numbers() -> None:
@@ -113,7 +118,7 @@ def test_a_zone_is_a_name_or_an_offset(name: str, offset: str) -> None:
     assert zone is not None and times.full(datetime(2026, 11, 21, tzinfo=UTC), zone).endswith(offset)
 
 
-@pytest.mark.parametrize("name", ["", "Mars/Olympus", "+25:00", "+0800", "../../etc/passwd", "8"])
+@pytest.mark.parametrize("name", ["", "Mars/Olympus", "+25:00", "+08:60", "../../etc/passwd", "8"])
 def test_what_is_no_zone_is_none(name: str) -> None:
     assert times.zone_of(name) is None
 

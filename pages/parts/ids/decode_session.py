@@ -14,11 +14,12 @@ from idcore import export, intake
 from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.ids.dating import Dates, dates_of
+from idcore.ids.describe import Seeds
 from idcore.ids.identify import Case
 from idcore.intake import PASTED, Dating, Source
 from idcore.runs import Run
 from idcore.simulate import example
-from pages.parts import cards, problems, refusals, scans
+from pages.parts import cards, problems, scans
 from pages.parts.markup import tag
 from pages.parts.text import Words
 from pages.parts.view import view
@@ -43,6 +44,7 @@ class DecodeSession:
     taken: bool = False  # out of the box, for its length
     made: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
     dates: dict[str, Dates] = field(default_factory=dict)
+    seeds: Seeds = field(default_factory=Seeds)
 
     @property
     def files(self) -> bool:
@@ -57,8 +59,8 @@ class DecodeSession:
         """All ids as CSV and as JSON Lines, made once for a zone."""
         key = f"{view().zone_name} {view().zone_from}"
         if key not in self.made:
-            rows = list(refusals.rows_of(self.intake.found, self.clock())())
-            self.made = {key: (export.csv_dicts(rows, refusals.KEYS), export.json_lines(rows))}
+            rows = list(intake.rows_of(self.intake, self.clock(), self.seeds))
+            self.made = {key: (export.file_of(export.csv_of_ids(rows)), export.file_of(export.json_lines(rows)))}
         return self.made[key]
 
     def clock(self) -> Clock:

@@ -258,5 +258,5 @@ def relation(copy: dict[str, Any], words: Words) -> str:
 
 def takeaway(answers: Answers, words: Words) -> None:
     """The answers as JSON Lines, as the command line prints them."""
-    lines = export.json_lines(answers.rows)
+    lines = export.file_of(export.json_lines(answers.rows))
     download(words("lookup.json"), lines, "lookup.jsonl", key="lookup-json", mime="application/x-ndjson")

@@ -84,7 +84,7 @@ def takeaway(rows: pd.DataFrame, name: str) -> None:
         download("CSV", make, f"{name}.csv", key=f"{name}-csv")
         download(
             "JSON",
-            lambda: rows.to_json(orient="records", lines=True, date_format="iso").encode(),
+            lambda: export.json_frame(rows),
             f"{name}.jsonl",
             key=f"{name}-json",
             mime="application/x-ndjson",
