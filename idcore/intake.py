@@ -106,6 +106,7 @@ class Intake:
     failed: list[tuple[str, str]] = field(default_factory=list)  # names of files that could not be read, and why
     partly: list[tuple[str, str]] = field(default_factory=list)  # the same of files read up to a place
     size: int = 0  # characters that were looked through
+    lines: int = 0  # of pasted text
     binary: bool = False  # some of it is no text
     seconds: float = 0.0
 
@@ -151,6 +152,30 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
         made.longest = max((len(run) for _, text in sources for run in _RUN.findall(text[:HEAD])), default=0)
     made.seconds = perf_counter() - begun
     return made
+
+
+def read_sources(sources: Sequence[Source], case: Case = "strict") -> Intake:
+    """Reads the beginning of every source at once."""
+    only = [source.name for source in sources] == [PASTED]
+    heads = [heads_of(source.data, "" if only else source.name) for source in sources]
+    made = read([text for head in heads for text in head.texts], case=case)
+    made.cut = made.cut or any(head.more for head in heads)
+    made.failed = [problem for head in heads for problem in head.failed]
+    made.partly = [problem for head in heads for problem in head.partly]
+    pasted = [head for source, head in zip(sources, heads, strict=True) if source.name == PASTED]
+    made.lines = sum(lines_of(text) for head in pasted for _, text in head.texts)
+    return made
+
+
+def lines_of(text: str) -> int:
+    """How many lines a text has; an end of line at its end opens no new one."""
+    return text.count("\n") + (not text.endswith("\n"))
+
+
+def only_ids(text: str) -> bool:
+    """Whether a text is a list of ids and nothing else: only then may a link carry it."""
+    pieces = text.replace(",", " ").split()
+    return bool(pieces) and all(piece.isalnum() and len(piece) <= 80 for piece in pieces)
 
 
 def _lower(token: Token, verdict: Verdict, case: Case) -> bool:

@@ -11,7 +11,7 @@ import streamlit as st
 from idcore.ids.clock import Clock
 from idcore.ids.describe import when
 from idcore.ids.identify import Verdict
-from idcore.intake import Found, Intake
+from idcore.intake import Found, Intake, Source, commit_logs
 from pages.parts import cards
 from pages.parts.markdown import plain
 from pages.parts.text import Words
@@ -76,13 +76,17 @@ def reasons_text(reasons: Mapping[str, int], words: Words) -> str:
     return words("clause").join(f"{words(f'refusal.{code}')} ({n:,})" for code, n in ordered)
 
 
-def failed(intake: Intake, files: int, words: Words) -> None:
-    """Files that could not be read at all, and those read only in part, by name and reason."""
+def of_files(intake: Intake, sources: Sequence[Source], words: Words) -> None:
+    """Files that could not be read at all, and those read only in part, by name and reason; commit logs are named."""
+    if logs := commit_logs(sources):
+        names = words("comma").join(map(plain, logs))
+        st.warning(words("decode.commit_log", names=names), icon=":material/warning:")
+        page_link("store", words("page.store"), icon=":material/folder_open:")
     for key, rows in (("run.failed_files", intake.failed), ("run.part_files", intake.partly)):
         if rows:
             names = words("comma").join(plain(f"{name} ({words.reason(reason)})") for name, reason in rows[:5])
-            n = words.count("file", len(rows))
-            st.warning(words(key, n=n, of=f"{max(files, len(rows)):,}", names=names), icon=":material/warning:")
+            n, of = words.count("file", len(rows)), f"{max(len(sources), len(rows)):,}"
+            st.warning(words(key, n=n, of=of, names=names), icon=":material/warning:")
 
 
 def no_id(intake: Intake, view: View, files: bool = False) -> None:

@@ -16,6 +16,12 @@ from pages.parts.view import View
 from pages.parts.widgets import chart, page_link
 
 
+def show(run: Run, view: View) -> None:
+    """The findings in a line, the pictures below it."""
+    findings(run, view)
+    three(run, view)
+
+
 def findings(run: Run, view: View) -> None:
     """One line: what is wrong, and the way to it."""
     if run.has("findings"):

@@ -145,8 +145,8 @@ def delete(name: str) -> None:
         st.session_state["runs_problem"] = problems.message(error, view().words)
     if st.session_state.get("run") == name:
         st.session_state.pop("run", None)
-    if getattr(st.session_state.get("desk"), "run", None) == name:
-        st.session_state["desk"] = None
+    if getattr(st.session_state.get("decode"), "run", None) == name:
+        st.session_state.pop("decode")
     cache.forget_runs()
 
 
