@@ -63,7 +63,7 @@ ARROWS: dict[str, set[str]] = {
     "pages.parts.text": PARTS | {"pages.parts.words"},
     "pages.parts.words": set(),
     "pages.parts.charts": PARTS,
-    "pages.parts.runs": PARTS | {"pages.parts.charts"},
+    "pages.parts.runs": PARTS,
     "pages.parts.triage": PARTS | {"pages.parts.charts", "pages.parts.runs"},
     "pages.parts.ids": PARTS | {"pages.parts.charts", "pages.parts.runs", "pages.parts.triage"},
     "pages.parts.messages": PARTS | {"pages.parts.runs", "pages.parts.triage", "pages.parts.words"},

@@ -10,6 +10,8 @@ import pandas as pd
 
 from idcore import growth
 
+GIB = 1 << 30
+MOST_CELLS = 300
 INSTANTS = ("min_at", "max_at")  # of `growth`; an old run may be without them
 
 
@@ -73,3 +75,24 @@ def kept_from(log: growth.Log | None, cut: datetime) -> int | None:
         return None
     old = log.low_at < cut.timestamp() * 1000
     return int(log.lows[old][-1])
+
+
+def cells(segments: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """The files of one broker from the oldest to the newest seen; beyond MOST_CELLS several files share a cell.
+
+    A file's name is the offset of its first byte; unseen files between are rows without ids.
+    """
+    starts = segments["segment"].astype("int64")
+    first, last = int(starts.min()) // GIB, int(starts.max()) // GIB
+    together = (last - first) // MOST_CELLS + 1
+    seen = segments.assign(cell=(starts // GIB - first) // together)
+    grouped = seen.groupby("cell").agg(
+        ids=("ids", "sum"),
+        distinct=("distinct", "sum"),
+        oldest=("segment", "min"),
+        newest=("segment", "max"),
+        files=("segment", "size"),
+    )
+    whole = grouped.reindex(range((last - first) // together + 1))
+    whole["from_gib"] = first + whole.index * together
+    return whole.reset_index(), together

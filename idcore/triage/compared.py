@@ -134,13 +134,6 @@ def by_place(rows: Sequence[Difference]) -> dict[str, list[tuple[str, int, int, 
     return {group: [(name, *counts) for name, counts in ordered]}
 
 
-def places_frame(groups: Sequence[tuple[str, int, int, int]]) -> pd.DataFrame:
-    """The data behind the picture."""
-    import pandas as pd
-
-    return pd.DataFrame(groups, columns=["host", "both", "only_first", "only_second"])
-
-
 def one_a_line(ids: Sequence[str]) -> bytes:
     """Ids as a file, one a line."""
     return ("\n".join(ids) + "\n").encode()

@@ -63,3 +63,10 @@ def busiest_process(processes: pd.DataFrame) -> dict[str, object] | None:
         return None
     row = processes.sort_values(["distinct", "host", "pid"], ascending=[False, True, True]).iloc[0]
     return {name: row[name] for name in ("layout", "host", "pid", "loader")}
+
+
+def rate_text(rate: float) -> str:
+    """A rate with as many digits as it deserves."""
+    if rate >= 100:
+        return f"{rate:,.0f}"
+    return f"{rate:.1f}" if rate >= 1 else f"{rate:.2g}"

@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from idcore.findings import gaps as judged
@@ -127,3 +128,17 @@ def pause(points: pd.DataFrame) -> tuple[float, float]:
     if len(moments) < 2:
         return 0.0, 0.0
     return float(moments.diff().max()) / 1000, float(moments.iloc[-1] - moments.iloc[0]) / 1000
+
+
+def in_order(points: pd.DataFrame) -> pd.DataFrame | None:
+    """The points in the order of a counter that does not pass 0 twice, each with its `place`; None where it may.
+
+    The counter begins behind the widest stretch of its circle in which no id stands.
+    """
+    values = np.sort(points["counter"].to_numpy())
+    widest = int(np.argmax(np.diff(values, append=values[0] + TURN)))
+    start = int(values[(widest + 1) % len(values)])
+    place = (points["counter"].to_numpy() - start) % TURN
+    if points.duplicated("counter").any():
+        return None
+    return points.assign(place=place).sort_values("place", kind="stable")

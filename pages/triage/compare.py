@@ -17,6 +17,8 @@ from pages.parts.widgets import chart, download, heading, said, show, small_prin
 shown = view()
 words = shown.words
 heading("page.compare")
+
+# load
 compare.from_link()
 compare.box(words)
 asked = compare.asked(words)
@@ -25,18 +27,23 @@ if asked is None:
     st.stop()
 if compare.too_large(asked, words):
     st.stop()
+
+# scan
 with problems.caught(), st.spinner(words("compare.working", size=words.bytes(asked.size))):
     found = compare.compared(asked)
+
+# show
 said(compare.sentence(found, words))
 compare.unread(found, words)
 if not found.rows:
     small_print([words("compare.no_ids")])
     st.stop()
 
+# chart
 frame = compared.frame(found.rows)
 for kind, groups in compared.by_place(found.rows).items():
     figure = charts.bars(groups, words, shown.palette)
-    chart(figure, compare.alt(kind, groups, words), partial(compared.places_frame, groups), f"compare-{kind}")
+    chart(figure, charts.alt(kind, groups, words), partial(charts.data, groups), f"compare-{kind}")
 for kind in compare.TABLES:
     compare.table_of(kind, frame, words)
 for side in compared.SIDES:

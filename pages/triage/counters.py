@@ -16,6 +16,8 @@ from pages.parts.widgets import chart, heading, said, small_print, zone_note
 shown = view()
 words = shown.words
 heading("page.counters")
+
+# load
 run = shared.run_of("counters")
 processes = ranking.of_run(run, st.query_params.get("process"))
 if processes.empty:
@@ -26,9 +28,12 @@ processes = sorted_processes(processes, "wraps").reset_index(drop=True)
 place = ranking.choose(processes, shown)
 row = processes.iloc[place].to_dict()
 points = cache.points(run, row)
+
+# show
 sentence = sentences.process(row, shown, points)
 said(sentence)
 
+# chart
 left, right = st.container(key="counter-and-rank").columns([5, 2], gap="large")
 drawn = None
 with left:
@@ -46,6 +51,8 @@ if drawn is not None and drawn.gaps:
     st.subheader(words("counters.gaps"), anchor=False)
     largest = sorted(drawn.gaps, key=lambda gap: -gap[2])
     tables.gaps(largest[:100], shown)
+
+# tables
 st.subheader(words("producers.processes"), anchor=False)
 rows, first = tables.paged(processes, "processes_page")
 tables.processes(rows, shown, run.name, first=first)

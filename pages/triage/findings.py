@@ -16,11 +16,15 @@ ROWS = 12
 shown = view()
 words = shown.words
 heading("page.findings")
+
+# load
 run = shared.run_of("findings")
 found = cache.frame(run, "findings")
 if not run.has("findings"):
     st.info(words("findings.older"), icon=":material/info:")
     st.stop()
+
+# show
 said(diagnosis.sentence(found, run.summary or {}, words))
 if found.empty:
     checked = diagnosis.checked(words) if (run.summary or {}).get("ids") else ""

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pandas as pd
 import pytest
 
-from idcore.triage import broker_logs, strokes
+from idcore.triage import activity, broker_logs, strokes
 from pages.parts import figures, roles, text
 from pages.parts.charts import brokers, counters, producers
 from tests.pages import example_run
@@ -119,7 +119,7 @@ def test_beyond_the_first_thirty_hosts_one_bar_holds_the_others() -> None:
 def test_minutes_without_ids_stay_blank() -> None:
     busy = TABLES["activity"]
     busy = busy[~((busy["host"] == "10.42.3.17") & (busy["minute"] == busy["minute"].sort_values().iloc[20]))]
-    grid, step = producers.binned(busy, ["10.42.3.17", "172.17.0.2"])
+    grid, step = activity.binned(busy, ["10.42.3.17", "172.17.0.2"])
     assert step == 1
     assert grid.loc["10.42.3.17"].isna().sum() >= 1
     assert (grid.columns[1:] - grid.columns[:-1] == pd.Timedelta(minutes=1)).all(), "empty minutes have their place"
@@ -128,13 +128,13 @@ def test_minutes_without_ids_stay_blank() -> None:
 def test_a_long_span_is_drawn_in_coarser_steps() -> None:
     minutes = pd.date_range("2026-11-01", periods=5_000, freq="min", tz="UTC")
     busy = pd.DataFrame({"host": "10.0.0.1", "minute": minutes, "ids": 1})
-    grid, step = producers.binned(busy, ["10.0.0.1"])
-    assert step == 30 and grid.shape[1] <= producers.CELLS and grid.sum().sum() == 5_000
+    grid, step = activity.binned(busy, ["10.0.0.1"])
+    assert step == 30 and grid.shape[1] <= activity.CELLS and grid.sum().sum() == 5_000
 
 
 def test_the_strip_has_a_cell_for_every_file_and_unseen_ones_are_blank() -> None:
     mine = TABLES["segments"][TABLES["segments"]["address"] == "10.42.9.1:10911"]
-    strip, together = brokers.cells(mine)
+    strip, together = broker_logs.cells(mine)
     assert together == 1 and len(strip) == 8
     assert strip["ids"].isna().tolist() == [False, False, False, True, False, False, False, False]
     assert strip["ids"].sum() == mine["ids"].sum()
@@ -142,8 +142,8 @@ def test_the_strip_has_a_cell_for_every_file_and_unseen_ones_are_blank() -> None
 
 def test_very_many_files_share_cells_and_none_is_lost() -> None:
     rows = pd.DataFrame({"segment": [f"{n << 30:020d}" for n in range(5, 5_000, 3)], "ids": 2, "distinct": 2})
-    strip, together = brokers.cells(rows)
-    assert len(strip) <= brokers.MOST_CELLS + 1 and together == 17
+    strip, together = broker_logs.cells(rows)
+    assert len(strip) <= broker_logs.MOST_CELLS + 1 and together == 17
     assert strip["ids"].sum() == rows["ids"].sum()
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from idcore.triage.processes import rate_text
 from idcore.triage.strokes import TURN, Strokes, gathered, strokes
 from pages.parts.figures import DATES, axis, band, clock_title, paper, series_colour, tint, wall_clock
 from pages.parts.roles import Palette
@@ -214,10 +215,3 @@ def gaps(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> N
             textangle=-90,
             font={"size": 12, "color": warning},
         )
-
-
-def rate_text(rate: float) -> str:
-    """A rate with as many digits as it deserves."""
-    if rate >= 100:
-        return f"{rate:,.0f}"
-    return f"{rate:.1f}" if rate >= 1 else f"{rate:.2g}"

@@ -6,7 +6,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import cards, refusals
-from pages.parts.ids import message_links
 from pages.parts.ids.decode_session import DecodeSession
 from pages.parts.runs import watch
 from pages.parts.triage import shared
@@ -23,7 +22,7 @@ def one(here: DecodeSession) -> DeltaGenerator:
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
         page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **cards.anatomy_params(item, clock))
-        message_links.messages([item.token.text], words)
+        cards.message_links([item.token.text], words)
     return below
 
 
@@ -40,7 +39,7 @@ def many(here: DecodeSession) -> DeltaGenerator:
     if pages > 1:
         below.pagination(pages, key="ids_page")
     with below:
-        message_links.messages(list(dict.fromkeys(item.token.text for item in found)), words)
+        cards.message_links(list(dict.fromkeys(item.token.text for item in found)), words)
     return below
 
 

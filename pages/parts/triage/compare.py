@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -180,13 +179,6 @@ def unread(found: Compared, words: Words) -> None:
         told = (problem.partition(": ") for problem in found.problems[:5])
         names = words("comma").join(plain(f"{name}{colon}{words.reason(why)}") for name, colon, why in told)
         st.warning(words("compare.unread", names=names), icon=":material/warning:")
-
-
-def alt(kind: str, groups: Sequence[tuple[str, int, int, int]], words: Words) -> str:
-    """The picture for those who do not see it: the hosts that differ most, in figures."""
-    rows = [words("compare.alt_row", name=name, both=f"{both:,}", missing=f"{missing:,}", new=f"{new:,}")
-            for name, both, missing, new in groups[:6]]  # fmt: skip
-    return words(f"compare.alt_{kind}", rows=words("clause").join(rows))
 
 
 def samples(found: Compared, side: str) -> Html | None:

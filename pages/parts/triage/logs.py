@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -14,30 +13,26 @@ from idcore.ids.model import OffsetId
 from idcore.runs import Run
 from idcore.times import full
 from idcore.triage import address_flags
-from idcore.triage.broker_logs import Retention, Speed
+from idcore.triage.broker_logs import Retention, Speed, cells
 from pages.parts import cache, scans
-from pages.parts.charts import brokers as charts
 from pages.parts.markup import Html, tag
 from pages.parts.text import Words
 from pages.parts.triage import tables
 from pages.parts.view import View
-from pages.parts.widgets import chart, said, show, small_print
+from pages.parts.widgets import said, show, small_print
 
 LONGEST = 8_760  # hours that files may be kept: a year
-DRAWN, NAMED = 10, 3  # brokers of a picture, and of a sentence
+NAMED = 3  # brokers of a sentence
 
 
-def picture(logs: dict[str, growth.Log], rows: pd.DataFrame, colours: Mapping[str, str], view: View) -> None:
-    """How the logs of these brokers grew; a sentence for those without a speed."""
-    words = view.words
+def without_speed(logs: dict[str, growth.Log], words: Words) -> None:
+    """A sentence for the brokers whose logs have no speed, by what they lack."""
     reasons: dict[str, list[str]] = {}
     for name, log in logs.items():
-        reasons.setdefault(growth.without_speed(log) or "", []).append(name)
-    if drawn := {name: logs[name] for name in reasons.pop("", [])[:DRAWN]}:
-        figure, _ = charts.growth(drawn, colours, words, view.palette, view.zone, view.zone_name)
-        chart(figure, words("brokers.alt_growth", brokers=words.count("broker", len(drawn))), lambda: rows, "growth")
-    for why, names in reasons.items():
-        sentence = words(f"growth.without_{why}")
+        if why := growth.without_speed(log):
+            reasons.setdefault(why, []).append(name)
+    for reason, names in reasons.items():
+        sentence = words(f"growth.without_{reason}")
         if len(names) < len(logs):
             some = words.listed(names) if len(names) <= NAMED else words.count("broker", len(names))
             sentence = words("growth.without_of", brokers=some, sentence=sentence)
@@ -90,22 +85,10 @@ def speed_text(speed: Speed | None, words: Words) -> str:
 def foot(segments: pd.DataFrame, words: Words) -> Html:
     """The oldest and the newest file, written out."""
     oldest, newest = segments["segment"].min(), segments["segment"].max()
-    _, together = charts.cells(segments)
+    _, together = cells(segments)
     last = tag("span", newest, class_="mq-mono") if newest != oldest else None
     middle = tag("span", words("brokers.together", n=together)) if together > 1 else None
     return tag("div", tag("span", oldest, class_="mq-mono"), middle, last, class_="mq-ends")
-
-
-def alt(row: dict[str, Any], segments: pd.DataFrame, words: Words) -> str:
-    """The picture in words."""
-    return words(
-        "brokers.alt_log",
-        address=row["address"],
-        files=words.count("segment", len(segments)),
-        ids=words.count("id", int(row["ids"])),
-        low=f"{row['min_offset']:,}",
-        high=f"{row['max_offset']:,}",
-    )
 
 
 def ask(logs: dict[str, growth.Log], kept: Retention, view: View) -> None:

@@ -11,7 +11,7 @@ from idcore import times
 from idcore.findings.limits import CUT_COUNTER
 from idcore.triage import strokes
 from idcore.triage.largest import Totals
-from pages.parts.charts.counters import rate_text
+from idcore.triage.processes import rate_text
 from pages.parts.view import View
 
 STILL = 0.1  # a pause of more than this share of the whole span is worth a word beside the average

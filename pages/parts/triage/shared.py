@@ -24,23 +24,9 @@ from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show
 
 TABLES = (
-    "findings",
-    "copies",
-    "processes",
-    "hosts",
-    "brokers",
-    "segments",
-    "clients",
-    "counters",
-    "timeline",
-    "activity",
-    "distribution",
-    "growth",
-    "refused",
-    "files",
-    "topics",
-    "tags",
-)
+    "findings", "copies", "processes", "hosts", "brokers", "segments", "clients", "counters", "timeline", "activity",
+    "distribution", "growth", "refused", "files", "topics", "tags",
+)  # fmt: skip
 MOST_LISTED = 12
 
 

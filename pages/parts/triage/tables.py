@@ -11,8 +11,7 @@ import streamlit as st
 
 from idcore.findings.limits import CUT_COUNTER
 from idcore.triage import address_flags
-from idcore.triage.processes import process_key
-from pages.parts.charts.counters import rate_text
+from idcore.triage.processes import process_key, rate_text
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.text import Words
 from pages.parts.view import View
