@@ -39,7 +39,9 @@ INPUTS = {
 }
 
 
-@pytest.mark.parametrize(("name", "zone"), zip(INPUTS, cycle(["+08:00", "-03:30", "America/New_York"]), strict=False))
+@pytest.mark.parametrize(
+    ("name", "zone"), list(zip(INPUTS, cycle(["+08:00", "-03:30", "America/New_York"]), strict=False))
+)
 def test_the_page_and_the_command_line_give_the_same_bytes(
     name: str, zone: str, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
