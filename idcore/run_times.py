@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from idcore.errors import CoreError
 from idcore.ids.client_time import client_sent
-from idcore.ids.clock import Clock, epochs, parse_zone, to_ms
+from idcore.ids.clock import Clock, epochs, parse_instant, parse_zone, to_ms
+from idcore.ids.find import Token
 from idcore.ids.identify import Reading
 from idcore.ids.model import ClientId, UniqId
 from idcore.layout import Layout
-from idcore.runs import Run
+from idcore.runs import Run, Runs
 
 
 def sent_ms(run: Run, reading: Reading) -> int | None:
@@ -24,6 +26,19 @@ def sent_ms(run: Run, reading: Reading) -> int | None:
         row = _row(run, "clients", {"mac": found.mac_text, "pid": found.pid})
         return None if row is None else _of_client(reading, found, row)
     return None
+
+
+def linked_token(text: str, best: Reading | None, sent_at: str, run: str) -> Token:
+    """The id of a link, with the time that the link or its run gives it; what cannot be read is left out."""
+    born = None
+    try:
+        if sent_at:
+            born = to_ms(parse_instant(sent_at.replace(" ", "+")))
+        elif run and best is not None:
+            born = sent_ms(Runs().open(run), best)
+    except (CoreError, OSError):
+        born = None
+    return Token(text, 1, 1, born_ms=born, linked=born is not None)
 
 
 def _row(run: Run, table: str, key: dict[str, Any]) -> dict[str, Any] | None:

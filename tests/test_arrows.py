@@ -18,8 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 IDS = {"idcore.catalogue", "idcore.errors", "idcore.safe_text", "idcore.layout", "idcore.ids"}
 CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
-CORE |= {"idcore.growth", "idcore.lookup"}
-PARTS = CORE | {"pages.parts", "pages.parts.cache"}
+CORE |= {"idcore.growth", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
+CORE |= {"idcore.allowed", "idcore.intake"}
+PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
     "idcore.catalogue": {"idcore.safe_text"},
@@ -39,8 +40,13 @@ ARROWS: dict[str, set[str]] = {
     "idcore.runs": IDS,
     "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),
+    "idcore.times": {"idcore.errors", "idcore.ids"},
+    "idcore.export": {"idcore.safe_text", "idcore.ids"},
+    "idcore.allowed": {"idcore.errors", "idcore.sources"},
+    "idcore.intake": IDS | {"idcore.message", "idcore.runs", "idcore.sources"},
     "idcore.findings": IDS
     | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"},
+    "idcore.triage": IDS | {"idcore.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan"},
     "idcore.spark": IDS
     | {
         "idcore.sources",
@@ -55,9 +61,8 @@ ARROWS: dict[str, set[str]] = {
     "idcore.__main__": CORE | {"idcore.cli"},
     "app": {"pages.parts"},
     "pages.parts": PARTS,
-    "pages.parts.cache": PARTS | {"pages.parts.runs.largest"},  # inside functions
     "pages.parts.charts": PARTS,
-    "pages.parts.runs": PARTS | {"pages.parts.charts"},
+    "pages.parts.runs": PARTS,
     "pages.parts.triage": PARTS | {"pages.parts.charts", "pages.parts.runs"},
     "pages.parts.ids": PARTS | {"pages.parts.charts", "pages.parts.runs", "pages.parts.triage"},
     "pages.parts.messages": PARTS | {"pages.parts.runs", "pages.parts.triage"},

@@ -15,6 +15,11 @@ TEXT = {".py", ".md", ".toml", ".txt", ".sh", ".xml", ".java", ".yml", ".yaml", 
 LONGEST_FUNCTION, LONGEST_KERNEL = 110, 205
 LONGEST_PAGE = 95
 FULLEST_FOLDER = 20
+MOST_PARTS = 7_000  # lines of pages/parts, without the words
+# What a part of the console is made of. What needs none of these is not a part: it belongs to idcore.
+SHOWN_WITH = ("streamlit", "plotly", "pages.parts.markup", "pages.parts.markdown")
+# These are what the others are made of: HTML, Markdown, colours as CSS, words and sentences.
+MATERIALS = {"markup", "markdown", "roles", "text", "sentences"}
 
 
 def files() -> list[Path]:
@@ -31,6 +36,7 @@ def name(path: Path) -> str:
 FILES = files()
 PYTHON = [path for path in FILES if path.suffix == ".py"]
 CODE = [path for path in PYTHON if not name(path).startswith("tests/")]
+PARTS = [path for path in CODE if re.match(r"pages/parts/(?!words/)", name(path)) and path.stem != "__init__"]
 PAGES = [path for path in CODE if name(path).startswith("pages/") and not name(path).startswith("pages/parts/")]
 
 
@@ -60,6 +66,22 @@ def test_a_folder_of_the_console_can_be_seen_at_once() -> None:
     counts = Counter(name(path.parent) for path in modules)
     full = {folder: count for folder, count in counts.items() if count > FULLEST_FOLDER}
     assert not full, f"more than {FULLEST_FOLDER} modules: a part made for the pages of one folder stands in theirs"
+
+
+@pytest.mark.parametrize("path", PARTS, ids=name)
+def test_a_part_of_the_console_shows_something(path: Path) -> None:
+    used = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            used |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            used |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    shows = any(module == made or module.startswith(f"{made}.") for module in used for made in SHOWN_WITH)
+    assert shows or path.stem in MATERIALS, "it draws nothing and says nothing: it belongs to idcore"
+
+
+def test_the_parts_of_the_console_stay_few() -> None:
+    assert sum(map(lines, PARTS)) < MOST_PARTS, "what computes belongs to idcore"
 
 
 @pytest.mark.parametrize("path", PYTHON, ids=name)

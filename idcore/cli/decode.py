@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import argparse
 import codecs
-import csv
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from idcore.cli.held import Held
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.table import Table, card
-from idcore.ids import KEYS, Clock, Neighbours, Token, Verdict, Voting, describe, find, identify
-from idcore.safe_text import json_text
-
-if TYPE_CHECKING:
-    from idcore.ids.seeds import SeedSearch
+from idcore.export import csv_of_ids, json_lines
+from idcore.ids import Clock, Neighbours, Token, Verdict, Voting, describe, find, identify
+from idcore.ids.describe import Seeds
 
 _CHUNK = 1 << 16
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -33,35 +30,18 @@ def run(options: argparse.Namespace) -> int:
     reference, zone, source = read_clock(options)
     clock = Clock(reference, zone, "given" if source == "given" else "assumed")
     refused = Refused()
-    rows = _rows(options.ids or ["-"], options.case, clock, refused, _Seeds(options.all))
+    rows = _rows(options.ids or ["-"], options.case, clock, refused, Seeds(options.all))
     form = options.format or ("table" if sys.stdout.isatty() else "json")
     if form == "json":
-        print_json(rows, sys.stdout)
+        sys.stdout.writelines(json_lines(rows))
     elif form == "csv":
-        print_csv(_flat(rows) if options.all else rows, sys.stdout)
+        sys.stdout.writelines(csv_of_ids(_flat(rows) if options.all else rows))
     else:
         print_table(rows, sys.stdout, every=options.all)
     sys.stdout.flush()
     if refused.note:
         print(f"idcore: {refused.note}", file=sys.stderr)
     return 1 if refused.count else 0
-
-
-class _Seeds:
-    """The search for the start of a C++ process, loaded when an id asks for it: it needs numpy, a decode does not."""
-
-    def __init__(self, every: bool) -> None:
-        self._every = every
-        self._search: SeedSearch | None = None
-        self.makers = frozenset({"cpp", "cpp_or_lua"} if every else {"cpp_or_lua"})
-
-    def start(self, loader: int, sent_second: int) -> int | None:
-        """As SeedSearch.start."""
-        if self._search is None:
-            from idcore.ids.seeds import SeedSearch
-
-            self._search = SeedSearch()
-        return self._search.start(loader, sent_second)
 
 
 class Refused:
@@ -105,7 +85,7 @@ class Refused:
         return f"; to decode the {self.lower:,} in lower case anyway: --case any"
 
 
-def _rows(items: Iterable[str], case: Any, clock: Clock, refused: Refused, seeds: _Seeds) -> Iterator[dict[str, Any]]:
+def _rows(items: Iterable[str], case: Any, clock: Clock, refused: Refused, seeds: Seeds) -> Iterator[dict[str, Any]]:
     items = list(items)
     given = [identify(text.strip(), None, case) for item in items if item != "-" for text in item.split(",")]
     known, voting = Neighbours(), Voting(clock)
@@ -174,34 +154,6 @@ def read_text(stream: IO[bytes] | Held) -> Iterator[str]:
         yield decoder.decode(piece)
         piece = read(_CHUNK)
     yield decoder.decode(b"", True)
-
-
-def print_json(rows: Iterable[dict[str, Any]], out: IO[str]) -> None:
-    """JSON Lines: one object for each id or refused token."""
-    for row in rows:
-        out.write(json_text(row) + "\n")
-
-
-def print_csv(rows: Iterable[dict[str, Any]], out: IO[str]) -> None:
-    """The same keys as columns; lists are joined, other readings are named by layout."""
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(KEYS)
-    for row in rows:
-        writer.writerow([_cell(key, row[key]) for key in KEYS])
-
-
-def _cell(key: str, value: Any) -> Any:
-    if key == "why":
-        return "; ".join(value)
-    if key == "why_codes":
-        return " ".join(value)
-    if key == "others":
-        return " ".join(other["layout"] for other in value)
-    if key == "error":
-        return "" if value is None else value["problem"]
-    if key == "text" and value[:1] in ("=", "+", "-", "@"):
-        return f"'{value}"  # a refused argument could be a formula to a spreadsheet
-    return "" if value is None else value
 
 
 def _flat(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

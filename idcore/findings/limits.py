@@ -95,8 +95,7 @@ ZONE_STEP_MS = 1_800_000
 WIDEST_ZONE_MS = 14 * 3_600_000
 # An address that no host can have (0.x, 224.x and above) needs less proof: the process began within the last 49 days.
 
-# Kubernetes gives node ports from this range by default (kube-apiserver --service-node-port-range).
-NODE_PORTS = (30_000, 32_767)
+NODE_PORTS = (rules.NODE_PORTS[0], rules.NODE_PORTS[-1])
 # One id of an address among so many offset ids is an application's own text, or a forged id, not a broker.
 BROKER_SHARE = 1_000
 

@@ -17,7 +17,7 @@ from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason, plain
 
 if TYPE_CHECKING:
-    from idcore.ids.seeds import Search
+    from idcore.ids.seeds import Search, SeedSearch
 
 # The contract of `decode --format json` and csv: these names, this order.
 KEYS = (
@@ -81,6 +81,22 @@ def describe(verdict: Verdict, token: Token | None, clock: Clock, seeds: Search 
         others.append(other)
     row["others"] = others
     return row
+
+
+class Seeds:
+    """The search for the start of a C++ process, loaded when an id asks for it: it needs numpy, a decode does not."""
+
+    def __init__(self, every: bool = False) -> None:
+        self._search: SeedSearch | None = None
+        self.makers = frozenset({"cpp", "cpp_or_lua"} if every else {"cpp_or_lua"})
+
+    def start(self, loader: int, sent_second: int) -> int | None:
+        """As SeedSearch.start."""
+        if self._search is None:
+            from idcore.ids.seeds import SeedSearch
+
+            self._search = SeedSearch()
+        return self._search.start(loader, sent_second)
 
 
 def why(reading: Reading, token: Token | None, clock: Clock) -> tuple[Reason, ...]:

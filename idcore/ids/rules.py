@@ -18,6 +18,8 @@ HUGE_OFFSET, LARGE_OFFSET, USUAL_OFFSET = 1 << 44, 1 << 40, 1 << 32
 
 # Ports on which brokers listen (listenPort, haListenPort, name server, proxy), as far as set-ups keep to them.
 BROKER_PORTS, OTHER_BROKER_PORTS = range(10_900, 11_000), (9_876, 10_811, 8_080, 8_081)
+# Kubernetes gives node ports from this range by default (kube-apiserver --service-node-port-range).
+NODE_PORTS = range(30_000, 32_768)
 
 LONGEST_MONTH_MS = 31 * 86_400_000
 # MessageClientIDSetter reads the clock twice (4.7.0 and later): elapsed can pass the month's end by a few ms.

@@ -24,8 +24,6 @@ _CLIENT_LABELS = frozenset({"msgid", "msgids", "messageid", "uniq_key", "transac
 _OFFSET_LABELS = frozenset({"offsetmsgid", "offsetid", "origin_message_id", "msgid", "msgids", "id"})
 _KEY_LABELS = frozenset({"uniq_key", "transactionid", "__transactionid__"})
 
-_NODE_PORTS = range(30_000, 32_768)
-
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -223,7 +221,7 @@ def weigh_offset(
     if rules.is_usual_port(offset.port):
         why.append(Reason("port_known", {"port": offset.port}))
         score += 2
-    elif offset.port in _NODE_PORTS:
+    elif offset.port in rules.NODE_PORTS:
         why.append(Reason("port_node", {"port": offset.port}))
         score += 1
     elif offset.port >= 1024:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.ids.identify import Reading, identify
+from idcore.intake import Found
+from idcore.run_times import linked_token
+from idcore.simulate import example
 from pages.parts import cards, problems, refusals, ruler
-from pages.parts.ids import example, message_links
-from pages.parts.intake import Found
 from pages.parts.markup import tag
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, show, small_print, zone_note
-
-EXAMPLE = "AC110001473C7D4991AD336AEA5703E0"
 
 
 def into_link() -> None:
@@ -41,9 +40,11 @@ def reading(found: Found, shown: Reading) -> None:
 
 words = view().words
 heading("page.anatomy")
+
+# load
 text = st.query_params.get("id", "").strip()
 st.session_state["anatomy_id"] = text
-st.text_input(words("anatomy.box"), key="anatomy_id", on_change=into_link, placeholder=EXAMPLE)
+st.text_input(words("anatomy.box"), key="anatomy_id", on_change=into_link, placeholder=example.SAMPLES["uniq"])
 if not text:
     said(words("anatomy.lead"))
     with st.container(horizontal=True, gap="small"):
@@ -59,7 +60,9 @@ with problems.caught():
     verdict = identify(text)
 clock = cards.clock_of(view())
 query = st.query_params
-found = Found(cards.linked_token(text, verdict.best, query.get("sent_at", ""), query.get("run", "")), verdict)
+found = Found(linked_token(text, verdict.best, query.get("sent_at", ""), query.get("run", "")), verdict)
+
+# show
 if verdict.best is None:
     st.error(refusals.why_not(verdict, words), icon=":material/block:")
 if note := cards.filler(text, words):
@@ -78,7 +81,7 @@ if verdict.best is not None:
         )
     )
     with st.container(horizontal=True, gap="medium"):
-        message_links.messages([text], words)
+        cards.message_links([text], words)
 names = [
     f"{words(f'kind.{item.id.kind}')} · {words('certainty_short.' + (item.certainty or 'none'))}"
     + (f" · {item.id.layout.name}" if item.id.layout.name.endswith("_le") else "")

@@ -14,6 +14,8 @@ from pages.parts.widgets import heading, said, show, small_print
 words = view().words
 heading("page.lab")
 show(lab.lead(words))
+
+# load
 asked = lab_controls.given()
 lab_controls.ready(asked, words)
 left, right = st.columns([5, 14], gap="large")
@@ -25,6 +27,8 @@ with right, problems.caught():
     told = lab.told(story)
 with steps:
     lab_controls.steps(story, words)
+
+# show
 with right:
     said(lab.sentence(told, words))
     lab_controls.takeaway(story, words)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
     import pyarrow as pa
 
-    from pages.parts.runs.largest import Totals
+    from idcore.triage.largest import Totals
 
 Key = Mapping[str, Any]
 # Of tables with more rows a page holds the first ones only, in the order in which it shows them.
@@ -39,7 +39,7 @@ def _arrow(path: str, written: float, name: str, columns: tuple[str, ...] | None
 def _frame(path: str, written: float, name: str) -> pd.DataFrame:
     import pandas as pd
 
-    from pages.parts.runs import largest
+    from idcore.triage import largest
 
     if name in _CUT and _rows(path, written, name) > MOST_ROWS:
         if name in _ORDER:
@@ -56,7 +56,7 @@ def frame(run: Run, name: str) -> pd.DataFrame:
 
 @st.cache_data(max_entries=256, show_spinner=False)
 def _rows(path: str, written: float, name: str) -> int:
-    from pages.parts.runs import largest
+    from idcore.triage import largest
 
     return largest.count(Path(path) / name)
 
@@ -73,7 +73,7 @@ def is_cut(run: Run, name: str) -> bool:
 
 @st.cache_data(max_entries=24, show_spinner=False)
 def _first(path: str, written: float, by: str) -> pd.DataFrame:
-    from pages.parts.runs import largest
+    from idcore.triage import largest
 
     return largest.first(Path(path) / "processes", by, FIRST_ROWS).to_pandas()
 
@@ -85,7 +85,7 @@ def first(run: Run, by: str) -> pd.DataFrame:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _where(path: str, written: float, name: str, wanted: tuple[tuple[str, tuple[Any, ...]], ...]) -> pd.DataFrame:
-    from pages.parts.runs import largest
+    from idcore.triage import largest
 
     return largest.where(Path(path) / name, dict(wanted), MOST_ROWS).to_pandas()
 
@@ -102,7 +102,7 @@ def where(run: Run, name: str, **wanted: Sequence[Any]) -> pd.DataFrame:
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _totals(path: str, written: float) -> Totals:
-    from pages.parts.runs import largest
+    from idcore.triage import largest
 
     return largest.totals(Path(path) / "processes")
 
@@ -118,7 +118,7 @@ def _points(path: str, written: float, key: tuple[tuple[str, Any], ...]) -> pd.D
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from pages.parts.runs import largest
+    from idcore.triage import largest
 
     if _rows(path, written, "counters") > MOST_ROWS:
         wanted = {name: [value] for name, value in key}

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 
-from idcore import run_times
+from idcore import times
 from idcore.catalogue import Words
-from idcore.errors import CoreError
 from idcore.ids import clock as clocks
-from idcore.ids.clock import Clock, SentAt, parse_instant, to_ms
+from idcore.ids.clock import Clock, SentAt
 from idcore.ids.describe import made_by, when, why
-from idcore.ids.find import Token
 from idcore.ids.identify import Reading
 from idcore.ids.model import ClientId, OffsetId, UniqId
-from pages.parts import ruler, scans, times
-from pages.parts.intake import Found
+from idcore.intake import Found
+from idcore.remoting.profile import FILE, NAMESRV
+from pages.parts import ruler, scans
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.view import View
-from pages.parts.widgets import href
+from pages.parts.widgets import href, page_link
+
+MOST_IDS = 20  # that an address can carry
 
 
 def clock_of(view: View, reference: datetime | None = None) -> Clock:
@@ -50,19 +53,6 @@ def anatomy_params(found: Found, clock: Clock) -> dict[str, str | None]:
     sent = when(best, found.token, clock)[0] if best is not None else None
     moment = sent.at.astimezone(UTC).isoformat(timespec="milliseconds") if sent is not None else None
     return {"id": found.token.text, "sent_at": moment}
-
-
-def linked_token(text: str, best: Reading | None, sent_at: str, run: str) -> Token:
-    """The id of a link, with the time that the link or its run gives it; what cannot be read is left out."""
-    born = None
-    try:
-        if sent_at:
-            born = to_ms(parse_instant(sent_at.replace(" ", "+")))
-        elif run and best is not None:
-            born = run_times.sent_ms(scans.store().open(run), best)
-    except (CoreError, OSError):
-        born = None
-    return Token(text, 1, 1, born_ms=born, linked=born is not None)
 
 
 def card(found: Found, view: View, clock: Clock) -> Html:
@@ -279,3 +269,11 @@ def refused(items: Sequence[Found], view: View, *, files: bool = False) -> Html:
         ]
         rows.append([*row, item.source] if files else row)
     return table(columns, rows, words("table.refused"))
+
+
+def message_links(ids: Sequence[str], words: Words) -> None:
+    """Links that take ids along: look them up where a cluster is configured; one to a store where folders are open."""
+    if 0 < len(ids) <= MOST_IDS and (os.environ.get(FILE) or os.environ.get(NAMESRV)):
+        page_link("lookup", words("card.lookup"), icon=":material/search:", id=",".join(ids))
+    if len(ids) == 1 and any(isinstance(root, Path) for root in scans.allowed_roots()):
+        page_link("store", words("card.store"), icon=":material/folder_open:", id=ids[0])

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from idcore.times import offset_text
 from pages.parts.roles import Palette
-from pages.parts.times import offset_text
 
 SANS = '"Source Sans", sans-serif'
 MONO = '"Source Code Pro", ui-monospace, Menlo, Consolas, monospace'
@@ -105,11 +105,3 @@ def clock_title(moments: pd.Series, zone: tzinfo, name: str) -> str:
     last: datetime | None = moments.max() if len(moments) else None
     offset = offset_text(pd.Timestamp(last).astimezone(zone)) if last is not None and last == last else ""
     return f"{offset} {name}".strip() if name not in ("UTC", offset) else f"{name} {offset}".strip()
-
-
-def step_minutes(minutes: float, cells: int) -> int:
-    """The shortest natural step that draws a span in at most so many cells."""
-    for step in (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440, 2880, 10080):
-        if minutes / step <= cells:
-            return step
-    return 43200

@@ -7,8 +7,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from idcore import catalogue
-from pages.parts import browser, problems, roles, scans, times
+from idcore import catalogue, times
+from pages.parts import browser, problems, roles, scans
 from pages.parts.view import View, browser_zone, link_params, settle
 
 PAGES = Path(__file__).resolve().parents[1]

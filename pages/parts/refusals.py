@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.ids.clock import Clock
-from idcore.ids.describe import KEYS, describe, when
+from idcore.ids.describe import when
 from idcore.ids.identify import Verdict
+from idcore.intake import Found, Intake, Source, commit_logs
 from pages.parts import cards
-from pages.parts.intake import Found, Intake
 from pages.parts.markdown import plain
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show
@@ -24,7 +24,7 @@ LENGTHS = (32, 34, 56)
 LEAST_RUN = 8  # digits: every "bad" and "fade" is a shorter run, and tells nothing
 RUN = re.compile(r"[0-9A-Fa-f]+")
 
-__all__ = ["KEYS", "dated_note", "line", "no_id", "rows_of", "sentence", "why_not"]
+__all__ = ["dated_note", "line", "no_id", "sentence", "why_not"]
 
 
 def sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any] | None = None) -> str:
@@ -52,16 +52,6 @@ def sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any
     )
 
 
-def rows_of(found: Sequence[Found], clock: Clock) -> Callable[[], Iterator[dict[str, Any]]]:
-    """The ids as the command line prints them, made when they are asked for."""
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for item in found:
-            yield describe(item.verdict, item.token, clock)
-
-    return rows
-
-
 def line(intake: Intake, view: View, files: bool) -> None:
     """Refused tokens: one line with their count, which opens."""
     if not intake.refused:
@@ -86,13 +76,17 @@ def reasons_text(reasons: Mapping[str, int], words: Words) -> str:
     return words("clause").join(f"{words(f'refusal.{code}')} ({n:,})" for code, n in ordered)
 
 
-def failed(intake: Intake, files: int, words: Words) -> None:
-    """Files that could not be read at all, and those read only in part, by name and reason."""
+def of_files(intake: Intake, sources: Sequence[Source], words: Words) -> None:
+    """Files that could not be read at all, and those read only in part, by name and reason; commit logs are named."""
+    if logs := commit_logs(sources):
+        names = words("comma").join(map(plain, logs))
+        st.warning(words("decode.commit_log", names=names), icon=":material/warning:")
+        page_link("store", words("page.store"), icon=":material/folder_open:")
     for key, rows in (("run.failed_files", intake.failed), ("run.part_files", intake.partly)):
         if rows:
             names = words("comma").join(plain(f"{name} ({words.said(reason)})") for name, reason in rows[:5])
-            n = words.count("file", len(rows))
-            st.warning(words(key, n=n, of=f"{max(files, len(rows)):,}", names=names), icon=":material/warning:")
+            n, of = words.count("file", len(rows)), f"{max(len(sources), len(rows)):,}"
+            st.warning(words(key, n=n, of=of, names=names), icon=":material/warning:")
 
 
 def no_id(intake: Intake, view: View, files: bool = False) -> None:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import os
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from idcore import allowed as places
 from idcore.catalogue import Words
 from idcore.errors import CoreError
-from idcore.ids.clock import Clock
 from idcore.ids.identify import Case
+from idcore.intake import PASTED, Dating, Source, digest_of, keep, twins
 from idcore.runs import Run, Runs, runs_root
-from idcore.sources.uris import is_uri, local_path
 from pages.parts import cache
 from pages.parts.view import View
 
@@ -30,57 +24,7 @@ if TYPE_CHECKING:
     from idcore.spark.background import Job
     from idcore.spark.session import Status
 
-_ALLOWED = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/:]*(?::\d+)?[^:]*|[^:]+")  # a URI, or a path; colons between
 OLD = 400  # digests of inputs remembered, so that a reload does not scan again
-PASTED = "pasted.txt"
-
-
-@dataclass(frozen=True, slots=True)
-class Dating:
-    """How a scan dates ids: the zone, where it is known from, and "now"."""
-
-    zone: tzinfo
-    source: str
-    at: datetime
-
-    @classmethod
-    def of(cls, clock: Clock) -> Dating:
-        """As the reader's clock has it; what the lines prove, the scan finds by itself."""
-        return cls(clock.zone, clock.zone_source, clock.reference)
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One thing to scan: the name people know it by, and its bytes."""
-
-    name: str
-    data: bytes | BinaryIO | Path
-
-    def pieces(self) -> Iterator[bytes]:
-        """Its bytes, piece by piece."""
-        if isinstance(self.data, bytes):
-            yield self.data
-        elif isinstance(self.data, Path):
-            with self.data.open("rb") as file:
-                yield from iter(lambda: file.read(1 << 20), b"")
-        else:
-            self.data.seek(0)
-            yield from iter(partial(self.data.read, 1 << 20), b"")
-
-    def digest(self) -> bytes:
-        """What tells its content from any other."""
-        made = hashlib.sha256()
-        for piece in self.pieces():
-            made.update(piece)
-        return made.digest()
-
-
-def twins(names: Sequence[str], digests: Sequence[bytes]) -> list[list[str]]:
-    """Names of sources with the same content: their ids count more than once."""
-    groups: dict[bytes, list[str]] = {}
-    for name, digest in zip(names, digests, strict=True):
-        groups.setdefault(digest, []).append(name)
-    return [names for names in groups.values() if len(names) > 1]
 
 
 def title_of(title: str, options: Mapping[str, Any], words: Words, summary: Mapping[str, Any] | None = None) -> str:
@@ -182,7 +126,7 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
     `facts` (ids, lines, only) are what the run is called by.
     """
     names, digests = [source.name for source in sources], [source.digest() for source in sources]
-    digest = _digest(names, digests, dated, case)
+    digest = digest_of(names, digests, dated, case)
     known = _digests().get(digest)
     if known is not None:
         try:
@@ -200,25 +144,12 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
     }
     options |= {"sources": names, "same": twins(names, digests), **facts}
     run = store().create(facts.get("only") or ", ".join(names[:3]), "console", options)
-    named = {}
-    for place, source in enumerate(sources):
-        path = run.input_folder / f"{place:03d}-{safe_name(source.name)}"
-        with path.open("wb") as file:
-            for piece in source.pieces():
-                file.write(piece)
-        named[str(path)] = source.name
+    named = keep(run, sources)
     launch(run, list(named), dated, named, case)
     if len(_digests()) >= OLD:
         _digests().clear()
     _digests()[digest] = run.name
     return run
-
-
-def kept(run: Run) -> list[Source]:
-    """What a run scanned, from its own folder."""
-    files = sorted(run.input_folder.iterdir(), key=lambda path: int(path.name.partition("-")[0]))
-    names = run.options.get("sources") or [path.name.partition("-")[2] for path in files]
-    return [Source(name, path) for name, path in zip(names, files, strict=False)]
 
 
 def store_of(run: Run) -> str | None:
@@ -259,19 +190,6 @@ def again(name: str) -> None:
     cache.forget_runs()
 
 
-def _digest(names: Sequence[str], digests: Sequence[bytes], dated: Dating, case: Case) -> str:
-    made = hashlib.sha256(f"{dated.zone} {dated.at:%Y-%m-%d} {case}".encode())
-    for name, digest in zip(names, digests, strict=True):
-        made.update(hashlib.sha256(name.encode()).digest() + digest)  # of fixed length: the cut is never in doubt
-    return made.hexdigest()
-
-
-def safe_name(name: str) -> str:
-    """A file name that stays in its folder whatever an upload calls itself."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", Path(name).name).strip("._")
-    return plain[-80:] or "input"
-
-
 def allowed_roots() -> list[Path | str]:
     """Folders of the server and URIs of stores that the operator opens for scans; none by default."""
     configured = os.environ.get("IDCORE_ALLOWED_PATHS", "")
@@ -280,54 +198,14 @@ def allowed_roots() -> list[Path | str]:
             configured = st.secrets.get("allowed_paths", "")
         except (FileNotFoundError, st.errors.StreamlitAPIException):
             configured = ""
-    parts = _ALLOWED.findall(configured) if isinstance(configured, str) else map(str, configured)
-    return [part if is_uri(part) else Path(local_path(part)).resolve() for part in parts if part.strip()]
-
-
-def store_in(path: Path) -> str | None:
-    """An allowed folder, where it is a broker's store; its log and each file of that are allowed too, or it is refused.
-
-    As text a commit log gives the ids that messages print, and not one id of a record.
-    """
-    from idcore.sources.inputs import list_store
-
-    try:
-        files = list_store(str(path)) if path.is_dir() else []
-    except CoreError:
-        return None
-    for file in files:
-        allowed(file.path)
-    return str(path) if files else None
+    return places.roots_of(configured)
 
 
 def allowed(path: str) -> Path | str:
-    """A path inside an allowed folder after every symbolic link, or a URI inside an allowed one.
-
-    PermissionError otherwise, also where nothing is.
-    """
-    refused = PermissionError(13, "not allowed", path)
-    roots = allowed_roots()
-    if is_uri(path):
-        if any(isinstance(root, str) and _is_inside(path, root) for root in roots):
-            return path
-        raise refused
-    try:
-        real = Path(local_path(path)).expanduser().resolve()
-    except (OSError, RuntimeError, ValueError):  # links in a circle, no such user, a zero byte
-        raise refused from None
-    for root in roots:
-        if isinstance(root, Path) and (real == root or root in real.parents):
-            return real
-    raise refused
+    """A path or URI inside what the operator opens; PermissionError otherwise, also where nothing is."""
+    return places.inside(path, allowed_roots())
 
 
-def _is_inside(uri: str, root: str) -> bool:
-    """Whether a URI names the root or what lies below it, however it is written; one with a login or a query never."""
-    asked, opened = urlsplit(uri), urlsplit(root)
-    path, above = unquote(asked.path), unquote(opened.path).rstrip("/")
-    if asked.query or asked.fragment or ":" in asked.netloc.rpartition("@")[0] or not uri.isprintable():
-        return False
-    if "\\" in path or {".", ".."} & set(path.split("/")):
-        return False
-    same = (asked.scheme.lower(), asked.netloc.lower()) == (opened.scheme.lower(), opened.netloc.lower())
-    return same and (path.rstrip("/") == above or path.startswith(above + "/"))
+def store_in(path: Path) -> str | None:
+    """An allowed folder, where it is a broker's store; PermissionError where a file of it is not allowed."""
+    return places.store_in(path, allowed_roots())

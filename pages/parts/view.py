@@ -9,8 +9,8 @@ from typing import Literal
 
 import streamlit as st
 
-from idcore import catalogue
-from pages.parts import roles, times
+from idcore import catalogue, times
+from pages.parts import roles
 
 ZoneFrom = Literal["chosen", "browser", "default"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from pages.parts import export
+from idcore import export
 from pages.parts.markup import Html, tag
 from pages.parts.view import View, link_params, view
 

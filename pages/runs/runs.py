@@ -15,7 +15,11 @@ SHOWN = 20
 shown = view()
 words = shown.words
 heading("page.runs")
+
+# load
 runs = cache.runs(str(runs_root()))
+
+# show
 if not runs:
     empty(words("empty.no_runs"), ("decode", words("empty.decode")))
 else:
@@ -26,6 +30,8 @@ else:
     st.fragment(runlist.rows, run_every=1.0 if live else None)((page - 1) * SHOWN, SHOWN, live)
     if pages > 1:
         st.pagination(pages, key="runs_page")
+
+# scan
 st.subheader(words("runs.new"), anchor=False)
 left, right = st.columns(2, gap="large")
 with left:

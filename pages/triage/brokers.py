@@ -1,11 +1,10 @@
 """Brokers: where in which commit logs the messages lie, and how fast these grew. Computes nothing itself."""
 
-from functools import partial
-
-import pandas as pd
 import streamlit as st
 
+from idcore.growth import without_speed
 from idcore.sources.record_lines import MOST_TAGS
+from idcore.triage import broker_logs
 from pages.parts import cache
 from pages.parts.charts import brokers as charts
 from pages.parts.triage import filters, logs, sentences, shared, tables
@@ -14,31 +13,29 @@ from pages.parts.widgets import chart, heading, said, small_print, zone_note
 
 SHOWN = 6
 
-
-def frame_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """The data behind a picture, for its download."""
-    return frame
-
-
 shown = view()
 words = shown.words
 heading("page.brokers")
+
+# load
 run = shared.run_of("brokers")
-brokers = cache.frame(run, "brokers")
+brokers, growth, segments, topics, tags = (
+    cache.frame(run, name) for name in ("brokers", "growth", "segments", "topics", "tags")
+)
 if brokers.empty:
     st.info(words("brokers.none"), icon=":material/info:")
     small_print(shared.notes(run, shown))
     st.stop()
 colours = charts.colours_of(brokers["address"].tolist(), shown.palette)
 brokers = brokers.sort_values(["ids", "address"], ascending=[False, True]).reset_index(drop=True)
-said(sentences.brokers(brokers, shown))
-growth, segments = cache.frame(run, "growth"), cache.frame(run, "segments")
-dated = logs.logs_of(growth)
-rates = logs.speeds_of(brokers, growth, dated)
+dated = broker_logs.logs_of(growth)
+rates = broker_logs.speeds_of(brokers, growth, dated)
 ends = segments.groupby("address")["segment"].agg(oldest="min", newest="max")
 kept = logs.retention()
-cut = kept.cut(shown)
+cut = kept.cut(shown.now(), shown.zone)
 
+# show
+said(sentences.brokers(brokers, shown))
 chosen = filters.chosen("broker", None)
 some = brokers[brokers["address"].isin(chosen)]
 if some.empty:
@@ -46,29 +43,38 @@ if some.empty:
 else:
     names = words("comma").join(some["address"])
     filters.clear("broker", words("filter.shown", name=names, n=words.count("broker", len(some))))
+
+# chart
 pages = -(-len(some) // SHOWN)
 page = min(int(st.session_state.get("brokers_page") or 1), pages)
 for row in some.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
     address = row["address"]
     mine, bins = cache.broker(run, address)
     logs.head(row, int(brokers["ids"].sum()), rates.get(address), colours[address], shown)
-    old = logs.kept_from(dated.get(address), cut)
+    old = broker_logs.kept_from(dated.get(address), cut)
     figure = charts.log(mine, bins, words, shown.palette, colours[address], kept_from=old, hours=kept.hours)
-    chart(figure, logs.alt(row, mine, words), partial(frame_of, bins), f"log-{address}", below=logs.foot(mine, words))
+    alt, below = charts.log_alt(row, mine, words), logs.foot(mine, words)
+    chart(figure, alt, lambda bins=bins: bins, f"log-{address}", below=below)  # type: ignore[misc]
 if pages > 1:
     st.pagination(pages, key="brokers_page")
 
 if dated:
     st.subheader(words("brokers.growth"), anchor=False)
-    logs.picture({address: dated[address] for address in some["address"] if address in dated}, growth, colours, shown)
+    mine = {address: dated[address] for address in some["address"] if address in dated}
+    fast = {address: log for address, log in mine.items() if without_speed(log) is None}
+    if drawn := dict(list(fast.items())[: charts.MOST_GROWN]):
+        figure, _ = charts.growth(drawn, colours, words, shown.palette, shown.zone, shown.zone_name)
+        alt = words("brokers.alt_growth", brokers=words.count("broker", len(drawn)))
+        chart(figure, alt, lambda: growth, "growth")
+    logs.without_speed(mine, words)
     logs.ask(dated, kept, shown)
 
+# tables
 st.subheader(words("brokers.table"), anchor=False)
 brokers["growth"] = [logs.rate_text(rates.get(address), words) for address in brokers["address"]]
 tables.brokers(brokers, ends, colours, shown)
 filters.takeaway(brokers.drop(columns="growth"), "brokers")
 
-topics, tags = cache.frame(run, "topics"), cache.frame(run, "tags")
 for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, tables.tags)):
     if not rows.empty:  # of the scan of a store
         st.subheader(words(f"brokers.{name}"), anchor=False)

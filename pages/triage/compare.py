@@ -6,7 +6,9 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import export, problems
+from idcore import export
+from idcore.triage import compared
+from pages.parts import problems
 from pages.parts.charts import compare as charts
 from pages.parts.triage import compare
 from pages.parts.view import view
@@ -15,6 +17,8 @@ from pages.parts.widgets import chart, download, heading, said, show, small_prin
 shown = view()
 words = shown.words
 heading("page.compare")
+
+# load
 compare.from_link()
 compare.box(words)
 asked = compare.asked(words)
@@ -23,29 +27,34 @@ if asked is None:
     st.stop()
 if compare.too_large(asked, words):
     st.stop()
+
+# scan
 with problems.caught(), st.spinner(words("compare.working", size=words.bytes(asked.size))):
     found = compare.compared(asked)
+
+# show
 said(compare.sentence(found, words))
 compare.unread(found, words)
 if not found.rows:
     small_print([words("compare.no_ids")])
     st.stop()
 
-frame = compare.frame(found.rows)
-for kind, groups in compare.pictures(found.rows).items():
+# chart
+frame = compared.frame(found.rows)
+for kind, groups in compared.by_place(found.rows).items():
     figure = charts.bars(groups, words, shown.palette)
-    chart(figure, compare.alt(kind, groups, words), partial(compare.bars_frame, groups), f"compare-{kind}")
+    chart(figure, charts.alt(kind, groups, words), partial(charts.data, groups), f"compare-{kind}")
 for kind in compare.TABLES:
     compare.table_of(kind, frame, words)
-for side in compare.SIDES:
+for side in compared.SIDES:
     if samples := compare.samples(found, side):
         st.subheader(words(f"compare.samples_{side}"), anchor=False)
         show(samples)
 with st.container(horizontal=True, gap="medium"):
     download(words("compare.counts"), lambda: export.csv_frame(frame), "compare.csv", key="compare-csv")
-    for side in compare.SIDES:
+    for side in compared.SIDES:
         if ids := found.ids[side]:
             label = words(f"compare.ids_{side}", n=f"{len(ids):,}")
-            text = partial(compare.listed, ids)
+            text = partial(compared.one_a_line, ids)
             download(label, text, f"only_{side}.txt", key=f"compare-{side}", mime="text/plain")
 small_print(compare.notes(asked, found, words))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from idcore.triage.finding_rows import alike
 from pages.parts import cache
 from pages.parts.triage import diagnosis, filters, report, shared, tables
 from pages.parts.view import view
@@ -15,11 +16,15 @@ ROWS = 12
 shown = view()
 words = shown.words
 heading("page.findings")
+
+# load
 run = shared.run_of("findings")
 found = cache.frame(run, "findings")
 if not run.has("findings"):
     st.info(words("findings.older"), icon=":material/info:")
     st.stop()
+
+# show
 said(diagnosis.sentence(found, run.summary or {}, words))
 if found.empty:
     checked = diagnosis.checked(words) if (run.summary or {}).get("ids") else ""
@@ -52,7 +57,7 @@ with st.container(horizontal=True, vertical_alignment="center", horizontal_align
             mime="text/html",
         )
 rows = found if chosen in (None, ALL) else found[found["severity"] == chosen]
-firsts, others = diagnosis.alike(rows)
+firsts, others = alike(rows)
 page, _ = tables.paged(firsts, "findings_page", ROWS)
 for place, finding in page.to_dict("index").items():
     diagnosis.show(finding, run, shown, str(place), others.get(place, ()))

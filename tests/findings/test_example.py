@@ -10,10 +10,10 @@ from idcore import findings
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.simulate import example
 from idcore.simulate.incidents import HEALTHY, Incident
 from idcore.simulate.scenario import Scenario
 from idcore.sources.inputs import list_files
-from pages.parts.ids import example
 
 # Printed by a client 4.9 and up (tests/vectors/real.log.gz, and a public log for `consumed`); older ones leave out
 # brokerName and print the length of the body.

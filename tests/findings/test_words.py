@@ -17,8 +17,8 @@ from idcore.safe_text import json_text
 from idcore.scan import lines
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.simulate import example
 from idcore.sources.inputs import list_files
-from pages.parts.ids import example
 
 REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"
 AT = datetime(2026, 11, 22, tzinfo=UTC)

@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.catalogue import words
 from idcore.ids import find, identify
-from pages.parts.scans import Source
+from idcore.intake import Source
+from idcore.triage import compared
 from pages.parts.triage import compare
 from tests.pages.conftest import make_run
 from tests.pages.test_pages import press, shown
@@ -36,7 +37,7 @@ def ids_of(text: str, stored: bool) -> set[str]:
     return {text for text, reading in best if reading is not None and (reading.kind == "offset") == stored}
 
 
-def compared(open_page: Open, first: str, second: str, **query: str) -> AppTest:
+def comparing(open_page: Open, first: str, second: str, **query: str) -> AppTest:
     app = open_page("compare", **query)
     app.text_area[0].set_value(first)
     app.text_area[1].set_value(second)
@@ -47,7 +48,7 @@ def compared(open_page: Open, first: str, second: str, **query: str) -> AppTest:
 
 def test_real_lines_are_counted_as_their_sets_say(open_page: Open, lines: list[str]) -> None:
     first, second = "".join(lines[:280]), "".join(lines[13:])
-    page = shown(app := compared(open_page, first, second))
+    page = shown(app := comparing(open_page, first, second))
     for stored, name in ((False, "msgIds"), (True, "offsetMsgIds")):
         a, b = ids_of(first, stored), ids_of(second, stored)
         assert a - b and b - a and a & b
@@ -64,26 +65,26 @@ def test_real_lines_are_counted_as_their_sets_say(open_page: Open, lines: list[s
 
 
 def test_chinese_says_the_same(open_page: Open, lines: list[str]) -> None:
-    page = shown(compared(open_page, "".join(lines), "".join(lines[1:]), lang="zh"))
+    page = shown(comparing(open_page, "".join(lines), "".join(lines[1:]), lang="zh"))
     assert "第一份的 300 个 msgId 中，<b>299</b> 个在第二份里，<b>1</b> 个不在；另有 <b>0</b> 个只在第二份里。" in page
 
 
 def test_equal_inputs_are_called_the_same_and_offer_no_missing_ids(open_page: Open, lines: list[str]) -> None:
-    page = shown(app := compared(open_page, "".join(lines), "".join(reversed(lines)) * 2))
+    page = shown(app := comparing(open_page, "".join(lines), "".join(reversed(lines)) * 2))
     assert "Both inputs contain the same <b>300 msgIds</b>." in page and "lacks" not in page
     assert "Two equal logs do not prove that every message arrived." in page
     assert not [button for button in app.get("download_button") if "Only in" in button.proto.label]
 
 
 def test_disjoint_inputs_have_none_in_common(open_page: Open) -> None:
-    page = shown(compared(open_page, f"msgId={ONE}", f"msgId={OTHER}"))
+    page = shown(comparing(open_page, f"msgId={ONE}", f"msgId={OTHER}"))
     assert "<b>none</b> is in the second and <b>1</b> is not; <b>1</b> is only in the second." in page
     assert f"anatomy?id={ONE}" in page and f"anatomy?id={OTHER}" in page
 
 
 def test_a_kind_that_one_side_never_names_is_not_called_missing(open_page: Open, lines: list[str]) -> None:
     uniq = "\n".join(sorted(ids_of("".join(lines), False)))
-    page = shown(compared(open_page, "".join(lines), uniq))
+    page = shown(comparing(open_page, "".join(lines), uniq))
     assert "Both inputs contain the same <b>300 msgIds</b>." in page
     assert (
         "Only the first contains IDs (300 offsetMsgIds); the second contains none, so there is nothing to compare."
@@ -93,12 +94,12 @@ def test_a_kind_that_one_side_never_names_is_not_called_missing(open_page: Open,
 
 
 def test_nothing_on_a_side_and_no_id_at_all_are_said(open_page: Open) -> None:
-    assert "the second input is empty" in compared(open_page, ONE, " ").warning[0].value
-    assert "<b>no IDs</b>" in shown(compared(open_page, "nothing here", "nor here"))
+    assert "the second input is empty" in comparing(open_page, ONE, " ").warning[0].value
+    assert "<b>no IDs</b>" in shown(comparing(open_page, "nothing here", "nor here"))
 
 
 def test_lower_case_counts_where_it_is_asked_for(open_page: Open) -> None:
-    app = compared(open_page, ONE.lower(), ONE)
+    app = comparing(open_page, ONE.lower(), ONE)
     assert "Only the second contains IDs (1 msgId)" in shown(app)
     app.checkbox[0].check()
     assert "Both inputs contain the same <b>1 msgId</b>." in shown(press(app, "Compare"))
@@ -145,7 +146,7 @@ def test_what_is_too_large_is_told_with_the_command(
     open_page: Open, monkeypatch: pytest.MonkeyPatch, lines: list[str]
 ) -> None:
     monkeypatch.setattr(compare, "LIMIT", 1_000)
-    app = compared(open_page, "".join(lines), ONE)
+    app = comparing(open_page, "".join(lines), ONE)
     assert "the first input has" in app.info[0].value
     assert app.code[0].value.startswith("python -m idcore compare ") and app.code[0].value.endswith(" --out only")
 
@@ -156,8 +157,8 @@ def test_files_are_unpacked_and_what_cannot_be_read_goes_by_its_own_name(
     text = "".join(lines).encode()
     (tmp_path / "cut.gz").write_bytes(gzip.compress(os.urandom(5_000))[:-20])
     whole, cut = Source("a b.log.gz", gzip.compress(text)), Source("sent to us.gz", tmp_path / "cut.gz")
-    found = compare._compare(compare.Asked((whole,), (Source("plain.log", text), cut)))
-    assert found.sums(compare.MESSAGE) == (300, 300, 300)
+    found = compared.compare(compared.Asked((whole,), (Source("plain.log", text), cut)))
+    assert found.sums(compared.MESSAGE) == (300, 300, 300)
     assert len(found.problems) == 1 and found.problems[0][0] == "sent to us.gz"
     told: list[str] = []
     monkeypatch.setattr(compare.st, "warning", lambda text, icon: told.append(text))

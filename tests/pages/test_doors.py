@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import csv
-import io
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from idcore import export, intake
 from idcore.ids import Clock, dates_of, identify, parse_zone
 from idcore.ids.describe import describe, when
-from pages.parts import cards, export, intake, refusals
+from idcore.run_times import linked_token
+from pages.parts import cards
 from tests.scan.test_doors import LOGS, decoded
 
 
@@ -25,7 +26,7 @@ def test_page_csv_and_link_say_what_decode_says(name: str, zone: tuple[str, Any]
     found = intake.read([("x.log", text)], limit=len(text)).found
     dated = replace(clock, dates=dates_of(((item.verdict, item.token) for item in found), clock))
     assert [describe(item.verdict, item.token, dated) for item in found] == want
-    rows = csv.DictReader(io.StringIO(export.csv_dicts(refusals.rows_of(found, dated)(), refusals.KEYS).decode()))
+    rows = csv.DictReader(export.csv_of_ids(describe(item.verdict, item.token, dated) for item in found))
     for row, wanted in zip(rows, want, strict=True):
         assert {key: row[key] for key in ("kind", "host", "sent_at")} == {
             key: wanted[key] or "" for key in ("kind", "host", "sent_at")
@@ -36,6 +37,6 @@ def test_page_csv_and_link_say_what_decode_says(name: str, zone: tuple[str, Any]
         best = item.verdict.best
         assert linked is not None and best is not None
         assert linked.id == best.id, "the link shows the same reading first"
-        token = cards.linked_token(str(carried["id"]), linked, carried["sent_at"] or "", "")
+        token = linked_token(str(carried["id"]), linked, carried["sent_at"] or "", "")
         here, there = when(best, item.token, dated)[0], when(linked, token, clock)[0]
         assert (here and here.at) == (there and there.at)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 
 from idcore.catalogue import words
+from idcore.triage.strokes import in_order
 from pages.parts import roles
 from pages.parts.charts import findings as charts
 from pages.parts.triage import evidence_view
@@ -32,7 +33,7 @@ def points(counters: list[int], seconds: list[float], missing: dict[int, int] | 
 
 def test_the_clock_is_drawn_in_the_order_of_the_counter_also_past_zero() -> None:
     made = points([65_534, 65_535, 0, 1, 2], [100, 101, 41, 42, 43]).sample(frac=1, random_state=1)
-    ordered = charts.in_order(made)
+    ordered = in_order(made)
     assert ordered is not None and ordered["counter"].tolist() == [65_534, 65_535, 0, 1, 2]
     assert ordered["place"].tolist() == [0, 1, 2, 3, 4]
     figure = charts.clock(made, words("en"), roles.palette("light"), UTC)

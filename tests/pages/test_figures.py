@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from idcore import catalogue
+from idcore.triage import activity, broker_logs, strokes
 from pages.parts import figures, roles
 from pages.parts.charts import brokers, counters, producers
-from pages.parts.triage import logs
 from tests.pages import example_run
 
 TABLES = example_run.tables()
@@ -31,7 +31,7 @@ def points(place: int) -> pd.DataFrame:
     return counters[same]
 
 
-def sawtooth(place: int) -> tuple[Any, counters.Strokes]:
+def sawtooth(place: int) -> tuple[Any, strokes.Strokes]:
     return counters.sawtooth(points(place), WORDS, LIGHT, SHANGHAI, "Asia/Shanghai")
 
 
@@ -120,7 +120,7 @@ def test_beyond_the_first_thirty_hosts_one_bar_holds_the_others() -> None:
 def test_minutes_without_ids_stay_blank() -> None:
     busy = TABLES["activity"]
     busy = busy[~((busy["host"] == "10.42.3.17") & (busy["minute"] == busy["minute"].sort_values().iloc[20]))]
-    grid, step = producers.binned(busy, ["10.42.3.17", "172.17.0.2"])
+    grid, step = activity.binned(busy, ["10.42.3.17", "172.17.0.2"])
     assert step == 1
     assert grid.loc["10.42.3.17"].isna().sum() >= 1
     assert (grid.columns[1:] - grid.columns[:-1] == pd.Timedelta(minutes=1)).all(), "empty minutes have their place"
@@ -129,13 +129,13 @@ def test_minutes_without_ids_stay_blank() -> None:
 def test_a_long_span_is_drawn_in_coarser_steps() -> None:
     minutes = pd.date_range("2026-11-01", periods=5_000, freq="min", tz="UTC")
     busy = pd.DataFrame({"host": "10.0.0.1", "minute": minutes, "ids": 1})
-    grid, step = producers.binned(busy, ["10.0.0.1"])
-    assert step == 30 and grid.shape[1] <= producers.CELLS and grid.sum().sum() == 5_000
+    grid, step = activity.binned(busy, ["10.0.0.1"])
+    assert step == 30 and grid.shape[1] <= activity.CELLS and grid.sum().sum() == 5_000
 
 
 def test_the_strip_has_a_cell_for_every_file_and_unseen_ones_are_blank() -> None:
     mine = TABLES["segments"][TABLES["segments"]["address"] == "10.42.9.1:10911"]
-    strip, together = brokers.cells(mine)
+    strip, together = broker_logs.cells(mine)
     assert together == 1 and len(strip) == 8
     assert strip["ids"].isna().tolist() == [False, False, False, True, False, False, False, False]
     assert strip["ids"].sum() == mine["ids"].sum()
@@ -143,8 +143,8 @@ def test_the_strip_has_a_cell_for_every_file_and_unseen_ones_are_blank() -> None
 
 def test_very_many_files_share_cells_and_none_is_lost() -> None:
     rows = pd.DataFrame({"segment": [f"{n << 30:020d}" for n in range(5, 5_000, 3)], "ids": 2, "distinct": 2})
-    strip, together = brokers.cells(rows)
-    assert len(strip) <= brokers.MOST_CELLS + 1 and together == 17
+    strip, together = broker_logs.cells(rows)
+    assert len(strip) <= broker_logs.MOST_CELLS + 1 and together == 17
     assert strip["ids"].sum() == rows["ids"].sum()
 
 
@@ -185,7 +185,7 @@ def test_a_broker_has_one_colour_wherever_it_is_drawn() -> None:
     names = TABLES["brokers"]["address"].tolist()
     colours = brokers.colours_of(names, LIGHT)
     assert colours == brokers.colours_of(names[::-1], LIGHT) and len(set(colours.values())) == len(names)
-    drawn, _ = brokers.growth(logs.logs_of(TABLES["growth"]), colours, WORDS, LIGHT, UTC, "UTC")
+    drawn, _ = brokers.growth(broker_logs.logs_of(TABLES["growth"]), colours, WORDS, LIGHT, UTC, "UTC")
     assert {trace.name: trace.line.color for trace in drawn.data} == colours
     bars = brokers.totals(TABLES["brokers"], WORDS, LIGHT).data[0]
     assert dict(zip(bars.hovertext, bars.marker.color, strict=True)) == colours
@@ -205,7 +205,7 @@ def test_dense_gaps_share_a_band_and_a_number() -> None:
 
 
 def test_gaps_far_apart_are_not_gathered() -> None:
-    assert counters.gathered([(0.0, 1.0, 5), (50.0, 51.0, 7), (51.5, 52.0, 1)], 4.0) == [
+    assert strokes.gathered([(0.0, 1.0, 5), (50.0, 51.0, 7), (51.5, 52.0, 1)], 4.0) == [
         (0.0, 1.0, 5, 1),
         (50.0, 52.0, 8, 2),
     ]
@@ -223,7 +223,7 @@ def test_every_figure_is_drawn_in_either_theme(theme: roles.Theme) -> None:
         brokers.log(mine, bins[bins["address"] == address], WORDS, palette, palette.series[0]),
         brokers.totals(TABLES["brokers"], WORDS, palette),
         brokers.growth(
-            logs.logs_of(TABLES["growth"]),
+            broker_logs.logs_of(TABLES["growth"]),
             brokers.colours_of(TABLES["brokers"]["address"].tolist(), palette),
             WORDS,
             palette,

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import findings
+from idcore import findings, times
 from idcore.catalogue import upper, words
 from idcore.findings import line_locations
 from idcore.ids.clock import months
@@ -24,9 +24,9 @@ from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.simulate import incidents
 from idcore.sources.inputs import list_files
-from pages.parts import times
+from idcore.triage import finding_rows, lines
 from pages.parts.markup import esc
-from pages.parts.triage import diagnosis, evidence_view, lines, report
+from pages.parts.triage import diagnosis, evidence_view, report
 from pages.parts.view import View
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_pages import shown
@@ -133,7 +133,7 @@ def test_the_evidence_of_every_incident_is_said_in_words(tmp_path: Path, name: s
         view = View(words("zh" if lang == "zh" else "en"), UTC, "UTC", "chosen", "light")
         known = set(words(view.words.lang).table("fact.").values())
         for row in run.table("findings").to_pylist():
-            evidence = diagnosis.evidence_of(row)
+            evidence = finding_rows.evidence_of(row)
             facts = dict(evidence_view.facts(evidence, view, diagnosis.told(row)))
             assert set(facts) <= known, (name, row["code"])
             assert not any("{" in value or "[" in value for value in facts.values()), "no raw structure is shown"
@@ -212,7 +212,7 @@ def test_ids_of_one_process_with_which_the_same_went_wrong_are_one_card(
     run = judged(tmp_path, sent_twice(14))
     found = run.table("findings").to_pandas()
     assert (found["code"] == "duplicate_send").sum() == 15, "the table has a row for each"
-    firsts, others = diagnosis.alike(found)
+    firsts, others = finding_rows.alike(found)
     cards = firsts[firsts["code"] == "duplicate_send"]
     assert sorted(len(others.get(place, ())) for place in cards.index) == [0, 13]
     big = next(place for place in cards.index if place in others)
@@ -339,7 +339,7 @@ def test_restarts_one_after_another_are_told_with_their_times(
 ) -> None:
     run = incident(tmp_path, "restart", "three_times")
     (row,) = [row for row in run.table("findings").to_pylist() if row["code"] == "restart"]
-    began = [datetime.fromisoformat(text) for text in diagnosis.evidence_of(row)["began_at"]]
+    began = [datetime.fromisoformat(text) for text in finding_rows.evidence_of(row)["began_at"]]
     clocks = [f"{moment + timedelta(hours=8):%H:%M:%S}" for moment in began]
     text = shown(open_page("findings", run=RUN, lang=lang, zone="+08:00"))
     for made in (text, *reports(run, lang, "+08:00")):
@@ -349,13 +349,13 @@ def test_restarts_one_after_another_are_told_with_their_times(
 def test_copies_have_host_pid_and_broker_in_plain_text(tmp_path: Path, open_page: Open) -> None:
     run = incident(tmp_path, "duplicate_send", "another_broker")
     row = next(row for row in run.table("findings").to_pylist() if row["code"] == "duplicate_send")
-    process = diagnosis.evidence_of(row)["process"]
-    brokers = diagnosis.evidence_of(row)["addresses"].split(", ")
+    process = finding_rows.evidence_of(row)["process"]
+    brokers = finding_rows.evidence_of(row)["addresses"].split(", ")
     for made in (shown(open_page("findings", run=RUN)), *reports(run, "en", "UTC")):
         assert f"contains its producer: {process['host']} pid {process['pid']}" in made
     for made in reports(run, "en", "UTC"):
         assert all(f"Broker: {address}" in made for address in brokers), "beside the offset ids"
-    assert diagnosis.subject_process(row) == process and set(diagnosis.brokers_of(row)) == set(brokers)
+    assert finding_rows.subject_process(row) == process and set(finding_rows.brokers_of(row)) == set(brokers)
 
 
 def test_a_failed_send_is_told_as_text(tmp_path: Path, open_page: Open) -> None:

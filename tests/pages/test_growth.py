@@ -14,9 +14,9 @@ from streamlit.testing.v1 import AppTest
 from idcore import catalogue
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.triage import broker_logs
 from pages.parts import roles
 from pages.parts.charts import brokers as charts
-from pages.parts.triage import logs
 from tests.pages import example_run
 from tests.pages.conftest import make_run
 from tests.pages.test_pages import shown
@@ -79,7 +79,7 @@ def test_the_chinese_page_says_it_in_chinese(scanned: Any, open_page: Open) -> N
 
 
 def test_less_than_a_minute_is_drawn_at_its_own_instants(tmp_path: Path) -> None:
-    found = logs.logs_of(frames(minute_of_log(), tmp_path)["growth"])
+    found = broker_logs.logs_of(frames(minute_of_log(), tmp_path)["growth"])
     figure, _ = charts.growth(found, {BROKER: "#123456"}, WORDS, LIGHT, UTC, "UTC")
     speed, grown = figure.data
     begin, end = (TEN.replace(tzinfo=None) + timedelta(seconds=second) for second in (5, 54))
@@ -97,7 +97,7 @@ def test_less_than_a_minute_is_drawn_at_its_own_instants(tmp_path: Path) -> None
 def test_each_axis_has_the_unit_of_its_own_numbers(speed: int, units: tuple[str, str], tmp_path: Path) -> None:
     lines = [line(n * 60_000, n * 60 * speed) for n in range(61)]
     figure, _ = charts.growth(
-        logs.logs_of(frames(lines, tmp_path)["growth"]), {BROKER: "#123456"}, WORDS, LIGHT, UTC, "UTC"
+        broker_logs.logs_of(frames(lines, tmp_path)["growth"]), {BROKER: "#123456"}, WORDS, LIGHT, UTC, "UTC"
     )
     assert (figure.layout.yaxis.title.text, figure.layout.yaxis2.title.text) == units
 
@@ -132,7 +132,7 @@ def test_the_sentence_names_the_brokers_that_the_chart_leaves_out(scanned: Any, 
 def test_the_speed_on_the_page_is_that_of_the_table(tmp_path: Path) -> None:
     lines = [line(n * 7_003, n * n * 1_000, 1 + n % 3) for n in range(40)]
     made = frames([*lines, line(400_000, 0, 2), line(1, 39 * 39 * 1_000, 1)], tmp_path)
-    speeds = logs.speeds_of(made["brokers"], made["growth"], {})
+    speeds = broker_logs.speeds_of(made["brokers"], made["growth"], {})
     known = made["brokers"].dropna(subset=["bytes_per_second"])
     assert set(speeds) == set(known["address"]) and len(speeds) < 3, "one is dated the other way round"
     for speed in speeds.values():

@@ -16,8 +16,9 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.runs import Run
 from idcore.scan.schemas import SCHEMAS
+from idcore.triage import largest
+from idcore.triage.processes import find_process, process_key, sorted_processes
 from pages.parts import cache
-from pages.parts.runs import largest
 from pages.parts.triage import ranking, sentences, shared
 from tests.pages import example_run
 from tests.pages.test_pages import shown
@@ -59,7 +60,7 @@ def test_the_first_rows_of_a_table_are_those_of_its_sorted_whole(
     monkeypatch.setattr(largest, "_ROWS", 64)
     found = largest.first(folder, by, rows).to_pandas()
     # Ties of a page go by host as text; here they go by the place in the table, which is sorted by host.
-    assert found["host"].tolist() == sentences.sorted_processes(processes, by).head(rows)["host"].tolist()
+    assert found["host"].tolist() == sorted_processes(processes, by).head(rows)["host"].tolist()
 
 
 def test_rows_of_some_hosts_and_sums_of_all(folder: Path, processes: pd.DataFrame) -> None:
@@ -120,8 +121,8 @@ def test_a_process_of_a_large_run_is_found_by_its_link(
     made = example_run.tables()["processes"]
     opened = Run(tmp_path / "runs" / run)
     for row in made.to_dict("records"):
-        listed = ranking.of_run(opened, shared.process_key(row))
-        assert shared.find_process(listed.reset_index(drop=True), shared.process_key(row)) is not None
+        listed = ranking.of_run(opened, process_key(row))
+        assert find_process(listed.reset_index(drop=True), process_key(row)) is not None
         assert len(listed) <= 4
     assert shared.find_row(opened, "10.9.9.9~1~00000000").empty
 

@@ -16,8 +16,8 @@ from idcore.cli.scan import describe
 from idcore.findings import gaps
 from idcore.findings.limits import CUT_COUNTER
 from idcore.scan.schemas import SCHEMAS
-from pages.parts.charts import counters as charts
-from pages.parts.runs import largest
+from idcore.triage import largest, strokes
+from idcore.triage.processes import sorted_processes
 from pages.parts.triage import sentences, tables
 from tests.cli.test_scan import summed
 from tests.pages import example_run
@@ -135,7 +135,7 @@ def test_the_headline_of_brokers_counts_the_records_of_their_table(
 
 def test_a_process_whose_counter_is_cut_comes_last_by_what_is_not_known() -> None:
     for by in ("missing", "wraps"):
-        ordered = sentences.sorted_processes(MIXED, by)
+        ordered = sorted_processes(MIXED, by)
         assert CUT_COUNTER not in ordered["layout"].head(2).tolist()
         assert ordered.iloc[0]["host"] == ("10.9.9.1" if by == "missing" else PROCESSES.iloc[0]["host"])
 
@@ -155,7 +155,7 @@ def test_the_summary_of_a_scan_has_the_same_figures_and_says_what_they_are(tmp_p
 
 def test_one_number_decides_what_a_sample_is_for_findings_and_charts(monkeypatch: pytest.MonkeyPatch) -> None:
     points = example_run.tables()["counters"].query("pid == 8")
-    assert charts.least_gap(points) == 1
-    assert charts.least_gap(points, missing_in_all=2_000) > 1  # of 2,400: gaps that are no points count, too
+    assert strokes.least_gap(points) == 1
+    assert strokes.least_gap(points, missing_in_all=2_000) > 1  # of 2,400: gaps that are no points count, too
     monkeypatch.setattr(gaps.limits, "SAMPLE_SHARE", 0.99)
-    assert charts.least_gap(points, missing_in_all=2_000) == 1
+    assert strokes.least_gap(points, missing_in_all=2_000) == 1

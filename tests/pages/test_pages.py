@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore import times
+from idcore.intake import Source
 from idcore.scan.schemas import SCHEMAS
-from pages.parts import times
 from pages.parts.ids import decode_session
-from pages.parts.scans import Source
 from tests.pages import example_run
 from tests.pages.conftest import make_run
 
@@ -322,7 +322,7 @@ def test_a_file_that_was_read_up_to_a_place_is_not_called_unread(open_page: Open
 )
 def test_an_uploaded_file_without_ids_says_what_it_is(open_page: Open, content: bytes, said: str) -> None:
     app = open_page("decode")
-    app.session_state["desk"] = decode_session.lay([Source("a.log", io.BytesIO(content))], "strict")
+    app.session_state["decode"] = decode_session.DecodeSession.of([Source("a.log", io.BytesIO(content))])
     app.run()
     assert said in app.error[0].value and not app.exception
 

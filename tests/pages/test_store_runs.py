@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore import intake
 from idcore.catalogue import words
 from idcore.runs import Run
-from pages.parts import scans
-from pages.parts.ids import decode_session, server_run
-from pages.parts.triage import diagnosis
+from idcore.triage import finding_rows
+from pages.parts.ids import decode_session
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_findings import judged, two_at_once
 from tests.pages.test_messages import labels
@@ -72,7 +72,7 @@ def test_evidence_leads_to_the_records_of_its_ids(tmp_path: Path, open_page: Ope
     app = open_page("findings", run=run.name)
     row = next(iter(Run(run.path).table("findings").to_pylist()))
     app.session_state["evidence-0"] = True
-    first = diagnosis.evidence_of(row)["ids"][0]
+    first = finding_rows.evidence_of(row)["ids"][0]
     said = shown(app.run())
     assert urlencode({"store": str(tmp_path / "broker-a"), "id": first}).replace("&", "&amp;") in said
     assert words("en")("findings.no_lines") not in said
@@ -178,12 +178,16 @@ def test_a_switch_writes_its_own_name_into_the_address(open_page: Open, run: str
 
 def test_a_commit_log_on_the_decode_page_is_called_one(open_page: Open, tmp_path: Path) -> None:
     records = (real_store(tmp_path) / "commitlog" / f"{0:020d}").read_bytes()[:20_000]
-    sources = [scans.Source("piece.bin", records), scans.Source("app.log", b"no record here"), scans.Source("0", b"")]
-    assert server_run.commit_logs(sources) == ["piece.bin"]
+    sources = [
+        intake.Source("piece.bin", records),
+        intake.Source("app.log", b"no record here"),
+        intake.Source("0", b""),
+    ]
+    assert intake.commit_logs(sources) == ["piece.bin"]
     for lang in ("en", "zh"):
         app = open_page("decode", lang=lang)
-        app.session_state["desk"] = decode_session.lay(sources, "strict")
+        app.session_state["decode"] = decode_session.DecodeSession.of(sources)
         app.run()
         assert not app.exception and "piece.bin" in app.warning[0].value and words(lang)("page.store") in labels(app)
-        app.session_state["desk"] = decode_session.lay(sources[1:], "strict")
+        app.session_state["decode"] = decode_session.DecodeSession.of(sources[1:])
         assert not app.run().warning

@@ -16,7 +16,7 @@ from idcore.ids import Clock, dates_of, describe, find, identify, parse_zone, se
 from idcore.ids.clock import to_ms
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
-from pages.parts.ids import example
+from idcore.simulate import example
 from tests.ids.real_clients import at, received_line, rows, sent_line
 from tests.scan.comparing import Row
 

@@ -13,6 +13,8 @@ from plotly.subplots import make_subplots
 from idcore.catalogue import Words
 from idcore.growth import MINUTE, Log, points
 from idcore.growth import speeds as speeds_of
+from idcore.triage.activity import step_minutes
+from idcore.triage.broker_logs import GIB, cells
 from pages.parts.figures import (
     DATES,
     MONO,
@@ -24,43 +26,20 @@ from pages.parts.figures import (
     ramp,
     rows_axis,
     series_colour,
-    step_minutes,
     tint,
     wall_clock,
 )
 from pages.parts.roles import Palette
 
-GIB = 1 << 30
-MOST_CELLS = 300
 SLIVER = 0.1  # offsets that fill less of the axis than this have one of their own
 STEPS = 120  # steps in which the speed of a log is drawn
+MOST_GROWN = 10  # logs of one picture
 FEW = 20  # points of a log that are marked
 
 
 def colours_of(addresses: Sequence[str], palette: Palette) -> dict[str, str]:
     """A colour for each broker, the same wherever it is drawn; in the order of addresses, not of today's sizes."""
     return {address: series_colour(palette, place) for place, address in enumerate(sorted(addresses))}
-
-
-def cells(segments: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """The files of one broker from the oldest to the newest seen; beyond MOST_CELLS several files share a cell.
-
-    A file's name is the offset of its first byte; unseen files between are rows without ids.
-    """
-    starts = segments["segment"].astype("int64")
-    first, last = int(starts.min()) // GIB, int(starts.max()) // GIB
-    together = (last - first) // MOST_CELLS + 1
-    seen = segments.assign(cell=(starts // GIB - first) // together)
-    grouped = seen.groupby("cell").agg(
-        ids=("ids", "sum"),
-        distinct=("distinct", "sum"),
-        oldest=("segment", "min"),
-        newest=("segment", "max"),
-        files=("segment", "size"),
-    )
-    whole = grouped.reindex(range((last - first) // together + 1))
-    whole["from_gib"] = first + whole.index * together
-    return whole.reset_index(), together
 
 
 def log(
@@ -118,6 +97,18 @@ def log(
         _cut(figure, left, min(kept_from / GIB, right), right, words("brokers.cut", hours=hours), palette)
     figure.update_layout(dragmode=False, bargap=0)
     return figure
+
+
+def log_alt(row: dict[str, Any], segments: pd.DataFrame, words: Words) -> str:
+    """The picture of one broker's log in words."""
+    return words(
+        "brokers.alt_log",
+        address=row["address"],
+        files=words.count("segment", len(segments)),
+        ids=words.count("id", int(row["ids"])),
+        low=f"{row['min_offset']:,}",
+        high=f"{row['max_offset']:,}",
+    )
 
 
 def _strip(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.catalogue import Words
@@ -71,3 +72,15 @@ def bars(groups: Sequence[tuple[str, int, int, int]], words: Words, palette: Pal
         },
     )
     return figure
+
+
+def alt(kind: str, groups: Sequence[tuple[str, int, int, int]], words: Words) -> str:
+    """The picture for those who do not see it: the hosts that differ most, in figures."""
+    rows = [words("compare.alt_row", name=name, both=f"{both:,}", missing=f"{missing:,}", new=f"{new:,}")
+            for name, both, missing, new in groups[:6]]  # fmt: skip
+    return words(f"compare.alt_{kind}", rows=words("clause").join(rows))
+
+
+def data(groups: Sequence[tuple[str, int, int, int]]) -> pd.DataFrame:
+    """The data behind the picture."""
+    return pd.DataFrame(groups, columns=["host", "both", "only_first", "only_second"])

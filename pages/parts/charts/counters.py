@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Any
 
 import pandas as pd
@@ -12,114 +10,16 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from idcore.catalogue import Words
-from idcore.findings import gaps as judged
+from idcore.triage.processes import rate_text
+from idcore.triage.strokes import TURN, Strokes, gathered, strokes
 from pages.parts.figures import DATES, axis, band, clock_title, paper, series_colour, tint, wall_clock
 from pages.parts.roles import Palette
 
-TURN = 65_536
 TOP = TURN - 1
-MOST_CROSSINGS = 64  # between two points: beyond that the strokes are one black wall
 MOST_LABELS = 12
 MOST_BANDS = 200
 MOST_CORNER = 4  # rates that fit into the corner above a count
 NARROW, LABEL = 0.012, 0.07  # of the width: gaps this close share a band, and a label
-
-Place = datetime | float
-
-
-@dataclass(slots=True)
-class Strokes:
-    """What is drawn of one process: lines cut at wraps and gaps, and the places of everything that has a mark."""
-
-    lines: list[tuple[int, list[Any], list[Any], list[Any]]] = field(
-        default_factory=list
-    )  # track, x, counter, position
-    wraps: list[Any] = field(default_factory=list)
-    gaps: list[tuple[Any, Any, int]] = field(default_factory=list)
-    restarts: list[Any] = field(default_factory=list)
-    slopes: list[tuple[int, Any, float, float]] = field(default_factory=list)  # track, x, count, ids per second
-
-
-def strokes(
-    points: pd.DataFrame, places: list[Any], seconds: list[float], missing_in_all: int | None = None
-) -> Strokes:
-    """Cuts the points of one process into lines. `places` are x values, `seconds` the same on a running clock."""
-    drawn = Strokes()
-    least = least_gap(points, missing_in_all)
-    counters, positions = points["counter"].tolist(), points["position"].tolist()
-    tracks, chains, missing = points["track"].tolist(), points["chain"].tolist(), points["missing_before"].tolist()
-    by_chain: dict[tuple[int, int], list[int]] = {}
-    for row, key in enumerate(zip(tracks, chains, strict=True)):
-        by_chain.setdefault(key, []).append(row)
-    produced: dict[int, int] = {}
-    for (track, _), rows in sorted(by_chain.items(), key=lambda item: item[1][0]):
-        if track in produced:
-            drawn.restarts.append(places[rows[0]])
-        base = produced.get(track, 0)
-        first = rows[0]
-        start = (counters[first] - positions[first]) % TURN
-        low = min(positions[row] for row in rows)
-        x, saw, count = [places[first]], [counters[first]], [base + positions[first] - low]
-        for before, row in itertools.pairwise(rows):
-            if missing[row] >= least:
-                drawn.gaps.append((places[before], places[row], missing[row]))
-                x, saw, count = [*x, None], [*saw, None], [*count, None]
-            turns = (start + positions[row]) // TURN - (start + positions[before]) // TURN
-            if turns > 0:
-                crossings = _crossings(start, positions, seconds, before, row, places, turns)
-                drawn.wraps += crossings
-                if missing[row] < least:
-                    for place in crossings:
-                        middle = base + _at(place, places, positions, before, row) - low
-                        x += [place, None, place]
-                        saw += [TOP, None, 0]
-                        count += [middle, middle, middle]
-            elif turns < 0:
-                x, saw, count = [*x, None], [*saw, None], [*count, None]
-            x.append(places[row])
-            saw.append(counters[row])
-            count.append(base + positions[row] - low)
-        drawn.lines.append((track, x, saw, count))
-        made = max(positions[row] for row in rows) - low
-        span = seconds[rows[-1]] - seconds[first]
-        if span > 0:
-            drawn.slopes.append((track, places[rows[-1]], base + made, made / span))
-        produced[track] = base + made + 1
-    drawn.wraps.sort()
-    return drawn
-
-
-def least_gap(points: pd.DataFrame, missing_in_all: int | None = None) -> int:
-    """From how many missing ids on a gap is drawn: 1, or what stands out where the input is a sample anyway.
-
-    `missing_in_all` counts the gaps that are no points, too.
-    """
-    widths = points.loc[points["missing_before"] > 0, "missing_before"].to_numpy()
-    chains = points.groupby(["track", "chain"])["position"]
-    produced = int((chains.max() - chains.min() + 1).sum()) if len(points) else 0
-    missing = max(int(widths.sum()), missing_in_all or 0)
-    if not judged.is_sample(missing, produced):
-        return 1
-    return int(min(TURN, judged.least_hole(widths, max(produced - missing, 1), missing)))
-
-
-def _crossings(
-    start: int, positions: list[int], seconds: list[float], before: int, row: int, places: list[Any], turns: int
-) -> list[Any]:
-    """Where the straight line between two points passes 65,535: at most MOST_CROSSINGS of them."""
-    lift = positions[row] - positions[before]
-    found = []
-    first = (start + positions[before]) // TURN + 1
-    for turn in range(first, first + min(turns, MOST_CROSSINGS)):
-        part = (turn * TURN - start - positions[before] - 0.5) / lift if lift else 0.5
-        found.append(places[before] + (places[row] - places[before]) * part)
-    return found
-
-
-def _at(place: Any, places: list[Any], positions: list[int], before: int, row: int) -> float:
-    width = places[row] - places[before]
-    part = (place - places[before]) / width if width else 0.0
-    return float(positions[before] + (positions[row] - positions[before]) * part)
 
 
 def sawtooth(
@@ -284,18 +184,6 @@ def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) ->
         )
 
 
-def gathered(gaps: list[tuple[Any, Any, int]], width: Any) -> list[tuple[Any, Any, int, int]]:
-    """Gaps that lie within `width` of each other as one: begin, end, ids missing, gaps. Numbers would overprint."""
-    made: list[tuple[Any, Any, int, int]] = []
-    for begin, end, ids in sorted(gaps, key=lambda gap: gap[:2]):
-        if made and max(end, made[-1][1]) - made[-1][0] <= width:
-            first, last, before, count = made[-1]
-            made[-1] = (first, max(end, last), before + ids, count + 1)
-        else:
-            made.append((begin, end, ids, 1))
-    return made
-
-
 def gaps(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> None:
     """Bands where ids are missing, and their numbers as far as these can be read beside each other."""
     places = [x for _, line, _, _ in drawn.lines for x in line if x is not None]
@@ -327,18 +215,3 @@ def gaps(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> N
             textangle=-90,
             font={"size": 12, "color": warning},
         )
-
-
-def pause(points: pd.DataFrame) -> tuple[float, float]:
-    """The longest time in which the process made no id of this input, and its whole span, in seconds."""
-    moments = points["elapsed_ms"].sort_values()
-    if len(moments) < 2:
-        return 0.0, 0.0
-    return float(moments.diff().max()) / 1000, float(moments.iloc[-1] - moments.iloc[0]) / 1000
-
-
-def rate_text(rate: float) -> str:
-    """A rate with as many digits as it deserves."""
-    if rate >= 100:
-        return f"{rate:,.0f}"
-    return f"{rate:.1f}" if rate >= 1 else f"{rate:.2g}"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.catalogue import Words
+from idcore.triage.strokes import TURN, in_order
 from pages.parts.charts import counters as charts
 from pages.parts.figures import DATES, axis, paper, wall_clock
 from pages.parts.roles import Palette
 
-TURN = charts.TURN
 ZOOMED = 0.25  # of the counter's range: what spans less is drawn as large as it is
 
 
@@ -53,17 +52,3 @@ def clock(points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo) ->
     )
     figure.update_layout(dragmode=False)
     return figure
-
-
-def in_order(points: pd.DataFrame) -> pd.DataFrame | None:
-    """The points in the order of a counter that does not pass 0 twice, each with its `place`; None where it may.
-
-    The counter begins behind the widest stretch of its circle in which no id stands.
-    """
-    values = np.sort(points["counter"].to_numpy())
-    widest = int(np.argmax(np.diff(values, append=values[0] + TURN)))
-    start = int(values[(widest + 1) % len(values)])
-    place = (points["counter"].to_numpy() - start) % TURN
-    if points.duplicated("counter").any():
-        return None
-    return points.assign(place=place).sort_values("place", kind="stable")

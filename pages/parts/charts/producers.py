@@ -9,19 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.catalogue import Words
-from pages.parts.figures import DATES, axis, clock_title, paper, rows_axis, step_minutes, tint, wall_clock
+from idcore.triage.activity import TOP, binned, top_hosts
+from pages.parts.figures import DATES, axis, clock_title, paper, rows_axis, tint, wall_clock
 from pages.parts.roles import Palette
 
-TOP = 30
-CELLS = 180
 FEW = 6  # columns that are labelled one by one, since Plotly would cut minutes into milliseconds
-
-
-def top_hosts(hosts: pd.DataFrame, measure: str, limit: int = TOP) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The largest hosts and the rest; one more than the limit is shown rather than summed up alone."""
-    ordered = hosts.sort_values([measure, "host"], ascending=[False, True], kind="stable")
-    cut = limit if len(ordered) > limit + 1 else len(ordered)
-    return ordered.iloc[:cut], ordered.iloc[cut:]
 
 
 def bars(
@@ -86,16 +78,6 @@ def bars(
     figure.update_yaxes(rows_axis(palette, tickmode="array", tickvals=list(range(len(keys))), ticktext=labels))
     figure.update_layout(dragmode=False, clickmode="event+select", bargap=0.2)
     return figure
-
-
-def binned(activity: pd.DataFrame, order: list[str]) -> tuple[pd.DataFrame, int]:
-    """Host x time with empty cells left empty, in at most CELLS steps; the step in minutes."""
-    rows = activity[activity["host"].isin(order)]
-    first, last = rows["minute"].min(), rows["minute"].max()
-    step = step_minutes((last - first).total_seconds() / 60 + 1, CELLS)
-    grid = rows.assign(cell=rows["minute"].dt.floor(f"{step}min")).groupby(["host", "cell"])["ids"].sum().unstack()
-    whole = pd.date_range(first.floor(f"{step}min"), last.floor(f"{step}min"), freq=f"{step}min")
-    return grid.reindex(index=order, columns=whole), step
 
 
 def heat_note(figure: go.Figure, step: int, words: Words) -> str:

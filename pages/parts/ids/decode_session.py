@@ -1,4 +1,4 @@
-"""The decode page's desk: what was pasted or uploaded, read at once, and the scan it starts. Draws only the input."""
+"""What this visitor decodes: the one object of the decode page, its states, its link and the box it is filled from."""
 
 from __future__ import annotations
 
@@ -6,59 +6,81 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
+from idcore import export
 from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.ids.dating import Dates, dates_of
+from idcore.ids.describe import Seeds
 from idcore.ids.identify import Case
+from idcore.intake import PASTED, Dating, Intake, Source, ids_of, kept, only_ids, read_sources, rows_of
 from idcore.runs import Run
-from pages.parts import cards, export, intake, problems, refusals, scans
-from pages.parts.ids import example
+from idcore.simulate import example
+from pages.parts import cards, problems, scans
 from pages.parts.markup import tag
-from pages.parts.scans import PASTED
+from pages.parts.runs import runlist
 from pages.parts.view import view
+
+State = Literal["empty", "read", "scanning", "scanned", "failed"]
 
 MOST_LINKED = 20  # ids that an address can carry
 LONG = 200_000  # characters that the box keeps
+_OF_RUN: dict[str, State] = {"new": "scanning", "running": "scanning", "done": "scanned"}
 
 
 @dataclass(slots=True)
 class DecodeSession:
-    """What lies on the desk of this session."""
+    """An input, what was read of it at once, and its run. A run over a folder of the server has no input here."""
 
-    intake: intake.Intake
-    sources: list[scans.Source]
-    lines: int  # of pasted text
+    sources: list[Source] = field(default_factory=list)
+    intake: Intake = field(default_factory=Intake)
     case: Case = "strict"
     reference: datetime | None = None
     link: str | None = None
     run: str | None = None
-    dated: scans.Dating | None = None
-    waits: bool = False
+    dated: Dating | None = None
+    waits: bool = False  # its scan begins when the table is drawn
     taken: bool = False  # out of the box, for its length
+    pressed: bool = False  # a button, with nothing to read
     made: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
     dates: dict[str, Dates] = field(default_factory=dict)
+    seeds: Seeds = field(default_factory=Seeds)
+
+    @classmethod
+    def of(cls, sources: Sequence[Source], case: Case = "strict") -> DecodeSession:
+        """An input, read at once."""
+        return cls(list(sources), read_sources(sources, case), case)
+
+    @property
+    def state(self) -> State:
+        """Nothing is here; or an input is read, is being scanned, is scanned; or its scan failed or was cancelled."""
+        run = self.open_run()
+        if run is not None:
+            return _OF_RUN.get(run.state, "failed")
+        return "read" if self.sources else "empty"
+
+    @property
+    def holds_ids(self) -> bool:
+        """Whether there are ids, or may well be some behind the beginning."""
+        return bool(self.intake.found) or self.intake.cut
+
+    @property
+    def single(self) -> bool:
+        """Whether the input is one id."""
+        return len(self.intake.found) == 1 and not self.intake.cut
 
     @property
     def files(self) -> bool:
-        """Whether files lie here, not only a text."""
+        """Whether files are here, not only a text."""
         return any(source.name != PASTED for source in self.sources)
 
     def where(self, words: Words) -> str:
         """What was read: so many lines of text, or so many files."""
-        return words.count("file", len(self.sources)) if self.files else words.count("line", self.lines)
-
-    def exports(self) -> tuple[bytes, bytes]:
-        """All ids as CSV and as JSON Lines, made once for a zone."""
-        key = f"{view().zone_name} {view().zone_from}"
-        if key not in self.made:
-            rows = list(refusals.rows_of(self.intake.found, self.clock())())
-            self.made = {key: (export.csv_dicts(rows, refusals.KEYS), export.json_lines(rows))}
-        return self.made[key]
+        return words.count("file", len(self.sources)) if self.files else words.count("line", self.intake.lines)
 
     def clock(self) -> Clock:
         """The reader's clock, or the input's own, with what all lines prove together."""
@@ -68,128 +90,111 @@ class DecodeSession:
             self.dates = {key: dates_of(((item.verdict, item.token) for item in self.intake.found), clock)}
         return replace(clock, dates=self.dates[key])
 
+    def exports(self) -> tuple[bytes, bytes]:
+        """Everything that was read as CSV and as JSON Lines, made once for a zone."""
+        key = f"{view().zone_name} {view().zone_from}"
+        if key not in self.made:
+            rows = list(rows_of(self.intake, self.clock(), self.seeds))
+            self.made = {key: (export.file_of(export.csv_of_ids(rows)), export.file_of(export.json_lines(rows)))}
+        return self.made[key]
 
-def current() -> DecodeSession | None:
+    def open_run(self) -> Run | None:
+        """Its run, once a scan began; the chart pages show it from now on."""
+        if self.run is None:
+            return None
+        scans.remember(self.run)
+        return scans.store().open(self.run)
+
+    def begin(self) -> bool:
+        """Starts the scan that waits; True where the same input had been scanned before and is there at once."""
+        if not self.waits:
+            return False
+        self.waits = False
+        self.scan()
+        self.into_link()
+        return self.state == "scanned"
+
+    def scan(self) -> None:
+        """Starts the scan of the input where Spark is to be had, or the run over a folder of the server once more."""
+        if not self.sources and self.run is not None:
+            runlist.again(self.run)
+            return
+        if self.dated is None or not scans.ready():
+            return
+        found = self.intake.found
+        only = found[0].token.text if self.single else None
+        try:
+            facts = {"ids": len(found), "lines": self.intake.lines, "only": only}
+            self.run = scans.begin(self.sources, self.dated, self.case, **facts).name
+        except (CoreError, OSError) as error:
+            st.session_state["scan_problem"] = problems.message(error, view().words)
+        else:
+            st.session_state["scan_problem"] = None
+
+    def into_link(self) -> None:
+        """The address says what is here, so that it can be copied."""
+        query = st.query_params
+        case = "any" if self.link and self.case == "any" else None
+        for name, value in {"ids": self.link, "run": None if self.link else self.run, "case": case}.items():
+            if value is None:
+                query.pop(name, None)
+            elif query.get(name) != value:
+                query[name] = value
+
+
+def current() -> DecodeSession:
     """What this session decoded last."""
-    found = st.session_state.get("desk")
-    return found if isinstance(found, DecodeSession) else None
+    found = st.session_state.get("decode")
+    return found if isinstance(found, DecodeSession) else put(DecodeSession())
 
 
-def laid() -> DecodeSession:
-    """What lies here; without anything the page ends, and says so where a button was pressed all the same."""
-    here = current()
-    if here is None:
-        if st.session_state.get("nothing"):
-            st.warning(view().words("decode.nothing"), icon=":material/info:")
-        st.stop()
+def put(here: DecodeSession) -> DecodeSession:
+    """From now on the page shows this."""
+    st.session_state["decode"] = here
     return here
 
 
-def box() -> None:
-    """The box, the uploader, the two buttons and the three chips."""
-    words = view().words
-    bare = current() is None
-    if bare:
-        st.html(tag("p", words("decode.lead"), class_="mq-lead"))
-    with st.form("input", border=False):
-        left, right = st.columns([7, 4], gap="medium")
-        with left:
-            st.text_area(
-                words("decode.box"),
-                key="text",
-                height=220 if bare else 132,
-                placeholder=placeholder(words),
-                persist_state="session",
-            )
-        with right:
-            st.file_uploader(words("decode.upload"), key="files", accept_multiple_files=True)
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.form_submit_button(words("decode.button"), type="primary", on_click=decode)
-            st.form_submit_button(words("decode.example"), on_click=load, args=(example.NAME,))
-            st.html(tag("span", words("decode.keys"), class_="mq-faint mq-keys"), width="content")
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="chips"):
-        st.html(tag("span", words("decode.try"), class_="mq-faint mq-try"), width="content")
-        for name in ("send_result", "consumed", "incident"):
-            st.button(words(f"decode.chip_{name}"), key=f"chip-{name}", type="tertiary", on_click=load, args=(name,))
+# ---- load: from the address, or from the box
 
 
-def placeholder(words: Words) -> str:
-    """What the empty box says: what to paste, or where a long text went."""
-    here = current()
-    if here is not None and here.taken:
-        return words("decode.taken", lines=words.count("line", here.lines))
-    return words("decode.placeholder")
-
-
-def decode() -> None:
-    """The button: reads the box and the files. A long text is taken out of the box.
-
-    Every click would send it to the browser and back, and lay it out again: seconds for 10,000 lines.
-    """
-    files, text = st.session_state.get("files") or [], st.session_state.get("text") or ""
-    before = current()
-    if before is not None and before.taken and not text.strip() and not files:
-        return  # it lies here already
-    take(text, files)
-    here = current()
-    if here is not None and len(text) > LONG:
-        here.taken = True
-        st.session_state["text"] = ""
-
-
-def load(name: str) -> None:
-    """An example into the box, decoded."""
-    texts = {"send_result": example.send_result, "consumed": example.consumed, "incident": example.incident}
-    if name in texts:
-        st.session_state["text"] = texts[name]()
-        take(texts[name](), [], reference=example.now() if name == "incident" else None)
-    else:
-        st.session_state["text"] = ""
-        take(example.log(), [], reference=example.now(), name=example.NAME)
-
-
-def from_link() -> None:
-    """What the address asks for, unless it lies here already: ?ids=A,B or ?run=NAME."""
+def load() -> DecodeSession:
+    """What the address asks for, unless it is here already: ?ids=A,B or ?run=NAME."""
     query, here = st.query_params, current()
     ids, run = query.get("ids"), query.get("run")
-    case: Case = "any" if query.get("case") == "any" else "strict"
-    if ids and (here is None or here.link != ids):
+    if ids and here.link != ids:
         text = "\n".join(part.strip() for part in ids.split(",") if part.strip())
         st.session_state["text"] = text
-        take(text, [], link=ids, case=case)
-    elif run and not ids and (here is None or here.run != run):
+        take(text, [], link=ids, case="any" if query.get("case") == "any" else "strict")
+    elif run and not ids and here.run != run:
         try:
-            if elsewhere() is None:
-                reopen(run)
-            else:
-                st.session_state["desk"] = None
+            reopen(run)
         except (CoreError, OSError) as error:  # a link to a run that was deleted: say so, and offer the empty box
             problems.show(error)
             del query["run"]
             st.session_state.pop("run", None)
+    if current().run != query.get("run") and not current().sources and not current().pressed:
+        put(DecodeSession())  # the run over a folder that the address no longer names
+    missing()
+    return current()
 
 
-def elsewhere() -> Run | None:
-    """The run that the address names, where it scanned a folder of the server: no copy of that can lie here."""
-    name, here = st.query_params.get("run"), current()
-    if not name or st.query_params.get("ids") or (here is not None and here.run == name):
-        return None
+def reopen(name: str) -> None:
+    """A run from its link: what was scanned is read at once again, its scan is not repeated."""
     run = scans.store().open(name)
-    return None if scans.kept(run) else run
+    sources = kept(run)
+    here = DecodeSession.of(sources, "any" if run.options.get("case") == "any" else "strict")
+    here.run = run.name
+    if sources:
+        here.reference = at_of(run)
+        here.dated = Dating.of(here.clock())
+    scans.remember(run.name)
+    put(here)
 
 
-def into_link() -> None:
-    """The address says what lies here, so that it can be copied."""
-    here, query = current(), st.query_params
-    if here is None:
-        return
-    case = "any" if here.link and here.case == "any" else None
-    wanted = {"ids": here.link, "run": None if here.link else here.run, "case": case}
-    for name, value in wanted.items():
-        if value is None:
-            query.pop(name, None)
-        elif query.get(name) != value:
-            query[name] = value
+def at_of(run: Run) -> datetime | None:
+    """ "Now" as a run took it."""
+    at = run.options.get("at")
+    return datetime.fromisoformat(at) if isinstance(at, str) else None
 
 
 def take(
@@ -201,118 +206,98 @@ def take(
     name: str = PASTED,
     case: Case = "strict",
 ) -> None:
-    """What was pasted or uploaded onto the desk; nothing at all clears it."""
-    sources = [scans.Source(name, text.encode())] if text.strip() else []
-    sources += [scans.Source(file.name, file) for file in files]
-    st.session_state["nothing"] = not sources
+    """What was pasted or uploaded, read; nothing at all empties the page."""
+    sources = [Source(name, text.encode())] if text.strip() else []
+    sources += [Source(file.name, file) for file in files]
     st.session_state.pop("missing", None)
     if not sources:
-        st.session_state["desk"] = None
-        for param in ("ids", "run", "case"):
-            st.query_params.pop(param, None)
+        put(DecodeSession(pressed=True)).into_link()
         return
-    here = lay(sources, case)
+    here = DecodeSession.of(sources, case)
     here.reference = reference
-    ids = intake.ids_of(here.intake, MOST_LINKED) if not here.files and only_ids(text) else None
+    ids = ids_of(here.intake, MOST_LINKED) if not here.files and only_ids(text) else None
     here.link = link or (",".join(ids) if ids else None)
     start(here)
 
 
-def lay(sources: Sequence[scans.Source], case: Case) -> DecodeSession:
-    """Reads the beginning of everything at once."""
-    read, more, lines = [], False, 0
-    failed: list[tuple[str, CoreError]] = []
-    partly: list[tuple[str, CoreError]] = []
-    only = [source.name for source in sources] == [PASTED]
-    for source in sources:
-        heads = intake.heads_of(source.data, "" if only else source.name)
-        lines += sum(lines_of(text) for _, text in heads.texts) if source.name == PASTED else 0
-        read += heads.texts
-        failed += heads.failed
-        partly += heads.partly
-        more = more or heads.more
-    made = intake.read(read, case=case)
-    made.cut, made.failed, made.partly = made.cut or more, failed, partly
-    return DecodeSession(made, list(sources), lines, case)
-
-
 def start(here: DecodeSession) -> None:
-    """Lays it on the desk; its scan waits until the table stands, for a large upload is copied first."""
-    st.session_state["desk"] = here
+    """Shows it from its first page; its scan waits until the table is drawn, because a large upload is copied first."""
+    put(here)
     st.session_state["ids_page"] = 1
-    if here.intake.found or here.intake.cut:  # ids may well stand behind the beginning
-        here.dated = scans.Dating.of(here.clock())
+    if here.holds_ids:
+        here.dated = Dating.of(here.clock())
         here.waits = True
-    into_link()  # now, or the next look at the address would take up what it asked for before
+    here.into_link()  # now, or the next look at the address would take up what it asked for before
 
 
-def begin(here: DecodeSession) -> bool:
-    """Starts the scan that waits; True where the same input had been scanned before and is there at once."""
-    if not here.waits:
-        return False
-    here.waits = False
-    scan(here)
-    into_link()
-    return here.run is not None and scans.store().open(here.run).state == "done"
+def decode() -> None:
+    """The button: reads the box and the files. A long text is taken out of the box.
+
+    Every click would send it to the browser and back, and lay it out again: seconds for 10,000 lines.
+    """
+    files, text = st.session_state.get("files") or [], st.session_state.get("text") or ""
+    if current().taken and not text.strip() and not files:
+        return  # it is here already
+    take(text, files)
+    if current().sources and len(text) > LONG:
+        current().taken = True
+        st.session_state["text"] = ""
 
 
-def run_of(here: DecodeSession) -> Run | None:
-    """The run of what lies here, once its scan began; the chart pages show it from now on."""
-    if here.run is None:
-        return None
-    scans.remember(here.run)
-    return scans.store().open(here.run)
+def load_example(name: str) -> None:
+    """An example into the box, decoded."""
+    texts = {"send_result": example.send_result, "consumed": example.consumed, "incident": example.incident}
+    if name in texts:
+        st.session_state["text"] = texts[name]()
+        take(texts[name](), [], reference=example.now() if name == "incident" else None)
+    else:
+        st.session_state["text"] = ""
+        take(example.log(), [], reference=example.now(), name=example.NAME)
 
 
 def read_case(case: Case) -> None:
     """The same input once more, lower-case ids read as upper case or refused."""
     before = current()
-    if before is not None:
-        here = lay(before.sources, case)
+    if before.sources:
+        here = DecodeSession.of(before.sources, case)
         here.reference, here.link, here.taken = before.reference, before.link, before.taken
         start(here)
 
 
-def scan(here: DecodeSession) -> None:
-    """Starts the scan of what lies here, where Spark is to be had."""
-    if here.dated is None or not scans.ready():
-        return
-    found = here.intake.found
-    only = found[0].token.text if len(found) == 1 and not here.intake.cut else None
-    try:
-        run = scans.begin(here.sources, here.dated, here.case, ids=len(found), lines=here.lines, only=only)
-        here.run = run.name
-    except (CoreError, OSError) as error:
-        st.session_state["scan_problem"] = problems.message(error, view().words)
-    else:
-        st.session_state["scan_problem"] = None
+# ---- the widgets it is filled from
 
 
-def reopen(name: str) -> None:
-    """A run from its link: what was scanned is read at once again, its scan is not repeated."""
-    run = scans.store().open(name)
-    here = lay(scans.kept(run), "any" if run.options.get("case") == "any" else "strict")
-    here.reference, here.run = at_of(run), run.name
-    here.dated = scans.Dating.of(here.clock())
-    st.session_state["desk"] = here
-    scans.remember(run.name)
-
-
-def at_of(run: Run) -> datetime | None:
-    """ "Now" as a run took it."""
-    at = run.options.get("at")
-    return datetime.fromisoformat(at) if isinstance(at, str) else None
-
-
-def lines_of(text: str) -> int:
-    """How many lines a text has; an end of line at its end opens no new one."""
-    return text.count("\n") + (not text.endswith("\n"))
-
-
-def only_ids(text: str) -> bool:
-    """Whether a text is a list of ids and nothing else: only then may a link carry it."""
-    pieces = text.replace(",", " ").split()
-    return bool(pieces) and all(piece.isalnum() and len(piece) <= 80 for piece in pieces)
+def box(here: DecodeSession) -> None:
+    """The box, the uploader, the two buttons and the three chips."""
+    words = view().words
+    bare = not here.sources
+    if bare:
+        st.html(tag("p", words("decode.lead"), class_="mq-lead"))
+    with st.form("input", border=False):
+        left, right = st.columns([7, 4], gap="medium")
+        with left:
+            st.text_area(
+                words("decode.box"),
+                key="text",
+                height=220 if bare else 132,
+                placeholder=words("decode.taken", lines=words.count("line", here.intake.lines))
+                if here.taken
+                else words("decode.placeholder"),
+                persist_state="session",
+            )
+        with right:
+            st.file_uploader(words("decode.upload"), key="files", accept_multiple_files=True)
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.form_submit_button(words("decode.button"), type="primary", on_click=decode)
+            st.form_submit_button(words("decode.example"), on_click=load_example, args=(example.NAME,))
+            st.html(tag("span", words("decode.keys"), class_="mq-faint mq-keys"), width="content")
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="chips"):
+        st.html(tag("span", words("decode.try"), class_="mq-faint mq-try"), width="content")
+        for name in ("send_result", "consumed", "incident"):
+            label = words(f"decode.chip_{name}")
+            st.button(label, key=f"chip-{name}", type="tertiary", on_click=load_example, args=(name,))
+    if here.pressed:
+        st.warning(words("decode.nothing"), icon=":material/info:")
 
 
 def case_offer(here: DecodeSession) -> None:
@@ -341,5 +326,5 @@ def missing() -> None:
     if name := query.get("missing"):
         state["missing"] = name if re.fullmatch(r"[\w./-]{1,60}", name) else "…"
         del query["missing"]
-    if state.get("missing") and current() is None:
+    if state.get("missing") and current().state == "empty":
         st.info(view().words("frame.missing", name=state["missing"]), icon=":material/info:")

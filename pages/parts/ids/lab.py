@@ -9,12 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from idcore import times
 from idcore.catalogue import Words
 from idcore.ids.model import host_bytes, host_text
 from idcore.lab import LogFile, Piece, PlayedStory, Row, Story, changed, differences, moves, play
 from idcore.lab.world import SIZES, TOPIC
 from idcore.layout import OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
-from pages.parts import times
 from pages.parts.markup import Column, Html, join, table, tag
 from pages.parts.widgets import href
 

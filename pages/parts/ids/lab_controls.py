@@ -6,9 +6,9 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
+from idcore import times
 from idcore.catalogue import Words
 from idcore.lab import READY, STEPS_MOST, Story
-from pages.parts import times
 from pages.parts.ids import lab
 from pages.parts.view import link_params
 from pages.parts.widgets import download

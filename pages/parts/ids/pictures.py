@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from idcore.runs import Run
+from idcore.triage.processes import busiest_process, process_key
 from pages.parts import cache
 from pages.parts.charts.brokers import totals
 from pages.parts.charts.counters import sawtooth
@@ -13,6 +14,12 @@ from pages.parts.charts.producers import bars
 from pages.parts.triage import diagnosis, shared
 from pages.parts.view import View
 from pages.parts.widgets import chart, page_link
+
+
+def show(run: Run, view: View) -> None:
+    """The findings in a line, the pictures below it."""
+    findings(run, view)
+    three(run, view)
 
 
 def findings(run: Run, view: View) -> None:
@@ -25,7 +32,7 @@ def findings(run: Run, view: View) -> None:
 def three(run: Run, view: View) -> None:
     """The three pictures of a finished run."""
     words = view.words
-    hosts, processes, brokers = (cache.frame(run, name) for name in ("hosts", "processes", "brokers"))
+    hosts, table, brokers = (cache.frame(run, name) for name in ("hosts", "processes", "brokers"))
     left, middle, right = st.container(key="three-pictures").columns(3, gap="large")
     with left:
         page_link("producers", words("pictures.producers"), icon=":material/dns:", run=run.name)
@@ -37,8 +44,8 @@ def three(run: Run, view: View) -> None:
             label = words("producers.alt", hosts=words.count("host", len(hosts) + beyond[0]))
             chart(figure, label, None, "small-hosts")
     with middle:
-        busiest = busiest_process(processes)
-        key = shared.process_key(busiest) if busiest is not None else None
+        busiest = busiest_process(table)
+        key = process_key(busiest) if busiest is not None else None
         page_link("counters", words("pictures.counters"), icon=":material/show_chart:", run=run.name, process=key)
         points = cache.points(run, busiest) if busiest is not None else pd.DataFrame()
         if points.empty:
@@ -53,11 +60,3 @@ def three(run: Run, view: View) -> None:
         else:
             figure = totals(brokers, words, view.palette, limit=5)
             chart(figure, words("brokers.alt", brokers=words.count("broker", len(brokers))), None, "small-brokers")
-
-
-def busiest_process(processes: pd.DataFrame) -> dict[str, object] | None:
-    """The process with the most ids."""
-    if processes.empty:
-        return None
-    row = processes.sort_values(["distinct", "host", "pid"], ascending=[False, True, True]).iloc[0]
-    return {name: row[name] for name in ("layout", "host", "pid", "loader")}

@@ -10,12 +10,23 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
+from idcore import export
 from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.ids.find import find
 from idcore.ids.identify import identify
-from idcore.lookup import NO_VERDICT, Answer, Moment, Offer, Source, advice_text, copy_row, offered, row_of
-from pages.parts import export, problems, scans
+from idcore.lookup import (
+    NO_VERDICT,
+    Answer,
+    Moment,
+    Offer,
+    Source,
+    advice_text,
+    copy_row,
+    offered,
+    row_of,
+)
+from pages.parts import problems, scans
 from pages.parts.markup import tag
 from pages.parts.messages import answers, records
 from pages.parts.view import View
@@ -190,5 +201,5 @@ def show(answer: Answer, view: View) -> None:
 
 def takeaway(last: Answers, words: Words) -> None:
     """The answers as JSON Lines, as the command line prints them."""
-    lines = export.json_lines([row_of(answer) for answer in last.found])
+    lines = export.file_of(export.json_lines([row_of(answer) for answer in last.found]))
     download(words("lookup.json"), lines, "lookup.jsonl", key="lookup-json", mime="application/x-ndjson")

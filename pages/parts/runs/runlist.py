@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from idcore import intake
 from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.ids.clock import Clock
@@ -144,8 +145,8 @@ def delete(name: str) -> None:
         st.session_state["runs_problem"] = problems.message(error, view().words)
     if st.session_state.get("run") == name:
         st.session_state.pop("run", None)
-    if getattr(st.session_state.get("desk"), "run", None) == name:
-        st.session_state["desk"] = None
+    if getattr(st.session_state.get("decode"), "run", None) == name:
+        st.session_state.pop("decode")
     cache.forget_runs()
 
 
@@ -163,9 +164,9 @@ def begin_uploads(files: Sequence[Any], words: Words) -> None:
     if not scans.ready():
         watch.no_engine(words)
         return
-    dated = scans.Dating.of(cards.clock_of(view()))
+    dated = intake.Dating.of(cards.clock_of(view()))
     with problems.caught():
-        scans.begin([scans.Source(file.name, file) for file in files], dated)
+        scans.begin([intake.Source(file.name, file) for file in files], dated)
     st.rerun()
 
 
@@ -208,6 +209,6 @@ def begin_folder(path: str) -> Run | None:
     with problems.caught():
         run = scans.store().create(path, "console", {"zone": view().zone_name})
         clock: Clock = cards.clock_of(view())
-        dated = scans.Dating.of(clock)
+        dated = intake.Dating.of(clock)
         scans.launch(run, [] if store else [str(real)], dated, store=store)
     return run

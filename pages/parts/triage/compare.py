@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
-import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from idcore import intake
 from idcore.catalogue import Words
 from idcore.errors import CoreError
+from idcore.intake import PASTED, Source
 from idcore.runs import runs_root
+from idcore.triage.compared import GROUPS, KEPT, MESSAGE, SIDES, STORED, Asked, Compared, compare, digest_of, size_of
 from pages.parts import cache, problems, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import Column, Html, join, link, table, tag
-from pages.parts.scans import PASTED, Source
 from pages.parts.triage import tables
 from pages.parts.view import view
 from pages.parts.widgets import href, show
@@ -26,53 +23,11 @@ from pages.parts.widgets import href, show
 if TYPE_CHECKING:  # the boxes are up before pandas and the kernels are
     import pandas as pd
 
-    from idcore.scan.compare import Difference
 
-SIDES = ("before", "after")  # as the core calls them; the page says first and second
 PARAMS = {"before": "first", "after": "second"}
 LIMIT = 256 << 20  # bytes of one side that the page reads; the command reads any size
-KEPT = 100_000  # ids of one side that a download can hold
 SAMPLES, ROWS = 12, 25
-MESSAGE, STORED = "message", "stored"
-GROUPS = {"uniq": MESSAGE, "client": MESSAGE, "offset": STORED}  # what each kind of id names
 TABLES = ("uniq", "client", "offset")
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Two inputs to compare, and the two runs they are from where a link can say so."""
-
-    before: tuple[Source, ...]
-    after: tuple[Source, ...]
-    any_case: bool = False
-    link: tuple[str, str] | None = None
-
-    @property
-    def size(self) -> int:
-        return sum(size_of(side) for side in (self.before, self.after))
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """What the core told: its rows, the ids of one side only (up to KEPT), what it could not read."""
-
-    rows: tuple[Difference, ...]
-    ids: dict[str, list[str]]
-    problems: tuple[tuple[str, CoreError], ...]
-
-    def sums(self, group: str) -> tuple[int, int, int]:
-        """Different ids of the first, of the second, of both."""
-        mine = [row for row in self.rows if GROUPS[row.kind] == group]
-        return sum(row.before for row in mine), sum(row.after for row in mine), sum(row.both for row in mine)
-
-
-def size_of(sources: Sequence[Source]) -> int:
-    """Bytes as they lie."""
-    total = 0
-    for source in sources:
-        data: Any = source.data
-        total += len(data) if isinstance(data, bytes) else data.stat().st_size if isinstance(data, Path) else data.size
-    return total
 
 
 def from_link() -> None:
@@ -102,7 +57,7 @@ def from_link() -> None:
 
 def of_run(name: str) -> tuple[Source, ...]:
     """The input that a run keeps; none where it scanned a folder of the server."""
-    return tuple(scans.kept(scans.store().open(name)))
+    return tuple(intake.kept(scans.store().open(name)))
 
 
 def box(words: Words) -> None:
@@ -194,46 +149,9 @@ def compared(here: Asked) -> Compared:
     state = st.session_state
     of, digest = state.get("compare_digest", (None, ""))
     if of is not here:
-        digest = _digest(here)
+        digest = digest_of(here)
         state["compare_digest"] = (here, digest)
-    return cache.compared(digest, lambda: _compare(here))
-
-
-def _digest(here: Asked) -> str:
-    made = hashlib.sha256(f"{here.any_case}".encode())
-    for side in (here.before, here.after):
-        made.update(b"side")
-        for source in side:
-            made.update(hashlib.sha256(source.name.encode()).digest() + source.digest())
-    return made.hexdigest()
-
-
-def _compare(here: Asked) -> Compared:
-    from idcore.scan.compare import compare  # the kernels only where something is compared
-
-    ids: dict[str, list[str]] = {side: [] for side in SIDES}
-    unread: list[tuple[str, CoreError]] = []
-
-    def told(side: str, some: Sequence[str]) -> None:
-        ids[side].extend(some[: KEPT - len(ids[side])])
-
-    with tempfile.TemporaryDirectory(prefix="compare-") as folder:
-        names: dict[str, str] = {}
-        paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
-        rows = compare(paths[0], paths[1], here.any_case, told, unread)
-    shown = tuple((names.get(path, path), problem) for path, problem in dict.fromkeys(unread))
-    return Compared(tuple(rows), ids, shown)
-
-
-def _path(source: Source, folder: Path, names: dict[str, str]) -> str:
-    """Where the core can read a source; names tell what people call it."""
-    path = source.data if isinstance(source.data, Path) else folder / f"{len(names):03d}-{scans.safe_name(source.name)}"
-    if path is not source.data:
-        with path.open("wb") as file:
-            for piece in source.pieces():
-                file.write(piece)
-    names[str(path)] = source.name
-    return str(path)
+    return cache.compared(digest, lambda: compare(here))
 
 
 def sentence(found: Compared, words: Words) -> str:
@@ -262,53 +180,6 @@ def unread(found: Compared, words: Words) -> None:
         st.warning(words("compare.unread", names=names), icon=":material/warning:")
 
 
-def frame(rows: Sequence[Difference]) -> pd.DataFrame:
-    """The core's rows as a table."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        {
-            "kind": row.kind,
-            "subject": row.subject,
-            "first": row.before,
-            "second": row.after,
-            "both": row.both,
-            "only_first": row.missing,
-            "only_second": row.new,
-            "sample_only_first": " ".join(row.only_before),
-            "sample_only_second": " ".join(row.only_after),
-        }
-        for row in rows
-    )
-
-
-def pictures(rows: Sequence[Difference]) -> dict[str, list[tuple[str, int, int, int]]]:
-    """Both, only first, only second of each host of producers; of brokers where there are no msgIds."""
-    kinds = {GROUPS[row.kind] for row in rows}
-    group = MESSAGE if MESSAGE in kinds else STORED
-    sums: dict[str, tuple[int, int, int]] = {}
-    for row in rows:
-        if GROUPS[row.kind] == group:
-            a, b, c = sums.get(row.place, (0, 0, 0))
-            sums[row.place] = (a + row.both, b + row.missing, c + row.new)
-    ordered = sorted(sums.items(), key=lambda item: (-item[1][1] - item[1][2], -item[1][0], item[0]))
-    return {group: [(name, *counts) for name, counts in ordered]}
-
-
-def bars_frame(groups: Sequence[tuple[str, int, int, int]]) -> pd.DataFrame:
-    """The data behind the picture."""
-    import pandas as pd
-
-    return pd.DataFrame(groups, columns=["host", "both", "only_first", "only_second"])
-
-
-def alt(kind: str, groups: Sequence[tuple[str, int, int, int]], words: Words) -> str:
-    """The picture for those who do not see it: the hosts that differ most, in figures."""
-    rows = [words("compare.alt_row", name=name, both=f"{both:,}", missing=f"{missing:,}", new=f"{new:,}")
-            for name, both, missing, new in groups[:6]]  # fmt: skip
-    return words(f"compare.alt_{kind}", rows=words("clause").join(rows))
-
-
 def samples(found: Compared, side: str) -> Html | None:
     """Some ids of one side only, each a link to its bytes; not of a kind that the other side never names."""
     ids: list[str] = []
@@ -318,11 +189,6 @@ def samples(found: Compared, side: str) -> Html | None:
                 ids += row.only_before if side == "before" else row.only_after
     links = [link(text, href("anatomy", id=text), class_="mq-mono") for text in ids[:SAMPLES]]
     return tag("p", join(links, " "), class_="mq-samples") if links else None
-
-
-def listed(ids: Sequence[str]) -> bytes:
-    """Ids as a file, one a line."""
-    return ("\n".join(ids) + "\n").encode()
 
 
 def table_of(kind: str, rows: pd.DataFrame, words: Words) -> None:

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from idcore import times
 from idcore.catalogue import Words, upper
 from idcore.findings import words as messages
 from idcore.findings.registry import RULES, SEVERITIES
 from idcore.runs import Run
-from pages.parts import cache, scans, times
+from idcore.triage import lines
+from idcore.triage.finding_rows import Row, brokers_of, evidence_of, subject_process, tokens
+from idcore.triage.processes import process_key
+from pages.parts import cache, scans
 from pages.parts.charts import findings as charts
 from pages.parts.markup import Html, join, tag
-from pages.parts.triage import evidence_view, lines, shared
+from pages.parts.triage import evidence_view, shared
 from pages.parts.view import View
 from pages.parts.widgets import chart, page_link
 from pages.parts.widgets import show as show_html
 
-__all__ = ["SEVERITIES", "checked", "option", "say", "sentence", "show", "subject_process"]
+__all__ = ["SEVERITIES", "checked", "option", "say", "sentence", "show"]
 
-Row = Mapping[str, Any]
-_PROCESS = re.compile(r"(?P<host>\S+) pid (?P<pid>\d+) loader (?P<loader>[0-9A-F]{8})")
 MOST_ALIKE = 10
 _BEFORE = 2  # lines in front of an id that may tell why: what was not sent failed there
 SECOND = pd.Timedelta(seconds=1)
-_ADDRESS = re.compile(r"(\[[0-9a-f:]+\]|\d+(\.\d+){3}):\d+")
 
 
 def say(part: str, row: Row, view: View) -> str:
@@ -41,11 +40,6 @@ def say(part: str, row: Row, view: View) -> str:
 def told(row: Row) -> frozenset[str]:
     """The figures that its sentence has told."""
     return messages.names("meaning", str(row["code"]), evidence_of(row))
-
-
-def evidence_of(row: Row) -> dict[str, Any]:
-    """What proves it, as the table holds it."""
-    return dict(json.loads(row["evidence"]))
 
 
 def option(name: str, found: pd.DataFrame, words: Words) -> str:
@@ -95,15 +89,6 @@ def title_of(row: Row, words: Words) -> str:
     return title(str(row["code"]), words, str(evidence_of(row).get("variant", "")))
 
 
-def subject_process(row: Row) -> dict[str, Any] | None:
-    """The process a finding is about, if it is about one."""
-    process = evidence_of(row).get("process")
-    if isinstance(process, dict) and process:
-        return process
-    hit = _PROCESS.fullmatch(str(row["subject"]))
-    return {"host": hit["host"], "pid": int(hit["pid"]), "loader": hit["loader"]} if hit else None
-
-
 def head(row: Row, view: View) -> Html:
     """Severity, name, subject, when, how sure."""
     words = view.words
@@ -148,27 +133,6 @@ def sure_of(row: Row, words: Words) -> str:
     return "" if row["certainty"] == "certain" else words(f"certainty.{row['certainty']}")
 
 
-def alike(found: pd.DataFrame) -> tuple[pd.DataFrame, dict[Any, list[Row]]]:
-    """One row for ids of one process with which the same went wrong, and the other rows of each by its index."""
-    first: dict[tuple[str, ...], Any] = {}
-    others: dict[Any, list[Row]] = {}
-    for place, row in found.to_dict("index").items():
-        evidence, subject = evidence_of(row), str(row["subject"])
-        told = [str(evidence.get(name, "")) for name in ("variant", "topic", "topics", "differs")]
-        of_ids = RULES[str(row["code"])].subject == "id"
-        process = subject[:-12] if of_ids else subject
-        name = (str(row["code"]), str(row["severity"]), *told, process)
-        if of_ids and name in first:
-            others.setdefault(first[name], []).append(row)
-        else:
-            first[name] = place
-    firsts = found.loc[list(first.values())].copy()
-    for place, rows in others.items():
-        firsts.loc[place, "first_sent_at"] = min(found.loc[place, "first_sent_at"], *(r["first_sent_at"] for r in rows))
-        firsts.loc[place, "last_sent_at"] = max(found.loc[place, "last_sent_at"], *(r["last_sent_at"] for r in rows))
-    return firsts, others
-
-
 def more_of(others: Sequence[Row], words: Words) -> Html | None:
     """The other ids of one process with which the same went wrong."""
     if not others:
@@ -206,9 +170,9 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
     for made in (evidence_view.id_table(evidence, view), evidence_view.copies(evidence, view)):
         if made is not None:
             show_html(made)
-    named = [f"{evidence['label']}={text}" for text in evidence_view.tokens(evidence)] if evidence.get("label") else []
+    named = [f"{evidence['label']}={text}" for text in tokens(evidence)] if evidence.get("label") else []
     before = _BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
-    around = lines.around(run, named) or lines.around(run, evidence_view.tokens(evidence), before)
+    around = lines.around(run, named) or lines.around(run, tokens(evidence), before)
     around = list(dict.fromkeys(around))
     if around:
         st.caption(words("findings.lines"))
@@ -224,7 +188,7 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
 
 def row_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
     """The row of the process that a finding names; empty where the run has none of it."""
-    return shared.find_row(run, shared.process_key({"layout": "", **process}))
+    return shared.find_row(run, process_key({"layout": "", **process}))
 
 
 def points_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
@@ -251,18 +215,11 @@ def picture(code: str, process: Mapping[str, Any], run: Run, view: View, key: st
     chart(figure, view.words("counters.alt_small"), None, f"proof-{key}")
 
 
-def brokers_of(row: Row) -> list[str]:
-    """The broker addresses that a finding names."""
-    evidence, subject = evidence_of(row), str(row["subject"])
-    named = [*str(evidence.get("addresses", "")).split(", "), subject, str(evidence.get("from_address", ""))]
-    return list(dict.fromkeys(text for text in named if _ADDRESS.fullmatch(text)))
-
-
 def onward(row: Row, process: Mapping[str, Any] | None, run: Run, words: Words) -> None:
     """Links to the pages that show the subject."""
     with st.container(horizontal=True, gap="medium"):
         if process is not None:
-            name = shared.process_key({"layout": "", **process})
+            name = process_key({"layout": "", **process})
             page_link(
                 "counters", words("findings.to_counters"), icon=":material/show_chart:", run=run.name, process=name
             )

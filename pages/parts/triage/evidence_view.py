@@ -8,17 +8,17 @@ from typing import Any
 
 import streamlit as st
 
+from idcore import times
 from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.findings.words import INSTANTS, MOMENTS
 from idcore.ids.clock import from_ms
 from idcore.ids.model import OffsetId
-from pages.parts import times
+from idcore.triage.finding_rows import Evidence, tokens, where_of
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.view import View
 from pages.parts.widgets import href
 
-Evidence = Mapping[str, Any]
 MOST_LISTED = 10
 # LineEvidence by the heading, the sentence, the picture or a table, or known to programs only.
 ELSEWHERE = frozenset(
@@ -133,11 +133,6 @@ def _of_copies(evidence: Evidence, view: View) -> list[tuple[Column, list[Any]]]
     ]
 
 
-def where_of(evidence: Evidence) -> dict[str, str]:
-    """The first place of each id, as `file:line`."""
-    return {str(one["id"]): f"{one['file']}:{one['line']}" for one in evidence.get("places") or ()}
-
-
 def dated(evidence: Evidence, view: View) -> dict[str, Any]:
     """The evidence with its instants in the reader's zone and its maker in the reader's language."""
     return {
@@ -149,12 +144,6 @@ def _instant(name: str, value: str, view: View) -> str:
     """An instant as exact as it is: brokers sweep by the hour."""
     moment = datetime.fromisoformat(value)
     return view.minute(moment) if name == "cutoff" else view.full(moment)
-
-
-def tokens(evidence: Evidence) -> list[str]:
-    """The ids whose lines show it: those of each copy, which also hold the msgId, else the ids themselves."""
-    offsets = [text for text in evidence.get("offset_msg_ids") or () if isinstance(text, str)]
-    return offsets or [str(text) for text in evidence.get("ids") or ()]
 
 
 def _anatomy(text: str) -> Html:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.parts import export
+from idcore import export
 from pages.parts.markdown import plain
 from pages.parts.widgets import download
 
@@ -84,7 +84,7 @@ def takeaway(rows: pd.DataFrame, name: str) -> None:
         download("CSV", make, f"{name}.csv", key=f"{name}-csv")
         download(
             "JSON",
-            lambda: rows.to_json(orient="records", lines=True, date_format="iso").encode(),
+            lambda: export.json_frame(rows),
             f"{name}.jsonl",
             key=f"{name}-json",
             mime="application/x-ndjson",

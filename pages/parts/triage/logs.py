@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -15,84 +12,27 @@ from idcore.catalogue import Words
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
 from idcore.runs import Run
+from idcore.times import full
+from idcore.triage import address_flags
+from idcore.triage.broker_logs import Retention, Speed, cells
 from pages.parts import cache, scans
-from pages.parts.charts import brokers as charts
 from pages.parts.markup import Html, tag
-from pages.parts.times import full
-from pages.parts.triage import address_flags, tables
+from pages.parts.triage import tables
 from pages.parts.view import View
-from pages.parts.widgets import chart, said, show, small_print
+from pages.parts.widgets import said, show, small_print
 
 LONGEST = 8_760  # hours that files may be kept: a year
-INSTANTS = ("min_at", "max_at")  # of `growth`; an old run may be without them
-DRAWN, NAMED = 10, 3  # brokers of a picture, and of a sentence
+NAMED = 3  # brokers of a sentence
 
 
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """How long the brokers keep a file, and at which hour they delete."""
-
-    hours: int
-    hour: int
-
-    def cut(self, view: View) -> datetime:
-        """What was written before this instant has probably been deleted."""
-        return growth.expired_before(view.now(), self.hours, self.hour, view.zone)
-
-
-def logs_of(rows: pd.DataFrame) -> dict[str, growth.Log]:
-    """The log of each broker that has dated lines."""
-    made = {}
-    for address, mine in rows.groupby("address", sort=False):
-        columns = [_ms(mine["minute"]) // growth.MINUTE, mine["min_offset"], mine["max_offset"]]
-        columns += [_ms(mine[name]) for name in INSTANTS if name in mine]
-        log = growth.of_rows(growth.Row(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
-        if log is not None:
-            made[str(address)] = log
-    return made
-
-
-def _ms(instants: pd.Series) -> pd.Series:
-    return instants.astype("datetime64[us, UTC]").astype("int64") // 1000
-
-
-class Speed(NamedTuple):
-    """Bytes a second of a broker's log, and the bytes and seconds it was made of, where the run has them."""
-
-    rate: float
-    grown: int | None = None
-    seconds: float | None = None
-
-
-def speeds_of(brokers: pd.DataFrame, rows: pd.DataFrame, logs: dict[str, growth.Log]) -> dict[str, Speed]:
-    """The speed of each broker that has one. A run without `bytes_per_second` has the speed of whole minutes."""
-    if "bytes_per_second" not in brokers:
-        rates = {address: growth.rate(log) for address, log in logs.items()}
-        return {address: Speed(rate) for address, rate in rates.items() if rate is not None}
-    known = brokers[brokers["bytes_per_second"].notna()].set_index("address")["bytes_per_second"]
-    mine = rows[rows["address"].isin(known.index)]
-    lowest = mine.sort_values(["min_offset", "min_at"]).drop_duplicates("address").set_index("address")
-    highest = mine.sort_values(["max_offset", "max_at"], ascending=[False, True]).drop_duplicates("address")
-    highest = highest.set_index("address")
-    made = {}
-    for address, rate in known.items():
-        grown = int(highest["max_offset"][address] - lowest["min_offset"][address])
-        seconds = (highest["max_at"][address] - lowest["min_at"][address]).total_seconds()
-        made[str(address)] = Speed(float(rate), grown, seconds)
-    return made
-
-
-def picture(logs: dict[str, growth.Log], rows: pd.DataFrame, colours: Mapping[str, str], view: View) -> None:
-    """How the logs of these brokers grew; a sentence for those without a speed."""
-    words = view.words
+def without_speed(logs: dict[str, growth.Log], words: Words) -> None:
+    """A sentence for the brokers whose logs have no speed, by what they lack."""
     reasons: dict[str, list[str]] = {}
     for name, log in logs.items():
-        reasons.setdefault(growth.without_speed(log) or "", []).append(name)
-    if drawn := {name: logs[name] for name in reasons.pop("", [])[:DRAWN]}:
-        figure, _ = charts.growth(drawn, colours, words, view.palette, view.zone, view.zone_name)
-        chart(figure, words("brokers.alt_growth", brokers=words.count("broker", len(drawn))), lambda: rows, "growth")
-    for why, names in reasons.items():
-        sentence = words(f"growth.without_{why}")
+        if why := growth.without_speed(log):
+            reasons.setdefault(why, []).append(name)
+    for reason, names in reasons.items():
+        sentence = words(f"growth.without_{reason}")
         if len(names) < len(logs):
             some = words.listed(names) if len(names) <= NAMED else words.count("broker", len(names))
             sentence = words("growth.without_of", brokers=some, sentence=sentence)
@@ -145,30 +85,10 @@ def speed_text(speed: Speed | None, words: Words) -> str:
 def foot(segments: pd.DataFrame, words: Words) -> Html:
     """The oldest and the newest file, written out."""
     oldest, newest = segments["segment"].min(), segments["segment"].max()
-    _, together = charts.cells(segments)
+    _, together = cells(segments)
     last = tag("span", newest, class_="mq-mono") if newest != oldest else None
     middle = tag("span", words("brokers.together", n=together)) if together > 1 else None
     return tag("div", tag("span", oldest, class_="mq-mono"), middle, last, class_="mq-ends")
-
-
-def alt(row: dict[str, Any], segments: pd.DataFrame, words: Words) -> str:
-    """The picture in words."""
-    return words(
-        "brokers.alt_log",
-        address=row["address"],
-        files=words.count("segment", len(segments)),
-        ids=words.count("id", int(row["ids"])),
-        low=f"{row['min_offset']:,}",
-        high=f"{row['max_offset']:,}",
-    )
-
-
-def kept_from(log: growth.Log | None, cut: datetime) -> int | None:
-    """The offset a broker's log had reached at the cut; None where the dates do not reach across it."""
-    if log is None or not log.first <= cut < log.last:
-        return None
-    old = log.low_at < cut.timestamp() * 1000
-    return int(log.lows[old][-1])
 
 
 def ask(logs: dict[str, growth.Log], kept: Retention, view: View) -> None:
@@ -241,7 +161,7 @@ def notes(run: Run, logs: dict[str, growth.Log], kept: Retention, view: View) ->
     if not logs:
         return [words("growth.none")]
     left_out = sum(log.left_out for log in logs.values())
-    old = all(log.last < kept.cut(view) for log in logs.values())
+    old = all(log.last < kept.cut(view.now(), view.zone) for log in logs.values())
     return [
         words("brokers.growth_note" if scans.store_of(run) is None else "brokers.growth_note_store"),
         words("growth.left_out", n=words.count("minute", left_out)) if left_out else "",

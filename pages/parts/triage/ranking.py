@@ -9,19 +9,14 @@ import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.runs import Run
+from idcore.triage.processes import find_process, process_key, process_name, sorted_processes
 from pages.parts import cache
-from pages.parts.triage import filters, sentences, shared, tables
+from pages.parts.triage import filters, shared, tables
 from pages.parts.view import View
 
 TOP = 10
 FIRST = 500  # by each rank, of a large run
 BY = ("wraps", "missing", "rate")
-
-
-def name(row: Any) -> str:
-    """A process in one line."""
-    turned = f" · {row['layout']}" if row["layout"] == "uniq_v4_le" else ""  # the same process by either byte order
-    return f"{row['host']} · {row['pid']} · {row['loader']}{turned}"
 
 
 def of_run(run: Run, asked: str | None) -> pd.DataFrame:
@@ -34,10 +29,10 @@ def of_run(run: Run, asked: str | None) -> pd.DataFrame:
 
 def choose(processes: pd.DataFrame, view: View) -> int:
     """The place of the process shown: the box, which follows the address and the ranking."""
-    asked = shared.find_process(processes, st.query_params.get("process"))
+    asked = find_process(processes, st.query_params.get("process"))
     place = asked if asked is not None else 0
     st.session_state["pick_process"] = place
-    names = [name(row) for row in processes.to_dict("records")]
+    names = [process_name(row) for row in processes.to_dict("records")]
     st.selectbox(
         view.words("counters.process"),
         list(range(len(names))),
@@ -50,7 +45,7 @@ def choose(processes: pd.DataFrame, view: View) -> int:
 
 def into_link(processes: pd.DataFrame, place: int) -> None:
     """The address names the process."""
-    st.query_params["process"] = shared.process_key(processes.iloc[place])
+    st.query_params["process"] = process_key(processes.iloc[place])
 
 
 def show(processes: pd.DataFrame, place: int, count: int, view: View) -> None:
@@ -63,7 +58,7 @@ def show(processes: pd.DataFrame, place: int, count: int, view: View) -> None:
         **filters.switch("rank", BY),
         format_func=lambda name: words(f"rank.{name}"),
     )
-    ordered = sentences.sorted_processes(processes, by or "wraps").head(TOP)
+    ordered = sorted_processes(processes, by or "wraps").head(TOP)
     with st.container(key="ranking", gap=None):
         for at, row in ordered.iterrows():
             row = row.to_dict()

@@ -9,6 +9,8 @@ import pandas as pd
 
 from idcore.catalogue import Words, upper
 from idcore.runs import Run
+from idcore.triage import finding_rows
+from idcore.triage.finding_rows import Row
 from pages.parts import cache, scans
 from pages.parts.markdown import code, plain
 from pages.parts.markup import Html, esc, tag
@@ -48,13 +50,13 @@ def facts(run: Run, view: View) -> list[str]:
     ]
 
 
-def _rows(run: Run) -> list[tuple[dict[str, Any], list[diagnosis.Row]]]:
+def _rows(run: Run) -> list[tuple[dict[str, Any], list[Row]]]:
     """Each finding with the others of its kind that one card tells."""
-    firsts, others = diagnosis.alike(cache.frame(run, "findings"))
+    firsts, others = finding_rows.alike(cache.frame(run, "findings"))
     return [(row, others.get(place, [])) for place, row in firsts.to_dict("index").items()]  # type: ignore[misc]
 
 
-def _alike(others: Sequence[diagnosis.Row]) -> list[str]:
+def _alike(others: Sequence[Row]) -> list[str]:
     return [str(row["subject"]) for row in others[: diagnosis.MOST_ALIKE]]
 
 
@@ -66,7 +68,7 @@ def markdown(run: Run, view: View) -> str:
         diagnosis.sentence(cache.frame(run, "findings"), run.summary or {}, words),
     ]
     for row, others in _rows(run):
-        ids = evidence_view.details(diagnosis.evidence_of(row), view)[:MOST_IDS]
+        ids = evidence_view.details(finding_rows.evidence_of(row), view)[:MOST_IDS]
         severity, name = words(f"severity.{row['severity']}"), diagnosis.title_of(row, words)
         text.append(f"## {words('colon', name=severity)}{name}")
         text.append(" · ".join([code(diagnosis.subject(row, words)), *map(plain, _seen(row, view))]))
@@ -77,7 +79,7 @@ def markdown(run: Run, view: View) -> str:
         text.append(plain(f"{words('findings.do')} {diagnosis.say('advice', row, view)}"))
         if ids:
             text.append("\n".join("- " + " · ".join([code(one), *map(plain, more)]) for one, more in ids))
-        if line := evidence_view.fact_line(diagnosis.evidence_of(row), view, diagnosis.told(row)):
+        if line := evidence_view.fact_line(finding_rows.evidence_of(row), view, diagnosis.told(row)):
             text.append(plain(line))
         text.append(plain(f"{words('findings.disproof')} {diagnosis.say('disproof', row, view)}"))
     text.append("---\n\n" + "\n".join(f"- {plain(line)}" for line in facts(run, view)))
@@ -110,7 +112,7 @@ def html(run: Run, view: View) -> str:
     return "<!doctype html>" + tag("html", head, tag("body", *body), lang=language)
 
 
-def _finding(row: dict[str, Any], others: Sequence[diagnosis.Row], run: Run, view: View, drawn: bool) -> Iterable[Html]:
+def _finding(row: dict[str, Any], others: Sequence[Row], run: Run, view: View, drawn: bool) -> Iterable[Html]:
     words = view.words
     severity = tag("span", words(f"severity.{row['severity']}"), class_=str(row["severity"]))
     yield tag("h3", severity, " ", diagnosis.title_of(row, words), " ", tag("code", diagnosis.subject(row, words)))
@@ -121,15 +123,15 @@ def _finding(row: dict[str, Any], others: Sequence[diagnosis.Row], run: Run, vie
         named = [tag("span", tag("code", text), " ") for text in _alike(others)]
         yield tag("p", words.count("findings_alike", len(others)), " ", *named)
     yield tag("p", tag("b", words("findings.do")), " ", diagnosis.say("advice", row, view))
-    process = diagnosis.subject_process(row)
+    process = finding_rows.subject_process(row)
     if drawn and process is not None:
         points = diagnosis.points_of(process, run)
         if len(points) > 1:
             yield _sawtooth(points, words)
-    ids = evidence_view.details(diagnosis.evidence_of(row), view)[:MOST_IDS]
+    ids = evidence_view.details(finding_rows.evidence_of(row), view)[:MOST_IDS]
     if ids:
         yield tag("ul", *(tag("li", tag("code", one), "".join(f" · {text}" for text in more)) for one, more in ids))
-    if line := evidence_view.fact_line(diagnosis.evidence_of(row), view, diagnosis.told(row)):
+    if line := evidence_view.fact_line(finding_rows.evidence_of(row), view, diagnosis.told(row)):
         yield tag("p", line)
     yield tag("p", words("findings.disproof"), " ", diagnosis.say("disproof", row, view), class_="faint")
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from idcore import times
 from idcore.findings.limits import CUT_COUNTER
-from pages.parts import times
-from pages.parts.charts import counters as charts
-from pages.parts.charts.counters import rate_text
-from pages.parts.runs.largest import Totals
+from idcore.triage import strokes
+from idcore.triage.largest import Totals
+from idcore.triage.processes import rate_text
 from pages.parts.view import View
 
 STILL = 0.1  # a pause of more than this share of the whole span is worth a word beside the average
@@ -93,7 +93,7 @@ def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None)
         rate = None
     if rate is not None and rate == rate:
         said += words("counters.said_rate", rate=rate_text(float(rate)))
-        still, whole = charts.pause(points) if points is not None and not points.empty else (0.0, 0.0)
+        still, whole = strokes.pause(points) if points is not None and not points.empty else (0.0, 0.0)
         if still > STILL * whole:
             said += words("counters.said_pause", pause=words.duration(still), whole=words.duration(whole))
         said += words("stop")
@@ -113,26 +113,3 @@ def brokers(rows: pd.DataFrame, view: View) -> str:
         files=words.count("segment", int(rows["segments"].sum())),
         span=words.bytes(widest),
     )
-
-
-def sorted_processes(processes: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Processes in the order a person asked for; ties by ids."""
-    whole = processes["layout"] != CUT_COUNTER
-    share = (processes["missing"] / processes["produced"].clip(lower=1)).where(whole, 0.0)
-    keys = {
-        "ids": processes["distinct"],
-        "missing": share,
-        "wraps": processes["wraps"].where(whole, 0),
-        "rate": processes["rate_per_second"],
-        "first": processes["first_sent_at"],
-        "host": processes["host"],
-    }
-    rising = by in ("first", "host")
-    made = processes.assign(_by=keys.get(by, processes["distinct"]))
-    made = made.sort_values(
-        ["_by", "distinct", "host", "pid", "loader"],
-        ascending=[rising, False, True, True, True],
-        na_position="last",
-        kind="stable",
-    )
-    return made.drop(columns="_by")

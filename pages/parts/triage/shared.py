@@ -11,36 +11,24 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from idcore import export
 from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.runs import Run, runs_root
-from pages.parts import cache, export, problems, scans
+from idcore.triage import address_flags
+from idcore.triage.processes import find_process
+from pages.parts import cache, problems, scans
 from pages.parts.markdown import plain
 from pages.parts.markup import tag
 from pages.parts.refusals import reasons_text
 from pages.parts.runs import runlist, watch
-from pages.parts.triage import address_flags
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show
 
 TABLES = (
-    "findings",
-    "copies",
-    "processes",
-    "hosts",
-    "brokers",
-    "segments",
-    "clients",
-    "counters",
-    "timeline",
-    "activity",
-    "distribution",
-    "growth",
-    "refused",
-    "files",
-    "topics",
-    "tags",
-)
+    "findings", "copies", "processes", "hosts", "brokers", "segments", "clients", "counters", "timeline", "activity",
+    "distribution", "growth", "refused", "files", "topics", "tags",
+)  # fmt: skip
 MOST_LISTED = 12
 
 
@@ -159,25 +147,6 @@ def find_row(run: Run, key: str | None) -> pd.DataFrame:
     found = cache.where(run, "processes", host=(parts[0],), pid=(int(parts[1]),), loader=(parts[2],))
     place = find_process(found, key)
     return found.loc[[place]] if place is not None else pd.DataFrame()
-
-
-def process_key(row: Any) -> str:
-    """A process in an address: host~pid~loader, and the layout where it is not the usual one."""
-    tail = f"~{row['layout']}" if row["layout"] == "uniq_v4_le" else ""
-    return f"{row['host']}~{row['pid']}~{row['loader']}{tail}"
-
-
-def find_process(processes: pd.DataFrame, key: str | None) -> int | None:
-    """The row a key names."""
-    if not key:
-        return None
-    parts = key.split("~")
-    if len(parts) < 3 or not parts[1].isdecimal():
-        return None
-    hit = (processes["host"] == parts[0]) & (processes["pid"] == int(parts[1])) & (processes["loader"] == parts[2])
-    hit &= (processes["layout"] == "uniq_v4_le") == (len(parts) > 3)
-    places = processes.index[hit]
-    return int(places[0]) if len(places) else None
 
 
 def notes(run: Run, shown: View) -> list[str]:

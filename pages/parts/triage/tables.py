@@ -11,9 +11,9 @@ import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.findings.limits import CUT_COUNTER
-from pages.parts.charts.counters import rate_text
+from idcore.triage import address_flags
+from idcore.triage.processes import process_key, rate_text
 from pages.parts.markup import Column, Html, join, link, table, tag
-from pages.parts.triage import address_flags, shared
 from pages.parts.view import View
 from pages.parts.widgets import href, show
 
@@ -84,7 +84,7 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
     ]
     body = []
     for row in rows.to_dict("records"):
-        where = href("counters", run=run, process=shared.process_key(row))
+        where = href("counters", run=run, process=process_key(row))
         cut = row["layout"] == CUT_COUNTER
         wraps = number(row["wraps"]) if row["wraps_certain"] else words("counters.at_least", n=number(row["wraps"]))
         body.append(

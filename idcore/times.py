@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import available_timezones
 
-
-@cache
-def _known() -> frozenset[str]:
-    """Every zone this machine knows; asking walks a folder, so it is asked once."""
-    return frozenset(available_timezones())
+from idcore.errors import CoreError
+from idcore.ids.clock import parse_zone
 
 
 @cache
 def zone_names() -> tuple[str, ...]:
     """Every IANA zone a person would look for, in order."""
     skip = ("Etc/", "SystemV/", "posix/", "right/", "US/", "Brazil/", "Canada/", "Chile/", "Mexico/")
-    names = {name for name in _known() if "/" in name and not name.startswith(skip)}
+    names = {name for name in available_timezones() if "/" in name and not name.startswith(skip)}
     return ("UTC", *sorted(names))
 
 
 def zone_of(name: str) -> tzinfo | None:
-    """A zone by its IANA name or as +08:00; None for what is no zone."""
-    if name in ("UTC", "Z", "Etc/UTC"):
-        return UTC
-    text = name.strip()
-    sign, rest = text[:1], text[1:]
-    if sign in ("+", "-") and len(rest) == 5 and rest[2] == ":" and (rest[:2] + rest[3:]).isdecimal():
-        ahead = timedelta(hours=int(rest[:2]), minutes=int(rest[3:]))
-        return timezone(-ahead if sign == "-" else ahead) if ahead < timedelta(hours=24) else None
-    if text not in _known():
+    """A zone as the command line reads it: an IANA name, +08:00; None for what is not a zone."""
+    try:
+        return parse_zone(name)
+    except CoreError:
         return None
-    return ZoneInfo(text)
 
 
 def offset_text(moment: datetime) -> str:

@@ -7,46 +7,45 @@ from pathlib import Path
 
 import pytest
 
-from pages.parts import scans
+from idcore.allowed import inside, roots_of, store_in
 
 
-def test_without_allowed_paths_nothing_may_be_scanned(tmp_path: Path) -> None:
+@pytest.mark.parametrize("roots", [roots_of(""), roots_of([])])
+def test_without_allowed_paths_nothing_may_be_scanned(tmp_path: Path, roots: list[Path | str]) -> None:
     with pytest.raises(PermissionError):
-        scans.allowed(str(tmp_path))
+        inside(str(tmp_path), roots)
 
 
-def test_only_what_lies_in_an_allowed_folder_may_be_scanned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inside, outside = tmp_path / "logs", tmp_path / "secret"
-    inside.mkdir()
+def test_only_what_lies_in_an_allowed_folder_may_be_scanned(tmp_path: Path) -> None:
+    opened, outside = tmp_path / "logs", tmp_path / "secret"
+    opened.mkdir()
     outside.mkdir()
-    (inside / "escape").symlink_to(outside)
-    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", os.pathsep.join([str(inside), str(tmp_path / "other")]))
-    assert scans.allowed(str(inside / "a.log")) == (inside / "a.log").resolve()
-    for path in (outside, inside / "escape" / "x", inside / ".." / "secret", tmp_path, Path("/")):
+    (opened / "escape").symlink_to(outside)
+    roots = roots_of(os.pathsep.join([str(opened), str(tmp_path / "other")]))
+    assert inside(str(opened / "a.log"), roots) == (opened / "a.log").resolve()
+    for path in (outside, opened / "escape" / "x", opened / ".." / "secret", tmp_path, Path("/")):
         with pytest.raises(PermissionError):
-            scans.allowed(str(path))
+            inside(str(path), roots)
 
 
-def test_a_store_folder_is_known_and_each_file_of_its_log_must_be_allowed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    inside, outside = tmp_path / "inside", tmp_path / "outside"
-    for folder in (inside / "store" / "commitlog", inside / "logs", outside):
+def test_a_store_folder_is_known_and_each_file_of_its_log_must_be_allowed(tmp_path: Path) -> None:
+    opened, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (opened / "store" / "commitlog", opened / "logs", outside):
         folder.mkdir(parents=True)
-    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(inside))
-    (inside / "logs" / "app.log").write_text("x")
+    roots = roots_of(str(opened))
+    (opened / "logs" / "app.log").write_text("x")
     (outside / f"{0:020d}").write_bytes(bytes(64))
-    store = inside / "store"
-    assert [scans.store_in(path) for path in (store, inside / "logs", inside / "logs" / "app.log")] == [None] * 3
+    store = opened / "store"
+    assert [store_in(path, roots) for path in (store, opened / "logs", opened / "logs" / "app.log")] == [None] * 3
     (store / "commitlog" / f"{0:020d}").write_bytes(bytes(64))
-    assert scans.store_in(store) == str(store)
+    assert store_in(store, roots) == str(store)
     (store / "commitlog" / f"{64:020d}").symlink_to(outside / f"{0:020d}")
     with pytest.raises(PermissionError):
-        scans.store_in(store)
+        store_in(store, roots)
 
 
-def test_a_path_that_cannot_be_read_at_all_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
+def test_a_path_that_cannot_be_read_at_all_is_refused(tmp_path: Path) -> None:
+    roots = roots_of(str(tmp_path))
     (tmp_path / "round").symlink_to(tmp_path / "round")
     for path in (
         "~no-such-user-here/a",
@@ -56,16 +55,16 @@ def test_a_path_that_cannot_be_read_at_all_is_refused(tmp_path: Path, monkeypatc
         f"file://{tmp_path.parent}/x",
     ):
         with pytest.raises(PermissionError):
-            scans.allowed(path)
-    assert scans.allowed(f"file://{tmp_path}/a%20b") == tmp_path.resolve() / "a b"
+            inside(path, roots)
+    assert inside(f"file://{tmp_path}/a%20b", roots) == tmp_path.resolve() / "a b"
 
 
 URIS = "s3://logs/2026:/var/log/mq:https://files.example:8443/mq/:gs://all:abfss://logs@house.dfs.core.windows.net/mq"
 
 
-def test_uris_that_are_allowed_stand_between_paths(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", URIS)
-    assert list(map(str, scans.allowed_roots())) == [
+def test_uris_that_are_allowed_stand_between_paths() -> None:
+    roots = roots_of(URIS)
+    assert list(map(str, roots)) == [
         "s3://logs/2026", "/var/log/mq", "https://files.example:8443/mq/", "gs://all",
         "abfss://logs@house.dfs.core.windows.net/mq",
     ]  # fmt: skip
@@ -73,7 +72,7 @@ def test_uris_that_are_allowed_stand_between_paths(monkeypatch: pytest.MonkeyPat
         "s3://logs/2026", "s3://logs/2026/", "S3://logs/2026/01/*.gz", "s3://logs/2026/a%20b..log", "gs://all/a", "gs://all",
         "https://FILES.example:8443/mq/a.log", "abfss://logs@house.dfs.core.windows.net/mq/a",
     ):  # fmt: skip
-        assert scans.allowed(uri) == uri
+        assert inside(uri, roots) == uri
 
 
 @pytest.mark.parametrize(
@@ -87,7 +86,7 @@ def test_uris_that_are_allowed_stand_between_paths(monkeypatch: pytest.MonkeyPat
         "http://169.254.169.254/latest/meta-data", "s3://logs/2026/a\0b", "gs://all.example/a", "abfss://mq@house/mq/a",
     ],
 )  # fmt: skip
-def test_a_uri_outside_is_refused(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", URIS)
+def test_a_uri_outside_is_refused(uri: str) -> None:
+    roots = roots_of(URIS)
     with pytest.raises(PermissionError):
-        scans.allowed(uri)
+        inside(uri, roots)

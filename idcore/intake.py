@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from functools import cached_property, partial
 from pathlib import Path
 from time import perf_counter
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from idcore.errors import CoreError, coded, refuse
+from idcore.ids.clock import Clock, ZoneSource
+from idcore.ids.describe import Seeds, describe
 from idcore.ids.find import Token, find
 from idcore.ids.identify import Case, Verdict, identify
 from idcore.ids.neighbours import settled
+from idcore.runs import Run
 from idcore.sources.kinds import CUT, PACKINGS, WIDE, kind_of
 
+PASTED = "pasted.txt"
 LIMIT = 5_000  # ids read at once; the scan reads all of them
 HEAD = 4 << 20  # bytes of one file read at once
 MEMBERS = 1_000  # of one archive, read at once
+MOST_LOOKED_AT, MOST_NAMED = 50, 3  # files that may be commit logs
 LOOK, PIECE = 512, 1 << 16  # bytes that tell what a file is; bytes unpacked at once
 _WORD = re.compile(r"[0-9A-Za-z]{16,80}")
 _RUN = re.compile(r"[0-9A-Fa-f]+")
@@ -27,6 +35,46 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Dating:
+    """How a scan dates ids: the zone, where it is known from, and "now"."""
+
+    zone: tzinfo
+    source: ZoneSource
+    at: datetime
+
+    @classmethod
+    def of(cls, clock: Clock) -> Dating:
+        """As the reader's clock has it; what the lines prove, the scan finds by itself."""
+        return cls(clock.zone, clock.zone_source, clock.reference)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One thing to scan: the name people know it by, and its bytes."""
+
+    name: str
+    data: bytes | BinaryIO | Path
+
+    def pieces(self) -> Iterator[bytes]:
+        """Its bytes, piece by piece."""
+        if isinstance(self.data, bytes):
+            yield self.data
+        elif isinstance(self.data, Path):
+            with self.data.open("rb") as file:
+                yield from iter(lambda: file.read(1 << 20), b"")
+        else:
+            self.data.seek(0)
+            yield from iter(partial(self.data.read, 1 << 20), b"")
+
+    def digest(self) -> bytes:
+        """What tells its content from any other."""
+        made = hashlib.sha256()
+        for piece in self.pieces():
+            made.update(piece)
+        return made.digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +96,30 @@ class Heads:
     partly: list[tuple[str, CoreError]] = field(default_factory=list)  # read up to a place, and why not beyond it
 
 
-@dataclass(slots=True)
+@dataclass
 class Intake:
     """Everything that was read at once."""
 
-    found: list[Found] = field(default_factory=list)
-    refused: list[Found] = field(default_factory=list)
+    items: list[Found] = field(default_factory=list)  # ids and refused tokens, in the order of the text
     longest: int = 0  # digits of the longest run, where nothing was found
     cut: bool = False  # there is more than was read at once
     lower: int = 0  # all in lower case: refused ids that would be read, or, read as upper case, those that were
     failed: list[tuple[str, CoreError]] = field(default_factory=list)  # names of files that could not be read, and why
     partly: list[tuple[str, CoreError]] = field(default_factory=list)  # the same of files read up to a place
     size: int = 0  # characters that were looked through
+    lines: int = 0  # of pasted text
     binary: bool = False  # some of it is no text
     seconds: float = 0.0
+
+    @cached_property
+    def found(self) -> list[Found]:
+        """The ids."""
+        return [item for item in self.items if item.verdict.best is not None]
+
+    @cached_property
+    def refused(self) -> list[Found]:
+        """The tokens that only look like ids."""
+        return [item for item in self.items if item.verdict.best is None]
 
     @property
     def kinds(self) -> dict[str, int]:
@@ -77,23 +135,48 @@ class Intake:
 def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "strict") -> Intake:
     """Finds and judges the ids of several texts, each with the name it came under."""
     begun = perf_counter()
+    items: list[Found] = []
     made = Intake()
     for name, text in sources:
         for token in _tokens(text):
-            if len(made.found) + len(made.refused) >= limit:
+            if len(items) >= limit:
                 made.cut = True
                 break
             verdict = identify(token.text, token.label, case, vouched=token.vouched)
             made.lower += _lower(token, verdict, case)
-            (made.found if verdict.best is not None else made.refused).append(Found(token, verdict, name))
-    verdicts = settled(item.verdict for item in made.found)
-    made.found = [replace(item, verdict=verdict) for item, verdict in zip(made.found, verdicts, strict=True)]
+            items.append(Found(token, verdict, name))
+    verdicts = settled(item.verdict for item in items)
+    made.items = [replace(item, verdict=verdict) for item, verdict in zip(items, verdicts, strict=True)]
     made.size = sum(len(text) for _, text in sources)
     if not made.found:
         made.binary = any(mark in text[:HEAD] for _, text in sources for mark in "\0\ufffd")
         made.longest = max((len(run) for _, text in sources for run in _RUN.findall(text[:HEAD])), default=0)
     made.seconds = perf_counter() - begun
     return made
+
+
+def read_sources(sources: Sequence[Source], case: Case = "strict") -> Intake:
+    """Reads the beginning of every source at once."""
+    only = [source.name for source in sources] == [PASTED]
+    heads = [heads_of(source.data, "" if only else source.name) for source in sources]
+    made = read([text for head in heads for text in head.texts], case=case)
+    made.cut = made.cut or any(head.more for head in heads)
+    made.failed = [problem for head in heads for problem in head.failed]
+    made.partly = [problem for head in heads for problem in head.partly]
+    pasted = [head for source, head in zip(sources, heads, strict=True) if source.name == PASTED]
+    made.lines = sum(lines_of(text) for head in pasted for _, text in head.texts)
+    return made
+
+
+def lines_of(text: str) -> int:
+    """How many lines a text has; an end of line at its end opens no new one."""
+    return text.count("\n") + (not text.endswith("\n"))
+
+
+def only_ids(text: str) -> bool:
+    """Whether a text is a list of ids and nothing else: only then may a link carry it."""
+    pieces = text.replace(",", " ").split()
+    return bool(pieces) and all(piece.isalnum() and len(piece) <= 80 for piece in pieces)
 
 
 def _lower(token: Token, verdict: Verdict, case: Case) -> bool:
@@ -174,7 +257,61 @@ def text_of(raw: bytes, kind: str = "plain") -> str:
     return raw.decode(kind if kind in WIDE else "utf-8", errors="replace")
 
 
+def rows_of(intake: Intake, clock: Clock, seeds: Seeds | None = None) -> Iterator[dict[str, Any]]:
+    """Ids and refused tokens as `decode` prints them."""
+    return (describe(item.verdict, item.token, clock, seeds) for item in intake.items)
+
+
 def ids_of(intake: Intake, limit: int) -> list[str] | None:
     """The ids as a link may carry them: different ones in order, or None where they are too many."""
-    different = list(dict.fromkeys(item.token.text for item in intake.found + intake.refused))
+    different = list(dict.fromkeys(item.token.text for item in intake.items))
     return different if 0 < len(different) <= limit else None
+
+
+def twins(names: Sequence[str], digests: Sequence[bytes]) -> list[list[str]]:
+    """Names of sources with the same content: their ids count more than once."""
+    groups: dict[bytes, list[str]] = {}
+    for name, digest in zip(names, digests, strict=True):
+        groups.setdefault(digest, []).append(name)
+    return [names for names in groups.values() if len(names) > 1]
+
+
+def digest_of(names: Sequence[str], digests: Sequence[bytes], dated: Dating, case: Case) -> str:
+    made = hashlib.sha256(f"{dated.zone} {dated.at:%Y-%m-%d} {case}".encode())
+    for name, digest in zip(names, digests, strict=True):
+        made.update(hashlib.sha256(name.encode()).digest() + digest)  # of fixed length: the cut is never in doubt
+    return made.hexdigest()
+
+
+def safe_name(name: str) -> str:
+    """A file name that stays in its folder whatever an upload calls itself."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", Path(name).name).strip("._")
+    return plain[-80:] or "input"
+
+
+def keep(run: Run, sources: Sequence[Source]) -> dict[str, str]:
+    """Copies sources into the folder of a run; the name of each by its path."""
+    named = {}
+    for place, source in enumerate(sources):
+        path = run.input_folder / f"{place:03d}-{safe_name(source.name)}"
+        with path.open("wb") as file:
+            for piece in source.pieces():
+                file.write(piece)
+        named[str(path)] = source.name
+    return named
+
+
+def kept(run: Run) -> list[Source]:
+    """What a run scanned, from its own folder."""
+    files = sorted(run.input_folder.iterdir(), key=lambda path: int(path.name.partition("-")[0]))
+    names = run.options.get("sources") or [path.name.partition("-")[2] for path in files]
+    return [Source(name, path) for name, path in zip(names, files, strict=False)]
+
+
+def commit_logs(sources: Sequence[Source]) -> list[str]:
+    """The first of the files that begin with a record: as text these give the ids that messages hold, not their own."""
+    from idcore.message import MAGIC_V1, MAGIC_V2  # only where files lie
+
+    magics = [magic.to_bytes(4, "big", signed=magic < 0) for magic in (MAGIC_V1, MAGIC_V2)]
+    files = [source for source in sources if source.name != PASTED][:MOST_LOOKED_AT]
+    return [file.name for file in files if next(file.pieces(), b"")[4:8] in magics][:MOST_NAMED]

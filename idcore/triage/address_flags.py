@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from idcore.findings.limits import CUT_COUNTER
+from idcore.ids import rules
 
 DOCKER = ipaddress.ip_network("172.17.0.0/16")
 INTERNAL = ipaddress.ip_network("172.16.0.0/12")
-NODE_PORTS = range(30_000, 32_768)
 
 
 @lru_cache(maxsize=4096)
@@ -65,6 +65,6 @@ def of_broker(host: str, port: int) -> tuple[str, ...]:
         codes.append("loopback")
     elif address.version == 4 and address in INTERNAL:
         codes.append("internal")
-    if port in NODE_PORTS:
+    if port in rules.NODE_PORTS:
         codes.append("node_port")
     return tuple(codes)

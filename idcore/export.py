@@ -1,0 +1,104 @@
+"""Rows and tables as files to take away: CSV that no spreadsheet runs as a formula, JSON Lines, a zip. Knows no door.
+
+The command line and the console write with these functions alone, so that both give the same bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from idcore.ids.describe import KEYS
+from idcore.safe_text import encodable, json_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_OFFSET = re.compile(r"[+-]\d\d:\d\d(:\d\d)?")  # of a zone: it names nothing that a spreadsheet could run
+
+
+class _Line:
+    """What csv.writer writes to, so that it gives each line back."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def guarded(value: Any) -> Any:
+    """A text that a spreadsheet would run gets an apostrophe in front; numbers and UTC offsets stay as they are."""
+    if isinstance(value, str) and value.startswith(_FORMULA) and not _OFFSET.fullmatch(value):
+        return f"'{value}"
+    return value
+
+
+def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]], end: str = "\n") -> Iterator[str]:
+    """Rows as lines of CSV, one by one as they come."""
+    line = csv.writer(_Line(), lineterminator=end).writerow
+    yield encodable(line([guarded(name) for name in header]))  # type: ignore[arg-type]  # what _Line.write gives
+    for row in rows:
+        yield encodable(line(["" if value is None else guarded(value) for value in row]))  # type: ignore[arg-type]
+
+
+def csv_of_ids(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Decoded ids as lines of CSV: the keys of the contract; lists are joined, other readings are named by layout."""
+    return csv_lines(KEYS, ([_cell(key, row[key]) for key in KEYS] for row in rows))
+
+
+def _cell(key: str, value: Any) -> Any:
+    if key == "why":
+        return "; ".join(value)
+    if key == "why_codes":
+        return " ".join(value)
+    if key == "others":
+        return " ".join(other["layout"] for other in value)
+    if key == "error":
+        return "" if value is None else value["problem"]
+    return value
+
+
+def json_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Decoded ids or answers as JSON Lines, one by one as they come."""
+    for row in rows:
+        yield json_text(row) + "\n"
+
+
+def file_of(lines: Iterable[str]) -> bytes:
+    """All lines as the bytes of one file."""
+    return "".join(lines).encode()
+
+
+def csv_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    """A table as a file that Excel opens: with a byte order mark, which is how it knows UTF-8, and its ends of line."""
+    return "".join(csv_lines(header, rows, "\r\n")).encode("utf-8-sig")
+
+
+def csv_frame(frame: pd.DataFrame) -> bytes:
+    """A table as CSV; instants in ISO 8601."""
+    import pandas as pd
+
+    plain = frame.copy()
+    for name in plain.columns:
+        if isinstance(plain[name].dtype, pd.DatetimeTZDtype):
+            plain[name] = plain[name].map(lambda moment: "" if moment is pd.NaT else moment.isoformat())
+    values = plain.astype(object).where(plain.notna(), None)
+    return csv_table([str(name) for name in plain.columns], values.itertuples(index=False, name=None))
+
+
+def json_frame(frame: pd.DataFrame) -> bytes:
+    """A table as JSON Lines; instants in ISO 8601."""
+    return frame.to_json(orient="records", lines=True, date_format="iso").encode()
+
+
+def zip_frames(frames: Iterable[tuple[str, pd.DataFrame]], summary: Mapping[str, Any]) -> bytes:
+    """All tables of a run as CSV in one zip."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("summary.json", json_text(summary, indent=1, default=str))
+        for name, frame in frames:
+            archive.writestr(f"{name}.csv", csv_frame(frame))
+    return out.getvalue()

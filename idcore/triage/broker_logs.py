@@ -1,0 +1,98 @@
+"""The commit logs of a run's brokers: their growth, their speed, what is left of them by now. Has no clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import NamedTuple
+
+import pandas as pd
+
+from idcore import growth
+
+GIB = 1 << 30
+MOST_CELLS = 300
+INSTANTS = ("min_at", "max_at")  # of `growth`; an old run may be without them
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long the brokers keep a file, and at which hour they delete."""
+
+    hours: int
+    hour: int
+
+    def cut(self, now: datetime, zone: tzinfo) -> datetime:
+        """What was written before this instant has probably been deleted."""
+        return growth.expired_before(now, self.hours, self.hour, zone)
+
+
+def logs_of(rows: pd.DataFrame) -> dict[str, growth.Log]:
+    """The log of each broker that has dated lines."""
+    made = {}
+    for address, mine in rows.groupby("address", sort=False):
+        columns = [_ms(mine["minute"]) // growth.MINUTE, mine["min_offset"], mine["max_offset"]]
+        columns += [_ms(mine[name]) for name in INSTANTS if name in mine]
+        log = growth.of_rows(growth.Row(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
+        if log is not None:
+            made[str(address)] = log
+    return made
+
+
+def _ms(instants: pd.Series) -> pd.Series:
+    return instants.astype("datetime64[us, UTC]").astype("int64") // 1000
+
+
+class Speed(NamedTuple):
+    """Bytes a second of a broker's log, and the bytes and seconds it was made of, where the run has them."""
+
+    rate: float
+    grown: int | None = None
+    seconds: float | None = None
+
+
+def speeds_of(brokers: pd.DataFrame, rows: pd.DataFrame, logs: dict[str, growth.Log]) -> dict[str, Speed]:
+    """The speed of each broker that has one. A run without `bytes_per_second` has the speed of whole minutes."""
+    if "bytes_per_second" not in brokers:
+        rates = {address: growth.rate(log) for address, log in logs.items()}
+        return {address: Speed(rate) for address, rate in rates.items() if rate is not None}
+    known = brokers[brokers["bytes_per_second"].notna()].set_index("address")["bytes_per_second"]
+    mine = rows[rows["address"].isin(known.index)]
+    lowest = mine.sort_values(["min_offset", "min_at"]).drop_duplicates("address").set_index("address")
+    highest = mine.sort_values(["max_offset", "max_at"], ascending=[False, True]).drop_duplicates("address")
+    highest = highest.set_index("address")
+    made = {}
+    for address, rate in known.items():
+        grown = int(highest["max_offset"][address] - lowest["min_offset"][address])
+        seconds = (highest["max_at"][address] - lowest["min_at"][address]).total_seconds()
+        made[str(address)] = Speed(float(rate), grown, seconds)
+    return made
+
+
+def kept_from(log: growth.Log | None, cut: datetime) -> int | None:
+    """The offset a broker's log had reached at the cut; None where the dates do not reach across it."""
+    if log is None or not log.first <= cut < log.last:
+        return None
+    old = log.low_at < cut.timestamp() * 1000
+    return int(log.lows[old][-1])
+
+
+def cells(segments: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """The files of one broker from the oldest to the newest seen; beyond MOST_CELLS several files share a cell.
+
+    A file's name is the offset of its first byte; unseen files between are rows without ids.
+    """
+    starts = segments["segment"].astype("int64")
+    first, last = int(starts.min()) // GIB, int(starts.max()) // GIB
+    together = (last - first) // MOST_CELLS + 1
+    seen = segments.assign(cell=(starts // GIB - first) // together)
+    grouped = seen.groupby("cell").agg(
+        ids=("ids", "sum"),
+        distinct=("distinct", "sum"),
+        oldest=("segment", "min"),
+        newest=("segment", "max"),
+        files=("segment", "size"),
+    )
+    whole = grouped.reindex(range((last - first) // together + 1))
+    whole["from_gib"] = first + whole.index * together
+    return whole.reset_index(), together

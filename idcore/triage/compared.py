@@ -1,0 +1,137 @@
+"""Two inputs side by side: their ids counted by the scan's own comparison, as rows and sums. Has no word for them."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from idcore.errors import CoreError
+from idcore.intake import Source, safe_name
+
+if TYPE_CHECKING:  # pandas and the kernels only where something is compared
+    import pandas as pd
+
+    from idcore.scan.compare import Difference
+
+SIDES = ("before", "after")
+KEPT = 100_000  # ids of one side that are kept
+MESSAGE, STORED = "message", "stored"
+GROUPS = {"uniq": MESSAGE, "client": MESSAGE, "offset": STORED}  # what each kind of id names
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Two inputs to compare, and the two runs they are from where a link can say so."""
+
+    before: tuple[Source, ...]
+    after: tuple[Source, ...]
+    any_case: bool = False
+    link: tuple[str, str] | None = None
+
+    @property
+    def size(self) -> int:
+        return sum(size_of(side) for side in (self.before, self.after))
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the core told: its rows, the ids of one side only (up to KEPT), what it could not read."""
+
+    rows: tuple[Difference, ...]
+    ids: dict[str, list[str]]
+    problems: tuple[tuple[str, CoreError], ...]
+
+    def sums(self, group: str) -> tuple[int, int, int]:
+        """Different ids of the first, of the second, of both."""
+        mine = [row for row in self.rows if GROUPS[row.kind] == group]
+        return sum(row.before for row in mine), sum(row.after for row in mine), sum(row.both for row in mine)
+
+
+def size_of(sources: Sequence[Source]) -> int:
+    """Bytes as they lie."""
+    total = 0
+    for source in sources:
+        data: Any = source.data
+        total += len(data) if isinstance(data, bytes) else data.stat().st_size if isinstance(data, Path) else data.size
+    return total
+
+
+def digest_of(here: Asked) -> str:
+    """What tells two inputs, and how they are read, from any other two."""
+    made = hashlib.sha256(f"{here.any_case}".encode())
+    for side in (here.before, here.after):
+        made.update(b"side")
+        for source in side:
+            made.update(hashlib.sha256(source.name.encode()).digest() + source.digest())
+    return made.hexdigest()
+
+
+def compare(here: Asked) -> Compared:
+    """The answer of the core; of each side only so many ids are kept."""
+    from idcore.scan import compare as core  # the kernels only where something is compared
+
+    ids: dict[str, list[str]] = {side: [] for side in SIDES}
+    unread: list[tuple[str, CoreError]] = []
+
+    def told(side: str, some: Sequence[str]) -> None:
+        ids[side].extend(some[: KEPT - len(ids[side])])
+
+    with tempfile.TemporaryDirectory(prefix="compare-") as folder:
+        names: dict[str, str] = {}
+        paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
+        rows = core.compare(paths[0], paths[1], here.any_case, told, unread)
+    shown = tuple((names.get(path, path), problem) for path, problem in dict.fromkeys(unread))
+    return Compared(tuple(rows), ids, shown)
+
+
+def _path(source: Source, folder: Path, names: dict[str, str]) -> str:
+    """Where the core can read a source; names tell what people call it."""
+    path = source.data if isinstance(source.data, Path) else folder / f"{len(names):03d}-{safe_name(source.name)}"
+    if path is not source.data:
+        with path.open("wb") as file:
+            for piece in source.pieces():
+                file.write(piece)
+    names[str(path)] = source.name
+    return str(path)
+
+
+def frame(rows: Sequence[Difference]) -> pd.DataFrame:
+    """The core's rows as a table."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "kind": row.kind,
+            "subject": row.subject,
+            "first": row.before,
+            "second": row.after,
+            "both": row.both,
+            "only_first": row.missing,
+            "only_second": row.new,
+            "sample_only_first": " ".join(row.only_before),
+            "sample_only_second": " ".join(row.only_after),
+        }
+        for row in rows
+    )
+
+
+def by_place(rows: Sequence[Difference]) -> dict[str, list[tuple[str, int, int, int]]]:
+    """Both, only first, only second of each host of producers; of brokers where there are no msgIds."""
+    kinds = {GROUPS[row.kind] for row in rows}
+    group = MESSAGE if MESSAGE in kinds else STORED
+    sums: dict[str, tuple[int, int, int]] = {}
+    for row in rows:
+        if GROUPS[row.kind] == group:
+            a, b, c = sums.get(row.place, (0, 0, 0))
+            sums[row.place] = (a + row.both, b + row.missing, c + row.new)
+    ordered = sorted(sums.items(), key=lambda item: (-item[1][1] - item[1][2], -item[1][0], item[0]))
+    return {group: [(name, *counts) for name, counts in ordered]}
+
+
+def one_a_line(ids: Sequence[str]) -> bytes:
+    """Ids as a file, one a line."""
+    return ("\n".join(ids) + "\n").encode()

@@ -1,0 +1,72 @@
+"""The table of processes: its order, the name of a process, the key of one in an address. Knows no page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from idcore.findings.limits import CUT_COUNTER
+
+
+def process_name(row: Any) -> str:
+    """A process in one line."""
+    turned = f" · {row['layout']}" if row["layout"] == "uniq_v4_le" else ""  # the same process by either byte order
+    return f"{row['host']} · {row['pid']} · {row['loader']}{turned}"
+
+
+def process_key(row: Any) -> str:
+    """A process in an address: host~pid~loader, and the layout where it is not the usual one."""
+    tail = f"~{row['layout']}" if row["layout"] == "uniq_v4_le" else ""
+    return f"{row['host']}~{row['pid']}~{row['loader']}{tail}"
+
+
+def find_process(processes: pd.DataFrame, key: str | None) -> int | None:
+    """The row a key names."""
+    if not key:
+        return None
+    parts = key.split("~")
+    if len(parts) < 3 or not parts[1].isdecimal():
+        return None
+    hit = (processes["host"] == parts[0]) & (processes["pid"] == int(parts[1])) & (processes["loader"] == parts[2])
+    hit &= (processes["layout"] == "uniq_v4_le") == (len(parts) > 3)
+    places = processes.index[hit]
+    return int(places[0]) if len(places) else None
+
+
+def sorted_processes(processes: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Processes in the order a person asked for; ties by ids."""
+    whole = processes["layout"] != CUT_COUNTER
+    share = (processes["missing"] / processes["produced"].clip(lower=1)).where(whole, 0.0)
+    keys = {
+        "ids": processes["distinct"],
+        "missing": share,
+        "wraps": processes["wraps"].where(whole, 0),
+        "rate": processes["rate_per_second"],
+        "first": processes["first_sent_at"],
+        "host": processes["host"],
+    }
+    rising = by in ("first", "host")
+    made = processes.assign(_by=keys.get(by, processes["distinct"]))
+    made = made.sort_values(
+        ["_by", "distinct", "host", "pid", "loader"],
+        ascending=[rising, False, True, True, True],
+        na_position="last",
+        kind="stable",
+    )
+    return made.drop(columns="_by")
+
+
+def busiest_process(processes: pd.DataFrame) -> dict[str, object] | None:
+    """The process with the most ids."""
+    if processes.empty:
+        return None
+    row = processes.sort_values(["distinct", "host", "pid"], ascending=[False, True, True]).iloc[0]
+    return {name: row[name] for name in ("layout", "host", "pid", "loader")}
+
+
+def rate_text(rate: float) -> str:
+    """A rate with as many digits as it deserves."""
+    if rate >= 100:
+        return f"{rate:,.0f}"
+    return f"{rate:.1f}" if rate >= 1 else f"{rate:.2g}"

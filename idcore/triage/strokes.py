@@ -1,0 +1,144 @@
+"""The points of one process as strokes: cut at wraps, gaps and restarts, with what each rises by. Draws nothing."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from idcore.findings import gaps as judged
+
+TURN = 65_536
+MOST_CROSSINGS = 64  # between two points: beyond that the strokes are one black wall
+
+
+@dataclass(slots=True)
+class Strokes:
+    """What is drawn of one process: lines cut at wraps and gaps, and the places of everything that has a mark."""
+
+    lines: list[tuple[int, list[Any], list[Any], list[Any]]] = field(
+        default_factory=list
+    )  # track, x, counter, position
+    wraps: list[Any] = field(default_factory=list)
+    gaps: list[tuple[Any, Any, int]] = field(default_factory=list)
+    restarts: list[Any] = field(default_factory=list)
+    slopes: list[tuple[int, Any, float, float]] = field(default_factory=list)  # track, x, count, ids per second
+
+
+def strokes(
+    points: pd.DataFrame, places: list[Any], seconds: list[float], missing_in_all: int | None = None
+) -> Strokes:
+    """Cuts the points of one process into lines. `places` are x values, `seconds` the same on a running clock."""
+    drawn = Strokes()
+    least = least_gap(points, missing_in_all)
+    counters, positions = points["counter"].tolist(), points["position"].tolist()
+    tracks, chains, missing = points["track"].tolist(), points["chain"].tolist(), points["missing_before"].tolist()
+    by_chain: dict[tuple[int, int], list[int]] = {}
+    for row, key in enumerate(zip(tracks, chains, strict=True)):
+        by_chain.setdefault(key, []).append(row)
+    produced: dict[int, int] = {}
+    for (track, _), rows in sorted(by_chain.items(), key=lambda item: item[1][0]):
+        if track in produced:
+            drawn.restarts.append(places[rows[0]])
+        base = produced.get(track, 0)
+        first = rows[0]
+        start = (counters[first] - positions[first]) % TURN
+        low = min(positions[row] for row in rows)
+        x, saw, count = [places[first]], [counters[first]], [base + positions[first] - low]
+        for before, row in itertools.pairwise(rows):
+            if missing[row] >= least:
+                drawn.gaps.append((places[before], places[row], missing[row]))
+                x, saw, count = [*x, None], [*saw, None], [*count, None]
+            turns = (start + positions[row]) // TURN - (start + positions[before]) // TURN
+            if turns > 0:
+                crossings = _crossings(start, positions, seconds, before, row, places, turns)
+                drawn.wraps += crossings
+                if missing[row] < least:
+                    for place in crossings:
+                        middle = base + _at(place, places, positions, before, row) - low
+                        x += [place, None, place]
+                        saw += [TURN - 1, None, 0]
+                        count += [middle, middle, middle]
+            elif turns < 0:
+                x, saw, count = [*x, None], [*saw, None], [*count, None]
+            x.append(places[row])
+            saw.append(counters[row])
+            count.append(base + positions[row] - low)
+        drawn.lines.append((track, x, saw, count))
+        made = max(positions[row] for row in rows) - low
+        span = seconds[rows[-1]] - seconds[first]
+        if span > 0:
+            drawn.slopes.append((track, places[rows[-1]], base + made, made / span))
+        produced[track] = base + made + 1
+    drawn.wraps.sort()
+    return drawn
+
+
+def least_gap(points: pd.DataFrame, missing_in_all: int | None = None) -> int:
+    """From how many missing ids on a gap is drawn: 1, or what stands out where the input is a sample anyway.
+
+    `missing_in_all` counts the gaps that are no points, too.
+    """
+    widths = points.loc[points["missing_before"] > 0, "missing_before"].to_numpy()
+    chains = points.groupby(["track", "chain"])["position"]
+    produced = int((chains.max() - chains.min() + 1).sum()) if len(points) else 0
+    missing = max(int(widths.sum()), missing_in_all or 0)
+    if not judged.is_sample(missing, produced):
+        return 1
+    return int(min(TURN, judged.least_hole(widths, max(produced - missing, 1), missing)))
+
+
+def _crossings(
+    start: int, positions: list[int], seconds: list[float], before: int, row: int, places: list[Any], turns: int
+) -> list[Any]:
+    """Where the straight line between two points passes 65,535: at most MOST_CROSSINGS of them."""
+    lift = positions[row] - positions[before]
+    found = []
+    first = (start + positions[before]) // TURN + 1
+    for turn in range(first, first + min(turns, MOST_CROSSINGS)):
+        part = (turn * TURN - start - positions[before] - 0.5) / lift if lift else 0.5
+        found.append(places[before] + (places[row] - places[before]) * part)
+    return found
+
+
+def _at(place: Any, places: list[Any], positions: list[int], before: int, row: int) -> float:
+    width = places[row] - places[before]
+    part = (place - places[before]) / width if width else 0.0
+    return float(positions[before] + (positions[row] - positions[before]) * part)
+
+
+def gathered(gaps: list[tuple[Any, Any, int]], width: Any) -> list[tuple[Any, Any, int, int]]:
+    """Gaps that lie within `width` of each other as one: begin, end, ids missing, gaps. Numbers would overprint."""
+    made: list[tuple[Any, Any, int, int]] = []
+    for begin, end, ids in sorted(gaps, key=lambda gap: gap[:2]):
+        if made and max(end, made[-1][1]) - made[-1][0] <= width:
+            first, last, before, count = made[-1]
+            made[-1] = (first, max(end, last), before + ids, count + 1)
+        else:
+            made.append((begin, end, ids, 1))
+    return made
+
+
+def pause(points: pd.DataFrame) -> tuple[float, float]:
+    """The longest time in which the process made no id of this input, and its whole span, in seconds."""
+    moments = points["elapsed_ms"].sort_values()
+    if len(moments) < 2:
+        return 0.0, 0.0
+    return float(moments.diff().max()) / 1000, float(moments.iloc[-1] - moments.iloc[0]) / 1000
+
+
+def in_order(points: pd.DataFrame) -> pd.DataFrame | None:
+    """The points in the order of a counter that does not pass 0 twice, each with its `place`; None where it may.
+
+    The counter begins behind the widest stretch of its circle in which no id stands.
+    """
+    values = np.sort(points["counter"].to_numpy())
+    widest = int(np.argmax(np.diff(values, append=values[0] + TURN)))
+    start = int(values[(widest + 1) % len(values)])
+    place = (points["counter"].to_numpy() - start) % TURN
+    if points.duplicated("counter").any():
+        return None
+    return points.assign(place=place).sort_values("place", kind="stable")

@@ -1,0 +1,71 @@
+"""What the decode page shows of its input: a card, a table, files to take away. Reads and scans nothing."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.parts import cards, refusals
+from pages.parts.ids.decode_session import DecodeSession
+from pages.parts.runs import watch
+from pages.parts.triage import shared
+from pages.parts.view import view
+from pages.parts.widgets import download, page_link, said, show, small_print, zone_note
+
+ROWS = 50
+
+
+def one(here: DecodeSession) -> DeltaGenerator:
+    """A single id as a card; gives the row below it."""
+    words, item = view().words, here.intake.found[0]
+    show(cards.card(item, view(), clock := here.clock()))
+    below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
+    with below:
+        page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **cards.anatomy_params(item, clock))
+        cards.message_links([item.token.text], words)
+    return below
+
+
+def many(here: DecodeSession) -> DeltaGenerator:
+    """The table, at once; gives the row below it. What was cut is counted by the scan."""
+    words, found, run = view().words, here.intake.found, here.open_run()
+    pages = max(1, -(-len(found) // ROWS))
+    page = min(int(st.session_state.get("ids_page") or 1), pages)
+    said(refusals.sentence(here.intake, here.where(words), words, run.summary if run and run.state == "done" else None))
+    if found:
+        first = (page - 1) * ROWS
+        show(cards.many(found[first : first + ROWS], view(), here.clock(), first=first + 1, files=here.files))
+    below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
+    if pages > 1:
+        below.pagination(pages, key="ids_page")
+    with below:
+        cards.message_links(list(dict.fromkeys(item.token.text for item in found)), words)
+    return below
+
+
+def of_server(here: DecodeSession) -> None:
+    """A run over a folder of the server: what its scan counted, and the way to each page of it."""
+    words, run = view().words, here.open_run()
+    assert run is not None
+    shared.line(run, "decode", words)
+    if watch.scan_state(run, again=here.scan):
+        from pages.parts.ids import pictures
+
+        said(words("decode.elsewhere", ids=words.count("id", (run.summary or {}).get("ids", 0))))
+        pictures.show(run, view())
+        small_print([*shared.notes(run, view()), zone_note(view())])
+
+
+def takeaway(here: DecodeSession, below: DeltaGenerator) -> None:
+    """Copy, CSV, JSON: everything that was read at once, not only what is in sight; a cut is named on the button."""
+    words, found = view().words, here.intake.found
+
+    def named(kind: str) -> str:
+        return words("decode.part", kind=kind, n=f"{len(found):,}") if here.intake.cut else kind
+
+    with below:
+        with st.popover(named(words("copy")), type="tertiary", icon=":material/content_copy:"):
+            st.code("\n".join(item.token.text for item in found), language=None, height=200)
+        table, lines = here.exports()
+        download(named("CSV"), table, "ids.csv", key="ids-csv")
+        download(named("JSON"), lines, "ids.jsonl", key="ids-json", mime="application/x-ndjson")

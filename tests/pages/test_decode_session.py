@@ -1,0 +1,56 @@
+"""The one object of the decode page: its states, and that it follows the address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore.intake import PASTED, Source
+from pages.parts.ids.decode_session import DecodeSession
+from tests.cli.test_decode import ID, MD5, OFFSET
+from tests.pages.conftest import RUN, make_run
+from tests.pages.test_pages import press, shown
+
+Open = Callable[..., AppTest]
+
+
+@pytest.mark.parametrize(
+    ("of_run", "state"),
+    [("running", "scanning"), ("done", "scanned"), ("failed", "failed"), ("cancelled", "failed")],
+)
+def test_the_state_of_a_session_is_that_of_its_run(tmp_path: Path, of_run: str, state: str) -> None:
+    make_run(tmp_path / "runs", state=of_run)
+    pasted = [Source(PASTED, ID.encode())]
+    for sources in (pasted, []):
+        here = DecodeSession.of(sources)
+        assert here.state == ("read" if sources else "empty")
+        here.run = RUN
+        assert here.state == state
+
+
+def test_a_text_is_read_and_nothing_empties_the_page_again(open_page: Open) -> None:
+    app = open_page("decode")
+    assert app.session_state["decode"].state == "empty" and not app.warning
+    app.text_area[0].set_value(f"{OFFSET}, {MD5}, {ID}")
+    press(app, "Decode")
+    here = app.session_state["decode"]
+    assert (here.state, here.single, here.files, here.holds_ids) == ("read", False, False, True)
+    assert [item.token.text for item in here.intake.items] == [OFFSET, MD5, ID], "in the order of the text"
+    assert app.query_params["ids"] == f"{OFFSET},{MD5},{ID}"
+    app.text_area[0].set_value(" ")
+    press(app, "Decode")
+    assert app.session_state["decode"].state == "empty" and app.warning and "ids" not in app.query_params
+
+
+def test_a_run_without_input_is_shown_as_long_as_the_address_names_it(open_page: Open, run: str) -> None:
+    app = open_page("decode", run=run)
+    here = app.session_state["decode"]
+    assert (here.state, here.sources) == ("scanned", []) and not app.exception
+    assert len(app.get("plotly_chart")) == 3 and "app.log, old.log.gz" in shown(app)
+    del app.query_params["run"]
+    assert not app.run().get("plotly_chart") and app.session_state["decode"].state == "empty"
+    app.query_params["run"] = "20200101-000000-000000"
+    assert app.run().error and app.session_state["decode"].state == "empty"

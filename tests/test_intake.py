@@ -1,0 +1,143 @@
+"""What was pasted or uploaded, read at once: tokens, archives, names, and what ids settle for one another."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import tarfile
+import zipfile
+from datetime import UTC, timedelta
+from pathlib import Path
+
+import pytest
+
+from idcore import intake
+from idcore.ids.clock import Clock
+from idcore.ids.dating import dates_of
+from idcore.simulate import example
+
+UNIQ, OFFSET = "AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580"
+
+
+def test_pasted_lines_give_ids_in_order_with_their_places() -> None:
+    made = intake.read([("", f"x msgId={UNIQ}, offsetMsgId={OFFSET}\n9f86d081884c7d659a2feaa0c55ad015\n")])
+    assert [(item.token.text, item.token.line, item.token.label) for item in made.found] == [
+        (UNIQ, 1, "msgId"),
+        (OFFSET, 1, "offsetMsgId"),
+    ]
+    assert [item.verdict.reason for item in made.refused] == ["lower_case"]
+    assert made.kinds == {"uniq": 1, "offset": 1} and not made.cut
+
+
+def test_a_list_of_words_is_judged_word_by_word() -> None:
+    made = intake.read([("", f"{UNIQ},{UNIQ[:-1]}\n{OFFSET}")])
+    assert [item.token.text for item in made.found] == [UNIQ, OFFSET]
+    assert [item.verdict.reason for item in made.refused] == ["odd"]
+
+
+def test_where_nothing_is_found_the_longest_run_is_told() -> None:
+    assert intake.read([("", f"nothing but msgId={UNIQ[:31]} here")]).longest == 31
+
+
+def test_what_is_beyond_the_limit_is_said_to_be_cut() -> None:
+    made = intake.read([("", f"x {UNIQ}\n" * 50)], limit=10)
+    assert len(made.found) == 10 and made.cut
+
+
+def packed(kind: str, text: bytes) -> bytes:
+    if kind == "gzip":
+        return gzip.compress(text)
+    if kind in ("bz2", "xz"):
+        return bz2.compress(text) if kind == "bz2" else lzma.compress(text)
+    out = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("logs/a.log", text)
+            archive.writestr("logs/b.log", b"nothing")
+    else:
+        with tarfile.open(fileobj=out, mode="w:gz") as archive:
+            info = tarfile.TarInfo("logs/a.log")
+            info.size = len(text)
+            archive.addfile(info, io.BytesIO(text))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["gzip", "bz2", "xz", "zip", "tar.gz"])
+def test_an_upload_is_unpacked_as_a_scan_would(kind: str) -> None:
+    heads = intake.heads_of(io.BytesIO(packed(kind, f"msgId={UNIQ}".encode())), "logs")
+    assert not heads.more and not heads.failed
+    name, text = heads.texts[0]
+    assert text == f"msgId={UNIQ}" and name == ("logs!logs/a.log" if kind in ("zip", "tar.gz") else "logs")
+
+
+def test_what_is_packed_is_read_up_to_the_limit_only() -> None:
+    heads = intake.heads_of(io.BytesIO(packed("gzip", b"x" * 5_000_000)), "big", 1_000)
+    assert heads.more and [len(text) for _, text in heads.texts] == [1_000]
+
+
+def test_of_an_archive_of_crumbs_the_first_are_read() -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for number in range(intake.MEMBERS + 5):
+            archive.writestr(f"{number}.log", b"")
+    heads = intake.heads_of(io.BytesIO(out.getvalue()), "crumbs")
+    assert heads.more and len(heads.texts) == intake.MEMBERS
+
+
+def test_what_cannot_be_unpacked_is_named_with_its_reason() -> None:
+    heads = intake.heads_of(io.BytesIO(b"7z\xbc\xaf\x27\x1c" + bytes(600)), "logs.7z")
+    assert heads.failed[0][0] == "logs.7z" and "unpack it first" in str(heads.failed[0][1])
+    cut = intake.heads_of(io.BytesIO(packed("gzip", os.urandom(4_000))[:-900]), "cut.gz")
+    assert [name for name, _ in cut.partly] == ["cut.gz"] and not cut.failed  # its beginning was read
+
+
+@pytest.mark.parametrize("raw", [UNIQ.encode(), b"\xef\xbb\xbf" + UNIQ.encode(), UNIQ.encode("utf-16")])
+def test_a_file_is_read_whatever_its_mark(raw: bytes) -> None:
+    heads = intake.heads_of(io.BytesIO(raw), "a.log")
+    assert heads.texts == [("a.log", UNIQ)] and not heads.more
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b\\c.log", "..", "", "x" * 300, "日志.log", ".hidden"])
+def test_an_upload_stays_in_its_folder_whatever_it_is_called(name: str) -> None:
+    safe = intake.safe_name(name)
+    assert safe and "/" not in safe and "\\" not in safe and not safe.startswith(".") and len(safe) <= 80
+
+
+def test_files_with_the_same_content_are_known_whatever_they_are_called(tmp_path: Path) -> None:
+    (tmp_path / "c").write_bytes(b"x" * 3_000_000)
+    made = [
+        intake.Source("a.log", b"x" * 3_000_000),
+        intake.Source("b.log", io.BytesIO(b"x" * 3_000_000)),
+        intake.Source("c.log", tmp_path / "c"),
+        intake.Source("d.log", b"y"),
+    ]
+    names, digests = [source.name for source in made], [source.digest() for source in made]
+    assert intake.twins(names, digests) == [["a.log", "b.log", "c.log"]]
+    assert intake.twins(names[2:], digests[2:]) == []
+
+
+def test_an_upload_whose_content_was_compared_is_still_read_from_its_beginning() -> None:
+    source = intake.Source("a.log", io.BytesIO(f"msgId={UNIQ}\n".encode()))
+    for _ in range(2):
+        assert source.digest() == intake.Source("b", f"msgId={UNIQ}\n".encode()).digest()
+        assert intake.heads_of(source.data, "a.log").texts == [("a.log", f"msgId={UNIQ}\n")]
+
+
+def test_the_example_is_the_same_every_time_and_holds_its_story() -> None:
+    made = intake.read([("", example.log())])
+    assert set(made.kinds) == {"uniq", "offset"} and made.refused and not made.cut
+    assert {item.verdict.reason for item in made.refused} == {"lower_case"}
+    dates = dates_of(((item.verdict, item.token) for item in made.found), Clock(example.now(), UTC, "assumed"))
+    assert dates.zone is not None and dates.zone[0].utcoffset(None) == timedelta(hours=8) and dates.zone[1] == "born"
+    assert "msgId=" in example.incident()
+
+
+def test_ids_of_several_files_settle_one_another() -> None:
+    alone, clear = "5FE4660B0000F13D000000A1FB5ED000", "5FE4660B0000F13D0000B2671B690100"
+    assert intake.read([("a.log", alone)]).kinds == {"offset": 1}
+    made = intake.read([("a.log", alone), ("b.log", f"sent {clear}")])
+    assert made.kinds == {"uniq": 2}
+    assert [item.source for item in made.found] == ["a.log", "b.log"]
