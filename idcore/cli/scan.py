@@ -252,7 +252,8 @@ def _cell(column: str, value: Any) -> str:
 
 
 def _name_failures(out: Path) -> int:
-    failed = [row for row in _table(out, "files", ["file", "error"]) if row["error"]]
+    failed = [row for row in _table(out, "files", ["file", "error", "error_values"]) if row["error"]]
     for row in failed:
-        print(plain(f"idcore: {row['file']}: {row['error']}"), file=sys.stderr)
+        why = CoreError(row["error"], json.loads(row["error_values"])).problem
+        print(plain(f"idcore: {row['file']}: {why}"), file=sys.stderr)
     return len(failed)

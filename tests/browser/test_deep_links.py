@@ -19,14 +19,14 @@ LINKS = {
     f"/decode?ids={UNIQ},{OFFSET}": OFFSET,
     f"/anatomy?id={UNIQ}": "18B4AAC2",
     "/findings": "Findings",
-    "/compare": "Were these messages ever received?",
+    "/compare": "Were these messages received?",
     "/lab?story=send.lost": "One msgId, 2 records",
     "/producers": "Producers",
     "/counters": "Counters",
     "/brokers": "Brokers",
     "/lookup": "Find message",
     "/store": "Store",
-    "/runs": "Runs",
+    "/runs": "Scans",
     f"/decode?ids={UNIQ}&lang=zh&zone=UTC": "解码",
 }
 

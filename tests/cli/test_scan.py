@@ -56,7 +56,8 @@ def test_a_terminal_is_sent_nothing_that_it_would_obey(tmp_path: Path, capsys: p
     summary = summed(findings={"error": 1})
     values = {"subject": "AB", "count": 2, "variant": "topics", "topics": f"Paid, {OBEYED}", "messages": 2}
     finding = {"code": "collision", "severity": "error", "subject": "AB", "count": 2, "values": json.dumps(values)}
-    out = written(tmp_path, findings=finding, files={"file": "x.zip", "error": f"{OBEYED} is encrypted"})
+    unread = {"file": "x.zip", "error": "encrypted", "error_values": json.dumps({"name": OBEYED})}
+    out = written(tmp_path, findings=finding, files=unread)
     told = describe(summary, out)
     assert "Paid, \\x1b]0;owned\\x07" in told and "error collision" in told
     assert _name_failures(out) == 1

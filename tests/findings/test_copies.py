@@ -393,7 +393,7 @@ def test_a_copy_says_in_plain_text_who_made_it(tmp_path: Path) -> None:
         assert "contains its producer: 10.0.0.7 pid 4711" in finding.say("meaning")
         assert "bornHost" not in finding.say("meaning")
         assert "写明的生产者：10.0.0.7 pid 4711" in finding.say("meaning", "zh")
-    assert ". They were stored 3.1 s apart. The id" in finding.say("meaning")
+    assert ". They were stored 3.1 s apart. The ID" in finding.say("meaning")
 
 
 def test_the_host_of_the_lines_is_named_where_the_id_has_another() -> None:

@@ -169,7 +169,7 @@ def test_lower_case_ids_can_be_read_as_upper_case_and_refused_again(open_page: O
     app.text_area[0].set_value(f"{UNIQ.lower()} {OFFSET} 9f86d081884c7d659a2feaa0c55ad015")
     press(app, "Decode")
     assert app.expander[0].label == "2 strings rejected: all lower case"
-    press(app, "Read 1 lower-case token as upper case")
+    press(app, "Read 1 lower-case string as upper case")
     page = shown(app)
     assert "2 IDs" in page and UNIQ.lower() in page and "172.17.0.1" in page
     assert app.query_params["case"] == ["any"] or app.query_params["case"] == "any"

@@ -134,7 +134,7 @@ class TestFailures:
         ],
     )
     def test_what_speaks_no_rocketmq_is_said_to(self, raw: bytes) -> None:
-        refused = pytest.raises(Unreachable, match="no RocketMQ frame")
+        refused = pytest.raises(Unreachable, match="not a RocketMQ frame")
         with Server(lambda frame: [raw]) as server, client(QUICK) as asking, refused:
             asking.ask(server.address, View(1))
 

@@ -28,7 +28,7 @@ def test_what_cannot_be_done_exits_3_with_one_line(tmp_path: Path) -> None:
     log.write_bytes(ONE)
     done = cli(str(log), "--out", str(log / "out"))
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr == f"idcore: {log / 'out'} cannot be written: Not a directory\n"
+    assert done.stderr == f"idcore: cannot write {log / 'out'}: this is not a folder\n"
 
 
 def test_wrong_usage_still_exits_2(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ os.kill(java(), signal.SIGKILL)
 ended = work.wait(60)
 idle = session.status().state
 second = background.start(runs.create("after it"), [str(folder / "b.log")], ScanOptions(zone=UTC, at=at)).wait(90)
-print(json.dumps([ended.state, ended.error, run.state, sorted(path.name for path in run.path.iterdir()), idle,
+print(json.dumps([ended.state, ended.error and ended.error.coded(), run.state, sorted(path.name for path in run.path.iterdir()), idle,
                   second.state, second.ids]))
 """
 
@@ -89,7 +89,7 @@ def test_a_java_that_is_killed_fails_its_scan_and_the_next_scan_starts_another(t
     (tmp_path / "b.log").write_bytes(ONE)
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, text=True, timeout=200)
     assert (done.returncode, done.stderr) == (0, "")
-    why = "Spark's Java process ended in mid-scan: it was killed, or had too little memory; start the scan again"
+    why = {"code": "spark_ended", "values": {}}
     assert json.loads(done.stdout) == ["failed", why, "failed", ["run.json"], "idle", "done", 2]
 
 

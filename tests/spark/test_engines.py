@@ -96,8 +96,8 @@ def test_a_path_that_only_the_driver_sees_is_named_with_the_worker(log: Path, cl
     assert (tmp_path / "used").exists()
     told = done.stderr.strip().splitlines()
     assert len(told) == 1
-    assert told[0].startswith("idcore: /proc/self/cwd/made.log: No such file or directory, says worker ")
-    assert told[0].endswith("; a path must lead every worker to the same file")
+    assert told[0].startswith("idcore: /proc/self/cwd/made.log: no such file or folder, according to worker ")
+    assert told[0].endswith("; the path must lead every worker to the same file")
 
 
 @pytest.mark.timeout(300)

@@ -109,8 +109,9 @@ def test_a_run_whose_server_has_gone_is_failed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "..", "../..", "20261121-000000-abcdef/../x", "20261121-000000-abcdef"])
 def test_a_name_that_is_no_run_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(RunError, match="there is no run"):
+    with pytest.raises(RunError) as caught:
         Runs(tmp_path).open(name)
+    assert (caught.value.code, caught.value.values) == ("no_run", {"name": name})
 
 
 def test_runs_are_listed_newest_first_and_deleted_for_good(tmp_path: Path) -> None:
@@ -127,8 +128,9 @@ def test_runs_are_listed_newest_first_and_deleted_for_good(tmp_path: Path) -> No
     assert [(run.title, run.summary) for run in runs.list()] == [("second", None), ("first", None)]
     runs.delete(second.name)
     assert [run.name for run in runs.list()] == [first.name]
-    with pytest.raises(RunError, match="no table"):
+    with pytest.raises(RunError) as caught:
         first.table("hosts")
+    assert (caught.value.code, caught.value.values) == ("no_table", {"name": first.name, "table": "hosts"})
 
 
 @pytest.mark.parametrize(

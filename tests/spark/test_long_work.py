@@ -233,8 +233,10 @@ def test_a_worker_that_does_not_see_the_output_says_so(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(CoreError, match="cannot be written"), folder.TableFolder(tmp_path / "file" / "below" / "out"):
+    out = tmp_path / "file" / "below" / "out"
+    with pytest.raises(CoreError) as caught, folder.TableFolder(out):
         raise AssertionError
+    assert caught.value == CoreError("unwritable", {"path": str(out), "why": CoreError("ENOTDIR")})
     with folder.TableFolder(tmp_path / "new" / "out"):
         assert (tmp_path / "new" / "out").is_dir()
     assert not (tmp_path / "new").exists()  # nothing was finished, nothing stays
@@ -243,8 +245,9 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path: Pa
 @pytest.mark.usefixtures("spark")
 def test_crumbs_of_a_large_input_are_refused_with_the_size_that_would_do(tmp_path: Path) -> None:
     log = made(tmp_path, 10_000)
-    with pytest.raises(CoreError, match=r"take 9 bytes or more"):
+    with pytest.raises(CoreError, match=r"use 9 bytes or more") as caught:
         scan([log], tmp_path / "out", ScanOptions(zone=UTC, at=AT, split_size=1))
+    assert caught.value.code == "splits_many" and caught.value.values["least"] == 9
     assert not (tmp_path / "out").exists()
 
 
@@ -265,7 +268,7 @@ def test_a_run_that_failed_is_started_again_as_it_was_asked_for(
     assert (ended.state, run.state, run.error) == ("done", "done", None)
     assert run.table("files", ["file"]).to_pylist() == [{"file": "pasted text"}]
     assert run.summary is not None and run.summary["assumed"]["at"] == "2026-11-21T00:00:00+00:00"
-    with pytest.raises(CoreError, match="only a run that failed"):
+    with pytest.raises(CoreError, match="only a scan that failed"):
         background.again(run)
 
 
