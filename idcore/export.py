@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +95,8 @@ def json_frame(frame: pd.DataFrame) -> bytes:
 
 def zip_frames(frames: Iterable[tuple[str, pd.DataFrame]], summary: Mapping[str, Any]) -> bytes:
     """All tables of a run as CSV in one zip."""
+    import zipfile  # the command line writes none
+
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("summary.json", json_text(summary, indent=1, default=str))

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from functools import cached_property, partial
 from pathlib import Path
-from time import perf_counter
 from typing import Any, BinaryIO
 
 from idcore.errors import CoreError, coded, refuse
@@ -109,7 +108,6 @@ class Intake:
     size: int = 0  # characters that were looked through
     lines: int = 0  # of pasted text
     binary: bool = False  # some of it is no text
-    seconds: float = 0.0
 
     @cached_property
     def found(self) -> list[Found]:
@@ -134,7 +132,6 @@ class Intake:
 
 def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "strict") -> Intake:
     """Finds and judges the ids of several texts, each with the name it came under."""
-    begun = perf_counter()
     items: list[Found] = []
     made = Intake()
     for name, text in sources:
@@ -151,7 +148,6 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
     if not made.found:
         made.binary = any(mark in text[:HEAD] for _, text in sources for mark in "\0\ufffd")
         made.longest = max((len(run) for _, text in sources for run in _RUN.findall(text[:HEAD])), default=0)
-    made.seconds = perf_counter() - begun
     return made
 
 
