@@ -12,7 +12,7 @@ import pytest
 
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
-from idcore.sources import unpack
+from idcore.sources import packings
 from idcore.sources.kinds import kind_of
 from tests.scan import logs
 from tests.scan.comparing import same
@@ -58,7 +58,7 @@ def test_gzip_is_read_without_isal_too(data: bytes, tmp_path: Path, monkeypatch:
     half = len(data) // 2
     packed = gzip.compress(data[:half]) + gzip.compress(data[half:])
     faster = scanned(written(tmp_path, "a", packed))
-    monkeypatch.setattr(unpack, "isal", None)
+    monkeypatch.setattr(packings, "isal", None)
     assert same(scanned(written(tmp_path, "a", packed)), faster) == []
     assert files(faster)[0][2:] == (len(data), ids_in(data, tmp_path), None)
     (_, _, text, _, error), *_ = files(scanned(written(tmp_path, "a", packed[:-4])))
