@@ -45,14 +45,32 @@ INCIDENTS = (
     " pid_erased restart shared_fingerprint stored_copies zone_mismatch"
 )
 UNTIMED = ("seconds", "start_seconds", "versions")
-KEYS = {  # columns that name a row; elsewhere its place does
-    "processes": "layout host pid loader", "hosts": "host", "brokers": "address", "segments": "address segment",
-    "clients": "mac pid", "timeline": "minute kind", "activity": "host minute", "distribution": "address from_offset",
-    "counters": "layout host pid loader sent_at elapsed_ms counter", "copies": "msg_id", "growth": "address minute",
-    "findings": "code subject", "topics": "topic queue_id", "tags": "topic tag", "refused": "reason", "files": "file",
-    "decoded-json": "line column text", "decoded-csv": "line column text", "view": "id", "sentences": "code subject",
-    "compared": "kind subject", "columns": "table", "view-table": "line",
-}  # fmt: skip
+_KEYS = """\
+processes: layout host pid loader
+hosts: host
+brokers: address
+segments: address segment
+clients: mac pid
+timeline: minute kind
+activity: host minute
+distribution: address from_offset
+counters: layout host pid loader sent_at elapsed_ms counter
+copies: msg_id
+growth: address minute
+findings: code subject
+topics: topic queue_id
+tags: topic tag
+refused: reason
+files: file
+decoded-json: line column text
+decoded-csv: line column text
+view: id
+sentences: code subject
+compared: kind subject
+columns: table
+view-table: line
+"""
+KEYS = dict(line.split(": ") for line in _KEYS.splitlines())  # columns that name a row; elsewhere its place does
 SHOWN = 160  # characters of a value in a report
 
 

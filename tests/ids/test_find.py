@@ -49,8 +49,9 @@ def test_an_escape_in_front_does_not_count(escape: str) -> None:
     text = f"msgId{escape}{ID}"
     assert places(text) == [(ID, 1, 6 + len(escape))]
     assert places(f"{escape}{SIX}{escape}{CLIENT}") == [
-        (SIX, 1, 1 + len(escape)), (CLIENT, 1, 1 + 2 * len(escape) + 56),
-    ]  # fmt: skip
+        (SIX, 1, 1 + len(escape)),
+        (CLIENT, 1, 1 + 2 * len(escape) + 56),
+    ]
 
 
 def test_what_only_looks_like_an_escape_counts() -> None:

@@ -133,18 +133,26 @@ def test_months_begin_where_javas_calendar_says(classes: dict[str, Path], tmp_pa
     rng = random.Random("months")
     # Midnights that come twice or never, and a sample of all; up to 2021, where every zone data set agrees.
     cases = [
-        ("America/Havana", 2020, 11), ("America/Havana", 2015, 11), ("America/Goose_Bay", 2009, 11),
-        ("America/Managua", 2006, 10), ("Asia/Gaza", 2004, 10), ("America/St_Johns", 2009, 11),
-        ("Africa/Cairo", 2014, 8), ("Africa/Casablanca", 2008, 6), ("America/Asuncion", 1995, 10),
-        ("Antarctica/Vostok", 1994, 11), ("Pacific/Apia", 2011, 12),
-    ]  # fmt: skip
+        ("America/Havana", 2020, 11),
+        ("America/Havana", 2015, 11),
+        ("America/Goose_Bay", 2009, 11),
+        ("America/Managua", 2006, 10),
+        ("Asia/Gaza", 2004, 10),
+        ("America/St_Johns", 2009, 11),
+        ("Africa/Cairo", 2014, 8),
+        ("Africa/Casablanca", 2008, 6),
+        ("America/Asuncion", 1995, 10),
+        ("Antarctica/Vostok", 1994, 11),
+        ("Pacific/Apia", 2011, 12),
+    ]
     names = sorted(name for name in available_timezones() if "/" in name and not name.startswith("Etc/"))
     cases += [(rng.choice(names), rng.randrange(1995, 2022), rng.randrange(1, 13)) for _ in range(3_000)]
     answers = referee.ask([f"month {zone} {year} {month}" for zone, year, month in cases])
     referee.close()
     wrong = [
-        (case, answer) for case, answer in zip(cases, answers, strict=True)
+        (case, answer)
+        for case, answer in zip(cases, answers, strict=True)
         if answer[0] != "?" and int(answer[0]) != month_start(case[1], case[2], ZoneInfo(case[0]))
-    ]  # fmt: skip
+    ]
     assert not wrong
     assert sum(answer[0] != "?" for answer in answers) > 2_500

@@ -117,8 +117,12 @@ def test_a_wrong_checksum_is_named(tmp_path: Path) -> None:
 
 
 # Without a mark only UTF-16 is known; UTF-32 in splits of 64 bytes is slow, and nothing new.
-WIDE = [(encoding, mark, split) for encoding in ("utf-16-le", "utf-16-be") for mark in (True, False)
-        for split in (*SPLITS, 1001, 64)]  # fmt: skip
+WIDE = [
+    (encoding, mark, split)
+    for encoding in ("utf-16-le", "utf-16-be")
+    for mark in (True, False)
+    for split in (*SPLITS, 1001, 64)
+]
 WIDE += [(encoding, True, split) for encoding in ("utf-32-le", "utf-32-be") for split in (*SPLITS, 1001)]
 
 

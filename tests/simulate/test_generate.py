@@ -48,9 +48,11 @@ def test_sixteen_bytes_of_address_give_56_digits() -> None:
 
 def test_the_month_rolls_over_when_the_clock_passes_the_next() -> None:
     clock = ticking(
-        "2026-01-31T23:59:59.998+08:00", "2026-01-31T23:59:59.999+08:00",
-        "2026-02-01T00:00:00.000+08:00", "2026-02-01T00:00:00.001+08:00",
-    )  # fmt: skip
+        "2026-01-31T23:59:59.998+08:00",
+        "2026-01-31T23:59:59.999+08:00",
+        "2026-02-01T00:00:00.000+08:00",
+        "2026-02-01T00:00:00.001+08:00",
+    )
     made = Generator(clock, SHANGHAI, "10.0.0.1", 1, 1)
     assert [made.next_id().elapsed for _ in range(3)] == [31 * 86_400_000 - 1, 0, 1]
 
@@ -58,8 +60,11 @@ def test_the_month_rolls_over_when_the_clock_passes_the_next() -> None:
 def test_a_clock_set_back_by_less_than_a_thousand_seconds_gives_zero() -> None:
     # reference-ids.jsonl, 4.9.3 and later: 999 s clamps, 1,001 s does not
     clock = ticking(
-        "2026-02-01T00:00:01Z", "2026-01-31T23:43:21Z", "2026-01-31T23:43:20Z", "2026-01-31T23:43:19Z",
-    )  # fmt: skip
+        "2026-02-01T00:00:01Z",
+        "2026-01-31T23:43:21Z",
+        "2026-01-31T23:43:20Z",
+        "2026-01-31T23:43:19Z",
+    )
     made = Generator(clock, UTC, "10.0.0.1", 1, 1)
     assert [made.next_id().signed_elapsed for _ in range(3)] == [0, -1_000_000, -1_001_000]
 
@@ -118,9 +123,14 @@ def test_offset_ids_both_ways() -> None:
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("", "empty"), ("00", "length"), ("7F0000010000555D00000000000000", "length"), ("ZZ" + "0" * 30, "digit"),
-     ("CB00710771A930946E096900000A0000", "port")],
-)  # fmt: skip
+    [
+        ("", "empty"),
+        ("00", "length"),
+        ("7F0000010000555D00000000000000", "length"),
+        ("ZZ" + "0" * 30, "digit"),
+        ("CB00710771A930946E096900000A0000", "port"),
+    ],
+)
 def test_an_offset_id_is_decoded_strictly(text: str, code: str) -> None:
     with pytest.raises(CoreError) as caught:
         decode_message_id(text)
@@ -198,8 +208,16 @@ def test_a_log_holds_what_its_truth_says(seed: int) -> None:
 def test_a_log_looks_like_one() -> None:
     lines = list(scenario(1, 3_000).log(3_000))
     text = "\n".join(lines)
-    for sign in ("SendResult [sendStatus=SEND_OK, msgId=", "MessageExt [brokerName=", "bornTimestamp=", "UNIQ_KEY=",
-                 "msgIds=", "messageId=01", "traceId=", "consumed msgId="):  # fmt: skip
+    for sign in (
+        "SendResult [sendStatus=SEND_OK, msgId=",
+        "MessageExt [brokerName=",
+        "bornTimestamp=",
+        "UNIQ_KEY=",
+        "msgIds=",
+        "messageId=01",
+        "traceId=",
+        "consumed msgId=",
+    ):
         assert sign in text
     assert any(line.count(",0A") > 1 for line in lines), "no batch"
     times = [line[:23] for line in lines]
