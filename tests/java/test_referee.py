@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
-from idcore.ids import Clock, UniqId, identify, months
+from idcore.ids import Clock, OffsetId, UniqId, identify, months
 from idcore.ids.clock import DAY_MS, from_ms, month_start, to_ms
 from idcore.ids.line_time import uniq_sent
 from idcore.ids.model import host_text
-from idcore.simulate.generate import Generator, create_message_id, decode_message_id
+from idcore.simulate.generate import Generator
 from tests.java import jars
 from tests.java.referee import Referee
 
@@ -102,13 +102,13 @@ def test_offset_ids_both_ways(referee: Referee) -> None:
             continue  # IPv4 only
         offset = rng.choice([0, 1, (1 << 30) - 1, 1 << 30, -1, (1 << 63) - 1, rng.randrange(1 << 48)])
         cases.append((host, rng.choice([0, 1, 10911, 65535, rng.randrange(65536)]), offset))
-    ours = [create_message_id(*case) for case in cases]
+    ours = [str(OffsetId.of(*case)) for case in cases]
     theirs = referee.ask([f"create {host} {port} {offset}" for host, port, offset in cases])
     assert [answer[0] for answer in theirs] == ours
     for text, (host, port, offset), answer in zip(
         ours, cases, referee.ask([f"offset {text}" for text in ours]), strict=True
     ):
-        found = decode_message_id(text)
+        found = OffsetId.from_hex(text)
         assert (found.host, found.port, found.physical_offset) == (host, port, offset)
         # Java writes sixteen bytes without the shortest form's double colon
         spelled = host if ":" not in host else host_text(found.ip)
@@ -125,7 +125,7 @@ def test_what_java_refuses_as_an_offset_id_is_refused(referee: Referee) -> None:
         if answer[0] == "!":
             assert reading is None or reading.kind != "offset"
         elif reading is not None and reading.kind == "offset":
-            assert answer[1] == str(decode_message_id(text).port)
+            assert answer[1] == str(OffsetId.from_hex(text).port)
 
 
 def test_months_begin_where_javas_calendar_says(classes: dict[str, Path], tmp_path: Path) -> None:

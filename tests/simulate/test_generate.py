@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from idcore.errors import CoreError
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, find, identify, sent_at
 from idcore.ids.clock import month_start, to_ms
-from idcore.simulate.generate import Generator, create_message_id, decode_message_id, fake_address
+from idcore.simulate.generate import Generator, fake_address
 from idcore.simulate.scenario import Scenario
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
@@ -113,12 +113,12 @@ def test_what_is_made_is_read_back(now: datetime, name: str) -> None:
 
 
 def test_offset_ids_both_ways() -> None:
-    assert create_message_id("127.0.0.1", 10911, 0) == "7F00000100002A9F0000000000000000"
-    made = decode_message_id("7F00000100002A9F00000000000735FA")
+    assert str(OffsetId.of("127.0.0.1", 10911, 0)) == "7F00000100002A9F0000000000000000"
+    made = OffsetId.from_hex("7F00000100002A9F00000000000735FA")
     assert (made.address, made.physical_offset) == ("127.0.0.1:10911", 472_570)
-    six = create_message_id("::1", 10911, 1 << 40)
+    six = str(OffsetId.of("::1", 10911, 1 << 40))
     assert six == "0000000000000000000000000000000100002A9F0000010000000000"
-    assert decode_message_id(six).address == "[::1]:10911"
+    assert OffsetId.from_hex(six).address == "[::1]:10911"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_offset_ids_both_ways() -> None:
 )
 def test_an_offset_id_is_decoded_strictly(text: str, code: str) -> None:
     with pytest.raises(CoreError) as caught:
-        decode_message_id(text)
+        OffsetId.from_hex(text)
     assert caught.value.code == code
 
 
