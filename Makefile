@@ -4,7 +4,15 @@ HOST ?= 127.0.0.1
 PORT ?= 8501
 PY := .venv/bin/python
 
-.PHONY: setup setup-dev run test check format bench docs screenshots clean
+# Of every floor the tests that find most mistakes in a minute: no browser, no Spark, no Java, no broker.
+QUICK := tests/ids tests/message tests/findings tests/simulate tests/test_arrows.py tests/test_house.py \
+	tests/test_additions.py tests/test_golden.py tests/test_growth.py tests/test_lab.py tests/scan/test_doors.py tests/scan/test_twin.py \
+	tests/scan/test_lines.py tests/scan/test_keys.py tests/store/test_real.py tests/store/test_damage.py \
+	tests/store/test_pointers.py tests/remoting/test_frame.py tests/remoting/test_client.py \
+	tests/remoting/test_cluster.py tests/cli/test_view.py tests/pages/test_pages.py tests/pages/test_parts.py \
+	tests/pages/test_text.py
+
+.PHONY: setup setup-dev run quick test check format bench golden docs screenshots clean
 
 setup:            ## .venv with the pinned packages, Java for Spark, compiled kernels
 	@$(PYTHON) scripts/setup.py
@@ -14,6 +22,9 @@ setup-dev:        ## the same and what the tests need: pytest, Maven, Chromium, 
 
 run: setup        ## the console on http://127.0.0.1:8501
 	@$(PY) -m streamlit run app.py --server.address $(HOST) --server.port $(PORT) --server.headless true
+
+quick:            ## the tests for the loop of editing, a minute; ARGS=-x ends at the first failure
+	@$(PY) -m pytest -q -n 2 -m "not (browser or java or spark or slow)" $(QUICK) $(ARGS)
 
 test: setup-dev   ## every test, browser and Java referee included, in two processes
 	@$(PY) -m pytest -n 2 --dist loadscope --no-loadscope-reorder $(ARGS)
@@ -30,6 +41,9 @@ format:           ## put every file in the formatter's shape
 
 bench: setup-dev  ## every benchmark, into docs/performance.md
 	@$(PY) -m benchmarks
+
+golden: setup-dev ## results of real logs and stores into DIR=..., to compare with those of another commit
+	@$(PY) -m benchmarks.golden write $(DIR)
 
 docs: setup-dev   ## the pages of docs/ that are rendered from the code
 	@$(PY) scripts/render_docs.py

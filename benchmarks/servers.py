@@ -113,9 +113,12 @@ def connect(folder: Path) -> Iterator[str]:
     """A Connect server with two cores; its address."""
     port = free_port()
     settings = {
-        "spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": str(port),
-        "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
-    }  # fmt: skip
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+    }
     flags = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
     server = [str(HOME / "bin" / "spark-submit"), "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
     with running(folder, "connect", port, *server, "--master", "local[2]", *flags, "spark-internal"):

@@ -115,9 +115,16 @@ def of_rows(rows: Iterable[Row]) -> Log | None:
     instants = {at for ends in (least, most) for _, at in ends.values()}
     offsets = {abs(offset) for ends in (least, most) for offset, _ in ends.values()}
     return Log(
-        np.array(kept, np.int64), lows, highs, low_at, high_at, exact, len(offsets) == 1, len(instants) == 1,
+        np.array(kept, np.int64),
+        lows,
+        highs,
+        low_at,
+        high_at,
+        exact,
+        len(offsets) == 1,
+        len(instants) == 1,
         len(minutes) - len(kept),
-    )  # fmt: skip
+    )
 
 
 def _longest_rise(values: list[int]) -> list[int]:

@@ -25,7 +25,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With several processes (`make test` has two) a folder is one piece of work: its fixtures are set up once."""
+    """With several processes (`make test` has two) a folder is one piece of work: its fixtures are set up once.
+
+    `make quick` has none that cost anything, and deals its tests one by one.
+    """
+    if config.getoption("dist") != "loadscope":
+        return None
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFolder(LoadScopeScheduling):  # type: ignore[misc]

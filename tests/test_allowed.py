@@ -65,9 +65,12 @@ URIS = "s3://logs/2026:/var/log/mq:https://files.example:8443/mq/:gs://all:abfss
 def test_uris_that_are_allowed_stand_between_paths() -> None:
     roots = roots_of(URIS)
     assert list(map(str, roots)) == [
-        "s3://logs/2026", "/var/log/mq", "https://files.example:8443/mq/", "gs://all",
+        "s3://logs/2026",
+        "/var/log/mq",
+        "https://files.example:8443/mq/",
+        "gs://all",
         "abfss://logs@house.dfs.core.windows.net/mq",
-    ]  # fmt: skip
+    ]
     for uri in (
         "s3://logs/2026", "s3://logs/2026/", "S3://logs/2026/01/*.gz", "s3://logs/2026/a%20b..log", "gs://all/a", "gs://all",
         "https://FILES.example:8443/mq/a.log", "abfss://logs@house.dfs.core.windows.net/mq/a",

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -111,8 +112,13 @@ def allowed(module: str, name: str) -> bool:
     return row == mine or any(within(name, there) and len(there) >= len(row) for there in ARROWS[mine])
 
 
-def imports(module: str, path: Path) -> Iterator[tuple[str, int]]:
+@cache
+def imports(module: str, path: Path) -> list[tuple[str, int]]:
     """Full names of what a module imports, also inside functions; `from a import b` gives a.b if that is a module."""
+    return list(_imports(module, path))
+
+
+def _imports(module: str, path: Path) -> Iterator[tuple[str, int]]:
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
         if isinstance(node, ast.Import):

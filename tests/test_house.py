@@ -13,7 +13,6 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = {".py", ".md", ".toml", ".txt", ".sh", ".xml", ".java", ".yml", ".yaml", ".json", ".css", ".html", ""}
 LONGEST_FUNCTION, LONGEST_KERNEL = 110, 205
-LONGEST_PAGE = 95
 FULLEST_FOLDER = 20
 MOST_PARTS = 7_000  # lines of pages/parts, without the words
 # What a part of the console is made of. What needs none of these is not a part: it belongs to idcore.
@@ -54,11 +53,6 @@ def test_functions_are_short_enough_to_read() -> None:
                 if size > most:
                     long[f"{name(path)}: {node.name}"] = size
     assert not long, f"more than {LONGEST_FUNCTION} lines ({LONGEST_KERNEL} of a kernel): cut along a seam"
-
-
-def test_pages_ask_call_and_show() -> None:
-    long = {name(path): lines(path) for path in PAGES if lines(path) > LONGEST_PAGE}
-    assert not long, f"more than {LONGEST_PAGE} lines: what computes belongs to idcore, what draws to pages/parts"
 
 
 def test_a_folder_of_the_console_can_be_seen_at_once() -> None:

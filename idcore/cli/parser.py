@@ -139,9 +139,11 @@ def _scan(commands: Any) -> None:
     )
     command.add_argument("paths", nargs="*", metavar="PATH", help="files, folders, globs, URIs; - reads standard input")
     command.add_argument(
-        "--store", type=_name, metavar="DIR",
+        "--store",
+        type=_name,
+        metavar="DIR",
         help="scan the commit log of a store folder; adds the tables topics and tags",
-    )  # fmt: skip
+    )
     command.add_argument("--out", type=_path, required=True, metavar="DIR", help="where the tables go")
     command.add_argument("--overwrite", action="store_true", help="replace an existing DIR")
     where = command.add_mutually_exclusive_group()

@@ -12,10 +12,10 @@ from idcore.errors import CoreError, refuse
 from idcore.ids import rules
 from idcore.layout import (
     CLIENT_V1,
+    LAYOUTS,
     OFFSET_V4,
     OFFSET_V6,
     UNIQ_V4,
-    UNIQ_V4_LE,
     UNIQ_V6,
     Layout,
 )
@@ -312,13 +312,9 @@ def elapsed_error(uniq_id: UniqId) -> CoreError:
     )
 
 
+# The name of a layout begins with its kind.
 MODELS: dict[str, type[UniqId] | type[OffsetId] | type[ClientId]] = {
-    UNIQ_V4.name: UniqId,
-    UNIQ_V6.name: UniqId,
-    UNIQ_V4_LE.name: UniqId,
-    OFFSET_V4.name: OffsetId,
-    OFFSET_V6.name: OffsetId,
-    CLIENT_V1.name: ClientId,
+    name: model for model in (UniqId, OffsetId, ClientId) for name in LAYOUTS if name.startswith(f"{model.kind}_")
 }
 
 

@@ -9,9 +9,18 @@ from idcore.message import Record
 
 # What a copy may differ in, in the order in which people look for it; the rest of a record is what follows from it.
 _FIELDS = (
-    "topic", "queue_id", "queue_offset", "physical_offset", "sys_flag", "born_timestamp", "store_timestamp",
-    "store_host", "reconsume_times", "prepared_transaction_offset", "body_crc",
-)  # fmt: skip
+    "topic",
+    "queue_id",
+    "queue_offset",
+    "physical_offset",
+    "sys_flag",
+    "born_timestamp",
+    "store_timestamp",
+    "store_host",
+    "reconsume_times",
+    "prepared_transaction_offset",
+    "body_crc",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +59,10 @@ def moves(text: str, before: str | None, layouts: tuple[Layout, ...]) -> tuple[M
     layout = next((item for item in layouts if item.digits == len(text)), None)
     if layout is None or before is None or len(before) != len(text):
         return ()
-    pairs = ((span.name, before[2 * span.start : 2 * span.stop], text[2 * span.start : 2 * span.stop])
-             for span in layout.spans)  # fmt: skip
+    pairs = (
+        (span.name, before[2 * span.start : 2 * span.stop], text[2 * span.start : 2 * span.stop])
+        for span in layout.spans
+    )
     return tuple(Move(name, int(old, 16), int(new, 16)) for name, old, new in pairs if old != new)
 
 

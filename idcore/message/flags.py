@@ -57,8 +57,12 @@ def describe(sys_flag: int) -> list[str]:
         words.append("multi tags")
     if transaction(sys_flag) != "none":
         words.append(f"transaction {transaction(sys_flag)}")
-    for bit, word in ((BORN_HOST_V6, "born host IPv6"), (STORE_HOST_V6, "store host IPv6"),
-                      (NEED_UNWRAP, "need unwrap"), (INNER_BATCH, "inner batch")):  # fmt: skip
+    for bit, word in (
+        (BORN_HOST_V6, "born host IPv6"),
+        (STORE_HOST_V6, "store host IPv6"),
+        (NEED_UNWRAP, "need unwrap"),
+        (INNER_BATCH, "inner batch"),
+    ):
         if sys_flag & bit:
             words.append(word)
     return words

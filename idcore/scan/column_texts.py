@@ -60,9 +60,13 @@ def digits(words: np.ndarray, values: np.ndarray, rows: np.ndarray | None = None
     np.cumsum(room, out=edges[1:])
     out = np.empty(int(edges[-1]) + kernel.SLACK, np.uint8)
     kernel.put_ids(
-        np.ascontiguousarray(words, np.uint64), np.ascontiguousarray(values, np.uint64), kinds.astype(np.uint8), sizes,
-        edges, out,
-    )  # fmt: skip
+        np.ascontiguousarray(words, np.uint64),
+        np.ascontiguousarray(values, np.uint64),
+        kinds.astype(np.uint8),
+        sizes,
+        edges,
+        out,
+    )
     text = pa.py_buffer(out[: edges[-1]])
     edges = edges if rows is None else edges[rows]
     return pa.StringArray.from_buffers(len(edges) - 1, pa.py_buffer(edges), text)

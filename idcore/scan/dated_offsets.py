@@ -41,10 +41,14 @@ class DatedOffsets:
         least, after = np.divmod(np.minimum.reduceat(pairs[:, 4], rows), WITHIN_MINUTE)
         greatest, until = np.divmod(np.maximum.reduceat(pairs[:, 5], rows), WITHIN_MINUTE)
         return cls(
-            column_texts.addresses(words, column_texts.hosts(words)), np.append(_starts(words), len(words)), begin,
-            least.view(np.int64), begin + after.view(np.int64),
-            greatest.view(np.int64), begin + (LAST_OF_MINUTE - until).view(np.int64),
-        )  # fmt: skip
+            column_texts.addresses(words, column_texts.hosts(words)),
+            np.append(_starts(words), len(words)),
+            begin,
+            least.view(np.int64),
+            begin + after.view(np.int64),
+            greatest.view(np.int64),
+            begin + (LAST_OF_MINUTE - until).view(np.int64),
+        )
 
     def columns(self) -> list[pa.Array | np.ndarray]:
         """The columns of `growth`."""

@@ -199,10 +199,13 @@ class IndexWriter:
         INDEX_SLOT.struct.pack_into(self._map, slot, header.index_count)
         first = header.index_count <= 1
         self._header = Header(
-            timestamp if first else header.begin_timestamp, timestamp,
-            offset if first else header.begin_physical_offset, offset,
-            header.hash_slot_count + (newest == 0), header.index_count + 1,
-        )  # fmt: skip
+            timestamp if first else header.begin_timestamp,
+            timestamp,
+            offset if first else header.begin_physical_offset,
+            offset,
+            header.hash_slot_count + (newest == 0),
+            header.index_count + 1,
+        )
 
     def _next_file(self, timestamp: int) -> Header:
         before = self._header
@@ -213,8 +216,13 @@ class IndexWriter:
         self._open(path)
         # IndexFile's constructor: a next file begins where the full one ended, until its first entry is put.
         again = before.index_count > 1
-        self._header = Header(before.end_timestamp, before.end_timestamp, before.end_physical_offset,
-                              before.end_physical_offset, 0, 1) if again else Header(0, 0, 0, 0, 0, 1)  # fmt: skip
+        self._header = (
+            Header(
+                before.end_timestamp, before.end_timestamp, before.end_physical_offset, before.end_physical_offset, 0, 1
+            )
+            if again
+            else Header(0, 0, 0, 0, 0, 1)
+        )
         return self._header
 
     def _open(self, path: Path) -> None:
@@ -227,9 +235,15 @@ class IndexWriter:
             return
         header = self._header
         INDEX_HEADER.struct.pack_into(
-            self._map, 0, header.begin_timestamp, header.end_timestamp, header.begin_physical_offset,
-            header.end_physical_offset, header.hash_slot_count, header.index_count,
-        )  # fmt: skip
+            self._map,
+            0,
+            header.begin_timestamp,
+            header.end_timestamp,
+            header.begin_physical_offset,
+            header.end_physical_offset,
+            header.hash_slot_count,
+            header.index_count,
+        )
         self._map.close()
         self._map = None
         if header.index_count >= self._settings.entries:

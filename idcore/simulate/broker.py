@@ -36,9 +36,16 @@ class Broker:
         self, message: Message, topic: str, queue_id: int, born: int, client: Host, properties: str, sys_flag: int = 0
     ) -> Record:
         return Record.of(
-            topic, message.body or b"", properties, queue_id=queue_id, born_timestamp=born, born_host=client,
-            store_host=self.host, flag=message.flag, sys_flag=sys_flag,
-        )  # fmt: skip
+            topic,
+            message.body or b"",
+            properties,
+            queue_id=queue_id,
+            born_timestamp=born,
+            born_host=client,
+            store_host=self.host,
+            flag=message.flag,
+            sys_flag=sys_flag,
+        )
 
     def send(self, message: Message, queue_id: int, born: int, client: Host, now: int, sys_flag: int = 0) -> Put:
         """A message as its producer sent it, packed or not. A delayed one goes to SCHEDULE_TOPIC_XXXX."""
@@ -67,9 +74,11 @@ class Broker:
         level = delayed.queue_id + 1
         self._delivered[level] = max(self._delivered.get(level, 0), delayed.queue_offset + 1)
         record = replace(
-            delayed, topic_bytes=properties[names.REAL_TOPIC].encode(), queue_id=int(properties[names.REAL_QUEUE_ID]),
+            delayed,
+            topic_bytes=properties[names.REAL_TOPIC].encode(),
+            queue_id=int(properties[names.REAL_QUEUE_ID]),
             properties_bytes=self.line.text(properties).encode(),
-        )  # fmt: skip
+        )
         return self.writer.put(replace(record, magic=_version(record)), now)
 
     def send_batch(
@@ -84,10 +93,16 @@ class Broker:
             size += wire_size(item)
             records.append(
                 Record.of(
-                    batch.topic, item.body or b"", names.encode(own) + common, queue_id=queue_id, born_timestamp=born,
-                    born_host=client, store_host=self.host, flag=item.flag,
+                    batch.topic,
+                    item.body or b"",
+                    names.encode(own) + common,
+                    queue_id=queue_id,
+                    born_timestamp=born,
+                    born_host=client,
+                    store_host=self.host,
+                    flag=item.flag,
                 )
-            )  # fmt: skip
+            )
         if size > self.writer.settings.message_most:  # MessageExtEncoder: a batch as it travels, not each of its items
             return Put(PutStatus.MESSAGE_ILLEGAL)
         return self.writer.put_all(records, now)
@@ -114,19 +129,26 @@ class Broker:
         if not self.line.keeps_real_topic:
             del kept[names.REAL_TOPIC], kept[names.REAL_QUEUE_ID]
         record = replace(
-            half, topic_bytes=properties[names.REAL_TOPIC].encode(), queue_id=int(properties[names.REAL_QUEUE_ID]),
-            properties_bytes=self.line.text(kept).encode(), sys_flag=half.sys_flag & ~PREPARED | COMMIT,
+            half,
+            topic_bytes=properties[names.REAL_TOPIC].encode(),
+            queue_id=int(properties[names.REAL_QUEUE_ID]),
+            properties_bytes=self.line.text(kept).encode(),
+            sys_flag=half.sys_flag & ~PREPARED | COMMIT,
             prepared_transaction_offset=half.physical_offset,
-        )  # fmt: skip
+        )
         return self.writer.put(record, now)
 
     def note(self, half: Record, born: int, now: int) -> Put:
         """The broker's own record that a half message is done with."""
         note = Record.of(
-            OP_HALF_TOPIC, f"{half.queue_offset}{self.line.note_end}".encode(),
-            names.encode({names.WAIT: "true", names.TAGS: "d"}, self.line.dialect), queue_id=0, born_timestamp=born,
-            born_host=self.host, store_host=self.host,
-        )  # fmt: skip
+            OP_HALF_TOPIC,
+            f"{half.queue_offset}{self.line.note_end}".encode(),
+            names.encode({names.WAIT: "true", names.TAGS: "d"}, self.line.dialect),
+            queue_id=0,
+            born_timestamp=born,
+            born_host=self.host,
+            store_host=self.host,
+        )
         self._halves, self._notes = self._halves + 1, self._notes + 1
         return self.writer.put(note, now)
 
@@ -150,8 +172,9 @@ class Broker:
         properties[names.WAIT] = "false"
         properties.setdefault(names.ORIGIN_MESSAGE_ID, str(record.offset_id))
         times = record.reconsume_times + 1
-        copy = replace(record, reconsume_times=times, sys_flag=record.sys_flag, prepared_transaction_offset=0,
-                       store_host=self.host)  # fmt: skip
+        copy = replace(
+            record, reconsume_times=times, sys_flag=record.sys_flag, prepared_transaction_offset=0, store_host=self.host
+        )
         if times > _CONSUME_MOST or level < 0:
             properties[names.DELAY] = "0"
             topic, queue_id = DLQ_PREFIX + group, 0

@@ -136,11 +136,20 @@ def _received(text: str, born: int, stored: Stored, rank: int) -> str:
     body = f'{{"order":"{key}","paid":true}}'.encode()
     local: dict[str, object] = {"MIN_OFFSET": 0, "MAX_OFFSET": stored.queue_offset + 1, "CONSUME_START_TIME": born + 6}
     return printed.message_ext(
-        broker=stored.broker, queue=stored.queue, size=PLAIN_SIZE + len(body) + len(TOPIC) + kept,
-        queue_offset=stored.queue_offset, born_ms=born, born_host=f"{_born_host(text)}:{51_000 + rank % 700}",
-        stored_ms=born + 3, store_host=stored.address, offset_id=stored.offset_id, physical_offset=stored.offset,
-        topic=TOPIC, properties=local | properties, body=body,
-    )  # fmt: skip
+        broker=stored.broker,
+        queue=stored.queue,
+        size=PLAIN_SIZE + len(body) + len(TOPIC) + kept,
+        queue_offset=stored.queue_offset,
+        born_ms=born,
+        born_host=f"{_born_host(text)}:{51_000 + rank % 700}",
+        stored_ms=born + 3,
+        store_host=stored.address,
+        offset_id=stored.offset_id,
+        physical_offset=stored.offset,
+        topic=TOPIC,
+        properties=local | properties,
+        body=body,
+    )
 
 
 def _born_host(text: str) -> str:

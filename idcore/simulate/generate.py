@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 
 from idcore.ids import clock as clocks
 from idcore.ids.generations import CLAMP_MS
-from idcore.ids.model import OffsetId, UniqId, host_bytes
+from idcore.ids.model import UniqId, host_bytes
 from idcore.layout import UNIQ_V4, UNIQ_V6
 
 _INT, _SHORT = 1 << 32, 1 << 16
@@ -102,13 +102,3 @@ class Generator:
     def create_uniq_id(self) -> str:
         """The next id as text (createUniqID)."""
         return str(self.next_id())
-
-
-def create_message_id(host: str | bytes, port: int, physical_offset: int) -> str:
-    """The text of an offset id (MessageDecoder.createMessageId)."""
-    return str(OffsetId.of(host, port, physical_offset))
-
-
-def decode_message_id(text: str) -> OffsetId:
-    """The offset id of a text (MessageDecoder.decodeMessageId), strictly: Java reads 'ZZ' as FF, this refuses it."""
-    return OffsetId.from_hex(text)

@@ -189,10 +189,15 @@ class GrpcProcess(Process):
         """The client's identity and figures."""
         figures = self.tally.figures(self._zone)
         return {
-            "mac": self.host, "pid": self._pid, "ids": figures["ids"], "distinct": figures["distinct"],
-            "min_sequence": self.tally.first_position, "max_sequence": self.tally.last_position,
-            "first_sent_at": figures["first_sent_at"], "last_sent_at": figures["last_sent_at"],
-        }  # fmt: skip
+            "mac": self.host,
+            "pid": self._pid,
+            "ids": figures["ids"],
+            "distinct": figures["distinct"],
+            "min_sequence": self.tally.first_position,
+            "max_sequence": self.tally.last_position,
+            "first_sent_at": figures["first_sent_at"],
+            "last_sent_at": figures["last_sent_at"],
+        }
 
 
 class Scenario:
@@ -340,16 +345,28 @@ class Scenario:
         offset_id = str(self._see_offset(message))
         others = self._random.randrange(32)  # messages that were stored behind it meanwhile
         properties = {
-            "MIN_OFFSET": 0, "MAX_OFFSET": message.queue_offset + 1 + others, "KEYS": message.key,
-            "CONSUME_START_TIME": self._now, "UNIQ_KEY": self._see(process, message), "CLUSTER": "DefaultCluster",
+            "MIN_OFFSET": 0,
+            "MAX_OFFSET": message.queue_offset + 1 + others,
+            "KEYS": message.key,
+            "CONSUME_START_TIME": self._now,
+            "UNIQ_KEY": self._see(process, message),
+            "CLUSTER": "DefaultCluster",
             "WAIT": "true",
-        }  # fmt: skip
+        }
         return thread + printed.message_ext(
-            broker=broker.name, queue=message.queue, size=message.size, queue_offset=message.queue_offset,
-            born_ms=message.born_ms, born_host=f"{born_host(process.host)}:{port}", stored_ms=message.born_ms + 1,
-            store_host=f"{broker.host}:{broker.port}", offset_id=offset_id,
-            physical_offset=message.stored.physical_offset, topic=message.topic, properties=properties,
-        )  # fmt: skip
+            broker=broker.name,
+            queue=message.queue,
+            size=message.size,
+            queue_offset=message.queue_offset,
+            born_ms=message.born_ms,
+            born_host=f"{born_host(process.host)}:{port}",
+            stored_ms=message.born_ms + 1,
+            store_host=f"{broker.host}:{broker.port}",
+            offset_id=offset_id,
+            physical_offset=message.stored.physical_offset,
+            topic=message.topic,
+            properties=properties,
+        )
 
     def _noise(self) -> str:
         if self._random.random() < 0.5:
@@ -375,11 +392,16 @@ class Scenario:
             "processes": [process.truth() for process in uniq],
             "clients": [process.truth() for process in client],
             "brokers": [
-                {"address": f"{b.host}:{b.port}", "ids": b.ids, "distinct": b.distinct, "min_offset": b.first,
-                 "max_offset": b.last}
+                {
+                    "address": f"{b.host}:{b.port}",
+                    "ids": b.ids,
+                    "distinct": b.distinct,
+                    "min_offset": b.first,
+                    "max_offset": b.last,
+                }
                 for b in brokers
             ],
-        }  # fmt: skip
+        }
 
 
 def born_host(host: str) -> str:

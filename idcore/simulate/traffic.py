@@ -27,9 +27,15 @@ _LONG_GROUP = "settlement_consumer_" + "of_the_second_data_centre_" * 4
 _LISTED_MOST = 20_000
 _COMPRESSIONS: tuple[Compression, ...] = ("zlib", "lz4", "zstd")
 _ACTS = (
-    ("plain", 70), ("packed", 6), ("producer_retry", 4), ("delay", 5), ("transaction", 5), ("batch", 4),
-    ("batch_4x", 2), ("consumer_retry", 4),
-)  # fmt: skip
+    ("plain", 70),
+    ("packed", 6),
+    ("producer_retry", 4),
+    ("delay", 5),
+    ("transaction", 5),
+    ("batch", 4),
+    ("batch_4x", 2),
+    ("consumer_retry", 4),
+)
 
 
 @dataclass(slots=True)
@@ -183,9 +189,13 @@ class Traffic:
     def _entry(self, act: str, message: Message) -> dict[str, Any]:
         self._acts[act] += 1
         entry: dict[str, Any] = {
-            "msg_id": message.uniq_id, "act": act, "topic": message.topic, "tags": message.tags,
-            "keys": message.keys, "copies": [],
-        }  # fmt: skip
+            "msg_id": message.uniq_id,
+            "act": act,
+            "topic": message.topic,
+            "tags": message.tags,
+            "keys": message.keys,
+            "copies": [],
+        }
         if len(self._listed) < _LISTED_MOST:
             self._listed.append(entry)
         return entry
@@ -198,19 +208,27 @@ class Traffic:
     def _note(self, entry: dict[str, Any], record: Record) -> None:
         self._records[record.topic, record.queue_id] += 1
         entry["copies"].append(
-            {"offset_msg_id": str(record.offset_id), "topic": record.topic, "queue_id": record.queue_id,
-             "queue_offset": record.queue_offset, "commit_log_offset": record.physical_offset,
-             "store_timestamp": record.store_timestamp}
-        )  # fmt: skip
+            {
+                "offset_msg_id": str(record.offset_id),
+                "topic": record.topic,
+                "queue_id": record.queue_id,
+                "queue_offset": record.queue_offset,
+                "commit_log_offset": record.physical_offset,
+                "store_timestamp": record.store_timestamp,
+            }
+        )
 
     def truth(self) -> dict[str, Any]:
         """What was put in: counts by topic and queue, and the first messages with every copy."""
         return {
-            "messages": self._sent, "records": sum(self._records.values()), "end": self.broker.writer.end,
+            "messages": self._sent,
+            "records": sum(self._records.values()),
+            "end": self.broker.writer.end,
             "acts": dict(sorted(self._acts.items())),
             "queues": [
                 {"topic": topic, "queue_id": queue_id, "messages": count}
                 for (topic, queue_id), count in sorted(self._records.items())
             ],
-            "listed": len(self._listed), "sent": self._listed,
-        }  # fmt: skip
+            "listed": len(self._listed),
+            "sent": self._listed,
+        }

@@ -7,7 +7,7 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from tarfile import BLOCKSIZE, HeaderError, TarInfo
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -77,11 +77,8 @@ def texts(stream: BinaryIO, member: str = "", place: tuple[int, ...] = (), depth
         source = cast(BinaryIO, peeked)
         if kind in PACKINGS:
             yield from texts(opened(source, kind), member, place, depth + 1)
-        elif kind == TAR:
-            for name, at, part in _tar_members(source):
-                yield from texts(part, f"{member}{MARK}{name}", (*place, at), depth + 1)
-        elif kind == ZIP:
-            for name, at, part in _zip_forward(source):
+        elif kind in _FORWARD:
+            for name, at, part in _FORWARD[kind](source):
                 yield from texts(part, f"{member}{MARK}{name}", (*place, at), depth + 1)
         elif kind == PARQUET:
             held = source.read(_HELD + 1)
@@ -97,7 +94,7 @@ def texts(stream: BinaryIO, member: str = "", place: tuple[int, ...] = (), depth
         yield Text(member, place, None, coded(error))
 
 
-def texts_of_tar(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
+def _texts_of_tar(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
     """The texts of the members of a tar whose headers begin from `start` up to `stop`."""
     whole = stop >= file.seek(0, os.SEEK_END)
     file.seek(0)
@@ -106,7 +103,7 @@ def texts_of_tar(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
             yield from texts(part, MARK + name, (at,), 1)
 
 
-def texts_of_zip(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
+def _texts_of_zip(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
     """The texts of the members of a zip whose headers begin from `start` up to `stop`."""
     try:
         archive = zipfile.ZipFile(file)
@@ -129,6 +126,12 @@ def texts_of_zip(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
                 yield Text(name, place, None, coded(error))
             else:
                 yield from texts(member, name, place, 1)
+
+
+def _texts_of_parquet(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
+    """The rows of the row groups that begin from `start` up to `stop`."""
+    for group, rows in rows_as_text(file, start, stop):
+        yield Text("", (group,), rows)
 
 
 def _member(archive: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) -> BinaryIO:
@@ -340,3 +343,13 @@ class _Inflated(io.RawIOBase):
         data = self.read(len(view))
         view[: len(data)] = data
         return len(data)
+
+
+# A further archive takes a row in each, its mark in kinds.py, and one of its kind in tests/scan/packing.py.
+_FORWARD: dict[str, Callable[[BinaryIO], Iterator[tuple[str, int, BinaryIO]]]] = {TAR: _tar_members, ZIP: _zip_forward}
+# What can be cut, because its parts are found without reading what lies before them: the texts between two places.
+BETWEEN: dict[str, Callable[[BinaryIO, int, int], Iterator[Text]]] = {
+    TAR: _texts_of_tar,
+    ZIP: _texts_of_zip,
+    PARQUET: _texts_of_parquet,
+}

@@ -67,10 +67,14 @@ def holds_text(kind: pa.DataType) -> bool:
     if pa.types.is_nested(kind):
         return any(holds_text(kind.field(place).type) for place in range(kind.num_fields))
     return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-        or pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
         or pa.types.is_fixed_size_binary(kind)
-    )  # fmt: skip
+    )
 
 
 def lines_of(batch: pa.RecordBatch) -> bytes:

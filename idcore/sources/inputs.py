@@ -18,9 +18,8 @@ import numpy as np
 from idcore.errors import CoreError, coded, refuse
 from idcore.layout import MOST_OFFSET
 from idcore.sources import storage as stores
-from idcore.sources.archives import Text, texts, texts_of_tar, texts_of_zip
-from idcore.sources.columns import rows_as_text
-from idcore.sources.kinds import COMMITLOG, CUT, HEAD, PARQUET, PLAIN, TAR, WHOLE, WIDE, ZIP, kind_of
+from idcore.sources.archives import BETWEEN, Text, texts
+from idcore.sources.kinds import COMMITLOG, CUT, HEAD, PLAIN, WHOLE, WIDE, kind_of
 from idcore.sources.record_lines import RecordLines
 from idcore.sources.unpack import READ_ERRORS, narrowed, reader
 from idcore.sources.uris import is_uri, local_path, without_secrets
@@ -315,12 +314,7 @@ def _in_place(
 
 def _parts_of(split: Split, file: BinaryIO, kind: str) -> Iterator[Text]:
     """The texts in the part of an archive, a Parquet file or anything packed that a split stands for."""
-    if kind == PARQUET and file.seekable():
-        for group, rows in rows_as_text(file, split.start, split.stop):
-            yield Text("", (group,), rows)
-    elif kind == TAR and file.seekable():
-        yield from texts_of_tar(file, split.start, split.stop)
-    elif kind == ZIP and file.seekable():
-        yield from texts_of_zip(file, split.start, split.stop)
+    if kind in BETWEEN and file.seekable():
+        yield from BETWEEN[kind](file, split.start, split.stop)
     else:
         yield from texts(file)

@@ -7,6 +7,7 @@ from tarfile import HeaderError, TarInfo
 import numpy as np
 
 from idcore.errors import refuse
+from idcore.sources.packings import PACKED
 
 HEAD = 512  # bytes that tell every kind: the last of them is tar's, whose header is one block of this size
 PLAIN, WHOLE = "plain", "whole"  # text as it stands; not looked at yet
@@ -14,6 +15,7 @@ WIDE = {"utf-16-le": "<u2", "utf-16-be": ">u2", "utf-32-le": "<u4", "utf-32-be":
 ZIP, TAR, PARQUET = "zip", "tar", "parquet"
 COMMITLOG = "commitlog"  # never guessed: a scan is told that a folder is a store
 CUT = {ZIP, TAR, PARQUET}  # their parts can be found without reading what lies before them
+PACKINGS = set(PACKED)
 
 _MARKS = {
     b"\xff\xfe\x00\x00": "utf-32-le",
@@ -21,20 +23,8 @@ _MARKS = {
     b"\xff\xfe": "utf-16-le",
     b"\xfe\xff": "utf-16-be",
 }
-_PACKED = {
-    b"\x1f\x8b": "gzip",
-    **{b"BZh%d1AY&SY" % level: "bz2" for level in range(1, 10)},
-    **{b"BZh%d\x17rE8P\x90" % level: "bz2" for level in range(1, 10)},  # of nothing
-    b"\xfd7zXZ\x00": "xz",
-    b"\x5d\x00\x00": "lzma",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    **{bytes((0x50 + number,)) + b"\x2a\x4d\x18": "zstd" for number in range(16)},  # begins with a skippable frame
-    b"\x04\x22\x4d\x18": "lz4",
-    b"PK\x03\x04": ZIP,
-    b"PK\x05\x06": ZIP,
-    b"PAR1": PARQUET,
-}
-PACKINGS = {"gzip", "bz2", "xz", "lzma", "zstd", "lz4"}
+_MARKS |= {mark: name for name, packing in PACKED.items() for mark in packing.marks}
+_MARKS |= {b"PK\x03\x04": ZIP, b"PK\x05\x06": ZIP, b"PAR1": PARQUET}
 _UNREADABLE = {
     b"7z\xbc\xaf\x27\x1c": ("archive_kind", "7z"),
     b"Rar!\x1a\x07": ("archive_kind", "RAR"),
@@ -48,7 +38,7 @@ _UNREADABLE = {
 
 def kind_of(head: bytes) -> str:
     """The kind of what begins like this; CoreError says why it cannot be read."""
-    for mark, kind in (_MARKS | _PACKED).items():
+    for mark, kind in _MARKS.items():
         if head.startswith(mark):
             return kind
     for mark, (code, tool) in _UNREADABLE.items():

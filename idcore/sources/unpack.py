@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import io
 import lzma
 import zlib
@@ -15,18 +14,12 @@ import pyarrow as pa
 
 from idcore.errors import refuse
 from idcore.sources.kinds import HEAD, WIDE
+from idcore.sources.packings import ISAL_ERROR, PACKED
 
 _RAW = 1 << 16
-_DICTIONARY = 256 << 20  # memory that xz may take; its highest level needs a quarter of it
 _PIECE = 1 << 14  # unpacked at once: a damaged file loses no more than this before the damage
-isal: Any
-try:
-    from isal import igzip_lib as isal
-except ImportError:  # workers of a cluster may lack it: zlib does the same at half the speed
-    isal = None
-_ISAL_ERROR: type[Exception] = isal.IsalError if isal else zlib.error
 READ_ERRORS = (
-    OSError, EOFError, ValueError, NotImplementedError, zlib.error, _ISAL_ERROR, lzma.LZMAError, BadZipFile,
+    OSError, EOFError, ValueError, NotImplementedError, zlib.error, ISAL_ERROR, lzma.LZMAError, BadZipFile,
     pa.ArrowException,
 )  # fmt: skip
 Read = Callable[[memoryview], int]
@@ -71,42 +64,12 @@ class Peeked(io.RawIOBase):
         return len(data)
 
 
-class Inflated:
-    """zlib's way to unpack a member of gzip, with the words of Python's others."""
-
-    def __init__(self) -> None:
-        self.inflate = zlib.decompressobj(zlib.MAX_WBITS | 16)
-
-    @property
-    def eof(self) -> bool:
-        return self.inflate.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self.inflate.unused_data
-
-    @property
-    def needs_input(self) -> bool:
-        return not self.inflate.unconsumed_tail
-
-    def decompress(self, raw: bytes, most: int) -> bytes:
-        return self.inflate.decompress(self.inflate.unconsumed_tail + raw, most)
-
-
-_MAKERS: dict[str, Callable[[], Any]] = {
-    "gzip": lambda: isal.IgzipDecompressor(flag=isal.DECOMP_GZIP) if isal else Inflated(),
-    "bz2": bz2.BZ2Decompressor,
-    "xz": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_DICTIONARY),
-    "lzma": lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=_DICTIONARY),
-}
-
-
 class _Members(io.RawIOBase):
     """All members of a packed stream, one after the other. Python's own readers lose what stands before junk."""
 
-    def __init__(self, stream: BinaryIO, packing: str) -> None:
+    def __init__(self, stream: BinaryIO, make: Callable[[], Any]) -> None:
         self.stream = stream
-        self.make = _MAKERS[packing]
+        self.make = make
         self.member: Any = None
 
     def readable(self) -> bool:
@@ -138,8 +101,9 @@ class _Members(io.RawIOBase):
 
 def opened(stream: BinaryIO, packing: str) -> BinaryIO:
     """What is packed in a stream, all members or frames of it one after the other."""
-    if packing in _MAKERS:
-        return cast(BinaryIO, _Members(stream, packing))
+    make = PACKED[packing].member
+    if make is not None:
+        return cast(BinaryIO, _Members(stream, make))
     return pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing)  # type: ignore[return-value]
 
 

@@ -26,7 +26,7 @@ _AGAIN = (
     ("transaction", (names.PREPARED,)),
     ("retry", (names.RECONSUME_TIME, names.ORIGIN_MESSAGE_ID, names.RETRY_TOPIC)),
     ("delay", (names.DELAY, names.REAL_TOPIC, "TIMER_DELAY_MS", "TIMER_DELAY_SEC", "TIMER_DELIVER_MS", "TIMER_OUT_MS")),
-)  # fmt: skip
+)
 
 
 def look(files: Sequence[InputFile], copies: pa.Table, check: Callable[[], None] = lambda: None) -> LineEvidence:
@@ -93,6 +93,12 @@ def _line_of(record: Record, properties: Mapping[str, str]) -> Line:
     marks = {"transaction": record.prepared_transaction_offset > 0, "retry": record.reconsume_times > 0}
     again = (why for why, marked in _AGAIN if marks.get(why) or not properties.keys().isdisjoint(marked))
     return Line(
-        record.topic, record.born_timestamp, record.born_host.java_text.rpartition(":")[0].lstrip("/"),
-        record.store_timestamp, record.size, record.body_crc, properties.get(names.KEYS), next(again, ""),
-    )  # fmt: skip
+        record.topic,
+        record.born_timestamp,
+        record.born_host.java_text.rpartition(":")[0].lstrip("/"),
+        record.store_timestamp,
+        record.size,
+        record.body_crc,
+        properties.get(names.KEYS),
+        next(again, ""),
+    )

@@ -15,7 +15,7 @@ from idcore.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, MOST_OFFSET
 from idcore.message import hash_code
 from idcore.store.files import Reading
 
-SLOTS, ENTRIES = 5_000_000, 20_000_000  # maxHashSlotNum, maxIndexNum
+SLOTS = 5_000_000  # maxHashSlotNum
 _NAME = re.compile(r"[0-9]{17}")
 _STEP = 1 << 22
 # A tag of every message makes a chain as long as its file; what lies far down one is not worth the wait. So many

@@ -17,9 +17,13 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 def make(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "idcore", "make", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60,
+        [sys.executable, "-m", "idcore", "make", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
         check=False,
-    )  # fmt: skip
+    )
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -101,9 +105,14 @@ def test_before_the_5x_clients_a_log_has_none(tmp_path: Path) -> None:
 def test_a_store_is_made_in_the_folder_at_hand(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     done = subprocess.run(
-        [sys.executable, "-m", "idcore", "make", "store", "--messages", "3", "--out", "."], cwd=tmp_path / "here",
-        capture_output=True, text=True, timeout=60, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+        [sys.executable, "-m", "idcore", "make", "store", "--messages", "3", "--out", "."],
+        cwd=tmp_path / "here",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert {path.name for path in tmp_path.iterdir()} == {"here", "truth.json"}
     assert (tmp_path / "here" / "broker.conf").exists()

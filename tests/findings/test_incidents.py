@@ -28,6 +28,7 @@ def test_an_incident_is_found_and_nothing_else(name: str, variant: str, seed: in
     assert {row for row in got - wanted if row[1] != "info"} == set()
 
 
+@pytest.mark.slow
 def test_evidence_is_of_the_log(tmp_path: Path) -> None:
     for name, variant in CASES:
         incident = Incident(name, variant, 3, START, ZONE)

@@ -86,6 +86,7 @@ def test_each_row_of_a_large_run_is_read_a_fixed_number_of_times(
     assert (more.evidence["variant"], more.evidence["more"]) == ("more", 1000 - limits.MOST_SUBJECTS)
 
 
+@pytest.mark.slow
 def test_what_is_not_looked_at_is_counted_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [uniq(DAY_20 + 50 * n, n % 70 + 5 * (n < 70), pid=pid) for pid in range(1, 8) for n in range(140)]
     back = [DAY_20 + 50 * n - (900 if n >= 60 else 0) for n in range(120)]

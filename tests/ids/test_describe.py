@@ -7,8 +7,7 @@ import time
 from datetime import UTC, datetime
 
 from idcore.catalogue import words
-from idcore.ids import KEYS, Clock, describe, find, identify, parse_zone
-from idcore.simulate.generate import create_message_id
+from idcore.ids import KEYS, Clock, OffsetId, describe, find, identify, parse_zone
 from idcore.simulate.scenario import Scenario
 
 CLOCK = Clock(datetime(2026, 11, 21, tzinfo=UTC), parse_zone("Asia/Shanghai"), "given")
@@ -46,7 +45,7 @@ def test_a_uniq_id() -> None:
 
 
 def test_an_offset_id_and_its_file() -> None:
-    row = describe(identify(create_message_id("2001:db8::17", 10911, (5 << 30) + 7), "offsetMsgId"), None, CLOCK)
+    row = describe(identify(str(OffsetId.of("2001:db8::17", 10911, (5 << 30) + 7)), "offsetMsgId"), None, CLOCK)
     assert (row["kind"], row["layout"], row["certainty"]) == ("offset", "offset_v6", "certain")
     assert (row["host"], row["port"], row["offset"]) == ("2001:db8::17", 10911, (5 << 30) + 7)
     assert (row["segment"], row["position"]) == ("00000000005368709120", 7)

@@ -49,8 +49,9 @@ def test_an_escape_in_front_does_not_count(escape: str) -> None:
     text = f"msgId{escape}{ID}"
     assert places(text) == [(ID, 1, 6 + len(escape))]
     assert places(f"{escape}{SIX}{escape}{CLIENT}") == [
-        (SIX, 1, 1 + len(escape)), (CLIENT, 1, 1 + 2 * len(escape) + 56),
-    ]  # fmt: skip
+        (SIX, 1, 1 + len(escape)),
+        (CLIENT, 1, 1 + 2 * len(escape) + 56),
+    ]
 
 
 def test_what_only_looks_like_an_escape_counts() -> None:
@@ -186,6 +187,7 @@ def long_line(pieces: int) -> Iterator[str]:
         yield head + ". word " * ((100_000 - len(head)) // 7) + "." * ((100_000 - len(head)) % 7)
 
 
+@pytest.mark.slow
 def test_one_line_of_100_mb_is_read_in_bounded_memory() -> None:
     tracemalloc.start()
     try:

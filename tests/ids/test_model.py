@@ -183,8 +183,11 @@ def test_an_elapsed_that_nothing_explains_is_refused(elapsed: int) -> None:
 
 def test_values_that_do_not_fit_are_refused() -> None:
     for pid, loader, elapsed, counter, field in [
-        (65536, 0, 0, 0, "pid"), (0, 2**32, 0, 0, "loader"), (0, 0, -1, 0, "elapsed"), (0, 0, 0, 65536, "counter"),
-    ]:  # fmt: skip
+        (65536, 0, 0, 0, "pid"),
+        (0, 2**32, 0, 0, "loader"),
+        (0, 0, -1, 0, "elapsed"),
+        (0, 0, 0, 65536, "counter"),
+    ]:
         with pytest.raises(CoreError) as caught:
             UniqId.of("10.0.0.1", pid, loader, elapsed, counter)
         assert (caught.value.code, caught.value.field) == ("value", field)

@@ -25,8 +25,11 @@ LITTLE = "0108719066FF9A1F2C1B50C10805000000"
 
 def kinds(*texts: str) -> dict[str, tuple[str, str | None, str]]:
     verdicts = settled(identify(text) for text in texts)
-    return {verdict.text: (best.id.layout.name, best.certainty, best.why[-1].code)
-            for verdict in verdicts if (best := verdict.best) is not None}  # fmt: skip
+    return {
+        verdict.text: (best.id.layout.name, best.certainty, best.why[-1].code)
+        for verdict in verdicts
+        if (best := verdict.best) is not None
+    }
 
 
 def alone(text: str) -> tuple[str, str | None]:
@@ -78,8 +81,10 @@ def test_nothing_is_settled_by_itself_or_by_two_readings_at_once() -> None:
 
 def test_most_ids_settle_what_few_speak_against() -> None:
     process = UniqId.from_bytes(bytes.fromhex(FAR), UNIQ_V4_LE)
-    siblings = [UniqId.of(process.host, process.pid, process.loader, process.elapsed + 512 * n, 7, UNIQ_V4_LE).text
-                for n in range(1, 4)]  # fmt: skip
+    siblings = [
+        UniqId.of(process.host, process.pid, process.loader, process.elapsed + 512 * n, 7, UNIQ_V4_LE).text
+        for n in range(1, 4)
+    ]
     assert kinds(FAR, NEAR[0], *siblings)[FAR][0] == "uniq_v4_le"
     assert kinds(FAR, *NEAR, siblings[0])[FAR][0] == "offset_v4"
 

@@ -11,6 +11,8 @@ from idcore.ids import Clock, Verdict, dates_of, describe, find, identify, parse
 from idcore.ids.clock import from_ms
 from tests.ids.real_clients import Row, at, makers, near, processes, received_line, rows, sent_line, sent_ms
 
+pytestmark = pytest.mark.slow
+
 SLACK = timedelta(seconds=3)
 
 

@@ -76,10 +76,17 @@ def fetch() -> None:
 def _copy(name: str, pom: str, release: str) -> None:
     shutil.rmtree(folder(name), ignore_errors=True)
     command = [
-        "mvn", "-q", "-B", "-f", str(HERE / pom), f"-Drocketmq.version={release}",
-        f"-Dmaven.repo.local={CACHE / 'repository'}", "dependency:copy-dependencies", "-DincludeScope=runtime",
+        "mvn",
+        "-q",
+        "-B",
+        "-f",
+        str(HERE / pom),
+        f"-Drocketmq.version={release}",
+        f"-Dmaven.repo.local={CACHE / 'repository'}",
+        "dependency:copy-dependencies",
+        "-DincludeScope=runtime",
         f"-DoutputDirectory={folder(name)}",
-    ]  # fmt: skip
+    ]
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL, timeout=900)
 
 

@@ -125,18 +125,27 @@ def test_wire_form_both_ways(referee: Referee) -> None:
 
 
 def random_record(rng: random.Random, v6: bool, packed: bool) -> Record:
-    born, store = (Host(b"\x20\x01" + rng.randbytes(14) if v6 and rng.random() < 0.5 else rng.randbytes(4),
-                        rng.randrange(65_536)) for _ in range(2))  # fmt: skip
+    born, store = (
+        Host(b"\x20\x01" + rng.randbytes(14) if v6 and rng.random() < 0.5 else rng.randbytes(4), rng.randrange(65_536))
+        for _ in range(2)
+    )
     body, sys_flag = rng.randbytes(rng.randrange(60)), rng.choice([0, 2, 4, 8, 12, 64, 128, 192])
     if packed and body and rng.random() < 0.4:
         kind: Compression = rng.choice(["zlib", "lz4", "zstd"])
         body, sys_flag = compress(kind, body), sys_flag | compression_bits(kind)
     return Record.of(
-        rng.choice(["T", "VectorTopic", "%RETRY%g", "x" * 127]), body, names.encode(random_properties(rng)),
-        queue_id=rng.randrange(1 << 31), born_timestamp=rng.randrange(1 << 62), born_host=born, store_host=store,
-        flag=rng.randrange(-(1 << 31), 1 << 31), sys_flag=sys_flag, reconsume_times=rng.randrange(1 << 31),
+        rng.choice(["T", "VectorTopic", "%RETRY%g", "x" * 127]),
+        body,
+        names.encode(random_properties(rng)),
+        queue_id=rng.randrange(1 << 31),
+        born_timestamp=rng.randrange(1 << 62),
+        born_host=born,
+        store_host=store,
+        flag=rng.randrange(-(1 << 31), 1 << 31),
+        sys_flag=sys_flag,
+        reconsume_times=rng.randrange(1 << 31),
         prepared_transaction_offset=rng.randrange(1 << 62),
-    ).placed(rng.randrange(1 << 62), rng.randrange(1 << 62), rng.randrange(1 << 62))  # fmt: skip
+    ).placed(rng.randrange(1 << 62), rng.randrange(1 << 62), rng.randrange(1 << 62))
 
 
 def seen(record: Record) -> list[str]:
@@ -161,9 +170,14 @@ def test_java_reads_the_records_that_we_write(referee: Referee) -> None:
         assert answer == seen(record)
     if referee.release == "5.3.3":
         longer = Record.of(
-            "%RETRY%" + "n" * 200, b"body", "", queue_id=0, born_timestamp=1, born_host=Host(b"\1\2\3\4", 5),
+            "%RETRY%" + "n" * 200,
+            b"body",
+            "",
+            queue_id=0,
+            born_timestamp=1,
+            born_host=Host(b"\1\2\3\4", 5),
             store_host=Host(b"\x0a\0\0\0", 10911),
-        )  # fmt: skip
+        )
         assert referee.ask([f"record {bytes(longer).hex()}"])[0] == seen(longer)
 
 
@@ -174,11 +188,18 @@ def test_java_writes_the_records_that_we_write(referee: Referee) -> None:
     for _ in range(300):
         record, properties = random_record(rng, referee.release != "4.5.2", False), random_properties(rng)
         made = Record.of(
-            record.topic, record.body, names.encode(properties, dialect), queue_id=record.queue_id,
-            born_timestamp=record.born_timestamp, born_host=record.born_host, store_host=record.store_host,
-            flag=record.flag, sys_flag=record.sys_flag & 0xC, reconsume_times=record.reconsume_times,
+            record.topic,
+            record.body,
+            names.encode(properties, dialect),
+            queue_id=record.queue_id,
+            born_timestamp=record.born_timestamp,
+            born_host=record.born_host,
+            store_host=record.store_host,
+            flag=record.flag,
+            sys_flag=record.sys_flag & 0xC,
+            reconsume_times=record.reconsume_times,
             prepared_transaction_offset=record.prepared_transaction_offset,
-        )  # fmt: skip
+        )
         # every flag has a queue offset in this encoder; the broker's own sets 0 where there is no place
         made = made.placed(0, record.physical_offset, record.store_timestamp)
         records.append(made)
@@ -200,10 +221,15 @@ def test_which_id_get_msg_id_and_to_string_print(referee: Referee) -> None:
         properties = {"UNIQ_KEY": rng.randbytes(16).hex().upper()} if at % 2 else {"TAGS": "t"}
         records.append(
             Record.of(
-                "T", b"x" * (at % 3), names.encode(properties), queue_id=1, born_timestamp=at,
-                born_host=Host(rng.randbytes(4), 1), store_host=Host(rng.randbytes(4), 2),
+                "T",
+                b"x" * (at % 3),
+                names.encode(properties),
+                queue_id=1,
+                born_timestamp=at,
+                born_host=Host(rng.randbytes(4), 1),
+                store_host=Host(rng.randbytes(4), 2),
             ).placed(at, at, at)
-        )  # fmt: skip
+        )
     raw = b"".join(map(bytes, records))
     (answer,) = referee.ask([f"client {raw.hex()}"])
     for record, asked, text in zip(decode_records(raw), answer[1::2], answer[2::2], strict=True):

@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
-from idcore.ids import Clock, UniqId, identify, months
+from idcore.ids import Clock, OffsetId, UniqId, identify, months
 from idcore.ids.clock import DAY_MS, from_ms, month_start, to_ms
 from idcore.ids.line_time import uniq_sent
 from idcore.ids.model import host_text
-from idcore.simulate.generate import Generator, create_message_id, decode_message_id
+from idcore.simulate.generate import Generator
 from tests.java import jars
 from tests.java.referee import Referee
 
@@ -102,13 +102,13 @@ def test_offset_ids_both_ways(referee: Referee) -> None:
             continue  # IPv4 only
         offset = rng.choice([0, 1, (1 << 30) - 1, 1 << 30, -1, (1 << 63) - 1, rng.randrange(1 << 48)])
         cases.append((host, rng.choice([0, 1, 10911, 65535, rng.randrange(65536)]), offset))
-    ours = [create_message_id(*case) for case in cases]
+    ours = [str(OffsetId.of(*case)) for case in cases]
     theirs = referee.ask([f"create {host} {port} {offset}" for host, port, offset in cases])
     assert [answer[0] for answer in theirs] == ours
     for text, (host, port, offset), answer in zip(
         ours, cases, referee.ask([f"offset {text}" for text in ours]), strict=True
     ):
-        found = decode_message_id(text)
+        found = OffsetId.from_hex(text)
         assert (found.host, found.port, found.physical_offset) == (host, port, offset)
         # Java writes sixteen bytes without the shortest form's double colon
         spelled = host if ":" not in host else host_text(found.ip)
@@ -125,7 +125,7 @@ def test_what_java_refuses_as_an_offset_id_is_refused(referee: Referee) -> None:
         if answer[0] == "!":
             assert reading is None or reading.kind != "offset"
         elif reading is not None and reading.kind == "offset":
-            assert answer[1] == str(decode_message_id(text).port)
+            assert answer[1] == str(OffsetId.from_hex(text).port)
 
 
 def test_months_begin_where_javas_calendar_says(classes: dict[str, Path], tmp_path: Path) -> None:
@@ -133,18 +133,26 @@ def test_months_begin_where_javas_calendar_says(classes: dict[str, Path], tmp_pa
     rng = random.Random("months")
     # Midnights that come twice or never, and a sample of all; up to 2021, where every zone data set agrees.
     cases = [
-        ("America/Havana", 2020, 11), ("America/Havana", 2015, 11), ("America/Goose_Bay", 2009, 11),
-        ("America/Managua", 2006, 10), ("Asia/Gaza", 2004, 10), ("America/St_Johns", 2009, 11),
-        ("Africa/Cairo", 2014, 8), ("Africa/Casablanca", 2008, 6), ("America/Asuncion", 1995, 10),
-        ("Antarctica/Vostok", 1994, 11), ("Pacific/Apia", 2011, 12),
-    ]  # fmt: skip
+        ("America/Havana", 2020, 11),
+        ("America/Havana", 2015, 11),
+        ("America/Goose_Bay", 2009, 11),
+        ("America/Managua", 2006, 10),
+        ("Asia/Gaza", 2004, 10),
+        ("America/St_Johns", 2009, 11),
+        ("Africa/Cairo", 2014, 8),
+        ("Africa/Casablanca", 2008, 6),
+        ("America/Asuncion", 1995, 10),
+        ("Antarctica/Vostok", 1994, 11),
+        ("Pacific/Apia", 2011, 12),
+    ]
     names = sorted(name for name in available_timezones() if "/" in name and not name.startswith("Etc/"))
     cases += [(rng.choice(names), rng.randrange(1995, 2022), rng.randrange(1, 13)) for _ in range(3_000)]
     answers = referee.ask([f"month {zone} {year} {month}" for zone, year, month in cases])
     referee.close()
     wrong = [
-        (case, answer) for case, answer in zip(cases, answers, strict=True)
+        (case, answer)
+        for case, answer in zip(cases, answers, strict=True)
         if answer[0] != "?" and int(answer[0]) != month_start(case[1], case[2], ZoneInfo(case[0]))
-    ]  # fmt: skip
+    ]
     assert not wrong
     assert sum(answer[0] != "?" for answer in answers) > 2_500

@@ -122,8 +122,10 @@ def test_tags_codes_are_those_of_the_real_consume_queues(log: bytes) -> None:
                 continue
             raw = tar.extractfile(member).read()  # type: ignore[union-attr]
             for at in range(0, len(raw), 20):
-                offset, size, code = (int.from_bytes(raw[a:b], "big", signed=True) for a, b in (
-                    (at, at + 8), (at + 8, at + 12), (at + 12, at + 20)))  # fmt: skip
+                offset, size, code = (
+                    int.from_bytes(raw[a:b], "big", signed=True)
+                    for a, b in ((at, at + 8), (at + 8, at + 12), (at + 12, at + 20))
+                )
                 if not size:
                     break
                 record = decode_record(log, offset)

@@ -27,17 +27,30 @@ from idcore.message import (
 from tests.message.refusing import outcome
 
 HEAD = {
-    "total_size": (0, 4), "magic": (4, 8), "body_crc": (8, 12), "queue_id": (12, 16), "flag": (16, 20),
-    "queue_offset": (20, 28), "physical_offset": (28, 36), "sys_flag": (36, 40), "born_timestamp": (40, 48),
-}  # fmt: skip
+    "total_size": (0, 4),
+    "magic": (4, 8),
+    "body_crc": (8, 12),
+    "queue_id": (12, 16),
+    "flag": (16, 20),
+    "queue_offset": (20, 28),
+    "physical_offset": (28, 36),
+    "sys_flag": (36, 40),
+    "born_timestamp": (40, 48),
+}
 V4, V6 = Host(bytes([127, 0, 0, 1]), 47444), Host(bytes(range(0x20, 0x30)), 10911)
 
 
 def a_record(born: Host = V4, store: Host = V4, topic: str = "VectorTopic", body: bytes = b"plain message") -> Record:
     return Record.of(
-        topic, body, "TAGS\x01t\x02UNIQ_KEY\x01AC110001473C7D4991AD336AEA5703E0\x02", queue_id=3,
-        born_timestamp=1795225813263, born_host=born, store_host=store, flag=-5,
-    ).placed(7, 1 << 33, 1795225813316)  # fmt: skip
+        topic,
+        body,
+        "TAGS\x01t\x02UNIQ_KEY\x01AC110001473C7D4991AD336AEA5703E0\x02",
+        queue_id=3,
+        born_timestamp=1795225813263,
+        born_host=born,
+        store_host=store,
+        flag=-5,
+    ).placed(7, 1 << 33, 1795225813316)
 
 
 ALL = [
@@ -63,8 +76,16 @@ def test_heads_by_hand_from_calMsgLength(key: tuple[bool, bool]) -> None:
 
 
 def test_bytes_by_hand() -> None:
-    record = Record.of("T", b"hi", "A\x01b\x02", queue_id=1, born_timestamp=2, born_host=Host(b"\x0a\0\0\x01", 3),
-                       store_host=Host(b"\x0a\0\0\x02", 4), flag=5).placed(6, 7, 8)  # fmt: skip
+    record = Record.of(
+        "T",
+        b"hi",
+        "A\x01b\x02",
+        queue_id=1,
+        born_timestamp=2,
+        born_host=Host(b"\x0a\0\0\x01", 3),
+        store_host=Host(b"\x0a\0\0\x02", 4),
+        flag=5,
+    ).placed(6, 7, 8)
     assert bytes(record).hex(" ") == (
         "00 00 00 62 da a3 20 a7 58 93 2a ac 00 00 00 01 00 00 00 05 00 00 00 00 00 00 00 06 00 00 00 00 00 00 00 07"
         " 00 00 00 00 00 00 00 00 00 00 00 02 0a 00 00 01 00 00 00 03 00 00 00 00 00 00 00 08 0a 00 00 02 00 00 00 04"

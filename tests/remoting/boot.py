@@ -154,9 +154,16 @@ class RealCluster:
         """What mqadmin prints, over TLS; it has no keys, so broker `a` does not answer it."""
         path = f"{self.work / 'sender' / 'conf'}{os.pathsep}{jars.folder(jars.SERVER)}/*"
         command = [
-            *self._java("sender", "permissive"), "-Dtls.enable=true", "-Dfile.encoding=UTF-8", "-cp", path,
-            "org.apache.rocketmq.tools.command.MQAdminStartup", *arguments, "-n", self.names,
-        ]  # fmt: skip
+            *self._java("sender", "permissive"),
+            "-Dtls.enable=true",
+            "-Dfile.encoding=UTF-8",
+            "-cp",
+            path,
+            "org.apache.rocketmq.tools.command.MQAdminStartup",
+            *arguments,
+            "-n",
+            self.names,
+        ]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=90)
         return done.stdout
 
@@ -192,10 +199,15 @@ class RealCluster:
     def _java(self, name: str, mode: str) -> list[str]:
         folder = self.work / name
         return [
-            "java", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Duser.home={folder / 'user'}",
-            f"-Drocketmq.home.dir={folder / 'home'}", f"-Dtls.config.file={self.work / 'tls.properties'}",
+            "java",
+            "-Xms64m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            f"-Duser.home={folder / 'user'}",
+            f"-Drocketmq.home.dir={folder / 'home'}",
+            f"-Dtls.config.file={self.work / 'tls.properties'}",
             f"-Dtls.server.mode={mode}",
-        ]  # fmt: skip
+        ]
 
     def _run(self, name: str, main: str, mode: str, memory: str, *options: str) -> None:
         folder = self.work / name

@@ -80,9 +80,12 @@ class Fake:
             clock = int(self.clock.timestamp() * 1_000)
             earliest = round(self.earliest.timestamp() * 1_000)
             table = {
-                "commitLogMinOffset": "0", "commitLogMaxOffset": "100000", "earliestMessageTimeStamp": str(earliest),
-                "bootTimestamp": str(clock), "runtime": "[ 0 days, 0 hours, 0 minutes, 0 seconds ]",
-            }  # fmt: skip
+                "commitLogMinOffset": "0",
+                "commitLogMaxOffset": "100000",
+                "earliestMessageTimeStamp": str(earliest),
+                "bootTimestamp": str(clock),
+                "runtime": "[ 0 days, 0 hours, 0 minutes, 0 seconds ]",
+            }
             yield answer(frame, 0, json.dumps({"table": table}).encode())
         elif code in (29, 30, 31):
             yield answer(frame, 0, b"", None, offset="0")

@@ -278,9 +278,13 @@ class TestSignatures:
             {"topic": "Orders", "key": "键 k", "maxNum": "64"}, b"", Credentials("reader", "reader-secret-1", "token")
         )
         assert fields == {
-            "topic": "Orders", "key": "键 k", "maxNum": "64", "AccessKey": "reader", "SecurityToken": "token",
+            "topic": "Orders",
+            "key": "键 k",
+            "maxNum": "64",
+            "AccessKey": "reader",
+            "SecurityToken": "token",
             "Signature": "DJWC/TiXzRrnx3kHKYSxivdulbQ=",
-        }  # fmt: skip
+        }
 
     def test_without_a_token(self) -> None:
         fields = sign({"offset": "42"}, b"", Credentials("reader", "reader-secret-1"))
@@ -308,10 +312,14 @@ class TestAddresses:
     @pytest.mark.parametrize(
         ("text", "shown"),
         [
-            ("10.0.0.1:9876", "10.0.0.1:9876"), ("[::1]:9876", "[::1]:9876"), ("::1:9876", "[::1]:9876"),
-            ("fd00::2:10911", "[fd00::2]:10911"), ("broker-a.prod:10911", "broker-a.prod:10911"), (" a:1 ", "a:1"),
+            ("10.0.0.1:9876", "10.0.0.1:9876"),
+            ("[::1]:9876", "[::1]:9876"),
+            ("::1:9876", "[::1]:9876"),
+            ("fd00::2:10911", "[fd00::2]:10911"),
+            ("broker-a.prod:10911", "broker-a.prod:10911"),
+            (" a:1 ", "a:1"),
         ],
-    )  # fmt: skip
+    )
     def test_an_endpoint_reads_and_prints(self, text: str, shown: str) -> None:
         assert str(Endpoint.parse(text)) == shown
 

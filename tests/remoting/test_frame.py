@@ -106,8 +106,11 @@ def test_every_recorded_frame_decodes_to_what_was_recorded_and_encodes_to_its_by
         raw = bytes.fromhex(each["hex"])
         frame = decode(raw)
         assert (frame.code, frame.opaque, frame.flag, frame.version) == (
-            each["code"], each["opaque"], each["flag"], each["version"],
-        )  # fmt: skip
+            each["code"],
+            each["opaque"],
+            each["flag"],
+            each["version"],
+        )
         assert frame.serialisation == each["serialisation"]
         assert frame.remark == each["remark"]
         assert (frame.fields or None) == (each["extFields"] or None)

@@ -43,8 +43,10 @@ class TestTls:
     def test_without_tls_the_broker_is_unreachable_and_no_miss_is_claimed(self, real: Filled) -> None:
         plain = desk_of(profile(real, tls=None))
         with plain.cluster:
-            for text in (real.of("plain", topic="Notices")[0]["offset_msg_id"],
-                         real.of("plain", topic="Notices")[0]["msg_id"]):  # fmt: skip
+            for text in (
+                real.of("plain", topic="Notices")[0]["offset_msg_id"],
+                real.of("plain", topic="Notices")[0]["msg_id"],
+            ):
                 answer = plain.one(text)
                 assert (answer.found, answer.reason) == (False, "unreachable")
                 assert real.cluster.broker_b in texts(answer)

@@ -71,9 +71,7 @@ class Old:
             (work / "home" / "conf" / name).write_text(QUIET)
         (work / "home" / "conf" / "plain_acl.yml").write_text(ACL)
         (work / "names.conf").write_text(f"listenPort={self.port + 3}\n")
-        (work / "broker.conf").write_text(
-            BROKER.format(port=self.port, names=self.port + 3, store=work / "store")
-        )  # fmt: skip
+        (work / "broker.conf").write_text(BROKER.format(port=self.port, names=self.port + 3, store=work / "store"))
 
     def start(self) -> None:
         """Boots both and sends."""
@@ -85,8 +83,15 @@ class Old:
         subprocess.run(
             ["javac", "-d", str(self._work), "-cp", path, source], check=True, capture_output=True, timeout=90
         )
-        send = [*self._java(), "-cp", f"{self._work}{os.pathsep}{path}", "Tiny", self.names, WRITER.access_key,
-                WRITER.secret_key]  # fmt: skip
+        send = [
+            *self._java(),
+            "-cp",
+            f"{self._work}{os.pathsep}{path}",
+            "Tiny",
+            self.names,
+            WRITER.access_key,
+            WRITER.secret_key,
+        ]
         done = subprocess.run(send, check=True, capture_output=True, text=True, timeout=90, stdin=subprocess.DEVNULL)
         lines = [line.split() for line in done.stdout.splitlines() if line[:1] in "0123456789ABCDEF"]
         self.ids = [(words[0], words[1]) for words in lines if len(words) == 2]
@@ -98,9 +103,16 @@ class Old:
             process.wait()
 
     def _java(self) -> list[str]:
-        return ["java", "-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=256m", "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1", f"-Duser.home={self._work}",
-                f"-Drocketmq.home.dir={self._work / 'home'}"]  # fmt: skip
+        return [
+            "java",
+            "-Xms64m",
+            "-Xmx256m",
+            "-XX:MaxDirectMemorySize=256m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            f"-Duser.home={self._work}",
+            f"-Drocketmq.home.dir={self._work / 'home'}",
+        ]
 
     def _boot(self, name: str, main: str) -> None:
         out = self._work / f"{name}.out"

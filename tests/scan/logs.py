@@ -67,9 +67,15 @@ def send_result(unique: str, place: str) -> str:
 
 
 def live(
-    r: random.Random, rate: float, count: int, start: int | None = None, elapsed: int = NOON, lost: float = 0.0,
-    sampled: int = 0, late: int = 0,
-) -> Ids:  # fmt: skip
+    r: random.Random,
+    rate: float,
+    count: int,
+    start: int | None = None,
+    elapsed: int = NOON,
+    lost: float = 0.0,
+    sampled: int = 0,
+    late: int = 0,
+) -> Ids:
     """One process: `count` logged ids at `rate` a second; messages lost or sampled, threads late by up to `late` ms."""
     now, counter = float(elapsed), r.randrange(65536) if start is None else start
     out = [(elapsed, counter & 0xFFFF)]
@@ -314,9 +320,13 @@ def sparse(seed: int, count: int = 1500) -> Log:
     r = random.Random(seed)
     return Log(
         f"sparse {seed}",
-        joined([uniq(r.getrandbits(32), r.randrange(1, 65536), r.getrandbits(31), r.getrandbits(31), r.getrandbits(16))
-                for _ in range(count)]),
-    )  # fmt: skip
+        joined(
+            [
+                uniq(r.getrandbits(32), r.randrange(1, 65536), r.getrandbits(31), r.getrandbits(31), r.getrandbits(16))
+                for _ in range(count)
+            ]
+        ),
+    )
 
 
 def garbage(seed: int, size: int = 40_000) -> Log:

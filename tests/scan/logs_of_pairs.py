@@ -17,19 +17,24 @@ def copied(seed: int, lines: int = 700) -> Log:
     def stored() -> str:
         nonlocal place
         place += r.randrange(200, 900)
-        return r.choice((
-            offset(0x0B000001 + r.randrange(5), 10911, place), offset6(0xFE80 << 112 | r.randrange(2), 10911, place),
-            offset(0x0A000001, 10911, r.choice((0, 1, 1 << 48, (1 << 48) - 1, r.getrandbits(48)))),
-        ))  # fmt: skip
+        return r.choice(
+            (
+                offset(0x0B000001 + r.randrange(5), 10911, place),
+                offset6(0xFE80 << 112 | r.randrange(2), 10911, place),
+                offset(0x0A000001, 10911, r.choice((0, 1, 1 << 48, (1 << 48) - 1, r.getrandbits(48)))),
+            )
+        )
 
     def fresh() -> str:
         number = len(made)
-        return r.choice((
-            uniq(0x0A000001 + r.randrange(3), r.randrange(1, 4), JAVA, NOON + number * 7, number),
-            uniq6(0x20010DB8 << 96 | r.randrange(2), 3, 0x14DAD5DC, NOON + number, number),
-            uniq_le(0x7F000101, 0x12A6, NOON + number, number),
-            client(0x087190669A00 + r.randrange(3), 5, 160_000_000 + number, r.getrandbits(32)),
-        ))  # fmt: skip
+        return r.choice(
+            (
+                uniq(0x0A000001 + r.randrange(3), r.randrange(1, 4), JAVA, NOON + number * 7, number),
+                uniq6(0x20010DB8 << 96 | r.randrange(2), 3, 0x14DAD5DC, NOON + number, number),
+                uniq_le(0x7F000101, 0x12A6, NOON + number, number),
+                client(0x087190669A00 + r.randrange(3), 5, 160_000_000 + number, r.getrandbits(32)),
+            )
+        )
 
     for _ in range(lines):
         kind = r.random()

@@ -94,9 +94,10 @@ def test_text_in_lists_maps_and_structures_is_read_and_numbers_are_not() -> None
 def test_parquet_without_text_rows_or_end(tmp_path: Path) -> None:
     whole = parquet({"line": LINES}, row_group_size=100)
     for data, ids, error in [
-        (parquet({"n": [1, 2]}), 0, None), (parquet({"line": pa.array([], pa.string())}), 0, None),
+        (parquet({"n": [1, 2]}), 0, None),
+        (parquet({"line": pa.array([], pa.string())}), 0, None),
         (whole[:-3000], 0, "Parquet"),
-    ]:  # fmt: skip
+    ]:
         row = scanned(tmp_path, data)["files"].to_pylist()[0]
         assert row["ids"] == ids and row["error"] == (error and "said")
         assert (row["error_values"] is None) if error is None else error in json.loads(row["error_values"])["why"]
@@ -153,9 +154,13 @@ def as_csv(message: str) -> str:
 
 
 MESSAGES = [
-    "<{0}>发送成功&[{1}]", '"msgId":"{0}","offsetMsgId":"{1}"', "SendResult [msgId={0}, offsetMsgId={1}]",
-    "\t{0}\t{1}\t", "'{0}'/'{1}'", "消息{0}；{1}消息",
-]  # fmt: skip
+    "<{0}>发送成功&[{1}]",
+    '"msgId":"{0}","offsetMsgId":"{1}"',
+    "SendResult [msgId={0}, offsetMsgId={1}]",
+    "\t{0}\t{1}\t",
+    "'{0}'/'{1}'",
+    "消息{0}；{1}消息",
+]
 
 
 @pytest.mark.parametrize("split", [211, 1 << 30])
@@ -187,14 +192,15 @@ def journal(pairs: list[tuple[str, str]], binary: bool) -> bytes:
         entry(
             [
                 ("__CURSOR", b"s=739ad463348b4ceca5a9e69c95a3c93f;i=4ece7;b=6c7c6013a26343b29e964691ff25d04c"),
-                ("__REALTIME_TIMESTAMP", b"1773108000000000"), ("_BOOT_ID", b"6c7c6013a26343b29e964691ff25d04c"),
+                ("__REALTIME_TIMESTAMP", b"1773108000000000"),
+                ("_BOOT_ID", b"6c7c6013a26343b29e964691ff25d04c"),
                 ("MESSAGE", f"msgId={a},{' ' if not binary else chr(10)}offsetMsgId={b}".encode()),
                 ("_COMM", b"java"),
             ],
             binary,
         )
         for a, b in pairs
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("split", [211, 4096, 1 << 30])

@@ -12,7 +12,7 @@ import pytest
 
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
-from idcore.sources import unpack
+from idcore.sources import packings
 from idcore.sources.kinds import kind_of
 from tests.scan import logs
 from tests.scan.comparing import same
@@ -58,7 +58,7 @@ def test_gzip_is_read_without_isal_too(data: bytes, tmp_path: Path, monkeypatch:
     half = len(data) // 2
     packed = gzip.compress(data[:half]) + gzip.compress(data[half:])
     faster = scanned(written(tmp_path, "a", packed))
-    monkeypatch.setattr(unpack, "isal", None)
+    monkeypatch.setattr(packings, "isal", None)
     assert same(scanned(written(tmp_path, "a", packed)), faster) == []
     assert files(faster)[0][2:] == (len(data), ids_in(data, tmp_path), None)
     (_, _, text, _, error), *_ = files(scanned(written(tmp_path, "a", packed[:-4])))
@@ -117,8 +117,12 @@ def test_a_wrong_checksum_is_named(tmp_path: Path) -> None:
 
 
 # Without a mark only UTF-16 is known; UTF-32 in splits of 64 bytes is slow, and nothing new.
-WIDE = [(encoding, mark, split) for encoding in ("utf-16-le", "utf-16-be") for mark in (True, False)
-        for split in (*SPLITS, 1001, 64)]  # fmt: skip
+WIDE = [
+    (encoding, mark, split)
+    for encoding in ("utf-16-le", "utf-16-be")
+    for mark in (True, False)
+    for split in (*SPLITS, 1001, 64)
+]
 WIDE += [(encoding, True, split) for encoding in ("utf-32-le", "utf-32-be") for split in (*SPLITS, 1001)]
 
 

@@ -20,9 +20,15 @@ U = np.uint64
 def _read(one, other, size):  # type: ignore[no-untyped-def]
     p, q = U(one.ctypes.data), U(other.ctypes.data)
     return (
-        kernel.be_32(p), kernel.be_64(p), kernel.signed_32(p), kernel.byte_mask_64(p, U(2)),
-        kernel.alike(p, q, size), kernel.is_plain(p, size), kernel.mixed(p, size, 3), kernel.mixed(q, size, 3),
-    )  # fmt: skip
+        kernel.be_32(p),
+        kernel.be_64(p),
+        kernel.signed_32(p),
+        kernel.byte_mask_64(p, U(2)),
+        kernel.alike(p, q, size),
+        kernel.is_plain(p, size),
+        kernel.mixed(p, size, 3),
+        kernel.mixed(q, size, 3),
+    )
 
 
 @numba.njit

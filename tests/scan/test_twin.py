@@ -157,9 +157,11 @@ def test_one_month_for_a_process_and_none_for_impossible_times() -> None:
 def figures(ids: list[tuple[int, int]]) -> tuple[int, int, int, int]:
     found = chains(sorted(ids))
     return (
-        sum(c.produced for c in found), sum(c.missing for c in found), sum(c.wraps for c in found),
+        sum(c.produced for c in found),
+        sum(c.missing for c in found),
+        sum(c.wraps for c in found),
         sum(c.out_of_order for c in found),
-    )  # fmt: skip
+    )
 
 
 def run(first: int, count: int, elapsed: int, every: int) -> list[tuple[int, int]]:
@@ -215,8 +217,12 @@ def test_a_fall_that_a_wrap_explains_is_none() -> None:
 def test_ids_of_one_elapsed_follow_the_counter_round_the_ring() -> None:
     # a Go client: the wrap falls inside one second, and sorting by counter would tear it
     assert in_order([(0, 65000), (1000, 0), (1000, 1), (1000, 65001), (1000, 65535)]) == [
-        (0, 65000), (1000, 65001), (1000, 65535), (1000, 0), (1000, 1),
-    ]  # fmt: skip
+        (0, 65000),
+        (1000, 65001),
+        (1000, 65535),
+        (1000, 0),
+        (1000, 1),
+    ]
 
 
 def test_two_processes_that_take_turns_are_two_tracks() -> None:
@@ -260,9 +266,16 @@ def test_brokers_and_segments() -> None:
     gib = 1 << 30
     data = " ".join(offset(0x0A000001, 10911, place) for place in (5, 5, gib - 1, gib, 3 * gib + 7)).encode()
     assert only(data, "brokers") == {
-        "address": "10.0.0.1:10911", "host": "10.0.0.1", "port": 10911, "ids": 5, "distinct": 4, "segments": 3,
-        "min_offset": 5, "max_offset": 3 * gib + 7, "bytes_per_second": None,
-    }  # fmt: skip
+        "address": "10.0.0.1:10911",
+        "host": "10.0.0.1",
+        "port": 10911,
+        "ids": 5,
+        "distinct": 4,
+        "segments": 3,
+        "min_offset": 5,
+        "max_offset": 3 * gib + 7,
+        "bytes_per_second": None,
+    }
     segments = twin.tables({"a": data}, UTC, AT)["segments"]
     assert [(s["segment"], s["ids"], s["distinct"]) for s in sorted(segments, key=lambda s: s["segment"])] == [
         ("00000000000000000000", 3, 2),
@@ -274,10 +287,17 @@ def test_brokers_and_segments() -> None:
 def test_clients() -> None:
     row = only(f"{client(0x087190669A00, 7, 60, 5)} {client(0x087190669A00, 7, 0, 9)}".encode(), "clients")
     assert row == {
-        "mac": "08:71:90:66:9a:00", "pid": 7, "ids": 2, "distinct": 2,
-        "first_sent_at": datetime(2021, 1, 1, tzinfo=UTC), "last_sent_at": datetime(2021, 1, 1, 0, 1, tzinfo=UTC),
-        "min_sequence": 5, "max_sequence": 9, "zone": None, "zone_source": None,
-    }  # fmt: skip
+        "mac": "08:71:90:66:9a:00",
+        "pid": 7,
+        "ids": 2,
+        "distinct": 2,
+        "first_sent_at": datetime(2021, 1, 1, tzinfo=UTC),
+        "last_sent_at": datetime(2021, 1, 1, 0, 1, tzinfo=UTC),
+        "min_sequence": 5,
+        "max_sequence": 9,
+        "zone": None,
+        "zone_source": None,
+    }
 
 
 def test_growth_pairs_the_ids_of_a_line() -> None:

@@ -127,9 +127,15 @@ def tables(
             else:
                 here.append(Found(token.byte, bytes.fromhex(token.text), one))
         file_rows.append(
-            {"file": name, "bytes": len(stored), "text_bytes": len(data), "ids": len(here), "refused": refused_here,
-             "error": None}
-        )  # fmt: skip
+            {
+                "file": name,
+                "bytes": len(stored),
+                "text_bytes": len(data),
+                "ids": len(here),
+                "refused": refused_here,
+                "error": None,
+            }
+        )
         accepted += here
         count_votes(data, here, zone, votes)
         count_moments(data, here, zone, moments)
@@ -282,12 +288,17 @@ class ClientProcess:
         local = self.way == "big" and self.ahead != 0
         sign, ahead = "-" if self.ahead < 0 else "+", abs(self.ahead)
         return {
-            "mac": self.key[0], "pid": self.key[1], "ids": len(self.own), "distinct": len(set(self.own)),
-            "first_sent_at": min(times, default=None), "last_sent_at": max(times, default=None),
-            "min_sequence": min(sequences), "max_sequence": max(sequences),
+            "mac": self.key[0],
+            "pid": self.key[1],
+            "ids": len(self.own),
+            "distinct": len(set(self.own)),
+            "first_sent_at": min(times, default=None),
+            "last_sent_at": max(times, default=None),
+            "min_sequence": min(sequences),
+            "max_sequence": max(sequences),
             "zone": f"{sign}{ahead // 60:02d}:{ahead % 60:02d}" if local else None,
             "zone_source": self.source if local else None,
-        }  # fmt: skip
+        }
 
 
 def client_processes(
@@ -320,8 +331,16 @@ def client_processes(
             if over > 0:
                 hours = local // 60_000 if local >= over else -(-over // dates.HOUR) * 60
                 ahead = hours if hours <= 840 else 0
-        out.append(ClientProcess(key, own, way, ahead if way == "big" else 0, source,
-                                 milliseconds(at) if until is None else until + dates.HOUR))  # fmt: skip
+        out.append(
+            ClientProcess(
+                key,
+                own,
+                way,
+                ahead if way == "big" else 0,
+                source,
+                milliseconds(at) if until is None else until + dates.HOUR,
+            )
+        )
     return out
 
 
@@ -452,11 +471,16 @@ def host_rows(running: list[Process]) -> list[Row]:
         by_host[p.key[1]].append(p)
     for address, own in by_host.items():
         times = [t for p in own for t in p.times]
-        rows.append({
-            "host": address, "processes": len(own), "ids": sum(len(p.occurrences) for p in own),
-            "distinct": sum(len(p.ids) for p in own),
-            "first_sent_at": min(times, default=None), "last_sent_at": max(times, default=None),
-        })  # fmt: skip
+        rows.append(
+            {
+                "host": address,
+                "processes": len(own),
+                "ids": sum(len(p.occurrences) for p in own),
+                "distinct": sum(len(p.ids) for p in own),
+                "first_sent_at": min(times, default=None),
+                "last_sent_at": max(times, default=None),
+            }
+        )
     return rows
 
 
@@ -470,10 +494,16 @@ def growth_rows(growth: Growth) -> list[Row]:
     rows = []
     for (address, minute), dated in growth.items():
         (least, begin), (greatest, end) = ends_of(dated)
-        rows.append({
-            "address": address, "minute": minute, "min_offset": least, "max_offset": greatest, "min_at": begin,
-            "max_at": end,
-        })  # fmt: skip
+        rows.append(
+            {
+                "address": address,
+                "minute": minute,
+                "min_offset": least,
+                "max_offset": greatest,
+                "min_at": begin,
+                "max_at": end,
+            }
+        )
     return rows
 
 
@@ -497,11 +527,19 @@ def broker_rows(accepted: list[Found], growth: Growth) -> list[Row]:
             by_address[found.one.address].append(found.one)
     for address, own in by_address.items():
         values = [o.offset for o in own]
-        rows.append({
-            "address": address, "host": own[0].host, "port": own[0].port, "ids": len(own), "distinct": len(set(values)),
-            "segments": len({v // GIB for v in values}), "min_offset": min(values), "max_offset": max(values),
-            "bytes_per_second": bytes_per_second(dated[address]),
-        })  # fmt: skip
+        rows.append(
+            {
+                "address": address,
+                "host": own[0].host,
+                "port": own[0].port,
+                "ids": len(own),
+                "distinct": len(set(values)),
+                "segments": len({v // GIB for v in values}),
+                "min_offset": min(values),
+                "max_offset": max(values),
+                "bytes_per_second": bytes_per_second(dated[address]),
+            }
+        )
     return rows
 
 
@@ -511,10 +549,16 @@ def segment_rows(accepted: list[Found]) -> list[Row]:
         if isinstance(found.one, Offset):
             by_segment[found.one.address, found.one.offset // GIB].append(found.one.offset)
     return [
-        {"address": address, "segment": f"{n * GIB:020d}", "ids": len(v), "distinct": len(set(v)),
-         "min_offset": min(v), "max_offset": max(v)}
+        {
+            "address": address,
+            "segment": f"{n * GIB:020d}",
+            "ids": len(v),
+            "distinct": len(set(v)),
+            "min_offset": min(v),
+            "max_offset": max(v),
+        }
         for (address, n), v in by_segment.items()
-    ]  # fmt: skip
+    ]
 
 
 def timeline_rows(clients: list[ClientProcess], running: list[Process]) -> list[Row]:

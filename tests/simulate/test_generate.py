@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from idcore.errors import CoreError
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, find, identify, sent_at
 from idcore.ids.clock import month_start, to_ms
-from idcore.simulate.generate import Generator, create_message_id, decode_message_id, fake_address
+from idcore.simulate.generate import Generator, fake_address
 from idcore.simulate.scenario import Scenario
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
@@ -48,9 +48,11 @@ def test_sixteen_bytes_of_address_give_56_digits() -> None:
 
 def test_the_month_rolls_over_when_the_clock_passes_the_next() -> None:
     clock = ticking(
-        "2026-01-31T23:59:59.998+08:00", "2026-01-31T23:59:59.999+08:00",
-        "2026-02-01T00:00:00.000+08:00", "2026-02-01T00:00:00.001+08:00",
-    )  # fmt: skip
+        "2026-01-31T23:59:59.998+08:00",
+        "2026-01-31T23:59:59.999+08:00",
+        "2026-02-01T00:00:00.000+08:00",
+        "2026-02-01T00:00:00.001+08:00",
+    )
     made = Generator(clock, SHANGHAI, "10.0.0.1", 1, 1)
     assert [made.next_id().elapsed for _ in range(3)] == [31 * 86_400_000 - 1, 0, 1]
 
@@ -58,8 +60,11 @@ def test_the_month_rolls_over_when_the_clock_passes_the_next() -> None:
 def test_a_clock_set_back_by_less_than_a_thousand_seconds_gives_zero() -> None:
     # reference-ids.jsonl, 4.9.3 and later: 999 s clamps, 1,001 s does not
     clock = ticking(
-        "2026-02-01T00:00:01Z", "2026-01-31T23:43:21Z", "2026-01-31T23:43:20Z", "2026-01-31T23:43:19Z",
-    )  # fmt: skip
+        "2026-02-01T00:00:01Z",
+        "2026-01-31T23:43:21Z",
+        "2026-01-31T23:43:20Z",
+        "2026-01-31T23:43:19Z",
+    )
     made = Generator(clock, UTC, "10.0.0.1", 1, 1)
     assert [made.next_id().signed_elapsed for _ in range(3)] == [0, -1_000_000, -1_001_000]
 
@@ -108,22 +113,27 @@ def test_what_is_made_is_read_back(now: datetime, name: str) -> None:
 
 
 def test_offset_ids_both_ways() -> None:
-    assert create_message_id("127.0.0.1", 10911, 0) == "7F00000100002A9F0000000000000000"
-    made = decode_message_id("7F00000100002A9F00000000000735FA")
+    assert str(OffsetId.of("127.0.0.1", 10911, 0)) == "7F00000100002A9F0000000000000000"
+    made = OffsetId.from_hex("7F00000100002A9F00000000000735FA")
     assert (made.address, made.physical_offset) == ("127.0.0.1:10911", 472_570)
-    six = create_message_id("::1", 10911, 1 << 40)
+    six = str(OffsetId.of("::1", 10911, 1 << 40))
     assert six == "0000000000000000000000000000000100002A9F0000010000000000"
-    assert decode_message_id(six).address == "[::1]:10911"
+    assert OffsetId.from_hex(six).address == "[::1]:10911"
 
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("", "empty"), ("00", "length"), ("7F0000010000555D00000000000000", "length"), ("ZZ" + "0" * 30, "digit"),
-     ("CB00710771A930946E096900000A0000", "port")],
-)  # fmt: skip
+    [
+        ("", "empty"),
+        ("00", "length"),
+        ("7F0000010000555D00000000000000", "length"),
+        ("ZZ" + "0" * 30, "digit"),
+        ("CB00710771A930946E096900000A0000", "port"),
+    ],
+)
 def test_an_offset_id_is_decoded_strictly(text: str, code: str) -> None:
     with pytest.raises(CoreError) as caught:
-        decode_message_id(text)
+        OffsetId.from_hex(text)
     assert caught.value.code == code
 
 
@@ -198,8 +208,16 @@ def test_a_log_holds_what_its_truth_says(seed: int) -> None:
 def test_a_log_looks_like_one() -> None:
     lines = list(scenario(1, 3_000).log(3_000))
     text = "\n".join(lines)
-    for sign in ("SendResult [sendStatus=SEND_OK, msgId=", "MessageExt [brokerName=", "bornTimestamp=", "UNIQ_KEY=",
-                 "msgIds=", "messageId=01", "traceId=", "consumed msgId="):  # fmt: skip
+    for sign in (
+        "SendResult [sendStatus=SEND_OK, msgId=",
+        "MessageExt [brokerName=",
+        "bornTimestamp=",
+        "UNIQ_KEY=",
+        "msgIds=",
+        "messageId=01",
+        "traceId=",
+        "consumed msgId=",
+    ):
         assert sign in text
     assert any(line.count(",0A") > 1 for line in lines), "no batch"
     times = [line[:23] for line in lines]

@@ -78,7 +78,8 @@ os.kill(java(), signal.SIGKILL)
 ended = work.wait(60)
 idle = session.status().state
 second = background.start(runs.create("after it"), [str(folder / "b.log")], ScanOptions(zone=UTC, at=at)).wait(90)
-print(json.dumps([ended.state, ended.error and ended.error.coded(), run.state, sorted(path.name for path in run.path.iterdir()), idle,
+problem = ended.error and ended.error.coded()
+print(json.dumps([ended.state, problem, run.state, sorted(path.name for path in run.path.iterdir()), idle,
                   second.state, second.ids]))
 """
 

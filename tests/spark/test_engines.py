@@ -33,9 +33,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(log: Path | str, out: Path, size: str, *where: str) -> list[str]:
-    return [
-        sys.executable, "-m", "idcore", "scan", str(log), "--out", str(out), "--split-size", size, *FIXED, *where
-    ]  # fmt: skip
+    return [sys.executable, "-m", "idcore", "scan", str(log), "--out", str(out), "--split-size", size, *FIXED, *where]
 
 
 def tables(out: Path) -> dict[str, str]:

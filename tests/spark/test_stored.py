@@ -47,8 +47,10 @@ def test_every_copy_is_told_as_its_record_is(made: Made) -> None:
                 assert isinstance(step, Stored)
                 record = step.record
                 assert (line.topic, line.born, line.stored) == (
-                    record.topic, record.born_timestamp, record.store_timestamp,
-                )  # fmt: skip
+                    record.topic,
+                    record.born_timestamp,
+                    record.store_timestamp,
+                )
                 assert (line.size, line.crc, line.key) == (record.size, record.body_crc, record.properties.get("KEYS"))
                 assert f"{line.born_host}:{record.born_host.port}" == str(record.born_host)
 
@@ -65,9 +67,11 @@ def test_findings_name_the_reasons(made: Made) -> None:
     acts = Counter(sent["act"] for sent in truth["sent"] if len(sent["copies"]) > 1)
     batches = Counter(sent["batch_id"] for sent in truth["sent"] if sent["act"] == "batch")
     assert kinds == {
-        "delay": acts["delay"], "retry": acts["consumer_retry"], "transaction": acts["transaction_commit"],
+        "delay": acts["delay"],
+        "retry": acts["consumer_retry"],
+        "transaction": acts["transaction_commit"],
         "batch": sum(count > 1 for count in batches.values()),
-    }  # fmt: skip
+    }
     again = [finding for finding in found if finding.code == "duplicate_send"]
     assert {finding.subject for finding in again} == {
         sent["msg_id"] for sent in truth["sent"] if sent["act"] == "producer_retry"

@@ -54,16 +54,30 @@ class Played:
             self._send(half, 4)
             (stored,) = [r for r in self.records() if (r.topic, r.uniq_id) == (_HALF, message.uniq_id)]
             self._ok(
-                END_TRANSACTION, topic=TOPIC, producerGroup=GROUP, tranStateTableOffset=stored.queue_offset,
-                commitLogOffset=stored.physical_offset, commitOrRollback=flag, fromTransactionCheck="false",
-                msgId=message.uniq_id, transactionId=message.uniq_id,
-            )  # fmt: skip
+                END_TRANSACTION,
+                topic=TOPIC,
+                producerGroup=GROUP,
+                tranStateTableOffset=stored.queue_offset,
+                commitLogOffset=stored.physical_offset,
+                commitOrRollback=flag,
+                fromTransactionCheck="false",
+                msgId=message.uniq_id,
+                transactionId=message.uniq_id,
+            )
             while self._noted() <= notes:  # the newer line gathers notes for a while, and writes several as one
                 self._wait()
         offset = int(self.sent["msgId"][16:], 16)
         for level in (1, -1):
-            self._ok(SEND_BACK, offset=offset, group=GROUP, delayLevel=level, originMsgId=self.sent["msgId"],
-                     originTopic=TOPIC, unitMode="false", maxReconsumeTimes=16)  # fmt: skip
+            self._ok(
+                SEND_BACK,
+                offset=offset,
+                group=GROUP,
+                delayLevel=level,
+                originMsgId=self.sent["msgId"],
+                originTopic=TOPIC,
+                unitMode="false",
+                maxReconsumeTimes=16,
+            )
         for batch, own in ((BATCH, {names.UNIQ_KEY: BATCH_ID}), (OLD_BATCH, {})):
             self._ok(SEND_BATCH, encode_messages(batch.messages), a=GROUP, b=TOPIC, c="TBW102", d=4, e=QUEUE, f=0,
                      g=_BORN, h=0, i=names.encode({**batch.properties, **own}), j=0, k="false", m="true")  # fmt: skip

@@ -61,9 +61,15 @@ class RealBroker:
     def ask(self, code: int, body: bytes = b"", **fields: Any) -> tuple[dict[str, Any], bytes]:
         """One request, one answer: header and body."""
         head = json.dumps(
-            {"code": code, "language": "PYTHON", "version": 401, "opaque": 1, "flag": 0,
-             "extFields": {name: str(value) for name, value in fields.items()}}
-        ).encode()  # fmt: skip
+            {
+                "code": code,
+                "language": "PYTHON",
+                "version": 401,
+                "opaque": 1,
+                "flag": 0,
+                "extFields": {name: str(value) for name, value in fields.items()},
+            }
+        ).encode()
         self._socket.sendall(
             (4 + len(head) + len(body)).to_bytes(4, "big") + len(head).to_bytes(4, "big") + head + body
         )

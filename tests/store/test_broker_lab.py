@@ -33,9 +33,14 @@ def test_the_broker_serves_every_record_of_the_lab_by_both_ids(tmp_path: Path, n
                 continue
             unique: dict[str, Any] = {"_UNIQUE_KEY_QUERY": "true"}
             head, raw = broker.ask(
-                QUERY, topic=row.record.topic, key=row.record.uniq_id, maxNum=64, beginTimestamp=0,
-                endTimestamp=LONG_MOST, **unique,
-            )  # fmt: skip
+                QUERY,
+                topic=row.record.topic,
+                key=row.record.uniq_id,
+                maxNum=64,
+                beginTimestamp=0,
+                endTimestamp=LONG_MOST,
+                **unique,
+            )
             assert head["code"] == 0, (head, row.code)
             assert row.offset_msg_id in {str(record.offset_id) for record in decode_records(raw)}
     finally:

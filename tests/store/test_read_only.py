@@ -78,9 +78,13 @@ if BOUND and (not shutil.which(BOUND[0]) or subprocess.run([*BOUND, "true"], cap
 
 def run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*BOUND, sys.executable, "-B", "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120,
+        [*BOUND, sys.executable, "-B", "-c", code, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
         check=False,
-    )  # fmt: skip
+    )
 
 
 def lock(root: Path, file_mode: int, folder_mode: int) -> None:

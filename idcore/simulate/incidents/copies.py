@@ -27,9 +27,12 @@ def _copy(stage: Incident, sent: Sent, broker: Broker | None = None, topic: str 
     """Another record of the same id; born time and key are kept unless others are given."""
     options: dict[str, Any] = {"born_ms": sent.born_ms, "key": sent.key} | other
     return stage.send(
-        options.pop("producer", sent.producer), broker=broker or sent.broker, topic=topic or sent.topic, made=sent.id,
+        options.pop("producer", sent.producer),
+        broker=broker or sent.broker,
+        topic=topic or sent.topic,
+        made=sent.id,
         **options,
-    )  # fmt: skip
+    )
 
 
 def _wait(stage: Incident, milliseconds: int) -> Iterator[str]:

@@ -123,9 +123,15 @@ class Stage:
         return f"{instant.isoformat(' ', 'milliseconds')[:23]} INFO  [{thread}] "
 
     def send(
-        self, producer: Producer, *, broker: Broker | None = None, topic: str | None = None, made: str | None = None,
-        born_ms: int | None = None, key: str | None = None,
-    ) -> Sent:  # fmt: skip
+        self,
+        producer: Producer,
+        *,
+        broker: Broker | None = None,
+        topic: str | None = None,
+        made: str | None = None,
+        born_ms: int | None = None,
+        key: str | None = None,
+    ) -> Sent:
         """Makes an id (or takes one that was made) and stores a record."""
         pick = self.random
         born = producer.now if born_ms is None else born_ms
@@ -137,9 +143,18 @@ class Stage:
         offset = store.offset
         stored = store.store(size)
         return Sent(
-            text, producer, born, name, store, stored.text, offset, size, queue, place,
+            text,
+            producer,
+            born,
+            name,
+            store,
+            stored.text,
+            offset,
+            size,
+            queue,
+            place,
             key or f"order-{pick.randrange(10**9):09d}",
-        )  # fmt: skip
+        )
 
     def sent_line(self, sent: Sent) -> str:
         """The line in which a producer prints the SendResult."""
