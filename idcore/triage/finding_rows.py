@@ -12,7 +12,6 @@ import pandas as pd
 Row = Mapping[str, Any]
 Evidence = Mapping[str, Any]
 _PROCESS = re.compile(r"(?P<host>\S+) pid (?P<pid>\d+) loader (?P<loader>[0-9A-F]{8})")
-_OF_IDS = frozenset({"collision", "duplicate_send"})  # whose subject is one id
 _ADDRESS = re.compile(r"(\[[0-9a-f:]+\]|\d+(\.\d+){3}):\d+")
 
 
@@ -55,9 +54,10 @@ def alike(found: pd.DataFrame) -> tuple[pd.DataFrame, dict[Any, list[Row]]]:
     for place, row in found.to_dict("index").items():
         evidence, subject = evidence_of(row), str(row["subject"])
         told = [str(evidence.get(name, "")) for name in ("variant", "topic", "topics", "differs")]
-        process = subject[:-12] if row["code"] in _OF_IDS else subject
+        of_ids = RULES[str(row["code"])].subject == "id"
+        process = subject[:-12] if of_ids else subject
         name = (str(row["code"]), str(row["severity"]), *told, process)
-        if row["code"] in _OF_IDS and name in first:
+        if of_ids and name in first:
             others.setdefault(first[name], []).append(row)
         else:
             first[name] = place
