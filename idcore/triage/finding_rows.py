@@ -9,6 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from idcore.findings.registry import RULES
+
 Row = Mapping[str, Any]
 Evidence = Mapping[str, Any]
 _PROCESS = re.compile(r"(?P<host>\S+) pid (?P<pid>\d+) loader (?P<loader>[0-9A-F]{8})")
