@@ -48,84 +48,91 @@ class Scanner:
 
     def __init__(self, months: Months | np.ndarray, any_case: bool = False, expected_bytes: int = WINDOW) -> None:
         self.months = as_months(months)
-        self.any_case = any_case
-        self.loaders = _loaders()
         self.expected = min(MOST_IDS, expected_bytes // 33) + 64
-        self.refused = np.zeros((len(find.REASONS), 3), np.int64)
-        self.samples = np.zeros((len(find.REASONS), _SAMPLE + 8), np.uint8)
-        self.cache = np.full((1024, 4), -1, np.int64)
-        self.lines = np.empty(((WINDOW + AFTER) // 33 + 2, find.LINE_COLUMNS), np.int64)
-        self.state = np.zeros(find.STATE_SIZE, np.int64)
         self.moved: Callable[[int, int], None] | None = None  # told after each window: bytes and ids of the split
-        self.table = np.zeros((1 << 12, 8), np.uint64)
-        self.words = np.empty(((1 << 11) + 1, 3), np.uint64)
-        self.votes = np.zeros(((1 << 11) + 1, pairs.VOTES), np.int64)
-        self.in_use = offsets_in_use()
+        self.rules = find.Rules(any_case, _loaders())
+        self.dating = pairs.Dating(self.months.newest, self.months.calendar, offsets_in_use(), dates.no_line_seen())
+        self.state = np.zeros(find.STATE_SIZE, np.int64)
+        self.found = find.Found(
+            table=np.zeros((1 << 12, find.TABLE_COLUMNS), np.uint64),
+            keys=np.empty(((1 << 11) + 1, find.KEY_COLUMNS), np.uint64),
+            values=np.empty(0, np.uint64),
+            slots=np.empty(0, np.uint32),
+            lines=np.empty(((WINDOW + AFTER) // 33 + 2, find.LINE_COLUMNS), np.int64),
+            state=self.state,
+            refused=np.zeros((len(find.REASONS), 3), np.int64),
+            samples=np.zeros((len(find.REASONS), _SAMPLE + 8), np.uint8),
+        )
+        self.votes = pairs.Votes(np.zeros(((1 << 11) + 1, pairs.VOTES), np.int64), _rows_of(pairs.VOTE_COLUMNS))
+        cache, line = np.full((1024, 4), -1, np.int64), np.empty((pairs.LINE_ROWS, find.LINE_IDS), np.int64)
+        self.pairing = pairs.Pairing(cache, _rows_of(0), np.zeros(0, np.int8), _rows_of(0), line)
         self._clear()
 
     def _clear(self) -> None:
-        self.table.fill(0)  # as large as it has grown: where there were many keys there will be more
-        self.values = np.empty(self.expected, np.uint64)
-        self.slots = np.empty(self.expected, np.uint32)
-        self.mates = np.zeros(self.expected, np.int8)
-        self.pairs = np.empty((1 << 14, pairs.PAIR_COLUMNS), np.uint64)
-        self.odd = np.empty((1 << 14, paired_offsets.ODD_COLUMNS), np.uint64)
-        self.voted = np.empty((1 << 14, pairs.VOTE_COLUMNS), np.uint64)
+        self.found.table.fill(0)  # as large as it has grown: where there were many keys there will be more
+        self.found = self.found._replace(
+            values=np.empty(self.expected, np.uint64), slots=np.empty(self.expected, np.uint32)
+        )
+        self.pairing = self.pairing._replace(
+            ranges=_rows_of(pairs.PAIR_COLUMNS),
+            steps=np.zeros(self.expected, np.int8),
+            odd=_rows_of(paired_offsets.ODD_COLUMNS),
+        )
+        self.votes = self.votes._replace(rows=_rows_of(pairs.VOTE_COLUMNS))
         line_start, line_open = self.state[find.LINE_START], self.state[find.LINE_OPEN]
         self.state[:] = 0
         self.state[find.LINE_START], self.state[find.LINE_OPEN] = line_start, line_open
 
+    def _make_room(self, more: int) -> None:
+        """Room for so many more ids, and what their lines may say."""
+        ids, ranges, odd, votes = (
+            int(self.state[count]) for count in (find.STATE_IDS, find.STATE_PAIRS, find.STATE_ODD, find.STATE_VOTES)
+        )
+        if ids + more > len(self.found.values):
+            new = max(2 * len(self.found.values), ids + more) - len(self.found.values)
+            values = np.concatenate([self.found.values, np.empty(new, np.uint64)])
+            slots = np.concatenate([self.found.slots, np.empty(new, np.uint32)])
+            self.found = self.found._replace(values=values, slots=slots)
+            steps = np.concatenate([self.pairing.steps, np.zeros(new, np.int8)])
+            self.pairing = self.pairing._replace(steps=steps)
+        most = more + 2 * find.LINE_IDS
+        self.pairing = self.pairing._replace(
+            ranges=_roomier(self.pairing.ranges, ranges + most + len(self.pairing.cache), ranges),
+            odd=_roomier(self.pairing.odd, odd + most, odd),
+        )
+        self.votes = self.votes._replace(rows=_roomier(self.votes.rows, votes + most, votes))
+
     def _find(self, windows: Windows, stop: int, what: int) -> bool:
         """Takes the text up to `stop`. True when a line that is read on has ended."""
-        more = (stop - windows.at) // 32 + 2
-        state = self.state
-        if state[find.STATE_IDS] + more > len(self.values):
-            size = max(2 * len(self.values), int(state[find.STATE_IDS]) + more)
-            self.values = np.concatenate([self.values, np.empty(size - len(self.values), np.uint64)])
-            self.slots = np.concatenate([self.slots, np.empty(size - len(self.slots), np.uint32)])
-            self.mates = np.concatenate([self.mates, np.zeros(size - len(self.mates), np.int8)])
-        most = more + 2 * find.LINE_IDS
-        pairs, odd, voted = (int(state[count]) for count in (find.STATE_PAIRS, find.STATE_ODD, find.STATE_VOTES))
-        self.pairs = _roomier(self.pairs, pairs + most + len(self.cache), pairs)
-        self.odd = _roomier(self.odd, odd + most, odd)
-        self.voted = _roomier(self.voted, voted + most, voted)
+        self._make_room((stop - windows.at) // 32 + 2)
         went_to = windows.at
         while windows.at < stop and went_to != find.LINE_ENDED:
-            went_to = find.find(
-                windows.buf, windows.at, stop, windows.origin, what, self.any_case, self.loaders, find.LABELS,
-                self.table, self.words, self.values, self.slots, self.lines, state, self.refused, self.samples,
-            )  # fmt: skip
+            went_to = find.find(windows.buf, windows.origin, windows.at, stop, what, self.rules, self.found)
             if went_to != find.LINE_ENDED:
                 windows.at = int(went_to)
                 if windows.at < stop:
                     self._grow()
-        if state[find.STATE_LINES]:
+        if self.state[find.STATE_LINES]:
             self._pair(windows, behind=what == find.TAIL)
         return bool(went_to == find.LINE_ENDED)
 
     def _grow(self) -> None:
-        larger = np.zeros((4 * self.table.shape[0], 8), np.uint64)
-        find.grow(self.table, larger)
-        self.table = larger
-        words = np.empty((larger.shape[0] // 2 + 1, 3), np.uint64)
-        words[: len(self.words)] = self.words
-        self.words = words
-        known = len(self.votes)
-        self.votes = _roomier(self.votes, len(words), known)
-        self.votes[known:] = 0
+        larger = np.zeros((4 * len(self.found.table), find.TABLE_COLUMNS), np.uint64)
+        find.grow(self.found.table, larger)
+        known, most = len(self.found.keys), len(larger) // 2 + 1
+        self.found = self.found._replace(table=larger, keys=_roomier(self.found.keys, most, known))
+        by_slot = _roomier(self.votes.by_slot, most, known)
+        by_slot[known:] = 0
+        self.votes = self.votes._replace(by_slot=by_slot)
 
     def _pair(self, windows: Windows, behind: bool) -> None:
-        pairs.pair_lines(
-            windows.buf, windows.origin, self.lines, self.state, self.values, self.slots, self.words,
-            self.months.newest, self.months.calendar, self.in_use, self.cache, self.pairs, self.mates, self.odd,
-            self.votes, self.voted, behind,
-        )  # fmt: skip
+        pairs.pair_lines(windows.buf, windows.origin, self.found, self.dating, self.votes, self.pairing, behind)
 
     def scan(self, split: Split, windows: Windows) -> Iterator[Fact]:
         """Everything whose first byte lies in the split; facts come early only when there are very many ids."""
         state = self.state
-        self.found = -int(state[find.STATE_IDS])
-        self.refused[:] = 0
+        self.ids = -int(state[find.STATE_IDS])
+        self.found.refused[:] = 0
         state[find.LINE_FIRST] = state[find.STATE_IDS]
         state[find.LINE_START] = split.start
         error = ""
@@ -139,11 +146,11 @@ class Scanner:
                 self._find(windows, stop, find.COUNT)
                 at = windows.at + windows.origin
                 if self.moved is not None:
-                    self.moved(windows.taken(), self.found + int(state[find.STATE_IDS]))
+                    self.moved(windows.taken(), self.ids + int(state[find.STATE_IDS]))
                 if at >= windows.stop or (windows.ended and windows.at >= windows.filled):
                     break
                 if self._is_full() and self._may_pack():
-                    self.found += int(state[find.STATE_IDS])
+                    self.ids += int(state[find.STATE_IDS])
                     yield from self.facts()
                 limit = windows.slide()
             self._read_on(windows, at)
@@ -185,18 +192,18 @@ class Scanner:
             first, n = int(state[find.LINE_FIRST]), int(state[find.STATE_IDS])
             end = windows.at + windows.origin
             if find.may_pair(end - int(state[find.LINE_START]), 1, n - first):
-                self.lines[0] = first, n, state[find.LINE_START], end, 1
+                self.found.lines[0] = first, n, state[find.LINE_START], end, 1
                 state[find.STATE_LINES] = 1
                 self._pair(windows, behind=True)
         state[find.STATE_IDS] = ids
 
     def _report(self, split: Split, text_bytes: int, error: str) -> Fact:
         refused = []
-        for reason, (count, place, size) in enumerate(self.refused):
+        for reason, (count, place, size) in enumerate(self.found.refused):
             if count:
-                sample = self.samples[reason, :size].tobytes().decode("ascii")
+                sample = self.found.samples[reason, :size].tobytes().decode("ascii")
                 refused.append([find.REASONS[reason], int(count), sample, int(place)])
-        ids = self.found + int(self.state[find.STATE_IDS])
+        ids = self.ids + int(self.state[find.STATE_IDS])
         return _report_of(split, text_bytes, ids, refused, error)
 
     def facts(self) -> Iterator[Fact]:
@@ -204,34 +211,35 @@ class Scanner:
         n, keys = int(self.state[find.STATE_IDS]), int(self.state[find.STATE_KEYS])
         if keys:
             yield from self._pack_ids(n, keys)
-        rows = pairs.send_pairs(self.cache, self.words, self.pairs, int(self.state[find.STATE_PAIRS]))
+        ranges = self.pairing.ranges
+        rows = pairs.send_pairs(self.pairing.cache, self.found.keys, ranges, int(self.state[find.STATE_PAIRS]))
         if rows:
-            yield from _deal(PAIRS, fold_pairs(self.pairs[:rows]))
+            yield from _deal(PAIRS, fold_pairs(ranges[:rows]))
         if self.state[find.STATE_ODD]:
-            yield from _deal(ODD, self.odd[: self.state[find.STATE_ODD]])
+            yield from _deal(ODD, self.pairing.odd[: self.state[find.STATE_ODD]])
         yield from self._pack_votes(keys)
         self._clear()
 
     def _pack_votes(self, keys: int) -> Iterator[Fact]:
         rows = int(self.state[find.STATE_VOTES])
-        self.voted = _roomier(self.voted, rows + 3 * keys, rows)
-        rows = pairs.put_votes(self.votes, keys, self.words, self.voted, rows)
+        votes = _roomier(self.votes.rows, rows + 3 * keys, rows)
+        rows = pairs.put_votes(self.votes.by_slot, keys, self.found.keys, votes, rows)
         if rows:
-            yield from _deal(VOTES, self.voted[:rows])
-            yield Fact(EVERY_PART, SUMMARY, summary(self.voted[:rows], self.months).tobytes())
+            yield from _deal(VOTES, votes[:rows])
+            yield Fact(EVERY_PART, SUMMARY, summary(votes[:rows], self.months).tobytes())
 
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
-        words = self.words[:keys]
+        words = self.found.keys[:keys]
         sizes = np.empty(keys, np.int64)
         unsorted = np.empty(keys, np.bool_)
         parts = np.empty(keys, np.uint8)  # bytes are sorted by counting
-        encode.groups_of(self.table, words, keys, sizes, unsorted, parts)
+        encode.groups_of(self.found.table, words, keys, sizes, unsorted, parts)
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(sizes, out=starts[1:])
         grouped = np.empty(n, np.uint64)
         paired = _Mates(self, sizes, starts) if self.state[find.STATE_MATED] else None
         if paired is None:
-            encode.scatter(self.values, self.slots, n, starts[:-1].copy(), grouped)
+            encode.scatter(self.found.values, self.found.slots, n, starts[:-1].copy(), grouped)
         else:
             paired.scatter(self, n, grouped, unsorted)
         order = np.argsort(parts, kind="stable")
@@ -261,7 +269,7 @@ class _Mates:
     """The offset ids that stand beside the ids of one task, grouped like these."""
 
     def __init__(self, scanner: Scanner, sizes: np.ndarray, starts: np.ndarray) -> None:
-        code = scanner.words[: len(sizes), 2] >> find.CODE_SHIFT
+        code = scanner.found.keys[: len(sizes), 2] >> find.CODE_SHIFT
         offset = (code == find.CODE_OFFSET_V4) | (code == find.CODE_OFFSET_V6)
         self.has = ~offset & (sizes > 0)
         self.starts = starts
@@ -276,9 +284,9 @@ class _Mates:
         self.out = np.empty(0, np.uint8)
 
     def scatter(self, scanner: Scanner, n: int, grouped: np.ndarray, unsorted: np.ndarray) -> None:
-        paired_offsets.scatter(
-            scanner.values, scanner.slots, scanner.mates, n, self.starts[:-1].copy(), self.shifts, grouped, self.mates
-        )
+        positions = self.starts[:-1].copy()
+        found, steps = scanner.found, scanner.pairing.steps
+        paired_offsets.scatter(found.values, found.slots, steps, n, positions, self.shifts, grouped, self.mates)
         paired_offsets.sort_groups(grouped, self.mates, self.starts, self.shifts, self.has, unsorted)
 
     def pack(self, grouped: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -293,6 +301,10 @@ class _Mates:
             lengths, self.out,
         )  # fmt: skip
         return self.brokers[:used], lengths, self.out[:size]
+
+
+def _rows_of(columns: int) -> np.ndarray:
+    return np.empty((1 << 14, columns), np.uint64)
 
 
 def _roomier(rows: np.ndarray, most: int, used: int) -> np.ndarray:

@@ -26,7 +26,7 @@ def test_the_fullest_last_window_has_room_for_every_line(tmp_path: Path) -> None
     (tmp_path / "a.log").write_bytes(PAIR * lines)
     tables = scan_local([str(tmp_path / "a.log")], MONTHS)
     assert tables["files"]["ids"].to_pylist() == [2 * lines]
-    assert Scanner(MONTHS).lines.shape[0] >= lines
+    assert Scanner(MONTHS).found.lines.shape[0] >= lines
 
 
 @pytest.mark.parametrize("lost", [1, 500, 2000])
