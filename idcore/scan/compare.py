@@ -6,7 +6,6 @@ what is in memory at once are the ids of one key and the packed facts of a few p
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,12 +17,12 @@ from idcore.scan.sorted_runs import Runs, collect
 from idcore.sources.inputs import list_files, split_files
 
 from .batches import batches
-from .facts import IDS, REPORT, Block, Fact, scan_task, unpack_ids
+from .crossing import Block, Fact, What, reports_of
+from .facts import scan_task
 from .kernels import find, merge
 
 SAMPLES = 5
 _SPLIT = 256 << 20
-_AFTER = 16  # added to `what` of the second input's facts, so that both can wait in one place
 _NO_IDS = np.empty(0, np.uint64)
 LineEvidence = Callable[[str, Sequence[str]], None]
 
@@ -76,21 +75,22 @@ def compare(
 def _facts(before: Sequence[str], after: Sequence[str], any_case: bool, problems: list[str]) -> Iterator[Fact]:
     # Months date ids and do not tell them apart: any will do.
     months = np.array([[0, LONGEST_MONTH_MS - 1]], np.int64)
-    for side, paths in ((0, before), (_AFTER, after)):
+    for side, paths in ((What.IDS, before), (What.IDS_OF_SECOND, after)):
         files = list_files(paths)
         problems += [f"{file.shown}: {file.error}" for file in files if file.error]
         for split in split_files(files, _SPLIT):
             for fact in scan_task([split], months, any_case):
-                if fact.what == IDS:
-                    yield Fact(fact.part, fact.what + side, fact.data)
-                elif fact.what == REPORT and (error := json.loads(fact.data)[4]):
-                    problems.append(f"{files[split.number].shown}: {error}")
+                if fact.what == What.IDS:
+                    yield fact._replace(what=side)
+                elif fact.what == What.REPORT:
+                    errors = [report.error for report in reports_of(fact.data) if report.error]
+                    problems += [f"{files[split.number].shown}: {error}" for error in errors]
 
 
 def _of_parts(facts: Iterable[Fact], told: LineEvidence | None) -> Iterator[Difference]:
     sides: tuple[list[Block], list[Block]] = ([], [])
     for fact in facts:
-        sides[fact.what >= _AFTER].append(unpack_ids(fact.data))
+        sides[fact.what == What.IDS_OF_SECOND].append(Block.unpack(fact.data))
     first_after = sum(len(block.words) for block in sides[0])
     for kind, runs in collect([*sides[0], *sides[1]]).items():
         yield from _of_runs(kind, runs, first_after, told)

@@ -1,22 +1,14 @@
-"""Text to facts: what one task finds in its splits, packed losslessly and dealt to parts. No Spark, no tables.
-
-A fact is (part, what, bytes). IDS: processes, clients and brokers of one part with all their ids as sorted runs, and
-beside them the offset ids that stand with them. ODD: pairs of ids that do not fit there, as they are. PAIRS: broker,
-minute, least and greatest offset with their instants. VOTES: in which months lines say that a process made its ids.
-REPORT: what happened to one split of one file, as JSON. SUMMARY: what the votes of one task say of the whole input.
-TOPICS: of a commit log, the topics and queues of one split, as JSON.
-"""
+"""Text to facts: what one task finds in its splits, packed losslessly and dealt to parts. No Spark, no tables."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
 from idcore.ids.makers import known_loaders
+from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of
 from idcore.scan.month_inference import summary
 from idcore.sources.inputs import Split, walk
 from idcore.sources.unpack import READ_ERRORS, reason_of
@@ -25,8 +17,6 @@ from idcore.sources.windows import AFTER, BEFORE, WINDOW, Windows
 from .kernels import dates, encode, find, paired_offsets, pairs
 from .months import Months, as_months, offsets_in_use
 
-IDS, PAIRS, REPORT, ODD, VOTES, TOPICS, SUMMARY = range(7)
-EVERY_PART = -1  # the part of a SUMMARY
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory whatever the input
 MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 MiB
 _SAMPLE = 56
@@ -35,12 +25,6 @@ _SAMPLE = 56
 @cache
 def _loaders() -> np.ndarray:
     return known_loaders()
-
-
-class Fact(NamedTuple):
-    part: int
-    what: int
-    data: bytes
 
 
 class Scanner:
@@ -202,9 +186,9 @@ class Scanner:
         for reason, (count, place, size) in enumerate(self.found.refused):
             if count:
                 sample = self.found.samples[reason, :size].tobytes().decode("ascii")
-                refused.append([find.REASONS[reason], int(count), sample, int(place)])
+                refused.append(Refused(find.REASONS[reason], int(count), sample, int(place)))
         ids = self.ids + int(self.state[find.STATE_IDS])
-        return _report_of(split, text_bytes, ids, refused, error)
+        return fact_of([Report(split.number, text_bytes, ids, tuple(refused), error, split.member, split.place)])
 
     def facts(self) -> Iterator[Fact]:
         """The ids and pairs found so far, packed; the scanner is empty afterwards."""
@@ -214,9 +198,9 @@ class Scanner:
         ranges = self.pairing.ranges
         rows = pairs.send_pairs(self.pairing.cache, self.found.keys, ranges, int(self.state[find.STATE_PAIRS]))
         if rows:
-            yield from _deal(PAIRS, fold_pairs(ranges[:rows]))
+            yield from _deal(What.PAIRS, fold_pairs(ranges[:rows]))
         if self.state[find.STATE_ODD]:
-            yield from _deal(ODD, self.pairing.odd[: self.state[find.STATE_ODD]])
+            yield from _deal(What.ODD, self.pairing.odd[: self.state[find.STATE_ODD]])
         yield from self._pack_votes(keys)
         self._clear()
 
@@ -225,8 +209,8 @@ class Scanner:
         votes = _roomier(self.votes.rows, rows + 3 * keys, rows)
         rows = pairs.put_votes(self.votes.by_slot, keys, self.found.keys, votes, rows)
         if rows:
-            yield from _deal(VOTES, votes[:rows])
-            yield Fact(EVERY_PART, SUMMARY, summary(votes[:rows], self.months).tobytes())
+            yield from _deal(What.VOTES, votes[:rows])
+            yield Fact(EVERY_PART, What.SUMMARY, summary(votes[:rows], self.months).tobytes())
 
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
         words = self.found.keys[:keys]
@@ -250,19 +234,19 @@ class Scanner:
         encode.encode(grouped, order, starts, words, unsorted, distinct, lengths, out)
         ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         edges = np.concatenate([[0], np.cumsum(np.bincount(parts[order], minlength=encode.PARTS))])
+        nothing = np.empty(0, np.uint8)
         for part in range(encode.PARTS):
             a, b = int(edges[part]), int(edges[part + 1])
             if a < b:
-                runs = out[ends[a] : ends[b]]
-                pieces: list[np.ndarray] = [words[order[a:b]], distinct[a:b], lengths[a:b], runs]
-                head = [b - a, len(runs), 0, 0]
+                brokers, mate_lengths, mates, bits = np.empty(0, np.int64), np.empty(0, np.uint32), nothing, 0
                 if paired is not None:
-                    brokers, sizes_of_mates, packed = paired.pack(grouped, order[a:b])
-                    head[2:] = len(brokers), paired.bits
-                    if len(brokers):
-                        pieces = [words[brokers], sizes_of_mates, *pieces, packed]
-                pieces.insert(0, np.array(head, np.uint64))
-                yield Fact(part, IDS, b"".join(piece.data for piece in pieces))
+                    brokers, mate_lengths, mates = paired.pack(grouped, order[a:b])
+                    bits = paired.bits
+                runs = out[ends[a] : ends[b]]
+                block = Block(
+                    words[order[a:b]], distinct[a:b], lengths[a:b], runs, words[brokers], mate_lengths, mates, bits
+                )
+                yield Fact(part, What.IDS, block.pack())
 
 
 class _Mates:
@@ -316,57 +300,6 @@ def _roomier(rows: np.ndarray, most: int, used: int) -> np.ndarray:
     return larger
 
 
-def _report_of(split: Split, text_bytes: int, ids: int, refused: list[list], error: str) -> Fact:
-    told = [split.number, text_bytes, ids, refused, error]
-    return Fact(0, REPORT, json.dumps([*told, split.member, split.place] if split.place else told).encode())
-
-
-def is_of_split(report: Fact) -> bool:
-    """Whether a REPORT closes its split; those of members and of row groups come before it."""
-    return len(json.loads(report.data)) == 5
-
-
-def join_reports(reports: Sequence[bytes]) -> Fact:
-    """Many REPORTs as one: a row of Spark costs more than a tiny file."""
-    return Fact(0, REPORT, b"\n".join(reports))
-
-
-def ids_of(report: Fact) -> int:
-    """How many ids the split of a REPORT held."""
-    return int(json.loads(report.data)[2])
-
-
-class Block(NamedTuple):
-    """One fact of ids: words of the keys, different ids and bytes of each run, all runs; the same of their mates."""
-
-    words: np.ndarray
-    distinct: np.ndarray
-    lengths: np.ndarray
-    runs: np.ndarray
-    brokers: np.ndarray
-    mate_lengths: np.ndarray
-    mates: np.ndarray
-    bits: int
-
-
-def unpack_ids(data: bytes) -> Block:
-    keys, size, brokers, bits = (int(number) for number in np.frombuffer(data, np.uint64, 4))
-    at = 32
-
-    def take(kind: type, count: int) -> np.ndarray:
-        nonlocal at
-        found: np.ndarray = np.frombuffer(data, kind, count, at)
-        at += found.nbytes
-        return found
-
-    words_of_brokers = take(np.uint64, 3 * brokers).reshape(brokers, 3)
-    mate_lengths = take(np.uint32, keys) if brokers else np.zeros(keys, np.uint32)
-    words, distinct, lengths = take(np.uint64, 3 * keys).reshape(keys, 3), take(np.uint32, keys), take(np.uint32, keys)
-    runs = take(np.uint8, size)
-    packed = take(np.uint8, len(data) - at)
-    return Block(words, distinct, lengths, runs, words_of_brokers, mate_lengths, packed, bits)
-
-
 def fold_pairs(rows: np.ndarray) -> np.ndarray:
     """Rows of one broker and minute as one: least of column 4, greatest of column 5.
 
@@ -376,7 +309,7 @@ def fold_pairs(rows: np.ndarray) -> np.ndarray:
     return folded[: encode.fold(rows, np.argsort(encode.hashes_of(rows)), folded)]
 
 
-def _deal(what: int, rows: np.ndarray) -> Iterator[Fact]:
+def _deal(what: What, rows: np.ndarray) -> Iterator[Fact]:
     """Rows that begin with the words of a key, to the parts of their keys."""
     parts = np.empty(len(rows), np.uint8)  # bytes are sorted by counting
     encode.parts_of(rows, parts)
@@ -398,9 +331,9 @@ def scan_task(
     scanner.moved = moved
     for split, windows, error in walk(splits):
         if windows is None:
-            yield _report_of(split, 0, 0, [], error)
+            yield fact_of([Report(split.number, 0, 0, (), error, split.member, split.place)])
         else:
             yield from scanner.scan(split, windows)
             if windows.aside is not None:
-                yield Fact(0, TOPICS, windows.aside())
+                yield Fact(0, What.TOPICS, windows.aside())
     yield from scanner.facts()

@@ -13,7 +13,7 @@ import numpy as np
 
 from idcore.ids import rules
 
-from .facts import Block
+from .crossing import Block
 from .kernels import encode, find, little_endian
 
 Origin = tuple[int, int]  # address and port, as bytes 0 to 3 and 6 to 7 say them

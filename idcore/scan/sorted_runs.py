@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from idcore.scan.facts import Block
+from idcore.scan.crossing import Block
 from idcore.scan.kernels import clients, find, paired_offsets
 
 _ROWS = 1 << 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta, timezone
@@ -22,8 +21,8 @@ from idcore.scan.sorted_runs import Mates, Runs, collect
 from idcore.sources.inputs import shown
 from idcore.sources.record_lines import tags_of, topics_of
 
+from .crossing import Block, Fact, Report, What, reports_of
 from .dated_offsets import DatedOffsets
-from .facts import IDS, ODD, PAIRS, SUMMARY, TOPICS, VOTES, Fact, unpack_ids
 from .kernels import chains, clients, find, merge, paired_offsets, unroll
 from .kernels.dates import FIRST_MONTH, MONTH
 from .kernels.pairs import PAIR_COLUMNS, VOTE_COLUMNS
@@ -69,17 +68,17 @@ class Merge:
         votes = [np.empty((0, VOTE_COLUMNS), np.uint64)]
         summaries: list[np.ndarray] = []
         for fact in facts:
-            if fact.what == IDS:
-                blocks.append(unpack_ids(fact.data))
-            elif fact.what == ODD:
+            if fact.what == What.IDS:
+                blocks.append(Block.unpack(fact.data))
+            elif fact.what == What.ODD:
                 odd.append(np.frombuffer(fact.data, np.uint64).reshape(-1, paired_offsets.ODD_COLUMNS))
-            elif fact.what == VOTES:
+            elif fact.what == What.VOTES:
                 votes.append(np.frombuffer(fact.data, np.uint64).reshape(-1, VOTE_COLUMNS))
-            elif fact.what == PAIRS:
+            elif fact.what == What.PAIRS:
                 pairs.append(np.frombuffer(fact.data, np.uint64).reshape(-1, PAIR_COLUMNS))
-            elif fact.what == SUMMARY:
+            elif fact.what == What.SUMMARY:
                 summaries.append(np.frombuffer(fact.data, np.int64).reshape(-1, SUMMARY_COLUMNS))
-            elif fact.what == TOPICS:
+            elif fact.what == What.TOPICS:
                 topics.append(fact.data)
             else:
                 reports.append(fact.data)
@@ -310,7 +309,7 @@ def combine(
     for name, table in parts:
         collected[name].append(table)
     rows = (row.as_py() for table in collected.pop("reports") for row in table["report"])
-    reports = [json.loads(report) for row in rows for report in row.split(b"\n")]
+    reports = [report for row in rows for report in reports_of(row)]
     tables = {name: pa.concat_tables(found) if found else schema.empty_table()
               for (name, schema), found in ((item, collected[item[0]]) for item in SCHEMAS.items())}  # fmt: skip
     seen = [row.as_py() for table in collected["seen"] for row in table["seen"]]
@@ -338,22 +337,23 @@ def _topics(seen: Sequence[bytes]) -> pa.Table:
     return _table("topics", [*columns[:4], *times, *columns[6:]])
 
 
-def _files(reports: list[list], files: Sequence[tuple[str, int, str]]) -> tuple[pa.Table, pa.Table]:
+def _files(reports: Sequence[Report], files: Sequence[tuple[str, int, str]]) -> tuple[pa.Table, pa.Table]:
     """A row for each file and, behind it, for each member of an archive: the file has the bytes, they have the text."""
     found: dict[tuple, list] = {
         (number, ()): [name, size, 0, 0, 0, error] for number, (name, size, error) in enumerate(files)
     }
     reasons: dict[str, list] = {}
-    for number, size, ids, refusals, error, *inside in reports:
-        member, place = (shown(inside[0]), tuple(inside[1])) if inside else ("", ())
-        name = files[number][0] + member
-        row = found.setdefault((number, place if member else ()), [name, 0, 0, 0, 0, ""])
-        row[2] += size
-        row[3] += ids
-        row[5] = min(filter(None, (row[5], error)), default="")  # whichever split comes first
-        for reason, count, sample, byte in refusals:
+    for report in reports:
+        member = shown(report.member) if report.place else ""
+        file = files[report.number][0]
+        name = file + member
+        row = found.setdefault((report.number, report.place if member else ()), [name, 0, 0, 0, 0, ""])
+        row[2] += report.text_bytes
+        row[3] += report.ids
+        row[5] = min(filter(None, (row[5], report.error)), default="")  # whichever split comes first
+        for reason, count, sample, byte in report.refused:
             row[4] += count
-            first = (files[number][0], place, byte, sample, name)
+            first = (file, report.place, byte, sample, name)
             known = reasons.setdefault(reason, [0, first])
             known[0] += count
             known[1] = min(known[1], first)

@@ -11,7 +11,8 @@ import pytest
 
 from idcore.cli.parser import Usage
 from idcore.cli.scan import _make_room
-from idcore.scan.facts import REPORT, Scanner
+from idcore.scan.crossing import What
+from idcore.scan.facts import Scanner
 from idcore.scan.local import scan_local
 from idcore.sources.inputs import Split, list_files, pack_tasks, unpack_tasks, walk
 from idcore.sources.kinds import kind_of
@@ -43,7 +44,7 @@ def test_a_file_that_has_shrunk_is_named(tmp_path: Path) -> None:
     split = Split(0, str(path), 0, 1000)
     scanner = Scanner(MONTHS)
     texts = ((text, windows) for text, windows, _ in walk([split]) if windows)
-    reports = [fact for text, windows in texts for fact in scanner.scan(text, windows) if fact.what == REPORT]
+    reports = [fact for text, windows in texts for fact in scanner.scan(text, windows) if fact.what == What.REPORT]
     assert b"shorter than when the scan began" in reports[0].data
 
 
