@@ -103,7 +103,7 @@ def _of_runs(kind: str, runs: Runs, first_after: int, told: LineEvidence | None)
         start, stop = int(runs.edges[key]), int(runs.edges[key + 1])
         # Groups of one key stand in the order of their blocks: the first input's come first.
         cut = start + int(np.searchsorted(runs.order[start:stop], first_after))
-        before, after = (_values(runs, a, b, key, room) for a, b in ((start, cut), (cut, stop)))
+        before, after = (_values(runs, a, b, room) for a, b in ((start, cut), (cut, stop)))
         gone = before[~np.isin(before, after, assume_unique=True)]
         new = after[~np.isin(after, before, assume_unique=True)]
         both = len(before) - len(gone)
@@ -115,12 +115,11 @@ def _of_runs(kind: str, runs: Runs, first_after: int, told: LineEvidence | None)
         yield Difference(kind, names[key], len(before), len(after), both, *samples)
 
 
-def _values(runs: Runs, start: int, stop: int, key: int, room: tuple[np.ndarray, ...]) -> np.ndarray:
+def _values(runs: Runs, start: int, stop: int, room: tuple[np.ndarray, ...]) -> np.ndarray:
     """The different values of some groups of one key, sorted."""
     if start == stop:
         return _NO_IDS
-    key2 = runs.words[key, 2]
-    count = merge.load(runs.order, start, stop, runs.distinct, runs.places, runs.data, key2, room)
+    count = merge.load(runs.packed, start, stop, room)
     return room[0][:count].copy()
 
 

@@ -221,17 +221,17 @@ class Scanner:
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(sizes, out=starts[1:])
         grouped = np.empty(n, np.uint64)
-        paired = _Mates(self, sizes, starts) if self.state[find.STATE_MATED] else None
+        paired = _Mates(words, sizes, starts, grouped) if self.state[find.STATE_MATED] else None
         if paired is None:
             encode.scatter(self.found.values, self.found.slots, n, starts[:-1].copy(), grouped)
         else:
-            paired.scatter(self, n, grouped, unsorted)
+            paired.scatter(self.found, self.pairing.steps, n, unsorted)
         order = np.argsort(parts, kind="stable")
         order = order[sizes[order] > 0]  # a key seen only behind a split has none
         distinct = np.empty(len(order), np.uint32)
         lengths = np.empty(len(order), np.uint32)
         out = np.empty(20 * n + 32, np.uint8)
-        encode.encode(grouped, order, starts, words, unsorted, distinct, lengths, out)
+        encode.encode(encode.Groups(grouped, starts, words, unsorted), order, distinct, lengths, out)
         ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         edges = np.concatenate([[0], np.cumsum(np.bincount(parts[order], minlength=encode.PARTS))])
         nothing = np.empty(0, np.uint8)
@@ -240,7 +240,7 @@ class Scanner:
             if a < b:
                 brokers, mate_lengths, mates, bits = np.empty(0, np.int64), np.empty(0, np.uint32), nothing, 0
                 if paired is not None:
-                    brokers, mate_lengths, mates = paired.pack(grouped, order[a:b])
+                    brokers, mate_lengths, mates = paired.pack(order[a:b])
                     bits = paired.bits
                 runs = out[ends[a] : ends[b]]
                 block = Block(
@@ -252,38 +252,34 @@ class Scanner:
 class _Mates:
     """The offset ids that stand beside the ids of one task, grouped like these."""
 
-    def __init__(self, scanner: Scanner, sizes: np.ndarray, starts: np.ndarray) -> None:
-        code = scanner.found.keys[: len(sizes), 2] >> find.CODE_SHIFT
+    def __init__(self, keys: np.ndarray, sizes: np.ndarray, starts: np.ndarray, grouped: np.ndarray) -> None:
+        code = keys[:, 2] >> find.CODE_SHIFT
         offset = (code == find.CODE_OFFSET_V4) | (code == find.CODE_OFFSET_V6)
-        self.has = ~offset & (sizes > 0)
-        self.starts = starts
+        has = ~offset & (sizes > 0)
         places = np.zeros(len(sizes) + 1, np.int64)
-        np.cumsum(np.where(self.has, sizes, 0), out=places[1:])
-        self.shifts = starts[:-1] - places[:-1]
-        self.mates = np.zeros(places[-1], np.uint64)
+        np.cumsum(np.where(has, sizes, 0), out=places[1:])
+        mates = np.zeros(places[-1], np.uint64)
+        self.grouped = paired_offsets.Grouped(grouped, mates, starts, starts[:-1] - places[:-1], has)
         brokers = int(offset[: paired_offsets.MOST_SLOTS].sum())
         self.bits = brokers.bit_length()
         self.local = np.full(min(len(sizes), int(paired_offsets.MOST_SLOTS)), -1, np.int64)
         self.brokers = np.empty(brokers, np.int64)
         self.out = np.empty(0, np.uint8)
 
-    def scatter(self, scanner: Scanner, n: int, grouped: np.ndarray, unsorted: np.ndarray) -> None:
-        positions = self.starts[:-1].copy()
-        found, steps = scanner.found, scanner.pairing.steps
-        paired_offsets.scatter(found.values, found.slots, steps, n, positions, self.shifts, grouped, self.mates)
-        paired_offsets.sort_groups(grouped, self.mates, self.starts, self.shifts, self.has, unsorted)
+    def scatter(self, found: find.Found, steps: np.ndarray, n: int, unsorted: np.ndarray) -> None:
+        paired_offsets.scatter(found, steps, n, self.grouped.starts[:-1].copy(), self.grouped)
+        paired_offsets.sort_groups(self.grouped, unsorted)
 
-    def pack(self, grouped: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def pack(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The slots of the brokers, bytes of each run's mates, and all mates, of the keys in `order`."""
         lengths = np.empty(len(order), np.uint32)
-        own = order[self.has[order]]
-        most = paired_offsets.LONGEST_TOKEN * int((self.starts[own + 1] - self.starts[own]).sum()) + 8
+        own = order[self.grouped.has_mates[order]]
+        starts = self.grouped.starts
+        most = paired_offsets.LONGEST_TOKEN * int((starts[own + 1] - starts[own]).sum()) + 8
         if most > len(self.out):
             self.out = np.empty(most, np.uint8)
-        size, used = paired_offsets.encode_mates(
-            grouped, self.mates, order, self.starts, self.shifts, self.has, self.bits, self.local, self.brokers,
-            lengths, self.out,
-        )  # fmt: skip
+        numbers = self.local, self.brokers
+        size, used = paired_offsets.encode_mates(self.grouped, order, self.bits, numbers, lengths, self.out)
         return self.brokers[:used], lengths, self.out[:size]
 
 

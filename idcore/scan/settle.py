@@ -174,7 +174,8 @@ def _encoded(pieces: Sequence[tuple[list[int], np.ndarray]]) -> Block:
     keys = len(words)
     distinct, lengths = np.empty(keys, np.uint32), np.empty(keys, np.uint32)
     out = np.empty(20 * len(values) + 32, np.uint8)
-    size = encode.encode(values, np.arange(keys), starts, words, np.zeros(keys, np.bool_), distinct, lengths, out)
+    groups = encode.Groups(values, starts, words, np.zeros(keys, np.bool_))
+    size = encode.encode(groups, np.arange(keys), distinct, lengths, out)
     nothing = np.zeros(0, np.uint8)
     return Block(
         words, distinct, lengths, out[:size], np.zeros((0, 3), np.uint64), np.zeros(keys, np.uint32), nothing, 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from idcore.scan.crossing import Block
-from idcore.scan.kernels import clients, find, paired_offsets
+from idcore.scan.kernels import clients, encode, find, paired_offsets
 
 _ROWS = 1 << 20
 
@@ -24,17 +24,17 @@ class Mates:
         starts = np.cumsum([0] + [len(block.mates) for block in blocks])
         self.lengths = np.concatenate([*sizes, np.zeros(0, np.uint32)]).astype(np.int64)
         places = [start + np.cumsum(own, dtype=np.int64) - own for start, own in zip(starts, sizes, strict=False)]
-        self.places = np.where(self.lengths > 0, np.concatenate([*places, np.zeros(0, np.int64)]), -1)
+        at = np.where(self.lengths > 0, np.concatenate([*places, np.zeros(0, np.int64)]), -1)
         counts = [len(block.words) for block in blocks]
-        self.bits = np.repeat(np.array([block.bits for block in blocks], np.int64), counts)
-        self.bases = np.repeat(bases[:-1], counts)
+        bits = np.repeat(np.array([block.bits for block in blocks], np.int64), counts)
         # 8 bytes more: a token is loaded as a word
-        self.data = np.concatenate([*(block.mates for block in blocks), np.zeros(8, np.uint8)])
+        data = np.concatenate([*(block.mates for block in blocks), np.zeros(8, np.uint8)])
         order = np.lexsort((brokers[:, 2], brokers[:, 1], brokers[:, 0], brokers[:, 2] >> find.CODE_SHIFT))
         first = np.ones(len(order), np.bool_)
         first[1:] = (brokers[order[1:]] != brokers[order[:-1]]).any(axis=1)
         self.numbers = np.empty(len(order), np.int64)
         self.numbers[order] = np.cumsum(first) - 1
+        self.beside = paired_offsets.Beside(at, bits, np.repeat(bases[:-1], counts), self.numbers, data)
         self.brokers = brokers[order[first]]
         self.odd_keys = odd[:, :3]
         self.odd = np.column_stack([odd[:, 3].view(np.int64), self.numbers[bases[-1] :], odd[:, 7:9].view(np.int64)])
@@ -60,12 +60,15 @@ class Mates:
         edges = np.searchsorted(rows, np.append(keys, len(runs.words)))
         most = int((sizes[keys] + np.diff(edges)).max())
         out = np.empty((max(_ROWS, most), 5), np.int64)
+        wanted_keys = paired_offsets.Wanted(keys, edges, odd, most)
+        scratch = len(self.numbers) + 1
+        room = paired_offsets.Pairs(
+            np.empty(most, np.uint64), np.empty((most, 3), np.int64), np.zeros(scratch, np.int64),
+            np.empty(scratch, np.int64),
+        )  # fmt: skip
         done = 0
         while done < len(keys):
-            done, found = paired_offsets.copies_of(
-                keys, *runs.arguments[:6], self.places, self.bits, self.bases, self.numbers, self.data, edges, odd,
-                runs.largest, most, out, done,
-            )  # fmt: skip
+            done, found = paired_offsets.copies_of(runs.packed, self.beside, wanted_keys, room, out, done)
             if found:
                 key, value, broker, offset, lines = out[:found].T.copy()
                 changed = np.flatnonzero((key[1:] != key[:-1]) | (value[1:] != value[:-1])) + 1
@@ -88,8 +91,9 @@ class Runs:
     largest: int
 
     @property
-    def arguments(self) -> tuple[object, ...]:
-        return self.order, self.edges, self.key2, self.distinct, self.places, self.data, self.largest
+    def packed(self) -> encode.Runs:
+        """As kernels take them."""
+        return encode.Runs(self.order, self.edges, self.key2, self.distinct, self.places, self.data, self.largest)
 
 
 def collect(blocks: Sequence[Block]) -> dict[str, Runs]:

@@ -11,11 +11,13 @@ above 48 bits of offset; 0 for none. Beside a run stand, for each of its values,
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
 from idcore.scan.kernels.encode import AHEAD, decode, get, put, sort_nearly
-from idcore.scan.kernels.vector import leading_zeros, load_64, store_64, will_write
+from idcore.scan.kernels.vector import borrowed, leading_zeros, load_64, store_64, will_write
 
 U = np.uint64
 OFFSET_BITS = U(48)
@@ -30,9 +32,52 @@ LONGEST_TOKEN = 28  # bytes: 16, the varint, and what a store of 8 bytes may tou
 ODD_COLUMNS = 9  # key and value of the id, key and value of its offset id, lines
 
 
+class Grouped(NamedTuple):
+    """The ids of one task by their keys, as in `encode.Groups`, and the mates of those groups that have some: the mate
+    of a value has its place less the shift of its group."""
+
+    values: np.ndarray
+    mates: np.ndarray
+    starts: np.ndarray
+    shifts: np.ndarray
+    has_mates: np.ndarray
+
+
+class Beside(NamedTuple):
+    """Packed mates of many runs. Of each run: where its mates are in `data` (-1: it has none), the bits of a broker,
+    and what is added to it; `brokers` has the number of each."""
+
+    places: np.ndarray
+    bits: np.ndarray
+    bases: np.ndarray
+    brokers: np.ndarray
+    data: np.ndarray
+
+
+class Wanted(NamedTuple):
+    """The keys whose ids are asked for; value, broker, offset, lines of the pairs that travelled as they are, cut by
+    `edges` into those of each key; and the most pairs of any key."""
+
+    keys: np.ndarray
+    edges: np.ndarray
+    odd: np.ndarray
+    most: int
+
+
+class Pairs(NamedTuple):
+    """Of one key: ids, and broker, offset, lines of each; scratch for the last offset of each broker, plus one."""
+
+    ids: np.ndarray
+    pairs: np.ndarray
+    last: np.ndarray
+    touched: np.ndarray
+
+
 @numba.njit(cache=True, nogil=True)
-def scatter(values, slots, mates, n, positions, shifts, out, out_mates):
+def scatter(found, steps, n, positions, grouped):
     """Every value to its group, and its mate, if it has one, to the same place less the shift of the group."""
+    found, grouped = borrowed(found), borrowed(grouped)
+    values, slots, shifts, out, out_mates = found.values, found.slots, grouped.shifts, grouped.values, grouped.mates
     values_to, mates_to = U(out.ctypes.data), U(out_mates.ctypes.data)
     for i in range(n):
         slot = slots[i]
@@ -40,8 +85,8 @@ def scatter(values, slots, mates, n, positions, shifts, out, out_mates):
         positions[slot] = place + 1
         out[place] = values[i]
         will_write(values_to + U(8 * place + AHEAD))
-        if mates[i] != 0:
-            j = i + np.int64(mates[i])
+        if steps[i] != 0:
+            j = i + np.int64(steps[i])
             own = place - shifts[slot]
             out_mates[own] = (U(slots[j] + 1) << OFFSET_BITS) | values[j]
             will_write(mates_to + U(8 * own + AHEAD))
@@ -70,18 +115,23 @@ def sort_both(values, mates, start, stop, shift):
 
 
 @numba.njit(cache=True, nogil=True)
-def sort_groups(values, mates, starts, shifts, has_mates, unsorted):
+def sort_groups(grouped, unsorted):
+    values, mates, starts, shifts, has_mates = grouped
     for group in range(has_mates.size):
         if has_mates[group] and unsorted[group]:
             sort_both(values, mates, starts[group], starts[group + 1], shifts[group])
 
 
 @numba.njit(cache=True, nogil=True)
-def encode_mates(values, mates, order, starts, shifts, has_mates, bits, local, brokers, lengths, out):
-    """The mates of the groups in `order`, whose values are sorted. `local` numbers the brokers of this part.
+def encode_mates(grouped, order, bits, numbers, lengths, out):
+    """The mates of the groups in `order`, whose values are sorted. `numbers`: of the brokers of this part by slot, and
+    the slots by number.
 
-    Returns the bytes written and the brokers used, whose numbers are in `brokers`.
+    Returns the bytes written and the brokers used.
     """
+    grouped = borrowed(grouped)
+    values, mates, starts, shifts, has_mates = grouped
+    local, brokers = numbers
     base = U(out.ctypes.data)
     last = np.zeros(local.size, np.int64)
     touched = np.empty(local.size, np.int64)
@@ -196,71 +246,96 @@ def _sort_few(own, pairs):
         own[k] = at
 
 
-@numba.njit(cache=True, nogil=True)
-def copies_of(
-    keys, order, edges, key2, distinct, places, data, mate_places, mate_bits, mate_bases, brokers, mate_data,
-    odd_edges, odd, largest, most, out, done,
-):  # fmt: skip
-    """Ids of `keys`, from `done` on, with two or more different offset ids: key, value, broker, offset, lines.
+@numba.njit(cache=True, nogil=True, inline="always")
+def mates_of(group, values, beside, room, n):
+    """The mates of one run with their values, as rows of `room` from `n` on. Returns the rows then."""
+    base = U(beside.data.ctypes.data)
+    place = beside.places[group]
+    bits = U(beside.bits[group])
+    known = 0
+    for i in range(values.size):
+        more = True
+        while more:
+            token = load_64(base + U(place))
+            size = token & U(15)
+            if size == NONE:
+                place += 1
+                break
+            more = token & MORE != NONE
+            local = np.int64((token >> HEAD_BITS) & ((U(1) << bits) - U(1))) + beside.bases[group]
+            if size == RAW:
+                offset = np.int64(load_64(base + U(place + 8)))
+                place += 16
+            else:
+                zigzag = (token & ((U(1) << (size << U(3))) - U(1))) >> (HEAD_BITS + bits)
+                offset = room.last[local] + np.int64((zigzag >> U(1)) ^ (U(0) - (zigzag & U(1))))
+                place += np.int64(size)
+            if room.last[local] == 0:
+                room.touched[known] = local
+                known += 1
+            room.last[local] = offset + 1
+            lines = U(1)
+            if token & LINES != NONE:
+                lines, place = get(beside.data, place)
+            room.ids[n] = values[i]
+            room.pairs[n, 0] = beside.brokers[local]
+            room.pairs[n, 1] = offset
+            room.pairs[n, 2] = np.int64(lines)
+            n += 1
+    for k in range(known):
+        room.last[room.touched[k]] = 0
+    return n
 
-    `odd`: value, broker, offset, lines of the pairs that travelled as they are, cut by `odd_edges` into those of each
-    key. Returns the keys done and the rows. `out` has room for `most` rows, the pairs of any key.
+
+@numba.njit(cache=True, nogil=True)
+def put_copies(key, own, room, out, rows):
+    """One id with its different offset ids to `out`; `own`: its rows. Returns the rows of `out` then."""
+    pairs = room.pairs
+    if own.size <= FEW:
+        _sort_few(own, pairs)
+    else:
+        own = own[np.argsort(pairs[own, 1], kind="mergesort")]
+        own = own[np.argsort(pairs[own, 0], kind="mergesort")]
+    began = rows
+    lines = 0
+    for at in own:
+        lines += pairs[at, 2]
+        if rows == began or out[rows - 1, 2] != pairs[at, 0] or out[rows - 1, 3] != pairs[at, 1]:
+            out[rows, 0] = key
+            out[rows, 1] = np.int64(room.ids[at])
+            out[rows, 2] = pairs[at, 0]
+            out[rows, 3] = pairs[at, 1]
+            rows += 1
+    for row in range(began, rows):
+        out[row, 4] = lines
+    return rows
+
+
+@numba.njit(cache=True, nogil=True)
+def copies_of(runs, beside, wanted, room, out, done):
+    """Ids of the wanted keys, from `done` on, with several offset ids: key, value, broker, offset, lines.
+
+    Returns the keys done and the rows. `out` has room for those of any key.
     """
-    base = U(mate_data.ctypes.data)
-    values = np.empty(largest, np.uint64)
-    counts = np.empty(largest, np.int64)
-    ids = np.empty(most, np.uint64)
-    pairs = np.empty((most, 3), np.int64)  # broker, offset, lines
-    last = np.zeros(brokers.size + 1, np.int64)
-    touched = np.empty(brokers.size + 1, np.int64)
+    runs, beside, wanted, room = borrowed(runs), borrowed(beside), borrowed(wanted), borrowed(room)
+    ids, pairs = room.ids, room.pairs
+    values = np.empty(runs.largest, np.uint64)
+    counts = np.empty(runs.largest, np.int64)
     rows = 0
-    for index in range(done, keys.size):
-        key = keys[index]
-        if rows + most > out.shape[0]:
+    for index in range(done, wanted.keys.size):
+        key = wanted.keys[index]
+        if rows + wanted.most > out.shape[0]:
             return index, rows
         n = 0
-        for r in range(edges[key], edges[key + 1]):
-            group = order[r]
-            if mate_places[group] < 0:
-                continue
-            decode(data, places[group], distinct[group], key2[group], values, counts, 0)
-            place = mate_places[group]
-            bits = U(mate_bits[group])
-            known = 0
-            for i in range(distinct[group]):
-                more = True
-                while more:
-                    token = load_64(base + U(place))
-                    size = token & U(15)
-                    if size == NONE:
-                        place += 1
-                        break
-                    more = token & MORE != NONE
-                    local = np.int64((token >> HEAD_BITS) & ((U(1) << bits) - U(1))) + mate_bases[group]
-                    if size == RAW:
-                        offset = np.int64(load_64(base + U(place + 8)))
-                        place += 16
-                    else:
-                        zigzag = (token & ((U(1) << (size << U(3))) - U(1))) >> (HEAD_BITS + bits)
-                        offset = last[local] + np.int64((zigzag >> U(1)) ^ (U(0) - (zigzag & U(1))))
-                        place += np.int64(size)
-                    if last[local] == 0:
-                        touched[known] = local
-                        known += 1
-                    last[local] = offset + 1
-                    lines = U(1)
-                    if token & LINES != NONE:
-                        lines, place = get(mate_data, place)
-                    ids[n] = values[i]
-                    pairs[n, 0] = brokers[local]
-                    pairs[n, 1] = offset
-                    pairs[n, 2] = np.int64(lines)
-                    n += 1
-            for k in range(known):
-                last[touched[k]] = 0
-        for r in range(odd_edges[index], odd_edges[index + 1]):
-            ids[n] = U(odd[r, 0])
-            pairs[n] = odd[r, 1:]
+        for r in range(runs.edges[key], runs.edges[key + 1]):
+            group = runs.order[r]
+            if beside.places[group] >= 0:
+                size = runs.distinct[group]
+                decode(runs.data, runs.places[group], size, runs.key2[group], values, counts, 0)
+                n = mates_of(group, values[:size], beside, room, n)
+        for r in range(wanted.edges[index], wanted.edges[index + 1]):
+            ids[n] = U(wanted.odd[r, 0])
+            pairs[n] = wanted.odd[r, 1:]
             n += 1
         ordered = True
         for i in range(1, n):
@@ -276,23 +351,6 @@ def copies_of(
                 differ |= pairs[by_id[same], 0] != pairs[first, 0] or pairs[by_id[same], 1] != pairs[first, 1]
                 same += 1
             if differ:
-                own = by_id[i:same]
-                if own.size <= FEW:
-                    _sort_few(own, pairs)
-                else:
-                    own = own[np.argsort(pairs[own, 1], kind="mergesort")]
-                    own = own[np.argsort(pairs[own, 0], kind="mergesort")]
-                began = rows
-                lines = 0
-                for at in own:
-                    lines += pairs[at, 2]
-                    if rows == began or out[rows - 1, 2] != pairs[at, 0] or out[rows - 1, 3] != pairs[at, 1]:
-                        out[rows, 0] = key
-                        out[rows, 1] = np.int64(ids[at])
-                        out[rows, 2] = pairs[at, 0]
-                        out[rows, 3] = pairs[at, 1]
-                        rows += 1
-                for row in range(began, rows):
-                    out[row, 4] = lines
+                rows = put_copies(key, by_id[i:same], room, out, rows)
             i = same
-    return keys.size, rows
+    return wanted.keys.size, rows
