@@ -91,15 +91,15 @@ def _of_parts(facts: Iterable[Fact], told: LineEvidence | None) -> Iterator[Diff
     sides: tuple[list[Block], list[Block]] = ([], [])
     for fact in facts:
         sides[fact.what == What.IDS_OF_SECOND].append(Block.unpack(fact.data))
-    first_after = sum(len(block.words) for block in sides[0])
+    first_after = sum(len(block.keys) for block in sides[0])
     for kind, runs in collect([*sides[0], *sides[1]]).items():
         yield from _of_runs(kind, runs, first_after, told)
 
 
 def _of_runs(kind: str, runs: Runs, first_after: int, told: LineEvidence | None) -> Iterator[Difference]:
-    names = _names(kind, runs.words)
+    names = _names(kind, runs.keys)
     room = merge.room_for(runs.largest, len(runs.order))
-    for key in range(len(runs.words)):
+    for key in range(len(runs.keys)):
         start, stop = int(runs.edges[key]), int(runs.edges[key + 1])
         # Groups of one key stand in the order of their blocks: the first input's come first.
         cut = start + int(np.searchsorted(runs.order[start:stop], first_after))
@@ -107,11 +107,11 @@ def _of_runs(kind: str, runs: Runs, first_after: int, told: LineEvidence | None)
         gone = before[~np.isin(before, after, assume_unique=True)]
         new = after[~np.isin(after, before, assume_unique=True)]
         both = len(before) - len(gone)
-        samples = [_texts(runs.words[key], values[:SAMPLES]) for values in (gone, new)]
+        samples = [_texts(runs.keys[key], values[:SAMPLES]) for values in (gone, new)]
         if told is not None:
             for side, values in (("before", gone), ("after", new)):
                 for at in range(0, len(values), 4096):
-                    told(side, _texts(runs.words[key], values[at : at + 4096]))
+                    told(side, _texts(runs.keys[key], values[at : at + 4096]))
         yield Difference(kind, names[key], len(before), len(after), both, *samples)
 
 

@@ -1,10 +1,10 @@
 """What crosses from the tasks that read to those that merge: facts, and how each is packed. Knows no kernel, no Spark.
 
 A fact is (part, what, bytes). IDS: processes, clients and brokers of one part with all their ids as sorted runs, and
-beside them the offset ids that stand with them. ODD: pairs of ids that do not fit there, as they are. PAIRS: broker,
-minute, least and greatest offset with their instants. VOTES: in which months lines say that a process made its ids.
-REPORT: what happened to splits, as lines of JSON. SUMMARY: what the votes of one task say of the whole input. TOPICS:
-of a commit log, the topics and queues of one split, as JSON.
+with them the offset ids that they are paired with. LOOSE_PAIRS: pairs of ids that do not fit there, as they are.
+RANGES: broker, minute, least and greatest offset with their instants. VOTES: in which months lines say that a process
+made its ids. REPORT: what happened to splits, as lines of JSON. SUMMARY: what the votes of one task say of the whole
+input. TOPICS: of a commit log, the topics and queues of one split, as JSON.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class What(IntEnum):
     """What the bytes of a fact are."""
 
     IDS = 0
-    PAIRS = 1
+    RANGES = 1
     REPORT = 2
-    ODD = 3
+    LOOSE_PAIRS = 3
     VOTES = 4
     TOPICS = 5
     SUMMARY = 6
@@ -108,22 +108,22 @@ def reports_of(data: bytes) -> list[Report]:
 
 
 class Block(NamedTuple):
-    """One fact of ids: words of the keys, different ids and bytes of each run, all runs; the same of their mates."""
+    """One fact of ids: the keys, different ids and bytes of each run, all runs; the same of the paired offsets."""
 
-    words: np.ndarray
+    keys: np.ndarray
     distinct: np.ndarray
     lengths: np.ndarray
     runs: np.ndarray
     brokers: np.ndarray
-    mate_lengths: np.ndarray
-    mates: np.ndarray
+    paired_lengths: np.ndarray
+    paired: np.ndarray
     bits: int
 
     def pack(self) -> bytes:
-        """Four numbers, then the arrays; a block without brokers has no mates, nor their lengths."""
-        head = np.array([len(self.words), len(self.runs), len(self.brokers), self.bits], np.uint64)
-        beside = [self.brokers, self.mate_lengths] if len(self.brokers) else []
-        pieces = [head, *beside, self.words, self.distinct, self.lengths, self.runs, self.mates]
+        """Four numbers, then the arrays; a block without brokers has no paired offsets, nor their lengths."""
+        head = np.array([len(self.keys), len(self.runs), len(self.brokers), self.bits], np.uint64)
+        offsets = [self.brokers, self.paired_lengths] if len(self.brokers) else []
+        pieces = [head, *offsets, self.keys, self.distinct, self.lengths, self.runs, self.paired]
         return b"".join(np.ascontiguousarray(piece).data for piece in pieces)
 
     @classmethod
@@ -138,8 +138,8 @@ class Block(NamedTuple):
             return found
 
         own_brokers = take(np.uint64, 3 * brokers).reshape(brokers, 3)
-        mate_lengths = take(np.uint32, keys) if brokers else np.zeros(keys, np.uint32)
-        words = take(np.uint64, 3 * keys).reshape(keys, 3)
+        paired_lengths = take(np.uint32, keys) if brokers else np.zeros(keys, np.uint32)
+        own_keys = take(np.uint64, 3 * keys).reshape(keys, 3)
         distinct, lengths = take(np.uint32, keys), take(np.uint32, keys)
         runs = take(np.uint8, size)
-        return cls(words, distinct, lengths, runs, own_brokers, mate_lengths, take(np.uint8, len(data) - at), bits)
+        return cls(own_keys, distinct, lengths, runs, own_brokers, paired_lengths, take(np.uint8, len(data) - at), bits)

@@ -58,9 +58,9 @@ class Scanner:
             values=np.empty(self.expected, np.uint64), slots=np.empty(self.expected, np.uint32)
         )
         self.pairing = self.pairing._replace(
-            ranges=_rows_of(pairs.PAIR_COLUMNS),
+            ranges=_rows_of(pairs.RANGE_COLUMNS),
             steps=np.zeros(self.expected, np.int8),
-            odd=_rows_of(paired_offsets.ODD_COLUMNS),
+            loose=_rows_of(paired_offsets.LOOSE_COLUMNS),
         )
         self.votes = self.votes._replace(rows=_rows_of(pairs.VOTE_COLUMNS))
         line_start, line_open = self.state[find.LINE_START], self.state[find.LINE_OPEN]
@@ -69,8 +69,8 @@ class Scanner:
 
     def _make_room(self, more: int) -> None:
         """Room for so many more ids, and what their lines may say."""
-        ids, ranges, odd, votes = (
-            int(self.state[count]) for count in (find.STATE_IDS, find.STATE_PAIRS, find.STATE_ODD, find.STATE_VOTES)
+        ids, ranges, loose, votes = (
+            int(self.state[count]) for count in (find.STATE_IDS, find.STATE_RANGES, find.STATE_LOOSE, find.STATE_VOTES)
         )
         if ids + more > len(self.found.values):
             new = max(2 * len(self.found.values), ids + more) - len(self.found.values)
@@ -82,7 +82,7 @@ class Scanner:
         most = more + 2 * find.LINE_IDS
         self.pairing = self.pairing._replace(
             ranges=_roomier(self.pairing.ranges, ranges + most + len(self.pairing.cache), ranges),
-            odd=_roomier(self.pairing.odd, odd + most, odd),
+            loose=_roomier(self.pairing.loose, loose + most, loose),
         )
         self.votes = self.votes._replace(rows=_roomier(self.votes.rows, votes + most, votes))
 
@@ -196,18 +196,18 @@ class Scanner:
         if keys:
             yield from self._pack_ids(n, keys)
         ranges = self.pairing.ranges
-        rows = pairs.send_pairs(self.pairing.cache, self.found.keys, ranges, int(self.state[find.STATE_PAIRS]))
+        rows = pairs.send_ranges(self.pairing.cache, self.found.keys, ranges, int(self.state[find.STATE_RANGES]))
         if rows:
-            yield from _deal(What.PAIRS, fold_pairs(ranges[:rows]))
-        if self.state[find.STATE_ODD]:
-            yield from _deal(What.ODD, self.pairing.odd[: self.state[find.STATE_ODD]])
+            yield from _deal(What.RANGES, fold_ranges(ranges[:rows]))
+        if self.state[find.STATE_LOOSE]:
+            yield from _deal(What.LOOSE_PAIRS, self.pairing.loose[: self.state[find.STATE_LOOSE]])
         yield from self._pack_votes(keys)
         self._clear()
 
     def _pack_votes(self, keys: int) -> Iterator[Fact]:
         rows = int(self.state[find.STATE_VOTES])
         votes = _roomier(self.votes.rows, rows + 3 * keys, rows)
-        rows = pairs.put_votes(self.votes.by_slot, keys, self.found.keys, votes, rows)
+        rows = pairs.put_votes(self.votes.by_slot, self.found.keys[:keys], votes, rows)
         if rows:
             yield from _deal(What.VOTES, votes[:rows])
             yield Fact(EVERY_PART, What.SUMMARY, summary(votes[:rows], self.months).tobytes())
@@ -221,11 +221,11 @@ class Scanner:
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(sizes, out=starts[1:])
         grouped = np.empty(n, np.uint64)
-        paired = _Mates(words, sizes, starts, grouped) if self.state[find.STATE_MATED] else None
-        if paired is None:
+        offsets = _PairedOffsets(words, sizes, starts, grouped) if self.state[find.STATE_PAIRED] else None
+        if offsets is None:
             encode.scatter(self.found.values, self.found.slots, n, starts[:-1].copy(), grouped)
         else:
-            paired.scatter(self.found, self.pairing.steps, n, unsorted)
+            offsets.scatter(self.found, self.pairing.steps, n, unsorted)
         order = np.argsort(parts, kind="stable")
         order = order[sizes[order] > 0]  # a key seen only behind a split has none
         distinct = np.empty(len(order), np.uint32)
@@ -238,19 +238,19 @@ class Scanner:
         for part in range(encode.PARTS):
             a, b = int(edges[part]), int(edges[part + 1])
             if a < b:
-                brokers, mate_lengths, mates, bits = np.empty(0, np.int64), np.empty(0, np.uint32), nothing, 0
-                if paired is not None:
-                    brokers, mate_lengths, mates = paired.pack(order[a:b])
-                    bits = paired.bits
+                brokers, paired_lengths, paired, bits = np.empty(0, np.int64), np.empty(0, np.uint32), nothing, 0
+                if offsets is not None:
+                    brokers, paired_lengths, paired = offsets.pack(order[a:b])
+                    bits = offsets.bits
                 runs = out[ends[a] : ends[b]]
                 block = Block(
-                    words[order[a:b]], distinct[a:b], lengths[a:b], runs, words[brokers], mate_lengths, mates, bits
+                    words[order[a:b]], distinct[a:b], lengths[a:b], runs, words[brokers], paired_lengths, paired, bits
                 )
                 yield Fact(part, What.IDS, block.pack())
 
 
-class _Mates:
-    """The offset ids that stand beside the ids of one task, grouped like these."""
+class _PairedOffsets:
+    """The offset ids that are paired with the ids of one task, grouped like these."""
 
     def __init__(self, keys: np.ndarray, sizes: np.ndarray, starts: np.ndarray, grouped: np.ndarray) -> None:
         code = keys[:, 2] >> find.CODE_SHIFT
@@ -258,8 +258,8 @@ class _Mates:
         has = ~offset & (sizes > 0)
         places = np.zeros(len(sizes) + 1, np.int64)
         np.cumsum(np.where(has, sizes, 0), out=places[1:])
-        mates = np.zeros(places[-1], np.uint64)
-        self.grouped = paired_offsets.Grouped(grouped, mates, starts, starts[:-1] - places[:-1], has)
+        paired = np.zeros(places[-1], np.uint64)
+        self.grouped = paired_offsets.Grouped(grouped, paired, starts, starts[:-1] - places[:-1], has)
         brokers = int(offset[: paired_offsets.MOST_SLOTS].sum())
         self.bits = brokers.bit_length()
         self.local = np.full(min(len(sizes), int(paired_offsets.MOST_SLOTS)), -1, np.int64)
@@ -271,15 +271,15 @@ class _Mates:
         paired_offsets.sort_groups(self.grouped, unsorted)
 
     def pack(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The slots of the brokers, bytes of each run's mates, and all mates, of the keys in `order`."""
+        """The slots of the brokers, bytes of each run's paired offsets, and all of these, of the keys in `order`."""
         lengths = np.empty(len(order), np.uint32)
-        own = order[self.grouped.has_mates[order]]
+        own = order[self.grouped.has_paired[order]]
         starts = self.grouped.starts
         most = paired_offsets.LONGEST_TOKEN * int((starts[own + 1] - starts[own]).sum()) + 8
         if most > len(self.out):
             self.out = np.empty(most, np.uint8)
         numbers = self.local, self.brokers
-        size, used = paired_offsets.encode_mates(self.grouped, order, self.bits, numbers, lengths, self.out)
+        size, used = paired_offsets.encode_paired(self.grouped, order, self.bits, numbers, lengths, self.out)
         return self.brokers[:used], lengths, self.out[:size]
 
 
@@ -296,7 +296,7 @@ def _roomier(rows: np.ndarray, most: int, used: int) -> np.ndarray:
     return larger
 
 
-def fold_pairs(rows: np.ndarray) -> np.ndarray:
+def fold_ranges(rows: np.ndarray) -> np.ndarray:
     """Rows of one broker and minute as one: least of column 4, greatest of column 5.
 
     Sorted by a hash, one word instead of four: where keys share it, rows may stay apart, which the merge makes good.

@@ -18,7 +18,7 @@ from idcore.ids.rules import RUST_MONTH_MS
 from idcore.layout import LAYOUTS
 from idcore.scan import column_texts
 from idcore.scan.month_inference import SOURCES, SUMMARY_COLUMNS, Dated, Whole, date, of_clients, whole
-from idcore.scan.sorted_runs import Mates, Runs, collect
+from idcore.scan.sorted_runs import PairedOffsets, Runs, collect
 from idcore.sources.inputs import shown
 from idcore.sources.record_lines import tags_of, topics_of
 
@@ -26,7 +26,7 @@ from .crossing import Block, Fact, Report, What, reports_of
 from .dated_offsets import DatedOffsets
 from .kernels import chains, clients, find, merge, paired_offsets, unroll
 from .kernels.dates import FIRST_MONTH, MONTH
-from .kernels.pairs import PAIR_COLUMNS, VOTE_COLUMNS
+from .kernels.pairs import RANGE_COLUMNS, VOTE_COLUMNS
 from .months import Months, as_months, newest_rows
 from .schemas import OF_STORES, ORDER, SCHEMAS, TEXT, TIME
 from .settle import settle
@@ -130,19 +130,19 @@ class Merge:
     def tables(self, facts: Iterable[Fact]) -> Iterator[tuple[str, pa.Table]]:
         """Names and tables, for `combine`. All facts of a host or broker must come in one call, in any order."""
         blocks, reports, topics = [], [], []
-        pairs = [np.empty((0, PAIR_COLUMNS), np.uint64)]
-        odd = [np.empty((0, paired_offsets.ODD_COLUMNS), np.uint64)]
+        ranges = [np.empty((0, RANGE_COLUMNS), np.uint64)]
+        loose = [np.empty((0, paired_offsets.LOOSE_COLUMNS), np.uint64)]
         votes = [np.empty((0, VOTE_COLUMNS), np.uint64)]
         summaries: list[np.ndarray] = []
         for fact in facts:
             if fact.what == What.IDS:
                 blocks.append(Block.unpack(fact.data))
-            elif fact.what == What.ODD:
-                odd.append(np.frombuffer(fact.data, np.uint64).reshape(-1, paired_offsets.ODD_COLUMNS))
+            elif fact.what == What.LOOSE_PAIRS:
+                loose.append(np.frombuffer(fact.data, np.uint64).reshape(-1, paired_offsets.LOOSE_COLUMNS))
             elif fact.what == What.VOTES:
                 votes.append(np.frombuffer(fact.data, np.uint64).reshape(-1, VOTE_COLUMNS))
-            elif fact.what == What.PAIRS:
-                pairs.append(np.frombuffer(fact.data, np.uint64).reshape(-1, PAIR_COLUMNS))
+            elif fact.what == What.RANGES:
+                ranges.append(np.frombuffer(fact.data, np.uint64).reshape(-1, RANGE_COLUMNS))
             elif fact.what == What.SUMMARY:
                 summaries.append(np.frombuffer(fact.data, np.int64).reshape(-1, SUMMARY_COLUMNS))
             elif fact.what == What.TOPICS:
@@ -152,13 +152,13 @@ class Merge:
         known = whole(summaries, self.months.zone_source)
         blocks = settle(blocks)
         runs = collect(blocks)
-        beside = Mates(blocks, np.concatenate(odd))
+        paired = PairedOffsets(blocks, np.concatenate(loose))
         if "uniq" in runs:
-            yield from self._processes(runs["uniq"], beside, np.concatenate(votes), known)
+            yield from self._processes(runs["uniq"], paired, np.concatenate(votes), known)
         if "client" in runs:
-            yield from self._clients(runs["client"], beside, np.concatenate(votes), known)
+            yield from self._clients(runs["client"], paired, np.concatenate(votes), known)
         if "offset" in runs:
-            dated = DatedOffsets.of_pairs(np.concatenate(pairs), self.months, known)
+            dated = DatedOffsets.of_ranges(np.concatenate(ranges), self.months, known)
             yield from self._brokers(runs["offset"], dated)
         if reports:
             yield "reports", pa.table({"report": pa.array(reports, pa.binary())})
@@ -173,10 +173,10 @@ class Merge:
         return newest_rows(from_ms(min(self.months.now, known.latest + DAY_MS)), zone)
 
     def _processes(
-        self, runs: Runs, beside: Mates, votes: np.ndarray, known_of_all: Whole
+        self, runs: Runs, paired: PairedOffsets, votes: np.ndarray, known_of_all: Whole
     ) -> Iterator[tuple[str, pa.Table]]:
-        keys = _Processes.of(runs.words)
-        dates = date(runs.words, votes, self.months, known_of_all)
+        keys = _Processes.of(runs.keys)
+        dates = date(runs.keys, votes, self.months, known_of_all)
         rows = max(_ROWS, runs.largest)
         out = merge.ProcessRows(
             bases=np.full(keys.count, _NONE, np.int64),
@@ -204,7 +204,7 @@ class Merge:
         yield "processes", table
         yield "hosts", _hosts(table)
         yield from _minutes_of_hosts(activity)
-        yield from self._copies(runs, beside, out.figures[:, unroll.IDS] > out.figures[:, unroll.DISTINCT])
+        yield from self._copies(runs, paired, out.figures[:, unroll.IDS] > out.figures[:, unroll.DISTINCT])
 
     def _process_table(self, keys: _Processes, figures: np.ndarray, starts: np.ndarray, dates: Dated) -> pa.Table:
         """`starts`: of the month from which the time of each process counts."""
@@ -250,8 +250,8 @@ class Merge:
             "month": month,
         })  # fmt: skip
 
-    def _copies(self, runs: Runs, beside: Mates, repeated: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
-        for own_words, own_values, lines, words, values, edges in beside.copies(runs, repeated):
+    def _copies(self, runs: Runs, paired: PairedOffsets, repeated: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
+        for own_words, own_values, lines, words, values, edges in paired.copies(runs, repeated):
             own, offsets = column_texts.digits(own_words, own_values), column_texts.digits(words, values, edges)
             yield "copies", _table("copies", [own, offsets, lines])
 
@@ -285,20 +285,22 @@ class Merge:
             pc.if_else(pa.array(told & dated), column_texts.months(month + FIRST_MONTH), None),
         ]
 
-    def _clients(self, runs: Runs, beside: Mates, votes: np.ndarray, known: Whole) -> Iterator[tuple[str, pa.Table]]:
-        figures = np.zeros((len(runs.words), 8), np.int64)
+    def _clients(
+        self, runs: Runs, paired: PairedOffsets, votes: np.ndarray, known: Whole
+    ) -> Iterator[tuple[str, pa.Table]]:
+        figures = np.zeros((len(runs.keys), 8), np.int64)
         minutes = np.empty((max(_ROWS, runs.largest), 3), np.int64)
         now = self.months.now
-        ahead, source, until = of_clients(runs.words, votes, now if known.latest is None else known.latest + HOUR_MS)
+        ahead, source, until = of_clients(runs.keys, votes, now if known.latest is None else known.latest + HOUR_MS)
         time = merge.TimeOfClients(ahead, until, self._rust_months(), now, local_2021_ms(self.months.zone) // 60_000)
         filled = 0
         parts = []
-        while filled < len(runs.words):
+        while filled < len(runs.keys):
             filled, rows = merge.merge_clients(runs.packed, time, merge.ClientRows(figures, minutes), filled)
             table = pa.table({"minute": minutes[:rows, 1], "ids": minutes[:rows, 2]})
             parts.append(table.group_by("minute").aggregate([("ids", "sum")]))
-        macs = [":".join(f"{int(word):012x}"[i : i + 2] for i in range(0, 12, 2)) for word in runs.words[:, 1]]
-        pids = (runs.words[:, 2] & np.uint64(0xFFFF)).astype(np.int32)
+        macs = [":".join(f"{int(word):012x}"[i : i + 2] for i in range(0, 12, 2)) for word in runs.keys[:, 1]]
+        pids = (runs.keys[:, 2] & np.uint64(0xFFFF)).astype(np.int32)
         f = figures.T
         times = [column_texts.instants(f[column], f[2] <= f[3]) for column in (2, 3)]
         local = (f[6] == clients.BIG) & (f[7] != 0)
@@ -316,7 +318,7 @@ class Merge:
         timeline = pa.concat_tables(parts).group_by("minute").aggregate([("ids_sum", "sum")])
         minute = column_texts.minutes(timeline["minute"].to_numpy())
         yield "timeline", _table("timeline", [minute, ["client"] * len(minute), timeline["ids_sum_sum"]])
-        yield from self._copies(runs, beside, f[0] > f[1])
+        yield from self._copies(runs, paired, f[0] > f[1])
 
     def _sources(self) -> pa.Array:
         """What a zone is known from, by the kind of vote that fixed it."""
@@ -329,13 +331,13 @@ class Merge:
         return np.column_stack([starts, lengths])[::-1].copy()
 
     def _brokers(self, runs: Runs, dated: DatedOffsets) -> Iterator[tuple[str, pa.Table]]:
-        figures = np.zeros((len(runs.words), 5), np.int64)
+        figures = np.zeros((len(runs.keys), 5), np.int64)
         rows = max(_ROWS, runs.largest)
         segments, bins = np.empty((rows, 6), np.int64), np.empty((rows, 5), np.int64)
-        hosts = column_texts.hosts(runs.words)
-        addresses = column_texts.addresses(runs.words, hosts)
+        hosts = column_texts.hosts(runs.keys)
+        addresses = column_texts.addresses(runs.keys, hosts)
         filled = 0
-        while filled < len(runs.words):
+        while filled < len(runs.keys):
             filled, s, b = merge.merge_brokers(runs.packed, merge.BrokerRows(figures, segments, bins), filled)
             names = pc.utf8_lpad(pa.array(segments[:s, 1] << np.int64(merge.SEGMENT_SHIFT)).cast(TEXT), 20, "0")
             yield (
@@ -344,7 +346,7 @@ class Merge:
             )
             yield "distribution", _table("distribution", [addresses.take(pa.array(bins[:b, 0])), *bins[:b, 1:].T])
         f = figures.T
-        ports = (runs.words[:, 2] & find.WORD).astype(np.int64)
+        ports = (runs.keys[:, 2] & find.WORD).astype(np.int64)
         speed = dated.bytes_per_second(addresses)
         yield "brokers", _table("brokers", [addresses, hosts, ports, f[0], f[1], f[4], f[2], f[3], speed])
         if len(dated.begin):

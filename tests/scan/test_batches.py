@@ -24,7 +24,7 @@ def test_every_fact_comes_once_and_parts_stay_whole(held: int, tmp_path: Path, m
     monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path))
     rng = random.Random(held)
     made = [
-        Fact(rng.randrange(64), rng.choice((What.IDS, What.PAIRS, What.REPORT)), rng.randbytes(rng.randrange(200)))
+        Fact(rng.randrange(64), rng.choice((What.IDS, What.RANGES, What.REPORT)), rng.randbytes(rng.randrange(200)))
         for _ in range(900)
     ]
     given = list(batches(iter(made), held))
@@ -49,7 +49,7 @@ def test_a_task_with_many_processes_packs_them_before_it_ends(tmp_path: Path, mo
 def test_what_crosses_arrives_as_it_was() -> None:
     refused = Refused("port", 3, "0A" * 16, 1 << 40), Refused("version", 1, "0B" * 17, 0)
     sent = [Report(7, 1 << 40, 12), Report(0, 0, 0, refused, "no\nsuch file", "a.tar\nb", (0, 5))]
-    facts = [fact_of(sent), Fact(63, What.PAIRS, bytes(range(256))), Fact(-1, What.SUMMARY, b"")]
+    facts = [fact_of(sent), Fact(63, What.RANGES, bytes(range(256))), Fact(-1, What.SUMMARY, b"")]
     arrived = list(from_batches([to_batch(facts), to_batch(facts[:1])]))
     assert arrived == [*facts, facts[0]] and all(type(fact.what) is What for fact in arrived)
     assert reports_of(arrived[0].data) == sent

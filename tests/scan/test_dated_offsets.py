@@ -161,7 +161,7 @@ def test_the_order_of_lines_and_of_facts_does_not_matter(seed: int, on_disk: Wri
     assert same(scan(path), want, ["files", "refused", "copies"]) == []
     splits = split_files(list_files([str(Path(path))]), 1_500)
     facts = [fact for split in splits for fact in facts_of([split], MONTHS)]
-    assert sum(fact.what == What.PAIRS for fact in facts) > 10
+    assert sum(fact.what == What.RANGES for fact in facts) > 10
     r.shuffle(facts)
     for name, table in Merge(MONTHS).tables(facts):
         if name in ("brokers", "growth"):

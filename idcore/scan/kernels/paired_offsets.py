@@ -1,10 +1,10 @@
-"""Which offset id stands beside which uniq or client id: packed beside the runs of a task, and asked of all runs.
+"""Which offset id is paired with which uniq or client id: packed beside the runs of a task, and asked of all runs.
 
-A mate is the offset id that a line pairs with an id of its own. It is a word: the broker's slot in the task, plus one,
-above 48 bits of offset; 0 for none. Beside a run stand, for each of its values, its different mates as tokens:
+A paired offset is the offset id that a line pairs with an id of its own. It is a word: the broker's slot in the task,
+plus one, above 48 bits of offset; 0 for none. Each value of a run has its different paired offsets as tokens:
 
-    bits 0-3  bytes of the token; 0: this value has no mate; 15: 8 bytes of token and 8 of offset follow one another
-    bit  4    another mate of the same value follows
+    bits 0-3  bytes of the token; 0: this value has none; 15: 8 bytes of token and 8 of offset follow one another
+    bit  4    another one of the same value follows
     bit  5    the number of lines follows as a varint; otherwise it was one
     then      the broker, then what its offset differs from the one before in this run (zigzag)
 """
@@ -22,30 +22,30 @@ from idcore.scan.kernels.vector import borrowed, leading_zeros, load_64, store_6
 U = np.uint64
 OFFSET_BITS = U(48)
 OFFSET_MASK = U((1 << 48) - 1)
-MOST_SLOTS = 0xFFFF  # a broker with a higher slot, or an offset of 2**48, makes no mate: the pair travels as it is
-NO_MATE = U(0)
+MOST_SLOTS = 0xFFFF  # a broker with a higher slot, or an offset of 2**48, does not fit: the pair is loose
+NOT_PAIRED = U(0)
 NONE, RAW = U(0), U(15)
 MORE, LINES = U(16), U(32)
 HEAD_BITS = U(6)
 FEW = 16  # sorted by putting each into its place
 LONGEST_TOKEN = 28  # bytes: 16, the varint, and what a store of 8 bytes may touch behind it
-ODD_COLUMNS = 9  # key and value of the id, key and value of its offset id, lines
+LOOSE_COLUMNS = 9  # key and value of the id, key and value of its offset id, lines
 
 
 class Grouped(NamedTuple):
-    """The ids of one task by their keys, as in `encode.Groups`, and the mates of those groups that have some: the mate
-    of a value has its place less the shift of its group."""
+    """The ids of one task by their keys, as in `encode.Groups`, and the paired offsets of those groups that have
+    some: that of a value has its place less the shift of its group."""
 
     values: np.ndarray
-    mates: np.ndarray
+    paired: np.ndarray
     starts: np.ndarray
     shifts: np.ndarray
-    has_mates: np.ndarray
+    has_paired: np.ndarray
 
 
-class Beside(NamedTuple):
-    """Packed mates of many runs. Of each run: where its mates are in `data` (-1: it has none), the bits of a broker,
-    and what is added to it; `brokers` has the number of each."""
+class PairedRuns(NamedTuple):
+    """Packed paired offsets of many runs. Of each run: where its own are in `data` (-1: it has none), the bits of a
+    broker, and what is added to it; `brokers` has the number of each."""
 
     places: np.ndarray
     bits: np.ndarray
@@ -55,12 +55,12 @@ class Beside(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """The keys whose ids are asked for; value, broker, offset, lines of the pairs that travelled as they are, cut by
+    """The keys whose ids are asked for; value, broker, offset, lines of the loose pairs, cut by
     `edges` into those of each key; and the most pairs of any key."""
 
     keys: np.ndarray
     edges: np.ndarray
-    odd: np.ndarray
+    loose: np.ndarray
     most: int
 
 
@@ -75,10 +75,10 @@ class Pairs(NamedTuple):
 
 @numba.njit(cache=True, nogil=True)
 def scatter(found, steps, n, positions, grouped):
-    """Every value to its group, and its mate, if it has one, to the same place less the shift of the group."""
+    """Every value to its group, and its paired offset, if it has one, to the same place less the shift of the group."""
     found, grouped = borrowed(found), borrowed(grouped)
-    values, slots, shifts, out, out_mates = found.values, found.slots, grouped.shifts, grouped.values, grouped.mates
-    values_to, mates_to = U(out.ctypes.data), U(out_mates.ctypes.data)
+    values, slots, shifts, out, out_paired = found.values, found.slots, grouped.shifts, grouped.values, grouped.paired
+    values_to, paired_to = U(out.ctypes.data), U(out_paired.ctypes.data)
     for i in range(n):
         slot = slots[i]
         place = positions[slot]
@@ -88,49 +88,50 @@ def scatter(found, steps, n, positions, grouped):
         if steps[i] != 0:
             j = i + np.int64(steps[i])
             own = place - shifts[slot]
-            out_mates[own] = (U(slots[j] + 1) << OFFSET_BITS) | values[j]
-            will_write(mates_to + U(8 * own + AHEAD))
+            out_paired[own] = (U(slots[j] + 1) << OFFSET_BITS) | values[j]
+            will_write(paired_to + U(8 * own + AHEAD))
 
 
 @numba.njit(cache=True, nogil=True)
-def sort_both(values, mates, start, stop, shift):
-    """Values of one group in order, their mates with them: insertion with a budget, then an ordinary sort."""
+def sort_both(values, paired, start, stop, shift):
+    """Values of one group in order, their paired offsets with them: insertion with a budget, then an ordinary sort."""
     budget = 600 + 8 * (stop - start)
     for i in range(start + 1, stop):
         x = values[i]
-        mate = mates[i - shift]
+        pair = paired[i - shift]
         j = i - 1
         while j >= start and values[j] > x:
             values[j + 1] = values[j]
-            mates[j + 1 - shift] = mates[j - shift]
+            paired[j + 1 - shift] = paired[j - shift]
             j -= 1
         values[j + 1] = x
-        mates[j + 1 - shift] = mate
+        paired[j + 1 - shift] = pair
         budget -= i - 1 - j
         if budget < 0:
             order = np.argsort(values[start:stop])
             values[start:stop] = values[start:stop][order]
-            mates[start - shift : stop - shift] = mates[start - shift : stop - shift][order]
+            paired[start - shift : stop - shift] = paired[start - shift : stop - shift][order]
             return
 
 
 @numba.njit(cache=True, nogil=True)
 def sort_groups(grouped, unsorted):
-    values, mates, starts, shifts, has_mates = grouped
-    for group in range(has_mates.size):
-        if has_mates[group] and unsorted[group]:
-            sort_both(values, mates, starts[group], starts[group + 1], shifts[group])
+    values, paired, starts, shifts, has_paired = grouped
+    for group in range(has_paired.size):
+        if has_paired[group] and unsorted[group]:
+            sort_both(values, paired, starts[group], starts[group + 1], shifts[group])
 
 
 @numba.njit(cache=True, nogil=True)
-def encode_mates(grouped, order, bits, numbers, lengths, out):
-    """The mates of the groups in `order`, whose values are sorted. `numbers`: of the brokers of this part by slot, and
-    the slots by number.
+def encode_paired(grouped, order, bits, numbers, lengths, out):
+    """The paired offsets of the groups in `order`, whose values are sorted.
+
+    `numbers`: of the brokers of this part by slot, and the slots by number.
 
     Returns the bytes written and the brokers used.
     """
     grouped = borrowed(grouped)
-    values, mates, starts, shifts, has_mates = grouped
+    values, paired, starts, shifts, has_paired = grouped
     local, brokers = numbers
     base = U(out.ctypes.data)
     last = np.zeros(local.size, np.int64)
@@ -139,13 +140,13 @@ def encode_mates(grouped, order, bits, numbers, lengths, out):
     used = 0
     for index in range(order.size):
         group = order[index]
-        if not has_mates[group]:
+        if not has_paired[group]:
             lengths[index] = 0
             continue
         begin = place
         shift = shifts[group]
         stop = starts[group + 1]
-        any_mate = False
+        any_paired = False
         known = 0
         i = starts[group]
         while i < stop:
@@ -153,22 +154,22 @@ def encode_mates(grouped, order, bits, numbers, lengths, out):
             while same < stop and values[same] == values[i]:
                 same += 1
             if same - i > 1:
-                sort_nearly(mates, i - shift, same - shift)  # those without a mate come first
+                sort_nearly(paired, i - shift, same - shift)  # those that are not paired come first
             at = i - shift
             end = same - shift
             i = same
-            while at < end and mates[at] == NO_MATE:
+            while at < end and paired[at] == NOT_PAIRED:
                 at += 1
             if at == end:
                 out[place] = 0
                 place += 1
                 continue
-            any_mate = True
+            any_paired = True
             while at < end:
-                mate = mates[at]
+                pair = paired[at]
                 lines = U(1)
                 at += 1
-                while at < end and mates[at] == mate:
+                while at < end and paired[at] == pair:
                     lines += U(1)
                     at += 1
                 head = U(0)
@@ -176,14 +177,14 @@ def encode_mates(grouped, order, bits, numbers, lengths, out):
                     head |= MORE
                 if lines > U(1):
                     head |= LINES
-                number = np.int64(mate >> OFFSET_BITS) - 1
+                number = np.int64(pair >> OFFSET_BITS) - 1
                 broker = local[number]
                 if broker < 0:
                     broker = used
                     local[number] = used
                     brokers[used] = number
                     used += 1
-                offset = np.int64(mate & OFFSET_MASK)
+                offset = np.int64(pair & OFFSET_MASK)
                 away = offset - last[broker]
                 if last[broker] == 0:
                     touched[known] = broker
@@ -206,7 +207,7 @@ def encode_mates(grouped, order, bits, numbers, lengths, out):
                     place = put(out, place, lines)
         for k in range(known):
             last[touched[k]] = 0
-        if not any_mate:
+        if not any_paired:
             place = begin
         lengths[index] = place - begin
     for broker in range(used):
@@ -247,11 +248,11 @@ def _sort_few(own, pairs):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def mates_of(group, values, beside, room, n):
-    """The mates of one run with their values, as rows of `room` from `n` on. Returns the rows then."""
-    base = U(beside.data.ctypes.data)
-    place = beside.places[group]
-    bits = U(beside.bits[group])
+def paired_of(group, values, packed, room, n):
+    """The paired offsets of one run with their values, as rows of `room` from `n` on. Returns the rows then."""
+    base = U(packed.data.ctypes.data)
+    place = packed.places[group]
+    bits = U(packed.bits[group])
     known = 0
     for i in range(values.size):
         more = True
@@ -262,7 +263,7 @@ def mates_of(group, values, beside, room, n):
                 place += 1
                 break
             more = token & MORE != NONE
-            local = np.int64((token >> HEAD_BITS) & ((U(1) << bits) - U(1))) + beside.bases[group]
+            local = np.int64((token >> HEAD_BITS) & ((U(1) << bits) - U(1))) + packed.bases[group]
             if size == RAW:
                 offset = np.int64(load_64(base + U(place + 8)))
                 place += 16
@@ -276,9 +277,9 @@ def mates_of(group, values, beside, room, n):
             room.last[local] = offset + 1
             lines = U(1)
             if token & LINES != NONE:
-                lines, place = get(beside.data, place)
+                lines, place = get(packed.data, place)
             room.ids[n] = values[i]
-            room.pairs[n, 0] = beside.brokers[local]
+            room.pairs[n, 0] = packed.brokers[local]
             room.pairs[n, 1] = offset
             room.pairs[n, 2] = np.int64(lines)
             n += 1
@@ -312,12 +313,12 @@ def put_copies(key, own, room, out, rows):
 
 
 @numba.njit(cache=True, nogil=True)
-def copies_of(runs, beside, wanted, room, out, done):
+def copies_of(runs, packed, wanted, room, out, done):
     """Ids of the wanted keys, from `done` on, with several offset ids: key, value, broker, offset, lines.
 
     Returns the keys done and the rows. `out` has room for those of any key.
     """
-    runs, beside, wanted, room = borrowed(runs), borrowed(beside), borrowed(wanted), borrowed(room)
+    runs, packed, wanted, room = borrowed(runs), borrowed(packed), borrowed(wanted), borrowed(room)
     ids, pairs = room.ids, room.pairs
     values = np.empty(runs.largest, np.uint64)
     counts = np.empty(runs.largest, np.int64)
@@ -329,13 +330,13 @@ def copies_of(runs, beside, wanted, room, out, done):
         n = 0
         for r in range(runs.edges[key], runs.edges[key + 1]):
             group = runs.order[r]
-            if beside.places[group] >= 0:
+            if packed.places[group] >= 0:
                 size = runs.distinct[group]
                 decode(runs.data, runs.places[group], size, runs.key2[group], values, counts, 0)
-                n = mates_of(group, values[:size], beside, room, n)
+                n = paired_of(group, values[:size], packed, room, n)
         for r in range(wanted.edges[index], wanted.edges[index + 1]):
-            ids[n] = U(wanted.odd[r, 0])
-            pairs[n] = wanted.odd[r, 1:]
+            ids[n] = U(wanted.loose[r, 0])
+            pairs[n] = wanted.loose[r, 1:]
             n += 1
         ordered = True
         for i in range(1, n):

@@ -38,9 +38,9 @@ from .find import (
     HAS_BO,
     LINE_IDS,
     STATE_LINES,
-    STATE_MATED,
-    STATE_ODD,
-    STATE_PAIRS,
+    STATE_LOOSE,
+    STATE_PAIRED,
+    STATE_RANGES,
     STATE_VOTES,
     is_offset,
 )
@@ -66,13 +66,14 @@ class Votes(NamedTuple):
 
 
 class Pairing(NamedTuple):
-    """Offset ids beside ids: ranges of brokers, those cached by slot and those sent; how many ids further on in its
-    line the offset id of each id is (0: it has none); and the pairs that do not fit in there."""
+    """Offset ids paired with ids. `cache`, `ranges`: offsets of brokers in a minute, by slot and those sent. `steps`:
+    how many ids further on in its line the offset id of an id is, 0 for none. `loose`: pairs that do not fit in there.
+    `line`: scratch for the line at hand."""
 
     cache: np.ndarray
     ranges: np.ndarray
     steps: np.ndarray
-    odd: np.ndarray
+    loose: np.ndarray
     line: np.ndarray
 
 
@@ -80,7 +81,7 @@ LINE_ROWS = 3
 OWN, TIME, OFFSET = range(LINE_ROWS)  # of the line at hand: its ids, when they were made, its offset ids
 
 
-PAIR_COLUMNS = 6  # words of the broker, start of the minute in ms, least and greatest offset, each with its instant
+RANGE_COLUMNS = 6  # key of the broker, start of the minute in ms, least and greatest offset, each with its instant
 # An offset and its instant are one word, so that one comparison judges both: offset * 60,000 and the ms of the minute,
 # which count from its end where the greatest offset is asked for. Of equal offsets the earliest instant is kept. The
 # greatest offset there is, 2**48, has room for it.
@@ -89,10 +90,10 @@ LAST_OF_MINUTE = U(MINUTE - 1)
 
 
 @numba.njit(cache=True, nogil=True)
-def put_pair(slot, sent, offset, cache, words, pairs, row):
-    """Sends the range that is cached in the place of `slot`, and begins another there. Returns the pairs sent."""
+def begin_range(slot, sent, offset, cache, keys, ranges, row):
+    """Sends the range that is cached in the place of `slot`, and begins another there. Returns the ranges sent."""
     place = slot & (cache.shape[0] - 1)
-    row = send_pair(cache, place, words, pairs, row)
+    row = send_range(cache, place, keys, ranges, row)
     cache[place, 0] = slot
     past = sent % MINUTE
     cache[place, 1] = sent - past
@@ -102,34 +103,34 @@ def put_pair(slot, sent, offset, cache, words, pairs, row):
 
 
 @numba.njit(cache=True, nogil=True)
-def send_pair(cache, place, words, pairs, row):
+def send_range(cache, place, keys, ranges, row):
     slot = cache[place, 0]
     if slot < 0:
         return row
     for word in range(3):
-        pairs[row, word] = words[slot, word]
+        ranges[row, word] = keys[slot, word]
     for column in range(1, 4):
-        pairs[row, 2 + column] = U(cache[place, column])
+        ranges[row, 2 + column] = U(cache[place, column])
     return row + 1
 
 
 @numba.njit(cache=True, nogil=True)
-def send_pairs(cache, words, pairs, row):
-    """Empties the cache into `pairs`. Returns the pairs sent."""
+def send_ranges(cache, keys, ranges, row):
+    """Empties the cache into `ranges`. Returns the ranges sent."""
     for place in range(cache.shape[0]):
-        row = send_pair(cache, place, words, pairs, row)
+        row = send_range(cache, place, keys, ranges, row)
         cache[place, 0] = -1
     return row
 
 
 @numba.njit(cache=True, nogil=True)
-def put_odd(odd, row, found, own, offset, lines):
+def put_loose(loose, row, found, own, offset, lines):
     for column in range(3):
-        odd[row, column] = found.keys[found.slots[own], column]
-        odd[row, 4 + column] = found.keys[found.slots[offset], column]
-    odd[row, 3] = found.values[own]
-    odd[row, 7] = found.values[offset]
-    odd[row, 8] = U(lines)
+        loose[row, column] = found.keys[found.slots[own], column]
+        loose[row, 4 + column] = found.keys[found.slots[offset], column]
+    loose[row, 3] = found.values[own]
+    loose[row, 7] = found.values[offset]
+    loose[row, 8] = U(lines)
 
 
 # Times that were read in the zone of the scan, and not proved, are so much later, those that no line dates twice so
@@ -142,9 +143,9 @@ VOTE_COLUMNS = 3 + VOTE  # as it travels: behind the words of its process
 
 
 @numba.njit(cache=True, nogil=True)
-def put_vote(votes, place, slot, words, out, row):
+def put_vote(votes, place, slot, keys, out, row):
     for word in range(3):
-        out[row, word] = words[slot, word]
+        out[row, word] = keys[slot, word]
     for column in range(VOTE):
         out[row, 3 + column] = U(votes[slot, place + column])
     votes[slot, place + 1] = 0
@@ -152,12 +153,12 @@ def put_vote(votes, place, slot, words, out, row):
 
 
 @numba.njit(cache=True, nogil=True)
-def put_votes(votes, keys, words, out, row):
+def put_votes(votes, keys, out, row):
     """The votes of all processes to `out`, which has room for them. Returns its rows."""
-    for slot in range(keys):
+    for slot in range(keys.shape[0]):
         for place in range(0, VOTES, VOTE):
             if votes[slot, place + 1]:
-                row = put_vote(votes, place, slot, words, out, row)
+                row = put_vote(votes, place, slot, keys, out, row)
     return row
 
 
@@ -214,22 +215,22 @@ def pair(own, i, sent, again, behind, found, pairing):
         if least < U(cache[place, 2]):
             cache[place, 2] = np.int64(least)
     elif sent != NO_MINUTE:
-        row = found.state[STATE_PAIRS]
-        found.state[STATE_PAIRS] = put_pair(slot, sent, offset, cache, found.keys, pairing.ranges, row)
+        row = found.state[STATE_RANGES]
+        found.state[STATE_RANGES] = begin_range(slot, sent, offset, cache, found.keys, pairing.ranges, row)
     if again or behind or slot >= MOST_SLOTS or offset >> OFFSET_BITS != U(0):
-        put_odd(pairing.odd, found.state[STATE_ODD], found, own, i, 0 if again else 1)
-        found.state[STATE_ODD] += 1
+        put_loose(pairing.loose, found.state[STATE_LOOSE], found, own, i, 0 if again else 1)
+        found.state[STATE_LOOSE] += 1
     else:
         pairing.steps[own] = i - own
-        found.state[STATE_MATED] = 1
+        found.state[STATE_PAIRED] = 1
 
 
 @numba.njit(cache=True, nogil=True)
 def pair_lines(buf, origin, found, dating, votes, pairing, behind):
     """Dates the uniq ids of each line, and pairs them: the i-th offset id goes with the i-th of them, then the last.
 
-    The rules stand in docs/scan.md. A pair is odd, and written out, when its line ends `behind` the split, when its id
-    has an offset id in the same line already, or when the offset id does not fit its word.
+    The rules are in docs/scan.md. A pair is loose when its line ends `behind` the split, when its id has an offset id
+    already in the same line, or when the offset id does not fit its word.
     """
     found, dating, votes, pairing = borrowed(found), borrowed(dating), borrowed(votes), borrowed(pairing)
     calendar = dating.calendar
