@@ -61,7 +61,8 @@ def finder(**changed: Any) -> Iterator[None]:
 
 def no_lines(*arguments: Any) -> None:
     """Instead of pair_lines: every line is forgotten."""
-    arguments[3][facts.find.STATE_LINES] = 0
+    found = arguments[2]
+    found.state[facts.find.STATE_LINES] = 0
 
 
 def seconds_of(run: Callable[..., Any], *arguments: Any) -> float:

@@ -12,7 +12,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = {".py", ".md", ".toml", ".txt", ".sh", ".xml", ".java", ".yml", ".yaml", ".json", ".css", ".html", ""}
-LONGEST_FUNCTION, LONGEST_KERNEL = 110, 205
+LONGEST_FUNCTION, LONGEST_KERNEL = 110, 90
+MOST_ARGUMENTS = 7
+MORE_ARGUMENTS = {  # all have names: what is printed or stored has so many fields, or most of them are options
+    "idcore/message/record.py: of": "the fields of a record",
+    "idcore/simulate/printed.py: message_ext": "the fields of MessageExt.toString",
+    "idcore/simulate/incidents/simulated_cluster.py: __init__": "options of a producer in a story",
+    "pages/parts/charts/producers.py: bars": "options of a figure",
+    "tests/scan/logs.py: live": "options of a made process",
+}
 FULLEST_FOLDER = 20
 MOST_PARTS = 7_000  # lines of pages/parts, without the words
 # What a part of the console is made of. What needs none of these is not a part: it belongs to idcore.
@@ -53,6 +61,22 @@ def test_functions_are_short_enough_to_read() -> None:
                 if size > most:
                     long[f"{name(path)}: {node.name}"] = size
     assert not long, f"more than {LONGEST_FUNCTION} lines ({LONGEST_KERNEL} of a kernel): cut along a seam"
+
+
+def arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """How many a caller may give; `self` and `cls` come from no caller."""
+    named = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return len(named) - (bool(named) and named[0].arg in ("self", "cls"))
+
+
+def test_functions_take_so_many_arguments_that_one_can_remember_them() -> None:
+    many = {}
+    for path in PYTHON:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and arguments(node) > MOST_ARGUMENTS:
+                many[f"{name(path)}: {node.name}"] = arguments(node)
+    unknown = {where: count for where, count in many.items() if where not in MORE_ARGUMENTS}
+    assert not unknown, f"more than {MOST_ARGUMENTS} arguments: those that belong together are one value with a name"
 
 
 def test_a_folder_of_the_console_can_be_seen_at_once() -> None:

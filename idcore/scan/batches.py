@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .facts import Fact
+from .crossing import Fact, What
 
 HELD = 24 << 20  # bytes of facts merged at once: 5 to 15 million ids of few processes, or 500,000 of one id each
 _HEAD = struct.Struct("<iq")  # what, bytes
@@ -64,4 +64,4 @@ def _get(path: Path, part: int) -> Iterator[Fact]:
     with path.open("rb") as file:
         while head := file.read(_HEAD.size):
             what, size = _HEAD.unpack(head)
-            yield Fact(part, what, file.read(size))
+            yield Fact(part, What(what), file.read(size))

@@ -6,25 +6,24 @@ what is in memory at once are the ids of one key and the packed facts of a few p
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from idcore.errors import CoreError, from_coded
+from idcore.errors import CoreError
 from idcore.ids.rules import LONGEST_MONTH_MS
 from idcore.scan import column_texts
 from idcore.scan.sorted_runs import Runs, collect
 from idcore.sources.inputs import list_files, split_files
 
 from .batches import batches
-from .facts import IDS, REPORT, Block, Fact, scan_task, unpack_ids
+from .crossing import Block, Fact, What, reports_of
+from .facts import scan_task
 from .kernels import find, merge
 
 SAMPLES = 5
 _SPLIT = 256 << 20
-_AFTER = 16  # added to `what` of the second input's facts, so that both can wait in one place
 _NO_IDS = np.empty(0, np.uint64)
 OneSided = Callable[[str, Sequence[str]], None]
 Unread = tuple[str, CoreError]  # the name of an input, and why it cannot be read
@@ -78,51 +77,51 @@ def compare(
 def _facts(before: Sequence[str], after: Sequence[str], any_case: bool, problems: list[Unread]) -> Iterator[Fact]:
     # Months date ids and do not tell them apart: any will do.
     months = np.array([[0, LONGEST_MONTH_MS - 1]], np.int64)
-    for side, paths in ((0, before), (_AFTER, after)):
+    for side, paths in ((What.IDS, before), (What.IDS_OF_SECOND, after)):
         files = list_files(paths)
         problems += [(file.shown, file.error) for file in files if file.error]
         for split in split_files(files, _SPLIT):
             for fact in scan_task([split], months, any_case):
-                if fact.what == IDS:
-                    yield Fact(fact.part, fact.what + side, fact.data)
-                elif fact.what == REPORT and (error := from_coded(json.loads(fact.data)[4])):
-                    problems.append((files[split.number].shown, error))
+                if fact.what == What.IDS:
+                    yield fact._replace(what=side)
+                elif fact.what == What.REPORT:
+                    name = files[split.number].shown
+                    problems += [(name, report.error) for report in reports_of(fact.data) if report.error]
 
 
 def _of_parts(facts: Iterable[Fact], told: OneSided | None) -> Iterator[Difference]:
     sides: tuple[list[Block], list[Block]] = ([], [])
     for fact in facts:
-        sides[fact.what >= _AFTER].append(unpack_ids(fact.data))
-    first_after = sum(len(block.words) for block in sides[0])
+        sides[fact.what == What.IDS_OF_SECOND].append(Block.unpack(fact.data))
+    first_after = sum(len(block.keys) for block in sides[0])
     for kind, runs in collect([*sides[0], *sides[1]]).items():
         yield from _of_runs(kind, runs, first_after, told)
 
 
 def _of_runs(kind: str, runs: Runs, first_after: int, told: OneSided | None) -> Iterator[Difference]:
-    names = _names(kind, runs.words)
+    names = _names(kind, runs.keys)
     room = merge.room_for(runs.largest, len(runs.order))
-    for key in range(len(runs.words)):
+    for key in range(len(runs.keys)):
         start, stop = int(runs.edges[key]), int(runs.edges[key + 1])
         # Groups of one key stand in the order of their blocks: the first input's come first.
         cut = start + int(np.searchsorted(runs.order[start:stop], first_after))
-        before, after = (_values(runs, a, b, key, room) for a, b in ((start, cut), (cut, stop)))
+        before, after = (_values(runs, a, b, room) for a, b in ((start, cut), (cut, stop)))
         gone = before[~np.isin(before, after, assume_unique=True)]
         new = after[~np.isin(after, before, assume_unique=True)]
         both = len(before) - len(gone)
-        samples = [_texts(runs.words[key], values[:SAMPLES]) for values in (gone, new)]
+        samples = [_texts(runs.keys[key], values[:SAMPLES]) for values in (gone, new)]
         if told is not None:
             for side, values in (("before", gone), ("after", new)):
                 for at in range(0, len(values), 4096):
-                    told(side, _texts(runs.words[key], values[at : at + 4096]))
+                    told(side, _texts(runs.keys[key], values[at : at + 4096]))
         yield Difference(kind, names[key], len(before), len(after), both, *samples)
 
 
-def _values(runs: Runs, start: int, stop: int, key: int, room: tuple[np.ndarray, ...]) -> np.ndarray:
+def _values(runs: Runs, start: int, stop: int, room: tuple[np.ndarray, ...]) -> np.ndarray:
     """The different values of some groups of one key, sorted."""
     if start == stop:
         return _NO_IDS
-    key2 = runs.words[key, 2]
-    count = merge.load(runs.order, start, stop, runs.distinct, runs.places, runs.data, key2, room)
+    count = merge.load(runs.packed, start, stop, room)
     return room[0][:count].copy()
 
 

@@ -31,15 +31,15 @@ class DatedOffsets:
     greatest_at: np.ndarray
 
     @classmethod
-    def of_pairs(cls, pairs: np.ndarray, months: Months, known: Whole) -> DatedOffsets:
-        """From the rows of PAIRS, in any order; of equal offsets the earliest instant counts."""
-        pairs = pairs.copy()
-        pairs[:, 3] = _settled(pairs[:, 3].view(np.int64), months, known).view(np.uint64)
-        pairs = pairs[np.lexsort(pairs[:, 3::-1].T)]
-        rows = _starts(pairs[:, :4])
-        words, begin = pairs[rows, :3], pairs[rows, 3].view(np.int64)
-        least, after = np.divmod(np.minimum.reduceat(pairs[:, 4], rows), WITHIN_MINUTE)
-        greatest, until = np.divmod(np.maximum.reduceat(pairs[:, 5], rows), WITHIN_MINUTE)
+    def of_ranges(cls, ranges: np.ndarray, months: Months, known: Whole) -> DatedOffsets:
+        """From the rows of RANGES, in any order; of equal offsets the earliest instant counts."""
+        ranges = ranges.copy()
+        ranges[:, 3] = _settled(ranges[:, 3].view(np.int64), months, known).view(np.uint64)
+        ranges = ranges[np.lexsort(ranges[:, 3::-1].T)]
+        rows = _starts(ranges[:, :4])
+        words, begin = ranges[rows, :3], ranges[rows, 3].view(np.int64)
+        least, after = np.divmod(np.minimum.reduceat(ranges[:, 4], rows), WITHIN_MINUTE)
+        greatest, until = np.divmod(np.maximum.reduceat(ranges[:, 5], rows), WITHIN_MINUTE)
         return cls(
             column_texts.addresses(words, column_texts.hosts(words)),
             np.append(_starts(words), len(words)),

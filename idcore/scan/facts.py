@@ -1,23 +1,15 @@
-"""Text to facts: what one task finds in its splits, packed losslessly and dealt to parts. No Spark, no tables.
-
-A fact is (part, what, bytes). IDS: processes, clients and brokers of one part with all their ids as sorted runs, and
-beside them the offset ids that stand with them. ODD: pairs of ids that do not fit there, as they are. PAIRS: broker,
-minute, least and greatest offset with their instants. VOTES: in which months lines say that a process made its ids.
-REPORT: what happened to one split of one file, as JSON. SUMMARY: what the votes of one task say of the whole input.
-TOPICS: of a commit log, the topics and queues of one split, as JSON.
-"""
+"""Text to facts: what one task finds in its splits, packed losslessly and dealt to parts. No Spark, no tables."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
 from idcore.errors import CoreError, coded, refuse
 from idcore.ids.makers import known_loaders
+from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of
 from idcore.scan.month_inference import summary
 from idcore.sources.inputs import Split, walk
 from idcore.sources.unpack import READ_ERRORS
@@ -26,8 +18,6 @@ from idcore.sources.windows import AFTER, BEFORE, WINDOW, Windows
 from .kernels import dates, encode, find, paired_offsets, pairs
 from .months import Months, as_months, offsets_in_use
 
-IDS, PAIRS, REPORT, ODD, VOTES, TOPICS, SUMMARY = range(7)
-EVERY_PART = -1  # the part of a SUMMARY
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory whatever the input
 MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 MiB
 _SAMPLE = 56
@@ -38,95 +28,96 @@ def _loaders() -> np.ndarray:
     return known_loaders()
 
 
-class Fact(NamedTuple):
-    part: int
-    what: int
-    data: bytes
-
-
 class Scanner:
     """State of one task: feed it splits, take the facts."""
 
     def __init__(self, months: Months | np.ndarray, any_case: bool = False, expected_bytes: int = WINDOW) -> None:
         self.months = as_months(months)
-        self.any_case = any_case
-        self.loaders = _loaders()
         self.expected = min(MOST_IDS, expected_bytes // 33) + 64
-        self.refused = np.zeros((len(find.REASONS), 3), np.int64)
-        self.samples = np.zeros((len(find.REASONS), _SAMPLE + 8), np.uint8)
-        self.cache = np.full((1024, 4), -1, np.int64)
-        self.lines = np.empty(((WINDOW + AFTER) // 33 + 2, find.LINE_COLUMNS), np.int64)
-        self.state = np.zeros(find.STATE_SIZE, np.int64)
         self.moved: Callable[[int, int], None] | None = None  # told after each window: bytes and ids of the split
-        self.table = np.zeros((1 << 12, 8), np.uint64)
-        self.words = np.empty(((1 << 11) + 1, 3), np.uint64)
-        self.votes = np.zeros(((1 << 11) + 1, pairs.VOTES), np.int64)
-        self.in_use = offsets_in_use()
+        self.rules = find.Rules(any_case, _loaders())
+        self.dating = pairs.Dating(self.months.newest, self.months.calendar, offsets_in_use(), dates.no_line_seen())
+        self.state = np.zeros(find.STATE_SIZE, np.int64)
+        self.found = find.Found(
+            table=np.zeros((1 << 12, find.TABLE_COLUMNS), np.uint64),
+            keys=np.empty(((1 << 11) + 1, find.KEY_COLUMNS), np.uint64),
+            values=np.empty(0, np.uint64),
+            slots=np.empty(0, np.uint32),
+            lines=np.empty(((WINDOW + AFTER) // 33 + 2, find.LINE_COLUMNS), np.int64),
+            state=self.state,
+            refused=np.zeros((len(find.REASONS), 3), np.int64),
+            samples=np.zeros((len(find.REASONS), _SAMPLE + 8), np.uint8),
+        )
+        self.votes = pairs.Votes(np.zeros(((1 << 11) + 1, pairs.VOTES), np.int64), _rows_of(pairs.VOTE_COLUMNS))
+        cache, line = np.full((1024, 4), -1, np.int64), np.empty((pairs.LINE_ROWS, find.LINE_IDS), np.int64)
+        self.pairing = pairs.Pairing(cache, _rows_of(0), np.zeros(0, np.int8), _rows_of(0), line)
         self._clear()
 
     def _clear(self) -> None:
-        self.table.fill(0)  # as large as it has grown: where there were many keys there will be more
-        self.values = np.empty(self.expected, np.uint64)
-        self.slots = np.empty(self.expected, np.uint32)
-        self.mates = np.zeros(self.expected, np.int8)
-        self.pairs = np.empty((1 << 14, pairs.PAIR_COLUMNS), np.uint64)
-        self.odd = np.empty((1 << 14, paired_offsets.ODD_COLUMNS), np.uint64)
-        self.voted = np.empty((1 << 14, pairs.VOTE_COLUMNS), np.uint64)
+        self.found.table.fill(0)  # as large as it has grown: where there were many keys there will be more
+        self.found = self.found._replace(
+            values=np.empty(self.expected, np.uint64), slots=np.empty(self.expected, np.uint32)
+        )
+        self.pairing = self.pairing._replace(
+            ranges=_rows_of(pairs.RANGE_COLUMNS),
+            steps=np.zeros(self.expected, np.int8),
+            loose=_rows_of(paired_offsets.LOOSE_COLUMNS),
+        )
+        self.votes = self.votes._replace(rows=_rows_of(pairs.VOTE_COLUMNS))
         line_start, line_open = self.state[find.LINE_START], self.state[find.LINE_OPEN]
         self.state[:] = 0
         self.state[find.LINE_START], self.state[find.LINE_OPEN] = line_start, line_open
 
+    def _make_room(self, more: int) -> None:
+        """Room for so many more ids, and what their lines may say."""
+        ids, ranges, loose, votes = (
+            int(self.state[count]) for count in (find.STATE_IDS, find.STATE_RANGES, find.STATE_LOOSE, find.STATE_VOTES)
+        )
+        if ids + more > len(self.found.values):
+            new = max(2 * len(self.found.values), ids + more) - len(self.found.values)
+            values = np.concatenate([self.found.values, np.empty(new, np.uint64)])
+            slots = np.concatenate([self.found.slots, np.empty(new, np.uint32)])
+            self.found = self.found._replace(values=values, slots=slots)
+            steps = np.concatenate([self.pairing.steps, np.zeros(new, np.int8)])
+            self.pairing = self.pairing._replace(steps=steps)
+        most = more + 2 * find.LINE_IDS
+        self.pairing = self.pairing._replace(
+            ranges=_roomier(self.pairing.ranges, ranges + most + len(self.pairing.cache), ranges),
+            loose=_roomier(self.pairing.loose, loose + most, loose),
+        )
+        self.votes = self.votes._replace(rows=_roomier(self.votes.rows, votes + most, votes))
+
     def _find(self, windows: Windows, stop: int, what: int) -> bool:
         """Takes the text up to `stop`. True when a line that is read on has ended."""
-        more = (stop - windows.at) // 32 + 2
-        state = self.state
-        if state[find.STATE_IDS] + more > len(self.values):
-            size = max(2 * len(self.values), int(state[find.STATE_IDS]) + more)
-            self.values = np.concatenate([self.values, np.empty(size - len(self.values), np.uint64)])
-            self.slots = np.concatenate([self.slots, np.empty(size - len(self.slots), np.uint32)])
-            self.mates = np.concatenate([self.mates, np.zeros(size - len(self.mates), np.int8)])
-        most = more + 2 * find.LINE_IDS
-        pairs, odd, voted = (int(state[count]) for count in (find.STATE_PAIRS, find.STATE_ODD, find.STATE_VOTES))
-        self.pairs = _roomier(self.pairs, pairs + most + len(self.cache), pairs)
-        self.odd = _roomier(self.odd, odd + most, odd)
-        self.voted = _roomier(self.voted, voted + most, voted)
+        self._make_room((stop - windows.at) // 32 + 2)
         went_to = windows.at
         while windows.at < stop and went_to != find.LINE_ENDED:
-            went_to = find.find(
-                windows.buf, windows.at, stop, windows.origin, what, self.any_case, self.loaders, find.LABELS,
-                self.table, self.words, self.values, self.slots, self.lines, state, self.refused, self.samples,
-            )  # fmt: skip
+            went_to = find.find(windows.buf, windows.origin, windows.at, stop, what, self.rules, self.found)
             if went_to != find.LINE_ENDED:
                 windows.at = int(went_to)
                 if windows.at < stop:
                     self._grow()
-        if state[find.STATE_LINES]:
+        if self.state[find.STATE_LINES]:
             self._pair(windows, behind=what == find.TAIL)
         return bool(went_to == find.LINE_ENDED)
 
     def _grow(self) -> None:
-        larger = np.zeros((4 * self.table.shape[0], 8), np.uint64)
-        find.grow(self.table, larger)
-        self.table = larger
-        words = np.empty((larger.shape[0] // 2 + 1, 3), np.uint64)
-        words[: len(self.words)] = self.words
-        self.words = words
-        known = len(self.votes)
-        self.votes = _roomier(self.votes, len(words), known)
-        self.votes[known:] = 0
+        larger = np.zeros((4 * len(self.found.table), find.TABLE_COLUMNS), np.uint64)
+        find.grow(self.found.table, larger)
+        known, most = len(self.found.keys), len(larger) // 2 + 1
+        self.found = self.found._replace(table=larger, keys=_roomier(self.found.keys, most, known))
+        by_slot = _roomier(self.votes.by_slot, most, known)
+        by_slot[known:] = 0
+        self.votes = self.votes._replace(by_slot=by_slot)
 
     def _pair(self, windows: Windows, behind: bool) -> None:
-        pairs.pair_lines(
-            windows.buf, windows.origin, self.lines, self.state, self.values, self.slots, self.words,
-            self.months.newest, self.months.calendar, self.in_use, self.cache, self.pairs, self.mates, self.odd,
-            self.votes, self.voted, behind,
-        )  # fmt: skip
+        pairs.pair_lines(windows.buf, windows.origin, self.found, self.dating, self.votes, self.pairing, behind)
 
     def scan(self, split: Split, windows: Windows) -> Iterator[Fact]:
         """Everything whose first byte lies in the split; facts come early only when there are very many ids."""
         state = self.state
-        self.found = -int(state[find.STATE_IDS])
-        self.refused[:] = 0
+        self.ids = -int(state[find.STATE_IDS])
+        self.found.refused[:] = 0
         state[find.LINE_FIRST] = state[find.STATE_IDS]
         state[find.LINE_START] = split.start
         error: CoreError | None = None
@@ -140,11 +131,11 @@ class Scanner:
                 self._find(windows, stop, find.COUNT)
                 at = windows.at + windows.origin
                 if self.moved is not None:
-                    self.moved(windows.taken(), self.found + int(state[find.STATE_IDS]))
+                    self.moved(windows.taken(), self.ids + int(state[find.STATE_IDS]))
                 if at >= windows.stop or (windows.ended and windows.at >= windows.filled):
                     break
                 if self._is_full() and self._may_pack():
-                    self.found += int(state[find.STATE_IDS])
+                    self.ids += int(state[find.STATE_IDS])
                     yield from self.facts()
                 limit = windows.slide()
             self._read_on(windows, at)
@@ -186,114 +177,115 @@ class Scanner:
             first, n = int(state[find.LINE_FIRST]), int(state[find.STATE_IDS])
             end = windows.at + windows.origin
             if find.may_pair(end - int(state[find.LINE_START]), 1, n - first):
-                self.lines[0] = first, n, state[find.LINE_START], end, 1
+                self.found.lines[0] = first, n, state[find.LINE_START], end, 1
                 state[find.STATE_LINES] = 1
                 self._pair(windows, behind=True)
         state[find.STATE_IDS] = ids
 
     def _report(self, split: Split, text_bytes: int, error: CoreError | None) -> Fact:
         refused = []
-        for reason, (count, place, size) in enumerate(self.refused):
+        for reason, (count, place, size) in enumerate(self.found.refused):
             if count:
-                sample = self.samples[reason, :size].tobytes().decode("ascii")
-                refused.append([find.REASONS[reason], int(count), sample, int(place)])
-        ids = self.found + int(self.state[find.STATE_IDS])
-        return _report_of(split, text_bytes, ids, refused, error)
+                sample = self.found.samples[reason, :size].tobytes().decode("ascii")
+                refused.append(Refused(find.REASONS[reason], int(count), sample, int(place)))
+        ids = self.ids + int(self.state[find.STATE_IDS])
+        return fact_of([Report(split.number, text_bytes, ids, tuple(refused), error, split.member, split.place)])
 
     def facts(self) -> Iterator[Fact]:
         """The ids and pairs found so far, packed; the scanner is empty afterwards."""
         n, keys = int(self.state[find.STATE_IDS]), int(self.state[find.STATE_KEYS])
         if keys:
             yield from self._pack_ids(n, keys)
-        rows = pairs.send_pairs(self.cache, self.words, self.pairs, int(self.state[find.STATE_PAIRS]))
+        ranges = self.pairing.ranges
+        rows = pairs.send_ranges(self.pairing.cache, self.found.keys, ranges, int(self.state[find.STATE_RANGES]))
         if rows:
-            yield from _deal(PAIRS, fold_pairs(self.pairs[:rows]))
-        if self.state[find.STATE_ODD]:
-            yield from _deal(ODD, self.odd[: self.state[find.STATE_ODD]])
+            yield from _deal(What.RANGES, fold_ranges(ranges[:rows]))
+        if self.state[find.STATE_LOOSE]:
+            yield from _deal(What.LOOSE_PAIRS, self.pairing.loose[: self.state[find.STATE_LOOSE]])
         yield from self._pack_votes(keys)
         self._clear()
 
     def _pack_votes(self, keys: int) -> Iterator[Fact]:
         rows = int(self.state[find.STATE_VOTES])
-        self.voted = _roomier(self.voted, rows + 3 * keys, rows)
-        rows = pairs.put_votes(self.votes, keys, self.words, self.voted, rows)
+        votes = _roomier(self.votes.rows, rows + 3 * keys, rows)
+        rows = pairs.put_votes(self.votes.by_slot, self.found.keys[:keys], votes, rows)
         if rows:
-            yield from _deal(VOTES, self.voted[:rows])
-            yield Fact(EVERY_PART, SUMMARY, summary(self.voted[:rows], self.months).tobytes())
+            yield from _deal(What.VOTES, votes[:rows])
+            yield Fact(EVERY_PART, What.SUMMARY, summary(votes[:rows], self.months).tobytes())
 
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
-        words = self.words[:keys]
+        words = self.found.keys[:keys]
         sizes = np.empty(keys, np.int64)
         unsorted = np.empty(keys, np.bool_)
         parts = np.empty(keys, np.uint8)  # bytes are sorted by counting
-        encode.groups_of(self.table, words, keys, sizes, unsorted, parts)
+        encode.groups_of(self.found.table, words, keys, sizes, unsorted, parts)
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(sizes, out=starts[1:])
         grouped = np.empty(n, np.uint64)
-        paired = _Mates(self, sizes, starts) if self.state[find.STATE_MATED] else None
-        if paired is None:
-            encode.scatter(self.values, self.slots, n, starts[:-1].copy(), grouped)
+        offsets = _PairedOffsets(words, sizes, starts, grouped) if self.state[find.STATE_PAIRED] else None
+        if offsets is None:
+            encode.scatter(self.found.values, self.found.slots, n, starts[:-1].copy(), grouped)
         else:
-            paired.scatter(self, n, grouped, unsorted)
+            offsets.scatter(self.found, self.pairing.steps, n, unsorted)
         order = np.argsort(parts, kind="stable")
         order = order[sizes[order] > 0]  # a key seen only behind a split has none
         distinct = np.empty(len(order), np.uint32)
         lengths = np.empty(len(order), np.uint32)
         out = np.empty(20 * n + 32, np.uint8)
-        encode.encode(grouped, order, starts, words, unsorted, distinct, lengths, out)
+        encode.encode(encode.Groups(grouped, starts, words, unsorted), order, distinct, lengths, out)
         ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         edges = np.concatenate([[0], np.cumsum(np.bincount(parts[order], minlength=encode.PARTS))])
+        nothing = np.empty(0, np.uint8)
         for part in range(encode.PARTS):
             a, b = int(edges[part]), int(edges[part + 1])
             if a < b:
+                brokers, paired_lengths, paired, bits = np.empty(0, np.int64), np.empty(0, np.uint32), nothing, 0
+                if offsets is not None:
+                    brokers, paired_lengths, paired = offsets.pack(order[a:b])
+                    bits = offsets.bits
                 runs = out[ends[a] : ends[b]]
-                pieces: list[np.ndarray] = [words[order[a:b]], distinct[a:b], lengths[a:b], runs]
-                head = [b - a, len(runs), 0, 0]
-                if paired is not None:
-                    brokers, sizes_of_mates, packed = paired.pack(grouped, order[a:b])
-                    head[2:] = len(brokers), paired.bits
-                    if len(brokers):
-                        pieces = [words[brokers], sizes_of_mates, *pieces, packed]
-                pieces.insert(0, np.array(head, np.uint64))
-                yield Fact(part, IDS, b"".join(piece.data for piece in pieces))
+                block = Block(
+                    words[order[a:b]], distinct[a:b], lengths[a:b], runs, words[brokers], paired_lengths, paired, bits
+                )
+                yield Fact(part, What.IDS, block.pack())
 
 
-class _Mates:
-    """The offset ids that stand beside the ids of one task, grouped like these."""
+class _PairedOffsets:
+    """The offset ids that are paired with the ids of one task, grouped like these."""
 
-    def __init__(self, scanner: Scanner, sizes: np.ndarray, starts: np.ndarray) -> None:
-        code = scanner.words[: len(sizes), 2] >> find.CODE_SHIFT
+    def __init__(self, keys: np.ndarray, sizes: np.ndarray, starts: np.ndarray, grouped: np.ndarray) -> None:
+        code = keys[:, 2] >> find.CODE_SHIFT
         offset = (code == find.CODE_OFFSET_V4) | (code == find.CODE_OFFSET_V6)
-        self.has = ~offset & (sizes > 0)
-        self.starts = starts
+        has = ~offset & (sizes > 0)
         places = np.zeros(len(sizes) + 1, np.int64)
-        np.cumsum(np.where(self.has, sizes, 0), out=places[1:])
-        self.shifts = starts[:-1] - places[:-1]
-        self.mates = np.zeros(places[-1], np.uint64)
+        np.cumsum(np.where(has, sizes, 0), out=places[1:])
+        paired = np.zeros(places[-1], np.uint64)
+        self.grouped = paired_offsets.Grouped(grouped, paired, starts, starts[:-1] - places[:-1], has)
         brokers = int(offset[: paired_offsets.MOST_SLOTS].sum())
         self.bits = brokers.bit_length()
         self.local = np.full(min(len(sizes), int(paired_offsets.MOST_SLOTS)), -1, np.int64)
         self.brokers = np.empty(brokers, np.int64)
         self.out = np.empty(0, np.uint8)
 
-    def scatter(self, scanner: Scanner, n: int, grouped: np.ndarray, unsorted: np.ndarray) -> None:
-        paired_offsets.scatter(
-            scanner.values, scanner.slots, scanner.mates, n, self.starts[:-1].copy(), self.shifts, grouped, self.mates
-        )
-        paired_offsets.sort_groups(grouped, self.mates, self.starts, self.shifts, self.has, unsorted)
+    def scatter(self, found: find.Found, steps: np.ndarray, n: int, unsorted: np.ndarray) -> None:
+        paired_offsets.scatter(found, steps, n, self.grouped.starts[:-1].copy(), self.grouped)
+        paired_offsets.sort_groups(self.grouped, unsorted)
 
-    def pack(self, grouped: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The slots of the brokers, bytes of each run's mates, and all mates, of the keys in `order`."""
+    def pack(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The slots of the brokers, bytes of each run's paired offsets, and all of these, of the keys in `order`."""
         lengths = np.empty(len(order), np.uint32)
-        own = order[self.has[order]]
-        most = paired_offsets.LONGEST_TOKEN * int((self.starts[own + 1] - self.starts[own]).sum()) + 8
+        own = order[self.grouped.has_paired[order]]
+        starts = self.grouped.starts
+        most = paired_offsets.LONGEST_TOKEN * int((starts[own + 1] - starts[own]).sum()) + 8
         if most > len(self.out):
             self.out = np.empty(most, np.uint8)
-        size, used = paired_offsets.encode_mates(
-            grouped, self.mates, order, self.starts, self.shifts, self.has, self.bits, self.local, self.brokers,
-            lengths, self.out,
-        )  # fmt: skip
+        numbers = self.local, self.brokers
+        size, used = paired_offsets.encode_paired(self.grouped, order, self.bits, numbers, lengths, self.out)
         return self.brokers[:used], lengths, self.out[:size]
+
+
+def _rows_of(columns: int) -> np.ndarray:
+    return np.empty((1 << 14, columns), np.uint64)
 
 
 def _roomier(rows: np.ndarray, most: int, used: int) -> np.ndarray:
@@ -305,58 +297,7 @@ def _roomier(rows: np.ndarray, most: int, used: int) -> np.ndarray:
     return larger
 
 
-def _report_of(split: Split, text_bytes: int, ids: int, refused: list[list], error: CoreError | None) -> Fact:
-    told = [split.number, text_bytes, ids, refused, error and error.coded()]
-    return Fact(0, REPORT, json.dumps([*told, split.member, split.place] if split.place else told).encode())
-
-
-def is_of_split(report: Fact) -> bool:
-    """Whether a REPORT closes its split; those of members and of row groups come before it."""
-    return len(json.loads(report.data)) == 5
-
-
-def join_reports(reports: Sequence[bytes]) -> Fact:
-    """Many REPORTs as one: a row of Spark costs more than a tiny file."""
-    return Fact(0, REPORT, b"\n".join(reports))
-
-
-def ids_of(report: Fact) -> int:
-    """How many ids the split of a REPORT held."""
-    return int(json.loads(report.data)[2])
-
-
-class Block(NamedTuple):
-    """One fact of ids: words of the keys, different ids and bytes of each run, all runs; the same of their mates."""
-
-    words: np.ndarray
-    distinct: np.ndarray
-    lengths: np.ndarray
-    runs: np.ndarray
-    brokers: np.ndarray
-    mate_lengths: np.ndarray
-    mates: np.ndarray
-    bits: int
-
-
-def unpack_ids(data: bytes) -> Block:
-    keys, size, brokers, bits = (int(number) for number in np.frombuffer(data, np.uint64, 4))
-    at = 32
-
-    def take(kind: type, count: int) -> np.ndarray:
-        nonlocal at
-        found: np.ndarray = np.frombuffer(data, kind, count, at)
-        at += found.nbytes
-        return found
-
-    words_of_brokers = take(np.uint64, 3 * brokers).reshape(brokers, 3)
-    mate_lengths = take(np.uint32, keys) if brokers else np.zeros(keys, np.uint32)
-    words, distinct, lengths = take(np.uint64, 3 * keys).reshape(keys, 3), take(np.uint32, keys), take(np.uint32, keys)
-    runs = take(np.uint8, size)
-    packed = take(np.uint8, len(data) - at)
-    return Block(words, distinct, lengths, runs, words_of_brokers, mate_lengths, packed, bits)
-
-
-def fold_pairs(rows: np.ndarray) -> np.ndarray:
+def fold_ranges(rows: np.ndarray) -> np.ndarray:
     """Rows of one broker and minute as one: least of column 4, greatest of column 5.
 
     Sorted by a hash, one word instead of four: where keys share it, rows may stay apart, which the merge makes good.
@@ -365,7 +306,7 @@ def fold_pairs(rows: np.ndarray) -> np.ndarray:
     return folded[: encode.fold(rows, np.argsort(encode.hashes_of(rows)), folded)]
 
 
-def _deal(what: int, rows: np.ndarray) -> Iterator[Fact]:
+def _deal(what: What, rows: np.ndarray) -> Iterator[Fact]:
     """Rows that begin with the words of a key, to the parts of their keys."""
     parts = np.empty(len(rows), np.uint8)  # bytes are sorted by counting
     encode.parts_of(rows, parts)
@@ -387,9 +328,9 @@ def scan_task(
     scanner.moved = moved
     for split, windows, error in walk(splits):
         if windows is None:
-            yield _report_of(split, 0, 0, [], error)
+            yield fact_of([Report(split.number, 0, 0, (), error, split.member, split.place)])
         else:
             yield from scanner.scan(split, windows)
             if windows.aside is not None:
-                yield Fact(0, TOPICS, windows.aside())
+                yield Fact(0, What.TOPICS, windows.aside())
     yield from scanner.facts()

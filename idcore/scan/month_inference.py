@@ -9,7 +9,7 @@ import numpy as np
 from idcore.ids.dating import INPUT_SHARE
 from idcore.scan.kernels import clients, find, paired_offsets
 from idcore.scan.kernels.clients import AHEAD_BIAS, NO_AHEAD
-from idcore.scan.kernels.dates import BORN, DAY, HOUR, MINUTE, MONTH, PREFIX
+from idcore.scan.kernels.dates import BORN, DAY, HOUR, LENGTH, LITTLE_START, MINUTE, MONTH, PREFIX, START, UTC_START
 from idcore.scan.months import Months
 
 SOURCES = {BORN: "born", PREFIX: "prefix"}
@@ -108,92 +108,150 @@ def of_clients(words: np.ndarray, votes: np.ndarray, until: int) -> tuple[np.nda
 _NEVER = -(1 << 62)
 
 
+@dataclass(frozen=True, slots=True)
+class _Votes:
+    """Votes as columns, one row for each process, start and kind; `month` is that row of the calendar, `ahead` the
+    minutes by which its start is ahead of UTC's."""
+
+    row: np.ndarray
+    kind: np.ndarray
+    start: np.ndarray
+    month: np.ndarray
+    ahead: np.ndarray
+    ids: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class _Spans:
+    """Months of processes: where each begins, its length, least and greatest elapsed of its ids, and how many."""
+
+    row: np.ndarray
+    month: np.ndarray
+    start: np.ndarray
+    length: np.ndarray
+    ids: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def take(self, chosen: np.ndarray) -> _Spans:
+        return _Spans(*(getattr(self, name)[chosen] for name in self.__slots__))
+
+
 def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Whole) -> Dated:
     """The months of each key. `votes`: words of a key, start (minute << 2 | kind), ids, least and greatest elapsed."""
     keys = len(words)
     little = (words[:, 2] >> find.CODE_SHIFT) == find.CODE_LE
-    usual, proof = (0, MONTH) if known_of_all.ahead is None else (known_of_all.ahead, known_of_all.source)
-    zone, source = np.full(keys, usual), np.where(little, MONTH, proof)
+    own = _votes_of(words, votes, little, months.calendar)
+    zone, source, fixed = _zones(own, little, known_of_all)
+    if not len(own.row):
+        return Dated(np.zeros(keys + 1, np.int64), np.zeros((0, 3), np.int64), zone, source, _none_before(keys))
+    spans, is_own = _spans_of(own, fixed, zone, little, months.calendar)
+    spans = _apart(spans, keys)
+    until = np.full(len(spans.row), 1 << 62)
+    follows = np.flatnonzero(spans.row[1:] == spans.row[:-1])
+    until[follows] = (spans.high[follows] + spans.low[follows + 1]) // 2
+    length = _cut_lengths(spans, little)
+    edges = np.searchsorted(spans.row, np.arange(keys + 1))
+    source[little] = MONTH  # its hour is left to chance, and says nothing of a zone
+    single = np.flatnonzero(np.diff(edges) == 1)
+    at = edges[single]
+    earlier = np.maximum(spans.month[at] - 1, 0)
+    column, calendar = np.where(little[single], LITTLE_START, START), months.calendar
+    in_zone = calendar[earlier, UTC_START] - zone[single] * MINUTE
+    last = months.now if known_of_all.latest is None else min(months.now, known_of_all.latest + DAY)
+    before = _none_before(keys)
+    before[single, 0] = np.maximum(spans.high[at], last - spans.start[at])
+    before[single, 1] = np.where(is_own[single] | little[single], calendar[earlier, column], in_zone)
+    before[single, 2] = calendar[earlier, column + 1]
+    return Dated(edges, np.column_stack([until, spans.start, length]), zone, source, before)
+
+
+def _votes_of(words: np.ndarray, votes: np.ndarray, little: np.ndarray, calendar: np.ndarray) -> _Votes:
+    """The votes for known keys, those of all tasks added up."""
     row = np.empty(len(votes), np.int64)
     paired_offsets.rows_of(words, np.ascontiguousarray(votes[:, :3]), row)
     known = row >= 0
     row, packed, ids, low, high = row[known], *(votes[known, column].astype(np.int64) for column in range(3, 7))
     if not len(row):
-        return Dated(np.zeros(keys + 1, np.int64), np.zeros((0, 3), np.int64), zone, source, _none_before(keys))
-    (row, packed), sums, order, edge = _sums(ids, row, packed)
-    ids, low, high = sums, np.minimum.reduceat(low[order], edge), np.maximum.reduceat(high[order], edge)
-    calendar = months.calendar
-    kind, start = packed & 3, (packed >> 2) * MINUTE
-    early = np.where(little[row], DAY + HOUR, 0)
-    month = np.searchsorted(calendar[:, 4], start + early + 14 * HOUR, side="right") - 1
+        return _Votes(*[row] * 8)
+    (row, packed), ids, order, edge = _sums(ids, row, packed)
+    low, high = np.minimum.reduceat(low[order], edge), np.maximum.reduceat(high[order], edge)
+    start = (packed >> 2) * MINUTE
     early = np.where(little[row], DAY, 0)
-    ahead = (calendar[month, 4] - start - early) // MINUTE
+    within = start + early + np.where(little[row], HOUR, 0) + 14 * HOUR
+    month = np.searchsorted(calendar[:, UTC_START], within, side="right") - 1
+    return _Votes(row, packed & 3, start, month, (calendar[month, UTC_START] - start - early) // MINUTE, ids, low, high)
 
-    # the zone: what most ids of the best kind say, then the least
+
+def _zones(votes: _Votes, little: np.ndarray, known_of_all: Whole) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The zone of each key, what most ids of the best kind say, then the least; by which kind; which votes fix it."""
+    keys = len(little)
+    usual, proof = (0, MONTH) if known_of_all.ahead is None else (known_of_all.ahead, known_of_all.source)
+    zone = np.full(keys, usual)
+    if not len(votes.row):
+        return zone, np.where(little, MONTH, proof), np.zeros(0, np.bool_)
     best = np.full(keys, MONTH)
-    np.minimum.at(best, row, kind)
-    fixed = kind == best[row]
-    one, weight, *_ = _sums(ids[fixed], row[fixed], ahead[fixed])
+    np.minimum.at(best, votes.row, votes.kind)
+    fixed = votes.kind == best[votes.row]
+    one, weight, *_ = _sums(votes.ids[fixed], votes.row[fixed], votes.ahead[fixed])
     order = np.lexsort((one[1], -weight, one[0]))
     first = order[_firsts(one[0][order])]
     zone[one[0][first]] = one[1][first]
     open_ = (best == MONTH) & ~little & (proof != MONTH)
     zone[open_] = usual
-    source = np.where(open_, proof, best)
-    fixed &= ~open_[row]
+    return zone, np.where(open_, proof, best), fixed & ~open_[votes.row]
 
-    # the start of each month: what most ids of the best kind say, else as the zone has it
-    column = np.where(little[row], 2, 0)
-    own_start = calendar[month, column]
-    is_own = np.zeros(keys, np.bool_)
-    is_own[row[fixed & (ahead == zone[row]) & (own_start == start)]] = True
-    reckoned = np.where(is_own[row] | little[row], own_start, calendar[month, 4] - early - zone[row] * MINUTE)
-    order = np.lexsort((start, -ids, ~fixed, month, row))
-    first = _firsts(row[order], month[order])
-    edge = np.flatnonzero(first)
+
+def _spans_of(
+    votes: _Votes, fixed: np.ndarray, zone: np.ndarray, little: np.ndarray, calendar: np.ndarray
+) -> tuple[_Spans, np.ndarray]:
+    """The start of each month: what most ids of the best kind say, else as the zone has it. And which keys have a month
+    that begins as in the scan's zone."""
+    row, month, start = votes.row, votes.month, votes.start
+    own_start = calendar[month, np.where(little[row], LITTLE_START, START)]
+    is_own = np.zeros(len(little), np.bool_)
+    is_own[row[fixed & (votes.ahead == zone[row]) & (own_start == start)]] = True
+    in_zone = calendar[month, UTC_START] - np.where(little[row], DAY, 0) - zone[row] * MINUTE
+    reckoned = np.where(is_own[row] | little[row], own_start, in_zone)
+    order = np.lexsort((start, -votes.ids, ~fixed, month, row))
+    edge = np.flatnonzero(_firsts(row[order], month[order]))
     chosen = order[edge]
     starts = np.where(fixed[chosen], start[chosen], reckoned[chosen])
-    row_, month_ = row[chosen], month[chosen]
-    weights = np.add.reduceat(ids[order], edge)
-    lows, highs = np.minimum.reduceat(low[order], edge), np.maximum.reduceat(high[order], edge)
-    lengths = np.where(little[row_], calendar[month_, 0] + calendar[month_, 1] - starts, calendar[month_, 1])
+    row, month = row[chosen], month[chosen]
+    to_end = calendar[month, START] + calendar[month, LENGTH] - starts
+    return _Spans(
+        row=row,
+        month=month,
+        start=starts,
+        length=np.where(little[row], to_end, calendar[month, LENGTH]),
+        ids=np.add.reduceat(votes.ids[order], edge),
+        low=np.minimum.reduceat(votes.low[order], edge),
+        high=np.maximum.reduceat(votes.high[order], edge),
+    ), is_own
 
-    # months of one process must lie apart in elapsed; where they do not, the one with most ids stands for all
-    order = np.lexsort((lows, row_))
-    row_, month_, starts, lengths, weights, lows, highs = (
-        column[order] for column in (row_, month_, starts, lengths, weights, lows, highs)
-    )
+
+def _apart(spans: _Spans, keys: int) -> _Spans:
+    """Months of one process must lie apart in elapsed; where they do not, the one with most ids stands for all."""
+    spans = spans.take(np.lexsort((spans.low, spans.row)))
     meets = np.zeros(keys, np.bool_)
-    follows = row_[1:] == row_[:-1]
-    meets[row_[1:][follows & (lows[1:] <= highs[:-1])]] = True
-    order = np.lexsort((starts, -weights, row_))
-    kept = ~meets[row_]
-    kept[order[_firsts(row_[order])]] = True
-    row_, month_, starts, lengths, lows, highs = (
-        column[kept] for column in (row_, month_, starts, lengths, lows, highs)
-    )
-    until = np.full(len(row_), 1 << 62)
-    follows = np.flatnonzero(row_[1:] == row_[:-1])
-    until[follows] = (highs[follows] + lows[follows + 1]) // 2
-    order = np.lexsort((starts, row_))
-    follows = np.flatnonzero((row_[order[1:]] == row_[order[:-1]]) & ~little[row_[order[1:]]])
+    follows = spans.row[1:] == spans.row[:-1]
+    meets[spans.row[1:][follows & (spans.low[1:] <= spans.high[:-1])]] = True
+    order = np.lexsort((spans.start, -spans.ids, spans.row))
+    kept = ~meets[spans.row]
+    kept[order[_firsts(spans.row[order])]] = True
+    return spans.take(kept)
+
+
+def _cut_lengths(spans: _Spans, little: np.ndarray) -> np.ndarray:
+    """The lengths of months, each cut where the next of the process begins."""
+    row, start, length = spans.row, spans.start, spans.length.copy()
+    order = np.lexsort((start, row))
+    follows = np.flatnonzero((row[order[1:]] == row[order[:-1]]) & ~little[row[order[1:]]])
     here, behind = order[follows], order[follows + 1]
-    lengths[here] = np.minimum(lengths[here], starts[behind] - starts[here])
-    edges = np.searchsorted(row_, np.arange(keys + 1))
-    source[little] = MONTH  # its hour is left to chance, and says nothing of a zone
-    single = np.flatnonzero(np.diff(edges) == 1)
-    place = edges[single]
-    earlier = np.maximum(month_[place] - 1, 0)
-    begun = np.where(
-        is_own[single] | little[single],
-        calendar[earlier, np.where(little[single], 2, 0)],
-        calendar[earlier, 4] - zone[single] * MINUTE,
-    )
-    last = months.now if known_of_all.latest is None else min(months.now, known_of_all.latest + DAY)
-    before = _none_before(keys)
-    before[single, 0] = np.maximum(highs[place], last - starts[place])
-    before[single, 1], before[single, 2] = begun, calendar[earlier, np.where(little[single], 3, 1)]
-    return Dated(edges, np.column_stack([until, starts, lengths]), zone, source, before)
+    length[here] = np.minimum(length[here], start[behind] - start[here])
+    return length
 
 
 def _none_before(keys: int) -> np.ndarray:

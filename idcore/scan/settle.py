@@ -13,7 +13,7 @@ import numpy as np
 
 from idcore.ids import rules
 
-from .facts import Block
+from .crossing import Block
 from .kernels import encode, find, little_endian
 
 Origin = tuple[int, int]  # address and port, as bytes 0 to 3 and 6 to 7 say them
@@ -58,18 +58,18 @@ def _doubtful(blocks: Sequence[Block]) -> dict[Origin, list[_Run]]:
     processes: dict[Origin, list[tuple[int, int]]] = {}
     ends_in_00: dict[Origin, list[int]] = {}  # different offsets, and those of them that end in 00
     for at, block in enumerate(blocks):
-        code = block.words[:, 2] >> find.CODE_SHIFT
+        code = block.keys[:, 2] >> find.CODE_SHIFT
         offset, turned = np.flatnonzero(code == find.CODE_OFFSET_V4), np.flatnonzero(code == find.CODE_LE)
         places = np.cumsum(block.lengths, dtype=np.int64) - block.lengths
         for key in offset.tolist():
-            origin = int(block.words[key, 1]), int(block.words[key, 2] & find.WORD)
+            origin = int(block.keys[key, 1]), int(block.keys[key, 2] & find.WORD)
             brokers.setdefault(origin, []).append((at, key))
             if not rules.is_usual_port(origin[1]):
                 ended = ends_in_00.setdefault(origin, [0, 0])
                 ended[0] += int(block.distinct[key])
                 ended[1] += encode.ends_in_00(block.runs, places[key], block.distinct[key])
         for key in turned.tolist():
-            address, third = int(little_endian.swap_32(block.words[key, 1])), int(block.words[key, 2])
+            address, third = int(little_endian.swap_32(block.keys[key, 1])), int(block.keys[key, 2])
             if third >> 32 & 0xFFFF == 0:  # a pid above 65,535 is no port
                 processes.setdefault((address, int(little_endian.swap_16(_U(third & 0xFFFF)))), []).append((at, key))
     return {
@@ -84,7 +84,7 @@ def _run(blocks: Sequence[Block], at: int, key: int, *, little: bool) -> _Run:
     block = blocks[at]
     size = int(block.distinct[key])
     values, counts = np.empty(size, np.uint64), np.empty(size, np.int64)
-    encode.decode(block.runs, int(block.lengths[:key].sum()), size, block.words[key, 2], values, counts, 0)
+    encode.decode(block.runs, int(block.lengths[:key].sum()), size, block.keys[key, 2], values, counts, 0)
     return _Run(at, key, little, _turned(values) if little else values, counts)
 
 
@@ -154,15 +154,15 @@ def _pieces(origin: Origin, run: _Run) -> Iterator[tuple[list[int], np.ndarray]]
 
 def _without(block: Block, keys: set[int]) -> Block:
     """A block less some keys."""
-    gone = np.zeros(len(block.words), np.bool_)
+    gone = np.zeros(len(block.keys), np.bool_)
     gone[list(keys)] = True
     runs = block.runs[~np.repeat(gone, block.lengths)]
-    mates = block.mates
-    packed = int(block.mate_lengths.sum())
-    mates = np.concatenate([mates[:packed][~np.repeat(gone, block.mate_lengths)], mates[packed:]])
+    paired = block.paired
+    packed = int(block.paired_lengths.sum())
+    paired = np.concatenate([paired[:packed][~np.repeat(gone, block.paired_lengths)], paired[packed:]])
     return block._replace(
-        words=block.words[~gone], distinct=block.distinct[~gone], lengths=block.lengths[~gone], runs=runs,
-        mate_lengths=block.mate_lengths[~gone], mates=mates,
+        keys=block.keys[~gone], distinct=block.distinct[~gone], lengths=block.lengths[~gone], runs=runs,
+        paired_lengths=block.paired_lengths[~gone], paired=paired,
     )  # fmt: skip
 
 
@@ -174,7 +174,8 @@ def _encoded(pieces: Sequence[tuple[list[int], np.ndarray]]) -> Block:
     keys = len(words)
     distinct, lengths = np.empty(keys, np.uint32), np.empty(keys, np.uint32)
     out = np.empty(20 * len(values) + 32, np.uint8)
-    size = encode.encode(values, np.arange(keys), starts, words, np.zeros(keys, np.bool_), distinct, lengths, out)
+    groups = encode.Groups(values, starts, words, np.zeros(keys, np.bool_))
+    size = encode.encode(groups, np.arange(keys), distinct, lengths, out)
     nothing = np.zeros(0, np.uint8)
     return Block(
         words, distinct, lengths, out[:size], np.zeros((0, 3), np.uint64), np.zeros(keys, np.uint32), nothing, 0

@@ -1,4 +1,4 @@
-"""Facts of many tasks in the order of their keys: the runs of ids, and the offset ids beside them. No tables."""
+"""Facts of many tasks in the order of their keys: the runs of ids, and the offset ids paired with them. No tables."""
 
 from __future__ import annotations
 
@@ -7,78 +7,83 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from idcore.scan.facts import Block
-from idcore.scan.kernels import clients, find, paired_offsets
+from idcore.scan.crossing import Block
+from idcore.scan.kernels import clients, encode, find, paired_offsets
 
 _ROWS = 1 << 20
 
 
-class Mates:
-    """The offset ids beside the runs of all blocks, and the pairs that travelled alone. Brokers get one number each."""
+class PairedOffsets:
+    """The offset ids paired with the runs of all blocks, and the loose pairs. Brokers get one number each."""
 
-    def __init__(self, blocks: Sequence[Block], odd: np.ndarray) -> None:
+    def __init__(self, blocks: Sequence[Block], loose: np.ndarray) -> None:
         found = [block.brokers for block in blocks]
-        brokers = np.concatenate([*found, odd[:, 4:7]]) if blocks else odd[:, 4:7]
+        brokers = np.concatenate([*found, loose[:, 4:7]]) if blocks else loose[:, 4:7]
         bases = np.cumsum([0] + [len(words) for words in found])
-        sizes = [block.mate_lengths for block in blocks]
-        starts = np.cumsum([0] + [len(block.mates) for block in blocks])
+        sizes = [block.paired_lengths for block in blocks]
+        starts = np.cumsum([0] + [len(block.paired) for block in blocks])
         self.lengths = np.concatenate([*sizes, np.zeros(0, np.uint32)]).astype(np.int64)
         places = [start + np.cumsum(own, dtype=np.int64) - own for start, own in zip(starts, sizes, strict=False)]
-        self.places = np.where(self.lengths > 0, np.concatenate([*places, np.zeros(0, np.int64)]), -1)
-        counts = [len(block.words) for block in blocks]
-        self.bits = np.repeat(np.array([block.bits for block in blocks], np.int64), counts)
-        self.bases = np.repeat(bases[:-1], counts)
+        at = np.where(self.lengths > 0, np.concatenate([*places, np.zeros(0, np.int64)]), -1)
+        counts = [len(block.keys) for block in blocks]
+        bits = np.repeat(np.array([block.bits for block in blocks], np.int64), counts)
         # 8 bytes more: a token is loaded as a word
-        self.data = np.concatenate([*(block.mates for block in blocks), np.zeros(8, np.uint8)])
+        data = np.concatenate([*(block.paired for block in blocks), np.zeros(8, np.uint8)])
         order = np.lexsort((brokers[:, 2], brokers[:, 1], brokers[:, 0], brokers[:, 2] >> find.CODE_SHIFT))
         first = np.ones(len(order), np.bool_)
         first[1:] = (brokers[order[1:]] != brokers[order[:-1]]).any(axis=1)
         self.numbers = np.empty(len(order), np.int64)
         self.numbers[order] = np.cumsum(first) - 1
+        self.packed = paired_offsets.PairedRuns(at, bits, np.repeat(bases[:-1], counts), self.numbers, data)
         self.brokers = brokers[order[first]]
-        self.odd_keys = odd[:, :3]
-        self.odd = np.column_stack([odd[:, 3].view(np.int64), self.numbers[bases[-1] :], odd[:, 7:9].view(np.int64)])
+        self.loose_keys = loose[:, :3]
+        self.loose = np.column_stack(
+            [loose[:, 3].view(np.int64), self.numbers[bases[-1] :], loose[:, 7:9].view(np.int64)]
+        )
 
     def copies(self, runs: Runs, repeated: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
         """Words, values and lines of ids with several offset ids; words and values of those, and edges that cut them
         into those of each id. `repeated` marks the keys of which an id stands more than once: no other id can have two,
         unless one line pairs it twice."""
-        rows = np.empty(len(self.odd), np.int64)
-        keys = np.ascontiguousarray(self.odd_keys)
+        rows = np.empty(len(self.loose), np.int64)
+        keys = np.ascontiguousarray(self.loose_keys)
         of_client = keys[:, 2] >> find.CODE_SHIFT == find.CODE_CLIENT
         keys[of_client, 2] &= ~clients.LETTERS
-        paired_offsets.rows_of(runs.words, keys, rows)
+        paired_offsets.rows_of(runs.keys, keys, rows)
         order = np.argsort(rows, kind="stable")
         order = order[rows[order] >= 0]
-        rows, odd = rows[order], self.odd[order]
+        rows, loose = rows[order], self.loose[order]
         sizes = np.add.reduceat(self.lengths[runs.order], runs.edges[:-1])
         wanted = repeated & (sizes > 0)
         wanted[rows] = True
         keys = np.flatnonzero(wanted)
         if not len(keys):
             return
-        edges = np.searchsorted(rows, np.append(keys, len(runs.words)))
+        edges = np.searchsorted(rows, np.append(keys, len(runs.keys)))
         most = int((sizes[keys] + np.diff(edges)).max())
         out = np.empty((max(_ROWS, most), 5), np.int64)
+        wanted_keys = paired_offsets.Wanted(keys, edges, loose, most)
+        scratch = len(self.numbers) + 1
+        room = paired_offsets.Pairs(
+            np.empty(most, np.uint64), np.empty((most, 3), np.int64), np.zeros(scratch, np.int64),
+            np.empty(scratch, np.int64),
+        )  # fmt: skip
         done = 0
         while done < len(keys):
-            done, found = paired_offsets.copies_of(
-                keys, *runs.arguments[:6], self.places, self.bits, self.bases, self.numbers, self.data, edges, odd,
-                runs.largest, most, out, done,
-            )  # fmt: skip
+            done, found = paired_offsets.copies_of(runs.packed, self.packed, wanted_keys, room, out, done)
             if found:
                 key, value, broker, offset, lines = out[:found].T.copy()
                 changed = np.flatnonzero((key[1:] != key[:-1]) | (value[1:] != value[:-1])) + 1
                 first = np.concatenate([[0], changed])
-                own = runs.words[key[first]], value[first].view(np.uint64), lines[first]
+                own = runs.keys[key[first]], value[first].view(np.uint64), lines[first]
                 yield *own, self.brokers[broker], offset.view(np.uint64), np.append(first, found)
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The runs of one kind of key, in order of key: `edges` cut `order` into keys, `words` has one row a key."""
+    """The runs of one kind of key, in order of key: `edges` cut `order` into keys, `keys` has one row a key."""
 
-    words: np.ndarray
+    keys: np.ndarray
     order: np.ndarray
     edges: np.ndarray
     key2: np.ndarray
@@ -88,15 +93,16 @@ class Runs:
     largest: int
 
     @property
-    def arguments(self) -> tuple[object, ...]:
-        return self.order, self.edges, self.key2, self.distinct, self.places, self.data, self.largest
+    def packed(self) -> encode.Runs:
+        """As kernels take them."""
+        return encode.Runs(self.order, self.edges, self.key2, self.distinct, self.places, self.data, self.largest)
 
 
 def collect(blocks: Sequence[Block]) -> dict[str, Runs]:
     """All runs of the blocks, by kind: uniq, client, offset."""
     if not blocks:
         return {}
-    words = np.concatenate([block.words for block in blocks])
+    words = np.concatenate([block.keys for block in blocks])
     marked = np.ascontiguousarray(words[:, 2])  # the letters of a 5.x client's ids are no part of its key
     code = (marked >> find.CODE_SHIFT).astype(np.int64)
     words = np.column_stack([words[:, :2], np.where(code == int(find.CODE_CLIENT), marked & ~clients.LETTERS, marked)])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import timedelta, timezone
 
 import numpy as np
@@ -19,15 +20,15 @@ from idcore.ids.rules import RUST_MONTH_MS
 from idcore.layout import LAYOUTS
 from idcore.scan import column_texts
 from idcore.scan.month_inference import SOURCES, SUMMARY_COLUMNS, Dated, Whole, date, of_clients, whole
-from idcore.scan.sorted_runs import Mates, Runs, collect
+from idcore.scan.sorted_runs import PairedOffsets, Runs, collect
 from idcore.sources.inputs import shown
 from idcore.sources.record_lines import tags_of, topics_of
 
+from .crossing import Block, Fact, Report, What, reports_of
 from .dated_offsets import DatedOffsets
-from .facts import IDS, ODD, PAIRS, SUMMARY, TOPICS, VOTES, Fact, unpack_ids
 from .kernels import chains, clients, find, merge, paired_offsets, unroll
 from .kernels.dates import FIRST_MONTH, MONTH
-from .kernels.pairs import PAIR_COLUMNS, VOTE_COLUMNS
+from .kernels.pairs import RANGE_COLUMNS, VOTE_COLUMNS
 from .months import Months, as_months, newest_rows
 from .schemas import OF_STORES, ORDER, SCHEMAS, TEXT, TIME
 from .settle import settle
@@ -35,6 +36,7 @@ from .settle import settle
 _NAMES = list(LAYOUTS)
 _WAYS = ("grpc", "grpc_cpp_old", "grpc_rust")  # by what clients.way_of gives
 _NONE = -(1 << 62)
+_COUNTER_BITS, _COUNTER_MASK = np.int64(find.COUNTER_SHIFT), np.int64(chains.PERIOD - 1)
 _ROWS = 1 << 20
 Tables = dict[str, pa.Table]
 
@@ -48,12 +50,77 @@ def _table(name: str, columns: Sequence[object]) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
+def _named_table(name: str, columns: Mapping[str, object]) -> pa.Table:
+    return _table(name, [columns[column] for column in SCHEMAS[name].names])
+
+
 def _month_starts(newest: np.ndarray, elapsed: np.ndarray, little: np.ndarray) -> np.ndarray:
     """Start (ms) of the newest month in which each elapsed fits; _NONE where there is none."""
     starts = np.full(len(elapsed), _NONE, np.int64)
     for start, limit, early, early_limit in newest[::-1]:
         starts = np.where(elapsed <= np.where(little, early_limit, limit), np.where(little, early, start), starts)
     return np.where(elapsed >= 0, starts, _NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Processes:
+    """The keys of processes as columns."""
+
+    layouts: pa.Array
+    hosts: pa.Array
+    pids: np.ndarray
+    loaders: pa.Array
+    loader_numbers: np.ndarray
+    little: np.ndarray
+
+    @property
+    def count(self) -> int:
+        return len(self.pids)
+
+    @classmethod
+    def of(cls, words: np.ndarray) -> _Processes:
+        key2 = words[:, 2]
+        loaders = key2 & find.WORD
+        return cls(
+            layouts=pa.array(_NAMES).take(pa.array((key2 >> find.CODE_SHIFT).astype(np.int64) - 1)),
+            hosts=column_texts.hosts(words),
+            pids=((key2 >> find.PID_SHIFT) & np.uint64(0xFFFF)).astype(np.int32),
+            loaders=column_texts.loaders(loaders.astype(np.int64)),
+            loader_numbers=loaders.astype(np.uint32),
+            little=key2 >> find.CODE_SHIFT == find.CODE_LE,
+        )
+
+
+def _counters(keys: _Processes, points: np.ndarray, starts: np.ndarray) -> pa.Table:
+    key, time, *counted, elapsed, counter, fits = points.T
+    at = pa.array(key)
+    sent = column_texts.instants(starts[key] + time, (fits > 0) & (starts[key] != _NONE))
+    own = keys.layouts.take(at), keys.hosts.take(at), pa.array(keys.pids[key]), keys.loaders.take(at)
+    return _table("counters", [*own, elapsed, sent, counter, *counted])
+
+
+def _activity(keys: _Processes, minutes: np.ndarray, starts: np.ndarray) -> pa.Table:
+    """Ids of each host and minute: of the processes whose month is known."""
+    key, minute, ids = minutes[starts[minutes[:, 0]] != _NONE].T
+    at = column_texts.minutes(starts[key] // merge.MINUTE + minute)
+    table = pa.table({"host": keys.hosts.take(pa.array(key)), "minute": at, "ids": ids})
+    return table.group_by(["host", "minute"]).aggregate([("ids", "sum")])
+
+
+def _hosts(processes: pa.Table) -> pa.Table:
+    ends = [("first_sent_at", "min"), ("last_sent_at", "max")]
+    sums = [("pid", "count"), ("ids", "sum"), ("distinct", "sum"), *ends]
+    grouped = processes.group_by("host").aggregate(sums)
+    return _table("hosts", [grouped[name] for name in ("host", *("_".join(pair) for pair in sums))])
+
+
+def _minutes_of_hosts(parts: Sequence[pa.Table]) -> Iterator[tuple[str, pa.Table]]:
+    activity = pa.concat_tables(parts).group_by(["host", "minute"]).aggregate([("ids_sum", "sum")])
+    yield "activity", _table("activity", [activity["host"], activity["minute"], activity["ids_sum_sum"]])
+    timeline = activity.group_by("minute").aggregate([("ids_sum_sum", "sum")])
+    if timeline.num_rows:
+        kinds = pa.array(["uniq"] * timeline.num_rows)
+        yield "timeline", _table("timeline", [timeline["minute"], kinds, timeline["ids_sum_sum_sum"]])
 
 
 class Merge:
@@ -65,35 +132,35 @@ class Merge:
     def tables(self, facts: Iterable[Fact]) -> Iterator[tuple[str, pa.Table]]:
         """Names and tables, for `combine`. All facts of a host or broker must come in one call, in any order."""
         blocks, reports, topics = [], [], []
-        pairs = [np.empty((0, PAIR_COLUMNS), np.uint64)]
-        odd = [np.empty((0, paired_offsets.ODD_COLUMNS), np.uint64)]
+        ranges = [np.empty((0, RANGE_COLUMNS), np.uint64)]
+        loose = [np.empty((0, paired_offsets.LOOSE_COLUMNS), np.uint64)]
         votes = [np.empty((0, VOTE_COLUMNS), np.uint64)]
         summaries: list[np.ndarray] = []
         for fact in facts:
-            if fact.what == IDS:
-                blocks.append(unpack_ids(fact.data))
-            elif fact.what == ODD:
-                odd.append(np.frombuffer(fact.data, np.uint64).reshape(-1, paired_offsets.ODD_COLUMNS))
-            elif fact.what == VOTES:
+            if fact.what == What.IDS:
+                blocks.append(Block.unpack(fact.data))
+            elif fact.what == What.LOOSE_PAIRS:
+                loose.append(np.frombuffer(fact.data, np.uint64).reshape(-1, paired_offsets.LOOSE_COLUMNS))
+            elif fact.what == What.VOTES:
                 votes.append(np.frombuffer(fact.data, np.uint64).reshape(-1, VOTE_COLUMNS))
-            elif fact.what == PAIRS:
-                pairs.append(np.frombuffer(fact.data, np.uint64).reshape(-1, PAIR_COLUMNS))
-            elif fact.what == SUMMARY:
+            elif fact.what == What.RANGES:
+                ranges.append(np.frombuffer(fact.data, np.uint64).reshape(-1, RANGE_COLUMNS))
+            elif fact.what == What.SUMMARY:
                 summaries.append(np.frombuffer(fact.data, np.int64).reshape(-1, SUMMARY_COLUMNS))
-            elif fact.what == TOPICS:
+            elif fact.what == What.TOPICS:
                 topics.append(fact.data)
             else:
                 reports.append(fact.data)
         known = whole(summaries, self.months.zone_source)
         blocks = settle(blocks)
         runs = collect(blocks)
-        beside = Mates(blocks, np.concatenate(odd))
+        paired = PairedOffsets(blocks, np.concatenate(loose))
         if "uniq" in runs:
-            yield from self._processes(runs["uniq"], beside, np.concatenate(votes), known)
+            yield from self._processes(runs["uniq"], paired, np.concatenate(votes), known)
         if "client" in runs:
-            yield from self._clients(runs["client"], beside, np.concatenate(votes), known)
+            yield from self._clients(runs["client"], paired, np.concatenate(votes), known)
         if "offset" in runs:
-            dated = DatedOffsets.of_pairs(np.concatenate(pairs), self.months, known)
+            dated = DatedOffsets.of_ranges(np.concatenate(ranges), self.months, known)
             yield from self._brokers(runs["offset"], dated)
         if reports:
             yield "reports", pa.table({"report": pa.array(reports, pa.binary())})
@@ -108,95 +175,85 @@ class Merge:
         return newest_rows(from_ms(min(self.months.now, known.latest + DAY_MS)), zone)
 
     def _processes(
-        self, runs: Runs, beside: Mates, votes: np.ndarray, known_of_all: Whole
+        self, runs: Runs, paired: PairedOffsets, votes: np.ndarray, known_of_all: Whole
     ) -> Iterator[tuple[str, pa.Table]]:
-        keys = len(runs.words)
-        figures = np.zeros((keys, unroll.FIGURES), np.int64)
+        keys = _Processes.of(runs.keys)
+        dates = date(runs.keys, votes, self.months, known_of_all)
         rows = max(_ROWS, runs.largest)
-        points, minutes = np.empty((rows, 9), np.int64), np.empty((rows, 3), np.int64)
-        filled = 0
-        newest = self._newest(known_of_all)
-        latest = newest[:, 1::2].max(axis=0)
-        dates = date(runs.words, votes, self.months, known_of_all)
+        out = merge.ProcessRows(
+            bases=np.full(keys.count, _NONE, np.int64),
+            figures=np.zeros((keys.count, unroll.FIGURES), np.int64),
+            points=np.empty((rows, 9), np.int64),
+            minutes=np.empty((rows, 3), np.int64),
+        )
         told = np.diff(dates.edges) > 0
-        bases = np.full(keys, _NONE, np.int64)
-        bases[told] = np.minimum.reduceat(dates.spans[:, 1], dates.edges[:-1][told]) if told.any() else _NONE
-        key2 = runs.words[:, 2]
-        pids = ((key2 >> find.PID_SHIFT) & np.uint64(0xFFFF)).astype(np.int32)
-        loader_numbers = (key2 & find.WORD).astype(np.int64)
-        little = key2 >> find.CODE_SHIFT == find.CODE_LE
-        layouts = pa.array(_NAMES).take(pa.array((key2 >> find.CODE_SHIFT).astype(np.int64) - 1))
-        hosts, loaders = column_texts.hosts(runs.words), column_texts.loaders(loader_numbers)
-        shift = np.int64(find.COUNTER_SHIFT)
-        mask = np.int64(chains.PERIOD - 1)
-        starts = np.full(keys, _NONE, np.int64)
-        parts = []
-        while filled < keys:
+        out.bases[told] = np.minimum.reduceat(dates.spans[:, 1], dates.edges[:-1][told]) if told.any() else _NONE
+        newest = self._newest(known_of_all)
+        months = merge.MonthsOfKeys(newest[:, 1::2].max(axis=0), dates.edges, dates.spans, dates.before)
+        starts = np.full(keys.count, _NONE, np.int64)
+        activity = []
+        filled = 0
+        while filled < keys.count:
             begun = filled
-            filled, point_rows, minute_rows = merge.merge_processes(
-                *runs.arguments, latest, dates.edges, dates.spans, dates.before, bases, figures, points, minutes, filled
-            )
+            filled, points, minutes = merge.merge_processes(runs.packed, months, out, filled)
             done = slice(begun, filled)
-            starts[done] = _month_starts(newest, figures[done, unroll.LAST_POSSIBLE], little[done])
-            starts[done] = np.where(told[done] & (figures[done, unroll.LAST_POSSIBLE] >= 0), bases[done], starts[done])
-            key, time, *counted, elapsed, counter, fits = points[:point_rows].T
-            at = pa.array(key)
-            yield "counters", _table("counters", [
-                layouts.take(at), hosts.take(at), pa.array(pids[key]), loaders.take(at), elapsed,
-                column_texts.instants(starts[key] + time, (fits > 0) & (starts[key] != _NONE)), counter, *counted,
-            ])  # fmt: skip
-            key = minutes[:minute_rows, 0]
-            known = starts[key] != _NONE
-            minute = starts[key[known]] // merge.MINUTE + minutes[:minute_rows, 1][known]
-            table = pa.table(
-                {
-                    "host": hosts.take(pa.array(key[known])),
-                    "minute": column_texts.minutes(minute),
-                    "ids": minutes[:minute_rows, 2][known],
-                }
-            )
-            parts.append(table.group_by(["host", "minute"]).aggregate([("ids", "sum")]))
-        f = figures.T
-        span = (f[unroll.LAST] >> shift) - (f[unroll.FIRST] >> shift)
-        rate = np.divide((f[unroll.PRODUCED] - f[unroll.CHAINS]) * 1000.0, span, out=np.zeros(keys), where=span > 0)
-        position, bits = loader_positions(loader_numbers.astype(np.uint32))
-        possible = f[unroll.LAST_POSSIBLE]
-        dated = starts != _NONE
-        last = starts + f[unroll.LAST_TIME]
-        table = _table("processes", [
-            layouts, hosts, pa.array(pids), loaders,
-            process_makers(
-                layouts.to_pylist(), loader_numbers.astype(np.uint32), f[unroll.WHOLE_SECONDS].astype(bool),
-                pc.equal(hosts, "127.0.0.1").to_numpy(zero_copy_only=False),
-            ),
-            f[unroll.IDS], f[unroll.DISTINCT], f[unroll.FIRST_ELAPSED], f[unroll.LAST_ELAPSED],
-            column_texts.instants(starts + (f[unroll.FIRST] >> shift), dated), column_texts.instants(last, dated),
-            f[unroll.FIRST] & mask, f[unroll.LAST] & mask, f[unroll.PRODUCED], f[unroll.PRODUCED] - f[unroll.POSITIONS],
-            f[unroll.WRAPS], pa.array(f[unroll.WIDEST_GAP] / 1000.0 * rate <= chains.HALF), f[unroll.OUT_OF_ORDER],
-            f[unroll.TRACKS], pa.array(rate, mask=span == 0), f[unroll.CHAINS],
-            pa.array(position, mask=position < 0), pa.array(bits.astype(np.int32), mask=position < 0),
-            pa.array(possible, mask=possible < 0), *self._zones(dates, told, dated, last, last - possible, little),
-        ])  # fmt: skip
+            last = out.figures[done, unroll.LAST_POSSIBLE]
+            starts[done] = _month_starts(newest, last, keys.little[done])
+            starts[done] = np.where(told[done] & (last >= 0), out.bases[done], starts[done])
+            yield "counters", _counters(keys, out.points[:points], starts)
+            activity.append(_activity(keys, out.minutes[:minutes], starts))
+        table = self._process_table(keys, out.figures, starts, dates)
         yield "processes", table
-        sums = [
-            ("pid", "count"),
-            ("ids", "sum"),
-            ("distinct", "sum"),
-            ("first_sent_at", "min"),
-            ("last_sent_at", "max"),
-        ]
-        grouped = table.group_by("host").aggregate(sums)
-        yield "hosts", _table("hosts", [grouped[name] for name in ("host", *("_".join(pair) for pair in sums))])
-        activity = pa.concat_tables(parts).group_by(["host", "minute"]).aggregate([("ids_sum", "sum")])
-        yield "activity", _table("activity", [activity["host"], activity["minute"], activity["ids_sum_sum"]])
-        timeline = activity.group_by("minute").aggregate([("ids_sum_sum", "sum")])
-        if timeline.num_rows:
-            kinds = pa.array(["uniq"] * timeline.num_rows)
-            yield "timeline", _table("timeline", [timeline["minute"], kinds, timeline["ids_sum_sum_sum"]])
-        yield from self._copies(runs, beside, f[unroll.IDS] > f[unroll.DISTINCT])
+        yield "hosts", _hosts(table)
+        yield from _minutes_of_hosts(activity)
+        yield from self._copies(runs, paired, out.figures[:, unroll.IDS] > out.figures[:, unroll.DISTINCT])
 
-    def _copies(self, runs: Runs, beside: Mates, repeated: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
-        for own_words, own_values, lines, words, values, edges in beside.copies(runs, repeated):
+    def _process_table(self, keys: _Processes, figures: np.ndarray, starts: np.ndarray, dates: Dated) -> pa.Table:
+        """`starts`: of the month from which the time of each process counts."""
+        f = figures.T
+        first, last = f[unroll.FIRST], f[unroll.LAST]
+        span = (last >> _COUNTER_BITS) - (first >> _COUNTER_BITS)
+        steps = (f[unroll.PRODUCED] - f[unroll.CHAINS]) * 1000.0
+        rate = np.divide(steps, span, out=np.zeros(keys.count), where=span > 0)
+        position, bits = loader_positions(keys.loader_numbers)
+        possible, dated = f[unroll.LAST_POSSIBLE], starts != _NONE
+        last_at = starts + f[unroll.LAST_TIME]
+        told = np.diff(dates.edges) > 0
+        local = pc.equal(keys.hosts, "127.0.0.1").to_numpy(zero_copy_only=False)
+        whole_seconds = f[unroll.WHOLE_SECONDS].astype(bool)
+        zone, zone_source, month = self._zones(dates, told, dated, last_at, last_at - possible, keys.little)
+        return _named_table("processes", {
+            "layout": keys.layouts,
+            "host": keys.hosts,
+            "pid": pa.array(keys.pids),
+            "loader": keys.loaders,
+            "maker": process_makers(keys.layouts.to_pylist(), keys.loader_numbers, whole_seconds, local),
+            "ids": f[unroll.IDS],
+            "distinct": f[unroll.DISTINCT],
+            "first_elapsed_ms": f[unroll.FIRST_ELAPSED],
+            "last_elapsed_ms": f[unroll.LAST_ELAPSED],
+            "first_sent_at": column_texts.instants(starts + (first >> _COUNTER_BITS), dated),
+            "last_sent_at": column_texts.instants(last_at, dated),
+            "first_counter": first & _COUNTER_MASK,
+            "last_counter": last & _COUNTER_MASK,
+            "produced": f[unroll.PRODUCED],
+            "missing": f[unroll.PRODUCED] - f[unroll.POSITIONS],
+            "wraps": f[unroll.WRAPS],
+            "wraps_certain": pa.array(f[unroll.WIDEST_GAP] / 1000.0 * rate <= chains.HALF),
+            "out_of_order": f[unroll.OUT_OF_ORDER],
+            "tracks": f[unroll.TRACKS],
+            "rate_per_second": pa.array(rate, mask=span == 0),
+            "chains": f[unroll.CHAINS],
+            "loader_position": pa.array(position, mask=position < 0),
+            "loader_bits": pa.array(bits.astype(np.int32), mask=position < 0),
+            "last_possible_elapsed_ms": pa.array(possible, mask=possible < 0),
+            "zone": zone,
+            "zone_source": zone_source,
+            "month": month,
+        })  # fmt: skip
+
+    def _copies(self, runs: Runs, paired: PairedOffsets, repeated: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
+        for own_words, own_values, lines, words, values, edges in paired.copies(runs, repeated):
             own, offsets = column_texts.digits(own_words, own_values), column_texts.digits(words, values, edges)
             yield "copies", _table("copies", [own, offsets, lines])
 
@@ -230,22 +287,22 @@ class Merge:
             pc.if_else(pa.array(told & dated), column_texts.months(month + FIRST_MONTH), None),
         ]
 
-    def _clients(self, runs: Runs, beside: Mates, votes: np.ndarray, known: Whole) -> Iterator[tuple[str, pa.Table]]:
-        figures = np.zeros((len(runs.words), 8), np.int64)
+    def _clients(
+        self, runs: Runs, paired: PairedOffsets, votes: np.ndarray, known: Whole
+    ) -> Iterator[tuple[str, pa.Table]]:
+        figures = np.zeros((len(runs.keys), 8), np.int64)
         minutes = np.empty((max(_ROWS, runs.largest), 3), np.int64)
         now = self.months.now
-        ahead, source, until = of_clients(runs.words, votes, now if known.latest is None else known.latest + HOUR_MS)
-        zone = local_2021_ms(self.months.zone) // 60_000
+        ahead, source, until = of_clients(runs.keys, votes, now if known.latest is None else known.latest + HOUR_MS)
+        time = merge.TimeOfClients(ahead, until, self._rust_months(), now, local_2021_ms(self.months.zone) // 60_000)
         filled = 0
         parts = []
-        while filled < len(runs.words):
-            filled, rows = merge.merge_clients(
-                *runs.arguments, ahead, until, now, zone, self._rust_months(), figures, minutes, filled
-            )
+        while filled < len(runs.keys):
+            filled, rows = merge.merge_clients(runs.packed, time, merge.ClientRows(figures, minutes), filled)
             table = pa.table({"minute": minutes[:rows, 1], "ids": minutes[:rows, 2]})
             parts.append(table.group_by("minute").aggregate([("ids", "sum")]))
-        macs = [":".join(f"{int(word):012x}"[i : i + 2] for i in range(0, 12, 2)) for word in runs.words[:, 1]]
-        pids = (runs.words[:, 2] & np.uint64(0xFFFF)).astype(np.int32)
+        macs = [":".join(f"{int(word):012x}"[i : i + 2] for i in range(0, 12, 2)) for word in runs.keys[:, 1]]
+        pids = (runs.keys[:, 2] & np.uint64(0xFFFF)).astype(np.int32)
         f = figures.T
         times = [column_texts.instants(f[column], f[2] <= f[3]) for column in (2, 3)]
         local = (f[6] == clients.BIG) & (f[7] != 0)
@@ -263,7 +320,7 @@ class Merge:
         timeline = pa.concat_tables(parts).group_by("minute").aggregate([("ids_sum", "sum")])
         minute = column_texts.minutes(timeline["minute"].to_numpy())
         yield "timeline", _table("timeline", [minute, ["client"] * len(minute), timeline["ids_sum_sum"]])
-        yield from self._copies(runs, beside, f[0] > f[1])
+        yield from self._copies(runs, paired, f[0] > f[1])
 
     def _sources(self) -> pa.Array:
         """What a zone is known from, by the kind of vote that fixed it."""
@@ -276,14 +333,14 @@ class Merge:
         return np.column_stack([starts, lengths])[::-1].copy()
 
     def _brokers(self, runs: Runs, dated: DatedOffsets) -> Iterator[tuple[str, pa.Table]]:
-        figures = np.zeros((len(runs.words), 5), np.int64)
+        figures = np.zeros((len(runs.keys), 5), np.int64)
         rows = max(_ROWS, runs.largest)
         segments, bins = np.empty((rows, 6), np.int64), np.empty((rows, 5), np.int64)
-        hosts = column_texts.hosts(runs.words)
-        addresses = column_texts.addresses(runs.words, hosts)
+        hosts = column_texts.hosts(runs.keys)
+        addresses = column_texts.addresses(runs.keys, hosts)
         filled = 0
-        while filled < len(runs.words):
-            filled, s, b = merge.merge_brokers(*runs.arguments, figures, segments, bins, filled)
+        while filled < len(runs.keys):
+            filled, s, b = merge.merge_brokers(runs.packed, merge.BrokerRows(figures, segments, bins), filled)
             names = pc.utf8_lpad(pa.array(segments[:s, 1] << np.int64(merge.SEGMENT_SHIFT)).cast(TEXT), 20, "0")
             yield (
                 "segments",
@@ -291,7 +348,7 @@ class Merge:
             )
             yield "distribution", _table("distribution", [addresses.take(pa.array(bins[:b, 0])), *bins[:b, 1:].T])
         f = figures.T
-        ports = (runs.words[:, 2] & find.WORD).astype(np.int64)
+        ports = (runs.keys[:, 2] & find.WORD).astype(np.int64)
         speed = dated.bytes_per_second(addresses)
         yield "brokers", _table("brokers", [addresses, hosts, ports, f[0], f[1], f[4], f[2], f[3], speed])
         if len(dated.begin):
@@ -311,7 +368,7 @@ def combine(
     for name, table in parts:
         collected[name].append(table)
     rows = (row.as_py() for table in collected.pop("reports") for row in table["report"])
-    reports = [json.loads(report) for row in rows for report in row.split(b"\n")]
+    reports = [report for row in rows for report in reports_of(row)]
     tables = {name: pa.concat_tables(found) if found else schema.empty_table()
               for (name, schema), found in ((item, collected[item[0]]) for item in SCHEMAS.items())}  # fmt: skip
     seen = [row.as_py() for table in collected["seen"] for row in table["seen"]]
@@ -339,22 +396,24 @@ def _topics(seen: Sequence[bytes]) -> pa.Table:
     return _table("topics", [*columns[:4], *times, *columns[6:]])
 
 
-def _files(reports: list[list], files: Sequence[tuple[str, int, CoreError | None]]) -> tuple[pa.Table, pa.Table]:
+def _files(reports: Sequence[Report], files: Sequence[tuple[str, int, CoreError | None]]) -> tuple[pa.Table, pa.Table]:
     """A row for each file and, behind it, for each member of an archive: the file has the bytes, they have the text."""
     found: dict[tuple, list] = {
         (number, ()): [name, size, 0, 0, 0, error and error.coded()] for number, (name, size, error) in enumerate(files)
     }
     reasons: dict[str, list] = {}
-    for number, size, ids, refusals, error, *inside in reports:
-        member, place = (shown(inside[0]), tuple(inside[1])) if inside else ("", ())
-        name = files[number][0] + member
-        row = found.setdefault((number, place if member else ()), [name, 0, 0, 0, 0, None])
-        row[2] += size
-        row[3] += ids
+    for report in reports:
+        member = shown(report.member) if report.place else ""
+        file = files[report.number][0]
+        name = file + member
+        row = found.setdefault((report.number, report.place if member else ()), [name, 0, 0, 0, 0, None])
+        row[2] += report.text_bytes
+        row[3] += report.ids
+        error = report.error and report.error.coded()
         row[5] = min(filter(None, (row[5], error)), key=json.dumps, default=None)  # whichever split comes first
-        for reason, count, sample, byte in refusals:
+        for reason, count, sample, byte in report.refused:
             row[4] += count
-            first = (files[number][0], place, byte, sample, name)
+            first = (file, report.place, byte, sample, name)
             known = reasons.setdefault(reason, [0, first])
             known[0] += count
             known[1] = min(known[1], first)

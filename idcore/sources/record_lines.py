@@ -112,13 +112,13 @@ class RecordLines:
         state = self._state
         state[kernel.AT] = self._place - self._origin
         end, base = self._size - self._origin, self._base + self._origin
+        log = kernel.Log(self._raw, self._filled, stop - self._origin, base, end)
         if emit:
-            what = kernel.records(
-                self._raw, self._filled, stop - self._origin, base, end, self._out, self._rows,
-                self._names, self._recent, state, self._tags, self._tag_names, self._recent_tags, self._told,
-            )  # fmt: skip
+            topics = kernel.Counted(self._rows, self._names, self._recent, state)
+            tags = kernel.Counted(self._tags, self._tag_names, self._recent_tags, self._told)
+            what = kernel.records(log, self._out, topics, tags)
         else:
-            what = kernel.skip(self._raw, self._filled, stop - self._origin, base, end, state)
+            what = kernel.skip(log, state)
         self._place = self._origin + int(state[kernel.AT])
         if what == kernel.MORE:
             seen = self._raw[self._place - self._origin : self._filled]

@@ -8,6 +8,7 @@ import socket
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,8 @@ import pyarrow.parquet as pq
 
 from idcore.errors import CoreError
 from idcore.scan.batches import batches
-from idcore.scan.facts import EVERY_PART, REPORT, Fact, ids_of, is_of_split, join_reports, scan_task
+from idcore.scan.crossing import EVERY_PART, FACTS, Fact, Report, What, fact_of, from_batches, reports_of, to_batch
+from idcore.scan.facts import scan_task
 from idcore.scan.kernels.encode import PARTS
 from idcore.scan.meter import Hand, Meter
 from idcore.scan.months import Months
@@ -29,9 +31,7 @@ from idcore.sources.inputs import Split, pack_tasks, unpack_tasks
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FACTS = "part int, what int, data binary"
 RESULTS = "table string, data binary, file string"
-_FACTS = pa.schema([("part", pa.int32()), ("what", pa.int32()), ("data", pa.binary())])
 _RESULTS = pa.schema([("table", pa.string()), ("data", pa.binary()), ("file", pa.string())])
 SENT = 64 << 20  # bytes of tables that one merge task sends to the driver; what comes after is written where it is
 _REPORTS = 1000  # of tiny files, that travel together
@@ -62,53 +62,60 @@ def facts(
             for number in batch.column(0).to_pylist():
                 tasks = unpack_tasks(packed[number])
                 splits = [split for task in tasks for split in task]
-                hand = Hand(meter, number, splits) if meter is not None else None
-                reported = iter(splits)
-                reports: list[bytes] = []
-                for task in tasks:
-                    for fact in scan_task(task, months, any_case, hand.move if hand is not None else None):
-                        if fact.what == REPORT:
-                            ids = ids_of(fact)
-                            if hand is not None:
-                                hand.found(ids)
-                            if found is not None:
-                                found(ids)
-                            if is_of_split(fact):
-                                split = next(reported)
-                                if hand is not None:
-                                    hand.next()
-                                else:
-                                    fact = _from_elsewhere(fact, split)
-                            reports.append(fact.data)
-                        elif fact.part == EVERY_PART:
-                            yield _to_every_part(fact)
-                        else:
-                            yield _batch(_FACTS, fact)
-                        if len(reports) == _REPORTS:
-                            yield _batch(_FACTS, join_reports(reports))
-                            reports = []
-                if reports:
-                    yield _batch(_FACTS, join_reports(reports))
+                listener = _Listener(splits, Hand(meter, number, splits) if meter is not None else None, found)
+                moved = listener.hand.move if listener.hand is not None else None
+                made = (fact for task in tasks for fact in scan_task(task, months, any_case, moved))
+                yield from _crossing(made, listener)
 
     rows = spark.range(0, len(partitions), 1, len(partitions))
     return rows.mapInArrow(scan, FACTS)
 
 
-def _from_elsewhere(report: Fact, split: Split) -> Fact:
-    """The driver saw every file that it lists; a worker on which there is none has another view of the path."""
-    number, text_bytes, ids, refused, error = json.loads(report.data)
-    if not error or "://" in split.path or os.path.exists(split.path):
+class _Listener:
+    """Hears of every split that a task has read: moves the meter's hand, or says what only a worker can see."""
+
+    def __init__(self, splits: Sequence[Split], hand: Hand | None, found: Callable[[int], None] | None) -> None:
+        self.splits = iter(splits)
+        self.hand = hand
+        self.found = found
+
+    def hear(self, report: Report) -> Report:
+        if self.hand is not None:
+            self.hand.found(report.ids)
+        if self.found is not None:
+            self.found(report.ids)
+        if not report.closes_split:
+            return report
+        split = next(self.splits)
+        if self.hand is None:
+            return _from_elsewhere(report, split)
+        self.hand.next()
         return report
-    elsewhere = CoreError("worker_says", {"problem": error, "worker": socket.gethostname()}).coded()
-    return Fact(report.part, report.what, json.dumps([number, text_bytes, ids, refused, elsewhere]).encode())
 
 
-def _to_every_part(fact: Fact) -> pa.RecordBatch:
-    """A fact that every part needs: its merge is one task, which sees no other part."""
-    columns = [range(PARTS), [fact.what] * PARTS, [fact.data] * PARTS]
-    return pa.RecordBatch.from_arrays(
-        [pa.array(column, field.type) for column, field in zip(columns, _FACTS, strict=True)], schema=_FACTS
-    )
+def _crossing(made: Iterator[Fact], listener: _Listener) -> Batches:
+    """Facts as they travel: reports together, and what every part needs to each of them."""
+    reports: list[Report] = []
+    for fact in made:
+        if fact.what == What.REPORT:
+            reports += [listener.hear(report) for report in reports_of(fact.data)]
+        elif fact.part == EVERY_PART:  # the merge of a part is one task, which sees no other part
+            yield to_batch(fact._replace(part=part) for part in range(PARTS))
+        else:
+            yield to_batch([fact])
+        if len(reports) >= _REPORTS:
+            yield to_batch([fact_of(reports)])
+            reports = []
+    if reports:
+        yield to_batch([fact_of(reports)])
+
+
+def _from_elsewhere(report: Report, split: Split) -> Report:
+    """The driver saw every file that it lists; a worker on which there is none has another view of the path."""
+    if not report.error or "://" in split.path or os.path.exists(split.path):
+        return report
+    problem = CoreError("worker_says", {"problem": report.error, "worker": socket.gethostname()})
+    return replace(report, error=problem)
 
 
 def by_part(frame: DataFrame, partitions: int) -> DataFrame:
@@ -125,20 +132,15 @@ def merge_with(months: Months | np.ndarray, folder: str | None, sent: int) -> Ca
     """The merge task: `merged` as a function of the facts that arrive; more than `sent` bytes go to files."""
 
     def merge(arriving: Batches) -> Batches:
-        rows = (
-            Fact(*values)
-            for batch in arriving
-            for values in zip(*(column.to_pylist() for column in batch.columns), strict=True)
-        )
         total = 0
-        for part, facts in batches(rows):
+        for part, facts in batches(from_batches(arriving)):
             for number, (name, table) in enumerate(Merge(months).tables(facts)):
                 if folder is not None and total + table.nbytes > sent and name in _OWN:
-                    yield _batch(_RESULTS, (name, None, _write(table, name, Path(folder), f"{part:05d}-{number:05d}")))
+                    yield _result((name, None, _write(table, name, Path(folder), f"{part:05d}-{number:05d}")))
                     continue
                 total += table.nbytes
                 for start in range(0, max(1, table.num_rows), _CHUNK_ROWS):
-                    yield _batch(_RESULTS, (name, to_stream(table.slice(start, _CHUNK_ROWS)), None))
+                    yield _result((name, to_stream(table.slice(start, _CHUNK_ROWS)), None))
 
     return merge
 
@@ -157,9 +159,9 @@ def _write(table: pa.Table, name: str, folder: Path, place: str) -> str:
     return str(path)
 
 
-def _batch(schema: pa.Schema, row: Sequence[object]) -> pa.RecordBatch:
-    columns = [pa.array([value], field.type) for value, field in zip(row, schema, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+def _result(row: tuple[str, bytes | None, str | None]) -> pa.RecordBatch:
+    columns = [pa.array([value], field.type) for value, field in zip(row, _RESULTS, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=_RESULTS)
 
 
 def to_stream(table: pa.Table) -> bytes:

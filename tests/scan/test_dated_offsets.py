@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from idcore.scan.facts import PAIRS
+from idcore.scan.crossing import What
 from idcore.scan.facts import scan_task as facts_of
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -161,7 +161,7 @@ def test_the_order_of_lines_and_of_facts_does_not_matter(seed: int, on_disk: Wri
     assert same(scan(path), want, ["files", "refused", "copies"]) == []
     splits = split_files(list_files([str(Path(path))]), 1_500)
     facts = [fact for split in splits for fact in facts_of([split], MONTHS)]
-    assert sum(fact.what == PAIRS for fact in facts) > 10
+    assert sum(fact.what == What.RANGES for fact in facts) > 10
     r.shuffle(facts)
     for name, table in Merge(MONTHS).tables(facts):
         if name in ("brokers", "growth"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 from pathlib import Path
 
@@ -12,7 +11,9 @@ import pytest
 
 from idcore.cli.parser import Usage
 from idcore.cli.scan import _make_room
-from idcore.scan.facts import REPORT, Scanner
+from idcore.errors import refuse
+from idcore.scan.crossing import What, reports_of
+from idcore.scan.facts import Scanner
 from idcore.scan.local import scan_local
 from idcore.sources.inputs import Split, list_files, pack_tasks, unpack_tasks, walk
 from idcore.sources.kinds import kind_of
@@ -27,7 +28,7 @@ def test_the_fullest_last_window_has_room_for_every_line(tmp_path: Path) -> None
     (tmp_path / "a.log").write_bytes(PAIR * lines)
     tables = scan_local([str(tmp_path / "a.log")], MONTHS)
     assert tables["files"]["ids"].to_pylist() == [2 * lines]
-    assert Scanner(MONTHS).lines.shape[0] >= lines
+    assert Scanner(MONTHS).found.lines.shape[0] >= lines
 
 
 @pytest.mark.parametrize("lost", [1, 500, 2000])
@@ -44,8 +45,8 @@ def test_a_file_that_has_shrunk_is_named(tmp_path: Path) -> None:
     split = Split(0, str(path), 0, 1000)
     scanner = Scanner(MONTHS)
     texts = ((text, windows) for text, windows, _ in walk([split]) if windows)
-    reports = [fact for text, windows in texts for fact in scanner.scan(text, windows) if fact.what == REPORT]
-    assert json.loads(reports[0].data)[4] == {"code": "shorter", "values": {}}
+    reports = [fact for text, windows in texts for fact in scanner.scan(text, windows) if fact.what == What.REPORT]
+    assert reports_of(reports[0].data)[0].error == refuse("shorter")
 
 
 def test_a_name_that_is_no_utf_8_is_shown_with_its_bytes(tmp_path: Path) -> None:

@@ -156,14 +156,16 @@ def test_what_is_missing_or_not_permitted_is_named_and_the_rest_goes_on(bucket: 
 
 def test_an_object_that_goes_after_it_was_listed_is_named(bucket: str) -> None:
     put(bucket, **{"a.log": LOG, "b.log": LOG})
-    from idcore.scan.facts import REPORT, scan_task
+    from idcore.scan.crossing import What, reports_of
+    from idcore.scan.facts import scan_task
     from idcore.sources.inputs import split_files
 
     splits = split_files(list_files([f"s3://{bucket}"]), 1 << 30)
     filesystem().delete_file(f"{bucket}/a.log")
-    reports = [fact.data for fact in scan_task(splits, MONTHS) if fact.what == REPORT]
-    gone, read = (json.loads(report)[4] for report in reports)
-    assert gone["code"] == "said" and f"does not exist '{bucket}/a.log'" in gone["values"]["why"] and read is None
+    made = [fact.data for fact in scan_task(splits, MONTHS) if fact.what == What.REPORT]
+    gone, read = (report.error for data in made for report in reports_of(data))
+    assert gone is not None and gone.code == "said"
+    assert f"does not exist '{bucket}/a.log'" in gone.values["why"] and read is None
 
 
 def test_no_other_address_is_contacted(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,15 +58,16 @@ def way_of(value, k2):
 
 
 @numba.njit(cache=True, nogil=True)
-def way_of_key(order, start, stop, distinct, places, data, key2, values, counts):
+def way_of_key(runs, start, stop, values, counts):
     """How all ids of one client are meant: as most of those that are clear, else as most of all."""
     clear = np.zeros(WAYS, np.int64)
     every = np.zeros(WAYS, np.int64)
     for r in range(start, stop):
-        group = order[r]
-        n = decode(data, places[group], distinct[group], key2[group], values, counts, 0)
+        group = runs.order[r]
+        k2 = runs.key2[group]
+        n = decode(runs.data, runs.places[group], runs.distinct[group], k2, values, counts, 0)
         for i in range(n):
-            way, sure = way_of(values[i], key2[group])
+            way, sure = way_of(values[i], k2)
             every[way] += counts[i]
             if sure:
                 clear[way] += counts[i]

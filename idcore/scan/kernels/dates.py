@@ -5,6 +5,8 @@ The rules are those of `idcore.ids.find`, in machine words; `tests/scan/dates.py
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -33,7 +35,34 @@ PREFIX_EARLY, PREFIX_LATE = 2_000, HOUR
 PREFIX_SOON = (
     10_000  # so soon behind the id's time a line is believed about a zone that is neither its own nor the scan's
 )
-BORN, PREFIX, MONTH = range(3)  # what a vote rests on: both fix the zone, then only the month is known
+BORN, PREFIX, MONTH, NO_VOTE = range(4)  # what a vote rests on: both fix the zone, then only the month is known
+# Columns of `Months.calendar`:
+START, LENGTH, LITTLE_START, LITTLE_LENGTH, UTC_START, CHANGE_AT, CHANGE_BY = range(7)
+OLDEST = 3  # no line is of the first months of the calendar, nor of its last two: those near a moment are looked at
+# What is kept of the last line: the 16 bytes of its moment, the month and the minute that they name; its month in the
+# calendar, and from when to when that is.
+SEEN_0, SEEN_1, SEEN_MONTH, SEEN_MS, LAST_MONTH, LAST_START, LAST_END = range(7)
+LONG_AGO_0, LONG_AGO_1 = (np.int64(int.from_bytes(text, "little")) for text in (b"1970-01-", b"01 00:00"))
+
+
+def no_line_seen() -> np.ndarray:
+    """As after a line of 1970, which is of no month in the calendar."""
+    return np.array([LONG_AGO_0, LONG_AGO_1, 1970 * 12, 0, OLDEST, 0, 0], np.int64)
+
+
+class Line(NamedTuple):
+    """What a line says about time: -1 and NO_ZONE for what it does not say, or not of a month in the calendar."""
+
+    born: np.int64
+    moment: np.int64
+    ahead: np.int64  # minutes of its zone
+    limit: np.int64  # until when its ids were made
+    month: np.int64  # a row of the calendar, from `start` to before `end`
+    start: np.int64
+    end: np.int64
+
+
+NO_LINE = Line(np.int64(-1), np.int64(-1), NO_ZONE, np.int64(0), np.int64(-1), np.int64(0), np.int64(0))
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -238,7 +267,7 @@ def start_in_use(begun, early, late, calendar, current, in_use):
     start = (begun + early) // QUARTER * QUARTER
     if begun - start <= late:
         for month in range(current - 2, current + 2):
-            away = calendar[month, 4] - start
+            away = calendar[month, UTC_START] - start
             if -12 * HOUR <= away and away <= 14 * HOUR and in_use[(away + 12 * HOUR) // QUARTER]:
                 return start
     return NO_MINUTE
@@ -254,7 +283,98 @@ def start_of_little(elapsed, born, moment, ahead, calendar, current):
     start = (begun + early) // QUARTER * QUARTER
     if begun - start <= late:
         for month in range(current - 2, current + 2):
-            away = calendar[month, 4] - start - DAY
+            away = calendar[month, UTC_START] - start - DAY
             if -13 * HOUR <= away and away <= 15 * HOUR:
                 return start, kind
     return NO_MINUTE, kind
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def moment_of(begin, end, calendar, seen):
+    """The moment that opens a line, in ms, and the minutes its zone is ahead."""
+    near = min(end, begin + U(WITHIN))
+    p = begin
+    if not (
+        begin + U(19) <= end
+        and load_64(begin) == U(seen[SEEN_0])
+        and load_64(begin + U(8)) == U(seen[SEEN_1])
+        and load_8(begin + U(16)) == 58
+        and two_digits(begin + U(17)) >= 0
+    ):
+        p = place_of_moment(begin, near)
+        if p == U(0):
+            return NOT_THERE, NO_ZONE
+        seen[SEEN_MONTH], seen[SEEN_MS] = minute_at(p, end)
+        seen[SEEN_0], seen[SEEN_1] = load_64(p), load_64(p + U(8))
+    month = U(seen[SEEN_MONTH] - FIRST_MONTH)  # no number below 0, for which numba would look at every use
+    if month >= U(calendar.shape[0]):
+        return NOT_THERE, NO_ZONE
+    rest, ahead = rest_of_moment(p, near)
+    if rest < 0:
+        return NOT_THERE, NO_ZONE
+    elapsed = seen[SEEN_MS] + rest
+    if ahead != NO_ZONE:
+        return calendar[month, UTC_START] + elapsed - ahead * MINUTE, ahead
+    return calendar[month, START] + elapsed + calendar[month, CHANGE_BY] * (
+        elapsed >= calendar[month, CHANGE_AT]
+    ), ahead
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def date_line(begin, end, may_be_born, calendar, seen):
+    """What the line from `begin` to `end` says about time."""
+    born = born_of(begin, end) if may_be_born else NOT_THERE
+    moment, ahead = NOT_THERE, NO_ZONE
+    if born < 0:  # else it says more than the moment at which the line was written
+        moment, ahead = moment_of(begin, end, calendar, seen)
+    limit = (born if born >= 0 else moment) + SLACK
+    if limit < seen[LAST_START] or limit >= seen[LAST_END]:
+        if limit < calendar[OLDEST, START] or limit >= calendar[calendar.shape[0] - 2, START]:
+            return NO_LINE
+        month = seen[LAST_MONTH]
+        while limit >= calendar[month + 1, START]:
+            month += 1
+        while limit < calendar[month, START]:
+            month -= 1
+        seen[LAST_MONTH], seen[LAST_START], seen[LAST_END] = month, calendar[month, START], calendar[month + 1, START]
+    return Line(born, moment, ahead, limit, seen[LAST_MONTH], seen[LAST_START], seen[LAST_END])
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def start_in_zone(elapsed, line, column, calendar, in_use):
+    """Where the month of an id begins whose line has a zone: the scan's, the line's, or any other in use."""
+    for month in range(line.month - 2, line.month + 2):
+        late = line.moment - elapsed - calendar[month, column]
+        if -PREFIX_EARLY <= late and late <= PREFIX_LATE:
+            return calendar[month, column]
+    for month in range(line.month - 2, line.month + 2):
+        start = calendar[month, UTC_START] - line.ahead * MINUTE
+        late = line.moment - elapsed - start
+        if -PREFIX_EARLY <= late and late <= PREFIX_LATE:
+            return start
+    return start_in_use(line.moment - elapsed, PREFIX_EARLY, PREFIX_SOON, calendar, line.month, in_use)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def start_of_uniq(elapsed, little, line, calendar, in_use):
+    """Where the month of an id begins by its line (NO_MINUTE where that says nothing of it), and by what kind."""
+    column = LITTLE_START if little else START
+    if line.month < 0 or elapsed > calendar[0, column + 1] + DAY:
+        return NO_MINUTE, NO_VOTE
+    start, kind = NO_MINUTE, MONTH
+    if little:
+        start, kind = start_of_little(elapsed, line.born, line.moment, line.ahead, calendar, line.month)
+    elif line.born >= 0:
+        kind = BORN
+        start = start_in_use(line.born - elapsed, BORN_TOLERANCE, BORN_TOLERANCE, calendar, line.month, in_use)
+    elif line.ahead != NO_ZONE:
+        kind = PREFIX
+        start = start_in_zone(elapsed, line, column, calendar, in_use)
+    elif line.start + elapsed <= line.limit and line.start + elapsed < line.end:  # as of most ids
+        return line.start, MONTH
+    if start != NO_MINUTE:
+        return start, kind
+    for month in range(line.month, line.month - 3, -1):
+        if calendar[month, column] + elapsed <= line.limit and elapsed < calendar[month, column + 1]:
+            return calendar[month, column], MONTH
+    return NO_MINUTE, NO_VOTE

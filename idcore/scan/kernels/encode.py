@@ -6,6 +6,8 @@ more than once. All numbers are varints (7 bits a byte, low bits first).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -20,11 +22,33 @@ from .find import (
     is_offset,
     swap_32,
 )
-from .vector import will_write
+from .vector import borrowed, will_write
 
 U = np.uint64
 AHEAD = 128  # bytes that a group asks for before it writes them
 PARTS = 64  # groups are dealt to this many parts, by host or broker; a part is merged by one task
+
+
+class Groups(NamedTuple):
+    """The ids of one task by their keys: `starts` cut the values into groups; which of these are out of order."""
+
+    values: np.ndarray
+    starts: np.ndarray
+    keys: np.ndarray
+    unsorted: np.ndarray
+
+
+class Runs(NamedTuple):
+    """Packed runs of many keys: `edges` cut `order` into the runs of each. Of each run its key's third word, its
+    different values, its place in `data`. `largest`: the different values of the runs of any key, added up."""
+
+    order: np.ndarray
+    edges: np.ndarray
+    key2: np.ndarray
+    distinct: np.ndarray
+    places: np.ndarray
+    data: np.ndarray
+    largest: int
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -159,15 +183,17 @@ def ends_in_00(data, place, distinct):
 
 
 @numba.njit(cache=True, nogil=True)
-def encode(values, order, starts, key_words, unsorted, distinct, lengths, out):
+def encode(groups, order, distinct, lengths, out):
     """Groups in `order` to runs in `out`; sorts each group in place. Returns the bytes written."""
+    groups = borrowed(groups)
+    values = groups.values
     place = 0
     for index in range(order.size):
         group = order[index]
-        start, stop = starts[group], starts[group + 1]
-        if unsorted[group]:
+        start, stop = groups.starts[group], groups.starts[group + 1]
+        if groups.unsorted[group]:
             sort_nearly(values, start, stop)
-        shift = low_bits(key_words[group, 2])
+        shift = low_bits(groups.keys[group, 2])
         mask = (U(1) << shift) - U(1)
         begin = place
         last = U(0)

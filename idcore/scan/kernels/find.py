@@ -6,6 +6,8 @@ The judgement is `idcore.ids.identify` in machine words: the tests hold the two 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -23,6 +25,7 @@ from idcore.scan.kernels.little_endian import (
 
 from .vector import (
     bo_mask_64,
+    borrowed,
     hex_mask_64,
     leading_zeros,
     letter_case_32,
@@ -63,15 +66,19 @@ BLOCK = 16  # a run of 32 digits holds a whole block of 16 wherever the blocks b
 LOW_BITS, HIGH_BITS = U(0x7FFF7FFF7FFF7FFF), U(0x8000800080008000)
 LONGEST_LINE = 1 << 20
 LINE_IDS = 64
+# Columns of a line that is kept; the last: whether a `bo` may be in it, as in bornTimestamp.
 LINE_COLUMNS = 5
+FIRST_ID, END_ID, BEGIN, END, HAS_BO = range(LINE_COLUMNS)
 BLOCKS = 32  # of 64 bytes, looked at together
 LINE_ENDED = np.int64(-1)
 
 REASONS = ("lower_case", "version", "port", "elapsed")
 LOWER_CASE, VERSION, PORT, ELAPSED = range(4)
 STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_FIRST = range(5)
-STATE_LINES, STATE_PAIRS, STATE_MATED, STATE_ODD, STATE_VOTES = range(5, 10)
+STATE_LINES, STATE_RANGES, STATE_PAIRED, STATE_LOOSE, STATE_VOTES = range(5, 10)
 STATE_SIZE = 10
+KEY_COLUMNS, TABLE_COLUMNS = 3, 8
+TABLE_SLOT, TABLE_IDS, TABLE_LAST, TABLE_UNSORTED = range(KEY_COLUMNS, 7)
 TOKEN, COUNT, TAIL = 0, 1, 2  # what a call does: find only (timing), count ids, read on for a line that began earlier
 
 _LABELS = [label.encode() for label in rules.VOUCHING_LABELS]
@@ -79,6 +86,28 @@ LABELS = np.zeros((len(_LABELS), 16), np.uint8)
 for _row, _label in enumerate(_LABELS):
     LABELS[_row, 0] = len(_label)
     LABELS[_row, 1 : 1 + len(_label)] = np.frombuffer(_label, np.uint8)
+
+
+class Rules(NamedTuple):
+    """What decides whether a token is an id: whether lower case will do, and the loaders of known clients, sorted."""
+
+    any_case: bool
+    loaders: np.ndarray
+
+
+class Found(NamedTuple):
+    """What is found. `table`: open-addressed keys, a power of two of rows, each with its slot, ids, last value, and
+    whether they came out of order. `keys`: the key of each slot. `values`, `slots`: one entry an id. `lines`: those
+    kept. `state`: how many of all these there are. `refused`, `samples`: what is no id, by reason."""
+
+    table: np.ndarray
+    keys: np.ndarray
+    values: np.ndarray
+    slots: np.ndarray
+    lines: np.ndarray
+    state: np.ndarray
+    refused: np.ndarray
+    samples: np.ndarray
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -115,21 +144,21 @@ def is_known(loaders, loader):
 
 
 @numba.njit(cache=True, nogil=True)
-def has_label(buf, place, labels):
-    """True when the word in front of `place` names a msgId; at most 4 separators may stand between."""
-    end = place - 1
+def has_label(p):
+    """True when the word in front of `p` names a msgId; at most 4 separators may stand between."""
+    end = p - U(1)
     for _ in range(4):
-        c = buf[end]
+        c = load_8(end)
         if c == 32 or c == 34 or c == 39 or c == 58 or c == 61 or c == 91 or c == 44:
-            end -= 1
-    for row in range(labels.shape[0]):
-        size = np.int64(labels[row, 0])
+            end -= U(1)
+    for row in range(LABELS.shape[0]):
+        size = np.int64(LABELS[row, 0])
         same = True
         for i in range(size):
-            c = buf[end - size + 1 + i]
+            c = load_8(end - U(i))
             if 65 <= c <= 90:
                 c += 32
-            if c != labels[row, 1 + i]:
+            if c != LABELS[row, size - i]:
                 same = False
                 break
         if same:
@@ -159,85 +188,198 @@ def may_pair(bytes_long, line_open, ids):
     return line_open and 1 <= ids and ids <= 2 * LINE_IDS and bytes_long <= LONGEST_LINE
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def client_of(hi, lo, letters):
+    """Key and value of a 5.x id, by its 16 bytes behind the version, and the case of its last 16 digits."""
+    return hi >> U(16), (CODE_CLIENT << CODE_SHIFT) | (letters << CASE_SHIFT) | (hi & U(0xFFFF)), lo
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_little_endian(hi, lo, loaders):
+    """Whether an id whose port is none is of a little-endian client."""
+    return (
+        may_be_little_endian(lo)
+        and shaped_little_endian(hi, lo)
+        and not is_known(loaders, ((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD)
+    )
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def id_of(hi, lo, wide, p, loaders):
+    """Of the last 16 bytes of a 4.x id at p: why it is refused (-1: it is not), address, third word, value."""
+    port = hi & WORD
+    address = hi >> U(32)
+    is_place = U(1) <= port and port < U(65536) and lo <= MAX_OFFSET
+    if is_place and (wide or not looks_little_endian(hi, lo)):
+        return -1, address, ((CODE_OFFSET_V6 if wide else CODE_OFFSET_V4) << CODE_SHIFT) | port, lo
+    if is_place or (not wide and port >= U(65536) and is_little_endian(hi, lo, loaders)):
+        loader = swap_32(((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD)
+        k2 = (CODE_LE << CODE_SHIFT) | (swap_16((hi >> U(16)) & U(0xFFFF)) << PID_SHIFT) | loader
+        elapsed = swap_32((lo >> COUNTER_SHIFT) & WORD)
+        return -1, swap_32(address), k2, (elapsed << COUNTER_SHIFT) | swap_16(lo & U(0xFFFF))
+    identity = ((port << U(16)) | (lo >> VALUE_SHIFT)) & U((1 << 48) - 1)
+    loader = identity & WORD
+    elapsed = (lo & VALUE_MASK) >> COUNTER_SHIFT
+    reason = -1
+    if port < U(65536) and loader == U(0):
+        reason = PORT
+    elif elapsed > MAX_ELAPSED and elapsed < SET_BACK and not is_known(loaders, loader) and not has_label(p):
+        reason = ELAPSED
+    return reason, address, ((CODE_V6 if wide else CODE_V4) << CODE_SHIFT) | identity, lo & VALUE_MASK
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def judge(p, size, rules):
+    """Of the 32, 34 or 56 digits at p: why they are refused (-1: they are not), key and value."""
+    letters = letter_case_32(p)
+    if size != 32:
+        letters |= letter_case_32(p + U(size - 32))
+    if letters == U(2) and not rules.any_case:
+        return LOWER_CASE, U(0), U(0), U(0), U(0)
+    hi, lo = unhex_32(p)
+    if size == 34:
+        reason = VERSION if hi >> U(56) != U(1) else -1
+        hi, lo = unhex_32(p + U(2))
+        k1, k2, value = client_of(hi, lo, letter_case_16(p + U(18)))
+        return reason, U(0), k1, k2, value
+    if size == 32:
+        reason, k1, k2, value = id_of(hi, lo, False, p, rules.loaders)
+        return reason, U(0), k1, k2, value
+    last_hi, last_lo = unhex_32(p + U(24))
+    reason, _, k2, value = id_of(last_hi, last_lo, True, p, rules.loaders)
+    return reason, hi, lo, k2, value
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def escape_before(p):
+    """How many of the digits at p belong to an escape that begins in front of them: %22, \\x22, \\u0022."""
+    before = load_8(p - U(1))
+    if before == 37:
+        return 2
+    if load_8(p - U(2)) == 92:
+        if before == 120:
+            return 2
+        if before == 117:
+            return 4
+    return 0
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def row_of(k0, k1, k2, table, keys, used):
+    """The row of a key in the table, where it is put when it is new; and how many keys there are then."""
+    rows = U(table.shape[0] - 1)
+    h = hash_of(k0, k1, k2) & rows
+    while True:
+        there = table[h, 2]
+        if there == U(0):
+            table[h, 0] = keys[used, 0] = k0
+            table[h, 1] = keys[used, 1] = k1
+            table[h, 2] = keys[used, 2] = k2
+            table[h, TABLE_SLOT] = U(used)
+            return h, used + 1
+        if there == k2 and table[h, 1] == k1 and table[h, 0] == k0:
+            return h, used
+        h = (h + U(1)) & rows
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def count_id(row, value, table):
+    table[row, TABLE_IDS] += U(1)
+    if value < table[row, TABLE_LAST]:
+        table[row, TABLE_UNSORTED] = U(1)
+    table[row, TABLE_LAST] = value
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def mark_starts(p, blocks, carry, starts):
+    """Where ids may begin in some blocks of 64 bytes, found without a jump: the first whole 16 of a run of digits.
+
+    `carry`: whether the 16 bytes before p are digits. Returns that of the next block, and all starts in one word.
+    """
+    every = U(0)
+    for i in range(blocks):
+        mask = ~hex_mask_64(p + U(64 * i))
+        whole = ~(((mask & LOW_BITS) + LOW_BITS) | mask) & HIGH_BITS  # the top bit of each block of 16 hex digits
+        starts[i] = whole & ~((whole << U(BLOCK)) | (carry << U(BLOCK - 1)))
+        every |= starts[i]
+        carry = whole >> U(63)
+    return carry, every
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def mark_events(p, left, blocks, starts, events):
+    """Places of line feeds among the first `left` bytes from p, and of starts; and whether a `bo` may be there."""
+    count = 0
+    bo = U(0)
+    for i in range(blocks):
+        at = 64 * i
+        feeds = newline_mask_64(p + U(at))
+        if left - at < 64:
+            feeds &= (U(1) << U(left - at)) - U(1) if left > at else U(0)
+        bo |= bo_mask_64(p + U(at))
+        both = starts[i] | feeds
+        ones = np.int64(ones_of(both))
+        for k in range(3):  # the usual number; what is too much is written over
+            events[count + k] = at + np.int64(trailing_zeros(both))
+            both &= both - U(1)
+        for k in range(3, ones):
+            events[count + k] = at + np.int64(trailing_zeros(both))
+            both &= both - U(1)
+        count += ones
+    return count, bo
+
+
 @numba.njit(cache=True, nogil=True)
-def find(
-    buf, start, stop, origin, what, any_case, loaders, labels,
-    table, words, values, slots, lines, state, refused, samples,
-):  # fmt: skip
+def last_feed(p, size):
+    """The place of the last line feed of `size` bytes, or -1."""
+    at = size
+    while at > 0:
+        feeds = newline_mask_64(p + U(at - 64))
+        if at < 64:
+            feeds &= ~((U(1) << U(64 - at)) - U(1))
+        if feeds != U(0):
+            return at - 1 - np.int64(leading_zeros(feeds))
+        at -= 64
+    return -1
+
+
+@numba.njit(cache=True, nogil=True)
+def find(buf, origin, start, stop, what, rules, found):
     """Takes the tokens whose run of digits begins in buf[start:stop]; buf holds 64 bytes before and 192 after.
 
-    table: open-addressed keys (k0, k1, k2, slot, ids, last value, unsorted, 0), a power of two of rows; words: keys by
-    slot. values, slots: one entry an id. lines: first and last id, start and end of each line kept, and whether a `bo`
-    may stand in it, as in bornTimestamp.
     Returns where to go on: `stop`, or earlier when the table must grow first; LINE_ENDED once the line that is read on
     (TAIL) has ended.
     """
-    p0 = U(buf.ctypes.data)
-    rows = U(table.shape[0] - 1)
+    text = U(buf.ctypes.data)
+    rules, found = borrowed(rules), borrowed(found)
+    table, lines, state = found.table, found.lines, found.state
     limit = table.shape[0] // 2
-    n = state[STATE_IDS]
-    keys = state[STATE_KEYS]
-    line_start, line_open, line_first, kept = state[LINE_START], state[LINE_OPEN], state[LINE_FIRST], state[STATE_LINES]
+    n, keys, kept = state[STATE_IDS], state[STATE_KEYS], state[STATE_LINES]
+    line_start, line_open, line_first = state[LINE_START], state[LINE_OPEN], state[LINE_FIRST]
     ended = full = False
     told = U(line_start != start + origin)  # whether a `bo` was seen near this line, or what came before was not
-    carry = U(hex_mask_64(p0 + U(start - 64)) >> U(48) == U(0xFFFF))
+    carry = U(hex_mask_64(text + U(start - 64)) >> U(48) == U(0xFFFF))
     starts = np.empty(BLOCKS, np.uint64)
     events = np.empty(64 * BLOCKS + 4, np.int64)
     place = stop
     for chunk in range(start, stop + BLOCK - 1, 64 * BLOCKS):
-        # First where ids may begin, in some blocks of 64 bytes and without a jump; then what else they show.
         blocks = min(BLOCKS, (stop + BLOCK - 1 - chunk + 63) >> 6)
-        any_start = U(0)
-        for i in range(blocks):
-            mask = ~hex_mask_64(p0 + U(chunk + 64 * i))
-            whole = ~(((mask & LOW_BITS) + LOW_BITS) | mask) & HIGH_BITS  # the top bit of each block of 16 hex digits
-            starts[i] = whole & ~((whole << U(BLOCK)) | (carry << U(BLOCK - 1)))
-            any_start |= starts[i]
-            carry = whole >> U(63)
-        count = 0
-        bo = U(1)
+        p = text + U(chunk)
+        carry, any_start = mark_starts(p, blocks, carry, starts)
         if any_start != U(0) or n != line_first or what == TAIL:
-            bo = U(0)
-            for i in range(blocks):
-                p = p0 + U(chunk + 64 * i)
-                feeds = newline_mask_64(p)
-                left = stop - chunk - 64 * i
-                if left < 64:
-                    feeds &= (U(1) << U(left)) - U(1) if left > 0 else U(0)
-                bo |= bo_mask_64(p)
-                both = starts[i] | feeds
-                base = chunk + 64 * i
-                ones = np.int64(ones_of(both))
-                for k in range(3):
-                    events[count + k] = base + np.int64(trailing_zeros(both))
-                    both &= both - U(1)
-                for k in range(3, ones):
-                    events[count + k] = base + np.int64(trailing_zeros(both))
-                    both &= both - U(1)
-                count += ones
+            count, bo = mark_events(p, stop - chunk, blocks, starts, events)
         else:  # no id, and none before in the line that is open: only where the last line begins matters
-            at = min(chunk + 64 * blocks, stop)
-            while at > chunk:
-                feeds = newline_mask_64(p0 + U(at - 64))
-                if at - 64 < chunk:
-                    feeds &= ~((U(1) << U(chunk - at + 64)) - U(1))
-                if feeds != U(0):
-                    events[0] = at - 1 - np.int64(leading_zeros(feeds))
-                    count = 1
-                    break
-                at -= 64
+            events[0] = last_feed(p, min(64 * blocks, stop - chunk))
+            count, bo = np.int64(events[0] >= 0), U(1)
         told |= bo
         for event in range(count):
-            at = events[event]
-            if load_8(p0 + U(at)) == 10:
+            at = chunk + events[event]
+            if load_8(text + U(at)) == 10:
                 if n != line_first:
-                    end = at + origin
-                    if may_pair(end - line_start, line_open, n - line_first):
-                        lines[kept, 0] = line_first
-                        lines[kept, 1] = n
-                        lines[kept, 2] = line_start
-                        lines[kept, 3] = end
-                        lines[kept, 4] = np.int64(told != U(0))
+                    if may_pair(at + origin - line_start, line_open, n - line_first):
+                        lines[kept, FIRST_ID], lines[kept, END_ID] = line_first, n
+                        lines[kept, BEGIN], lines[kept, END] = line_start, at + origin
+                        lines[kept, HAS_BO] = np.int64(told != U(0))
                         kept += 1
                     line_first = n
                 if what == TAIL:
@@ -248,116 +390,30 @@ def find(
                 line_open = 1
                 continue
             block = at - (BLOCK - 1)
-            place = block - np.int64(leading_zeros(~hex_mask_64(p0 + U(block - 64))))
-            if place < start or place >= stop:
-                continue
-            rest = ~hex_mask_64(p0 + U(place))
+            place = block - np.int64(leading_zeros(~hex_mask_64(text + U(block - 64))))
+            rest = ~hex_mask_64(text + U(place))
             size = np.int64(trailing_zeros(rest)) if rest != U(0) else 999
-            if size < 32:
+            if place < start or place >= stop or size < 32:
                 continue
             if keys >= limit:
                 full = True
                 break
-            before = load_8(p0 + U(place - 1))
-            if before == 37:  # %22
-                place += 2
-                size -= 2
-            elif load_8(p0 + U(place - 2)) == 92:
-                if before == 120:  # \x22
-                    place += 2
-                    size -= 2
-                elif before == 117:  # \u0022
-                    place += 4
-                    size -= 4
-            if size == 32 or size == 56 or size == 34:
-                p = p0 + U(place)
-                letters = letter_case_32(p)
-                if size != 32:
-                    letters |= letter_case_32(p + U(size - 32))
-                k0 = k1 = k2 = value = U(0)
-                elapsed = np.int64(-1)
-                reason = -1
-                if letters == U(2) and not any_case:
-                    reason = LOWER_CASE
-                else:
-                    hi, lo = unhex_32(p)
-                    if size == 34:
-                        if hi >> U(56) != U(1):
-                            reason = VERSION
-                        hi, lo = unhex_32(p + U(2))
-                        k1 = hi >> U(16)
-                        k2 = (CODE_CLIENT << CODE_SHIFT) | (letter_case_16(p + U(18)) << CASE_SHIFT) | (hi & U(0xFFFF))
-                        value = lo
-                    else:
-                        wide = size == 56
-                        if wide:
-                            k0 = hi
-                            k1 = lo
-                            hi, lo = unhex_32(p + U(24))
-                        else:
-                            k1 = hi >> U(32)
-                        port = hi & WORD
-                        if (
-                            U(1) <= port
-                            and port < U(65536)
-                            and lo <= MAX_OFFSET
-                            and (wide or not looks_little_endian(hi, lo))
-                        ):
-                            k2 = ((CODE_OFFSET_V6 if wide else CODE_OFFSET_V4) << CODE_SHIFT) | port
-                            value = lo
-                        elif (port < U(65536) and port != U(0) and lo <= MAX_OFFSET) or (
-                            not wide
-                            and port >= U(65536)
-                            and may_be_little_endian(lo)
-                            and shaped_little_endian(hi, lo)
-                            and not is_known(loaders, ((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD)
-                        ):
-                            k1 = swap_32(k1)
-                            loader = swap_32(((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD)
-                            k2 = (CODE_LE << CODE_SHIFT) | (swap_16((hi >> U(16)) & U(0xFFFF)) << PID_SHIFT) | loader
-                            elapsed = np.int64(swap_32((lo >> COUNTER_SHIFT) & WORD))
-                            value = (U(elapsed) << COUNTER_SHIFT) | swap_16(lo & U(0xFFFF))
-                        else:
-                            identity = ((port << U(16)) | (lo >> VALUE_SHIFT)) & U((1 << 48) - 1)
-                            loader = identity & WORD
-                            elapsed = np.int64((lo & VALUE_MASK) >> COUNTER_SHIFT)
-                            if port < U(65536) and loader == U(0):
-                                reason = PORT
-                            elif (
-                                U(elapsed) > MAX_ELAPSED
-                                and U(elapsed) < SET_BACK
-                                and not is_known(loaders, loader)
-                                and not has_label(buf, place, labels)
-                            ):
-                                reason = ELAPSED
-                            k2 = ((CODE_V6 if wide else CODE_V4) << CODE_SHIFT) | identity
-                            value = lo & VALUE_MASK
-                if reason >= 0:
-                    if what != TAIL:
-                        refuse(reason, buf, place, size, origin, refused, samples)
-                else:
-                    if what != TOKEN:
-                        h = hash_of(k0, k1, k2) & rows
-                        while True:
-                            found = table[h, 2]
-                            if found == U(0):
-                                table[h, 0] = words[keys, 0] = k0
-                                table[h, 1] = words[keys, 1] = k1
-                                table[h, 2] = words[keys, 2] = k2
-                                table[h, 3] = U(keys)
-                                keys += 1
-                                break
-                            if found == k2 and table[h, 1] == k1 and table[h, 0] == k0:
-                                break
-                            h = (h + U(1)) & rows
-                        if what == COUNT:
-                            table[h, 4] += U(1)
-                            if value < table[h, 5]:
-                                table[h, 6] = U(1)
-                            table[h, 5] = value
-                        values[n] = value
-                        slots[n] = np.uint32(table[h, 3])
-                        n += 1
+            escape = escape_before(text + U(place))
+            place += escape
+            size -= escape
+            if size != 32 and size != 56 and size != 34:
+                continue
+            reason, k0, k1, k2, value = judge(text + U(place), size, rules)
+            if reason >= 0:
+                if what != TAIL:
+                    refuse(reason, buf, place, size, origin, found.refused, found.samples)
+            elif what != TOKEN:
+                row, keys = row_of(k0, k1, k2, table, found.keys, keys)
+                if what == COUNT:
+                    count_id(row, value, table)
+                found.values[n] = value
+                found.slots[n] = np.uint32(table[row, TABLE_SLOT])
+                n += 1
         if ended or full:
             break
     state[STATE_IDS], state[STATE_KEYS], state[STATE_LINES] = n, keys, kept

@@ -5,6 +5,8 @@ A key's ids lie in memory together while they are merged, and no longer.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -26,6 +28,7 @@ from .unroll import (
     WHOLE_SECONDS,
     analyse,
 )
+from .vector import borrowed
 
 U = np.uint64
 SEGMENT_SHIFT = U(30)  # a commit log file holds 1 GiB by default (MessageStoreConfig.mappedFileSizeCommitLog)
@@ -33,6 +36,58 @@ BINS = 128
 MINUTE = 60_000
 NOT_SENT = np.int64(-(1 << 62))
 CLOCKS_APART = np.int64(FUTURE_MS)
+
+
+class MonthsOfKeys(NamedTuple):
+    """When the ids of processes were made. `latest`: the last elapsed that any month holds, and for little-endian ids.
+    `spans`: the months of a key, if `edges` cut some for it, by elapsed: last elapsed, start of the month, its length.
+    `before`: as in `month_inference.Dated`."""
+
+    latest: np.ndarray
+    edges: np.ndarray
+    spans: np.ndarray
+    before: np.ndarray
+
+
+class ProcessRows(NamedTuple):
+    """What the merge of processes fills. `bases`: the start of the first month of a key that has several, from which
+    its time counts. `figures`: one row a key. `points`: key, time, position, track, chain, missing below, elapsed,
+    counter, possible. `minutes`: key, minute, ids."""
+
+    bases: np.ndarray
+    figures: np.ndarray
+    points: np.ndarray
+    minutes: np.ndarray
+
+
+class TimeOfClients(NamedTuple):
+    """`ahead`: by how many minutes lines say that the seconds of a key are ahead of UTC, NO_AHEAD where they do not;
+    then seconds in the future are of a local zone, which is `zone` minutes ahead where that is enough. `until`: when a
+    line last had an id of the client. `months`: of `rust_sent`."""
+
+    ahead: np.ndarray
+    until: np.ndarray
+    months: np.ndarray
+    now: int
+    zone: int
+
+
+class ClientRows(NamedTuple):
+    """What the merge of clients fills. `figures`: ids, distinct, first and last time in ms, least and greatest
+    sequence, how its seconds are meant, and by how many minutes they are ahead of UTC. `minutes`: key, minute, ids."""
+
+    figures: np.ndarray
+    minutes: np.ndarray
+
+
+class BrokerRows(NamedTuple):
+    """What the merge of brokers fills. `figures`: ids, distinct, least, greatest, segments. `segments`: key, file, ids,
+    distinct, least, greatest. `bins`: key, start, end, ids, distinct: 128 equal bins from the least to the greatest
+    offset, empty ones left out."""
+
+    figures: np.ndarray
+    segments: np.ndarray
+    bins: np.ndarray
 
 
 @numba.njit(cache=True, nogil=True)
@@ -110,11 +165,13 @@ def room_for(largest, runs):
 
 
 @numba.njit(cache=True, nogil=True)
-def load(order, start, stop, distinct, places, data, k2, room):
+def load(runs, start, stop, room):
     """All runs of one key, merged into the first two arrays of `room`. Returns how many different values they hold."""
     values, counts, spare_values, spare_counts, bounds = room
+    order, places, data = runs.order, runs.places, runs.data
+    k2 = runs.key2[order[start]]
     if stop - start == 1:
-        return decode(data, places[order[start]], distinct[order[start]], k2, values, counts, 0)
+        return decode(data, places[order[start]], runs.distinct[order[start]], k2, values, counts, 0)
     first = np.empty(stop - start, np.uint64)
     for r in range(start, stop):
         first[r - start], _ = get(data, places[order[r]])
@@ -123,7 +180,7 @@ def load(order, start, stop, distinct, places, data, k2, room):
     for r in range(stop - start):
         bounds[r] = at
         group = order[start + by_first[r]]
-        at = decode(data, places[group], distinct[group], k2, values, counts, at)
+        at = decode(data, places[group], runs.distinct[group], k2, values, counts, at)
     bounds[stop - start] = at
     return merge_runs(values, counts, bounds, stop - start, spare_values, spare_counts)
 
@@ -156,18 +213,29 @@ def run_on(values, counts, own_elapsed, n, spans):
     return base, beyond
 
 
-@numba.njit(cache=True, nogil=True)
-def merge_processes(
-    order, edges, key2, distinct, places, data, largest, latest, dated, spans, before_one, bases, figures, points,
-    minutes, filled,
-):  # fmt: skip
-    """Uniq ids. `edges` cut `order` into keys; one row of `figures` a key; rows of points and minutes as they come.
+@numba.njit(cache=True, nogil=True, inline="always")
+def months_of(key, last_elapsed, dates):
+    """The months of a key; of one that has a single month the one before it as well, where later ids are in that."""
+    own = dates.spans[dates.edges[key] : dates.edges[key + 1]]
+    if own.shape[0] == 1 and last_elapsed > dates.before[key, 0]:
+        both = np.empty((2, 3), np.int64)
+        both[0, 0] = dates.before[key, 0]
+        both[0, 1:] = own[0, 1:]
+        both[1, 0] = np.int64(1) << 62
+        both[1, 1:] = dates.before[key, 1:]
+        return both
+    return own
 
-    latest: the last elapsed that any month holds, and for little-endian ids. spans: the months of a key, if `dated`
-    cuts some for it, by elapsed: last elapsed, start of the month, its length. Time counts from the first of them;
-    its start is put into `bases` where there are several. before_one: `votes.Dated.before`.
-    points: key, time, position, track, chain, missing below, elapsed, counter, possible. minutes: key, minute, ids.
+
+@numba.njit(cache=True, nogil=True)
+def merge_processes(runs, dates, out, filled):
+    """Uniq ids, from the key `filled` on. Time counts from the first month of a key.
+
+    Returns the keys that are done, and the rows of points and minutes.
     """
+    runs, dates, out = borrowed(runs), borrowed(dates), borrowed(out)
+    order, edges, figures, points, minutes = runs.order, runs.edges, out.figures, out.points, out.minutes
+    largest = runs.largest
     room = room_for(largest, order.size)
     values, counts, own_elapsed = room[0], room[1], room[3]
     chain = np.empty(largest, np.int64)
@@ -177,26 +245,19 @@ def merge_processes(
     keep = np.empty(largest, np.bool_)
     point = minute_row = 0
     for key in range(filled, edges.size - 1):
-        k2 = key2[order[edges[key]]]
-        n = load(order, edges[key], edges[key + 1], distinct, places, data, k2, room)
+        n = load(runs, edges[key], edges[key + 1], room)
         if point + n > points.shape[0] or minute_row + n > minutes.shape[0]:
             return key, point, minute_row
         row = figures[key]
-        own = spans[dated[key] : dated[key + 1]]
+        own = months_of(key, elapsed_of(values[n - 1]), dates)
         months = own.shape[0]
-        if months == 1 and elapsed_of(values[n - 1]) > before_one[key, 0]:
-            own = np.empty((2, 3), np.int64)
-            own[0, 0] = before_one[key, 0]
-            own[0, 1:] = spans[dated[key], 1:]
-            own[1, 0] = np.int64(1) << 62
-            own[1, 1:] = before_one[key, 1:]
-            months = 2
         base = beyond = np.int64(0)
         if months > 1:
             base, beyond = run_on(values, counts, own_elapsed, n, own)
-            bases[key] = base
+            out.bases[key] = base
         analyse(values[:n], row, chain[:n], track, positions, gap, keep)
-        limit = latest[1] if k2 >> CODE_SHIFT == CODE_LE else latest[0]
+        little = runs.key2[order[edges[key]]] >> CODE_SHIFT == CODE_LE
+        limit = dates.latest[1] if little else dates.latest[0]
         if months > 0:
             limit = own[0, 2] - 1
         ids = 0
@@ -261,17 +322,11 @@ def rust_sent(elapsed, until, months):
 
 
 @numba.njit(cache=True, nogil=True)
-def merge_clients(
-    order, edges, key2, distinct, places, data, largest, ahead, until, now, zone, months, figures, minutes, filled
-):  # fmt: skip
-    """5.x client ids. figures: ids, distinct, first and last time in ms, least and greatest sequence, how its seconds
-    are meant, and by how many minutes they are ahead of UTC.
-
-    ahead: what lines say of the latter, NO_AHEAD where they do not; then seconds in the future are of a local zone,
-    which is `zone` minutes ahead where that is enough. until: when a line last had an id of the client. months: of
-    `rust_sent`.
-    """
-    room = room_for(largest, order.size)
+def merge_clients(runs, time, out, filled):
+    """5.x client ids, from the key `filled` on. Returns the keys that are done, and the rows of minutes."""
+    runs, time, out = borrowed(runs), borrowed(time), borrowed(out)
+    edges, minutes, largest = runs.edges, out.minutes, runs.largest
+    room = room_for(largest, runs.order.size)
     values, counts = room[0], room[1]
     minute_row = 0
     mask = (U(1) << SEQUENCE_SHIFT) - U(1)
@@ -279,15 +334,15 @@ def merge_clients(
         if minute_row + largest > minutes.shape[0]:
             return key, minute_row
         start, stop = edges[key], edges[key + 1]
-        way = way_of_key(order, start, stop, distinct, places, data, key2, values, counts)
-        n = load(order, start, stop, distinct, places, data, key2[order[start]], room)
-        minutes_ahead = ahead[key] if way == BIG else np.int64(0)
+        way = way_of_key(runs, start, stop, values, counts)
+        n = load(runs, start, stop, room)
+        minutes_ahead = time.ahead[key] if way == BIG else np.int64(0)
         if minutes_ahead == NO_AHEAD:
             last = CLIENT_EPOCH + np.int64(values[n - 1] >> SEQUENCE_SHIFT) * 1_000
-            minutes_ahead = local_ahead(last, now, zone)
+            minutes_ahead = local_ahead(last, time.now, time.zone)
         ids = 0
         minute = NOT_SENT
-        row = figures[key]
+        row = out.figures[key]
         row[2] = row[4] = np.int64(1) << 62
         row[3] = row[5] = -(np.int64(1) << 62)
         for i in range(n):
@@ -298,7 +353,7 @@ def merge_clients(
             row[4] = min(row[4], np.int64(sequence))
             row[5] = max(row[5], np.int64(sequence))
             if way == RUST:
-                sent = rust_sent(np.int64(seconds), until[key], months)
+                sent = rust_sent(np.int64(seconds), time.until[key], time.months)
             else:
                 sent = CLIENT_EPOCH + np.int64(seconds) * 1_000 - minutes_ahead * MINUTE
             if sent == NOT_SENT:
@@ -330,18 +385,15 @@ def local_ahead(last, now, zone):
 
 
 @numba.njit(cache=True, nogil=True)
-def merge_brokers(order, edges, key2, distinct, places, data, largest, figures, segments, bins, filled):
-    """Offset ids. figures: ids, distinct, least, greatest, segments.
-
-    segments: key, file, ids, distinct, least, greatest.
-    bins: key, start, end, ids, distinct: 128 equal bins from the least to the greatest offset, empty ones left out.
-    """
-    room = room_for(largest, order.size)
+def merge_brokers(runs, out, filled):
+    """Offset ids, from the key `filled` on. Returns the keys that are done, and the rows of segments and bins."""
+    runs, out = borrowed(runs), borrowed(out)
+    edges, figures, segments, bins = runs.edges, out.figures, out.segments, out.bins
+    room = room_for(runs.largest, runs.order.size)
     values, counts = room[0], room[1]
     segment_row = bin_row = 0
     for key in range(filled, edges.size - 1):
-        k2 = key2[order[edges[key]]]
-        n = load(order, edges[key], edges[key + 1], distinct, places, data, k2, room)
+        n = load(runs, edges[key], edges[key + 1], room)
         if segment_row + n > segments.shape[0] or bin_row + min(n, BINS) > bins.shape[0]:
             return key, segment_row, bin_row
         least = np.int64(values[0])

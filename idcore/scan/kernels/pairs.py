@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -9,48 +11,77 @@ from idcore.scan.kernels.paired_offsets import MOST_SLOTS, OFFSET_BITS
 
 from .clients import date_client
 from .dates import (
-    BORN,
-    BORN_TOLERANCE,
-    DAY,
     FIRST_MONTH,
     HINT_LINE,
+    LITTLE_START,
     MINUTE,
     MONTH,
+    NO_LINE,
     NO_MINUTE,
+    NO_VOTE,
     NO_ZONE,
-    PREFIX,
-    PREFIX_EARLY,
-    PREFIX_LATE,
-    PREFIX_SOON,
-    SLACK,
+    START,
+    UTC_START,
     ZONES_APART,
-    born_of,
-    minute_at,
-    place_of_moment,
-    rest_of_moment,
-    start_in_use,
-    start_of_little,
-    two_digits,
+    date_line,
+    start_of_uniq,
 )
 from .find import (
+    BEGIN,
     CODE_CLIENT,
     CODE_LE,
-    CODE_OFFSET_V4,
-    CODE_OFFSET_V6,
     CODE_SHIFT,
     COUNTER_SHIFT,
+    END,
+    END_ID,
+    FIRST_ID,
+    HAS_BO,
     LINE_IDS,
     STATE_LINES,
-    STATE_MATED,
-    STATE_ODD,
-    STATE_PAIRS,
+    STATE_LOOSE,
+    STATE_PAIRED,
+    STATE_RANGES,
     STATE_VOTES,
+    is_offset,
 )
-from .vector import load_8, load_64
+from .vector import borrowed
 
 U = np.uint64
 
-PAIR_COLUMNS = 6  # words of the broker, start of the minute in ms, least and greatest offset, each with its instant
+
+class Dating(NamedTuple):
+    """What dates ids: `Months.newest`, `Months.calendar`, the UTC offsets in use, and what is kept of the last line."""
+
+    newest: np.ndarray
+    calendar: np.ndarray
+    in_use: np.ndarray
+    seen: np.ndarray
+
+
+class Votes(NamedTuple):
+    """What lines say of the months of processes: by slot, one of each kind at once; and what did not fit there."""
+
+    by_slot: np.ndarray
+    rows: np.ndarray
+
+
+class Pairing(NamedTuple):
+    """Offset ids paired with ids. `cache`, `ranges`: offsets of brokers in a minute, by slot and those sent. `steps`:
+    how many ids further on in its line the offset id of an id is, 0 for none. `loose`: pairs that do not fit in there.
+    `line`: scratch for the line at hand."""
+
+    cache: np.ndarray
+    ranges: np.ndarray
+    steps: np.ndarray
+    loose: np.ndarray
+    line: np.ndarray
+
+
+LINE_ROWS = 3
+OWN, TIME, OFFSET = range(LINE_ROWS)  # of the line at hand: its ids, when they were made, its offset ids
+
+
+RANGE_COLUMNS = 6  # key of the broker, start of the minute in ms, least and greatest offset, each with its instant
 # An offset and its instant are one word, so that one comparison judges both: offset * 60,000 and the ms of the minute,
 # which count from its end where the greatest offset is asked for. Of equal offsets the earliest instant is kept. The
 # greatest offset there is, 2**48, has room for it.
@@ -59,10 +90,10 @@ LAST_OF_MINUTE = U(MINUTE - 1)
 
 
 @numba.njit(cache=True, nogil=True)
-def put_pair(slot, sent, offset, cache, words, pairs, row):
-    """Sends the range that is cached in the place of `slot`, and begins another there. Returns the pairs sent."""
+def begin_range(slot, sent, offset, cache, keys, ranges, row):
+    """Sends the range that is cached in the place of `slot`, and begins another there. Returns the ranges sent."""
     place = slot & (cache.shape[0] - 1)
-    row = send_pair(cache, place, words, pairs, row)
+    row = send_range(cache, place, keys, ranges, row)
     cache[place, 0] = slot
     past = sent % MINUTE
     cache[place, 1] = sent - past
@@ -72,38 +103,36 @@ def put_pair(slot, sent, offset, cache, words, pairs, row):
 
 
 @numba.njit(cache=True, nogil=True)
-def send_pair(cache, place, words, pairs, row):
+def send_range(cache, place, keys, ranges, row):
     slot = cache[place, 0]
     if slot < 0:
         return row
     for word in range(3):
-        pairs[row, word] = words[slot, word]
+        ranges[row, word] = keys[slot, word]
     for column in range(1, 4):
-        pairs[row, 2 + column] = U(cache[place, column])
+        ranges[row, 2 + column] = U(cache[place, column])
     return row + 1
 
 
 @numba.njit(cache=True, nogil=True)
-def send_pairs(cache, words, pairs, row):
-    """Empties the cache into `pairs`. Returns the pairs sent."""
+def send_ranges(cache, keys, ranges, row):
+    """Empties the cache into `ranges`. Returns the ranges sent."""
     for place in range(cache.shape[0]):
-        row = send_pair(cache, place, words, pairs, row)
+        row = send_range(cache, place, keys, ranges, row)
         cache[place, 0] = -1
     return row
 
 
 @numba.njit(cache=True, nogil=True)
-def put_odd(odd, row, words, values, slots, own, offset, lines):
+def put_loose(loose, row, found, own, offset, lines):
     for column in range(3):
-        odd[row, column] = words[slots[own], column]
-        odd[row, 4 + column] = words[slots[offset], column]
-    odd[row, 3] = values[own]
-    odd[row, 7] = values[offset]
-    odd[row, 8] = U(lines)
-    return row + 1
+        loose[row, column] = found.keys[found.slots[own], column]
+        loose[row, 4 + column] = found.keys[found.slots[offset], column]
+    loose[row, 3] = found.values[own]
+    loose[row, 7] = found.values[offset]
+    loose[row, 8] = U(lines)
 
 
-NO_VOTE = 3
 # Times that were read in the zone of the scan, and not proved, are so much later, those that no line dates twice so
 # much: the merge knows what the whole input proves.
 IN_SCAN_ZONE = np.int64(1_000_000_000 * MINUTE)
@@ -114,9 +143,9 @@ VOTE_COLUMNS = 3 + VOTE  # as it travels: behind the words of its process
 
 
 @numba.njit(cache=True, nogil=True)
-def put_vote(votes, place, slot, words, out, row):
+def put_vote(votes, place, slot, keys, out, row):
     for word in range(3):
-        out[row, word] = words[slot, word]
+        out[row, word] = keys[slot, word]
     for column in range(VOTE):
         out[row, 3 + column] = U(votes[slot, place + column])
     votes[slot, place + 1] = 0
@@ -124,217 +153,140 @@ def put_vote(votes, place, slot, words, out, row):
 
 
 @numba.njit(cache=True, nogil=True)
-def put_votes(votes, keys, words, out, row):
+def put_votes(votes, keys, out, row):
     """The votes of all processes to `out`, which has room for them. Returns its rows."""
-    for slot in range(keys):
+    for slot in range(keys.shape[0]):
         for place in range(0, VOTES, VOTE):
             if votes[slot, place + 1]:
-                row = put_vote(votes, place, slot, words, out, row)
+                row = put_vote(votes, place, slot, keys, out, row)
     return row
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def vote(slot, kind, packed, elapsed, votes, found):
+    """Counts an id for the month that its line gives it."""
+    own = votes.by_slot
+    place = VOTE * kind
+    if own[slot, place] == packed and own[slot, place + 1]:
+        own[slot, place + 1] += 1
+        if elapsed > own[slot, place + 3]:
+            own[slot, place + 3] = elapsed
+        elif elapsed < own[slot, place + 2]:
+            own[slot, place + 2] = elapsed
+    else:
+        if own[slot, place + 1]:
+            row = found.state[STATE_VOTES]
+            found.state[STATE_VOTES] = put_vote(own, place, slot, found.keys, votes.rows, row)
+        own[slot, place] = packed
+        own[slot, place + 1] = 1
+        own[slot, place + 2] = own[slot, place + 3] = elapsed
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def date_uniq(elapsed, little, line, dating):
+    """When an id was made; the start of its month and the kind, as a vote, where its line gives one."""
+    start, kind = start_of_uniq(elapsed, little, line, dating.calendar, dating.in_use)
+    if start != NO_MINUTE:
+        sent = start + elapsed
+        if kind == MONTH and not little:
+            sent += IN_SCAN_ZONE
+        return sent, kind, (start // MINUTE) << 2 | kind
+    column = LITTLE_START if little else START
+    for month in range(dating.newest.shape[0]):
+        if elapsed <= dating.newest[month, column + 1]:
+            sent = dating.newest[month, column] + elapsed
+            return sent if little else sent + 2 * IN_SCAN_ZONE, NO_VOTE, np.int64(0)
+    return NO_MINUTE, NO_VOTE, np.int64(0)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def pair(own, i, sent, again, behind, found, pairing):
+    """An id with its offset id, entry `i`: the range of the broker's minute has this offset, and the id its step."""
+    slot = np.int64(found.slots[i])
+    offset = found.values[i]
+    cache = pairing.cache
+    place = slot & (cache.shape[0] - 1)
+    past = U(sent - cache[place, 1])
+    if cache[place, 0] == slot and past < WITHIN_MINUTE:
+        least = offset * WITHIN_MINUTE + past
+        greatest = least + LAST_OF_MINUTE - (past << U(1))
+        if greatest > U(cache[place, 3]):
+            cache[place, 3] = np.int64(greatest)
+        if least < U(cache[place, 2]):
+            cache[place, 2] = np.int64(least)
+    elif sent != NO_MINUTE:
+        row = found.state[STATE_RANGES]
+        found.state[STATE_RANGES] = begin_range(slot, sent, offset, cache, found.keys, pairing.ranges, row)
+    if again or behind or slot >= MOST_SLOTS or offset >> OFFSET_BITS != U(0):
+        put_loose(pairing.loose, found.state[STATE_LOOSE], found, own, i, 0 if again else 1)
+        found.state[STATE_LOOSE] += 1
+    else:
+        pairing.steps[own] = i - own
+        found.state[STATE_PAIRED] = 1
+
+
 @numba.njit(cache=True, nogil=True)
-def pair_lines(
-    buf, origin, lines, state, values, slots, words, newest, calendar, in_use, cache, pairs, mates, odd, votes, voted,
-    behind,
-):  # fmt: skip
+def pair_lines(buf, origin, found, dating, votes, pairing, behind):
     """Dates the uniq ids of each line, and pairs them: the i-th offset id goes with the i-th of them, then the last.
 
-    The rules stand in docs/scan.md. Votes are counted by slot, one of each kind at once; what does not fit goes to
-    `voted`. `mates` says how many ids further on the mate of an id stands. A pair is odd, and written out, when its
-    line ends `behind` the split, when its id has a mate in the same line already, or when the mate does not fit its
-    word. Arrays are used here and not in functions: a call with one costs 40 ns.
+    The rules are in docs/scan.md. A pair is loose when its line ends `behind` the split, when its id has an offset id
+    already in the same line, or when the offset id does not fit its word.
     """
-    times = np.empty(LINE_IDS, np.int64)
-    own = np.empty(LINE_IDS, np.int64)
-    others = np.empty(LINE_IDS, np.int64)
-    places = cache.shape[0] - 1
-    row = state[STATE_PAIRS]
-    odd_row = state[STATE_ODD]
-    mated = state[STATE_MATED]
-    vote_row = state[STATE_VOTES]
+    found, dating, votes, pairing = borrowed(found), borrowed(dating), borrowed(votes), borrowed(pairing)
+    calendar = dating.calendar
+    lines, slots, values, ids = found.lines, found.slots, found.values, pairing.line
     text = U(buf.ctypes.data)
     months = calendar.shape[0]
-    seen_0 = seen_1 = U(0)  # the last `YYYY-MM-DD HH:MM` and what it means
-    seen_month = seen_ms = np.int64(-2)
-    local_2021 = (calendar[JANUARY_2021, 4] - calendar[JANUARY_2021, 0]) // MINUTE if months else np.int64(0)
-    current = np.int64(1)  # the month of the last line, from `begun` to before `over`
-    begun = over = np.int64(0)
-    for line in range(state[STATE_LINES]):
-        first, last = lines[line, 0], lines[line, 1]
-        moment = born = np.int64(-1)
-        ahead = NO_ZONE
-        hinted = False
-        limit = np.int64(0)
-        if months and lines[line, 3] - lines[line, 2] <= HINT_LINE and lines[line, 2] >= origin:
-            begin = text + U(lines[line, 2] - origin)
-            end = text + U(lines[line, 3] - origin)
-            if lines[line, 4]:
-                born = born_of(begin, end)
-            p = begin
-            same = seen_month != -2 and begin + U(19) <= end and load_64(p) == seen_0 and load_64(p + U(8)) == seen_1
-            if born >= 0:
-                p = U(0)  # it says more than the moment at which the line was written
-            elif not (same and load_8(p + U(16)) == 58 and two_digits(p + U(17)) >= 0):
-                p = place_of_moment(begin, min(end, begin + U(160)))
-                if p != U(0):
-                    seen_month, seen_ms = minute_at(p, end)
-                    seen_0, seen_1 = load_64(p), load_64(p + U(8))
-            row_of_month = seen_month - FIRST_MONTH
-            if p != U(0) and row_of_month >= 0 and row_of_month < months:
-                rest, ahead = rest_of_moment(p, min(end, begin + U(160)))
-                if rest >= 0:
-                    if ahead == NO_ZONE:
-                        moment = calendar[row_of_month, 0] + seen_ms + rest
-                        moment += calendar[row_of_month, 6] * (seen_ms + rest >= calendar[row_of_month, 5])
-                    else:
-                        moment = calendar[row_of_month, 4] + seen_ms + rest - ahead * MINUTE
-            limit = (born if born >= 0 else moment) + SLACK
-            if begun <= limit and limit < over:
-                hinted = True
-            elif limit > SLACK and limit >= calendar[3, 0] and limit < calendar[months - 2, 0]:
-                hinted = True
-                while limit >= calendar[current + 1, 0]:
-                    current += 1
-                while limit < calendar[current, 0]:
-                    current -= 1
-                begun, over = calendar[current, 0], calendar[current + 1, 0]
+    local_2021 = (
+        (calendar[JANUARY_2021, UTC_START] - calendar[JANUARY_2021, START]) // MINUTE if months else np.int64(0)
+    )
+    for row in range(found.state[STATE_LINES]):
+        first, last = lines[row, FIRST_ID], lines[row, END_ID]
+        begin, end = lines[row, BEGIN], lines[row, END]
+        line = NO_LINE
+        if months and end - begin <= HINT_LINE and begin >= origin:
+            line = date_line(
+                text + U(begin - origin), text + U(end - origin), lines[row, HAS_BO], calendar, dating.seen
+            )
         dated = offsets = 0
         for i in range(first, last):
             slot = np.int64(slots[i])
-            k2 = words[slot, 2]
-            code = k2 >> CODE_SHIFT
-            if code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6:
+            k2 = found.keys[slot, 2]
+            if is_offset(k2):
                 if offsets < LINE_IDS:
-                    others[offsets] = i
+                    ids[OFFSET, offsets] = i
                 offsets += 1
                 continue
-            sent = NO_MINUTE
+            code = k2 >> CODE_SHIFT
             if code == CODE_CLIENT:
-                said, written = (born, moment) if hinted else (np.int64(-1), np.int64(-1))
-                sent, kind, packed = date_client(values[i], k2, said, written, ahead, local_2021, in_use)
-                elapsed = said if said >= 0 else written  # until when it was made
+                sent, kind, packed = date_client(
+                    values[i], k2, line.born, line.moment, line.ahead, local_2021, dating.in_use
+                )
+                elapsed = line.born if line.born >= 0 else line.moment  # until when it was made
                 if elapsed < 0:
                     kind = NO_VOTE
-                elif said < 0 and ahead == NO_ZONE:
+                elif line.born < 0 and line.ahead == NO_ZONE:
                     elapsed += ZONES_APART
             else:
                 elapsed = np.int64(values[i] >> COUNTER_SHIFT)
-                column = 2 if code == CODE_LE else 0
-                start = NO_MINUTE
-                kind = MONTH
-                if hinted and elapsed <= calendar[0, column + 1] + DAY:
-                    if code == CODE_LE:
-                        start, kind = start_of_little(elapsed, born, moment, ahead, calendar, current)
-                    elif born >= 0:
-                        start = start_in_use(born - elapsed, BORN_TOLERANCE, BORN_TOLERANCE, calendar, current, in_use)
-                        kind = BORN
-                    elif ahead == NO_ZONE:
-                        if begun + elapsed <= limit and begun + elapsed < over:
-                            start = begun
-                    else:
-                        for month in range(current - 2, current + 2):
-                            late = moment - elapsed - calendar[month, column]
-                            if -PREFIX_EARLY <= late and late <= PREFIX_LATE:
-                                start, kind = calendar[month, column], PREFIX
-                        if start == NO_MINUTE:
-                            for month in range(current - 2, current + 2):
-                                there = calendar[month, 4] - ahead * MINUTE
-                                late = moment - elapsed - there
-                                if -PREFIX_EARLY <= late and late <= PREFIX_LATE:
-                                    start, kind = there, PREFIX
-                        if start == NO_MINUTE:
-                            start = start_in_use(moment - elapsed, PREFIX_EARLY, PREFIX_SOON, calendar, current, in_use)
-                            kind = PREFIX
-                    if start == NO_MINUTE:
-                        kind = MONTH
-                        for month in range(current, current - 3, -1):
-                            if calendar[month, column] + elapsed <= limit and elapsed < calendar[month, column + 1]:
-                                start = calendar[month, column]
-                                break
-                if start != NO_MINUTE:
-                    sent = start + elapsed
-                    packed = (start // MINUTE) << 2 | kind
-                else:
-                    kind = NO_VOTE
-                    for month in range(newest.shape[0]):
-                        if elapsed <= newest[month, column + 1]:
-                            sent = newest[month, column] + elapsed
-                            break
-                if kind >= MONTH and sent != NO_MINUTE and code != CODE_LE:
-                    sent += IN_SCAN_ZONE if kind == MONTH else 2 * IN_SCAN_ZONE
+                sent, kind, packed = date_uniq(elapsed, code == CODE_LE, line, dating)
             if kind != NO_VOTE:
-                place = VOTE * kind
-                if votes[slot, place] == packed and votes[slot, place + 1]:
-                    votes[slot, place + 1] += 1
-                    if elapsed > votes[slot, place + 3]:
-                        votes[slot, place + 3] = elapsed
-                    elif elapsed < votes[slot, place + 2]:
-                        votes[slot, place + 2] = elapsed
-                else:
-                    if votes[slot, place + 1]:
-                        vote_row = put_vote(votes, place, slot, words, voted, vote_row)
-                    votes[slot, place] = packed
-                    votes[slot, place + 1] = 1
-                    votes[slot, place + 2] = votes[slot, place + 3] = elapsed
-            # The usual line, an id and its offset id. Its pairing stands twice: in a function, even one that is
-            # inlined, it made the whole kernel a fifth slower.
-            if last - first == 2 and i == first:
-                i = first + 1
-                slot = np.int64(slots[i])
-                code = words[slot, 2] >> CODE_SHIFT
-                offset = np.int64(values[i])
-                if (
-                    (code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6)
-                    and not behind
-                    and slot < MOST_SLOTS
-                    and U(offset) >> OFFSET_BITS == U(0)
-                ):
-                    place = slot & places
-                    past = U(sent - cache[place, 1])
-                    if cache[place, 0] == slot and past < WITHIN_MINUTE:
-                        least = U(offset) * WITHIN_MINUTE + past
-                        greatest = least + LAST_OF_MINUTE - (past << U(1))
-                        if greatest > U(cache[place, 3]):
-                            cache[place, 3] = np.int64(greatest)
-                        if least < U(cache[place, 2]):
-                            cache[place, 2] = np.int64(least)
-                    elif sent != NO_MINUTE:
-                        row = put_pair(slot, sent, offset, cache, words, pairs, row)
-                    mates[first] = 1
-                    mated += 1
-                    break
-                i = first
+                vote(slot, kind, packed, elapsed, votes, found)
+            if i == first and last - first == 2 and is_offset(found.keys[slots[i + 1], 2]):
+                pair(i, i + 1, sent, False, behind, found, pairing)  # the usual line: a fifth of the time is saved
+                break
             if dated < LINE_IDS:
-                own[dated] = i
-                times[dated] = sent
+                ids[OWN, dated] = i
+                ids[TIME, dated] = sent
             dated += 1
         if dated == 0 or dated > LINE_IDS or offsets == 0 or offsets > LINE_IDS:
             continue
         for at in range(offsets):
-            i = others[at]
-            slot = np.int64(slots[i])
             one = min(at, dated - 1)
-            sent = times[one]
-            offset = np.int64(values[i])
-            place = slot & places
-            past = U(sent - cache[place, 1])
-            if cache[place, 0] == slot and past < WITHIN_MINUTE:
-                least = U(offset) * WITHIN_MINUTE + past
-                greatest = least + LAST_OF_MINUTE - (past << U(1))
-                if greatest > U(cache[place, 3]):
-                    cache[place, 3] = np.int64(greatest)
-                if least < U(cache[place, 2]):
-                    cache[place, 2] = np.int64(least)
-            elif sent != NO_MINUTE:
-                row = put_pair(slot, sent, offset, cache, words, pairs, row)
+            own = ids[OWN, one]
             again = at >= dated
             for other in range(one):
-                again |= values[own[other]] == values[own[one]] and slots[own[other]] == slots[own[one]]
-            if again or behind or slot >= MOST_SLOTS or U(offset) >> OFFSET_BITS != U(0):
-                odd_row = put_odd(odd, odd_row, words, values, slots, own[one], i, 0 if again else 1)
-            else:
-                mates[own[one]] = i - own[one]
-                mated += 1
-    state[STATE_PAIRS], state[STATE_ODD], state[STATE_MATED], state[STATE_VOTES] = row, odd_row, mated, vote_row
-    state[STATE_LINES] = 0
+                before = ids[OWN, other]
+                again |= values[before] == values[own] and slots[before] == slots[own]
+            pair(own, ids[OFFSET, at], ids[TIME, one], again, behind, found, pairing)
+    found.state[STATE_LINES] = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -20,7 +22,7 @@ from idcore.scan.kernels.keys import (
     signed_32,
 )
 
-from .vector import load_8, load_64, store_64, trailing_zeros
+from .vector import borrowed, load_8, load_64, store_64, trailing_zeros
 
 U = np.uint64
 _V4, _V6 = RECORD_HEADS[False, False], RECORD_HEADS[True, True]
@@ -236,6 +238,26 @@ def _key_of(p, size):
     return first, found, tag, tag_size
 
 
+class Log(NamedTuple):
+    """Bytes of a commit log: so many of `raw` are filled, records that begin before `stop` are asked for, `base` is the
+    offset of the first byte, and the log ends at `end`."""
+
+    raw: np.ndarray
+    filled: int
+    stop: int
+    base: int
+    end: int
+
+
+class Counted(NamedTuple):
+    """What is counted by name: rows, names, the row that a hash led to last, and how many there are of all these."""
+
+    rows: np.ndarray
+    names: np.ndarray
+    recent: np.ndarray
+    state: np.ndarray
+
+
 @numba.njit(cache=True, nogil=True, inline="always")
 def _is_row(row, p, size, queue, rows, names, count):
     """Whether a row is that of the record before it of the same hash, as records of one queue follow one another."""
@@ -249,8 +271,9 @@ def _is_row(row, p, size, queue, rows, names, count):
 
 
 @numba.njit(cache=True, nogil=True)
-def _row_of(p, size, queue, rows, names, hint, recent, state):
+def _row_of(p, size, queue, hint, counted):
     """The row of a topic and queue, made when it is new; -1 when there is no room. `recent[hint]` will say it."""
+    rows, names, recent, state = counted
     q = U(names.ctypes.data)
     row = 0
     while row < state[ROWS]:
@@ -280,13 +303,17 @@ def _row_of(p, size, queue, rows, names, hint, recent, state):
 
 
 @numba.njit(cache=True, nogil=True)
-def records(raw, filled, stop, base, end, out, rows, names, recent, state, tags, tag_names, recent_tags, told):
+def records(log, out, topics, tags):
     """Lines of the records that begin from state[AT] up to `stop`; returns what ended the walk, and where is in AT.
 
-    `told` is the state of the tags: where there is no room for one more, TAGS_CUT is set and none is counted any more.
+    The state of the topics is that of the walk. Where there is no room for one more tag, TAGS_CUT is set in theirs, and
+    none is counted any more.
     """
+    log, topics, tags = borrowed(log), borrowed(topics), borrowed(tags)
+    raw, filled, stop, base, end = log
+    rows, recent, state = topics.rows, topics.recent, topics.state
     first, line = U(raw.ctypes.data), U(out.ctypes.data)
-    topics, tagged = U(names.ctypes.data), U(tag_names.ctypes.data)
+    names, tag_names = U(topics.names.ctypes.data), U(tags.names.ctypes.data)
     while True:
         at = state[AT]
         if at >= stop:
@@ -313,8 +340,8 @@ def records(raw, filled, stop, base, end, out, rows, names, recent, state, tags,
         queue = signed_32(p + U(_QUEUE))
         hint = np.int64(mixed(topic, length, queue)) & (recent.size - 1)
         number = recent[hint]
-        if not _is_row(number, topic, length, queue, rows, topics, state[ROWS]):
-            number = _row_of(topic, length, queue, rows, names, hint, recent, state)
+        if not _is_row(number, topic, length, queue, rows, names, state[ROWS]):
+            number = _row_of(topic, length, queue, hint, topics)
         if number < 0:
             return FULL
         row = rows[number]
@@ -325,17 +352,17 @@ def records(raw, filled, stop, base, end, out, rows, names, recent, state, tags,
                 state[FIRST_BAD_CRC] = base + at
         properties = topic + U(length + 2)
         key, key_size, tag, tag_size = _key_of(properties, np.int64(p + U(size) - properties))
-        if tag_size > 0 and told[TAGS_CUT] == 0:
+        if tag_size > 0 and tags.state[TAGS_CUT] == 0:
             tag_at = properties + U(tag)
-            hint = np.int64(mixed(tag_at, tag_size, row[TOPIC])) & (recent_tags.size - 1)
-            number = recent_tags[hint]
-            if not _is_row(number, tag_at, tag_size, row[TOPIC], tags, tagged, told[ROWS]):
-                number = _row_of(tag_at, tag_size, row[TOPIC], tags, tag_names, hint, recent_tags, told)
+            hint = np.int64(mixed(tag_at, tag_size, row[TOPIC])) & (tags.recent.size - 1)
+            number = tags.recent[hint]
+            if not _is_row(number, tag_at, tag_size, row[TOPIC], tags.rows, tag_names, tags.state[ROWS]):
+                number = _row_of(tag_at, tag_size, row[TOPIC], hint, tags)
             if number < 0:
-                told[TAGS_CUT] = 1
+                tags.state[TAGS_CUT] = 1
             else:
-                tags[number, MESSAGES] += 1
-                tags[number, BYTES] += size
+                tags.rows[number, MESSAGES] += 1
+                tags.rows[number, BYTES] += size
         place = line + U(begin)
         if key_size > 0:
             store_64(place, _MSG_ID)
@@ -358,8 +385,9 @@ def records(raw, filled, stop, base, end, out, rows, names, recent, state, tags,
 
 
 @numba.njit(cache=True, nogil=True)
-def skip(raw, filled, stop, base, end, state):
+def skip(log, state):
     """As `records`, for what lies before a split: looks at no body and writes no line."""
+    raw, filled, stop, base, end = log
     first = U(raw.ctypes.data)
     while state[AT] < stop:
         at = state[AT]
