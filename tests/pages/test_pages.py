@@ -247,9 +247,24 @@ def test_processes_of_several_zones_are_shown_with_their_own(open_page: Open, tm
     shutil.copytree(folder, other)
     example_run.write(other, made)
     page = shown(open_page("producers", run=other.name))
-    assert "The processes ran in 2 time zones (+08:00, -05:00)" in page and "Ids are dated in" not in page
+    assert "The processes ran in 2 time zones (+08:00, -05:00)" in page and "Times use zone" not in page
     for said in ("Zone from", "bornTimestamp", "start of the line", "assumed", "2026-11"):
         assert said in page
+
+
+def test_a_zone_that_all_lines_give_is_not_said_to_be_assumed(open_page: Open, tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "runs")
+    made = example_run.tables()
+    made["processes"]["zone"], made["processes"]["zone_source"] = "+08:00", "born"
+    example_run.write(folder, made)
+    summary = json.loads((folder / "summary.json").read_text())
+    summary["assumed"] = {"zone": "+00:00", "zone_source": "assumed", "at": "2026-11-21T01:55:00+00:00"}
+    for sources, said in (
+        ({"born": 5}, "Times use zone +08:00, found in"),
+        ({"assumed": 5}, "Times assume zone +00:00"),
+    ):
+        (folder / "summary.json").write_text(json.dumps(summary | {"zone_sources": sources}))
+        assert said in shown(open_page("producers", run=folder.name))
 
 
 def test_the_same_content_twice_is_noted_beside_the_figures(open_page: Open, tmp_path: Path) -> None:

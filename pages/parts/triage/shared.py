@@ -161,14 +161,12 @@ def notes(run: Run, shown: View) -> list[str]:
     if len(zones) > 1:  # one zone for all would be wrong for some
         lines.append(words("run.zones", n=len(zones), names=words("comma").join(zones[:6])))
     elif assumed.get("zone"):
-        key = f"run.zone_{assumed.get('zone_source') or 'assumed'}"
-        lines.append(
-            words(
-                key if words.has(key) else "run.zone_assumed",
-                zone=assumed["zone"],
-                at=str(assumed.get("at") or run.created)[:10],
-            )
-        )
+        sources = summary.get("zone_sources") or {}
+        from_lines = bool(sources) and not sources.keys() & {"given", "assumed", "unknown"}
+        key = "run.zone_born" if zones and from_lines else f"run.zone_{assumed.get('zone_source') or 'assumed'}"
+        zone = zones[0] if zones and from_lines else assumed["zone"]
+        at = str(assumed.get("at") or run.created)[:10]
+        lines.append(words(key if words.has(key) else "run.zone_assumed", zone=zone, at=at))
     if assumed.get("case") == "any":
         lines.append(words("run.case_any"))
     files = cache.frame(run, "files")
