@@ -171,7 +171,7 @@ def _finding(processes: Processes, at: int, found: Missing) -> Finding:
         more |= {"others": produced - found.in_holes, "seen_share": distinct / (produced - found.in_holes)}
     if kind in (_LOSS, _MIXED) and len(looked):
         widest = max(places, key=lambda place: place["missing"])
-        more |= {"in_gaps": len(looked), "widest": widest["missing"]}
+        more |= {"in_gaps": len(looked if kind == _MIXED else found.rows), "widest": widest["missing"]}
         more |= {f"gap_{name}": widest[name] for name in ("after", "before", "from", "to")}
         name = "gap_widest" if len(looked) > 1 else "gap" if widest["missing"] > 1 else "gap_one"
         more["also"] = [name] if name != "gap_widest" or widest["missing"] > 1 else []

@@ -7,7 +7,7 @@ import re
 import socket
 from dataclasses import dataclass
 
-from idcore.errors import refuse
+from idcore.errors import coded, refuse
 from idcore.ids.model import host_bytes, host_text
 from idcore.remoting.errors import ProfileError, Unreachable
 
@@ -82,5 +82,11 @@ class Endpoint:
         try:
             found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as problem:
-            raise Unreachable.at(str(self), refuse("name_unresolved", why=str(problem))) from None
+            raise Unreachable.at(
+                str(self),
+                refuse(
+                    "name_unresolved",
+                    why=problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem),
+                ),
+            ) from None
         return tuple(dict.fromkeys(Address.of(str(where[0]).partition("%")[0], self.port) for *_, where in found))

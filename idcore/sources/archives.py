@@ -307,7 +307,7 @@ class _Checked(io.RawIOBase):
         data = self.stream.read(size) or b""
         self.found = zlib.crc32(data, self.found)
         if not data and size and self.found != self.told:
-            raise zipfile.BadZipFile("what was read has another CRC-32 than the archive says")
+            raise refuse("member_crc")
         return data
 
     def readinto(self, view: Any) -> int:

@@ -8,6 +8,7 @@ import json
 import os
 import socket
 from pathlib import Path
+from typing import Any
 
 from idcore.errors import CoreError
 
@@ -72,16 +73,18 @@ def _lock(descriptor: int, folder: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise CoreError("lock_held", {"folder": str(folder), "holder": _holder(descriptor)}) from None
+        holder = _holder(descriptor)
+        code = "lock_held_by" if holder else "lock_held"
+        raise CoreError(code, {"folder": str(folder), **holder}) from None
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise
 
 
-def _holder(descriptor: int) -> str:
-    """Who holds the lock, where it has said so by now."""
+def _holder(descriptor: int) -> dict[str, Any]:
+    """Process and host that hold the lock; empty while they have not written their names."""
     try:
         told = json.loads(os.pread(descriptor, 1024, 0))
-        return f" (process {told['pid']} on {told['host']})"
+        return {"pid": told["pid"], "host": told["host"]}
     except (ValueError, KeyError, TypeError):
-        return ""
+        return {}

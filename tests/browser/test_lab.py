@@ -25,7 +25,7 @@ def test_steps_by_keyboard_and_back_again(tab: Visit) -> None:
     expect(steps).to_have_count(4)
     tab.settle()
     page.get_by_role("button", name="Fill the file").click()
-    expect(page.locator(".mq-step-last")).to_contain_text("a blank record fills the rest")
+    expect(page.locator(".mq-step-last")).to_contain_text("padding fills the rest")
     expect(page.locator(".mq-step-last strong").last).to_be_in_viewport()
     expect(page.locator(".mq-blank")).to_be_in_viewport()
     tab.settle()

@@ -85,7 +85,7 @@ def test_writers_that_come_and_go_never_meet(tmp_path: Path) -> None:
     for thread in threads:
         thread.join(60)
     assert set(met) == {1} and len(done) + len(refused) == 240
-    assert set(refused) <= {"lock_held", "lock_busy"}
+    assert set(refused) <= {"lock_held", "lock_held_by", "lock_busy"}
     assert not list(out.glob("*"))
 
 
