@@ -75,7 +75,7 @@ def sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Words) -> s
 
 def checked(words: Words) -> str:
     """Everything that was looked for."""
-    return words("findings.checked", n=len(RULES), codes=words("comma").join(title(code, words) for code in RULES))
+    return words("findings.checked", n=len(RULES), codes=words("semicolon").join(title(code, words) for code in RULES))
 
 
 def title(code: str, words: Words, variant: str = "") -> str:
