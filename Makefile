@@ -10,7 +10,7 @@ QUICK := tests/ids tests/catalogue tests/message tests/findings tests/simulate t
 	tests/scan/test_lines.py tests/scan/test_keys.py tests/store/test_real.py tests/store/test_damage.py \
 	tests/store/test_pointers.py tests/remoting/test_frame.py tests/remoting/test_client.py \
 	tests/remoting/test_cluster.py tests/cli/test_view.py tests/pages/test_pages.py tests/pages/test_parts.py \
-	tests/pages/test_text.py
+	tests/test_intake.py tests/test_export.py tests/test_times.py tests/test_allowed.py
 
 .PHONY: setup setup-dev run quick test check format bench golden docs screenshots clean
 

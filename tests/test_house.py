@@ -146,3 +146,12 @@ def test_the_top_level_holds_no_other_code_folder() -> None:
     known = {"pages", "idcore", "tests", "benchmarks", "scripts", "docs"}
     strangers = {name(path).split("/")[0] for path in PYTHON if "/" in name(path)} - known
     assert not strangers
+
+
+def test_the_paths_that_the_quick_loop_and_the_contributors_page_name_exist() -> None:
+    quick = re.search(r"^QUICK := ((?:.*\\\n)*.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert quick is not None
+    named = set(quick[1].replace("\\", " ").split())
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named |= set(re.findall(r"`((?:idcore|pages|tests|docs|benchmarks|scripts)/[\w./-]*\w/?)`", page))
+    assert len(named) > 30 and [path for path in sorted(named) if not (ROOT / path).exists()] == []

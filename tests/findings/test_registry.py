@@ -130,7 +130,10 @@ def test_a_new_rule_is_in_the_table_the_console_and_the_command_line(even_pid: R
     # the console: the list of what was checked, the card, the report
     view = View(console("en"), UTC, "UTC", "chosen", "light")
     checked = diagnosis.checked(view.words)
-    assert f"{len(RULES)} checks" in checked and "Process ID missing (pid 0); Even pid; Host address is not real" in checked
+    assert (
+        f"{len(RULES)} checks" in checked
+        and "Process ID missing (pid 0); Even pid; Host address is not real" in checked
+    )
     assert CODE in diagnosis.checked(console("zh")), "without a name of its own it has its code"
     assert "Even pid" in str(diagnosis.head(row, view)) and SUBJECT in str(diagnosis.head(row, view))
     assert diagnosis.say("advice", row, view) in report.markdown(run, view)
