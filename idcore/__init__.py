@@ -1,3 +1,3 @@
-"""The shared core of the RocketMQ id console: knows RocketMQ, and refuses to know Streamlit and Plotly."""
+"""The shared core of the RocketMQ id console. It depends neither on Streamlit nor on Plotly."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""What of a server a visitor may scan: paths and URIs inside those its operator opens. Asks no environment."""
+"""What of a server a visitor may scan: paths and URIs inside those its administrator opens. Reads no environment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def roots_of(configured: str | Sequence[str]) -> list[Path | str]:
 
 
 def store_in(path: Path, roots: Sequence[Path | str]) -> str | None:
-    """An allowed folder, where it is a broker's store; its log and each file of that are allowed too, or it is refused.
+    """An allowed folder, where it is a broker's store; its log and that log's files are allowed too, or it is rejected.
 
     As text a commit log gives the ids that messages print, and not one id of a record.
     """
@@ -56,7 +56,7 @@ def inside(path: str, roots: Sequence[Path | str]) -> Path | str:
 
 
 def _is_inside(uri: str, root: str) -> bool:
-    """Whether a URI names the root or what lies below it, however it is written; one with a login or a query never."""
+    """Whether a URI names the root or something below it, however it is written; one with a login or a query never."""
     asked, opened = urlsplit(uri), urlsplit(root)
     path, above = unquote(asked.path), unquote(opened.path).rstrip("/")
     if asked.query or asked.fragment or ":" in asked.netloc.rpartition("@")[0] or not uri.isprintable():

@@ -1,4 +1,4 @@
-"""The one error family of the core: a code with values, the field, the byte. Knows no format."""
+"""The one error family of the core: a code with values, the field, the byte. It does not depend on any format."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from idcore.catalogue import words
 
 
 class CoreError(ValueError):
-    """Whatever the core refuses, from one digit of an id to a whole cluster.
+    """Anything that the core rejects, from one digit of an id to a whole cluster.
 
-    `code` is the key `error.<code>` of the catalogue and `values` fill its message, so that each door says it in its
-    reader's language; a value may be an error itself. `field` is the field's own name in its layout, `byte` the place
+    `code` is the key `error.<code>` of the catalogue and `values` fill its message. So each door shows it in its
+    reader's language. A value may be an error itself. `field` is the field's own name in its layout, `byte` the place
     (0-based) of the first byte that proves the problem, `text` what was read.
     """
 
@@ -35,7 +35,7 @@ class CoreError(ValueError):
 
     @property
     def key(self) -> str:
-        """Of its message."""
+        """The key of its message."""
         return f"error.{self.code}"
 
     @property
@@ -70,7 +70,7 @@ class CoreError(ValueError):
         return {"problem": self.problem, "field": self.field, "byte": self.byte}
 
     def coded(self) -> dict[str, Any]:
-        """Code and values alone, as tables and runs keep them (JSON)."""
+        """Code and values alone, as tables and scans keep them (JSON)."""
         return {"code": self.code, "values": {name: plain(value) for name, value in self.values.items()}}
 
 
@@ -82,7 +82,7 @@ def refuse(
 
 
 def from_coded(held: Mapping[str, Any] | None) -> CoreError | None:
-    """The error of what a table or a run keeps; None of nothing."""
+    """The error of what a table or a scan keeps; None of nothing."""
     return CoreError(held["code"], held["values"]) if held else None
 
 

@@ -1,4 +1,4 @@
-"""Rows and tables as files to take away: CSV that no spreadsheet runs as a formula, JSON Lines, a zip. Knows no door.
+"""Rows and tables as files to take away: CSV that no spreadsheet runs as a formula, JSON Lines, a zip. Opens no file.
 
 The command line and the console write with these functions alone, so that both give the same bytes.
 """
@@ -44,7 +44,7 @@ def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]], end: str = "
 
 
 def csv_of_ids(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Decoded ids as lines of CSV: the keys of the contract; lists are joined, other readings are named by layout."""
+    """Decoded ids as lines of CSV: the keys of the contract; lists joined, other interpretations named by layout."""
     return csv_lines(KEYS, ([_cell(key, row[key]) for key in KEYS] for row in rows))
 
 
@@ -72,7 +72,7 @@ def file_of(lines: Iterable[str]) -> bytes:
 
 
 def csv_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    """A table as a file that Excel opens: with a byte order mark, which is how it knows UTF-8, and its ends of line."""
+    """A table as a file that Excel opens: with its ends of line and a byte order mark, which marks UTF-8."""
     return "".join(csv_lines(header, rows, "\r\n")).encode("utf-8-sig")
 
 
@@ -94,7 +94,7 @@ def json_frame(frame: pd.DataFrame) -> bytes:
 
 
 def zip_frames(frames: Iterable[tuple[str, pd.DataFrame]], summary: Mapping[str, Any]) -> bytes:
-    """All tables of a run as CSV in one zip."""
+    """All tables of a scan as CSV in one zip."""
     import zipfile  # the command line writes none
 
     out = io.BytesIO()

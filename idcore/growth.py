@@ -23,7 +23,7 @@ Without = Literal["offset", "instant", "order", "minute"]
 
 
 class Row(NamedTuple):
-    """A minute since 1970, its lowest and highest offset, and their instants in ms, where the run has them."""
+    """A minute since 1970, its lowest and highest offset, and their instants in ms, where the scan has them."""
 
     minute: int
     low: int
@@ -36,9 +36,9 @@ class Row(NamedTuple):
 class Log:
     """The dated points of one log: in `minutes[i]` (since 1970) it went from `lows[i]` to `highs[i]`.
 
-    `low_at` and `high_at` are the instants of these offsets in ms. Where the run has none (`exact` is false) they are
-    the begin and the end of the minute. Neither instants nor offsets ever fall. `left_out` counts the minutes that do
-    not fit a log that only grows: copies stored later than their message was made, or IDs dated wrongly.
+    `low_at` and `high_at` are the instants of these offsets in ms. Where the scan does not have them (`exact` is false)
+    they are the begin and the end of the minute. Neither instants nor offsets ever fall. `left_out` counts the minutes
+    that do not fit a log that only grows: copies stored later than their message was made, or IDs dated wrongly.
     """
 
     minutes: np.ndarray
@@ -88,8 +88,8 @@ class Kept:
 def of_rows(rows: Iterable[Row]) -> Log | None:
     """The log of these minutes: the longest part of them that only grows.
 
-    A message is stored after it was made, so copies push the highest offset of a minute up and never the lowest down:
-    the lowest offsets are the log, and a highest one counts up to where the next minute begins. Of equal offsets the
+    A message is stored after it was made, so copies push the highest offset of a minute up and never the lowest down.
+    So the lowest offsets are the log, and a highest one counts up to where the next minute begins. Of equal offsets the
     earliest instant counts. A highest offset that was made before the lowest of its minute is not a point.
     """
     least: dict[int, tuple[int, int]] = {}
@@ -151,7 +151,7 @@ def _longest_rise(values: list[int]) -> list[int]:
 def rate(log: Log) -> float | None:
     """Bytes a second from the lowest offset of the first minute to that of the last; None within a single minute.
 
-    Only for runs whose `brokers` has no `bytes_per_second`.
+    Only for scans whose `brokers` has no `bytes_per_second`.
     """
     seconds = int(log.low_at[-1] - log.low_at[0]) / 1000
     return float(log.lows[-1] - log.lows[0]) / seconds if seconds else None

@@ -1,4 +1,4 @@
-"""What a visitor pasted or uploaded, read at once: tokens and verdicts, up to a limit. Knows no widget and no clock."""
+"""What a visitor pasted or uploaded, read at once: tokens and verdicts, up to a limit. Uses no widget and no clock."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIMIT = 5_000  # ids read at once; the scan reads all of them
 HEAD = 4 << 20  # bytes of one file read at once
 MEMBERS = 1_000  # of one archive, read at once
 MOST_LOOKED_AT, MOST_NAMED = 50, 3  # files that may be commit logs
-LOOK, PIECE = 512, 1 << 16  # bytes that tell what a file is; bytes unpacked at once
+LOOK, PIECE = 512, 1 << 16  # bytes that show what a file is; bytes unpacked at once
 _WORD = re.compile(r"[0-9A-Za-z]{16,80}")
 _RUN = re.compile(r"[0-9A-Fa-f]+")
 _MARKS = (
@@ -52,7 +52,7 @@ class Dating:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One thing to scan: the name people know it by, and its bytes."""
+    """One thing to scan: the name that people use for it, and its bytes."""
 
     name: str
     data: bytes | BinaryIO | Path
@@ -69,7 +69,7 @@ class Source:
             yield from iter(partial(self.data.read, 1 << 20), b"")
 
     def digest(self) -> bytes:
-        """What tells its content from any other."""
+        """What distinguishes its content from any other."""
         made = hashlib.sha256()
         for piece in self.pieces():
             made.update(piece)
@@ -99,15 +99,15 @@ class Heads:
 class Intake:
     """Everything that was read at once."""
 
-    items: list[Found] = field(default_factory=list)  # ids and refused tokens, in the order of the text
+    items: list[Found] = field(default_factory=list)  # ids and rejected tokens, in the order of the text
     longest: int = 0  # digits of the longest run, where nothing was found
     cut: bool = False  # there is more than was read at once
-    lower: int = 0  # all in lower case: refused ids that would be read, or, read as upper case, those that were
+    lower: int = 0  # all in lower case: rejected ids that would be read, or, read as upper case, those that were
     failed: list[tuple[str, CoreError]] = field(default_factory=list)  # names of files that could not be read, and why
     partly: list[tuple[str, CoreError]] = field(default_factory=list)  # the same of files read up to a place
     size: int = 0  # characters that were looked through
     lines: int = 0  # of pasted text
-    binary: bool = False  # some of it is no text
+    binary: bool = False  # some of it is not text
 
     @cached_property
     def found(self) -> list[Found]:
@@ -254,7 +254,7 @@ def text_of(raw: bytes, kind: str = "plain") -> str:
 
 
 def rows_of(intake: Intake, clock: Clock, seeds: Seeds | None = None) -> Iterator[dict[str, Any]]:
-    """Ids and refused tokens as `decode` prints them."""
+    """Ids and rejected tokens as `decode` prints them."""
     return (describe(item.verdict, item.token, clock, seeds) for item in intake.items)
 
 
@@ -280,13 +280,13 @@ def digest_of(names: Sequence[str], digests: Sequence[bytes], dated: Dating, cas
 
 
 def safe_name(name: str) -> str:
-    """A file name that stays in its folder whatever an upload calls itself."""
+    """A file name that stays in its folder under any name of an upload."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", Path(name).name).strip("._")
     return plain[-80:] or "input"
 
 
 def keep(run: Run, sources: Sequence[Source]) -> dict[str, str]:
-    """Copies sources into the folder of a run; the name of each by its path."""
+    """Copies sources into the folder of a scan; the name of each by its path."""
     named = {}
     for place, source in enumerate(sources):
         path = run.input_folder / f"{place:03d}-{safe_name(source.name)}"
@@ -298,7 +298,7 @@ def keep(run: Run, sources: Sequence[Source]) -> dict[str, str]:
 
 
 def kept(run: Run) -> list[Source]:
-    """What a run scanned, from its own folder."""
+    """What a scan read, from its own folder."""
     files = sorted(run.input_folder.iterdir(), key=lambda path: int(path.name.partition("-")[0]))
     names = run.options.get("sources") or [path.name.partition("-")[2] for path in files]
     return [Source(name, path) for name, path in zip(names, files, strict=False)]
@@ -306,7 +306,7 @@ def kept(run: Run) -> list[Source]:
 
 def commit_logs(sources: Sequence[Source]) -> list[str]:
     """The first of the files that begin with a record: as text these give the ids that messages hold, not their own."""
-    from idcore.message import MAGIC_V1, MAGIC_V2  # only where files lie
+    from idcore.message import MAGIC_V1, MAGIC_V2  # only where files are
 
     magics = [magic.to_bytes(4, "big", signed=magic < 0) for magic in (MAGIC_V1, MAGIC_V2)]
     files = [source for source in sources if source.name != PASTED][:MOST_LOOKED_AT]

@@ -27,7 +27,7 @@ _STRUCT_CODES = {
 
 
 class Span(NamedTuple):
-    """Where a field stands: bytes `start` up to, not including, `stop`."""
+    """Where a field is: bytes `start` up to, not including, `stop`."""
 
     name: str
     start: int

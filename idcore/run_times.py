@@ -1,4 +1,4 @@
-"""When an id was made, as a finished run dates its process: a link from the run says what its pages say. No page."""
+"""When an id was generated, as a finished scan dates its process: a link then agrees with the scan's pages. No page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from idcore.runs import Run, Runs
 
 
 def sent_ms(run: Run, reading: Reading) -> int | None:
-    """Milliseconds since 1970; None where the run does not date the process of an id, or has no such table."""
+    """Milliseconds since 1970; None where the scan does not date the process of an id, or has no such table."""
     found = reading.id
     if isinstance(found, UniqId):
         key = {"layout": found.layout.name, "host": found.host, "pid": found.pid, "loader": found.loader_text}
@@ -29,7 +29,7 @@ def sent_ms(run: Run, reading: Reading) -> int | None:
 
 
 def linked_token(text: str, best: Reading | None, sent_at: str, run: str) -> Token:
-    """The id of a link, with the time that the link or its run gives it; what cannot be read is left out."""
+    """The id of a link, with the time that the link or its scan gives it; what cannot be read is left out."""
     born = None
     try:
         if sent_at:
@@ -42,7 +42,7 @@ def linked_token(text: str, best: Reading | None, sent_at: str, run: str) -> Tok
 
 
 def _row(run: Run, table: str, key: dict[str, Any]) -> dict[str, Any] | None:
-    import pyarrow.parquet as pq  # only where a run is asked
+    import pyarrow.parquet as pq  # only where a scan is asked
 
     if not run.has(table):
         return None
@@ -75,6 +75,6 @@ def _of_client(reading: Reading, found: ClientId, row: dict[str, Any]) -> int | 
         ahead = parse_zone(row["zone"]).utcoffset(until)
         sent, _ = client_sent(found, Clock(until + timedelta(days=1), parse_zone("UTC"), "given"))
         return None if sent is None or ahead is None else to_ms(sent.at - ahead)
-    maker = row.get("maker") or reading.made_by.code  # runs of before have none
+    maker = row.get("maker") or reading.made_by.code  # older scans do not have it
     sent, _ = client_sent(found, Clock(until, parse_zone("UTC"), "given"), maker)
     return None if sent is None else to_ms(sent.at)

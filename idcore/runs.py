@@ -1,4 +1,4 @@
-"""Run folders: what was scanned, its tables, how it ended. Knows no Spark and no page."""
+"""Folders of scans: what was scanned, its tables, how it ended. Depends on no Spark and no page."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 
 
 class RunError(CoreError):
-    """There is no such run, or it has no such table."""
+    """The scan does not exist, or does not have this table."""
 
 
 def runs_root() -> Path:
-    """Where runs are kept: $IDCORE_RUNS, or a folder of this user."""
+    """Where scans are kept: $IDCORE_RUNS, or a folder of this user."""
     return Path(os.environ.get("IDCORE_RUNS") or Path.home() / ".local" / "share" / "rocketmq-ids" / "runs")
 
 
@@ -39,7 +39,7 @@ def write_text(path: Path, text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run folder. What it says is read from disk each time: another process may be writing it."""
+    """The folder of one scan. What it says is read from disk each time: another process may be writing it."""
 
     path: Path
 
@@ -75,13 +75,13 @@ class Run:
 
     @property
     def error(self) -> CoreError | None:
-        """Why it failed; runs of older versions hold a sentence."""
+        """Why it failed; scans of older versions contain a sentence."""
         held = self._facts["error"]
         return CoreError("said", {"why": held}) if held and isinstance(held, str) else from_coded(held)
 
     @property
     def state(self) -> str:
-        """new, running, done, failed or cancelled; a run whose server has gone is failed."""
+        """new, running, done, failed or cancelled; a scan whose server has gone is failed."""
         facts = self._facts
         if facts["state"] in ("new", "running") and not is_alive(facts["pid"], facts.get("started")):
             return "failed"
@@ -103,18 +103,18 @@ class Run:
 
     @property
     def input_folder(self) -> Path:
-        """Where the files dropped on the page lie; made when asked for."""
+        """Where the files dropped on the page are; created when needed."""
         folder = self.path / "input"
         folder.mkdir(exist_ok=True)
         return folder
 
     def set_state(self, state: str, error: CoreError | None = None, **more: Any) -> None:
-        """Writes run.json anew, with this process as the owner; facts not named stay."""
+        """Writes run.json again, with this process as the owner; facts not named stay."""
         facts = self._facts | {"state": state, "error": error and error.coded(), **_owner(), **more}
         write_text(self.path / "run.json", json.dumps(facts))
 
     def has(self, table: str) -> bool:
-        """Whether the run wrote this table."""
+        """Whether the scan wrote this table."""
         return (self.path / table).is_dir()
 
     def table(self, name: str, columns: list[str] | None = None) -> pa.Table:
@@ -127,7 +127,7 @@ class Run:
 
 
 def _owner() -> dict[str, Any]:
-    """Which process a run belongs to."""
+    """Which process a scan belongs to."""
     return {"pid": os.getpid(), "started": started(os.getpid())}
 
 
@@ -142,7 +142,7 @@ def started(pid: int) -> str | None:
 
 
 def _started_by_ps(pid: int) -> str | None:
-    """Where there is no /proc."""
+    """Without /proc."""
     try:
         told = subprocess.run(
             ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=5, env={"LC_ALL": "C"}
@@ -153,7 +153,7 @@ def _started_by_ps(pid: int) -> str | None:
 
 
 def is_alive(pid: int, began: str | None) -> bool:
-    """Whether the process lives that had this pid and began then; of an old run, which does not say when, the pid."""
+    """Whether the process lives that had this pid and began then; of an old scan, which does not say when, the pid."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -173,13 +173,13 @@ def _is_whole(run: Run) -> bool:
 
 
 class Runs:
-    """All runs under one folder."""
+    """All scans under one folder."""
 
     def __init__(self, root: Path | None = None) -> None:
         self.root = root or runs_root()
 
     def create(self, title: str, source: str = "", options: dict[str, Any] | None = None) -> Run:
-        """A new, empty run; its name sorts by time."""
+        """A new, empty scan; its name sorts by time."""
         now = datetime.now(UTC)
         run = Run(self.root / f"{now:%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}")
         run.path.mkdir(parents=True)
@@ -196,19 +196,19 @@ class Runs:
         return run
 
     def list(self) -> list[Run]:
-        """Every run, newest first."""
+        """Every scan, newest first."""
         if not self.root.is_dir():
             return []
         found = [Run(path) for path in self.root.iterdir() if _NAME.fullmatch(path.name)]
         return sorted(filter(_is_whole, found), key=lambda run: run.created, reverse=True)
 
     def open(self, name: str) -> Run:
-        """A run by its name; RunError when there is none. A name is never a path."""
+        """A scan by its name; RunError when it does not exist. A name is never a path."""
         run = Run(self.root / name)
         if not _NAME.fullmatch(name) or not (run.path / "run.json").exists():
             raise RunError("no_run", {"name": name}, "run", None, name)
         return run
 
     def delete(self, name: str) -> None:
-        """The run, its tables and its input, for good."""
+        """The scan, its tables and its input, for good."""
         shutil.rmtree(self.open(name).path)

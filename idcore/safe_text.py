@@ -1,6 +1,6 @@
-"""Text on its way out: sizes in words, and what cannot be encoded as its escape. Knows no file and no page.
+"""Text on its way out: sizes in words, and what cannot be encoded as its escape. Depends on no file and no page.
 
-Names of files that are no UTF-8 and JSON from strangers hold lone surrogates, which no encoding takes.
+Names of files that are not UTF-8 and JSON from strangers hold lone surrogates, which no encoding takes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def json_text(value: Any, **options: Any) -> str:
 
 
 def plain(text: str) -> str:
-    """Without characters that a terminal would obey: what stands in a log or a message is a stranger's."""
+    """Without characters that a terminal would obey: the text of a log or a message is a stranger's."""
     return "".join(char if char.isprintable() or char in "\t\n" else _escape(ord(char)) for char in text)
 
 

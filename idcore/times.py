@@ -1,4 +1,4 @@
-"""Instants as text in the reader's zone, always with the offset beside them. Knows no id."""
+"""Instants as text in the reader's zone, always with the offset next to them. Reads no id."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def several(moments: Sequence[str], zone: tzinfo) -> str:
 
 
 def between(first: datetime, last: datetime, zone: tzinfo, by_minute: bool = False) -> tuple[str, str]:
-    """The two ends of a span as short as they can be told apart; the second carries the offset."""
+    """The two ends of a span, as short as they still differ; the second carries the offset."""
     start, end = aware(first).astimezone(zone), aware(last).astimezone(zone)
     offset = offset_text(end)
     if start.date() != end.date():

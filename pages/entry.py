@@ -1,4 +1,4 @@
-"""What Streamlit runs for every visitor and every click: the frame with one page in it. Knows nothing else."""
+"""What Streamlit runs for every visitor and every click: the frame with one page in it. Contains nothing else."""
 
 from pages.parts import frame
 

@@ -1,7 +1,7 @@
 """Every message that a person reads, by its code and in the language asked for: one file a language. Decides nothing.
 
-The rest of the core holds codes with values: in errors, tables, runs, findings, look-ups. A sentence is made here, when
-a door (a page, the command line, a report) shows it. `docs/adr/0020-messages.md` says why this is not gettext.
+The rest of the core holds codes with values: in errors, tables, scans, findings, look-ups. A sentence is made here,
+when a door (a page, the command line, a report) shows it. `docs/adr/0020-messages.md` says why this is not gettext.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CodedError(Coded, Protocol):
 
 @cache
 def languages() -> tuple[str, ...]:
-    """The languages there is a file for, English first."""
+    """The languages that have a file, English first."""
     names = (module.name for module in iter_modules(__path__))
     return ENGLISH, *sorted(name for name in names if name != ENGLISH)
 
@@ -100,7 +100,7 @@ class Words:
         return template.format(n=f"{number:,}")
 
     def coded(self, item: Coded) -> str:
-        """A reason, a client or an error in this language; where there is no message, its code."""
+        """A reason, a client or an error in this language; its code where the catalogue has no message."""
         return self.fill(item.key, item.values) if item.key in self._messages else item.key.rpartition(".")[2]
 
     def client(self, code: str, values: Mapping[str, Any] | None = None) -> str:
@@ -114,7 +114,7 @@ class Words:
         return self.fill(key, values or {}) if key in self._messages else code
 
     def said(self, value: Any) -> str:
-        """An error, or what a table or a run keeps of one, without the place; everything else as text."""
+        """An error, or what a table or a scan keeps of one, without the place; everything else as text."""
         if isinstance(value, Mapping) and "code" in value:
             return self.problem(value["code"], value.get("values"))
         return self.coded(value) if _is_coded(value) else str(value)
@@ -132,7 +132,7 @@ class Words:
         return said if said.endswith((".", "。")) else said + self("stop")
 
     def field(self, name: str) -> str:
-        """The name of a field as this language writes it beside the format's own."""
+        """The name of a field as this language writes it next to the format's own."""
         return self(f"field.{name}") if self.has(f"field.{name}") else name
 
     def listed(self, parts: Sequence[str]) -> str:
@@ -213,7 +213,7 @@ def words(lang: str = ENGLISH) -> Words:
 
 
 def lang_of(asked: str | None) -> str | None:
-    """A language by what a link or a browser calls it: zh, zh-CN, en-US; None where there is no file for it."""
+    """A language by what a link or a browser calls it: zh, zh-CN, en-US; None where this package has no file for it."""
     head = (asked or "").lower().replace("_", "-").split("-")[0]
     return head if head in languages() else None
 

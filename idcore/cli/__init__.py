@@ -1,4 +1,4 @@
-"""The command line's parts: the parser of every sub-command. Each command's work stands in a module of its own."""
+"""The command line's parts: the parser of every sub-command. Each command's work is in its own module."""
 
 from __future__ import annotations
 

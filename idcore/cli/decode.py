@@ -22,7 +22,7 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (code
 
 
 def run(options: argparse.Namespace) -> int:
-    """Decodes; 0 when all was understood, 1 when something was refused."""
+    """Decodes; 0 when all was understood, 1 when something was rejected."""
     if not options.ids and sys.stdin is not None and sys.stdin.isatty():
         raise Usage("no id given; write ids, or - to read standard input")
     if sys.stdin is None and (not options.ids or "-" in options.ids):
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 class Refused:
-    """What was refused, for the one line on standard error."""
+    """Counts what was rejected; standard error shows this in one line."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -77,7 +77,7 @@ class Refused:
 
     @property
     def _way_out(self) -> str:
-        """How to decode what was refused for its lower case alone."""
+        """How to decode what was rejected for its lower case alone."""
         if not self.lower:
             return ""
         if self.count == 1:
@@ -138,7 +138,7 @@ def _as_it_comes(stream: Held) -> Iterator[str]:
 def read_text(stream: IO[bytes] | Held) -> Iterator[str]:
     """Standard input as pieces of text; a byte order mark chooses between UTF-8 and UTF-16.
 
-    Bytes that are no text in that encoding become replacement characters: an id beside them is still an id.
+    Bytes that are not text in that encoding become replacement characters: an id next to them is still an id.
     """
     read = getattr(stream, "read1", stream.read)
     start = b""
@@ -157,7 +157,7 @@ def read_text(stream: IO[bytes] | Held) -> Iterator[str]:
 
 
 def _flat(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Each row, and behind it its other readings as rows of their own."""
+    """Each row, and behind it its other interpretations as rows of their own."""
     for row in rows:
         if row["kind"] is not None or not row["others"]:
             yield row
@@ -168,7 +168,7 @@ def _flat(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def print_table(rows: Iterable[dict[str, Any]], out: IO[str], *, every: bool) -> None:
-    """A card for a single id, a line for each of many; `every` reading as a card of its own."""
+    """A card for a single id, a line for each of many; with `every`, a card for each interpretation."""
     ahead = iter(rows)
     first = next(ahead, None)
     if first is None:

@@ -1,4 +1,4 @@
-"""Standard input that can be read twice: first for what its ids prove together, then to show them. Knows no id."""
+"""Standard input that can be read twice: for what its ids prove together, then to show them. Looks for no id."""
 
 from __future__ import annotations
 

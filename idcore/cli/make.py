@@ -1,4 +1,4 @@
-"""`make ids`, `log`, `store`, `incident`: writes what is told, and beside it truth.json. Invents nothing itself."""
+"""`make ids`, `log`, `store`, `incident`: writes what was asked for, and next to it truth.json. Invents nothing."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from idcore.ids.model import refuse
 _SIZE = re.compile(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _ZONE_HELP = "IANA name or ±HH:MM, for lines that do not tell it (default: this machine's)"
-TRUTH = "truth.json"  # written beside what `make` makes
+TRUTH = "truth.json"  # written next to what `make` makes
 _AT_HELP = 'ISO 8601 instant that counts as "now"'
 
 
@@ -34,7 +34,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def join_zone(arguments: Sequence[str]) -> list[str]:
-    """`--zone -03:30` as one argument, for argparse takes what begins with a minus for an option."""
+    """`--zone -03:30` as one argument, because argparse takes what begins with a minus as an option."""
     joined: list[str] = []
     rest = iter(arguments)
     for argument in rest:
@@ -93,7 +93,7 @@ def _path(text: str) -> Path:
 
 
 def _made(text: str) -> Path:
-    path = Path(os.path.abspath(_name(text)))  # "." has no name, and so nothing beside it
+    path = Path(os.path.abspath(_name(text)))  # "." has no name, so no file can be next to it
     if path.name == TRUTH:
         raise argparse.ArgumentTypeError(f"{TRUTH} is written beside it; name another file")
     return path

@@ -1,4 +1,4 @@
-"""A record as lines for people, whether it came from a store or from a broker. Knows only the row's own keys."""
+"""A record as lines for people, whether it came from a store or from a broker. Depends on the row's keys alone."""
 
 from __future__ import annotations
 

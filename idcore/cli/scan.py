@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         store=options.store,
     )
     try:
-        if options.store is not None:  # before Spark is started; and a piece of a log is told its name
+        if options.store is not None:  # before Spark is started; and a piece of a log gets its name
             from idcore.store.folder import log_folder
 
             log_folder(Path(options.store))
@@ -122,7 +122,7 @@ def _interruptible(paths: list[str], out: Path, asked: ScanOptions, names: dict[
         over.wait()
     except KeyboardInterrupt:
         stop.set()
-        over.wait(_PATIENCE)  # join() would take the thread for ended: an interrupt of its lock does that in 3.11
+        over.wait(_PATIENCE)  # join() would take the thread as ended: an interrupt of its lock does that in 3.11
         raise
     finally:
         signal.signal(signal.SIGTERM, terminated)
@@ -154,7 +154,7 @@ def _show(progress: Progress) -> None:
 
 
 def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
-    """The summary for a person: totals, the largest processes and brokers, what was refused or could not be read."""
+    """The summary for a person: totals, the largest processes and brokers, what was rejected or could not be read."""
     n = {name: f"{value:,}" for name, value in summary.items() if isinstance(value, int)}
     assumed = summary["assumed"]
     files = f"{n['files']} file{'' if summary['files'] == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""Rows of `decode` for people: aligned columns for many ids, a card for one. Knows only the row's own keys."""
+"""Rows of `decode` for people: aligned columns for many ids, a card for one. Depends on the row's keys alone."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ _CARD = (
 
 
 def card(row: _Row) -> str:
-    """One reading, a line for each value, reasons below."""
+    """One interpretation, a line for each value, reasons below."""
     lines = [plain(row["text"]) or "(empty)"]
     if row["error"]:
         error = row["error"]

@@ -32,8 +32,8 @@ def find(
 ) -> list[Finding]:
     """All findings of one scan, worst first. `at` is now; `zone` is what the scan read times in, by `zone_source`.
 
-    `written`: Parquet files with further rows, by table, of a run too large to be held at once. `line_evidence`:
-    what the lines say of copies and names, where they were looked at. `check` is called often and may raise.
+    `written`: Parquet files with further rows, by table, of a scan too large to be held at once. `line_evidence`: what
+    the lines say of copies and names, where they were looked at. `check` is called often and may raise.
     """
     scan = Scan(Rows(tables, written or {}, check), at, zone, zone_source, line_evidence)
     of_processes = list(dict.fromkeys(rule.of_processes for rule in RULES.values() if rule.of_processes))

@@ -1,9 +1,9 @@
 """Counters that the items of a batch used up: ids that are in no consumer's log, and yet not missing. Reads no line.
 
 DefaultMQProducer.batch (5.x) gives each of n items an id, then the MessageBatch: n counters and one more. The n records
-have the last one as UNIQ_KEY; the others are printed by the producer's SendResult alone. So an id with n offset ids one
-behind the other explains up to n missing counters right below it. A producer's own log has the n ids and not the last
-one: right above the last of joined ids one missing counter is explained.
+have the last one as UNIQ_KEY; the others are printed by the producer's SendResult alone. So an id with n offsetMsgIds
+one behind the other explains up to n missing counters right below it. A producer's own log has the n ids and not the
+last one: right above the last of joined ids one missing counter is explained.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Batches:
                     self.by_process[msg_id[:-_VALUE_DIGITS]] += len(offsets)
 
     def of(self, msg_ids: Iterable[str]) -> list[int]:
-        """How many messages each of these ids is the batch of; 0 for those that are no batch."""
+        """How many messages each of these ids is the batch of; 0 for those that are not a batch."""
         return [self.items.get(msg_id, 0) for msg_id in msg_ids]
 
     def ends(self, msg_ids: Iterable[str]) -> list[bool]:
@@ -54,16 +54,16 @@ class Batches:
         return [msg_id in self.last_items for msg_id in msg_ids]
 
     def made_by(self, msg_id: str) -> bool:
-        """Whether the process that made an id sent batches."""
+        """Whether the process that generated an id sent batches."""
         return msg_id[:-_VALUE_DIGITS] in self._senders or self.total(msg_id) > 0
 
     def total(self, msg_id: str) -> int:
-        """The messages of all batches of the process that made an id."""
+        """The messages of all batches of the process that generated an id."""
         return self.by_process.get(msg_id[:-_VALUE_DIGITS], 0)
 
 
 def side_by_side(offsets: list[str]) -> bool:
-    """Whether offset ids, in the order of their offsets, are records of one broker one behind the other."""
+    """Whether offsetMsgIds, in the order of their offsets, are records of one broker one behind the other."""
     broker = offsets[0][:-_OFFSET_DIGITS]
     if any(text[:-_OFFSET_DIGITS] != broker for text in offsets):
         return False

@@ -73,7 +73,7 @@ class _Growth:
 
 
 class Brokers:
-    """The brokers of a run that need looking at: those whose address is doubtful, and those with the most ids."""
+    """The brokers of a scan that need looking at: those whose address is doubtful, and those with the most ids."""
 
     def __init__(self, rows: Rows) -> None:
         total = sum(int(numbers(table, "distinct").sum()) for table in rows.pieces("brokers", ["distinct"]))
@@ -95,7 +95,7 @@ class Brokers:
         self.left += len(without_room)
 
     def clear_producers(self, processes: pa.Table) -> None:
-        """Hosts that are producers, whose little-endian ids can be read as offset ids of the address turned round."""
+        """Hosts that are producers, whose little-endian ids can be read as offsetMsgIds of the address in reverse."""
         turned = pa.array({".".join(reversed(row["host"].split("."))) for row in self.doubtful}, pa.string())
         if len(turned):
             little = pc.equal(processes["layout"], "uniq_v4_le")
@@ -103,7 +103,7 @@ class Brokers:
             self.producers |= {".".join(reversed(host.split("."))) for host in pc.unique(hosts).to_pylist()}
 
     def internal(self) -> Iterator[Finding]:
-        """broker_address_internal, of addresses with more than a stray id that are no producers."""
+        """broker_address_internal, of addresses that are not producers and have more than a stray id."""
         for row in self.doubtful:
             kind = _kind(row["host"], row["port"])
             if kind is None or row["host"] in self.producers:
@@ -133,11 +133,11 @@ class Brokers:
         return [*found, unseen("broker_moved", self.left, self.left, INFO)] if self.left else found
 
     def _silence(self, old: _Growth, new: _Growth) -> dict[str, Any]:
-        """A pause between the two that is long beside those within each, and whether other brokers were seen in it."""
+        """A pause between the two, much longer than those within each, and whether other brokers were seen in it."""
         begin, end = int(old.minute[-1]), int(new.minute[0])
         silent = end - begin - 1  # whole minutes, at least
         steps = [int(step) for one in (old, new) for step in np.diff(one.minute)]
-        usual = max(steps, default=0) + 1  # ids of two minutes lie less than one more apart than those
+        usual = max(steps, default=0) + 1  # ids of two minutes are less than one more apart than those
         if not steps or silent < max(limits.SILENT_MINUTES, limits.SILENT_TIMES * usual):
             return {}
         others = any(((one.minute > begin) & (one.minute < end)).any() for one in self.growth.values())
@@ -158,7 +158,7 @@ def _doubtful(brokers: pa.Table, total: int) -> pa.ChunkedArray:
 
 
 def _growth_of(rows: Rows, addresses: list[str]) -> tuple[dict[str, _Growth], set[str]]:
-    """The growth of some brokers, the first ones first, and those for whose minutes there was no room."""
+    """The growth of some brokers, the first ones first, and those whose minutes did not fit."""
     names = pa.array(addresses, pa.string())
     minutes: Counter[str] = Counter()
     for table in rows.pieces("growth", ["address"]):

@@ -47,7 +47,7 @@ def judge(processes: Processes) -> Judged:
     for at in looked.tolist():
         of_clock = steps.of_chains(processes, at, int(least[at])) if month[at] else None
         if of_clock:
-            # A new month alone, back_ms 0, is one process too, and no finding.
+            # A new month alone, back_ms 0, is one process too, and not a finding.
             if any(step.back_ms for step in of_clock):
                 found[at] = [step for step in of_clock if step.back_ms]
         elif tracks[at] > 1:
@@ -70,14 +70,14 @@ def of_chains(processes: Processes, _: Scan) -> list[Finding]:
 
 
 def _came_round(processes: Processes, at: int) -> dict[str, Any]:
-    """Whether one counter may have made an id twice: only where it came round to the values of that time."""
+    """Whether one counter may have generated an id twice: only where it came round to the values of that time."""
     span = steps.span(processes, at)
     certain = processes.table["wraps_certain"][at].as_py() is not False
     return {"also": ["twice_none"], "span": span} if certain and span <= _VALUES else {"also": ["twice_open"]}
 
 
 def made_twice(found: Iterable[Finding]) -> Iterator[Finding]:
-    """The same findings; of clocks and shared fingerprints how many of their ids stand for several messages."""
+    """The same findings; of clocks and shared fingerprints how many of their ids belong to several messages."""
     known = list(found)
     twice = Counter(name_of(one.evidence["process"]) for one in known
                     if one.code == "collision" and one.evidence.get("process", {}).get("host"))  # fmt: skip
@@ -89,7 +89,7 @@ def made_twice(found: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _in_doubt(processes: Processes) -> np.ndarray:
-    """Processes of one counter whose clock may have been set back: their points would tell."""
+    """Processes of one counter whose clock may have been set back: only their points would show it."""
     last, first = processes["last_elapsed_ms"], processes["first_elapsed_ms"]
     doubt = (processes["out_of_order"] > 0) | (last >= rules.ELAPSED_WRAP - rules.CLOCK_BACK_MS)
     doubt |= (first == 0) & (processes["distinct"] >= limits.ZERO_RUN)
@@ -120,7 +120,7 @@ def _clock_back(
         widest = max(fell, key=lambda step: step.back_ms)
         points = [point for step in fell[: limits.MOST_IDS // 2] for point in (step.before, step.after)]
         when |= processes.between(step.before for step in fell)
-        if processes.elapsed[widest.after] == 0:  # clients from 4.9.3 on write 0 for all that lies before the month
+        if processes.elapsed[widest.after] == 0:  # clients from 4.9.3 on write 0 for all that is before the month
             evidence["variant"] = "held"
         evidence |= {"back_seconds": widest.back_ms / 1000, "back_ms": [step.back_ms for step in fell]}
         count = len(fell)
@@ -154,7 +154,7 @@ def _shared(processes: Processes, at: int) -> Finding:
         "track_of_id": [int(track[point - start]) for point in points[: limits.MOST_IDS]],
         "chain_of_id": [int(chain[point - start]) for point in points[: limits.MOST_IDS]],
     }  # fmt: skip
-    # Without its points nothing tells two processes from one clock that was set back.
+    # Without its points, two processes and one clock that was set back look the same.
     certainty = "certain" if len(track) else "likely"
     return Finding("shared_fingerprint", subject, tracks, evidence, certainty, **when)
 

@@ -1,8 +1,8 @@
-"""Findings from ids that were stored more than once, and from names in front of ids. Reads no line itself.
+"""Findings from ids that were stored more than once, and from the labels of ids. Reads no line itself.
 
-The table `copies` proves that one msgId has several offset ids. What it was (a send repeated, a copy of the broker, two
-messages of one id) is told by the records that lines print: topic, born time, born host, body, key. Where no line tells
-them, only what the offsets alone prove is said.
+The table `copies` proves that one msgId has several offsetMsgIds. The records that lines print show what it was: a send
+repeated, a copy of the broker, or two messages of one id. Such records contain topic, born time, born host, body and
+key. Without them a finding contains only what the offsets prove.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _COPY_TOPICS = (_RETRY, _DEAD, "SCHEDULE_TOPIC", "rmq_sys_", "RMQ_SYS_", "TRANS_
 # Digits of an offset; of elapsed and counter; of a 5.x client's id.
 _OFFSET_DIGITS, _VALUE_DIGITS, _CLIENT_DIGITS = 16, 12, 34
 
-_UNKNOWN: dict[str, Record] = {}  # of an id that no line tells more about
+_UNKNOWN: dict[str, Record] = {}  # of an id about which no line shows more
 
-# Why a copy was made, what tells more first; and by the topic into which it went, where the record bears no mark.
+# Why a copy was made, the clearest mark first; where the record has no mark, by the topic into which it went.
 _AGAIN_BY = ("transaction", "retry", "delay", "")
 _AGAIN_TOPICS = {"RMQ_SYS_TRANS": "transaction", _RETRY: "retry", _DEAD: "retry", "SCHEDULE_TOPIC": "delay"}
 
 
 def _again(record: Record) -> str:
-    """Why a broker or a consumer made a record from another one; "" for one that it did not, as far as told."""
+    """Why a broker or a consumer made a record from another one; "" where neither marks nor topic show it."""
     by_topic = (why for start, why in _AGAIN_TOPICS.items() if str(record.topic).startswith(start))
     return record.again or next(by_topic, "")
 
@@ -108,7 +108,7 @@ def _addresses(offsets: Sequence[str]) -> list[str]:
 
 
 def _is_of_one_broker(joined: str) -> bool:
-    """Whether all are offset ids of one address: asked of every row, and so without cutting it."""
+    """Whether all are offsetMsgIds of one address: called for every row, so it does not cut the text."""
     size, more = joined.find(","), joined.count(",")
     if more == 0:
         return True
@@ -117,13 +117,13 @@ def _is_of_one_broker(joined: str) -> bool:
 
 
 class _Subjects:
-    """Who made an id, by name and as evidence: a process, or a 5.x client. Of ids of one process, one is read."""
+    """Who generated an id, by name and as evidence: a process, or a 5.x client. Of ids of one process, one is read."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, dict[str, Any]]] = {}
 
     def of(self, msg_id: str) -> tuple[str, dict[str, Any]]:
-        """The one who made it."""
+        """The one who generated it."""
         process = _process_of(msg_id)
         if process is None:
             return _subject(msg_id)
@@ -133,9 +133,9 @@ class _Subjects:
 
 
 def _process_of(msg_id: str) -> str | None:
-    """The digits that ids of one process share; None where every byte decides who made one.
+    """The digits that ids of one process share; None where every byte decides who generated one.
 
-    So it is with ids of 5.x clients, and where the pid is 0: that may also be an offset id or a little-endian one.
+    So it is with ids of 5.x clients, and where the pid is 0: that may also be an offsetMsgId or a little-endian one.
     """
     process = msg_id[:-_VALUE_DIGITS]
     return None if len(msg_id) == _CLIENT_DIGITS or process[-12:-8] == "0000" else process
@@ -153,7 +153,7 @@ def _subject(msg_id: str) -> tuple[str, dict[str, Any]]:
 
 
 def _producer(who: Mapping[str, Any], records: Mapping[str, Record]) -> dict[str, Any]:
-    """Host and pid that an id names, beside it in plain text; and the born hosts of records, where they differ."""
+    """Host and pid of an id, next to it in plain text; and the born hosts of records, where they differ."""
     named = who.get("process") or who.get("client")
     if not named:
         return {}
@@ -183,7 +183,7 @@ class _Stored:
             self.evidence["offset_msg_ids"].append(joined.split(",")[: limits.MOST_IDS])
 
     def tell(self, records: Mapping[str, Record]) -> None:
-        """What the lines tell of one of them."""
+        """What the lines show of one of them."""
         why = {_again(record) for record in records.values()} - {""}
         originals = {text: record for text, record in records.items() if _is_original(record)}
         self.why["batch" if _is_batch(originals) else min(why, default="", key=_AGAIN_BY.index)] += 1
@@ -241,7 +241,7 @@ def judge(
                     yield found
                     continue
             process = _process_of(msg_id)
-            if process is None or process != last:  # rows lie in the order of their ids
+            if process is None or process != last:  # rows are in the order of their ids
                 name, who = subjects.of(msg_id)
                 last, mine = process, stored.setdefault(name, _Stored(who))
             mine.add(msg_id, joined)
@@ -263,7 +263,7 @@ def _first(copies: Iterable[pa.Table], rows: int) -> Iterator[pa.RecordBatch]:
 def _one(
     msg_id: str, offsets: list[str], records: dict[str, Record], same: set[frozenset[str]], subjects: _Subjects
 ) -> Finding | None:
-    """What one id with several offset ids is, when it is more than a copy that a broker made."""
+    """What one id with several offsetMsgIds is, when it is more than a copy that a broker made."""
     originals = {text: record for text, record in records.items() if _is_original(record)}
     if _is_batch(originals):
         return None
@@ -301,7 +301,7 @@ def _one(
 
 
 def confusion(names: Sequence[Named]) -> Iterator[Finding]:
-    """id_confusion: offset ids behind names of msgIds, for each application that prints them."""
+    """id_confusion: offsetMsgIds behind labels of msgIds, per application that prints them."""
     for named in names:
         subject = f"{named.label} ({named.application})"
         place = {"ids": [named.sample], "file": named.file, "label": named.label, "application": named.application}

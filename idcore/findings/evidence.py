@@ -41,8 +41,8 @@ def text_mask(column: pa.ChunkedArray) -> np.ndarray:
 class Processes:
     """The table `processes`, and those points of `counters` that are at hand, in the order of their processes.
 
-    Of a run that is too large for the driver this is a piece, and not every process has its points here: `start` equals
-    `stop` then, and `known` says where the others begin and end. `listed` is one for all pieces of a run.
+    Of a scan that is too large for the driver this is a piece, and not every process has its points here. `start`
+    equals `stop` then, and `known` says where the others begin and end. `listed` is one for all pieces of a scan.
     """
 
     table: pa.Table
@@ -67,7 +67,7 @@ class Processes:
         return {}
 
     def once(self, make: Callable[[Processes], Made]) -> Made:
-        """What is made of these processes, made once for all rules that ask for it."""
+        """What is computed from these processes, once for all rules that ask for it."""
         if make not in self._made:
             self._made[make] = make(self)
         return self._made[make]  # type: ignore[no-any-return]
@@ -114,7 +114,7 @@ class Processes:
         return self.stop == self.start
 
     def owners(self, rows: np.ndarray) -> np.ndarray:
-        """The process of each row of `counters`; -1 where it is none of these."""
+        """The process of each row of `counters`; -1 where it is not one of these."""
         order = np.argsort(self.start, kind="stable")
         order = order[self.stop[order] > self.start[order]]
         if not len(order):
@@ -131,7 +131,7 @@ class Processes:
 
     @cached_property
     def time(self) -> np.ndarray:
-        """When every point was made, in ms: across months where all points of a process are dated, else elapsed."""
+        """When each point was generated, in ms: across months where all points of a process are dated, else elapsed."""
         sent = numbers(self.counters, "sent_at", _NO_TIME)
         owner = self.owners(np.flatnonzero(sent == _NO_TIME))
         undated = self.rows(np.unique(owner[owner >= 0]))
@@ -187,7 +187,7 @@ class Processes:
         return list(dict.fromkeys(ends))
 
     def times(self, points: Iterable[int]) -> list[datetime | None]:
-        """When the ids of some rows were made."""
+        """When the ids of some rows were generated."""
         return [self.counters["sent_at"][int(point)].as_py() for point in points]
 
     def moments(self, points: Iterable[int]) -> list[str | None]:
@@ -195,14 +195,14 @@ class Processes:
         return [None if time is None else time.isoformat(timespec="milliseconds") for time in self.times(points)]
 
     def between(self, points: Iterable[int]) -> dict[str, datetime]:
-        """From when to when some rows were made; nothing where not all are dated."""
+        """From when to when the ids of some rows were generated; nothing where not all are dated."""
         times = self.times(points)
         dated = [time for time in times if time is not None]
         return {"since": min(dated), "until": max(dated)} if dated and len(dated) == len(times) else {}
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a bornHost tells no host: a client on the broker's own machine has such a one."""
+    """Whether a bornHost identifies no host: a client on the broker's own machine has such a one."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:

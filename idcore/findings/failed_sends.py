@@ -1,4 +1,4 @@
-"""Sends that lines tell of: failed ones in front of a gap, succeeded ones to a doubtful broker. Reads no counter."""
+"""Sends that lines report: failed ones in front of a gap, succeeded ones to a doubtful broker. Reads no counter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FAILED = re.compile(
     rb"|(?i:\b(?:failed|unable) to send\b)|\xe5\x8f\x91\xe9\x80\x81[^\n]{0,30}?"
     rb"(?:\xe5\xa4\xb1\xe8\xb4\xa5|\xe8\xb6\x85\xe6\x97\xb6|\xe5\xbc\x82\xe5\xb8\xb8)"
 )
-# SEND_OK as Java prints it and as the Go client does, before the offset id of the same answer. That the answer has not
+# SEND_OK as Java and the Go client print it, before the offsetMsgId of the same answer. That the answer has not
 # ended is seen first: once, and not again behind each sendStatus.
 _OK = re.compile(rb"SendResult ?[\[{](?=[^\]}\n]*$).*?sendStatus[=:] ?(?:SEND_OK|0)\b")
 _LONGEST = 1 << 12
@@ -27,7 +27,7 @@ _LONGEST = 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A line that tells of a failed send, and where it stands."""
+    """A line that reports a failed send, and where it is."""
 
     text: str
     file: str
@@ -40,11 +40,11 @@ class Failure:
 
 
 def in_front(piece: Piece, at: int, process: bytes) -> Failure | None:
-    """The last failed send between the id at a place and the id of the same process that stands in front of it."""
+    """The last failed send between the id at a place and the id of the same process in front of it."""
     text = piece.text
     stop = text.rfind(b"\n", 0, at) + 1
     before = text.rfind(process, max(0, stop - limits.MOST_IN_FRONT), stop)
-    if before < 0:  # who made what stands there is not known
+    if before < 0:  # it is not known who generated what is there
         return None
     start = text.find(b"\n", before, stop) + 1
     hits = list(_FAILED.finditer(text, start, stop))
@@ -74,7 +74,7 @@ def failed(gaps: int, looked: int, found: Iterable[Failure]) -> dict[str, Any]:
 
 
 def succeeded(text: bytes, broker: bytes) -> bool:
-    """Whether an answer SEND_OK holds an offset id of a broker, whose digits begin so."""
+    """Whether an answer SEND_OK contains an offsetMsgId of a broker, whose digits begin so."""
     at = text.find(broker)
     for _ in range(limits.MOST_SENDS):
         if at < 0:

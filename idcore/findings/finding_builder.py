@@ -1,4 +1,4 @@
-"""Findings of many processes at once: the largest told one by one, the rest counted. Decides for none what is wrong."""
+"""Findings of many processes at once: the largest are listed, the rest counted. Does not decide what is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings from who made the ids: clients other than the official one, and when C++ ones began. Reads no counter."""
+"""Findings from who generated the ids: clients other than the official one, the start of C++ ones. Reads no counter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from idcore.findings.registry import INFO, Rule, Scan, register
 from idcore.ids import seeds
 from idcore.ids.makers import MAKERS
 
-# Makers that settle it; "cpp" and "unknown" may be Java with a class loader that no list holds.
+# Clients that settle it; "cpp" and "unknown" may be Java with a class loader that no list holds.
 _FOREIGN = pa.array([code for code in MAKERS if not code.startswith(("java", "cpp", "lua", "unknown"))])
 _NO_HASH = pa.array(["unknown", "lua"])  # their loaders have the top bit set
 _OPEN = pa.array(["cpp", "cpp_or_lua"])
@@ -29,7 +29,7 @@ def _settled(processes: Processes) -> np.ndarray:
 
 
 def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
-    """foreign_maker: what is settled by constants, or by a loader that no JVM makes."""
+    """foreign_maker: what is settled by constants, or by a loader that no JVM generates."""
     scan.once(Seeds).add(processes)
     table, settled = processes.table, _settled(processes)
     timed = dated(processes)
@@ -50,14 +50,14 @@ def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
 
 
 class Seeds:
-    """Processes that may be C++: the largest of a whole run are tried against the seed of their rand(), at its end."""
+    """Processes that may be C++: the largest of a whole scan are tried against the seed of their rand(), at its end."""
 
     def __init__(self, _: Scan) -> None:
         self._largest: pa.Table | None = None
         self._left = self._ids_left = 0
 
     def add(self, processes: Processes) -> None:
-        """Takes a piece of the run."""
+        """Takes a piece of the scan."""
         maker = processes.table["maker"]
         maybe = text_mask(pc.is_in(maker, value_set=_OPEN)) & (processes["first_sent_at"] != -1)
         found = processes.table.filter(pa.array(maybe & ~_settled(processes)))

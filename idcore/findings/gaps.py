@@ -1,4 +1,4 @@
-"""Gaps of a counter judged by their widths: holes, an even share, single losses. Knows no id, no time and no table.
+"""Gaps of a counter judged by their widths: holes, an even share, single losses. Uses no id, no time and no table.
 
 The rule, for the gaps of one process:
 
@@ -6,7 +6,7 @@ The rule, for the gaps of one process:
    each counter bounds the width that chance explains. Else gaps are usual: the bound is what their mean width and
    their wider half explain, in which a hole counts for nothing. Less than once in a million processes chance passes it.
 2. A gap that is wider, with at least 10 ids of its chain on either side, is a hole. Holes are a loss at any share.
-3. Of what is missing beside holes, more than a tenth is an even share: the input is a sample. Up to a tenth is a loss.
+3. Of what is missing outside holes, more than a tenth is an even share: the input is a sample. Up to a tenth is a loss.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def is_sample(missing: Any, produced: Any) -> Any:
 
 
 def least_hole(widths: np.ndarray, seen: int, missing: int) -> float:
-    """How many ids have to be missing in a row before the gap stands out of what this process usually misses.
+    """How many ids have to be missing in a row before the gap exceeds what this process usually misses.
 
     `widths`: all gaps or the widest. `missing` counts what all gaps miss.
     """

@@ -27,7 +27,7 @@ _NEWER_JVMS = pa.array([code for code in MAKERS if code.startswith(("java_jdk17"
 
 
 def java(processes: Processes) -> np.ndarray:
-    """Which processes are Java for certain: their loader stands in HotSpot's stream, or is a constant of a JDK."""
+    """Which processes are Java for certain: their loader is in HotSpot's stream, or is a constant of a JDK."""
     table = processes.table
     known = text_mask(pc.is_in(table["loader"], value_set=_JAVA_CONSTANTS))
     return known | text_mask(pc.is_valid(table["loader_position"]))
@@ -44,7 +44,7 @@ def whole_seconds(processes: Processes) -> np.ndarray:
 
 
 def dated(processes: Processes) -> np.ndarray:
-    """Which processes count from the month: what others write there is no date, and may fall at any time."""
+    """Which processes count from the month: what others write there is not a date, and may fall at any time."""
     names = pa.array(("php", "python_tt67wq", "dotnet", "dotnet_uuid"))
     return ~text_mask(pc.is_in(processes.table["maker"], value_set=names))
 

@@ -1,7 +1,7 @@
-"""Runs that are too large for the driver, taken piece by piece, each row a fixed number of times. Judges nothing.
+"""Scans that are too large for the driver, taken piece by piece, each row a fixed number of times. Judges nothing.
 
-First the processes are read for those whose points need looking at, as many as there is room for; then the points, for
-theirs; then the processes again, each piece with the points of its own.
+First the processes are read for those whose points need looking at, as many as there is room for. Then the points of
+these are read. Then the processes are read again, each piece with the points of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _POINTS, _POINTS_OF_CHAIN, _POINTS_BESIDE = 1_500, 2 * 256 + 3, 2 * (256 + 100)
 
 @dataclass(frozen=True)
 class Rows:
-    """The tables of a run: what is in memory, and Parquet files with further rows. `check` may end the reading."""
+    """The tables of a scan: what is in memory, and Parquet files with further rows. `check` may end the reading."""
 
     tables: Mapping[str, pa.Table]
     written: Mapping[str, Sequence[Path]]
@@ -57,7 +57,7 @@ class Rows:
         return written + (len(self.tables[name]) if name in self.tables else 0)
 
     def processes(self) -> Iterator[Processes]:
-        """All processes with their points; of a large run in pieces, with the points of those that most need it."""
+        """All processes with their points; of a large scan in pieces, with the points of those that most need it."""
         if not self.written.get("processes") and not self.written.get("counters"):
             yield Processes(self.tables["processes"], self.tables["counters"])
             return
@@ -103,7 +103,7 @@ _SUSPECTS = pa.schema(
 _POINTS_OF = pa.schema(
     [(name, SCHEMAS["counters"].field(name).type) for name in _OF_POINTS] + [("suspect", pa.int64())]
 )
-_SEVERAL, _CLOCK, _GAPS = 3, 2, 1  # what is doubtful: which counter is whose, when an id was made, what is missing
+_SEVERAL, _CLOCK, _GAPS = 3, 2, 1  # what is doubtful: which counter is whose, when an id was generated, what is missing
 
 
 def _doubtful(table: pa.Table, begin: int) -> pa.Table:

@@ -1,12 +1,12 @@
-"""The numbers that decide a finding, each with its reason. Knows no table and no word."""
+"""The numbers that decide a finding, each with its reason. Reads no table."""
 
 from __future__ import annotations
 
 from idcore.ids import rules
 
-# ---- how much is told
+# ---- how much is listed
 
-# So many subjects of one code are listed; the rest is one row that counts them. Nobody reads more, and a run may hold
+# So many subjects of one code are listed; the rest is one row that counts them. Nobody reads more, and a scan may hold
 # millions of processes.
 MOST_SUBJECTS = 200
 # Ids that one finding shows as proof.
@@ -19,13 +19,13 @@ MOST_BORN_HOSTS = 5
 MOST_IN_FRONT, MOST_QUOTED = 1 << 16, 160
 # So many times an address is looked at for a send that succeeded, in each piece of text.
 MOST_SENDS = 10_000
-# So many moments stand in one sentence.
+# One sentence contains so many moments.
 MOST_MOMENTS = 5
 # Gaps of a counter that are named, the widest first.
 MOST_GAPS = 5
 # So many processes with several chains are looked at point by point (1,500 each), the largest first.
 MOST_EXAMINED = 2_000
-# Of a run that is too large for the driver so many processes have their points in memory, and so many points, 60 bytes
+# Of a scan that is too large for the driver so many processes have their points in memory, and so many points, 60 bytes
 # each: those whose clock is in doubt first, then those with the widest gaps.
 MOST_SUSPECTS = 50_000
 MOST_POINTS = 4_000_000
@@ -38,15 +38,15 @@ CUT_COUNTER = "uniq_v4_le"
 # "Where more is missing than a tenth, the input is a sample": CONTRACT. Holes are judged before and do not count here.
 SAMPLE_SHARE = 0.1
 # A gap is a hole when chance makes one so wide in fewer than one of a million processes. Real shares are not drawn at
-# random for each id: topics come in runs. A thousandth would take such a run for a hole; this bound is twice as wide.
+# random for each id: topics come in runs. A thousandth would take such a run as a hole; this bound is twice as wide.
 HOLE_CHANCE = 1e-6
 # Ids of the chain on either side of a hole. Fewer are an excerpt that somebody pasted, or a stray id, not traffic.
 HOLE_SIDE_IDS = 10
-# Where no more than one id in so many has a gap below it, gaps are no habit of the input: runs of 20 ids without a gap
-# are longer than a share of 90 % makes (10 on average). With fewer gaps in all there is no habit to compare with.
+# Where at most one id in so many has a gap below it, gaps are not a habit of the input: runs of 20 ids without a gap
+# are longer than a share of 90 % makes (10 on average). Fewer gaps in all do not make a habit to compare with.
 RARE_GAPS = 1 / 20
 FEW_GAPS = 5
-# The records of a batch lie one behind the other. So far apart at most are two of one batch: a batch is at most 4 MiB
+# The records of a batch are one behind the other. Two of one batch are at most so far apart: a batch is at most 4 MiB
 # (maxMessageSize), and items of more than 64 KiB are sent alone.
 BATCH_STEP_BYTES = 1 << 16
 # Of a process with more gaps than are listed, the others are batches too when so many of the listed ones are.
@@ -59,20 +59,20 @@ CLOCK_STEP_MS = 500
 # The Go family counts whole seconds, so the least step that it can show is one of them; two are proof.
 CLOCK_STEP_WHOLE_SECONDS_MS = 2_000
 CLOCK_STEP_IDS = 3
-# Elapsed that falls by more is a new month, not a clock: the last ids of a month lie 28 to 31 days ahead of the first
+# Elapsed that falls by more is a new month, not a clock: the last ids of a month are 28 to 31 days ahead of the first
 # ones of the next, less what the log leaves out on both sides.
 MONTH_FALL_MS = 20 * 86_400_000
 # Sharp falls of the clock beyond one in so many ids are not a clock but a counter that was unrolled the wrong way.
 IDS_PER_CLOCK_STEP = 20
 # A chain goes on where another ended when it begins at most this many counters later: 8 in 65,536 by chance.
 CONTINUES = 8
-# So many ids at exactly elapsed 0 are a clock that stood before the month (clients from 4.9.3 on write 0 for it). A
+# So many ids at exactly elapsed 0 are a clock that was before the month (clients from 4.9.3 on write 0 for it). A
 # timer at midnight may send a few within the first millisecond.
 ZERO_RUN = 10
 # Ids of a clock before the month, in a row, that prove it: one alone may be any 32 digits (the real log has one).
 BEFORE_MONTH_IDS = 2
 
-# So many starts within so long are no deployment: Kubernetes starts a process that dies again after 0, 10 and 20 s.
+# So many starts within so long are not a deployment: Kubernetes starts a process that dies again after 0, 10 and 20 s.
 LOOP_STARTS, LOOP_MS = 3, 60_000
 
 # ---- addresses
@@ -88,7 +88,7 @@ OWN_NAME = "127.0.1.1"
 # the first id. Within a minute, a public address hits that by chance once in 71,000 (a minute of 49.7 days).
 FAKE_HOST_MS = 60_000
 # With an assumed zone the distance is known but for half hours up to 14 h either way: only ids of the process's first
-# moments count, for the window is 56 times as wide.
+# moments count, because the window is 56 times as wide.
 FAKE_HOST_ASSUMED_MS = 15_000
 FAKE_HOST_FIRST_COUNTER = 1_000
 ZONE_STEP_MS = 1_800_000
@@ -96,7 +96,7 @@ WIDEST_ZONE_MS = 14 * 3_600_000
 # An address that no host can have (0.x, 224.x and above) needs less proof: the process began within the last 49 days.
 
 NODE_PORTS = (rules.NODE_PORTS[0], rules.NODE_PORTS[-1])
-# One id of an address among so many offset ids is an application's own text, or a forged id, not a broker.
+# One id of an address among so many offsetMsgIds is an application's own text, or a forged id, not a broker.
 BROKER_SHARE = 1_000
 
 # A broker that came back under another address goes on where it stopped: within this many bytes, or within this many
@@ -106,7 +106,7 @@ MOVED_RATE = 4
 # Without times only a hair's breadth counts: so many mean distances between its neighbouring offsets.
 MOVED_NEIGHBOURS = 4
 MOVED_IDS = 10
-# A pause before the new address is told when it is so long, and so many times the longest pause that is usual there.
+# A pause before the new address is reported when it is so long, and so many times the longest usual pause there.
 SILENT_MINUTES, SILENT_TIMES = 5, 4
 # So many addresses are compared with their neighbours, those with the most ids first, and so many minutes of theirs.
 MOST_BROKERS = 2_000
@@ -123,12 +123,12 @@ LONGEST_ELAPSED_MS = rules.LONGEST_MONTH_MS + rules.ELAPSED_SLACK_MS
 BORN_SLACK_MS = 1_000
 # So many ids with copies are looked at one by one (some 30 us each); the rest is counted as stored copies.
 MOST_COPIES = 50_000
-# Copies born so long apart lie in different months, whose ids repeat: an id holds its place in the month only.
+# Copies born so long apart are of different months, whose ids repeat: an id contains only its place in the month.
 MONTH_APART_MS = 20 * 86_400_000
 # The records of one batch are stored by one append: in the same millisecond, or across the next.
 BATCH_MS = 10
 
-# ---- makers
+# ---- clients
 
 # The C++ client seeds rand() with the second it starts in. Seeds of so many days before the first id are tried: a
 # loader hits one of 2.7 million seeds by chance once in 800.

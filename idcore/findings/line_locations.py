@@ -1,7 +1,7 @@
-"""Where the ids of findings stand: file, line and byte, and what the line says beside them. Judges nothing.
+"""Where the ids of findings are: file, line and byte, and what the line contains next to them. Judges nothing.
 
-A third look at the text, of small inputs only: an id is looked for by its digits, and the whole text may lie before it.
-The ids of the worst findings come first. What is not found keeps no place.
+A third look at the text, of small inputs only: an id is looked for by its digits, and the whole text may be before it.
+The ids of the worst findings come first. An id that is not found has no place.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from idcore.sources.inputs import InputFile
 
 _LONGEST_RECORD = 1 << 14
 _BROKER = re.compile(rb"brokerName=([^,\]\s]{1,200})")
-_NO_LOADER = "0000"  # the upper half of what those write that know no loader
+_NO_LOADER = "0000"  # the upper half of what clients without a loader write
 _OFFSET_DIGITS = 16
 _TAIL = 12  # digits that the Go client and its relatives print in lower case
 
 
 @dataclass(slots=True)
 class _Needle:
-    """Digits that are looked for, and the first place at which they stand."""
+    """Digits that are looked for, and the first place where they are."""
 
     texts: tuple[bytes, ...]
     place: dict[str, Any] | None = None
     broker: str | None = None
-    behind_gap: bool = False  # a failed send may stand in front of it, in whichever file tells of sends
+    behind_gap: bool = False  # a failed send may be in front of it, in any file that reports sends
     failure: failed_sends.Failure | None = None
 
     def wanted_in(self, file: str) -> bool:
-        """Whether there is still something to look for in a file: of one, its first place tells all."""
+        """Whether there is still something to look for in a file: in one file the first place is enough."""
         explained = not self.behind_gap or self.failure is not None
         return self.place is None or not (explained or self.place["file"] == file)
 
@@ -52,14 +52,14 @@ class _Hosts:
 
 @dataclass(slots=True)
 class _Broker:
-    """Whether some answer SEND_OK holds an offset id that begins with these digits."""
+    """Whether some answer SEND_OK contains an offsetMsgId that begins with these digits."""
 
     start: bytes
     succeeded: bool = False
 
 
 def place(found: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]:
-    """The findings, their evidence with `places` of the ids and, where lines tell them, born hosts and broker names."""
+    """The findings, their evidence with `places` of the ids and, where lines show them, born hosts and broker names."""
     total = sum(file.size for file in files)
     # The lines of a commit log are made from its records: they have no place in a file.
     if total > limits.MOST_PLACED or any(file.kind for file in files):
@@ -90,7 +90,7 @@ def place(found: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]
 
 
 def _ids(finding: Finding) -> list[str]:
-    """The ids of a finding and, of copies, their offset ids; of gaps those below them."""
+    """The ids of a finding and, of copies, their offsetMsgIds; of gaps those below them."""
     offsets = [text for text in finding.evidence.get("offset_msg_ids") or () if isinstance(text, str)]
     return [*finding.evidence.get("ids", ()), *offsets, *finding.evidence.get("after_ids", ())]
 
@@ -121,12 +121,12 @@ def _brokers_of(found: Iterable[Finding]) -> Iterator[tuple[str, _Broker]]:
 
 
 def _of_gaps(finding: Finding) -> bool:
-    """Whether its ids stand behind gaps that ask for an explanation: those of a sample do not."""
+    """Whether its ids are behind gaps that need an explanation: those of a sample do not."""
     return _asks(finding, "failed_sends") and finding.lighter is None and "more" not in finding.evidence
 
 
 def _spellings(text: str) -> tuple[bytes, ...]:
-    """The digits as they may stand: upper case and, of a client without loader, with a tail in lower case."""
+    """The digits as a line may show them: upper case and, of a client without loader, with a tail in lower case."""
     mixed = text[:-_TAIL] + text[-_TAIL:].lower()
     without = text[-20:-16] == _NO_LOADER
     return (text.encode(), mixed.encode()) if without and mixed != text else (text.encode(),)
@@ -148,7 +148,7 @@ def _look(piece: Piece, needles: Iterable[_Needle]) -> None:
 
 
 def _broker_of(text: bytes, at: int) -> str | None:
-    """The broker's name beside an id: behind it in a SendResult, before it in a MessageExt."""
+    """The broker's name next to an id: behind it in a SendResult, before it in a MessageExt."""
     start = text.rfind(b"\n", max(0, at - _LONGEST_RECORD), at) + 1
     end = text.find(b"\n", at, at + _LONGEST_RECORD)
     before, behind = text[start:at], text[at : end if end >= 0 else at + _LONGEST_RECORD]
@@ -160,7 +160,7 @@ def _broker_of(text: bytes, at: int) -> str | None:
 
 
 def _born(text: bytes, hosts: _Hosts) -> None:
-    """Born hosts of the first messages: the name stands before the id, in the same record, which is searched once."""
+    """Born hosts of the first messages: the name is before the id, in the same record, which is searched once."""
     at, searched = text.find(hosts.start), -1
     while at >= 0 and len(hosts.found) < limits.MOST_BORN_HOSTS:
         start = text.rfind(b"MessageExt [", max(0, at - _LONGEST_RECORD), at)
@@ -196,7 +196,7 @@ def _with(
     known = {text: needles[text] for text in _ids(finding) if text in needles}
     placed = {text: needle.place for text, needle in known.items() if needle.place is not None}
     more: dict[str, Any] = {"places": list(placed.values())} if placed else {}
-    # An address that stands in the ids as well says nothing new.
+    # An address that the ids contain as well shows nothing new.
     own = {str(finding.evidence.get("process", {}).get("host"))}
     if _asks(finding, "born_hosts") and (
         told := sorted(host for host in _born_hosts(hosts.get(finding.subject)) - own if not is_loopback(host))
@@ -218,7 +218,7 @@ def _with(
         return finding
     if "also" in more:
         more["also"] = [*finding.evidence.get("also", ()), *more["also"]]
-    # An id is shown as it stands in its line.
+    # An id is shown as its line has it.
     more["ids"] = [placed[text]["id"] if text in placed else text for text in finding.evidence.get("ids", ())]
     if finding.evidence.get("maker_code") == "go_family" and _all_upper(place["id"] for place in placed.values()):
         more |= {"maker_code": "elixir", "variant": "elixir"}

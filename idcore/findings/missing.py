@@ -26,7 +26,7 @@ class Missing:
     `rows` of `counters` are the ids right above its gaps, holes first, then the widest; `widths` is what these miss.
     """
 
-    missing: int  # besides what batches explain
+    missing: int  # apart from what batches explain
     explained: int
     rows: np.ndarray
     widths: np.ndarray
@@ -51,7 +51,7 @@ class Missing:
 
 
 def batches_of(scan: Scan) -> Batches:
-    """The batches that a scan knows."""
+    """The batches of a scan."""
     return Batches(scan.rows.pieces("copies"), scan.line_evidence)
 
 
@@ -81,7 +81,7 @@ def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
 
 
 def _doubtful(processes: Processes, kind: np.ndarray, batches: Batches) -> np.ndarray:
-    """The processes of which the figures of their row do not tell what they are: holes, or batches."""
+    """The processes whose row alone does not decide what their gaps are: holes, or batches."""
     doubtful = (kind == _SAMPLE) & (processes["distinct"] >= 2 * limits.HOLE_SIDE_IDS)
     if batches.items or batches.last_items:
         lost = np.flatnonzero((processes["missing"] > 0) & ~processes.away & ~doubtful)
@@ -190,14 +190,14 @@ def _finding(processes: Processes, at: int, found: Missing) -> Finding:
 
 
 def _variant(found: Missing, wraps_certain: bool) -> str | None:
-    """Which words tell it."""
+    """Which words describe it."""
     if found.kind == _MIXED:
         return "hole" if found.holes == 1 else "holes"
     if found.kind != _LOSS:
         return found.kind
     if not wraps_certain:
         return "uncertain"
-    if found.unlisted:  # nobody knows how many gaps there are
+    if found.unlisted:  # the number of gaps is not known
         return None
     return "gaps" if len(found.rows) > 1 else "one" if found.missing == 1 else "one_gap"
 

@@ -1,4 +1,4 @@
-"""Which subjects of a code are told one by one: the largest of a run, whatever pieces it comes in. Judges nothing."""
+"""Which subjects of a code are listed: the largest of a scan, however it is cut into pieces. Judges nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Listed:
         self._weights: dict[Kind, np.ndarray] = {}
 
     def among(self, kind: Kind, weights: np.ndarray) -> int:
-        """How many of these, the heaviest first, are among the heaviest of the run so far; of equals the first came."""
+        """How many of these, the heaviest first, are among the heaviest of the scan so far; of equals the earlier."""
         before = self._weights.get(kind, np.zeros(0, np.int64))
         both = np.concatenate([before, weights[:MOST_SUBJECTS]])
         first = np.argsort(-both, kind="stable")[:MOST_SUBJECTS]

@@ -1,7 +1,7 @@
-"""The rules: one registration for each code, and what a rule may look at. Knows no word, no page and no finding.
+"""The rules: one registration for each code, and what a rule may look at. Depends on no message, page or finding.
 
 A module that holds rules registers them at its end. Pages, the list of what was checked, the order, docs/findings.md
-and the measurements read `RULES`: a new rule is its registration and its words, and nothing else names it.
+and the measurements read `RULES`. A new rule is its registration and its messages; nothing else names it.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ class Scan:
     _made: dict[Callable[[Scan], Any], Any] = field(default_factory=dict, init=False, repr=False)
 
     def once(self, make: Callable[[Scan], Made]) -> Made:
-        """What is made of this scan, made once, whoever asks for it first."""
+        """What is computed from this scan: once, at the first call."""
         if make not in self._made:
             self._made[make] = make(self)
         return self._made[make]  # type: ignore[no-any-return]
 
 
-# What they give are findings, which know their rule: so no module imports both ways.
+# What they give are findings, which refer to their rule: so no module imports both ways.
 OfProcesses = Callable[[Processes, Scan], Iterable[Any]]
 OfScan = Callable[[Scan], Iterable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One code: how bad it is, what finds it, which messages tell it, which incident proves it, how it is shown.
+    """One code: how bad it is, what finds it, which messages describe it, which incident proves it, how it is shown.
 
-    `of_processes` gets every piece of the processes, `of_scan` is asked once behind the last of them; both may serve
+    `of_processes` gets every piece of the processes, `of_scan` is asked once behind the last of them. Both may serve
     several rules, and are asked once for all of these.
     """
 
@@ -62,10 +62,10 @@ class Rule:
     variants: tuple[str, ...] = ()  # message keys: the code alone, and the code with each of these
     also: tuple[str, ...] = ()  # message keys of further sentences
     lighter: tuple[str, ...] = ()  # variants that are a note only
-    background: tuple[str, ...] = ()  # variants that are no event of the input: below all that are
+    background: tuple[str, ...] = ()  # variants that are not an event of the input: below all that are
     subject: Literal["process", "id", "broker", "name"] = "process"
     picture: Literal["", "counter", "clock"] = ""
-    # What lines are asked for beside the places of ids: born_hosts, broker_name, send_ok, failed_sends.
+    # What is looked for in lines apart from the places of ids: born_hosts, broker_name, send_ok, failed_sends.
     lines: tuple[str, ...] = ()
 
 

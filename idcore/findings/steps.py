@@ -1,8 +1,8 @@
 """Clocks that were set back, found in the counters: one counter that goes on while elapsed falls. Words nothing.
 
 In (elapsed, counter) order a clock that was set back looks like a second process: two rising counters side by side. In
-the order of the counter alone the two differ: after a step of the clock the counter goes on where it was, and all ids
-make one counter with a fall of the time in it; two processes do not fit together.
+the order of the counter alone the two differ. After a step of the clock the counter goes on where it was, and all ids
+make one counter in which the time falls. Two processes do not fit together.
 """
 
 from __future__ import annotations

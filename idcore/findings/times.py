@@ -38,7 +38,7 @@ def impossible(processes: Processes, scan: Scan) -> Iterator[Finding]:
         return clocks.from_ms(now - (now - value) % rules.ELAPSED_WRAP).isoformat(timespec="milliseconds")
 
     def kind(at: int, wrong: np.ndarray, elapsed: np.ndarray) -> dict[str, Any]:
-        """What wrote it, as a variant of the words, where more than the number tells."""
+        """What generated it, as a variant of the words, where more than the number shows it."""
         if distinct[at] == 1:
             return {"variant": "one_text"}
         counter = processes.columns["counter"][processes.points(at)][np.argsort(elapsed, kind="stable")]
@@ -82,14 +82,14 @@ def expired(processes: Processes, scan: Scan) -> Iterator[Finding]:
         if last[place] >= gone:
             mine = times[processes.points(place)]
             count = max(1, int(((mine != -1) & (mine < gone)).sum()))
-            more["at_least"] = True  # points stand for ids, and one id may occur many times
+            more["at_least"] = True  # each point is an id, and one id may occur many times
         return of_process(processes, place, "expired", count, **more)
 
     yield from each(processes, dated(processes) & (first != -1) & (first < gone), "expired", make)
 
 
 def expired_clients(scan: Scan) -> Iterator[Finding]:
-    """expired, for the 5.x clients."""
+    """expired, of the 5.x clients."""
     limit = expired_before(scan.at, KEPT_HOURS, DELETES_AT, scan.zone)
     listed = Listed()
     for clients in scan.rows.pieces("clients"):
@@ -136,7 +136,7 @@ def zones(processes: Processes, scan: Scan) -> Iterator[Finding]:
     if known is None or "zone" not in table.column_names:
         return
     usual, given = known
-    # Relatives of the Go client count from the month in UTC, wherever their host stands.
+    # Relatives of the Go client count from the month in UTC, in any zone of their host.
     by_design = whole_seconds(processes) & text_mask(pc.equal(table["zone"], "+00:00"))
     wrong = _proven(table) & dated(processes) & ~by_design & ~text_mask(pc.equal(table["zone"], usual))
 

@@ -1,4 +1,4 @@
-"""Message ids: values, readings with reasons, times, finding them in text, making them. No files, no Spark."""
+"""Message ids: values, interpretations, times, their search in text, their generation. No files, no Spark."""
 
 from idcore.errors import CoreError
 from idcore.ids.clock import (

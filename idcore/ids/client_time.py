@@ -1,4 +1,4 @@
-"""When an id of a 5.x gRPC client was made: its seconds count from 2021 in UTC, but for three makers. Reads no text."""
+"""When a 5.x msgId was generated: its seconds count from 2021 in UTC, except for three clients. Reads no text."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def local_2021_ms(zone: tzinfo) -> int:
 
 
 def hours_ahead(at_ms: int, instant_ms: int, late_ms: int = 60_000) -> int | None:
-    """The UTC offset, in minutes, by which seconds that read as `at_ms` lie ahead of the instant of their line."""
+    """The UTC offset, in minutes, by which seconds that read as `at_ms` are ahead of the instant of their line."""
     minutes = (at_ms - instant_ms + QUARTER_MS // 2) // QUARTER_MS * 15
     return minutes if minutes in IN_USE and abs(at_ms - instant_ms - minutes * 60_000) <= late_ms else None
 
 
 def made_until(born_ms: int | None, prefix: datetime | None, zone: tzinfo) -> int | None:
-    """Up to when a line shows its id to have been made: its time, or hours later where that names no zone."""
+    """Up to when a line shows its id to have been generated: its time, or hours later where that names no zone."""
     if born_ms is not None:
         return born_ms
     if prefix is None:
@@ -62,7 +62,7 @@ def _rust_sent(seconds: int, clock: Clock, until_ms: int | None) -> SentAt | Non
 
 
 def client_seconds(client_id: ClientId, made_by: str) -> int:
-    """The seconds of a client id as its maker meant them: C++ before 5.1.0 writes the low byte first."""
+    """The seconds of a 5.x msgId as its client meant them: C++ before 5.1.0 writes the low byte first."""
     if made_by == "grpc_cpp_old":
         return int.from_bytes(client_id.seconds.to_bytes(4, "big"), "little")
     return client_id.seconds
@@ -75,7 +75,7 @@ def client_sent(
     born_ms: int | None = None,
     prefix: datetime | None = None,
 ) -> tuple[SentAt | None, Reason | None]:
-    """When a client id was made. Its seconds count from 2021 in UTC; three makers deviate, and are read as they do."""
+    """When a 5.x msgId was generated. Its seconds count from 2021 in UTC; three clients deviate."""
     if made_by == "grpc_rust":
         until = made_until(born_ms, prefix, clock.zone)
         if until is None and clock.dates is not None:
@@ -103,7 +103,7 @@ def client_sent(
 def client_ahead(
     at_ms: int, born_ms: int | None, prefix: datetime | None, zone: tzinfo
 ) -> tuple[int | None, ZoneSource | None]:
-    """By how many minutes the seconds of a client id are ahead of UTC, as its line shows: 0, or its client's zone."""
+    """By how many minutes the seconds of a 5.x msgId are ahead of UTC, as its line shows: 0, or its client's zone."""
     if born_ms is not None:
         return hours_ahead(at_ms, born_ms), "born"
     if prefix is None:
@@ -124,7 +124,7 @@ def _local(at_ms: int, ahead: int, source: ZoneSource | None) -> SentAt:
 
 def local_ahead(last_ms: int, clock: Clock) -> int:
     """The minutes by which seconds that are in the future are ahead of UTC: the clock's zone, or as few hours as are
-    enough; 0 for seconds that are not, or that no zone explains."""
+    enough. It is 0 for seconds that are not, or that no zone explains."""
     over = last_ms - to_ms(clock.reference) - FUTURE_MS
     if over <= 0:
         return 0
@@ -134,7 +134,7 @@ def local_ahead(last_ms: int, clock: Clock) -> int:
 
 
 def _local_client(at_ms: int, ahead: int, clock: Clock) -> SentAt:
-    """Of a client id whose seconds are in the future: it is of a Java client up to 5.0.2, whose zone is open."""
+    """Of a 5.x msgId whose seconds are in the future: it is of a Java client up to 5.0.2, whose zone is open."""
     found = _local(at_ms, ahead, clock.zone_source)
     earliest = from_ms(at_ms, found.at.tzinfo or UTC) - EAST
     open_ = clock.zone_source == "assumed" or ahead * 60_000 != local_2021_ms(clock.zone)
@@ -142,7 +142,7 @@ def _local_client(at_ms: int, ahead: int, clock: Clock) -> SentAt:
 
 
 def _undated_client(at_ms: int, clock: Clock) -> tuple[SentAt, Reason | None]:
-    """Of a client id that nothing dates: a Java client up to 5.0.2 may have made it, in its local zone."""
+    """Of a 5.x msgId that nothing dates: a Java client up to 5.0.2 may have generated it, in its local zone."""
     found, now, own = SentAt(from_ms(at_ms), None, "+00:00", None), to_ms(clock.reference), local_2021_ms(clock.zone)
     if clock.zone_source == "assumed":
         latest = max(found.at, min(found.at - WEST, clock.reference))

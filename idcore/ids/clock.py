@@ -23,7 +23,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 QUARTER_MS = 900_000  # every UTC offset in use is a multiple
 _LATEST_MS = 1 << 45  # in the year 3084
-# The epoch of client ids (MessageIdCodec): 2021-01-01T00:00:00Z.
+# The epoch of 5.x msgIds (MessageIdCodec): 2021-01-01T00:00:00Z.
 CLIENT_EPOCH_S = 1_609_459_200
 
 # UTC offsets, in minutes, that a place on earth keeps today or kept since RocketMQ exists.
@@ -64,8 +64,10 @@ class Month:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """What a reading of months rests on: "now", the producer's zone, where that zone is known from, and, where they
-    are known, the month itself and what the whole input proves of its processes (`idcore.ids.dating`)."""
+    """What dating by months rests on: "now", the producer's zone and where that comes from.
+
+    Where they are known, also the month itself and what the whole input proves of its processes (`idcore.ids.dating`).
+    """
 
     reference: datetime
     zone: tzinfo
@@ -89,7 +91,7 @@ class Proved(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SentAt:
-    """When an id was made, in the zone it was read in; `earliest` and `latest` where that is not exact."""
+    """When an id was generated, in the zone it was read in; `earliest` and `latest` where that is not exact."""
 
     at: datetime
     month: str | None
@@ -239,7 +241,7 @@ def _fits(elapsed: int, month: Month, slack_ms: int = 0) -> bool:
 
 
 def newest_month(elapsed: int, limit_ms: int, choice: Sequence[Month]) -> Month | None:
-    """The first of some months, newest first, in which an id with this elapsed was not made after the limit."""
+    """The first of some months, newest first, in which an id with this elapsed was not generated after the limit."""
     for month in choice:
         if month.start_ms + elapsed <= limit_ms and _fits(elapsed, month):
             return month
@@ -252,7 +254,7 @@ def newest_month(elapsed: int, limit_ms: int, choice: Sequence[Month]) -> Month 
 
 
 def choice_of(elapsed: int, reference: datetime, zone: tzinfo, layout: Layout, count: int = 13) -> tuple[Month, ...]:
-    """The months in which an id with this elapsed may have been made."""
+    """The months in which an id with this elapsed may have been generated."""
     # An elapsed below zero counts from a month that may begin after the reference: the clock was ahead, then set back.
     return epochs(reference - timedelta(milliseconds=min(elapsed, 0)), zone, layout, count)
 
@@ -278,7 +280,7 @@ def _read(elapsed: int, month: Month, clock: Clock) -> SentAt:
 
 
 def _newer(found: SentAt, elapsed: int, month: Month, clock: Clock, layout: Layout) -> SentAt:
-    """With an assumed zone: the id of a producer further east may be of the next month, and just made."""
+    """With an assumed zone: the id of a producer further east may be of the next month, and just generated."""
     east = timezone(EAST)
     newest = newest_month(elapsed, to_ms(clock.reference), choice_of(elapsed, clock.reference, east, layout, 3))
     if newest is None or newest.label <= month.label:
@@ -287,7 +289,7 @@ def _newer(found: SentAt, elapsed: int, month: Month, clock: Clock, layout: Layo
 
 
 def sent(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4, made_by: str = "") -> SentAt | None:
-    """When an id with this (signed) elapsed was made, month and zone beside it; None where no month fits."""
+    """When an id with this (signed) elapsed was generated, with its month and zone; None where no month fits."""
     month = pick_month(elapsed, clock, layout)
     if month is not None and made_by in _MAYBE_CPP and clock.zone_source in ("given", "assumed"):
         month = _summer(month, clock.zone)
@@ -300,13 +302,13 @@ def sent(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4, made_by: str = ""
 
 
 def sent_at(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4) -> datetime | None:
-    """When an id with this elapsed was made, or None where no month fits."""
+    """When an id with this elapsed was generated, or None where no month fits."""
     found = sent(elapsed, clock, layout)
     return None if found is None else found.at
 
 
 def all_months(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4, count: int = 12) -> tuple[SentAt, ...]:
-    """Every reading within the last `count` months, newest first: the id alone does not tell them apart."""
+    """Every time within the last `count` months, newest first: the id alone does not decide between them."""
     limit = to_ms(clock.reference)
     choice = choice_of(elapsed, clock.reference, clock.zone, layout, count + 1)
     return tuple(

@@ -104,7 +104,7 @@ class Dates:
     def _of_input(self, clock: Clock) -> tuple[Clock, Reason | None]:
         if self.latest is None:
             return clock, None
-        # An id that no line dates may have been made a little after the last one that is dated.
+        # An id that no line dates may have been generated a little after the last one that is dated.
         reference = min(clock.reference, self.latest + timedelta(days=1))
         if self.zone is None:
             return replace(clock, reference=reference), plain("month_input")
@@ -136,7 +136,7 @@ class Voting:
         self._last: dict[Hashable, int] = {}
 
     def see(self, verdict: Verdict, token: Token) -> None:
-        """Takes one id, with the time of its line if it has one. What other ids may settle votes as each reading."""
+        """Takes one id, with its line's time if any. One that others may settle votes as each interpretation."""
         best = verdict.best
         if best is None:
             return

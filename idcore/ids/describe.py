@@ -60,7 +60,7 @@ _NOTHING: dict[str, Any] = dict.fromkeys(KEYS)
 
 
 def describe(verdict: Verdict, token: Token | None, clock: Clock, seeds: Search | None = None) -> dict[str, Any]:
-    """One object for one token: its best reading, or its refusal, with the other readings below.
+    """One object for one token: its best interpretation, or its error, with the other interpretations below.
 
     `seeds` looks for the start of a C++ process, which takes a while.
     """
@@ -100,7 +100,7 @@ class Seeds:
 
 
 def why(reading: Reading, token: Token | None, clock: Clock) -> tuple[Reason, ...]:
-    """The reasons of a reading, with those that its line adds about month and zone."""
+    """The reasons of an interpretation, with those that its line adds about month and zone."""
     extra = when(reading, token, clock)[1]
     if extra is None or extra in reading.why:
         return reading.why
@@ -108,7 +108,7 @@ def why(reading: Reading, token: Token | None, clock: Clock) -> tuple[Reason, ..
 
 
 def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | None, Reason | None]:
-    """When a reading's id was made, after the hints of its line; the reason names the hint."""
+    """When an interpretation's id was generated, after the hints of its line; the reason names the hint."""
     found = reading.id
     born, prefix = hints(token, clock) if token is not None else (None, None)
     if isinstance(found, UniqId):
@@ -128,7 +128,7 @@ def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | 
 
 
 def made_by(reading: Reading, extra: Reason | None) -> Maker:
-    """The reading's maker, or the one that the line's hint (the reason of `when`) gives away."""
+    """The interpretation's client, or the one that the line's hint (the reason of `when`) reveals."""
     local = extra is not None and extra.code in ("seconds_local", "seconds_future")
     return Maker("grpc_java_old") if local else reading.made_by
 
@@ -143,7 +143,7 @@ def _head(verdict: Verdict, token: Token | None) -> dict[str, Any]:
 
 
 def started(reading: Reading, sent: SentAt | None, seeds: Search) -> Reason | None:
-    """Why a reading is of the C++ client: its loader is the first rand() of a process that started before."""
+    """Why an interpretation is of the C++ client: its loader is the first rand() of a process that started before."""
     if not isinstance(reading.id, UniqId) or reading.made_by.code not in seeds.makers or sent is None:
         return None
     second = seeds.start(reading.id.loader, int(sent.at.timestamp()))

@@ -24,7 +24,7 @@ _RUN = re.compile(r"[0-9A-Fa-f]{32,}")
 _NO_HEX = re.compile(r"[^0-9A-Fa-f]")
 _HEX_WORD = re.compile(r"[0-9A-Fa-f]+")
 
-# What may stand between a name and its value: `msgId=`, `"msgId":"`, `\"msgId\": \"`, `OffsetID:      `,
+# What may be between a label and its value: `msgId=`, `"msgId":"`, `\"msgId\": \"`, `OffsetID:      `,
 # `Message ID: `, `%22msgId%22%3A%22`, `消息ID： `, `id -> [`.
 _SIGNS = " \t\"'\\=:：[({<"
 _ESCAPED_SIGNS = ("%22", "%27", "%3A", "%3a", "%3D", "%3d", "%5B", "%5b", "%20", "\\u0022", "\\x22", "->")
@@ -61,11 +61,11 @@ _PREFIX_WITHIN = 160
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A run of digits that may be an id, where it stands, and what its line tells about it.
+    """A run of digits that may be an id, where it is, and what its line shows about it.
 
-    `line` and `column` count from 1, columns in characters. `vouched`: a name that vouches for an impossible elapsed
-    stands directly in front. `prefix_time` is the time the line opens with, naive where it names no zone. `linked`:
-    there is no line, and born_ms is the time that a link to the id carries.
+    `line` and `column` count from 1, columns in characters. `vouched`: a label that vouches for an impossible elapsed
+    is directly in front. `prefix_time` is the time the line opens with, naive where it names no zone. `linked`: the id
+    came in a link instead of a line, and born_ms is the time that the link carries.
     """
 
     text: str
@@ -81,8 +81,8 @@ class Token:
 def find(text: str | Iterable[str]) -> Iterator[Token]:
     """Every candidate (32, 34 or 56 digits) of a text, in order.
 
-    `text` is a whole text or any pieces of one: lines with their ends, or chunks cut anywhere. Memory stays bounded
-    whatever the length of a line.
+    `text` is a whole text or any pieces of one: lines with their ends, or chunks cut anywhere. Memory stays bounded for
+    lines of any length.
     """
     number = 1
     parts: list[str] = []
@@ -155,7 +155,7 @@ class _Windows:
         if self._first:
             self._prefix = prefix_time(text)
             self._first = False
-        open_from = len(text.rstrip(hexdigits))  # a pattern would try it anew from each digit of a long run
+        open_from = len(text.rstrip(hexdigits))  # a pattern would try it again from each digit of a long run
         yield from self._take(text, open_from)
         if len(text) - open_from > _LONGEST_RUN:
             self._in_long_run = True

@@ -1,6 +1,6 @@
-"""Which releases of the official Java client can have made an id: its generator changed, and ids show how.
+"""Which releases of the official Java client can have generated an id: its generator changed, and ids show how.
 
-From MessageClientIDSetter and UtilAll.getIP at each tag; the tests hold it against ids of 21 releases. Knows no clock.
+From MessageClientIDSetter and UtilAll.getIP at each tag; the tests hold it against ids of 21 releases. Reads no clock.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ FIRST, LAST = "3.5.0", "5.5.1"  # 5.5.1 is the newest that was looked at
 
 @dataclass(frozen=True, slots=True)
 class Releases:
-    """From the oldest to the newest release that makes such ids."""
+    """From the oldest to the newest release that generates such ids."""
 
     oldest: str
     newest: str
 
     def holds(self, version: str) -> bool:
-        """Whether a release lies between them."""
+        """Whether a release is between them."""
         return _order(self.oldest) <= _order(version) <= _order(self.newest)
 
 
@@ -32,7 +32,7 @@ def _order(version: str) -> tuple[int, ...]:
 
 
 def java_releases(uniq: UniqId, noon: bool = False) -> Releases:
-    """The releases that can have made an id of a Java client. `noon`: its line shows a month that began at noon."""
+    """The releases that can have generated a Java client's id. `noon`: its line shows a month that began at noon."""
     oldest, newest = FIRST, LAST
 
     def since(version: str) -> None:
@@ -50,12 +50,12 @@ def java_releases(uniq: UniqId, noon: bool = False) -> Releases:
         if (uniq.ip[0] == 0xFE and uniq.ip[1] & 0xC0 == 0x80) or uniq.ip == bytes(15) + b"\x01":
             until("4.6.0")  # 4.6.1 takes global and ULA addresses only
     elif uniq.ip[0] == 127:
-        since("4.8.0")  # the ipCheck before it refused 127.*
+        since("4.8.0")  # the ipCheck before it rejected 127.*
     if uniq.elapsed >= rules.ELAPSED_WRAP - CLAMP_MS:
         until("4.9.2")  # later ones write 0 for less than 1,000 s before the month
     return Releases(oldest, newest)
 
 
 def is_narrow(releases: Releases) -> bool:
-    """Whether an id tells anything about its release."""
+    """Whether an id shows anything about its release."""
     return (releases.oldest, releases.newest) != (FIRST, LAST)

@@ -1,4 +1,4 @@
-"""A text as an id: every reading that holds, best first, each with its reasons. Knows no line, no clock and no zone."""
+"""A text as an id: every interpretation that holds, best first, with its reasons. Uses no line, clock or zone."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _PAIRS: dict[int, tuple[Layout, Layout]] = {
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a text is: the readings that hold, best first; those that do not; or the error that refuses it."""
+    """What a text is: the interpretations that hold, best first; those that do not; or the error that rejects it."""
 
     text: str
     label: str | None
@@ -53,20 +53,20 @@ class Verdict:
 
     @property
     def best(self) -> Reading | None:
-        """The first reading, or None for a refused text."""
+        """The first interpretation, or None for a rejected text."""
         return self.readings[0] if self.readings else None
 
     @property
     def others(self) -> tuple[Reading, ...]:
-        """Every reading but the best, those that cannot hold last."""
+        """Every interpretation but the best, those that cannot hold last."""
         return self.readings[1:] + self.rejected
 
 
 def identify(text: str, label: str | None = None, case: Case = "strict", *, vouched: bool | None = None) -> Verdict:
-    """Every reading of one token.
+    """Every interpretation of one token.
 
-    `label` is the name in front of it. `vouched` says whether that name stands so close that it vouches for an
-    impossible elapsed (find() knows); left out, the label itself decides.
+    `label` is the name in front of it. `vouched`: whether that name is so close that it vouches for an impossible
+    elapsed, as find() saw it. Without `vouched` the label itself decides.
     """
     if vouched is None:
         vouched = rules.vouches(label)
@@ -87,7 +87,7 @@ def identify(text: str, label: str | None = None, case: Case = "strict", *, vouc
         found = []
     if found:
         first = found[0]
-        # The order of the first reading is the rule's, not the score's; the rest goes by score.
+        # The order of the first interpretation is the rule's, not the score's; the rest goes by score.
         found = [first, *sorted(found[1:], key=lambda item: -item.score)]
         return Verdict(text, label, tuple(found), tuple(rejected))
     assert error is not None
@@ -95,7 +95,7 @@ def identify(text: str, label: str | None = None, case: Case = "strict", *, vouc
 
 
 def decode(text: str, label: str | None = None, case: Case = "strict") -> MessageId:
-    """The best reading's id, or the error that refuses the text."""
+    """The best interpretation's id, or the error that rejects the text."""
     verdict = identify(text, label, case)
     if verdict.error is not None:
         raise verdict.error
@@ -172,7 +172,7 @@ def _pid_bytes(layout: Layout) -> dict[str, int]:
 def _judged_uniq(
     uniq: UniqId, label: str | None, vouched: bool, lead: Reason, points: int
 ) -> tuple[list[Reading], CoreError | None]:
-    """A uniq reading, or the refusal of its elapsed."""
+    """An interpretation as a msgId, or the error of its elapsed."""
     elapsed = uniq.elapsed
     if not (
         vouched or rules.elapsed_possible(elapsed) or rules.clock_set_back(elapsed) or makers.is_known(uniq.loader)
@@ -194,7 +194,7 @@ def _client(raw: bytes, text: str, label: str | None) -> tuple[list[Reading], li
 
 
 def _lost_client(text: str, raw: bytes) -> list[Reading]:
-    """A client id that lost its leading 01, proposed when seconds are plausible and the sequence is small."""
+    """A 5.x msgId that lost its leading 01, proposed when seconds are plausible and the sequence is small."""
     client = ClientId.from_bytes(b"\x01" + raw, CLIENT_V1, "01" + text)
     if not (makers.FIRST_SECONDS <= client.seconds <= makers.LAST_SECONDS and client.sequence < 1 << 20):
         return []

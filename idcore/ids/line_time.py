@@ -57,7 +57,7 @@ def _believed(end: int, zone: tzinfo) -> tuple[int, int]:
 
 
 def hints(token: Token, clock: Clock) -> tuple[int | None, datetime | None]:
-    """The bornTimestamp and the opening time of the line of an id, where they lie in years that can be."""
+    """The bornTimestamp and the opening time of the line of an id, where their years are possible."""
     born, prefix = token.born_ms, token.prefix_time
     if born is None and prefix is None:
         return None, None
@@ -177,11 +177,11 @@ def _refine_prefix(elapsed: int, clock: Clock, layout: Layout, prefix: datetime)
 def refine(
     elapsed: int, clock: Clock, layout: Layout, born_ms: int | None = None, prefix: datetime | None = None
 ) -> tuple[Clock, Reason | None]:
-    """The clock with what the line of an id tells about its month and zone, and the reason that says so.
+    """The clock with what the line of an id shows about its month and zone, and the reason for it.
 
-    bornTimestamp fixes both where `born - elapsed` is, within a second, a local midnight on a first; else it fixes
-    the month alone. A time at the start of the line fixes the month, and the zone where it carries one. A store
-    timestamp dates nothing: store clocks up to 44 days off occur in public logs.
+    bornTimestamp fixes both where `born - elapsed` is, within a second, a local midnight on a first; else it fixes the
+    month alone. A time at the start of the line fixes the month, and the zone where it carries one. A store timestamp
+    dates nothing: store clocks up to 44 days off occur in public logs.
     """
     answer = None
     if layout.byteorder == "little":
@@ -197,7 +197,7 @@ def refine(
 def uniq_sent(
     uniq_id: UniqId, clock: Clock, born_ms: int | None = None, prefix: datetime | None = None, made_by: str = ""
 ) -> tuple[SentAt | None, Reason | None]:
-    """When a uniq id was made, after the hints of its line and of the other lines of its input."""
+    """When a msgId was generated, after the hints of its line and of the other lines of its input."""
     elapsed = uniq_id.signed_elapsed
     if elapsed < 0 and not (rules.clock_set_back(uniq_id.elapsed) or elapsed > -rules.LONGEST_MONTH_MS):
         return None, None

@@ -1,4 +1,4 @@
-"""Little-endian ids of C++ 1.2.0 to 1.2.3, which look like offset ids or uniq ids. Knows no other ids, no clock.
+"""Little-endian ids of C++ 1.2.0 to 1.2.3, which look like offsetMsgIds or msgIds. Uses no other ids, no clock.
 
 The kernel of the scan (`idcore.scan.kernels.find`) is the twin of this rule.
 """
@@ -14,7 +14,7 @@ _DAY_MS = 86_400_000
 
 
 def shaped(raw: bytes, text: str) -> UniqId | None:
-    """The little-endian reading of 16 bytes, where every field fits; by chance each does once in 256 or less."""
+    """The little-endian interpretation of 16 bytes, where every field fits; by chance each does once in 256 or less."""
     little = UniqId.from_bytes(raw, UNIQ_V4_LE, text)
     holds = (
         0 < little.loader < rules.LITTLE_ENDIAN_LOADER
@@ -27,7 +27,7 @@ def shaped(raw: bytes, text: str) -> UniqId | None:
 
 
 def beats_offset(little: UniqId, offset: OffsetId) -> bool:
-    """Whether one id alone is rather little-endian than an offset id of a broker."""
+    """Whether one id alone is rather little-endian than an offsetMsgId of a broker."""
     private, turned = private_or_loopback(offset.ip), private_or_loopback(little.ip)
     if private and not turned:
         return False
@@ -43,7 +43,7 @@ def beats_offset(little: UniqId, offset: OffsetId) -> bool:
 
 
 def rivals_offset(little: UniqId, offset: OffsetId) -> bool:
-    """Whether it has to be named beside an offset id that is the better reading."""
+    """Whether it has to be named next to an offsetMsgId that is the better interpretation."""
     private, turned = private_or_loopback(offset.ip), private_or_loopback(little.ip)
     if rules.is_usual_port(offset.port) and offset.physical_offset < rules.HUGE_OFFSET:
         return False

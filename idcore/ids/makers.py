@@ -1,4 +1,4 @@
-"""Who made an id: HotSpot's stream of loader hashes, constants of other clients. Knows no log line and no clock."""
+"""Who generated an id: HotSpot's stream of loader hashes, constants of other clients. Uses no log line and no clock."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from idcore.ids.reasons import Maker
 if TYPE_CHECKING:
     import numpy as np
 
-MAKERS = tuple(words().table("client."))  # the codes of all makers
+MAKERS = tuple(words().table("client."))  # the codes of all clients
 STREAM_LENGTH = 20_000
 MASK_64_BIT_JVM = 0x7FFFFFFF
 MASK_32_BIT_JVM = 0x01FFFFFF
@@ -27,7 +27,7 @@ KNOWN_CONSTANTS: dict[int, str] = {
     0x11524711: "java_mqadmin",
 }
 
-# Which launch a place in the stream stands for; ranges below catch the rest.
+# Which launch a place in the stream belongs to; ranges below catch the rest.
 _PLACES: dict[int, str] = {
     0: "java_jdk11",
     6: "java_jdk17_agent",
@@ -95,7 +95,7 @@ def loader_place(loader: int) -> tuple[int, int] | None:
 
 
 def is_known(loader: int) -> bool:
-    """Whether a loader stands in the stream or is a known constant."""
+    """Whether a loader is in the stream or is a known constant."""
     return loader in KNOWN_CONSTANTS or loader in _places()
 
 
@@ -156,7 +156,7 @@ def uniq_maker(
     elapsed_fits: bool = True,
     last_twelve: str = "",
 ) -> Maker:
-    """The likeliest maker of a uniq id, from its layout, loader, time and letters."""
+    """The likeliest client of a msgId, from its layout, loader, time and letters."""
     if layout == "uniq_v4_le":
         return _plain("cpp_old")
     place = _places().get(loader)
@@ -186,7 +186,7 @@ def _turned(number: int) -> int:
 
 
 def is_plausible(seconds: int) -> bool:
-    """Whether seconds since 2021 lie in a year that a living id can have."""
+    """Whether seconds since 2021 are in a year that a living id can have."""
     return FIRST_SECONDS <= seconds <= LAST_SECONDS
 
 
@@ -196,7 +196,7 @@ def can_be_rust(seconds: int) -> bool:
 
 
 def client_maker(seconds: int, last_sixteen: str = "", sequence: int = 0) -> Maker:
-    """The likeliest maker of a client id, from its seconds, letters and sequence."""
+    """The likeliest client of a 5.x msgId, from its seconds, letters and sequence."""
     lower, upper = last_sixteen != last_sixteen.upper(), last_sixteen != last_sixteen.lower()
     turned = is_plausible(_turned(seconds))
     if can_be_rust(seconds) and (lower or not upper or not (turned or is_plausible(seconds))):
@@ -208,7 +208,7 @@ def client_maker(seconds: int, last_sixteen: str = "", sequence: int = 0) -> Mak
 
 
 def client_languages(mac: bytes, pid: int, sequence: int) -> tuple[str, ...]:
-    """The 5.x clients that can have made an id of the plain layout; what tells them apart is little.
+    """The 5.x clients that can have generated an id of the plain layout; little distinguishes them.
 
     apache/rocketmq-clients: C# counts from 1; only C++ and Node.js write a MAC of zeros, and never a random one;
     Node.js takes the pid modulo 65,535. Everything else is written alike.
@@ -227,7 +227,7 @@ def client_languages(mac: bytes, pid: int, sequence: int) -> tuple[str, ...]:
 
 
 def seconds_open(seconds: int, last_sixteen: str, sequence: int) -> bool:
-    """Whether the seconds of a client id give a time in two ways, and neither letters nor sequence settle it."""
+    """Whether the seconds of a 5.x msgId give a time in two ways, and neither letters nor sequence settle it."""
     ways = [is_plausible(seconds), is_plausible(_turned(seconds))]
     if can_be_rust(seconds) and last_sixteen == last_sixteen.upper():
         return any(ways) and last_sixteen == last_sixteen.lower()
@@ -240,8 +240,9 @@ def process_makers(
     whole_seconds: np.ndarray,
     loopback: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The code of the likeliest maker of each process. `whole_seconds`: every elapsed of it is a multiple of 1,000.
-    `loopback`: its address is 127.0.0.1.
+    """The code of the likeliest client of each process.
+
+    `whole_seconds`: every elapsed of it is a multiple of 1,000. `loopback`: its address is 127.0.0.1.
 
     Works on columns: only one row of each kind (layout, loader class, whole seconds) is put into words.
     """

@@ -1,8 +1,8 @@
-"""What the ids of one input tell about one another, where one alone is open. Judges no id by itself.
+"""What the ids of one input show about one another, where one alone is open. Judges no id by itself.
 
 First every verdict is seen, then those that are open are settled. What is seen are sets, so the order of the ids does
-not count; only ids that are likely by themselves are witnesses, and none for itself. The scan settles little-endian
-ids and the seconds of 5.x clients by the same rules, when it merges what its tasks found.
+not count. Only ids that are likely by themselves are witnesses, and no id is its own witness. The scan settles
+little-endian ids and the seconds of 5.x clients by the same rules, when it merges what its tasks found.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Neighbours:
             group.greatest = max(group.greatest, offset.physical_offset)
 
     def _settle_group(self, verdict: Verdict) -> Verdict | None:
-        """A little-endian id or an offset id, as all ids that begin like it are; None where the id is neither."""
+        """A little-endian id or an offsetMsgId, as all ids that begin like it are; None where the id is neither."""
         offset, little = _offset_or_little(verdict) or (None, None)
         if offset is None or little is None:
             return None
@@ -106,7 +106,7 @@ class Neighbours:
             return verdict
         heard = [(reading, *self._speaks(reading, verdict.text.upper())) for reading in verdict.readings]
         spoken = [(reading, why, maker) for reading, why, maker in heard if why is not None]
-        if len(spoken) != 1:  # nobody, or for two readings at once
+        if len(spoken) != 1:  # no witness, or witnesses for two interpretations
             return verdict
         reading, why, maker = spoken[0]
         certainty: Certainty = "certain" if reading is best and best.certainty == "likely" else "likely"
@@ -114,7 +114,7 @@ class Neighbours:
         return replace(verdict, readings=(first, *(other for other in verdict.readings if other is not reading)))
 
     def _speaks(self, reading: Reading, text: str) -> tuple[Reason | None, Maker]:
-        """Why other ids speak for a reading, and who made it then."""
+        """Why other ids support an interpretation, and who generated the id then."""
         found = reading.id
         if isinstance(found, ClientId):
             ways = [way for way in _WAYS if self._seen(_key(reading, way), text)]
@@ -156,7 +156,7 @@ def _either_way(reading: Reading) -> bool:
 
 
 def _offset_or_little(verdict: Verdict) -> tuple[OffsetId, UniqId | None] | None:
-    """The two readings of an id that has one of them as its best: as an offset id, and as a little-endian one."""
+    """An id's interpretations as an offsetMsgId and as a little-endian msgId, where one of them is its best."""
     best = verdict.best
     if best is None or best.id.layout not in (UNIQ_V4_LE, OFFSET_V4):
         return None
@@ -170,7 +170,7 @@ def _offset_or_little(verdict: Verdict) -> tuple[OffsetId, UniqId | None] | None
 
 
 def _open(verdict: Verdict) -> bool:
-    """Whether an id alone leaves open what it is, or, of a 5.x client, when it was made."""
+    """Whether an id alone leaves open what it is, or, of a 5.x client, when it was generated."""
     best = verdict.readings[0]
     doubt = best.certainty == "possible" or (best.certainty == "likely" and len(verdict.readings) > 1)
     return doubt or _either_way(best)

@@ -12,14 +12,14 @@ from idcore.catalogue import words
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What speaks for or against an interpretation: a code (`reason.…` or `error.…` of the catalogue) with values."""
+    """What supports or contradicts an interpretation: a code (`reason.…` or `error.…` of the catalogue) with values."""
 
     code: str
     values: Mapping[str, Any] | None = None
 
     @property
     def key(self) -> str:
-        """Of its message."""
+        """The key of its message."""
         key = f"reason.{self.code}"
         return key if words().has(key) else f"error.{self.code}"
 
@@ -36,7 +36,7 @@ class Maker:
 
     @property
     def key(self) -> str:
-        """Of its message."""
+        """The key of its message."""
         return f"client.{self.code}"
 
     def __str__(self) -> str:

@@ -1,8 +1,8 @@
-"""The numbers of the classification: what a token must keep to be an id. Knows no byte position and no word."""
+"""The numbers of the classification: what a token must keep to be an id. Contains no byte position and no message."""
 
 from __future__ import annotations
 
-# Digits of a candidate; only a token of one of these lengths can be refused.
+# Digits of a candidate; only a token of one of these lengths can be rejected.
 CANDIDATE_DIGITS = frozenset({32, 34, 56})
 
 PORT_LIMIT = 65_535
@@ -12,7 +12,7 @@ OFFSET_LIMIT = 1 << 48
 # a month that begins on the last day of the month before, an hour early where chance sets tm_isdst.
 LITTLE_ENDIAN_LOADER, LITTLE_ENDIAN_COUNTER, LITTLE_ENDIAN_PID = 0xFFFF, 0x100, 0x40
 LITTLE_ENDIAN_ELAPSED_MS = 32 * 86_400_000 + 3_600_000
-# Bytes 10 to 13 of such an id are its elapsed, low byte first. Read as an offset id the offset is evenly spread below
+# Bytes 10 to 13 of such an id are its elapsed, low byte first. As an offsetMsgId, the offset is evenly spread below
 # 2^48, and ends in 00; that of a broker is seldom above 2^44, and ends in 00 once in 256 records.
 HUGE_OFFSET, LARGE_OFFSET, USUAL_OFFSET = 1 << 44, 1 << 40, 1 << 32
 
@@ -31,7 +31,7 @@ RUST_MONTH_MS = 30 * 86_400_000 + 1_000
 SIGN_BIT = 1 << 31
 ELAPSED_WRAP = 1 << 32
 
-# Names that, directly in front of a token, vouch for an impossible elapsed; and how many signs may stand between.
+# Names that, directly in front of a token, vouch for an impossible elapsed; and how many signs may be between.
 VOUCHING_LABELS = ("msgid", "msgids", "messageid", "uniq_key", "transactionid")
 LABEL_SIGNS = " \"':=[,"
 LABEL_SIGNS_MOST = 4
@@ -49,7 +49,7 @@ def is_usual_port(port: int) -> bool:
 
 
 def vouches(label: str | None) -> bool:
-    """Whether a name ends, whatever its letters' case, in one that vouches."""
+    """Whether a name ends, in letters of any case, in one that vouches."""
     return label is not None and label.lower().endswith(VOUCHING_LABELS)
 
 

@@ -1,4 +1,4 @@
-"""What speaks for one reading of an id: reasons, a score, how certain it is. Chooses no reading and dates nothing."""
+"""What supports one interpretation of an id: reasons, a score, how certain it is. Chooses none and dates nothing."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from idcore.layout import UNIQ_V4_LE
 
 Certainty = Literal["certain", "likely", "possible"]
 
-# A reading's score is the sum of what speaks for it (the weights stand beside each reason below); a reading that
+# An interpretation's score is the sum of what supports it (the weights are next to each reason below); one that
 # reaches CERTAIN_FROM needs no second look, one below LIKELY_FROM is no more than a way to read the digits.
 CERTAIN_FROM, LIKELY_FROM = 6, 4
 
-# Names that clients print before their own ids, and before the broker's. A plain msgId stands before both kinds.
+# Names that clients print before their own ids, and before the broker's. A plain "msgId" occurs before both kinds.
 _CLIENT_LABELS = frozenset({"msgid", "msgids", "messageid", "uniq_key", "transactionid", "__transactionid__", "id"})
 _OFFSET_LABELS = frozenset({"offsetmsgid", "offsetid", "origin_message_id", "msgid", "msgids", "id"})
 _KEY_LABELS = frozenset({"uniq_key", "transactionid", "__transactionid__"})
@@ -27,7 +27,7 @@ _KEY_LABELS = frozenset({"uniq_key", "transactionid", "__transactionid__"})
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way to understand a text as an id. `certainty` is None for a reading that cannot hold; `error` says why."""
+    """One way to understand a text as an id. `certainty` is None for one that cannot hold; `error` says why."""
 
     id: MessageId
     certainty: Certainty | None
@@ -43,7 +43,7 @@ class Reading:
 
     @property
     def maker(self) -> str:
-        """Who most likely made it, in a few words."""
+        """Who most likely generated it, in a few words."""
         return str(self.made_by)
 
 
@@ -62,7 +62,7 @@ def _certainty(score: int) -> Certainty:
 
 
 def weigh_uniq(uniq: UniqId, label: str | None, lead: Reason | None, points: int) -> Reading:
-    """A uniq id with what speaks for it; `lead` is what the rule found first, worth some points."""
+    """A msgId with what supports it; `lead` is what the rule found first, worth some points."""
     text = uniq.text
     why: list[Reason] = [] if lead is None else [lead]
     score = points
@@ -212,7 +212,7 @@ def _looks_like_uuid(text: str) -> bool:
 def weigh_offset(
     offset: OffsetId, label: str | None, little: UniqId | None, maybe_little: UniqId | None = None
 ) -> Reading:
-    """An offset id with what speaks for it; `little` is the little-endian reading that competes with it.
+    """An offsetMsgId with what supports it; `little` is the little-endian interpretation that competes with it.
 
     `maybe_little` is one that cannot win, the offset being small enough, but is as sane.
     """
@@ -245,7 +245,7 @@ def weigh_offset(
 
 
 def weigh_little_endian(little: UniqId, offset: OffsetId | None, label: str | None) -> Reading:
-    """A little-endian uniq id with what speaks for it; `offset` is the reading as an offset id, if there is one."""
+    """A little-endian msgId with what supports it; `offset` is the competing interpretation as an offsetMsgId."""
     if offset is not None:
         why = [Reason("little_endian", {"host": little.host, "offset": offset.physical_offset})]
         score = 3 if offset.physical_offset > rules.HUGE_OFFSET else 1
@@ -275,7 +275,7 @@ def weigh_little_endian(little: UniqId, offset: OffsetId | None, label: str | No
 
 
 def weigh_client(client: ClientId, label: str | None) -> Reading:
-    """A client id with what speaks for it."""
+    """A 5.x msgId with what supports it."""
     text = client.text
     maker = makers.client_maker(client.seconds, text[-16:], client.sequence)
     why = [plain("version_01")] if client.version == 1 else []

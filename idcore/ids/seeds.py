@@ -1,4 +1,4 @@
-"""When a C++ process started, from the loader field of its ids: the seed of glibc's rand(). Knows no table."""
+"""When a C++ process started, from the loader field of its ids: the seed of glibc's rand(). Uses no table."""
 
 from __future__ import annotations
 

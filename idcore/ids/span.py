@@ -1,4 +1,4 @@
-"""When an id can have been made, in whatever zone its producer is. Takes now as an argument; chooses no zone."""
+"""When an id can have been generated, in any zone of its producer. Takes now as an argument; chooses no zone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Span:
 
 
 def span(readings: Sequence[Reading], clock: Clock) -> Span | None:
-    """The span of the first reading that has a time. An assumed zone is one of all; one that is known stands alone."""
+    """The span of the first interpretation that has a time. An assumed zone is one of all; a known one is alone."""
     zones = (clock.zone, *_ZONES) if clock.zone_source == "assumed" else (clock.zone,)
     ahead = replace(clock, reference=clock.reference + timedelta(milliseconds=CLOCK_SLACK_MS))
     for reading in readings:
@@ -45,7 +45,7 @@ def span(readings: Sequence[Reading], clock: Clock) -> Span | None:
 
 
 def _times(reading: Reading, clock: Clock) -> Iterable[int]:
-    """When a reading's id was made, with one clock: nothing where it has no time."""
+    """When an interpretation's id was generated, with one clock: nothing where it has no time."""
     found = None
     if isinstance(reading.id, UniqId):
         found, _ = uniq_sent(reading.id, clock)

@@ -1,4 +1,4 @@
-"""The lab: stories of messages, told by the client's generator and a broker that stores real records. Asks no clock."""
+"""The lab: stories of messages, by the client's generator and a broker that stores real records. Reads no clock."""
 
 from idcore.lab.differences import Difference, Move, changed, differences, moves
 from idcore.lab.played import LogFile, Piece, PlayedStory, Row

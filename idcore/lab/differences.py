@@ -1,4 +1,4 @@
-"""What changed between two ids and between two records, byte by byte and field by field. Knows no step."""
+"""What changed between two ids and between two records, byte by byte and field by field. Does not depend on steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A story that was played: what happened row by row, and the commit logs as they lie on disk. Plays nothing."""
+"""A story that was played: what happened row by row, and the commit logs as they are on disk. Plays nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a commit log file: a record, the blank one, or what is still free."""
+    """A stretch of a commit log file: a record, the padding, or what is still free."""
 
     kind: Literal["record", "blank", "free"]
     start: int
@@ -44,7 +44,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """One commit log file as it lies on disk, read back."""
+    """One commit log file as it is on disk, read back."""
 
     broker: str
     name: str
@@ -73,12 +73,12 @@ class PlayedStory:
 
     @property
     def copies(self) -> int:
-        """In how many records the msgId stands that stands in most."""
+        """The largest number of records that contain one msgId."""
         return max(Counter(row.msg_id for row in self.rows if row.msg_id and row.record).values(), default=0)
 
     @property
     def collisions(self) -> int:
-        """How many messages the msgId stands for that stands for most: more than one is a true collision."""
+        """The largest number of messages that share one msgId: more than one is a true collision."""
         return max(Counter(msg_id for msg_id, _ in self._meant).values(), default=0)
 
     @property
@@ -87,7 +87,7 @@ class PlayedStory:
 
     @property
     def records(self) -> int:
-        """How many records lie in the commit logs."""
+        """How many records the commit logs contain."""
         return sum(row.record is not None for row in self.rows)
 
 

@@ -12,7 +12,7 @@ from idcore.errors import refuse
 from idcore.ids.clock import from_ms, parse_instant, parse_zone, to_ms
 from idcore.ids.model import host_bytes
 
-# The steps in the order in which a page offers them. The codes are a contract: they stand in links.
+# The steps in the order in which a page offers them. The codes are a contract: links contain them.
 STEPS: tuple[str, ...] = (
     "send", "busy", "lost", "again",  # producer
     "consume", "dead",  # consumer
@@ -42,7 +42,7 @@ class Story:
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> Story:
-        """A story from the parameters of a link. What is no step, no zone, no address is refused by name."""
+        """A story from the parameters of a link. What is not a step, a zone or an address is rejected by name."""
         own: dict[str, Any] = {name: text for name in _SETTINGS if (text := given.get(name, "").strip())}
         if "pid" in own:
             own["pid"] = _number("pid", own["pid"], r"\d{1,7}", 10, "a number from 0 to 4,194,304", 1 << 22)
@@ -55,7 +55,7 @@ class Story:
         return made
 
     def check(self) -> None:
-        """Refuses what cannot be played."""
+        """Rejects what cannot be played."""
         wrong = next((step for step in self.steps if step not in STEPS), None)
         if wrong is not None:
             raise refuse("lab_step", step=wrong[:40])

@@ -31,7 +31,7 @@ _BATCH, _DELAY_LEVEL, _WRAP = 3, 3, 65_535
 # What a large message leaves of its file: less than the next one needs.
 _LEFT, _HEAD = 200, 280
 _BACK = {"back": 10_000, "far": 3_600_000}
-# What a broker does by itself stands under its own clock, all else under the producer's.
+# What a broker does by itself has the time of its own clock, all else that of the producer's.
 _BROKERS_OWN = frozenset(("consume_waits", "consume_again", "dead", "delay_due", "commit", "op", "rollback", "blank"))
 
 
@@ -49,7 +49,7 @@ def play(story: Story, root: Path) -> PlayedStory:
 
 
 class _World:
-    """What stands still between two steps."""
+    """What does not change between two steps."""
 
     def __init__(self, story: Story, root: Path) -> None:
         self.rows: list[Row] = []
@@ -203,7 +203,7 @@ class _World:
     # a consumer
 
     def _consume(self) -> None:
-        """The listener answers RECONSUME_LATER: a copy waits in the schedule, then lies in %RETRY%group."""
+        """The listener answers RECONSUME_LATER: a copy waits in the schedule, then is in %RETRY%group."""
         assert self._visible is not None
         name, record = self._visible
         broker = self._brokers[name]
@@ -327,7 +327,7 @@ class _World:
         self._send_one("twin_first" if first else "twin", self._twin, own=self._process.counter)
 
     def _collide(self) -> None:
-        """Two containers that start together: in the same ms each makes its first id."""
+        """Two containers that start together: in the same ms each generates its first id."""
         one, other = self._message(self._new_process()), self._message(self._new_process())
         self._send("collide_first", one, order=self._orders - 1, order_key=one.keys)
         self._send("collide", other, order=self._orders, order_key=other.keys, before=one.keys)

@@ -1,4 +1,4 @@
-"""Look-ups: ids in, messages out, or the reason why there is none. Prints nothing."""
+"""Look-ups: ids in, messages out, or the reason why a message was not found. Prints nothing."""
 
 from idcore.lookup.cluster import LookupService
 from idcore.lookup.model import NO_VERDICT, Answer, Copy, Evidence

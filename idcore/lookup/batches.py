@@ -16,8 +16,8 @@ from idcore.lookup.notes import Notes
 from idcore.message import Record
 from idcore.message import properties as names
 
-# The client makes the ids of the items, then that of the batch: its counter is one to so many later. A broker shows no
-# more records of one key.
+# The client generates the ids of the items, then that of the batch: its counter is one to so many later. A broker
+# shows no more records of one key.
 MOST_AFTER = MOST_OF_A_UNIQUE_KEY
 # The clock is read for each: the batch's id may be of the next millisecond.
 _LATER_MS = (0, 1)

@@ -17,7 +17,7 @@ from idcore.remoting.requests import Query, Route
 Found = list[tuple[Record, str]]
 
 _TOPICS_AT_ONCE = 64
-# What a broker gives at most to a question for a unique key, whatever it asks for (defaultQueryMaxNum).
+# What a broker gives at most to a question for a unique key, for any wanted number (defaultQueryMaxNum).
 MOST_OF_A_UNIQUE_KEY = 32
 
 
@@ -56,7 +56,7 @@ class Search:
         return found
 
     def everywhere(self, topic: str, begin_ms: int, unique: bool = True) -> Found:
-        """The same on every broker, whatever the routes say: an old topic may have been moved away from one."""
+        """The same on every broker, also outside the routes: an old topic may have been moved away from one."""
         found: Found = []
         for name, members in self.notes.cluster.topology().brokers().items():
             if name not in self.brokers or topic in self.unrouted:

@@ -1,4 +1,4 @@
-"""The look-up by offset id: who may be asked, what the bytes at the offset are, and why they are no message."""
+"""The look-up by offsetMsgId: who may be asked, what the bytes at the offset are, and why they are not a message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ZEROS = 128
 
 @dataclass(frozen=True, slots=True)
 class AtOffset:
-    """The record at an offset and who showed it, or the reason why there is none."""
+    """The record at an offset and who showed it, or the reason why it was not found."""
 
     record: Record | None = None
     broker: str = ""
@@ -59,7 +59,7 @@ def look(offset_id: OffsetId, topic: str, notes: Notes) -> AtOffset:
         if not (skipped and found.reason == "beyond_end"):
             break
     if best is None or (skipped and best.reason == "beyond_end"):
-        # a slave that lags behind knows nothing of its master's last records
+        # a slave that lags behind does not have its master's last records
         return AtOffset(reason="unreachable")
     return best
 
@@ -81,13 +81,13 @@ def _at(member: Member, offset_id: OffsetId, topic: str, notes: Notes) -> AtOffs
             record = decode_record(raw)
         except CoreError as error:
             problem = error
-    # The broker answers any offset inside its log with code 0 and whatever stands there, and offset 0 with its first
-    # record: only the record's own offset tells that it is the one.
+    # The broker answers any offset inside its log with code 0 and any bytes there, and offset 0 with its first record:
+    # only the record's own offset shows that it is the one.
     if record is not None and record.physical_offset == wanted:
         if (record.store_host.ip, record.store_host.port) != (offset_id.ip, offset_id.port):
             notes.add("store_host", store_host=str(record.store_host), address=offset_id.address)
         return AtOffset(record, member.registered)
-    # Asked after the record, so that one that was appended meanwhile lies before this end.
+    # Asked after the record, so that one that was appended meanwhile is before this end.
     state = notes.cluster.ask(member, RuntimeInfo())
     notes.states[member.registered] = member, state
     return AtOffset(reason=_why(member, wanted, raw, record, problem, state, notes))
@@ -131,9 +131,9 @@ def _why(
 
 
 def _only_zeros(member: Member, wanted: int, state: BrokerState, notes: Notes) -> bool:
-    """Whether a stretch of zeros stands there, longer than any that a record holds.
+    """Whether a stretch of zeros is there, longer than any that a record holds.
 
-    The broker reads four bytes as the size and answers with so many: with none where they are zero.
+    The broker reads four bytes as the size and answers with so many: it sends no bytes where they are zero.
     """
     places = range(wanted, min(wanted + _ZEROS, state.max_offset), _MAGIC_AT)
     answers = notes.cluster.ask_all(member, [View(place) for place in places])
@@ -144,7 +144,7 @@ def _only_zeros(member: Member, wanted: int, state: BrokerState, notes: Notes) -
 
 
 def _next_record(raw: bytes, wanted: int) -> int | None:
-    """Where the next record begins in bytes that start inside one: proof that the offset lies in the middle."""
+    """Where the next record begins in bytes that start inside one: proof that the offset is in the middle."""
     for magic in _MAGICS:
         at = raw.find(magic, 0, _LOOK_AHEAD)
         while at >= 0:

@@ -1,4 +1,4 @@
-"""The look-up in a live cluster: every reading of an id, all copies, and the reason of a miss. Knows no page."""
+"""The look-up in a live cluster: every interpretation of an id, all copies, the reason of a miss. Prints nothing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _IDS_AT_ONCE = 64
 _NAMED = 5
 _LIKELY = 32
 _PROBED_TOPICS = 8
-# Where most producers stand when nobody says: UTC in containers, China elsewhere.
+# Where most producers are when no zone is given: UTC in containers, China elsewhere.
 _USUAL_ZONES = (UTC, timezone(timedelta(hours=8)))
 
 
@@ -109,7 +109,7 @@ class LookupService:
         return answer
 
     def one(self, text: str, topic: str | None = None, progress: Progress | None = None) -> Answer:
-        """The answer for one id, whatever happens on the way."""
+        """The answer for one id; an error on the way becomes part of it."""
         notes = Notes(self.cluster)
         try:
             found, reason = _LookUp(self, text, topic, notes, self._moment(), progress).run()
@@ -191,14 +191,14 @@ class _LookUp:
         return by_offset.look(reading.id, self.topic or "", self.notes)
 
     def _follow(self, record: Record, broker: str) -> Found:
-        """The other copies of a message that was found by its offset id."""
+        """The other copies of a message that was found by its offsetMsgId."""
         found: Found = [(record, broker)]
         if self.topic and record.topic != self.topic:
             self.notes.add("topic_differs", topic=record.topic, asked=self.topic)
         try:
             return found + self._others(record)
         except RemotingError as problem:
-            self.notes.fail(problem)  # the message is there, whatever became of its copies
+            self.notes.fail(problem)  # the message is there, even if its copies are not
             return found
 
     def _others(self, record: Record) -> Found:
@@ -227,7 +227,7 @@ class _LookUp:
         return span(self.verdict.readings, self.clock)
 
     def _times(self, *clocks: Clock) -> list[int]:
-        """When the id was made, read with each of these clocks."""
+        """When the id was generated, read with each of these clocks."""
         found: dict[int, None] = {}
         for reading in self.verdict.readings:
             for clock in clocks:
@@ -356,7 +356,7 @@ class _LookUp:
         return self._without_index()
 
     def _in_a_batch(self, item: UniqId) -> Found:
-        """The message as an item of a 5.x batch, of which the index knows the batch's own id alone."""
+        """The message as an item of a 5.x batch, of which the index has only the batch's own id."""
         topics = [topic for topic in self.search.topics if not is_special(topic)][:_PROBED_TOPICS]
         found = batches.look(item, topics, self._windows()[-1], self.notes)
         if found is None:
@@ -368,7 +368,7 @@ class _LookUp:
         return [(found.record, found.broker)]
 
     def _in_capitals(self) -> None:
-        """The index tells upper from lower case; an id whose case was changed on its way is there all the same."""
+        """The index distinguishes upper and lower case; an id whose case was changed on its way is still there."""
         if self.text == self.text.upper() or identify(self.text.upper()).best is None:
             return
         search = Search(self.text.upper(), self.notes)
@@ -384,7 +384,7 @@ class _LookUp:
         return [record for record, _ in found[:1]]
 
     def _without_index(self) -> tuple[Found, str]:
-        """The message by its topic's queues, or one beside it that the index does not know either."""
+        """The message by its topic's queues, or one next to it that the index does not have either."""
         zones = (self.moment.zone,) if self.moment.zone_known else (self.moment.zone, *_USUAL_ZONES)
         times = self._times(*(replace(self.clock, zone=zone) for zone in zones))
         topics = [topic for topic in self.search.topics if not is_special(topic)][:_PROBED_TOPICS]
@@ -431,7 +431,7 @@ def open_source(option: str, at: str, terms: Terms) -> LookupService:
 
 
 def offered(environment: Mapping[str, str]) -> dict[str, Offer]:
-    """The clusters that the operator configured."""
+    """The clusters that the administrator configured."""
     return {
         # the repr of a profile hides its secrets; one that was changed makes another key all the same
         name: Offer(f"{name} {profile!r} {hash(profile.credentials)}", partial(_offered, profile, environment))

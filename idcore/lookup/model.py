@@ -41,8 +41,8 @@ class Evidence:
 class Copy:
     """One stored record of a message, who showed it, and what it is among the others.
 
-    `relation` is None where a source does not relate a single record. `bodies` is what the operator lets out of the
-    body; `more` are further keys of the row; `doubts` is None where nothing was there to compare the record with.
+    `relation` is None where a source does not relate a single record. `bodies` is what the administrator lets out of
+    the body. `more` are further keys of the row. `doubts` is None where nothing was there to compare the record with.
     """
 
     record: Record
@@ -80,5 +80,5 @@ class Answer:
         return {item.code: item.values[item.code] for item in self.evidence if item.is_figure}
 
 
-# Reasons that stop short of saying "there is no such message".
+# Reasons that do not claim that the message does not exist.
 NO_VERDICT = frozenset({"unreachable", "not_permitted", "not_in_topology", "window"})

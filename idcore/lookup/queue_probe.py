@@ -1,4 +1,4 @@
-"""A message that the index does not know: looked for through the consume queues around its own time. Reads only."""
+"""A message that the index does not have: looked for through the consume queues around its own time. Reads only."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def count_messages(topic: str, notes: Notes) -> None:
 
 
 def index_knows(record: Record, notes: Notes) -> bool:
-    """Whether the index finds a record by its own UNIQ_KEY; True where it has none to be found by."""
+    """Whether the index finds a record by its own UNIQ_KEY; True where it has no UNIQ_KEY to be found by."""
     if record.uniq_id is None:
         return True
     found = Search(record.uniq_id, notes).run([record.topic], 0)

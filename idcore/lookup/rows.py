@@ -26,7 +26,7 @@ def row_of(answer: Answer) -> dict[str, Any]:
 
 
 def copy_row(copy: Copy) -> dict[str, Any]:
-    """A record, the body as the operator lets it be seen, what its source knows of it, and what this copy is."""
+    """A record, the body as the administrator lets it be seen, what its source adds, and what this copy is."""
     row = record_row(copy.record) | dict(copy.more)
     if copy.doubts is not None:
         row["doubts"] = [

@@ -31,7 +31,7 @@ def reason_of(code: str, values: Mapping[str, Any], source: str, words: Words = 
 
 
 def reason_text(answer: Answer, words: Words = _ENGLISH, figures: Mapping[str, Any] | None = None) -> str:
-    """Why there is no record, or what is odd about the way to it; empty where there is nothing to say.
+    """Why a record was not found, or what is odd about the way to it; empty where there is nothing to say.
 
     `figures` are those of the answer as a reader has them.
     """
@@ -42,7 +42,7 @@ def reason_text(answer: Answer, words: Words = _ENGLISH, figures: Mapping[str, A
 
 
 def advice_text(answer: Answer, words: Words = _ENGLISH) -> str:
-    """What to try next; empty where there is no advice."""
+    """What to try next; empty without advice."""
     return "" if answer.reason is None or has_own(answer.source) else words(f"lookup.advice.{answer.reason}")
 
 

@@ -1,4 +1,4 @@
-"""Sources of messages: one interface, and the table of those there are. Looks nothing up itself."""
+"""Sources of messages: one interface, and the table of all sources. Looks nothing up itself."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A source that the operator configured. `key` differs from that of the same name with other settings."""
+    """A source that the administrator configured. `key` differs from that of the same name with other settings."""
 
     key: str
     open: Callable[[Callable[[], Moment]], Source]
 
 
 # The options that name a source, each with the module that opens it. A module here has two functions:
-#   open_source(option, at, terms) -> Source      WrongTerms for wrong usage, another CoreError where there is no source
-#   offered(environment) -> dict[str, Offer]      what the operator configured for the pages, by name
+#   open_source(option, at, terms) -> Source      WrongTerms for wrong usage, another CoreError without a source
+#   offered(environment) -> dict[str, Offer]      what the administrator configured for the pages, by name
 SOURCES: dict[str, str] = {
     "store": "idcore.lookup.store_folder",
     "namesrv": "idcore.lookup.cluster",
@@ -83,7 +83,7 @@ def open_source(option: str, at: Any, terms: Terms) -> Source:
 
 
 def offered(environment: Mapping[str, str]) -> dict[str, Offer]:
-    """Every source that the operator configured, by name."""
+    """Every source that the administrator configured, by name."""
     found: dict[str, Offer] = {}
     for module in dict.fromkeys(SOURCES.values()):
         found |= import_module(module).offered(environment)

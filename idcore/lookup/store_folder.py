@@ -1,4 +1,4 @@
-"""The look-up in a store folder: an id or a key in, its records or the reason there are none out. Prints nothing."""
+"""The look-up in a store folder: an id or a key in, its records or the reason of a miss out. Prints nothing."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def copy_of(stored: Stored, store: StoreFolder) -> Copy:
 
 
 def _pointers(stored: Stored, store: StoreFolder) -> dict[str, Any]:
-    """The entries of its queue and of the index that point at a record, and why there is none where there is none."""
+    """The entries of its queue and of the index that point at a record, and why one is missing."""
     record = stored.record
     unit = store.queues.unit(record.topic, record.queue_id, record.queue_offset)
     agrees = unit is not None and (unit.physical_offset, unit.size) == (stored.offset, record.size)
@@ -119,7 +119,7 @@ class StoreLookup:
         self._store.close()
 
     def one(self, text: str, topic: str | None = None) -> Answer:
-        """As an offset id first, then as what it is under every topic that could hold it, then by search."""
+        """As an offsetMsgId first, then as what it is under every topic that could hold it, then by search."""
         draft = _Draft(text, topic)
         self._view(draft)
         if self._store.unreadable:
@@ -152,7 +152,7 @@ class StoreLookup:
                 if str(outcome.record.store_host) == offset_id.address or not _is_uniq_first(verdict):
                     self._also_key(draft)
                     return
-                draft.copies = []  # somebody else's record: the id reads as a uniq id as well
+                draft.copies = []  # somebody else's record: the id reads as a msgId as well
                 draft.figures = {}
             else:
                 missed = outcome
@@ -172,7 +172,7 @@ class StoreLookup:
             draft.figures["address"] = {"in_id": offset_id.address, "in_record": str(host)}
 
     def _also_key(self, draft: _Draft) -> None:
-        """A proxy writes offset ids into UNIQ_KEY, and an application may: records that have this one as their key."""
+        """Records that have an offsetMsgId as their key: a proxy writes it into UNIQ_KEY, and an application may."""
         topics = self._store.topics if draft.topic is None else [draft.topic]
         at = {copy.record.physical_offset for copy in draft.copies}
         found = self._look_up(draft.id, topics).copies
@@ -327,7 +327,7 @@ class StoreLookup:
             draft.figures["minimum"] = self._store.log.minimum
 
     def _instant(self, milliseconds: int) -> str:
-        """A store time in the zone that the ids are read in, as their own time is; what is no time stays a number."""
+        """A store time in the zone of the ids' own times; a value that is not a time stays a number."""
         if not is_time(milliseconds):
             return f"{milliseconds} ms"
         return from_ms(milliseconds, self._clock.zone).isoformat(timespec="milliseconds")
@@ -342,7 +342,7 @@ def _is_uniq_first(verdict: Verdict) -> bool:
 
 
 def _address(offset_id: OffsetId | None, store: StoreFolder) -> dict[str, Any]:
-    """The address of an id beside that of the store, where they differ."""
+    """The address of an id next to that of the store, where they differ."""
     if offset_id is None or store.last is None or str(store.last.record.store_host) == offset_id.address:
         return {}
     return {"address": {"in_id": offset_id.address, "in_store": str(store.last.record.store_host)}}
@@ -355,12 +355,12 @@ def _overridden(record: Record, key: str) -> bool:
 def _holds(record: Record, key: str) -> bool:
     try:
         return any(key in names.indexed(inner.properties) for inner in inner_messages(record))
-    except CoreError:  # a body that is no batch, or cannot be unpacked
+    except CoreError:  # a body that is not a batch, or cannot be unpacked
         return False
 
 
 def open_source(option: str, at: Path, terms: Terms) -> StoreLookup:
-    """The store in a folder; a CoreError where there is none."""
+    """The store in a folder; a CoreError where the folder has no store."""
     return StoreLookup(StoreFolder(at), terms.moment.clock, terms.begin, terms.end)
 
 

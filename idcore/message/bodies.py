@@ -9,7 +9,7 @@ from idcore.errors import refuse
 from idcore.message import flags
 from idcore.message.flags import Compression
 
-# A broker takes 4 MiB (maxMessageSize) unless it is told otherwise; what unpacks to more than this is no message.
+# A broker takes 4 MiB (maxMessageSize) by default; what unpacks to more than this is not a message.
 LARGEST_BODY = 64 << 20
 _LEVEL = 5  # DefaultMQProducerImpl
 _STEP = 1 << 10
@@ -78,7 +78,7 @@ def _zstd(body: bytes, most: int) -> bytes:
 
     machine = zstandard.ZstdDecompressor().decompressobj()
     plain = bytearray()
-    # Small steps: a few bytes can stand for a block of 128 KiB, and this decompressor takes no bound.
+    # Small steps: a few bytes can unpack to a block of 128 KiB, and this decompressor takes no bound.
     for at in range(0, len(body), _STEP):
         if machine.eof or len(plain) > most:
             break

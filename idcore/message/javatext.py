@@ -1,4 +1,4 @@
-"""What Java does with text: hash codes, UTF-8, splitting, the order of a HashMap. Knows no message."""
+"""What Java does with text: hash codes, UTF-8, splitting, the order of a HashMap. Depends on no message."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def to_bytes(text: str) -> bytes:
 
 
 def to_text(raw: bytes) -> str:
-    """new String(bytes, UTF_8): what is no UTF-8 becomes replacement characters."""
+    """new String(bytes, UTF_8): what is not UTF-8 becomes replacement characters."""
     return raw.decode("utf-8", _BROKEN)
 
 

@@ -58,7 +58,7 @@ class Message:
         flag: int = 0,
         wait_store_ok: bool = True,
     ) -> Message:
-        """A message as its constructor makes it: empty tags and keys are left out, WAIT always stands there."""
+        """A message as its constructor makes it: empty tags and keys are left out, WAIT is always there."""
         properties: dict[str, str] = {}
         joined = keys if isinstance(keys, str) or keys is None else names.KEY_SEPARATOR.join(keys)
         for name, value in ((names.TAGS, tags), (names.KEYS, joined)):
@@ -68,11 +68,11 @@ class Message:
         return cls(topic, body, flag, properties)
 
     def with_property(self, name: str, value: str) -> Self:
-        """The same with one property put, whatever its name."""
+        """The same with one property put, under any name."""
         return replace(self, properties={**self.properties, name: value})
 
     def with_uniq_id(self, uniq_id: str) -> Self:
-        """setUniqID: only a message that has none yet gets one, so a retry keeps it."""
+        """setUniqID: only a message without one gets one, so a retry keeps it."""
         return self if names.UNIQ_KEY in self.properties else self.with_property(names.UNIQ_KEY, uniq_id)
 
     def with_delay_level(self, level: int) -> Self:
@@ -140,7 +140,7 @@ class MessageBatch(Message):
 
     @classmethod
     def of_messages(cls, messages: Iterable[Message]) -> MessageBatch:
-        """generateFromList: each restriction has its own refusal, whose `byte` is the place of the message."""
+        """generateFromList: each restriction has its own error, whose `byte` is the place of the message."""
         given = tuple(messages)
         if not given:
             raise refuse("batch_empty")
@@ -178,12 +178,12 @@ class MessageExt(Message):
 
     @property
     def offset_msg_id(self) -> str:
-        """The broker's id. MessageExt.toString prints it as msgId, for MessageClientExt does not override that."""
+        """The broker's id. MessageExt.toString prints it as msgId, because MessageClientExt does not override that."""
         return str(OffsetId.of(self.store_host.ip, self.store_host.port, self.commit_log_offset))
 
     @property
     def msg_id(self) -> str:
-        """MessageClientExt.getMsgId: UNIQ_KEY when there is one, else the offset id."""
+        """MessageClientExt.getMsgId: UNIQ_KEY when there is one, else the offsetMsgId."""
         return self.offset_msg_id if self.uniq_id is None else self.uniq_id
 
     def __str__(self) -> str:

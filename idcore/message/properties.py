@@ -1,4 +1,4 @@
-"""Properties as text and back, as Java's MessageDecoder does it in three generations. Knows no message around them."""
+"""Properties as text and back, as Java's MessageDecoder does it in three generations. Reads no message around them."""
 
 from __future__ import annotations
 
@@ -72,5 +72,5 @@ def indexed(properties: Mapping[str, str]) -> list[str]:
 
 
 def keys_of(properties: Mapping[str, str]) -> list[str]:
-    """The keys that the broker indexes besides UNIQ_KEY: KEYS cut at spaces, without the empty ones."""
+    """The keys that the broker indexes apart from UNIQ_KEY: KEYS cut at spaces, without the empty ones."""
     return [key for key in properties.get(KEYS, "").split(KEY_SEPARATOR) if key]

@@ -1,4 +1,4 @@
-"""A cursor over bytes that says which field a cut, a length or a value is wrong in. Knows no format."""
+"""A cursor over bytes that says which field a cut, a length or a value is wrong in. Depends on no format."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Reader:
         return values
 
     def counted(self, name: str, length_name: str, length: int, length_at: int) -> bytes:
-        """As many bytes as a length says that stood at `length_at`."""
+        """As many bytes as the length at `length_at` says."""
         if length < 0:
             raise refuse("negative", length_name, length_at, name=length_name, value=length)
         if self.stop is not None and self.at + length > self.stop:

@@ -1,4 +1,4 @@
-"""Stored records, versions 1 and 2: bytes both ways, equal to the byte. Knows no file and no place but its own."""
+"""Stored records, versions 1 and 2: bytes both ways, equal to the byte. Opens no file."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Record:
 
     @property
     def record_crc_ok(self) -> bool | None:
-        """Whether the record is the one whose CRC its last property holds; None where there is no such property."""
+        """Whether the record is the one whose CRC its last property holds; None without such a property."""
         tail = self.properties_bytes[-_CRC_TAIL:]
         if len(tail) < _CRC_TAIL or not tail.startswith(f"{names.RECORD_CRC}{names.NAME_VALUE}".encode()):
             return None
@@ -154,7 +154,7 @@ class Record:
 
     @property
     def in_batch(self) -> bool:
-        """Whether UNIQ_KEY stands there twice: a 5.x broker appends the batch's own id to each item's properties."""
+        """Whether UNIQ_KEY is there twice: a 5.x broker appends the batch's own id to each item's properties."""
         return sum(name == names.UNIQ_KEY for name, _ in self.properties_raw) > 1
 
     @property
@@ -265,7 +265,7 @@ def decode_records(raw: Bytes) -> Iterator[Record]:
 
 
 def blank_record(size: int) -> bytes:
-    """The first bytes of the record that fills a file's end; the rest may be anything."""
+    """The first bytes of the padding at the end of a file; the rest may be anything."""
     if size < BLANK.size:
         raise refuse("total_size", "total_size", 0, size=size, least=BLANK.size)
     return BLANK.struct.pack(size, BLANK_MAGIC)
@@ -281,7 +281,7 @@ class Part:
 
 
 def parts(record: Record) -> list[Part]:
-    """Where every field of a record stands, in order, without a gap."""
+    """Where every field of a record is, in order, without a gap."""
     found = [Part(span.name, span.start, span.stop) for span in head_of(record.sys_flag).spans]
     at = found[-1].stop
     for name, size in (

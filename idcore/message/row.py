@@ -1,4 +1,4 @@
-"""A record as the contract names its fields: one plain row for JSON, tables and pages. Knows no file, no broker."""
+"""A record as the contract names its fields: one plain row for JSON, tables and pages. Uses no file, no broker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_INNER = 10_000
 
 
 def record_row(record: Record) -> dict[str, Any]:
-    """Every field; the body as the application sent it, or, with the problem beside it, as it is stored."""
+    """Every field; the body as the application sent it, or as it is stored, together with the problem."""
     problem = None
     try:
         body = record.plain_body()
@@ -70,5 +70,5 @@ def _inner_row(message: MessageExt) -> dict[str, Any]:
 
 
 def has_key(record: Record, key: str) -> bool:
-    """Whether the broker indexed the record under this key. The index knows hashes only, so this is the proof."""
+    """Whether the broker indexed the record under this key. The index contains hashes only, so this is the proof."""
     return key in names.indexed(record.properties)

@@ -1,4 +1,4 @@
-"""What the client and the broker refuse before they take a message (Validators, TopicValidator). Sends nothing."""
+"""What the client and the broker reject before they take a message (Validators, TopicValidator). Sends nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SYSTEM_PREFIX = "rmq_sys_"
 
 
 def is_system_topic(topic: str) -> bool:
-    """TopicValidator.isSystemTopic; retry and dead letter topics are none."""
+    """TopicValidator.isSystemTopic; retry and dead letter topics are not."""
     return topic in SYSTEM_TOPICS or topic.startswith(_SYSTEM_PREFIX)
 
 
@@ -53,7 +53,7 @@ def _check_letters(topic: str) -> None:
 
 
 def check_message(message: Message, most: int = MESSAGE_MOST) -> None:
-    """Validators.checkMessage: what a producer refuses to send."""
+    """Validators.checkMessage: what a producer does not send."""
     check_topic(message.topic)
     if message.topic in _FORBIDDEN:
         raise refuse("topic_forbidden", "topic", None, topic=message.topic)

@@ -1,4 +1,4 @@
-"""The form in which a client sends a message inside a batch, and one message after another. Knows no stored record."""
+"""The form in which a client sends a message inside a batch, and one message after another. Reads no stored record."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def count_messages(raw: Bytes) -> int:
 
 
 def unwrap(outer: MessageExt, most: int | None = None) -> Sequence[MessageExt]:
-    """The messages of an inner batch, all or the first so many: each takes the stored values of the outer one, and its
+    """The messages of an inner batch, all or the first so many. Each takes the stored values of the outer one, and its
     own place in the queue."""
     if not flags.holds_others(outer.sys_flag) or outer.body is None:
         return (outer,)

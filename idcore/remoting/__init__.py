@@ -1,1 +1,1 @@
-"""The remoting protocol, read-only: frames, questions, a client, clusters, their guard. Knows no page and no store."""
+"""The remoting protocol, read-only: frames, questions, a client, clusters, their guard. Depends on no page or store."""

@@ -31,7 +31,7 @@ def sign(fields: Mapping[str, str], body: bytes, credentials: Credentials) -> di
         signed[SECURITY_TOKEN] = credentials.security_token
     # Java sorts Strings by UTF-16 units; the names are ASCII, where that is the same.
     text = "".join(signed[name] for name in sorted(signed) if name not in UNSIGNED)
-    # what is no text is sent as it is (frame.py), and so it is signed
+    # what is not text is sent as it is (frame.py), so it is signed as it is
     signing = text.encode("utf-8", "surrogatepass") + body
     digest = hmac.new(credentials.secret_key.encode(), signing, hashlib.sha1).digest()
     return {**signed, SIGNATURE: base64.b64encode(digest).decode()}

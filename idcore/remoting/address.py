@@ -24,7 +24,7 @@ class Address:
 
     @classmethod
     def of(cls, host: str | bytes, port: int) -> Address:
-        """From an address as text or as raw bytes, as it stands in an id."""
+        """From an address as text or as raw bytes, as an id contains it."""
         return cls(_plain(host_bytes(host)), port)
 
     @property

@@ -1,4 +1,4 @@
-"""What an operator lets a reader see of bodies: all, a part, masked, or nothing. Knows no message but its bytes."""
+"""What an administrator lets a reader see of bodies: all, a part, masked, or nothing. Reads only the body's bytes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BodyPolicy:
     most_bytes: int = 4 << 20
 
     def apply(self, body: bytes, text: str | None) -> Shown:
-        """The body as this policy lets it out; `text` is the body as text, None when it is none."""
+        """The body as this policy lets it out; `text` is the body as text, None when it is not text."""
         if not self.show:
             return Shown(None, None, "switched_off", len(body))
         if self.masks:
@@ -40,7 +40,7 @@ class BodyPolicy:
 
     def _masked(self, body: bytes, text: str | None) -> Shown:
         if text is None:
-            # A pattern cannot be looked for in what is no text, so nothing of it gets out.
+            # A pattern cannot be looked for in what is not text, so nothing of it gets out.
             return Shown(None, None, "no_text", len(body))
         clean = text
         for mask in self.masks:

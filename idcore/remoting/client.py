@@ -45,7 +45,7 @@ class Limits:
 
 
 class Client:
-    """Asks servers by address. `may_dial` is asked before every connection; what it refuses is never contacted."""
+    """Asks servers by address. `may_dial` is asked before every connection; what it rejects is never contacted."""
 
     def __init__(
         self,
@@ -91,9 +91,9 @@ class Client:
         return answer
 
     def ask_all(self, address: Address, requests: Sequence[Request[T]]) -> list[T | RemotingError]:
-        """Many questions on one connection, answers in the order of the questions, a refused one as its error.
+        """Many questions on one connection, answers in the order of the questions, a rejected one as its error.
 
-        Raises Unreachable where the connection fails: then none of the answers counts.
+        Raises Unreachable where the connection fails: then no answer counts.
         """
         if not requests:
             return []

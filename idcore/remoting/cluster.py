@@ -93,7 +93,7 @@ class Cluster:
         raise lost
 
     def topology(self, older_than: float = _FRESH_SECONDS) -> Topology:
-        """Who belongs to the cluster. Where that cannot be read there is no topology, and so nobody to dial."""
+        """Who belongs to the cluster. An error where that cannot be read: without a topology nobody is dialled."""
         with self._lock:
             now = self._monotonic()
             if self._topology is None or now - self._topology[0] > older_than:
@@ -105,7 +105,7 @@ class Cluster:
             return self._topology[1]
 
     def topics(self) -> tuple[str, ...]:
-        """Every topic the name server knows, system topics among them, by name."""
+        """Every topic of the name server, system topics included, by name."""
         with self._lock:
             now = self._monotonic()
             if self._topics is None or now - self._topics[0] > _FRESH_SECONDS:
@@ -113,7 +113,7 @@ class Cluster:
             return self._topics[1]
 
     def routes(self, topics: Sequence[str]) -> dict[str, Route | None]:
-        """The route of each topic, None for one that the name server does not know."""
+        """The route of each topic, None for one that the name server does not have."""
         with self._lock:
             now = self._monotonic()
             held = self._routes
@@ -131,7 +131,7 @@ class Cluster:
     # ---- brokers
 
     def permit(self, ip: bytes, port: int) -> Member:
-        """Who stands behind the address of an id; NotInTopology when it is nobody of this cluster."""
+        """Which broker has the address of an id; NotInTopology when it is nobody of this cluster."""
         address = Address.of(ip, port)
         try:
             return self.topology().permit(address)
@@ -139,7 +139,7 @@ class Cluster:
             return self.topology(_AGAIN_SECONDS).permit(address)
 
     def ask_all(self, member: Member, requests: Sequence[Request[T]]) -> list[T | RemotingError]:
-        """Questions to one process of a broker, by whichever of its addresses answers."""
+        """Questions to one process of a broker, by the one of its addresses that answers."""
         failed: Unreachable | None = None
         for address in member.dial:
             since, problem = self._down.get(address, (-_DOWN_SECONDS, None))

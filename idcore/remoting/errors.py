@@ -1,4 +1,4 @@
-"""What can go wrong between this machine and a cluster, one class each. Knows no socket and no message."""
+"""What can go wrong between this machine and a cluster, one class each. Opens no socket."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class RemotingError(CoreError):
 
 
 class FrameError(RemotingError):
-    """Bytes that are no frame: the field, how many bytes it needs, how many are left."""
+    """Bytes that are not a frame: the field, how many bytes it needs, how many are left."""
 
     @classmethod
     def short(cls, field: str, byte: int, needed: int, remaining: int) -> FrameError:
@@ -44,7 +44,7 @@ class ProfileError(RemotingError):
 
 
 class Unreachable(RemotingError):
-    """An address that did not answer: refused, timed out, closed early, or spoke no TLS we accept."""
+    """An address that did not answer: refused, timed out, closed early, or did not speak a TLS that we accept."""
 
     @classmethod
     def at(cls, address: str, why: CoreError | Sequence[CoreError]) -> Unreachable:

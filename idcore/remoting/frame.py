@@ -19,7 +19,7 @@ Serialisation = Literal["JSON", "ROCKETMQ"]
 SERIALISATIONS: tuple[Serialisation, ...] = ("JSON", "ROCKETMQ")
 # NettyRemotingAbstract's default, com.rocketmq.remoting.frameMaxLength.
 LONGEST_FRAME = 16 * 1024 * 1024
-# LanguageCode.java; a number that is not in it stands as "#17".
+# LanguageCode.java; a number that is not in it becomes "#17".
 LANGUAGES = (
     "JAVA", "CPP", "DOTNET", "PYTHON", "DELPHI", "ERLANG", "RUBY", "OTHER", "HTTP", "GO", "PHP", "OMS", "RUST",
     "NODE_JS",

@@ -1,4 +1,4 @@
-"""The guard: which addresses may be contacted at all. Built from the operator's topology; an id adds nothing to it."""
+"""The guard: which addresses may be contacted at all. Built from the administrator's topology, never from an id."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Member:
 
     @property
     def role(self) -> str:
-        """`master` or `slave`, as far as the name server knows."""
+        """`master` or `slave`, as far as the name server reports it."""
         return "master" if self.number == 0 else "slave"
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ class Topology:
         return cls(name, tuple(members), mapped, names, tuple(unresolved))
 
     def permit(self, address: Address) -> Member:
-        """Who stands behind an address that came in an id; NotInTopology when nobody of this cluster does.
+        """Which broker has an address that came in an id; NotInTopology when nobody of this cluster has it.
 
         The port has to be the registered one: another port of a known host is another service.
         """

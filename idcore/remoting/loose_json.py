@@ -1,4 +1,4 @@
-"""JSON as fastjson writes it: keys that are numbers may stand without quotes. Knows nothing of what the JSON means."""
+"""JSON as fastjson writes it: keys that are numbers may have no quotes. Does not interpret the JSON."""
 
 from __future__ import annotations
 

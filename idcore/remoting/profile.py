@@ -28,7 +28,7 @@ _MOST_LOOKUPS = 600
 
 @dataclass(frozen=True, slots=True)
 class TlsSettings:
-    """How to tell that a server is the right one. Certificates are checked unless `verify` is false."""
+    """How to verify that a server is the right one. Certificates are checked unless `verify` is false."""
 
     ca_file: str | None = None
     server_name: str | None = None
@@ -37,7 +37,7 @@ class TlsSettings:
     verify: bool = True
 
     def load(self) -> Tls:
-        """The files read; an error names the setting whose file is missing or is none."""
+        """The files read; an error names the setting whose file is missing or is not a file."""
         if self.ca_file and not Path(self.ca_file).is_file():
             raise ProfileError("profile_no_file", {"setting": "tls.ca_file", "path": self.ca_file}, "tls.ca_file")
         try:
@@ -55,13 +55,13 @@ class TlsSettings:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One cluster as its operator described it."""
+    """One cluster as its administrator described it."""
 
     name: str
     name_servers: tuple[Endpoint, ...]
     credentials: Credentials | None = None
     tls: TlsSettings | None = None
-    # What stands in ids and routes -> what is dialled instead (NAT, port forwarding).
+    # The address in ids and routes -> the one that is dialled instead (NAT, port forwarding).
     address_map: Mapping[Endpoint, Endpoint] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     bodies: BodyPolicy = field(default_factory=BodyPolicy)
@@ -94,7 +94,7 @@ def credentials_of(environment: Mapping[str, str]) -> Credentials | None:
 
 
 def configured(environment: Mapping[str, str]) -> dict[str, Profile]:
-    """Every cluster this machine's operator configured, by name: none at all means that look-ups are off."""
+    """Every cluster this machine's administrator configured, by name: an empty result means that look-ups are off."""
     found: dict[str, Profile] = {}
     if environment.get(FILE):
         found |= from_file(Path(environment[FILE]), environment)

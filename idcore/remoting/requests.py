@@ -20,7 +20,7 @@ LONG_MAX = (1 << 63) - 1
 VERSION = 399
 
 SUCCESS, SYSTEM_ERROR, NO_PERMISSION, TOPIC_NOT_EXIST, QUERY_NOT_FOUND = 0, 1, 16, 17, 22
-# The exceptions in the remark of an answer whose code alone would not tell (4.x answers SYSTEM_ERROR).
+# The exceptions in the remark of an answer whose code alone does not decide (4.x answers SYSTEM_ERROR).
 _DENIED = re.compile(r"\b(?:Acl|Authentication|Authorization)Exception\b")
 _UPTIME = re.compile(r"(\d+) days?, (\d+) hours?, (\d+) minutes?, (\d+) seconds?")
 _MISSED = "can not find message by the offset"
@@ -60,7 +60,7 @@ class Request(ABC, Generic[T]):
         return None
 
     def result(self, answer: Frame, address: str) -> T:
-        """The answer's meaning, or the error it stands for."""
+        """The answer's meaning, or its error."""
         if answer.code == SUCCESS:
             return self.read(answer)
         missed = self.miss(answer)
@@ -228,7 +228,7 @@ class BrokerEntry:
 
 @dataclass(frozen=True, slots=True)
 class ClusterInfo(Request["tuple[BrokerEntry, ...]"]):
-    """Every broker that a name server knows."""
+    """Every broker of a name server."""
 
     code: ClassVar[ReadCode] = ReadCode.GET_BROKER_CLUSTER_INFO
 
@@ -247,7 +247,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class RouteInfo(Request["Route | None"]):
-    """The route of a topic; None where the name server knows no such topic."""
+    """The route of a topic; None where the name server does not have the topic."""
 
     code: ClassVar[ReadCode] = ReadCode.GET_ROUTEINFO_BY_TOPIC
     topic: str

@@ -1,1 +1,1 @@
-"""The scan: bytes to facts, facts to tables. It knows no Spark and shows nothing."""
+"""The scan: bytes to facts, facts to tables. It uses no Spark and shows nothing."""

@@ -1,4 +1,4 @@
-"""The facts of one merge task, so many whole parts at a time that they fit in memory. Knows no figures, no Spark."""
+"""The facts of one merge task, so many whole parts at a time that they fit in memory. No figures, no Spark."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def batches(facts: Iterable[Fact], held: int = HELD) -> Iterator[tuple[int, list
 
 
 def _scratch() -> str | None:
-    """Where Spark tells its workers to keep what does not fit in memory."""
+    """Where Spark's workers keep what does not fit in memory."""
     return os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or None
 
 

@@ -1,4 +1,4 @@
-"""Keys, values and times as the columns of tables show them. Knows no table."""
+"""Keys, values and times as the columns of tables show them. Reads no table."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def hosts(words: np.ndarray) -> pa.Array:
 
 
 def addresses(words: np.ndarray, hosts: pa.Array) -> pa.Array:
-    """`host:port` of each key of an offset id, given the texts of its hosts; IPv6 in brackets."""
+    """`host:port` of each key of an offsetMsgId, given the texts of its hosts; IPv6 in brackets."""
     ports = pa.array((words[:, 2] & find.WORD).astype(np.int64)).cast(TEXT)
     wide = pa.array(words[:, 2] >> find.CODE_SHIFT == find.CODE_OFFSET_V6)
     bracketed = pc.binary_join_element_wise("[", hosts, "]", "")

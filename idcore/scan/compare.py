@@ -1,7 +1,7 @@
 """Ids of two inputs side by side: which are in one and not in the other, by producer and by broker. Exact; no Spark.
 
-Runs keep tables, not ids, so the texts themselves are read again. Facts of both inputs meet part by part, as in a scan:
-what is in memory at once are the ids of one key and the packed facts of a few parts.
+Scans keep tables, not ids, so the texts themselves are read again. Facts of both inputs meet part by part, as in a
+scan. In memory at once are the ids of one key and the packed facts of a few parts.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def compare(
 ) -> list[Difference]:
     """All producers, clients and brokers of two inputs, those with the most differences first.
 
-    `told` is given every id that is in one input only, a few thousand at a time, with `before` or `after`.
-    What cannot be read is named in `problems`.
+    `told` gets every id that is in one input only, a few thousand at a time, with `before` or `after`. What cannot be
+    read is named in `problems`.
     """
     unread = [] if problems is None else problems
     found = [row for _, facts in batches(_facts(before, after, any_case, unread)) for row in _of_parts(facts, told)]
@@ -75,7 +75,7 @@ def compare(
 
 
 def _facts(before: Sequence[str], after: Sequence[str], any_case: bool, problems: list[Unread]) -> Iterator[Fact]:
-    # Months date ids and do not tell them apart: any will do.
+    # Months date ids and do not distinguish them: any will do.
     months = np.array([[0, LONGEST_MONTH_MS - 1]], np.int64)
     for side, paths in ((What.IDS, before), (What.IDS_OF_SECOND, after)):
         files = list_files(paths)
@@ -103,7 +103,7 @@ def _of_runs(kind: str, runs: Runs, first_after: int, told: OneSided | None) -> 
     room = merge.room_for(runs.largest, len(runs.order))
     for key in range(len(runs.keys)):
         start, stop = int(runs.edges[key]), int(runs.edges[key + 1])
-        # Groups of one key stand in the order of their blocks: the first input's come first.
+        # Groups of one key are in the order of their blocks: the first input's come first.
         cut = start + int(np.searchsorted(runs.order[start:stop], first_after))
         before, after = (_values(runs, a, b, room) for a, b in ((start, cut), (cut, stop)))
         gone = before[~np.isin(before, after, assume_unique=True)]

@@ -1,10 +1,10 @@
-"""What crosses from the tasks that read to those that merge: facts, and how each is packed. Knows no kernel, no Spark.
+"""What crosses from the tasks that read to those that merge: facts, and how each is packed. Uses no kernel, no Spark.
 
 A fact is (part, what, bytes). IDS: processes, clients and brokers of one part with all their ids as sorted runs, and
-with them the offset ids that they are paired with. LOOSE_PAIRS: pairs of ids that do not fit there, as they are.
+with them the offsetMsgIds that they are paired with. LOOSE_PAIRS: pairs of ids that do not fit there, unchanged.
 RANGES: broker, minute, least and greatest offset with their instants. VOTES: in which months lines say that a process
-made its ids. REPORT: what happened to splits, as lines of JSON. SUMMARY: what the votes of one task say of the whole
-input. TOPICS: of a commit log, the topics and queues of one split, as JSON.
+generated its ids. REPORT: what happened to splits, as lines of JSON. SUMMARY: what the votes of one task say of the
+whole input. TOPICS: of a commit log, the topics and queues of one split, as JSON.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def from_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
 
 
 class Refused(NamedTuple):
-    """Strings that one split has and that are no ids: why, how many, the first of them and where it is."""
+    """Strings that one split has and that are not ids: why, how many, the first of them and where it is."""
 
     reason: str
     ids: int

@@ -1,4 +1,4 @@
-"""Offsets of brokers with the instants of their lines: the rows of `growth`, and bytes a second. Knows no text."""
+"""Offsets of brokers with the instants of their lines: the rows of `growth`, and bytes a second. Reads no text."""
 
 from __future__ import annotations
 

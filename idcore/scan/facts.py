@@ -18,7 +18,7 @@ from idcore.sources.windows import AFTER, BEFORE, WINDOW, Windows
 from .kernels import dates, encode, find, paired_offsets, pairs
 from .months import Months, as_months, offsets_in_use
 
-MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory whatever the input
+MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory for any input
 MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 MiB
 _SAMPLE = 56
 
@@ -34,7 +34,7 @@ class Scanner:
     def __init__(self, months: Months | np.ndarray, any_case: bool = False, expected_bytes: int = WINDOW) -> None:
         self.months = as_months(months)
         self.expected = min(MOST_IDS, expected_bytes // 33) + 64
-        self.moved: Callable[[int, int], None] | None = None  # told after each window: bytes and ids of the split
+        self.moved: Callable[[int, int], None] | None = None  # reported after each window: bytes and ids of the split
         self.rules = find.Rules(any_case, _loaders())
         self.dating = pairs.Dating(self.months.newest, self.months.calendar, offsets_in_use(), dates.no_line_seen())
         self.state = np.zeros(find.STATE_SIZE, np.int64)
@@ -114,7 +114,7 @@ class Scanner:
         pairs.pair_lines(windows.buf, windows.origin, self.found, self.dating, self.votes, self.pairing, behind)
 
     def scan(self, split: Split, windows: Windows) -> Iterator[Fact]:
-        """Everything whose first byte lies in the split; facts come early only when there are very many ids."""
+        """Everything whose first byte is in the split; facts come early only when there are very many ids."""
         state = self.state
         self.ids = -int(state[find.STATE_IDS])
         self.found.refused[:] = 0
@@ -228,7 +228,7 @@ class Scanner:
         else:
             offsets.scatter(self.found, self.pairing.steps, n, unsorted)
         order = np.argsort(parts, kind="stable")
-        order = order[sizes[order] > 0]  # a key seen only behind a split has none
+        order = order[sizes[order] > 0]  # a key seen only behind a split has no ids
         distinct = np.empty(len(order), np.uint32)
         lengths = np.empty(len(order), np.uint32)
         out = np.empty(20 * n + 32, np.uint8)
@@ -251,7 +251,7 @@ class Scanner:
 
 
 class _PairedOffsets:
-    """The offset ids that are paired with the ids of one task, grouped like these."""
+    """The offsetMsgIds that are paired with the ids of one task, grouped like these."""
 
     def __init__(self, keys: np.ndarray, sizes: np.ndarray, starts: np.ndarray, grouped: np.ndarray) -> None:
         code = keys[:, 2] >> find.CODE_SHIFT

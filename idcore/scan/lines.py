@@ -1,4 +1,4 @@
-"""What printed lines tell about ids: the record behind each copy, the names in front of offset ids. Guesses nothing.
+"""What printed lines show about ids: the record behind each copy, the names in front of offsetMsgIds. Guesses nothing.
 
 The scan itself counts ids and reads no words. This second look reads small inputs whole, and of large ones pieces that
 are spread evenly; what it does not see stays unknown.
@@ -23,7 +23,7 @@ MOST_BYTES_FOR_NAMES, SAMPLED_BYTES_FOR_NAMES = 8 << 20, 2 << 20
 MOST_IDS = 20_000
 MOST_FILES = 256
 MOST_BATCHES = 100_000
-# So many applications are told apart by the names that they print in front of ids; the rest is counted together.
+# So many applications are distinguished by the names that they print in front of ids; the rest is counted together.
 MOST_APPLICATIONS = 10_000
 _PIECES = 16
 _LONGEST_LINE = 1 << 20
@@ -31,8 +31,8 @@ _LONGEST_LINE = 1 << 20
 _KEY = re.compile(rb"UNIQ_KEY=([0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24}|[0-9A-Fa-f]{2})?)(?![0-9A-Fa-f])")
 _START = b"MessageExt ["
 _OFFSET = re.compile(rb"[, \[]msgId=([0-9A-F]{32,56}), ?(?:commitLogOffset|bodyCRC)=")
-# A host name and a slash may stand before the address (InetSocketAddress.toString). Every repeat is bounded: a line
-# that is no record must not cost more than its length.
+# A host name and a slash may be before the address (InetSocketAddress.toString). Every repeat is bounded: a line that
+# is not a record must not cost more than its length.
 BORN_HOST = re.compile(rb"bornHost=(?:[^/,\s]{0,255}/)?([^\s,]{1,64}?):\d{1,5},")
 _FIELDS = {
     "topic": re.compile(rb"toString\(\)=Message ?[{\[]topic='?([^',]*)'?"),
@@ -45,7 +45,7 @@ _FIELDS = {
 }
 _NUMBERS = ("born", "stored", "size", "crc")
 # Marks of a record that a broker or a consumer made from another one. A retry that waits is also a delay, and half a
-# transaction has a real topic too: what tells more comes first.
+# transaction has a real topic too: the clearest mark comes first.
 _AGAIN = {
     "transaction": re.compile(rb"preparedTransactionOffset=[1-9]|[{ ]TRAN_MSG="),
     "retry": re.compile(rb"reconsumeTimes=[1-9]|[{ ](?:RECONSUME_TIME|ORIGIN_MESSAGE_ID|RETRY_TOPIC)="),
@@ -101,13 +101,13 @@ class Record:
 
     def __post_init__(self) -> None:
         for name in ("born", "stored"):
-            if not is_time(getattr(self, name) or 0):  # whoever wrote the line or the record, it is no time
+            if not is_time(getattr(self, name) or 0):  # in any line or record, it is not a time
                 object.__setattr__(self, name, None)
 
 
 @dataclass(slots=True)
 class Named:
-    """Offset ids behind one name that one application prints: how many were seen, and the first of them."""
+    """The offsetMsgIds behind one name that one application prints: how many were seen, and the first of them."""
 
     label: str
     context: str
@@ -124,7 +124,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Whole lines of one text: how many bytes and lines of it lie before them; -1 behind a cut."""
+    """Whole lines of one text: how many bytes and lines of it are before them; -1 behind a cut."""
 
     file: str
     byte: int
@@ -134,7 +134,7 @@ class Piece:
 
 @dataclass(slots=True)
 class LineEvidence:
-    """What the log lines contain: msgId -> offset id -> record, and offset ids behind names of msgIds."""
+    """What the log lines contain: msgId -> offsetMsgId -> record, and offsetMsgIds behind names of msgIds."""
 
     records: dict[str, dict[str, Record]] = field(default_factory=dict)
     names: dict[tuple[str, str, str], Named] = field(default_factory=dict)
@@ -144,7 +144,7 @@ class LineEvidence:
 
 
 def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], None] = lambda: None) -> LineEvidence:
-    """Looks for the records of some ids, given in upper case, and for the names in front of offset ids.
+    """Looks for the records of some ids, given in upper case, and for the names in front of offsetMsgIds.
 
     `check` is called with each piece of text, and may raise.
     """
@@ -210,7 +210,7 @@ def _records(text: bytes, wanted: set[bytes], evidence: LineEvidence) -> None:
     start, seen, head = text.find(_START), 0, b""
     while start >= 0:
         line = text.rfind(b"\n", seen, start) + 1
-        if line or not seen:  # of a line that prints several records the head stands before the first
+        if line or not seen:  # of a line that prints several records the head is before the first
             head = text[line : min(start, line + _LONGEST_HEAD)]
         following = text.find(_START, start + 1)
         stop = following if following >= 0 else len(text)
@@ -251,7 +251,7 @@ def _sent(
     wanted: set[bytes],
     evidence: LineEvidence,
 ) -> None:
-    """Takes in one SendResult: what is in front of its offset ids, and what is behind them."""
+    """Takes in one SendResult: what is in front of its offsetMsgIds, and what is behind them."""
 
     def near(pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
         return next(iter(list(pattern.finditer(text, *before))[-1:]), None) or pattern.search(text, *behind)
@@ -265,7 +265,7 @@ def _sent(
     stored = _STORED[int(said)] if said.isdigit() and int(said) < len(_STORED) else said
     if stored not in _STORED:
         return
-    as_json = text[before[1] - 1 : before[1]] == b'"'  # its fields lie in any order, elsewhere the queue comes last
+    as_json = text[before[1] - 1 : before[1]] == b'"'  # its fields are in any order, elsewhere the queue comes last
     topic = (None if as_json else _SENT_TOPIC.search(text, *behind)) or near(_SENT_TOPIC)
     record = Record(topic[1].decode("utf-8", "replace") if topic else None, status=stored)
     for key, offset in zip(keys, offsets, strict=True):
@@ -284,7 +284,7 @@ def _record(segment: bytes) -> Record:
 
 
 def _read_by(head: bytes, record: Record) -> Record:
-    """A record with the group and the host that what stands in front of it in its line tells."""
+    """A record with the group and the host from the text in front of it in its line."""
     thread, host = _THREAD.search(head), _PRINTED_ON.search(head)
     return replace(
         record,
@@ -294,7 +294,7 @@ def _read_by(head: bytes, record: Record) -> Record:
 
 
 def _named(text: bytes) -> Iterator[re.Match[bytes]]:
-    """What `_NAMED` finds, in its order; it is tried only where one of its words stands, in a third of the time."""
+    """What `_NAMED` finds, in its order; it is tried only where one of its words occurs, in a third of the time."""
     starts: set[int] = set()
     for word in (b"msgId", b"messageId", b"UNIQ_KEY", b"transactionId"):
         at = text.find(word)
@@ -322,5 +322,5 @@ def _names(text: bytes, file: str, evidence: LineEvidence) -> None:
             key, logger = (label, context, ""), printers.OTHERS
         known = evidence.names.setdefault(key, Named(label, context, 0, digits, file, logger))
         known.ids += 1
-        if file < known.file:  # whichever file was read first
+        if file < known.file:  # independent of the order of files
             known.file, known.sample = file, digits

@@ -1,4 +1,4 @@
-"""How far each task is: a file of numbers that all processes of one machine map into memory. Knows no ids, no Spark."""
+"""How far each task is: a file of numbers that all processes of one machine map into memory. Uses no ids, no Spark."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Hand:
 
     def __init__(self, meter: Meter, row: int, splits: Sequence[Split]) -> None:
         self.row = meter.table[row]
-        self.row[:] = 0  # a task that is tried again begins anew
+        self.row[:] = 0  # a task that is tried again begins from zero
         self.sizes = iter([split.size for split in splits])
         self.bytes = self.ids = 0
 

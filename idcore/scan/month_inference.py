@@ -1,4 +1,4 @@
-"""What the lines of a log say about a process's months and zone, from the votes of all tasks. Knows no tables."""
+"""What the lines of a log say about a process's months and zone, from the votes of all tasks. Reads no tables."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ SOURCES = {BORN: "born", PREFIX: "prefix"}
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """By key: `edges` cut `spans` (last elapsed, start, length of a month), in the order of elapsed, none where no line
-    dates it. `before`: of a process with one month, the elapsed up to which that is it, and start and length of the
-    month before, in which later ids are. `zone`: minutes ahead of UTC; `source`: the kind of vote that fixed it, MONTH
-    where it is the scan's."""
+    """By key: `edges` cut `spans` (last elapsed, start, length of a month) in the order of elapsed.
+
+    A key that no line dates has no spans. `before`: of a process with one month, the elapsed up to which that is it,
+    and start and length of the month before, in which later ids are. `zone`: minutes ahead of UTC; `source`: the kind
+    of vote that fixed it, MONTH where it is the scan's.
+    """
 
     edges: np.ndarray
     spans: np.ndarray
@@ -78,7 +80,7 @@ def whole(summaries: list[np.ndarray], zone_source: str) -> Whole:
 
 def of_clients(words: np.ndarray, votes: np.ndarray, until: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """By 5.x client: minutes that its seconds are ahead of UTC (NO_AHEAD where no line shows them), by which kind of
-    vote, and until when it made ids: an hour after the last line with one, or `until` where no line has one."""
+    vote, and until when it generated ids: an hour after the last line with one, or `until` where no line has one."""
     keys = len(words)
     ahead, source, last = np.full(keys, NO_AHEAD), np.full(keys, MONTH), np.full(keys, until)
     row = np.empty(len(votes), np.int64)
@@ -233,7 +235,7 @@ def _spans_of(
 
 
 def _apart(spans: _Spans, keys: int) -> _Spans:
-    """Months of one process must lie apart in elapsed; where they do not, the one with most ids stands for all."""
+    """Months of one process must be apart in elapsed; where they are not, the one with most ids counts for all."""
     spans = spans.take(np.lexsort((spans.low, spans.row)))
     meets = np.zeros(keys, np.bool_)
     follows = spans.row[1:] == spans.row[:-1]

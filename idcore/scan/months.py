@@ -1,4 +1,4 @@
-"""The months a scan may read its ids in, as numbers for the kernels. Knows no ids and no text."""
+"""The months a scan may read its ids in, as numbers for the kernels. Reads no ids and no text."""
 
 from __future__ import annotations
 

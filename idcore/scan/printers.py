@@ -1,10 +1,10 @@
-"""Which application printed a line, as far as its logger says. Knows no layout by configuration, and no id."""
+"""Which application printed a line, as far as its logger says. Reads no logging configuration and no id."""
 
 from __future__ import annotations
 
 import re
 
-OTHERS = "…"  # applications beyond those that are told apart
+OTHERS = "…"  # applications beyond those that are distinguished
 _LONGEST_HEAD, _LONGEST_TAIL = 4 << 10, 4 << 10
 
 # A field of its own, in JSON (logback, log4j, ECS, logstash) or in logfmt.

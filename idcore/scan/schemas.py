@@ -12,7 +12,7 @@ _COUNTED = "ids distinct"
 _SENT = "first_sent_at:time last_sent_at:time"
 _OFFSETS = "min_offset max_offset"
 
-# name:type, int64 where no type stands
+# name:type, int64 where no type is given
 _COLUMNS = {
     "processes": f"{_PROCESS} maker:text {_COUNTED} first_elapsed_ms last_elapsed_ms {_SENT} first_counter last_counter"
     " produced missing wraps wraps_certain:truth out_of_order tracks rate_per_second:real"

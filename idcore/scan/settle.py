@@ -1,6 +1,6 @@
-"""Little-endian ids and offset ids that look alike, settled by all ids of one origin. Knows no line and no time.
+"""Little-endian ids and offsetMsgIds that look alike, settled by all ids of one origin. Reads no line and no time.
 
-A task judges each id alone. All that begin with the same ten bytes are of one broker, or of one little-endian process:
+A task judges each id alone. All that begin with the same ten bytes are of one broker, or of one little-endian process.
 `idcore.ids.neighbours` has the same rule, for the ids of a page or of a command.
 """
 
@@ -70,7 +70,7 @@ def _doubtful(blocks: Sequence[Block]) -> dict[Origin, list[_Run]]:
                 ended[1] += encode.ends_in_00(block.runs, places[key], block.distinct[key])
         for key in turned.tolist():
             address, third = int(little_endian.swap_32(block.keys[key, 1])), int(block.keys[key, 2])
-            if third >> 32 & 0xFFFF == 0:  # a pid above 65,535 is no port
+            if third >> 32 & 0xFFFF == 0:  # a pid above 65,535 is not a port
                 processes.setdefault((address, int(little_endian.swap_16(_U(third & 0xFFFF)))), []).append((at, key))
     return {
         origin: [_run(blocks, *one, little=False) for one in own]

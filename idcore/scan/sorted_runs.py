@@ -1,4 +1,4 @@
-"""Facts of many tasks in the order of their keys: the runs of ids, and the offset ids paired with them. No tables."""
+"""Facts of many tasks in the order of their keys: the runs of ids, and the offsetMsgIds paired with them. No tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROWS = 1 << 20
 
 
 class PairedOffsets:
-    """The offset ids paired with the runs of all blocks, and the loose pairs. Brokers get one number each."""
+    """The offsetMsgIds paired with the runs of all blocks, and the loose pairs. Brokers get one number each."""
 
     def __init__(self, blocks: Sequence[Block], loose: np.ndarray) -> None:
         found = [block.brokers for block in blocks]
@@ -42,9 +42,11 @@ class PairedOffsets:
         )
 
     def copies(self, runs: Runs, repeated: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
-        """Words, values and lines of ids with several offset ids; words and values of those, and edges that cut them
-        into those of each id. `repeated` marks the keys of which an id stands more than once: no other id can have two,
-        unless one line pairs it twice."""
+        """Words, values and lines of ids with several offsetMsgIds; words, values and edges of these offsetMsgIds.
+
+        The edges cut them into those of each id. `repeated` marks the keys of which an id occurs more than once: no
+        other id can have two, unless one line pairs it twice.
+        """
         rows = np.empty(len(self.loose), np.int64)
         keys = np.ascontiguousarray(self.loose_keys)
         of_client = keys[:, 2] >> find.CODE_SHIFT == find.CODE_CLIENT
@@ -103,7 +105,7 @@ def collect(blocks: Sequence[Block]) -> dict[str, Runs]:
     if not blocks:
         return {}
     words = np.concatenate([block.keys for block in blocks])
-    marked = np.ascontiguousarray(words[:, 2])  # the letters of a 5.x client's ids are no part of its key
+    marked = np.ascontiguousarray(words[:, 2])  # the letters of a 5.x client's ids are not part of its key
     code = (marked >> find.CODE_SHIFT).astype(np.int64)
     words = np.column_stack([words[:, :2], np.where(code == int(find.CODE_CLIENT), marked & ~clients.LETTERS, marked)])
     distinct = np.concatenate([block.distinct for block in blocks]).astype(np.int64)

@@ -55,7 +55,7 @@ def _named_table(name: str, columns: Mapping[str, object]) -> pa.Table:
 
 
 def _month_starts(newest: np.ndarray, elapsed: np.ndarray, little: np.ndarray) -> np.ndarray:
-    """Start (ms) of the newest month in which each elapsed fits; _NONE where there is none."""
+    """Start (ms) of the newest month in which each elapsed fits; _NONE where it fits in no month."""
     starts = np.full(len(elapsed), _NONE, np.int64)
     for start, limit, early, early_limit in newest[::-1]:
         starts = np.where(elapsed <= np.where(little, early_limit, limit), np.where(little, early, start), starts)
@@ -352,7 +352,7 @@ class Merge:
         speed = dated.bytes_per_second(addresses)
         yield "brokers", _table("brokers", [addresses, hosts, ports, f[0], f[1], f[4], f[2], f[3], speed])
         if len(dated.begin):
-            growth = _table("growth", dated.columns())  # less what turned out to be no broker
+            growth = _table("growth", dated.columns())  # less what turned out not to be a broker
             yield "growth", growth.filter(pc.is_in(growth["address"], value_set=addresses))
 
 
@@ -390,7 +390,7 @@ def combine(
 
 def _topics(seen: Sequence[bytes]) -> pa.Table:
     columns = [list(column) for column in zip(*topics_of(seen), strict=True)] or [[] for _ in SCHEMAS["topics"]]
-    # a damaged record may say that it was stored at any time: one that no clock shows is none
+    # a damaged record may say that it was stored at any time: one that no clock shows is not counted as a time
     known = [[at if is_time(at) else None for at in columns[column]] for column in (4, 5)]
     times = [pa.array(column, pa.int64()).cast(pa.timestamp("ms", "UTC")).cast(TIME) for column in known]
     return _table("topics", [*columns[:4], *times, *columns[6:]])
@@ -410,7 +410,7 @@ def _files(reports: Sequence[Report], files: Sequence[tuple[str, int, CoreError 
         row[2] += report.text_bytes
         row[3] += report.ids
         error = report.error and report.error.coded()
-        row[5] = min(filter(None, (row[5], error)), key=json.dumps, default=None)  # whichever split comes first
+        row[5] = min(filter(None, (row[5], error)), key=json.dumps, default=None)  # in any order of splits
         for reason, count, sample, byte in report.refused:
             row[4] += count
             first = (file, report.place, byte, sample, name)

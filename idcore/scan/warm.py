@@ -1,4 +1,4 @@
-"""Compiles or loads every kernel by scanning a few made ids, so that the first real scan does not wait for it."""
+"""Compiles or loads every kernel by scanning a few generated ids, so that the first real scan does not wait for it."""
 
 from __future__ import annotations
 

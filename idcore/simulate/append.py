@@ -38,7 +38,7 @@ class Settings:
 
     @property
     def broker_conf(self) -> str:
-        """What a broker has to be told before it opens a store with files of these sizes."""
+        """The settings that a broker needs before it opens a store with files of these sizes."""
         levels = " ".join(f"{seconds}s" for seconds in self.delay_seconds)
         return (
             f"mappedFileSizeCommitLog={self.commit_log_file}\nmappedFileSizeConsumeQueue={self.queue_file}\n"
@@ -47,13 +47,13 @@ class Settings:
         )
 
 
-# What a broker has when nobody tells it anything; its files are sparse.
+# What a broker has by default; its files are sparse.
 BROKER_DEFAULTS = Settings(1 << 30, 300_000 * QUEUE_UNIT.size, 5_000_000, 20_000_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """How one append ended (AppendMessageResult), and what now stands there."""
+    """How one append ended (AppendMessageResult), and what is there now."""
 
     status: PutStatus
     offset: int = 0
@@ -88,7 +88,7 @@ class _Files:
 
 
 class CommitLogWriter:
-    """DefaultAppendMessageCallback: the record where there is room, else a blank one and the next file."""
+    """DefaultAppendMessageCallback: the record where there is room, else padding and the next file."""
 
     def __init__(self, folder: Path, settings: Settings, end: int = 0) -> None:
         self._settings = settings
@@ -155,7 +155,7 @@ class QueueWriter:
 
 
 class IndexWriter:
-    """IndexService: UNIQ_KEY and each of KEYS under topic#key, the tag where told so; a new file when one is full."""
+    """IndexService: UNIQ_KEY and each of KEYS under topic#key, the tag if configured; a new file when one is full."""
 
     def __init__(self, folder: Path, settings: Settings, zone: tzinfo, tags: bool = False) -> None:
         self._folder = folder
@@ -174,7 +174,7 @@ class IndexWriter:
         self._header = header
 
     def put(self, record: Record) -> None:
-        """The entries of a record that was appended; a rolled-back transaction has none."""
+        """The entries of a record that was appended; a rolled-back transaction has no entries."""
         if record.sys_flag & flags.ROLLBACK == flags.ROLLBACK:
             return
         properties = record.properties

@@ -119,7 +119,7 @@ class Broker:
         return self.writer.put(self._record(message, HALF_TOPIC, 0, born, client, self.line.text(properties)), now)
 
     def end_transaction(self, half: Record, commit: bool, now: int) -> tuple[Put | None, Put]:
-        """The committed copy, if it is committed, and the note in the op topic that the half message is done with."""
+        """The committed copy, if it is committed, and the op message that closes the half message."""
         return self.commit(half, now) if commit else None, self.note(half, now, now)
 
     def commit(self, half: Record, now: int) -> Put:
@@ -139,7 +139,7 @@ class Broker:
         return self.writer.put(record, now)
 
     def note(self, half: Record, born: int, now: int) -> Put:
-        """The broker's own record that a half message is done with."""
+        """The op message: the broker's own record that a half message is closed."""
         note = Record.of(
             OP_HALF_TOPIC,
             f"{half.queue_offset}{self.line.note_end}".encode(),

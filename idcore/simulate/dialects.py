@@ -1,4 +1,4 @@
-"""The lines of brokers whose stores differ in what stands in a record. Knows no file."""
+"""The lines of brokers whose stores differ in the contents of a record. Opens no file."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Line:
     """What a broker of one line does its own way; seen of 4.9.7, 5.3.3 and 5.5.0."""
 
     name: str
-    retry_topic_most: int  # the older line knows records of version 1 alone, and cuts its log at the first other one
+    retry_topic_most: int  # the older line reads records of version 1 alone, and cuts its log at the first other one
     properties_capacity: int  # of the HashMap that a broker reads properties into: their order in the record
     dialect: Dialect
     names_region: bool
     keeps_wait: bool
     names_transaction: bool  # __transactionId__ in a half message
-    note_end: str  # what follows the queue offset in a note of RMQ_SYS_TRANS_OP_HALF_TOPIC
+    note_end: str  # what follows the queue offset in an op message (RMQ_SYS_TRANS_OP_HALF_TOPIC)
     topic_attributes: bool
     indexes_tags: bool
     keeps_real_topic: bool  # REAL_TOPIC and REAL_QID in the committed copy of a half message

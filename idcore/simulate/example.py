@@ -57,7 +57,7 @@ BROKERS = (
 
 
 def _events() -> Iterator[tuple[float, str, int | None]]:
-    """When each id was made, its text, and bornTimestamp."""
+    """When each id was generated, its text, and bornTimestamp."""
     month = clocks.month_of(START.year, START.month, ZONE)
     for number, producer in enumerate(PRODUCERS):
         random = Random(number)
@@ -117,7 +117,7 @@ class Stored:
 
     @property
     def offset_id(self) -> str:
-        """Its offset id."""
+        """Its offsetMsgId."""
         host, _, port = self.address.rpartition(":")
         return str(OffsetId.of(host, int(port), self.offset))
 
@@ -129,7 +129,7 @@ def _sent(text: str, stored: Stored) -> str:
 
 
 def _received(text: str, born: int, stored: Stored, rank: int) -> str:
-    """The MessageExt of a message: its msgId is the offset id, the client's own stands in UNIQ_KEY."""
+    """The MessageExt of a message: its msgId is the offsetMsgId, the client's own is in UNIQ_KEY."""
     key = f"o-{90_000 + rank}"
     properties = {"KEYS": key, "UNIQ_KEY": text, "CLUSTER": "DefaultCluster", "WAIT": "true"}
     kept = sum(len(name) + len(value) + 2 for name, value in properties.items())
@@ -173,7 +173,7 @@ def send_result() -> str:
 
 
 def consumed() -> str:
-    """One MessageExt line, printed by a real consumer: `msgId` is the offset id, UNIQ_KEY the client's own."""
+    """One MessageExt line, printed by a real consumer: `msgId` is the offsetMsgId, UNIQ_KEY the client's own."""
     return (
         "ConsumeMessageThread_2 Receive New Messages: [MessageExt [brokerName=centos, queueId=0, storeSize=192, "
         "queueOffset=145, sysFlag=0, bornTimestamp=1634734558909, bornHost=/192.168.146.128:33198, "

@@ -1,4 +1,4 @@
-"""Ids as the Java client and the broker make them. Knows no socket and no file: clock, zone, address, pid are given."""
+"""Ids as the Java client and the broker generate them. Opens no socket or file: clock, zone, address, pid are given."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Generator:
     """MessageClientIDSetter of one process: a fixed prefix, a month, a counter that all its producers share.
 
     `clock` gives the time in ms since 1970 and is asked for each id. Without an address the fake one is written.
-    `clamp` False is the generator up to 4.9.2: it reads the clock a second time for elapsed, so an id can pass the
-    month's end by a few ms, and a clock set back across the month's start gives an elapsed near 2^32.
+    `clamp` False is the generator up to 4.9.2: it reads the clock a second time for elapsed. So an id can pass the
+    month's end by a few ms. A clock set back across the month's start gives an elapsed near 2^32.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""How RocketMQ's classes print what was sent and received: SendResult and MessageExt. Makes no id and reads none."""
+"""How RocketMQ's classes print what was sent and received: SendResult and MessageExt. Generates and reads no id."""
 
 from __future__ import annotations
 

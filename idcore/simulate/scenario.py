@@ -24,7 +24,7 @@ _HEX = "0123456789abcdef"
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message as the log knows it."""
+    """One message as the log has it."""
 
     id: UniqId | ClientId
     born_ms: int
@@ -122,7 +122,7 @@ class Process(ABC):
         return made
 
     def lose(self, count: int) -> None:
-        """Ids that are made and never seen: failed sends, or another log."""
+        """Ids that are generated and never seen: failed sends, or another log."""
         self.position += count
 
     @abstractmethod
@@ -154,7 +154,7 @@ class JavaProcess(Process):
         return self._generator.next_id()
 
     def lose(self, count: int) -> None:
-        """Ids that are made and never seen: failed sends, or another log."""
+        """Ids that are generated and never seen: failed sends, or another log."""
         for _ in range(count):
             self._next()
         super().lose(count)
@@ -236,7 +236,7 @@ class Scenario:
             JavaProcess(now, zone, f"fd00:42::{pick(1, 9999):x}", pick(2, 60_000), 0x30946E09, 6, pick(60_000)),
             GoProcess(now, zone, host + "31", pick(2, 60_000), 0, 6, 1),
         ]
-        if 0 <= now // 1000 - clocks.CLIENT_EPOCH_S < 1 << 31:  # before 2021 there was no such client, nor such an id
+        if 0 <= now // 1000 - clocks.CLIENT_EPOCH_S < 1 << 31:  # this client, and so its ids, did not exist before 2021
             found.append(GrpcProcess(now, zone, f"08:71:90:66:ff:{pick(256):02x}", pick(2, 60_000), 0, 4, 0))
         return found
 
@@ -405,5 +405,5 @@ class Scenario:
 
 
 def born_host(host: str) -> str:
-    """An address as it stands in front of a port."""
+    """An address as it is written in front of a port."""
     return f"[{host}]" if ":" in host else host

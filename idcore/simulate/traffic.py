@@ -49,7 +49,7 @@ class _Process:
 
 @dataclass(slots=True)
 class Traffic:
-    """Plays `count` messages; `truth()` tells afterwards what was put in. The same seed gives the same bytes."""
+    """Plays `count` messages; `truth()` returns afterwards what was put in. The same seed gives the same bytes."""
 
     broker: Broker
     seed: int
@@ -181,7 +181,7 @@ class Traffic:
             self._deliver_later(entry, delayed)
 
     def _dead(self, entry: dict[str, Any], record: Record, group: str) -> None:
-        if len(group) + len("%DLQ%") < 128:  # a broker refuses a longer dead letter topic
+        if len(group) + len("%DLQ%") < 128:  # a broker rejects a longer dead letter topic
             self._put(entry, self.broker.send_back(record, group, self._now, -1))
 
     # the truth

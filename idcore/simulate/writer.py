@@ -21,7 +21,7 @@ from idcore.store.index import Header
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """What a producer is told: the status, and an offset id for each record that was stored."""
+    """What a producer gets back: the status, and an offsetMsgId for each record that was stored."""
 
     status: PutStatus
     records: tuple[Record, ...] = ()
@@ -34,7 +34,7 @@ class Put:
 
 
 class StoreWriter:
-    """Appends to a folder, new or written by this class. `abort` lies there meanwhile, as a running broker has it."""
+    """Appends to a folder, new or written by this class. `abort` is there meanwhile, as with a running broker."""
 
     def __init__(self, root: Path, settings: Settings | None = None, zone: tzinfo = UTC, line: Line = CURRENT) -> None:
         self.root = root

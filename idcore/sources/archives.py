@@ -219,7 +219,7 @@ def _pax(data: bytes) -> dict[str, str]:
 
 
 def _zip_forward(stream: BinaryIO) -> Iterator[tuple[str, int, BinaryIO]]:
-    """The members of a zip without its directory, which stands at its end: cut off, or inside another archive."""
+    """The members of a zip without its directory, which is at its end: cut off, or inside another archive."""
     source = _Pushed(stream)
     while True:
         header = source.at
@@ -287,14 +287,14 @@ class _Pushed(io.RawIOBase):
         self.at -= len(data)
 
     def to_next_header(self) -> None:
-        """Behind the sizes that follow a member whose header did not know them: marked or not, 32 or 64 bit."""
+        """Behind the sizes that follow a member whose header does not contain them: marked or not, 32 or 64 bit."""
         near = self.take(64)
         found = min((at for at in (near.find(b"PK\x03\x04"), near.find(b"PK\x01\x02")) if at >= 0), default=0)
         self.push(near[found:])
 
 
 class _Checked(io.RawIOBase):
-    """A stream that raises at its end when its checksum is not the one that was told."""
+    """A stream that raises at its end when its checksum is not the announced one."""
 
     def __init__(self, stream: io.RawIOBase, told: int) -> None:
         self.stream, self.told = stream, told
@@ -347,7 +347,7 @@ class _Inflated(io.RawIOBase):
 
 # A further archive takes a row in each, its mark in kinds.py, and one of its kind in tests/scan/packing.py.
 _FORWARD: dict[str, Callable[[BinaryIO], Iterator[tuple[str, int, BinaryIO]]]] = {TAR: _tar_members, ZIP: _zip_forward}
-# What can be cut, because its parts are found without reading what lies before them: the texts between two places.
+# What can be cut, because its parts are found without reading what is before them: the texts between two places.
 BETWEEN: dict[str, Callable[[BinaryIO, int, int], Iterator[Text]]] = {
     TAR: _texts_of_tar,
     ZIP: _texts_of_zip,

@@ -1,4 +1,4 @@
-"""The rows of a Parquet file as lines of text: what its text columns say. Knows no names of columns."""
+"""The rows of a Parquet file as lines of text: what its text columns say. Depends on no column's name."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def rows_as_text(file: Any, start: int = 0, stop: int = 1 << 62) -> Iterator[tup
 
 
 def _begins(group: Any) -> int:
-    """Where the first column of a row group lies; its own place is not written by every writer."""
+    """Where the first column of a row group is; its own place is not written by every writer."""
     column = group.column(0)
     places = [column.data_page_offset, column.dictionary_page_offset]
     return min(place for place in places if place is not None and place > 0)

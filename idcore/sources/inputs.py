@@ -1,4 +1,4 @@
-"""Paths to files, files to splits, splits to windows of text. Knows places in files; knows nothing of ids."""
+"""Paths to files, files to splits, splits to windows of text. Handles places in files, not ids."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class InputFile:
     size: int
     error: CoreError | None = None
     name: str = ""
-    kind: str = ""  # where not its bytes tell it
+    kind: str = ""  # where its bytes do not show it
 
     @property
     def shown(self) -> str:
@@ -65,7 +65,7 @@ class Split:
         return self.stop - self.start
 
 
-Opened = tuple[Split, Windows | None, CoreError | None]  # a text, and its windows or why there are none
+Opened = tuple[Split, Windows | None, CoreError | None]  # a text, and its windows or why it cannot be read
 
 
 def list_files(paths: Sequence[str]) -> list[InputFile]:
@@ -166,7 +166,7 @@ def _matches(pattern: str) -> list[InputFile]:
 
 
 def shown(path: str) -> str:
-    """A path as text that every table and terminal can hold: no bytes that are no UTF-8, no controls, no secrets."""
+    """A path as text that every table and terminal can hold: no bytes that are not UTF-8, no controls, no secrets."""
     text = os.fsencode(without_secrets(path)).decode(errors="backslashreplace")
     return _UNPRINTABLE.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
@@ -186,7 +186,7 @@ def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
     A file of one split is looked at by the worker that reads it; here only those are that would have to be cut.
     """
     splits = []
-    here = os.getcwd()  # workers stand in other folders
+    here = os.getcwd()  # workers have other working folders
     for number, file in enumerate(files):
         path = file.path if is_uri(file.path) or file.path.startswith("/") else os.path.join(here, file.path)
         if file.error:
@@ -208,7 +208,7 @@ def _kind_to_cut(path: str) -> str:
                 return WHOLE
             kind = kind_of(_head(file))
     except READ_ERRORS:
-        return WHOLE  # whoever reads it meets the same error, and reports it
+        return WHOLE  # the task that reads it meets the same error, and reports it
     return kind if kind in CUT or kind in WIDE or kind == PLAIN else WHOLE
 
 
@@ -301,7 +301,7 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[Opened]
 def _in_place(
     split: Split, file: BinaryIO, kind: str, buf: np.ndarray, taken: Callable[[], int]
 ) -> tuple[Split, Windows, None]:
-    """A split of text as it lies in the file; of wide letters, those whose first byte lies in it."""
+    """A split of text as it is in the file; of wide letters, those whose first byte is in it."""
     width = np.dtype(WIDE.get(kind, "u1")).itemsize
     start, stop = (-(-place // width) for place in (split.start, split.stop))
     begin = max(0, start - BEFORE)
@@ -313,7 +313,7 @@ def _in_place(
 
 
 def _parts_of(split: Split, file: BinaryIO, kind: str) -> Iterator[Text]:
-    """The texts in the part of an archive, a Parquet file or anything packed that a split stands for."""
+    """The texts in the part of an archive, a Parquet file or anything packed that belongs to a split."""
     if kind in BETWEEN and file.seekable():
         yield from BETWEEN[kind](file, split.start, split.stop)
     else:

@@ -9,12 +9,12 @@ import numpy as np
 from idcore.errors import refuse
 from idcore.sources.packings import PACKED
 
-HEAD = 512  # bytes that tell every kind: the last of them is tar's, whose header is one block of this size
-PLAIN, WHOLE = "plain", "whole"  # text as it stands; not looked at yet
+HEAD = 512  # bytes that show every kind: the last of them is tar's, whose header is one block of this size
+PLAIN, WHOLE = "plain", "whole"  # text as it is; not looked at yet
 WIDE = {"utf-16-le": "<u2", "utf-16-be": ">u2", "utf-32-le": "<u4", "utf-32-be": ">u4"}  # numpy's names of a unit
 ZIP, TAR, PARQUET = "zip", "tar", "parquet"
-COMMITLOG = "commitlog"  # never guessed: a scan is told that a folder is a store
-CUT = {ZIP, TAR, PARQUET}  # their parts can be found without reading what lies before them
+COMMITLOG = "commitlog"  # never guessed: the caller of a scan says that a folder is a store
+CUT = {ZIP, TAR, PARQUET}  # their parts can be found without reading what is before them
 PACKINGS = set(PACKED)
 
 _MARKS = {

@@ -42,7 +42,7 @@ class Inflated:
 class Packing(NamedTuple):
     """The bytes that packed streams begin with, and what unpacks a member, for each a new one: `decompress(raw, most)`.
 
-    Without one, pyarrow unpacks the whole stream, and the name is its name for it.
+    Without such a function, pyarrow unpacks the whole stream, and the name is its name for it.
     """
 
     marks: tuple[bytes, ...]

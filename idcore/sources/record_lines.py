@@ -1,6 +1,6 @@
 """Commit log files as lines of text, a record each and as long: a record belongs to the split it begins in.
 
-Counts topics beside it, and says where the log is damaged. Judges no id: the lines go the way of every other text.
+Also counts topics, and reports where the log is damaged. Judges no id: the lines go the way of every other text.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class RecordLines:
         self._place = self._gap = -1  # not looked for yet; no damage
         self._out = np.empty((1 << 18) + SLACK, np.uint8)
         self._sent = 0
-        self._filler = 0  # bytes of text that stand for damage
+        self._filler = 0  # bytes of text in the place of damage
         self._rows = np.zeros((_TOPICS, kernel.COLUMNS), np.int64)
         self._names = np.zeros(_TOPICS * 64 + SLACK, np.uint8)
         self._recent = np.full(1 << 14, -1, np.int64)
@@ -159,9 +159,9 @@ class RecordLines:
             raise refuse("shorter")
 
     def _pass_damage(self, stop: int) -> None:
-        """From bytes that are no record to the next record. Zeros behind which nothing comes are no damage.
+        """From bytes that are not a record to the next record. Zeros behind which nothing comes are not damage.
 
-        Damage has one place, where it begins, in whatever split it is seen.
+        Damage has one place, where it begins, in any split that sees it.
         """
         began = self._place if self._gap < 0 else self._gap
         place, zeros = self._next(self._place, stop)
@@ -205,7 +205,7 @@ class RecordLines:
                 self._place = found
             while self._place < self._start:
                 self._step(self._start, emit=False)
-            self._problems.clear()  # they are told by the split they lie in
+            self._problems.clear()  # the split that contains them reports them
             self._filler = 0
             return self._place
 

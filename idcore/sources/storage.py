@@ -1,4 +1,4 @@
-"""Where files lie: this machine, object stores, web servers. Opens them for ranged reads; keeps no credentials."""
+"""Where files are: this machine, object stores, web servers. Opens them for ranged reads; keeps no credentials."""
 
 from __future__ import annotations
 

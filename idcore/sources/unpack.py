@@ -1,4 +1,4 @@
-"""Packed bytes and wide letters to plain text, as streams read forward. Holds no more than a piece; knows no files."""
+"""Packed bytes and wide letters to plain text, as streams read forward. Holds no more than a piece; opens no files."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Peeked(io.RawIOBase):
 
 
 class _Members(io.RawIOBase):
-    """All members of a packed stream, one after the other. Python's own readers lose what stands before junk."""
+    """All members of a packed stream, one after the other. Python's own readers lose what is before junk."""
 
     def __init__(self, stream: BinaryIO, make: Callable[[], Any]) -> None:
         self.stream = stream
@@ -121,7 +121,8 @@ def reader(stream: BinaryIO) -> Read:
 def narrowed(read: Read, encoding: str) -> Read:
     """Letters of 2 or 4 bytes as one byte each: ASCII as it is, everything else as 0xFF, which ends every token.
 
-    So the place of a letter in the text is its number, whatever lies before it, and a file can be cut anywhere.
+    So the place of a letter in the text is its number, independent of what is before it, and a file can be cut
+    anywhere.
     """
     unit = np.dtype(WIDE[encoding])
     held = np.empty(_PIECE, np.uint8)

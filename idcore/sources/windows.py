@@ -1,4 +1,4 @@
-"""A buffer that slides over one text. Knows where a text begins and ends; knows neither packing nor ids."""
+"""A buffer that slides over one text, between its begin and end. Handles neither packing nor ids."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ENDLESS = 1 << 62
 class Windows:
     """A window that slides over one text. `buf[at]` is byte `at + origin` of the text.
 
-    `read` gives the text from `begin`, which lies up to BEFORE bytes in front of `start`; the split ends at `stop`.
-    `taken` tells the bytes of the split, as stored, that were read so far.
+    `read` gives the text from `begin`, which is up to BEFORE bytes in front of `start`; the split ends at `stop`.
+    `taken` is the number of bytes of the split, as stored, that were read so far.
     """
 
     def __init__(
@@ -37,8 +37,8 @@ class Windows:
         self.origin = start - BEFORE
         self.ended = False
         self.error: CoreError | None = None
-        self.aside: Callable[[], bytes] | None = None  # what a reader counts besides the text
-        self.counted: Callable[[], int] | None = None  # and the bytes of text, where filler is none
+        self.aside: Callable[[], bytes] | None = None  # what a reader counts apart from the text
+        self.counted: Callable[[], int] | None = None  # and the bytes of text, without filler
 
     def slide(self) -> int:
         """Takes more text in behind `self.at`. Returns the limit: up to there tokens and lines may be judged."""

@@ -1,4 +1,4 @@
-"""Where the archive of the classes that Spark loads at its start lies, and the JVM's options for it. Makes none.
+"""The place of the archive of the classes that Spark loads at its start, and the JVM's options for it. Makes none.
 
 Loading some 13,000 classes from jars is most of a session's start. An archive belongs to one Java and one set of jars;
 the JVM itself checks that, and starts without it where it does not fit.
@@ -17,7 +17,7 @@ _QUIET = "-Xlog:disable -Xlog:all=error:stderr"
 
 
 def archive_path(java: str) -> Path:
-    """Where the archive of this Java and this Spark lies, made or not."""
+    """The place of the archive of this Java and this Spark, made or not."""
     home = os.path.realpath(java)
     stat = os.stat(home)
     own = f"{home} {stat.st_size} {stat.st_mtime_ns} {pyspark.__version__} {os.path.dirname(pyspark.__file__)}"
@@ -26,7 +26,7 @@ def archive_path(java: str) -> Path:
 
 
 def java_options(java: str) -> str:
-    """Options of the JVM that use the archive, or make it; none where there is none."""
+    """Options of the JVM that use the archive, or make it; no options where it cannot exist."""
     if making := os.environ.get(MAKE):
         return f"-XX:ArchiveClassesAtExit={making} {_QUIET}"
     path = archive_path(java)

@@ -1,4 +1,4 @@
-"""Scans in the background of a server: begun, found again, cancelled, begun anew. Does none of the scanning."""
+"""Scans in the background of a server: begun, found again, cancelled, begun again. Does not scan itself."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Job:
             scan(paths, self.run.path, options, self._take, self._stop, names)
         except Cancelled:
             self._end("cancelled")
-        except Exception as error:  # noqa: BLE001  whatever it is, the run says so
+        except Exception as error:  # noqa: BLE001  any error becomes part of the scan's record
             self._end("failed", problem_of(error))
         else:
             self._progress = replace(self._progress, bytes_done=self._progress.bytes_total, seconds_left=0.0)
@@ -46,7 +46,7 @@ class Job:
         self._progress = replace(self._progress, state=state, error=error)
         try:
             self.run.set_state(state, error)
-        except (RunError, OSError) as gone:  # the run was deleted, or its disk is full: the job itself still knows
+        except (RunError, OSError) as gone:  # the scan was deleted, or its disk is full: the job itself still has it
             self._progress = replace(self._progress, error=error or coded(gone))
 
     def _take(self, progress: Progress) -> None:
@@ -57,7 +57,7 @@ class Job:
         return self._progress
 
     def cancel(self) -> None:
-        """Asks the scan to stop; `wait` tells when it has."""
+        """Asks the scan to stop; `wait` returns when it has."""
         self._stop.set()
 
     def wait(self, seconds: float | None = None) -> Progress:
@@ -70,18 +70,18 @@ _jobs: dict[str, Job] = {}
 
 
 def start(run: Run, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None = None) -> Job:
-    """Begins a scan of `paths` into the run's folder."""
+    """Begins a scan of `paths` into the scan's folder."""
     job = _jobs[run.name] = Job(run, paths, options, names)
     return job
 
 
 def find(run_name: str) -> Job | None:
-    """The job of a run that this server began, finished or not."""
+    """The job of a scan that this server began, finished or not."""
     return _jobs.get(run_name)
 
 
 def again(run: Run) -> Job:
-    """Begins the scan of a run that failed or was cancelled anew, as it was asked for."""
+    """Begins a failed or cancelled scan again, as it was asked for."""
     plan = run.plan
     if plan is None:
         raise CoreError("scan_no_plan")
@@ -109,5 +109,5 @@ def _plan(paths: Sequence[str], options: ScanOptions, names: dict[str, str] | No
 def _options(plan: dict[str, Any]) -> ScanOptions:
     asked = {name: plan[name] for name in ("zone_source", "split_size", "case", "master", "remote")}
     zone, at = plan["zone"], plan["at"]
-    asked["store"] = plan.get("store")  # plans of older runs name none
+    asked["store"] = plan.get("store")  # plans of older scans do not name one
     return ScanOptions(zone and parse_zone(zone), at=at and datetime.fromisoformat(at), **asked)

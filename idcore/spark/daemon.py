@@ -14,9 +14,9 @@ _KEPT = 512 << 20
 
 
 def _prefer_installed() -> None:
-    """Spark puts its own archive of pyspark first on the path; read from there, every import compiles it anew.
+    """Spark puts its own archive of pyspark first on the path; read from there, every import compiles it again.
 
-    Where pyspark is installed as well, as it is beside this interpreter, that one is taken: half a second less.
+    Where pyspark is also installed, as for this interpreter, that one is taken: half a second less.
     """
     archives = [path for path in sys.path if os.path.basename(path).startswith(("pyspark", "py4j")) and ".zip" in path]
     others = [path for path in sys.path if path not in archives]
@@ -25,7 +25,7 @@ def _prefer_installed() -> None:
 
 
 def _keep_memory() -> None:
-    """What a task gives back is the next one's: to ask the system for it anew can take longer than the work with it.
+    """What a task gives back is the next one's: to ask the system for it again can take longer than the work with it.
 
     Spark ends a worker that has been idle for a minute. Other C libraries than glibc have no such setting.
     """

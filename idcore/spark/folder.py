@@ -1,4 +1,4 @@
-"""A folder of tables: written aside, put in its place at once, summary.json last. Knows no Spark and counts nothing."""
+"""A folder of tables: written aside, put in its place at once, summary.json last. Uses no Spark and counts nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ASIDE = ".unfinished-"
 
 
 class TableFolder:
-    """Within `with`, the folder is this one's alone; whatever ends the block before `finish`, nothing of it stays."""
+    """Within `with`, the folder is this one's alone; if the block ends before `finish`, nothing of it stays."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -23,12 +23,12 @@ def is_connect(spark: SparkSession) -> bool:
 
 
 def is_local(spark: SparkSession) -> bool:
-    """Whether its tasks run on this machine, beside this process."""
+    """Whether its tasks run on this machine, next to this process."""
     return not is_connect(spark) and str(spark.sparkContext.master).split("[")[0] == "local"
 
 
 def java_ended(spark: SparkSession) -> bool:
-    """Whether the Java process that this one started for Spark is no more."""
+    """Whether the Java process that this one started for Spark has ended."""
     return not is_connect(spark) and _has_ended(spark, 0.0)
 
 

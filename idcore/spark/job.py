@@ -106,7 +106,7 @@ def compute(
 ) -> tuple[Tables, dict[str, list[Path]], float, float]:
     """The tables of the files, seconds until Spark was up, seconds from then on.
 
-    What is too large for the driver lies in files in `folder`, by table; without a folder everything is in memory.
+    What is too large for the driver is in files in `folder`, by table; without a folder everything is in memory.
     """
     began = time.monotonic()
     stop = stop or threading.Event()
@@ -184,7 +184,7 @@ def scan(
 ) -> dict[str, Any]:
     """Scans the paths and writes the tables and, last, summary.json into `out`. Returns the summary.
 
-    `names` gives the name that stands in the tables for a path (an uploaded file, standard input).
+    `names` gives the name that the tables have for a path (an uploaded file, standard input).
     """
     stop = stop or threading.Event()
     reporter = Reporter(on_progress)
@@ -272,7 +272,7 @@ def summarise(folder: Path, files: Sequence[InputFile], between: Callable[[], No
 
     kinds = {"uniq": "processes", "offset": "brokers", "client": "clients"}
     errors = pq.read_table(folder / "files", columns=["error"])["error"]
-    of_a_log = [file for file in files if file.kind == COMMITLOG]  # what lies between them is a row, but no file
+    of_a_log = [file for file in files if file.kind == COMMITLOG]  # what is between them is a row, but not a file
     return {
         "bytes": total("files", "bytes"),
         "text_bytes": total("files", "text_bytes"),

@@ -1,4 +1,4 @@
-"""One writer for one folder: a lock that ends with its process, however that ends. Knows no tables and never waits."""
+"""One writer for one folder: a lock that ends with its process, however that ends. Reads no tables and never waits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from idcore.errors import CoreError
 
 NAME = ".writing"
 _TRIES = 100
-_NO_LOCKS = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS)  # some network file systems have none
+_NO_LOCKS = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS)  # some network file systems have no locks
 
 
 class FolderLock:

@@ -1,6 +1,6 @@
 """Makes the archive of the classes that Spark loads at its start, once, at set-up: a small scan, and its JVM writes it.
 
-python -m idcore.spark.make_archive          where there is none for this Java and this Spark
+python -m idcore.spark.make_archive          where this Java and this Spark lack one
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def package_zip() -> str:
 
 
 def worker_python() -> str:
-    """The interpreter of a cluster's workers: where it is not at this one's path, the operator says where."""
+    """The interpreter of a cluster's workers: where it is not at this one's path, the administrator says where."""
     return os.environ.get("IDCORE_WORKER_PYTHON") or sys.executable
 
 
@@ -236,7 +236,7 @@ def session(master: str | None = None, remote: str | None = None) -> SparkSessio
 
 
 def start_in_background() -> None:
-    """Begins to start the session, once; `status` tells how far it is."""
+    """Begins to start the session, once; `status` says how far it is."""
     if status().state != "idle":
         return
     _holder.status = Status("starting")

@@ -51,8 +51,8 @@ def facts(
 ) -> DataFrame:
     """One partition for each list of tasks; a task's splits share their memory.
 
-    A meter means that the tasks run on this machine: they move it. Where they do not, `found` is told the ids of each
-    split, and a file that only the worker cannot open is named with the worker.
+    A meter means that the tasks run on this machine: they move it. Where they do not, `found` gets the ids of each
+    split. A file that only the worker cannot open is then named with the worker.
     """
 
     packed = [pack_tasks(tasks) for tasks in partitions]  # each task of Spark gets them all and opens its own
@@ -111,7 +111,7 @@ def _crossing(made: Iterator[Fact], listener: _Listener) -> Batches:
 
 
 def _from_elsewhere(report: Report, split: Split) -> Report:
-    """The driver saw every file that it lists; a worker on which there is none has another view of the path."""
+    """The driver saw every file that it lists; a worker without one of them has another view of the path."""
     if not report.error or "://" in split.path or os.path.exists(split.path):
         return report
     problem = CoreError("worker_says", {"problem": report.error, "worker": socket.gethostname()})
@@ -176,7 +176,7 @@ def to_stream(table: pa.Table) -> bytes:
 
 
 def _repeats(texts: pa.ChunkedArray) -> bool:
-    """Whether texts stand more than once, by the first of them: a dictionary of ids costs more than it saves."""
+    """Whether texts occur more than once, by the first of them: a dictionary of ids costs more than it saves."""
     first = texts.slice(0, _SAMPLE)
     return bool(2 * pc.count_distinct(first).as_py() <= len(first))
 

@@ -1,4 +1,4 @@
-"""What the records of a scanned store tell about ids that it holds more than once. Reads by offset; judges nothing."""
+"""What the records of a scanned store show about ids that it has more than once. Reads by offset; judges nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_IDS = 2_000
 _MOST_COPIES = 16  # of one id: a batch of 5.x may have thousands
 _FIRST, _LARGEST = 4 << 10, 16 << 20  # bytes read of a record at first, and at most
 _OFFSET_DIGITS = 16
-# Marks of a record that a broker or a consumer made from another one, as `lines` knows them; what tells more first.
+# Marks of a record that a broker or a consumer made from another one, as `lines` has them; the clearest mark first.
 _AGAIN = (
     ("transaction", (names.PREPARED,)),
     ("retry", (names.RECONSUME_TIME, names.ORIGIN_MESSAGE_ID, names.RETRY_TOPIC)),
@@ -30,7 +30,7 @@ _AGAIN = (
 
 
 def look(files: Sequence[InputFile], copies: pa.Table, check: Callable[[], None] = lambda: None) -> LineEvidence:
-    """The records behind the offset ids of some rows of `copies`. `check` is called with each, and may raise."""
+    """The records behind the offsetMsgIds of some rows of `copies`. `check` is called with each, and may raise."""
     evidence = LineEvidence(whole=copies.num_rows <= MOST_IDS)
     count = min(copies.num_rows, MOST_IDS)
     chosen = [number * copies.num_rows // count for number in range(count)] if count else []
@@ -57,13 +57,13 @@ class _Log:
         self._brokers: dict[Host, str] = {}
 
     def broker(self, record: Record) -> str:
-        """What the offset id of a record begins with: its store host."""
+        """What the offsetMsgId of a record begins with: its store host."""
         if record.store_host not in self._brokers:
             self._brokers[record.store_host] = str(record.offset_id)[:-_OFFSET_DIGITS]
         return self._brokers[record.store_host]
 
     def record(self, offset: int) -> Record | None:
-        """The record that says that it begins there; None where there is none, or where it cannot be read now."""
+        """The record that says that it begins there; None where the record does not exist, or cannot be read now."""
         place = bisect_right(self._starts, offset) - 1
         if place < 0:
             return None

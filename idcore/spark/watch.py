@@ -1,4 +1,4 @@
-"""Follows one Spark job: how far it is, and a stop on request. Knows what is measured, not what it is for."""
+"""Follows one Spark job: how far it is, and a stop on request. Does not depend on what the job is for."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Report = Callable[["Progress"], None]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a scan is. `seconds_left` is None until it can be told."""
+    """How far a scan is. `seconds_left` is None until it can be estimated."""
 
     state: State
     bytes_done: int = 0
@@ -49,7 +49,7 @@ def check(stop: threading.Event) -> None:
 
 
 class Reporter:
-    """Tells someone else how far the scan is; one who cannot listen is not told again, and the scan goes on."""
+    """Reports to a listener how far the scan is; a listener that fails gets no more reports, and the scan goes on."""
 
     def __init__(self, report: Report | None) -> None:
         self.report = report
@@ -66,8 +66,8 @@ class Reporter:
 
 
 class _Pools:
-    """Names of Spark's scheduler pools. Scans at work share the cores equally; a name is used again, for Spark keeps
-    every pool it ever heard of."""
+    """Names of Spark's scheduler pools. Scans at work share the cores equally; a name is used again, because Spark
+    keeps every pool it ever heard of."""
 
     def __init__(self) -> None:
         self.taken: set[int] = set()
@@ -90,8 +90,8 @@ _pools = _Pools()
 class Watch:
     """One job, by its tag. `sizes`: bytes of each partition.
 
-    On this machine tasks move a meter as they read. Elsewhere finished tasks count, for nothing that a task says
-    arrives before it has ended; there they are many, so that is fine enough.
+    On this machine tasks move a meter as they read. Elsewhere finished tasks count, because nothing that a task reports
+    arrives before it has ended. There they are many, so that is fine enough.
     """
 
     def __init__(self, spark: SparkSession, sizes: Sequence[int], reporter: Reporter, stop: threading.Event) -> None:
@@ -132,7 +132,7 @@ class Watch:
         self.stack.close()
 
     def _on_connect(self, stages: Any = None, **_: object) -> None:
-        """What a Connect server tells the thread that waits for it: stages, in no order; the first is the reading."""
+        """What a Connect server reports to the thread that waits: stages, in no order; the first is the reading."""
         if stages and threading.get_ident() == self.owner:
             first = min(stages, key=lambda stage: stage.stage_id)
             self.share = first.num_completed_tasks / first.num_tasks if first.num_tasks else 0.0

@@ -1,7 +1,7 @@
-"""The commit log, read only: a record by its offset, or the reason there is none; every record in turn, past damage.
+"""The commit log, read only: a record by its offset, or the reason of a miss; every record in turn, past damage.
 
-A broker answers any offset with whatever stands there (selectOneMessageByOffset). Here a record counts only where its
-own physicalOffset says so, and where the records around it lead to it.
+A broker answers any offset with any bytes there (selectOneMessageByOffset). Here a record counts only where its own
+physicalOffset says so, and where the records around it lead to it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FIRST_WINDOW = 1 << 16
 LOOKED_FOR_RECORDS = 8 << 20  # a record of the broker's largest size, and half of the one before it
 _WINDOW = 1 << 22
 _BEHIND = 40  # bytes that are read behind a window: size, magic and offset of a record that begins in it
-# A search ends after so many places that could be a key or a record: a text of one letter stands everywhere.
+# A search ends after so many places that could be a key or a record: a text of one letter is everywhere.
 _TRIED_MOST = 2_000
 
 
@@ -47,7 +47,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """The filler at a file's end."""
+    """The padding at the end of a file."""
 
     offset: int
     size: int
@@ -61,7 +61,7 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Bytes that are no record: what is wrong with the first of them, and whether they are all zero."""
+    """Bytes that are not a record: what is wrong with the first of them, and whether they are all zero."""
 
     offset: int
     end: int
@@ -95,7 +95,7 @@ class CommitLog:
 
     @cached_property
     def end(self) -> int | None:
-        """The offset behind the last record, or behind the blank one that fills the last file."""
+        """The offset behind the last record, or behind the padding of the last file."""
         for file in reversed(self.files):
             used = first_and_last_byte(self.reading, file.path, 0, file.size)
             if used is None:
@@ -107,7 +107,7 @@ class CommitLog:
         return self.minimum
 
     def file_of(self, offset: int) -> File | None:
-        """The file an offset lies in."""
+        """The file that contains an offset."""
         return next((file for file in reversed(self.files) if file.start <= offset < file.end), None)
 
     # one record
@@ -149,7 +149,7 @@ class CommitLog:
         return size if properties >= 0 and at + 2 + properties == offset + size else None
 
     def blank_at(self, file: File, offset: int) -> Blank | None:
-        """The blank record that begins there; it has to reach the file's end."""
+        """The padding that begins there; it has to reach the file's end."""
         raw = self._read(file, offset, BLANK.size)
         if len(raw) < BLANK.size:
             return None
@@ -162,18 +162,18 @@ class CommitLog:
         found = self._last_in(file, near, offset + _BEHIND, offset)
         if found or near == file.start:
             return found
-        # Further back it may be a long way through what was never written, which is no work where it is a hole.
+        # Further back it may be a long way through what was never written; where that is a hole it is not work.
         for begin, end in reversed(list(self.reading.extents(file.path, near + _BEHIND - file.start))):
             stop = file.start + end
             while stop > file.start + begin:
                 start = max(file.start + begin, stop - _WINDOW)
-                if found := self._last_in(file, start, stop + _BEHIND, offset):  # a head may lie across the border
+                if found := self._last_in(file, start, stop + _BEHIND, offset):  # a head may be across the border
                     return found
                 stop = start
         return None
 
     def _last_in(self, file: File, start: int, stop: int, offset: int) -> Stored | None:
-        """The last record before `offset` whose magic lies in a stretch."""
+        """The last record before `offset` whose magic is in a stretch."""
         raw = self._read(file, start, stop - start)
         for place in reversed(_beginnings(raw, start)):
             if file.start <= place < offset and (found := self.record_at(file, place)):
@@ -181,7 +181,7 @@ class CommitLog:
         return None
 
     def after(self, file: File, offset: int) -> int | None:
-        """The place of the first record or blank one from an offset on, or None."""
+        """The place of the first record or padding from an offset on, or None."""
         for begin, end in self.reading.extents(file.path, file.size, offset - file.start):
             for start in range(file.start + begin, file.start + end, _WINDOW):
                 for place in _beginnings(self._read(file, start, _WINDOW + _BEHIND), start, file.end):
@@ -190,7 +190,7 @@ class CommitLog:
         return None
 
     def next_to(self, stored: Stored) -> tuple[Stored | None, Stored | None]:
-        """The record before and the record after one, past blank records and damage."""
+        """The record before and the record after one, past padding and damage."""
         place = next(at for at, file in enumerate(self.files) if file.name == stored.file)
         earlier = self.before(self.files[place], stored.offset)
         for file in reversed(self.files[:place]):
@@ -203,7 +203,7 @@ class CommitLog:
     # an offset somebody asks for
 
     def look(self, offset: int) -> Stored | Miss:
-        """The record that begins at an offset, or the reason there is none."""
+        """The record that begins at an offset, or the reason of a miss."""
         if self.minimum is None:
             return Miss("beyond_end", {"offset": offset, "end": 0, "files": 0})
         if offset < self.minimum:
@@ -319,7 +319,7 @@ class CommitLog:
                 yield blank
                 return
             used = first_and_last_byte(self.reading, file.path, at - file.start, file.size)
-            if used is None:  # nothing was written here yet, or never will be: the caller knows from what follows
+            if used is None:  # nothing was written here yet, or never will be: the caller sees it from what follows
                 if file is not self.files[-1] and self.end is not None and self.end > file.end:
                     yield Skipped(at, file.end, file.name, refuse("zeros"), None, True)
                 return
@@ -331,7 +331,7 @@ class CommitLog:
             at = end
 
     def search(self, key: bytes, most: int) -> tuple[list[Stored], int]:
-        """The records in which a key stands where keys stand, and how many bytes were searched: newest file first."""
+        """The records that have a key where keys are, and how many bytes were searched: newest file first."""
         found: dict[int, Stored] = {}
         searched = tried = 0
         wanted = re.compile(b"[\x01 ]" + re.escape(key))
@@ -352,10 +352,11 @@ class CommitLog:
 
 
 def _beginnings(raw: bytes, base: int, end: int | None = None) -> list[int]:
-    """Where in bytes of a log from `base` on a record can begin, by its magic and its own offset; with the file's end
-    also a blank one, by its size.
+    """Where in bytes of a log from `base` on a record can begin, by its magic and its own offset.
 
-    The high bytes of both stand in the patterns: a file of nothing but magics takes little longer than any other.
+    With the file's end also where the padding at the end can begin, by its size.
+
+    The patterns contain the high bytes of both: a file of nothing but magics takes little longer than any other.
     """
     last = base + len(raw)
     highs = b"|".join(re.escape(at.to_bytes(8, "big")[:5]) for at in range(base >> 24 << 24, last, 1 << 24))

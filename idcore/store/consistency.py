@@ -1,4 +1,4 @@
-"""What the rest of a store says about one of its records: its queue, the index, the records beside it.
+"""What the rest of a store says about one of its records: its queue, the index, the records next to it.
 
 A record has a CRC of its body alone; damage to anything else shows only where something else says otherwise. Nothing
 vouches for the flag, the born time and host, and most properties. Decides nothing, repairs nothing, has no sentences.
@@ -62,7 +62,7 @@ def _of_itself(stored: Stored) -> Iterator[Doubt]:
 
 
 def _is_told(record: Record) -> bool:
-    """Whether the properties know of the transaction that sys_flag has."""
+    """Whether the properties contain the transaction that sys_flag has."""
     return flags.transaction(record.sys_flag) == "none" or names.PREPARED in record.properties
 
 

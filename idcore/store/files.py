@@ -1,8 +1,8 @@
 """Files of a store, opened for reading only, never mapped: one that shrinks meanwhile gives fewer bytes, no crash.
 
-So does one that cannot be read, or only in part; what the system said of it is kept, for whoever answers.
+So does one that cannot be read, or only in part; what the system said of it is kept for the answer.
 
-Knows names and sizes, not what stands in them.
+Handles names and sizes, not contents.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from idcore.layout import MOST_OFFSET
 
 _NAME = re.compile(r"[0-9]{20}")
 _MOST_OPEN = 32
-# One file that is gone, locked or on a failing disk; anything else is no matter of the file, and ends the look-up.
+# One file that is gone, locked or on a failing disk; anything else is not a matter of the file, and ends the look-up.
 _OF_THE_FILE = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ELOOP, errno.ENOTDIR,
                 errno.EISDIR, errno.ENXIO, getattr(errno, "EUCLEAN", errno.EIO)}  # fmt: skip
 _STEP = 1 << 22
@@ -49,7 +49,7 @@ class File:
 
 
 def list_files(folder: Path) -> tuple[list[File], list[str]]:
-    """The files of a sequence in order, and the names of everything else that lies there."""
+    """The files of a sequence in order, and the names of everything else in the folder."""
     files: list[File] = []
     strangers: list[str] = []
     for entry in os.scandir(folder):
@@ -93,7 +93,7 @@ class Reading:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def extents(self, path: Path, size: int, start: int = 0) -> Iterator[tuple[int, int]]:
-        """Where a file has bytes on disk, in order; what lies between reads as zeros. The whole where nobody knows."""
+        """The stretches that are on disk; what is between reads as zeros. All of it where the system cannot say."""
         found: list[tuple[int, int]] = []
         with self._lock, self.noted(path):
             found += _extents(self._descriptor(path), start, size)
@@ -135,7 +135,7 @@ def _extents(descriptor: int, begin: int, size: int) -> Iterator[tuple[int, int]
             start = os.lseek(descriptor, at, os.SEEK_DATA)
             stop = min(os.lseek(descriptor, start, os.SEEK_HOLE), size)
         except OSError as problem:
-            if at == begin and problem.errno != errno.ENXIO:  # ENXIO: nothing but a hole; anything else: nobody knows
+            if at == begin and problem.errno != errno.ENXIO:  # ENXIO: only a hole; anything else: the system cannot say
                 yield begin, size
             return
         if start >= size:

@@ -19,7 +19,7 @@ from idcore.store.index import Index
 from idcore.store.queue import ConsumeQueues
 
 _LARGEST_CONFIG = 64 << 20
-_TRIED_MOST = 20  # files of a folder that is no store
+_TRIED_MOST = 20  # files of a folder that is not a store
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class StoreFolder:
 
     @cached_property
     def checkpoint(self) -> Checkpoint | None:
-        """None where there is none, or one too short."""
+        """None where the file is missing or too short."""
         path = self.root / "checkpoint"
         raw = self.reading.read(path, 0, CHECKPOINT.size) if path.is_file() else b""
         return Checkpoint(*CHECKPOINT.struct.unpack(raw)) if len(raw) == CHECKPOINT.size else None
@@ -88,7 +88,7 @@ class StoreFolder:
         try:
             table = json.loads(raw).get("topicConfigTable")
         except (ValueError, AttributeError, RecursionError):
-            return {}  # half written, or no JSON: the queues still name the topics
+            return {}  # half written, or not JSON: the queues still name the topics
         return table if isinstance(table, dict) else {}
 
     @cached_property
@@ -106,7 +106,7 @@ class StoreFolder:
         return None
 
     def overview(self) -> dict[str, Any]:
-        """What the folder holds, without reading every record."""
+        """What the folder contains, without reading every record."""
         log = self.log
         files = [
             {
@@ -160,7 +160,7 @@ class StoreFolder:
 
 
 def log_folder(root: Path) -> Path:
-    """The folder with the commit log: root/commitlog, or root itself when the files lie right in it."""
+    """The folder with the commit log: root/commitlog, or root itself when the files are right in it."""
     try:
         names = os.listdir(root)
     except OSError as problem:

@@ -1,4 +1,4 @@
-"""Index files, read only: which offsets stand under topic#key. A hash is no proof: the caller reads the record."""
+"""Index files, read only: which offsets are under topic#key. A hash is not proof: the caller reads the record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from idcore.store.files import Reading
 SLOTS = 5_000_000  # maxHashSlotNum
 _NAME = re.compile(r"[0-9]{17}")
 _STEP = 1 << 22
-# A tag of every message makes a chain as long as its file; what lies far down one is not worth the wait. So many
+# A tag of every message makes a chain as long as its file; what is far down one is not worth the wait. So many
 # entries are looked at for all keys of a record, which may have thousands.
 _STEPS_MOST = 50_000
 _KEPT_MOST, _WALKS_MOST = 200_000, 16  # entries of a walk that are kept, and walks
@@ -32,12 +32,12 @@ def key_of(topic: str, key: str) -> str:
 
 
 def tag_key_of(topic: str, tag: str) -> str:
-    """What a 5.5 broker hashes besides, for each record that has a tag."""
+    """What a 5.5 broker also hashes, for each record that has a tag."""
     return f"{topic}#T#{tag}"
 
 
 def key_hash(text: str) -> int:
-    """IndexFile.indexKeyHashMethod: the absolute value, and 0 for the one number that has none."""
+    """IndexFile.indexKeyHashMethod: the absolute value, and 0 for the one number that has no absolute value."""
     code = abs(hash_code(text))
     return 0 if code == 1 << 31 else code
 
@@ -49,7 +49,7 @@ def file_size(slots: int, entries: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry, and the instant it stands for, in whole seconds."""
+    """One entry, and its instant in whole seconds."""
 
     place: int
     key_hash: int
@@ -61,7 +61,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """The file and the entry that lead to a record; no entry where it lies too far down its chain to be looked for."""
+    """The file and the entry that lead to a record; no entry where it is too far down its chain to be looked for."""
 
     file: str
     entry: Entry | None
@@ -80,7 +80,7 @@ class Header:
 
 
 class IndexFile:
-    """One index file. How many slots it has stands nowhere in it: it follows from where its entries are."""
+    """One index file. It does not contain its number of slots: this follows from where its entries are."""
 
     def __init__(self, path: Path, size: int, reading: Reading, slots: int | None = None) -> None:
         self.path = path
@@ -111,7 +111,7 @@ class IndexFile:
         return next((slots for slots in islice(self._slot_candidates(), _TRIED_MOST) if self._fits(slots)), None)
 
     def _slot_candidates(self) -> Iterator[int]:
-        """From every place where the offset of the last entry stands, as the header has it."""
+        """From every place where the offset of the last entry is, as the header has it."""
         header = self.header
         assert header
         wanted = INDEX_ENTRY.struct.pack(0, header.end_physical_offset, 0, 0)[4:12]
@@ -275,7 +275,7 @@ class Index:
 
 
 def in_window(entries: Iterable[Entry], begin: int | None, end: int | None) -> list[Entry]:
-    """Those stored from `begin` to `end`, in ms; an entry knows its instant to the second."""
+    """Those stored from `begin` to `end`, in ms; an entry has its instant to the second."""
     return [
         entry
         for entry in entries

@@ -1,4 +1,4 @@
-"""Consume queues, read only: which record stands at which place of a topic's queue. Opens no commit log."""
+"""Consume queues, read only: which record is at which place of a topic's queue. Opens no commit log."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ConsumeQueue:
         step = _UNITS_AT_ONCE * QUEUE_UNIT.size
         done = 0
         for start, stop in self._reading.extents(file.path, file.size):
-            # the units that lie in a stretch of the disk, whole: one may begin before it or end behind it
+            # the units that are in a stretch of the disk, whole: one may begin before it or end behind it
             for begin in range(max(done, start - start % QUEUE_UNIT.size), stop, step):
                 raw = self._reading.read(file.path, begin, min(step, file.size - begin))
                 done = begin + step
@@ -116,7 +116,7 @@ class ConsumeQueue:
 
 
 def _folders(folder: Path, reading: Reading) -> list[os.DirEntry[str]]:
-    """The folders in a folder; none where there is no such folder, or it cannot be read."""
+    """The folders in a folder; none where the folder is missing or cannot be read."""
     found: list[os.DirEntry[str]] = []
     with reading.noted(folder):
         if folder.is_dir():

@@ -1,1 +1,1 @@
-"""What the tables of a run say to whoever looks for a fault: order, marks, keys. Knows no word and no picture."""
+"""What the tables of a scan show to a person who looks for a fault: order, marks, keys. No message, no picture."""

@@ -1,4 +1,4 @@
-"""The hosts of a run by what they made, and when: the largest, and their minutes in natural steps. Draws nothing."""
+"""The hosts of a scan by their ids and times: the largest, and their minutes in natural steps. Draws nothing."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ INTERNAL = ipaddress.ip_network("172.16.0.0/12")
 
 @lru_cache(maxsize=4096)
 def host_codes(host: str) -> tuple[str, ...]:
-    """loopback, docker, link_local: what an address alone tells."""
+    """loopback, docker, link_local: what an address alone shows."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

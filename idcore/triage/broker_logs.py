@@ -1,4 +1,4 @@
-"""The commit logs of a run's brokers: their growth, their speed, what is left of them by now. Has no clock."""
+"""The commit logs of a scan's brokers: their growth, their speed, what is left of them by now. Has no clock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from idcore import growth
 
 GIB = 1 << 30
 MOST_CELLS = 300
-INSTANTS = ("min_at", "max_at")  # of `growth`; an old run may be without them
+INSTANTS = ("min_at", "max_at")  # of `growth`; an old scan may be without them
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def _ms(instants: pd.Series) -> pd.Series:
 
 
 class Speed(NamedTuple):
-    """Bytes a second of a broker's log, and the bytes and seconds it was made of, where the run has them."""
+    """Bytes a second of a broker's log, and the bytes and seconds it was made of, where the scan has them."""
 
     rate: float
     grown: int | None = None
@@ -52,7 +52,7 @@ class Speed(NamedTuple):
 
 
 def speeds_of(brokers: pd.DataFrame, rows: pd.DataFrame, logs: dict[str, growth.Log]) -> dict[str, Speed]:
-    """The speed of each broker that has one. A run without `bytes_per_second` has the speed of whole minutes."""
+    """The speed of each broker that has one. A scan without `bytes_per_second` has the speed of whole minutes."""
     if "bytes_per_second" not in brokers:
         rates = {address: growth.rate(log) for address, log in logs.items()}
         return {address: Speed(rate) for address, rate in rates.items() if rate is not None}

@@ -25,7 +25,7 @@ GROUPS = {"uniq": MESSAGE, "client": MESSAGE, "offset": STORED}  # what each kin
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Two inputs to compare, and the two runs they are from where a link can say so."""
+    """Two inputs to compare, and the two scans they are from where a link can say so."""
 
     before: tuple[Source, ...]
     after: tuple[Source, ...]
@@ -39,7 +39,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What the core told: its rows, the ids of one side only (up to KEPT), what it could not read."""
+    """What the core found: its rows, the ids of one side only (up to KEPT), what it could not read."""
 
     rows: tuple[Difference, ...]
     ids: dict[str, list[str]]
@@ -52,7 +52,7 @@ class Compared:
 
 
 def size_of(sources: Sequence[Source]) -> int:
-    """Bytes as they lie."""
+    """Bytes as they are."""
     total = 0
     for source in sources:
         data: Any = source.data
@@ -61,7 +61,7 @@ def size_of(sources: Sequence[Source]) -> int:
 
 
 def digest_of(here: Asked) -> str:
-    """What tells two inputs, and how they are read, from any other two."""
+    """What distinguishes two inputs, and how they are read, from any other two."""
     made = hashlib.sha256(f"{here.any_case}".encode())
     for side in (here.before, here.after):
         made.update(b"side")
@@ -89,7 +89,7 @@ def compare(here: Asked) -> Compared:
 
 
 def _path(source: Source, folder: Path, names: dict[str, str]) -> str:
-    """Where the core can read a source; names tell what people call it."""
+    """Where the core can read a source; names are what people call it."""
     path = source.data if isinstance(source.data, Path) else folder / f"{len(names):03d}-{safe_name(source.name)}"
     if path is not source.data:
         with path.open("wb") as file:
@@ -120,7 +120,7 @@ def frame(rows: Sequence[Difference]) -> pd.DataFrame:
 
 
 def by_place(rows: Sequence[Difference]) -> dict[str, list[tuple[str, int, int, int]]]:
-    """Both, only first, only second of each host of producers; of brokers where there are no msgIds."""
+    """Both, only first, only second of each host of producers; of brokers where neither has msgIds."""
     kinds = {GROUPS[row.kind] for row in rows}
     group = MESSAGE if MESSAGE in kinds else STORED
     sums: dict[str, tuple[int, int, int]] = {}

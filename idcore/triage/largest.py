@@ -1,4 +1,4 @@
-"""Tables of a run too large to be held: the rows that come first in some order, those of some hosts, sums of all.
+"""Tables of a scan too large to be held: the rows that come first in some order, those of some hosts, sums of all.
 
 Read in pieces, so that memory goes by the rows that are asked for and time by the rows there are. Draws nothing.
 """
@@ -47,7 +47,7 @@ def first(folder: Path, by: str, rows: int) -> pa.Table:
         values = batch[_BY[by][0][0]]
         if by == "missing":
             values = pc.divide(values.cast(pa.float64()), pc.max_element_wise(batch["produced"], 1).cast(pa.float64()))
-        if "layout" in _BY[by][0]:  # what a cut counter shows is no figure
+        if "layout" in _BY[by][0]:  # what a cut counter shows is not a figure
             values = pc.if_else(pc.equal(batch["layout"], CUT_COUNTER), pa.scalar(0, values.type), values)
         ids = batch["distinct"] if "distinct" in columns else pa.array(np.zeros(len(batch), np.int64))
         some = pa.table({"key": values, "ids": ids, "place": np.arange(place, place + len(batch))})
@@ -95,7 +95,7 @@ def where(folder: Path, wanted: Mapping[str, Sequence[Any]], rows: int) -> pa.Ta
 
 @dataclass
 class Totals:
-    """What the processes of a run come to: the sums of the columns of their table.
+    """What the processes of a scan come to: the sums of the columns of their table.
 
     `produced` and `missing` leave out the processes whose counter is cut (`uncounted`), as the table does.
     """

@@ -1,4 +1,4 @@
-"""The lines of a run's own input in which given ids stand: the first of each. Reads no more than a bound."""
+"""The lines of a scan's own input that contain given ids: the first of each. Reads no more than a bound."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from idcore.runs import Run
 
 MOST_BYTES = 256 << 20  # of input that is searched for a line: a fraction of a second each id
 MOST_LINES = 6
-BEFORE, AFTER = 400, 800  # bytes of a line in front of its id and in all; where it goes on an ellipsis stands
+BEFORE, AFTER = 400, 800  # bytes of a line in front of its id and in all; where it goes on there is an ellipsis
 _INNER = bytes(range(0x80, 0xC0))  # what no letter of UTF-8 begins with
 
 
 def around(run: Run, ids: Sequence[str], before: int = 0) -> list[str]:
     """The first line of each id, with its file and so many lines in front of it; empty where the input is not at hand.
 
-    At hand is what is kept in the run and not packed.
+    At hand is what is kept in the scan and not packed.
     """
     found: list[str] = []
     wanted = list(dict.fromkeys(ids))[:MOST_LINES]

@@ -1,4 +1,4 @@
-"""The table of processes: its order, the name of a process, the key of one in an address. Knows no page."""
+"""The table of processes: its order, the name of a process, the key of one in an address. Depends on no page."""
 
 from __future__ import annotations
 

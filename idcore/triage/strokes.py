@@ -78,9 +78,9 @@ def strokes(
 
 
 def least_gap(points: pd.DataFrame, missing_in_all: int | None = None) -> int:
-    """From how many missing ids on a gap is drawn: 1, or what stands out where the input is a sample anyway.
+    """From how many missing ids on a gap is drawn: 1, or what is unusual where the input is a sample anyway.
 
-    `missing_in_all` counts the gaps that are no points, too.
+    `missing_in_all` counts the gaps that are not points, too.
     """
     widths = points.loc[points["missing_before"] > 0, "missing_before"].to_numpy()
     chains = points.groupby(["track", "chain"])["position"]
@@ -111,7 +111,7 @@ def _at(place: Any, places: list[Any], positions: list[int], before: int, row: i
 
 
 def gathered(gaps: list[tuple[Any, Any, int]], width: Any) -> list[tuple[Any, Any, int, int]]:
-    """Gaps that lie within `width` of each other as one: begin, end, ids missing, gaps. Numbers would overprint."""
+    """Gaps that are within `width` of each other as one: begin, end, ids missing, gaps. Numbers would overprint."""
     made: list[tuple[Any, Any, int, int]] = []
     for begin, end, ids in sorted(gaps, key=lambda gap: gap[:2]):
         if made and max(end, made[-1][1]) - made[-1][0] <= width:
@@ -123,7 +123,7 @@ def gathered(gaps: list[tuple[Any, Any, int]], width: Any) -> list[tuple[Any, An
 
 
 def pause(points: pd.DataFrame) -> tuple[float, float]:
-    """The longest time in which the process made no id of this input, and its whole span, in seconds."""
+    """The longest time in which the process generated no id of this input, and its whole span, in seconds."""
     moments = points["elapsed_ms"].sort_values()
     if len(moments) < 2:
         return 0.0, 0.0
@@ -133,7 +133,7 @@ def pause(points: pd.DataFrame) -> tuple[float, float]:
 def in_order(points: pd.DataFrame) -> pd.DataFrame | None:
     """The points in the order of a counter that does not pass 0 twice, each with its `place`; None where it may.
 
-    The counter begins behind the widest stretch of its circle in which no id stands.
+    The counter begins behind the widest stretch of its circle that has no id.
     """
     values = np.sort(points["counter"].to_numpy())
     widest = int(np.argmax(np.diff(values, append=values[0] + TURN)))

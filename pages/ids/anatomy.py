@@ -1,4 +1,4 @@
-"""Anatomy: one id byte by byte, every reading of it, and what each field proves. Computes nothing itself."""
+"""Anatomy: one id byte by byte, every interpretation of it, and what each field proves. Computes nothing itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def into_link() -> None:
 
 
 def reading(found: Found, shown: Reading) -> None:
-    """One reading: ruler with bits, key, reasons, lessons."""
+    """One interpretation: ruler with bits, key, reasons, lessons."""
     with st.container(key=f"reading-{shown.id.layout.name}-{shown.id.kind}"):
         show(tag("div", ruler.ruler(shown, words, large=True, bits=True), ruler.key(shown, words), class_="mq-anatomy"))
         show(cards.facts(found, shown, view(), clock))

@@ -1,4 +1,4 @@
-"""Lab: watch ids being made, stored, retried and found; the story is in the address. Computes nothing itself."""
+"""Lab: watch ids being generated, stored, retried and found; the story is in the address. Computes nothing itself."""
 
 from __future__ import annotations
 

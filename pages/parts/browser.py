@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-# Figures are drawn on the server. Streamlit tells it the theme with every run, but does not run again when it changes;
+# Figures are drawn on the server. Streamlit passes it the theme with every run, but does not run again when it changes;
 # and on a phone its sidebar stays open over the page that a link in it has opened. The 5 MB that draw charts it asks
 # for with the first chart only: half a second of waiting that is better spent while the reader looks for the ids.
 WATCH = """
@@ -41,7 +41,7 @@ export default function ({ data, setStateValue }) {
 }
 """
 
-# What a click has added at a page's end comes into sight, where the buttons stay in sight beside it.
+# What a click has added at a page's end comes into sight, where the buttons stay in sight next to it.
 REVEAL = """
 let seen = 0;
 export default function ({ data }) {

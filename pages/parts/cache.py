@@ -1,4 +1,4 @@
-"""Every cache of the console: tables of runs, the list of runs. Bounded, and keyed by the run's own files."""
+"""Every cache of the console: tables of scans, the list of scans. Bounded, and keyed by the scan's own files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CUT = {*_ORDER, "counters", "activity", "copies"}
 
 
 def stamp(run: Run) -> float:
-    """Changes when a run is written again: its summary is written last."""
+    """Changes when a scan is written again: its summary is written last."""
     path = run.path / "summary.json"
     return path.stat().st_mtime if path.exists() else 0.0
 
@@ -50,7 +50,7 @@ def _frame(path: str, written: float, name: str) -> pd.DataFrame:
 
 
 def frame(run: Run, name: str) -> pd.DataFrame:
-    """A table as pandas, of a large one the largest rows; empty where the run has none."""
+    """A table as pandas, of a large one the largest rows; empty where the scan has no such table."""
     return _frame(str(run.path), stamp(run), name)
 
 
@@ -62,7 +62,7 @@ def _rows(path: str, written: float, name: str) -> int:
 
 
 def rows(run: Run, name: str) -> int:
-    """How many rows a table has; 0 where the run has none."""
+    """How many rows a table has; 0 where the scan has no such table."""
     return _rows(str(run.path), stamp(run), name)
 
 
@@ -79,7 +79,7 @@ def _first(path: str, written: float, by: str) -> pd.DataFrame:
 
 
 def first(run: Run, by: str) -> pd.DataFrame:
-    """The processes, of a large run those that come first when they are sorted by one of what pages sort by."""
+    """The processes, of a large scan those that come first when they are sorted by one of what pages sort by."""
     return _first(str(run.path), stamp(run), by) if is_cut(run, "processes") else frame(run, "processes")
 
 
@@ -108,7 +108,7 @@ def _totals(path: str, written: float) -> Totals:
 
 
 def totals(run: Run) -> Totals:
-    """What the processes of a run come to."""
+    """What the processes of a scan come to."""
     return _totals(str(run.path), stamp(run))
 
 
@@ -161,7 +161,7 @@ def broker(run: Run, address: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 @st.cache_data(max_entries=1, ttl=2, show_spinner=False)
 def runs(root: str) -> list[dict[str, Any]]:
-    """The list of runs, at most two seconds old."""
+    """The list of scans, at most two seconds old."""
     listed = []
     for run in Runs(Path(root)).list():
         listed.append(
@@ -180,7 +180,7 @@ def runs(root: str) -> list[dict[str, Any]]:
 
 
 def forget_runs() -> None:
-    """After a run was made or deleted the list is read anew."""
+    """After a scan was made or deleted the list is read again."""
     runs.clear()
 
 

@@ -1,4 +1,4 @@
-"""One id as a card, many as a table, refused tokens as a line that opens. Static HTML from verdicts."""
+"""One id as a card, many as a table, rejected tokens as a line that opens. Static HTML from verdicts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_IDS = 20  # that an address can carry
 
 
 def clock_of(view: View, reference: datetime | None = None) -> Clock:
-    """The reader's clock: "now", and the zone that is assumed where no line tells it."""
+    """The reader's clock: "now", and the zone that is assumed where no line shows it."""
     return Clock(reference or view.now(), view.zone, "given" if view.zone_from == "chosen" else "assumed")
 
 
@@ -36,12 +36,12 @@ def kind_mark(reading: Reading, words: Words) -> Html:
 
 
 def sent_text(sent: SentAt | None, zone: tzinfo) -> str:
-    """When it was made, in the reader's zone."""
+    """When it was generated, in the reader's zone."""
     return "" if sent is None else times.full(sent.at, zone)
 
 
 def open_span(sent: SentAt, view: View) -> str | None:
-    """From when to when it can have been made, where its line or its client leaves that open, and not only a zone."""
+    """From when to when it can have been generated, where its line or client leaves that open, and not only a zone."""
     if sent.earliest is None or sent.latest is None or sent.zone_source == "assumed":
         return None
     return f"{times.full(sent.earliest, view.zone)} – {times.full(sent.latest, view.zone)}"
@@ -137,7 +137,7 @@ def facts(found: Found, reading: Reading, view: View, clock: Clock) -> Html:
 
 
 def reasons(found: Found, reading: Reading, words: Words, clock: Clock) -> Html:
-    """What speaks for a reading, or against it."""
+    """What supports an interpretation, or contradicts it."""
     against = reading.error.code if reading.error is not None else None
     items = [
         tag("li", words.coded(reason), class_="mq-against" if reason.code == against else None)
@@ -147,14 +147,14 @@ def reasons(found: Found, reading: Reading, words: Words, clock: Clock) -> Html:
 
 
 def filler(text: str, words: Words) -> Html | None:
-    """A word on an id whose digits are all the same: no client made it."""
+    """A word on an id whose digits are all the same: no client generated it."""
     return tag("p", words("card.filler"), class_="mq-warning mq-note") if len(set(text.upper())) == 1 else None
 
 
 def other(reading: Reading, words: Words, told: str | None = None) -> Html:
-    """Another reading in a line, and its reasons but for the one that has been told."""
+    """Another interpretation in a line, and its reasons without the one that was shown already."""
     sure = words(f"certainty.{reading.certainty}" if reading.certainty else "certainty.none")
-    said = (told, "case_lower" if told == "lower_case" else None)  # one fact, two codes: as refusal and as reason
+    said = (told, "case_lower" if told == "lower_case" else None)  # one fact, two codes: as error and as reason
     values = words("comma").join(
         f"{ruler.field_name(reading, span.name, words)} {ruler.value_of(reading, span.name, words)}"
         for span in reading.id.layout.spans
@@ -176,7 +176,7 @@ def other(reading: Reading, words: Words, told: str | None = None) -> Html:
 
 
 def months(reading: Reading, view: View, clock: Clock, found: Found) -> Html | None:
-    """Every month the id could be from; the id alone does not tell them apart."""
+    """Every month the id could be from; the id alone does not decide between them."""
     made, words = reading.id, view.words
     if not isinstance(made, UniqId):
         return None
@@ -248,7 +248,7 @@ def _row(item: Found, view: View, clock: Clock, files: bool) -> list[object]:
 
 
 def refused(items: Sequence[Found], view: View, *, files: bool = False) -> Html:
-    """Refused tokens: what stood where, and why it is no id."""
+    """Rejected tokens: what was where, and why it is not an id."""
     words = view.words
     columns = [
         Column("text", words("col.token"), mono=True),

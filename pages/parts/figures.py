@@ -96,7 +96,7 @@ def local(moment: datetime, zone: tzinfo) -> datetime:
 
 
 def wall_clock(moments: pd.Series, zone: tzinfo) -> pd.Series:
-    """Instants as the reader's wall clock: Plotly's axes know no zones."""
+    """Instants as the reader's wall clock: Plotly's axes have no zones."""
     return moments.dt.tz_convert(zone).dt.tz_localize(None) if len(moments) else moments
 
 

@@ -1,4 +1,4 @@
-"""The frame around every page: addresses, sidebar, language, zone, style. Knows no id."""
+"""The frame around every page: addresses, sidebar, language, zone, style. Reads no id."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "runs": (("runs", "runs/runs.py", ":material/history:"),),
 }
-TRIAGE = tuple(address for address, _, _ in GROUPS["triage"] if address != "compare")  # pages that show one run
+TRIAGE = tuple(address for address, _, _ in GROUPS["triage"] if address != "compare")  # pages that show one scan
 HOME = "home"
 
 
@@ -111,7 +111,7 @@ def sidebar(view: View, made: dict[str, Page], current: Page) -> None:
             required=True,
         )
         names = zone_options(view)
-        own = view.zone_name if view.zone_from == "browser" else None  # a zone in the link was chosen, whichever it is
+        own = view.zone_name if view.zone_from == "browser" else None  # any zone in the link was chosen
         state["pick_zone"] = view.zone_name
         st.selectbox(
             words("zone"),

@@ -1,4 +1,4 @@
-"""Text as Markdown that says that text and nothing else, whatever stands in it. Knows no page and makes no HTML."""
+"""Text as Markdown that shows that text and nothing else, for any text. Depends on no page and makes no HTML."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def plain(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """A text as code: between more backticks than stand in it."""
+    """A text as code: between more backticks than it contains."""
     line = " ".join(encodable(text).split())
     fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
     space = " " if line[:1] == "`" or line[-1:] == "`" or not line else ""

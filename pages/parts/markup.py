@@ -1,4 +1,4 @@
-"""Static HTML: every text is escaped here, and nothing else makes HTML. Knows no id and no page."""
+"""Static HTML: every text is escaped here, and nothing else makes HTML. Depends on no id and no page."""
 
 from __future__ import annotations
 

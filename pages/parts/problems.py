@@ -1,4 +1,4 @@
-"""The one place where an error becomes a message. Knows no page."""
+"""The one place where an error becomes a message. Depends on no page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pages.parts.view import view
 
 
 def message(error: BaseException, words: Words) -> str:
-    """What went wrong, for a callout: in the reader's language, without a traceback, with no mark of a stranger."""
+    """What went wrong, for a callout: in the reader's language, without a traceback, without markup of a stranger."""
     return plain(_said(error, words))
 
 

@@ -1,4 +1,4 @@
-"""What was read at once, in sentences: how many of which kind, what was refused and why, what dates it."""
+"""What was read at once, in sentences: how many of which kind, what was rejected and why, what dates it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from pages.parts.view import View
 from pages.parts.widgets import page_link, show
 
 SHOWN = 200
-WRONG_SHAPE = ("empty", "odd", "length", "digit")  # refusals that only say that an id looks different
+WRONG_SHAPE = ("empty", "odd", "length", "digit")  # errors that only say that an id looks different
 LENGTHS = (32, 34, 56)
-LEAST_RUN = 8  # digits: every "bad" and "fade" is a shorter run, and tells nothing
+LEAST_RUN = 8  # digits: every "bad" and "fade" is a shorter run, and proves nothing
 RUN = re.compile(r"[0-9A-Fa-f]+")
 
 __all__ = ["dated_note", "line", "no_id", "sentence", "why_not"]
@@ -30,7 +30,7 @@ __all__ = ["dated_note", "line", "no_id", "sentence", "why_not"]
 def sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any] | None = None) -> str:
     """`2,000 ids in 1,000 lines: 1,000 msgIds and 1,000 offsetMsgIds.`
 
-    What was cut is told by the scan's own figures once these are there, and called the first ids until then.
+    An input that was cut has the scan's own figures once these are there, and is called the first ids until then.
     """
     kinds, total = intake.kinds, len(intake.found)
     different = len({item.token.text.upper() for item in intake.found})
@@ -53,7 +53,7 @@ def sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any
 
 
 def line(intake: Intake, view: View, files: bool) -> None:
-    """Refused tokens: one line with their count, which opens."""
+    """Rejected tokens: one line with their count, which opens."""
     if not intake.refused:
         return
     words = view.words
@@ -90,7 +90,7 @@ def of_files(intake: Intake, sources: Sequence[Source], words: Words) -> None:
 
 
 def no_id(intake: Intake, view: View, files: bool = False) -> None:
-    """Nothing that is an id: say what is wrong with what stands there."""
+    """Nothing that is an id: say what is wrong with the text."""
     words = view.words
     if files and not intake.size:
         if not (intake.failed or intake.partly):
@@ -113,7 +113,7 @@ def no_id(intake: Intake, view: View, files: bool = False) -> None:
 
 
 def why_not(verdict: Verdict, words: Words) -> str:
-    """Why a text is no id: a wrong length is told by the lengths there are, everything else by the core's reason."""
+    """Why a text is not an id: for a wrong length the lengths that ids have, for everything else the core's reason."""
     if verdict.reason == "digit" and len(verdict.text) in LENGTHS and verdict.error is not None:
         return words.error(verdict.error)  # a zero typed as the letter O: the place helps, a length does not
     if verdict.reason in WRONG_SHAPE:
@@ -122,7 +122,7 @@ def why_not(verdict: Verdict, words: Words) -> str:
 
 
 def no_run(longest: int, words: Words) -> str:
-    """What lengths ids have, and the longest run of hex digits that stands there."""
+    """What lengths ids have, and the longest run of hex digits in the text."""
     return words("decode.no_id_run", n=f"{longest:,}") if longest >= LEAST_RUN else words("decode.no_id")
 
 

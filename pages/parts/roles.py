@@ -1,4 +1,4 @@
-"""One role, one colour: reads the roles' colours from .streamlit/config.toml. Knows no Streamlit and no figure."""
+"""One role, one colour: reads the roles' colours from .streamlit/config.toml. Uses no Streamlit and no figure."""
 
 import tomllib
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ FIELD_ROLES = {
     "loader": "loader",
     "elapsed": "time",
     "counter": "counter",
-    "broker": "broker",  # the ip of an offset id
+    "broker": "broker",  # the ip of an offsetMsgId
     "port": "broker",
     "offset": "offset",
     "version": "client",

@@ -14,12 +14,12 @@ from pages.parts.markup import Html, join, tag
 
 
 def raw_bytes(reading: Reading) -> bytes:
-    """The bytes a reading was made from."""
+    """The bytes of an interpretation."""
     return bytes(reading.id)
 
 
 def digits_of(reading: Reading, span: Span) -> str:
-    """The digits of one field as they stand in the text, letter case kept."""
+    """The digits of one field as they are in the text, letter case kept."""
     return reading.id.text[2 * span.start : 2 * span.stop]
 
 
@@ -80,7 +80,7 @@ def field_name(reading: Reading, name: str, words: Words) -> str:
 
 
 def drawn_as(reading: Reading, name: str) -> str:
-    """A field's name in roles: an ip is a host's, or the broker's in an offset id."""
+    """A field's name in roles: an ip is a host's, or the broker's in an offsetMsgId."""
     return "broker" if name == "ip" and reading.id.kind == "offset" else name
 
 

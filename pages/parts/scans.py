@@ -1,4 +1,4 @@
-"""Scans of this console: start one in the background, watch it, remember the session's latest. Knows no picture."""
+"""Scans of this console: start one in the background, watch it, remember the session's latest. Draws no picture."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OLD = 400  # digests of inputs remembered, so that a reload does not scan again
 
 
 def title_of(title: str, options: Mapping[str, Any], words: Words, summary: Mapping[str, Any] | None = None) -> str:
-    """What a run is called, in the reader's language: made of what was scanned where the run says so.
+    """What a scan is called, in the reader's language: made of what was scanned where the scan says so.
 
     Once the scan has counted the ids, its figure counts: what was read at once may have been cut.
     """
@@ -47,7 +47,7 @@ def title_of(title: str, options: Mapping[str, Any], words: Words, summary: Mapp
 
 
 def labels(rows: Sequence[Mapping[str, Any]], view: View) -> dict[str, str]:
-    """What a chooser calls each run: title and minute, and where runs share these, the end of its name as well."""
+    """What a chooser calls each scan: title and minute, and where scans share these, the end of its name as well."""
     made = {}
     for row in rows:
         title = title_of(row["title"], row["options"], view.words, row["summary"])
@@ -81,23 +81,23 @@ def ready() -> bool:
 
 
 def store() -> Runs:
-    """All runs of this server."""
+    """All scans of this server."""
     return Runs(runs_root())
 
 
 def current_name() -> str | None:
-    """The run a page shows: the address first, then the session's latest."""
+    """The scan a page shows: the address first, then the session's latest."""
     name = st.query_params.get("run") or st.session_state.get("run")
     return name if isinstance(name, str) and name else None
 
 
 def remember(name: str) -> None:
-    """From now on the chart pages show this run."""
+    """From now on the chart pages show this scan."""
     st.session_state["run"] = name
 
 
 def current() -> Run | None:
-    """The run a page shows, opened; RunError when the address names one that is gone."""
+    """The scan a page shows, opened; RunError when the address names one that is gone."""
     name = current_name()
     if name is None:
         return None
@@ -107,7 +107,7 @@ def current() -> Run | None:
 
 
 def job_of(run: Run) -> Job | None:
-    """The running or finished job of this server for a run."""
+    """The running or finished job of this server for a scan."""
     if importlib.util.find_spec("pyspark") is None:
         return None
     from idcore.spark import background
@@ -121,9 +121,9 @@ def _digests() -> dict[str, str]:
 
 
 def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **facts: Any) -> Run:
-    """Keeps the input in a new run and starts its scan; the same input again gives the run it had.
+    """Keeps the input in a new scan and starts it; the same input again gives the scan it had.
 
-    `facts` (ids, lines, only) are what the run is called by.
+    `facts` (ids, lines, only) are what the scan is called by.
     """
     names, digests = [source.name for source in sources], [source.digest() for source in sources]
     digest = digest_of(names, digests, dated, case)
@@ -153,7 +153,7 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
 
 
 def store_of(run: Run) -> str | None:
-    """The store folder whose records a run scanned; None where it scanned text."""
+    """The store folder whose records a scan read; None where it read text."""
     return (run.plan or {}).get("store")
 
 
@@ -165,7 +165,7 @@ def launch(
     case: Case = "strict",
     store: str | None = None,
 ) -> None:
-    """Starts the scan of a run in a thread of the server: of paths, or of a store folder."""
+    """Starts a scan in a thread of the server: of paths, or of a store folder."""
     from idcore.spark import background
     from idcore.spark.job import SHARED_SPLIT_SIZE, ScanOptions
 
@@ -176,7 +176,7 @@ def launch(
 
 
 def again(name: str) -> None:
-    """Begins the scan of a run that failed or was cancelled anew; a folder of the server must still be allowed."""
+    """Begins a failed or cancelled scan again; a folder of the server must still be allowed."""
     from idcore.spark import background
 
     run = store().open(name)
@@ -191,7 +191,7 @@ def again(name: str) -> None:
 
 
 def allowed_roots() -> list[Path | str]:
-    """Folders of the server and URIs of stores that the operator opens for scans; none by default."""
+    """Folders of the server and URIs of stores that the administrator opens for scans; none by default."""
     configured = os.environ.get("IDCORE_ALLOWED_PATHS", "")
     if not configured:
         try:
@@ -202,7 +202,7 @@ def allowed_roots() -> list[Path | str]:
 
 
 def allowed(path: str) -> Path | str:
-    """A path or URI inside what the operator opens; PermissionError otherwise, also where nothing is."""
+    """A path or URI inside what the administrator opens; PermissionError otherwise, also where nothing is."""
     return places.inside(path, allowed_roots())
 
 

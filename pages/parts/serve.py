@@ -1,4 +1,4 @@
-"""How the server starts, answers a first request and reports an error. Knows no page."""
+"""How the server starts, answers a first request and reports an error. Depends on no page."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
 
 
 def on_script_error(error: Exception) -> bool:
-    """The last resort: whatever a page did not catch becomes one message, the traceback goes to the log."""
+    """The last resort: an error that no page caught becomes one message, its traceback goes to the log."""
     LOG.error("a page failed", exc_info=error)
     problems.show(error)
     return True
 
 
 class FirstPage:
-    """Tells the browser where its server is, so that a deep link logs no error.
+    """Gives the browser the place of its server, so that a deep link logs no error.
 
-    Streamlit's front end asks /anatomy/_stcore/health before /_stcore/health, since it cannot know whether /anatomy is
-    a page or a base path; the miss is a console error on every deep link. `window.__streamlit` is its own hook for it.
+    Streamlit's front end asks /anatomy/_stcore/health before /_stcore/health, since /anatomy may be a page or a base
+    path. The miss is a console error on every deep link. `window.__streamlit` is its own hook for it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -94,13 +94,13 @@ def is_page(start: Message) -> bool:
 
 
 def base() -> str:
-    """The address of the first page: `/`, or the path that the operator serves the console under."""
+    """The address of the first page: `/`, or the path that the administrator serves the console under."""
     path = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{path}/" if path else "/"
 
 
 def stray(path: str) -> str | None:
-    """The address that was asked for where it is none of the console's: Streamlit would lay a dialog over the page."""
+    """The address that was asked for, if it is not one of the console's: Streamlit would open a dialog for it."""
     from pages.parts import frame
 
     asked = path.removeprefix(base().rstrip("/")).strip("/")

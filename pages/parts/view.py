@@ -1,4 +1,4 @@
-"""How this visitor reads: language, zone, theme, kept in the address. Knows no page."""
+"""How this visitor reads: language, zone, theme, kept in the address. Depends on no page."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class View:
         return times.minute(moment, self.zone)
 
     def now(self) -> datetime:
-        """The clock of this page; the core has none."""
+        """The clock of this page; the core has no clock."""
         return datetime.now(UTC)
 
 
 def browser_zone() -> str | None:
-    """The browser's zone, where it is one we know."""
+    """The browser's zone, where it is one that the core accepts."""
     name = st.context.timezone
     return name if name and times.zone_of(name) is not None else None
 

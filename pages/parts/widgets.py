@@ -70,7 +70,7 @@ def chart(
 def download(label: str, data: bytes | Callable[[], bytes], file: str, *, key: str, mime: str = "text/csv") -> None:
     """A file; from a function it is made when it is asked for.
 
-    Where the page looks at a running scan the bytes must be there: Streamlit drops what was made for a click as soon as
+    Where the page looks at a running scan the bytes must be there. Streamlit drops what was made for a click as soon as
     anything on the page is drawn again.
     """
     st.download_button(

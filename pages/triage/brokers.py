@@ -1,4 +1,4 @@
-"""Brokers: where in which commit logs the messages lie, and how fast these grew. Computes nothing itself."""
+"""Brokers: where in which commit logs the messages are, and how fast these grew. Computes nothing itself."""
 
 import streamlit as st
 

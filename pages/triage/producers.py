@@ -1,4 +1,4 @@
-"""Producers: which hosts and processes made the ids, and when. Computes nothing itself."""
+"""Producers: which hosts and processes generated the ids, and when. Computes nothing itself."""
 
 import streamlit as st
 

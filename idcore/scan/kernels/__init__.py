@@ -1,4 +1,4 @@
-"""The compiled loops of the scan (numba): text to sorted runs of ids, runs to figures. They know no files."""
+"""The compiled loops of the scan (numba): text to sorted runs of ids, runs to figures. They open no files."""
 
 from __future__ import annotations
 
@@ -53,8 +53,11 @@ def cache_folder() -> str:
 
 
 class ByContent(_CacheLocator):  # type: ignore[misc]
-    """Finds a compiled kernel by what the sources say. Numba's own locators go by the path of the source, which on a
-    cluster is that of an archive in the folder of one application, so that each application compiled anew."""
+    """Finds a compiled kernel by the contents of the sources.
+
+    Numba's own locators go by the path of the source. On a cluster that is an archive in the folder of one application,
+    so each application would compile again.
+    """
 
     def __init__(self, py_func, py_file):
         self._py_file = py_file  # numba names it in its warnings

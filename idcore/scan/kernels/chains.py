@@ -1,6 +1,6 @@
-"""Counters of one process cut into chains (one run of a process each) and tracks (processes alive at once).
+"""Counters of one process cut into chains (one start of a process each) and tracks (processes alive at once).
 
-All functions take the distinct ids of one process as sorted words `elapsed << 16 | counter`. The rules stand in
+All functions take the distinct ids of one process as sorted words `elapsed << 16 | counter`. The rules are in
 docs/scan.md; `tests/scan/twin.py` is their slow twin.
 """
 
@@ -14,7 +14,7 @@ from .find import COUNTER_SHIFT
 U = np.uint64
 PERIOD = 1 << int(COUNTER_SHIFT)
 HALF = PERIOD // 2
-DISORDER = 64  # threads read the clock before they take the counter: neighbours may stand this far back
+DISORDER = 64  # threads read the clock before they take the counter: neighbours may be this far back
 REACH = 1024  # a counter this far ahead goes on with the same fragment
 LOW = 1024  # a process that starts again is first seen with a counter below this
 RECENT = 16  # so many fragments can be alive at once
@@ -22,8 +22,8 @@ GROWN = 3  # a fragment with fewer ids proves nothing
 RETURNS = 4  # so many returns to a fragment left behind prove a second process
 WRAP_SLACK = 1024  # a wrap may skip this many ids unseen,
 RATE_SLACK = 4  # or this many times what the rate so far explains
-LATE = 250  # ms that a thread may stand between its clock and its counter
-FALL = 1000  # ms after which a lower counter is no late thread any more
+LATE = 250  # ms that a thread may pause between its clock and its counter
+FALL = 1000  # ms after which a lower counter is not a late thread any more
 RING = 128  # the last positions of a fragment: an honest process takes none of them twice
 TAILS = 64  # chains that a later fragment may go on with
 

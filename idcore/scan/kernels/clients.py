@@ -85,7 +85,7 @@ def ahead_of(sent, instant, late, in_use):
 
 @numba.njit(cache=True, nogil=True)
 def date_client(value, k2, born, moment, ahead, local_2021, in_use):
-    """When a 5.x client made an id, by what kind of proof, and by how many minutes its seconds are ahead, as a vote."""
+    """When a 5.x client generated an id, by what kind of proof, by how many minutes its seconds are ahead: a vote."""
     way, _ = way_of(value, k2)
     kind, minutes = MONTH, NO_AHEAD
     if way != BIG:

@@ -1,4 +1,4 @@
-"""What a line tells about time: the moment it opens with, and a bornTimestamp in it. Takes addresses, knows no ids.
+"""What a line shows about time: the moment it opens with, and a bornTimestamp in it. Takes addresses, reads no ids.
 
 The rules are those of `idcore.ids.find`, in machine words; `tests/scan/dates.py` is their slow twin.
 """
@@ -56,7 +56,7 @@ class Line(NamedTuple):
     born: np.int64
     moment: np.int64
     ahead: np.int64  # minutes of its zone
-    limit: np.int64  # until when its ids were made
+    limit: np.int64  # until when its ids were generated
     month: np.int64  # a row of the calendar, from `start` to before `end`
     start: np.int64
     end: np.int64
@@ -107,7 +107,7 @@ def days_of(month):
 def minute_at(p, end):
     """`YYYY-MM-DD HH:MM:SS` at p: its month from year 0, and ms from there to the minute.
 
-    The month is -2 where no such text stands, -1 where it names no moment.
+    The month is -2 without such a text, -1 where it is not a possible moment.
     """
     none = np.int64(-2), np.int64(0)
     if p + U(19) > end:
@@ -135,7 +135,7 @@ def minute_at(p, end):
 
 @numba.njit(cache=True, nogil=True)
 def place_of_moment(p, end):
-    """Where the first `YYYY-MM-DD HH:MM:SS` of a line stands, or 0."""
+    """The address of the first `YYYY-MM-DD HH:MM:SS` of a line, or 0."""
     for base in range(0, WITHIN, 64):
         here = separator_mask_64(p + U(base + 4)) & separator_mask_64(p + U(base + 7))
         while here != U(0):
@@ -203,7 +203,7 @@ def rest_of_moment(p, end):
 
 @numba.njit(cache=True, nogil=True)
 def born_at(p, end):
-    """The value of a bornTimestamp whose `bo` stands at p, or -1."""
+    """The value of a bornTimestamp whose `bo` is at p, or -1."""
     if p + U(13) <= end and load_64(p) | CASE == BORN_TIME and load_64(p + U(5)) | CASE == TIME_STAMP:
         p += U(13)
     else:
@@ -242,7 +242,7 @@ def born_at(p, end):
 
 @numba.njit(cache=True, nogil=True)
 def born_of(p, end):
-    """The bornTimestamp of a line: -1 where it has none, -2 where it has several that differ."""
+    """The bornTimestamp of a line: -1 where it has no bornTimestamp, -2 where it has several that differ."""
     found = NOT_THERE
     at = p
     while at < end:
@@ -306,7 +306,7 @@ def moment_of(begin, end, calendar, seen):
             return NOT_THERE, NO_ZONE
         seen[SEEN_MONTH], seen[SEEN_MS] = minute_at(p, end)
         seen[SEEN_0], seen[SEEN_1] = load_64(p), load_64(p + U(8))
-    month = U(seen[SEEN_MONTH] - FIRST_MONTH)  # no number below 0, for which numba would look at every use
+    month = U(seen[SEEN_MONTH] - FIRST_MONTH)  # not a number below 0: numba would check that at every use
     if month >= U(calendar.shape[0]):
         return NOT_THERE, NO_ZONE
     rest, ahead = rest_of_moment(p, near)

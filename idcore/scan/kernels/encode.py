@@ -1,7 +1,7 @@
 """Ids of one task, grouped by process or broker, to sorted runs of deltas and back. Nothing is lost.
 
-A run: its first value, then for each further value a step; every value is followed by how often it stood when that is
-more than once. All numbers are varints (7 bits a byte, low bits first).
+A run: its first value, then for each further value a step. Every value is followed by how often it occurred when that
+is more than once. All numbers are varints (7 bits a byte, low bits first).
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def encode(groups, order, distinct, lengths, out):
 
 @numba.njit(cache=True, nogil=True)
 def decode(data, place, distinct, k2, values, counts, at):
-    """`distinct` values of one run and how often each stood, to values[at:], counts[at:]. Returns the end."""
+    """`distinct` values of one run and how often each occurred, to values[at:], counts[at:]. Returns the end."""
     shift = low_bits(k2)
     mask = (U(1) << shift) - U(1)
     value, place = get(data, place)

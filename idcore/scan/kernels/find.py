@@ -1,7 +1,7 @@
 """Text to ids: finds every token, judges it as `idcore.ids.identify` does, and files it under its process or broker.
 
-One call takes one window of text. It keeps no text, allocates nothing, and leaves an id where its first digit stands.
-The judgement is `idcore.ids.identify` in machine words: the tests hold the two equal over random tokens.
+One call takes one window of text. It keeps no text, allocates nothing, and leaves an id where its first digit is. The
+judgement is `idcore.ids.identify` in machine words: the tests hold the two equal over random tokens.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ U = np.uint64
 
 
 def _bits_after(layout, name):  # type: ignore[no-untyped-def]
-    """Bits that stand to the right of a field."""
+    """Bits to the right of a field."""
     return 8 * (layout.size - layout.span(name).stop)
 
 
@@ -61,8 +61,8 @@ VALUE_MASK = U((1 << int(VALUE_SHIFT)) - 1)
 MAX_OFFSET = U(rules.OFFSET_LIMIT)
 MAX_ELAPSED = U(rules.LONGEST_MONTH_MS + rules.ELAPSED_SLACK_MS)
 SET_BACK = U(rules.ELAPSED_WRAP - rules.CLOCK_BACK_MS)
-CASE_SHIFT = U(16)  # a client id's third word: in which case the letters of its last 16 digits are
-BLOCK = 16  # a run of 32 digits holds a whole block of 16 wherever the blocks begin
+CASE_SHIFT = U(16)  # a 5.x msgId's third word: in which case the letters of its last 16 digits are
+BLOCK = 16  # a run of 32 digits holds a whole block of 16 for any begin of the blocks
 LOW_BITS, HIGH_BITS = U(0x7FFF7FFF7FFF7FFF), U(0x8000800080008000)
 LONGEST_LINE = 1 << 20
 LINE_IDS = 64
@@ -98,7 +98,7 @@ class Rules(NamedTuple):
 class Found(NamedTuple):
     """What is found. `table`: open-addressed keys, a power of two of rows, each with its slot, ids, last value, and
     whether they came out of order. `keys`: the key of each slot. `values`, `slots`: one entry an id. `lines`: those
-    kept. `state`: how many of all these there are. `refused`, `samples`: what is no id, by reason."""
+    kept. `state`: how many of all these there are. `refused`, `samples`: what is not an id, by reason."""
 
     table: np.ndarray
     keys: np.ndarray
@@ -145,7 +145,7 @@ def is_known(loaders, loader):
 
 @numba.njit(cache=True, nogil=True)
 def has_label(p):
-    """True when the word in front of `p` names a msgId; at most 4 separators may stand between."""
+    """True when the word in front of `p` names a msgId; at most 4 separators may be between."""
     end = p - U(1)
     for _ in range(4):
         c = load_8(end)
@@ -184,7 +184,7 @@ def is_offset(k2):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def may_pair(bytes_long, line_open, ids):
-    """A line is kept when it may tell something: seen from its start, not too long, an id, not too many."""
+    """A line is kept when it may show something: seen from its start, not too long, an id, not too many."""
     return line_open and 1 <= ids and ids <= 2 * LINE_IDS and bytes_long <= LONGEST_LINE
 
 
@@ -196,7 +196,7 @@ def client_of(hi, lo, letters):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def is_little_endian(hi, lo, loaders):
-    """Whether an id whose port is none is of a little-endian client."""
+    """Whether an id without a valid port is of a little-endian client."""
     return (
         may_be_little_endian(lo)
         and shaped_little_endian(hi, lo)
@@ -206,7 +206,7 @@ def is_little_endian(hi, lo, loaders):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def id_of(hi, lo, wide, p, loaders):
-    """Of the last 16 bytes of a 4.x id at p: why it is refused (-1: it is not), address, third word, value."""
+    """Of the last 16 bytes of a 4.x id at p: why it is rejected (-1: it is not), address, third word, value."""
     port = hi & WORD
     address = hi >> U(32)
     is_place = U(1) <= port and port < U(65536) and lo <= MAX_OFFSET
@@ -230,7 +230,7 @@ def id_of(hi, lo, wide, p, loaders):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def judge(p, size, rules):
-    """Of the 32, 34 or 56 digits at p: why they are refused (-1: they are not), key and value."""
+    """Of the 32, 34 or 56 digits at p: why they are rejected (-1: they are not), key and value."""
     letters = letter_case_32(p)
     if size != 32:
         letters |= letter_case_32(p + U(size - 32))

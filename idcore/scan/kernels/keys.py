@@ -127,7 +127,7 @@ def is_plain(address, size):
     for place in range(0, size, 8):
         word = load_64(address + U(place))
         left = size - place
-        if left < 8:  # zeros become digits, so that what lies behind is not judged
+        if left < 8:  # zeros become digits, so that what is behind is not judged
             word = (word << U(64 - 8 * left)) >> U(64 - 8 * left) | U(0x3030303030303030) << U(8 * left)
         low = word & U(0x7F7F7F7F7F7F7F7F)
         folded = low | U(0x2020202020202020)
@@ -141,7 +141,7 @@ def is_plain(address, size):
 def put_ids(words, values, kinds, sizes, edges, out):
     """The digits of ids from the words of their keys and their values, each from its edge on, and a comma.
 
-    Where no room is left for the comma, the next id stands in its place; SLACK lies behind all.
+    Where no room is left for the comma, the next id is in its place; SLACK is behind all.
     """
     raw = np.zeros(32 + SLACK, np.uint8)
     text = np.zeros(56 + SLACK, np.uint8)

@@ -1,4 +1,4 @@
-"""Little-endian ids of the C++ client 1.2.0 to 1.2.3: `idcore.ids.little_endian` in machine words. Knows no text."""
+"""Little-endian ids of the C++ client 1.2.0 to 1.2.3: `idcore.ids.little_endian` in machine words. Reads no text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Runs of many tasks to figures: equal keys are merged, equal ids counted once, and every table row is computed.
 
-A key's ids lie in memory together while they are merged, and no longer.
+A key's ids are in memory together while they are merged, and no longer.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ CLOCKS_APART = np.int64(FUTURE_MS)
 
 
 class MonthsOfKeys(NamedTuple):
-    """When the ids of processes were made. `latest`: the last elapsed that any month holds, and for little-endian ids.
-    `spans`: the months of a key, if `edges` cut some for it, by elapsed: last elapsed, start of the month, its length.
-    `before`: as in `month_inference.Dated`."""
+    """When the ids of processes were generated. `latest`: the last elapsed that any month holds, and for little-endian
+    ids. `spans`: the months of a key, if `edges` cut some for it, by elapsed: last elapsed, start of the month, its
+    length. `before`: as in `month_inference.Dated`."""
 
     latest: np.ndarray
     edges: np.ndarray
@@ -73,8 +73,11 @@ class TimeOfClients(NamedTuple):
 
 
 class ClientRows(NamedTuple):
-    """What the merge of clients fills. `figures`: ids, distinct, first and last time in ms, least and greatest
-    sequence, how its seconds are meant, and by how many minutes they are ahead of UTC. `minutes`: key, minute, ids."""
+    """What the merge of 5.x msgIds fills.
+
+    `figures`: ids, distinct, first and last time in ms, least and greatest sequence, how its seconds are meant, and by
+    how many minutes they are ahead of UTC. `minutes`: key, minute, ids.
+    """
 
     figures: np.ndarray
     minutes: np.ndarray
@@ -229,7 +232,7 @@ def months_of(key, last_elapsed, dates):
 
 @numba.njit(cache=True, nogil=True)
 def merge_processes(runs, dates, out, filled):
-    """Uniq ids, from the key `filled` on. Time counts from the first month of a key.
+    """The msgIds, from the key `filled` on. Time counts from the first month of a key.
 
     Returns the keys that are done, and the rows of points and minutes.
     """
@@ -312,8 +315,8 @@ def merge_processes(runs, dates, out, filled):
 
 @numba.njit(cache=True, nogil=True)
 def rust_sent(elapsed, until, months):
-    """When an id with these milliseconds of a month in UTC was made, not after `until`; months: start, longest elapsed,
-    newest first."""
+    """When an id with these milliseconds of a month in UTC was generated, not after `until`; months: start, longest
+    elapsed, newest first."""
     for month in range(months.shape[0]):
         sent = months[month, 0] + elapsed
         if sent <= until and elapsed < months[month, 1]:
@@ -323,7 +326,7 @@ def rust_sent(elapsed, until, months):
 
 @numba.njit(cache=True, nogil=True)
 def merge_clients(runs, time, out, filled):
-    """5.x client ids, from the key `filled` on. Returns the keys that are done, and the rows of minutes."""
+    """The 5.x msgIds, from the key `filled` on. Returns the keys that are done, and the rows of minutes."""
     runs, time, out = borrowed(runs), borrowed(time), borrowed(out)
     edges, minutes, largest = runs.edges, out.minutes, runs.largest
     room = room_for(largest, runs.order.size)
@@ -386,7 +389,7 @@ def local_ahead(last, now, zone):
 
 @numba.njit(cache=True, nogil=True)
 def merge_brokers(runs, out, filled):
-    """Offset ids, from the key `filled` on. Returns the keys that are done, and the rows of segments and bins."""
+    """The offsetMsgIds, from the key `filled` on. Returns the keys that are done, and the rows of segments and bins."""
     runs, out = borrowed(runs), borrowed(out)
     edges, figures, segments, bins = runs.edges, out.figures, out.segments, out.bins
     room = room_for(runs.largest, runs.order.size)

@@ -1,9 +1,9 @@
-"""Which offset id is paired with which uniq or client id: packed beside the runs of a task, and asked of all runs.
+"""Which offsetMsgId is paired with which msgId or 5.x msgId: packed with a task's runs, looked up in all runs.
 
-A paired offset is the offset id that a line pairs with an id of its own. It is a word: the broker's slot in the task,
+A paired offset is the offsetMsgId that a line pairs with an id of its own. It is a word: the broker's slot in the task,
 plus one, above 48 bits of offset; 0 for none. Each value of a run has its different paired offsets as tokens:
 
-    bits 0-3  bytes of the token; 0: this value has none; 15: 8 bytes of token and 8 of offset follow one another
+    bits 0-3  bytes of the token; 0: this value has no token; 15: 8 bytes of token and 8 of offset follow one another
     bit  4    another one of the same value follows
     bit  5    the number of lines follows as a varint; otherwise it was one
     then      the broker, then what its offset differs from the one before in this run (zigzag)
@@ -29,7 +29,7 @@ MORE, LINES = U(16), U(32)
 HEAD_BITS = U(6)
 FEW = 16  # sorted by putting each into its place
 LONGEST_TOKEN = 28  # bytes: 16, the varint, and what a store of 8 bytes may touch behind it
-LOOSE_COLUMNS = 9  # key and value of the id, key and value of its offset id, lines
+LOOSE_COLUMNS = 9  # key and value of the id, key and value of its offsetMsgId, lines
 
 
 class Grouped(NamedTuple):
@@ -44,8 +44,8 @@ class Grouped(NamedTuple):
 
 
 class PairedRuns(NamedTuple):
-    """Packed paired offsets of many runs. Of each run: where its own are in `data` (-1: it has none), the bits of a
-    broker, and what is added to it; `brokers` has the number of each."""
+    """Packed paired offsets of many runs. Of each run: where its own are in `data` (-1: nowhere), the bits of a broker,
+    and what is added to it; `brokers` has the number of each."""
 
     places: np.ndarray
     bits: np.ndarray
@@ -290,7 +290,7 @@ def paired_of(group, values, packed, room, n):
 
 @numba.njit(cache=True, nogil=True)
 def put_copies(key, own, room, out, rows):
-    """One id with its different offset ids to `out`; `own`: its rows. Returns the rows of `out` then."""
+    """One id with its different offsetMsgIds to `out`; `own`: its rows. Returns the rows of `out` then."""
     pairs = room.pairs
     if own.size <= FEW:
         _sort_few(own, pairs)
@@ -314,7 +314,7 @@ def put_copies(key, own, room, out, rows):
 
 @numba.njit(cache=True, nogil=True)
 def copies_of(runs, packed, wanted, room, out, done):
-    """Ids of the wanted keys, from `done` on, with several offset ids: key, value, broker, offset, lines.
+    """Ids of the wanted keys, from `done` on, with several offsetMsgIds: key, value, broker, offset, lines.
 
     Returns the keys done and the rows. `out` has room for those of any key.
     """

@@ -1,4 +1,4 @@
-"""What a line tells: when its ids were made, which offsets a broker had reached when, which ids stand side by side."""
+"""What a line shows: when its ids were generated, which offsets a broker had reached when, which ids are paired."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class Votes(NamedTuple):
 
 
 class Pairing(NamedTuple):
-    """Offset ids paired with ids. `cache`, `ranges`: offsets of brokers in a minute, by slot and those sent. `steps`:
-    how many ids further on in its line the offset id of an id is, 0 for none. `loose`: pairs that do not fit in there.
-    `line`: scratch for the line at hand."""
+    """The offsetMsgIds paired with ids. `cache`, `ranges`: offsets of brokers in a minute, by slot and those sent.
+    `steps`: how many ids further on in its line the offsetMsgId of an id is, 0 without one. `loose`: pairs that do not
+    fit in there. `line`: scratch for the line at hand."""
 
     cache: np.ndarray
     ranges: np.ndarray
@@ -78,7 +78,7 @@ class Pairing(NamedTuple):
 
 
 LINE_ROWS = 3
-OWN, TIME, OFFSET = range(LINE_ROWS)  # of the line at hand: its ids, when they were made, its offset ids
+OWN, TIME, OFFSET = range(LINE_ROWS)  # of the line at hand: its ids, when they were generated, its offsetMsgIds
 
 
 RANGE_COLUMNS = 6  # key of the broker, start of the minute in ms, least and greatest offset, each with its instant
@@ -134,7 +134,7 @@ def put_loose(loose, row, found, own, offset, lines):
 
 
 # Times that were read in the zone of the scan, and not proved, are so much later, those that no line dates twice so
-# much: the merge knows what the whole input proves.
+# much: the merge has what the whole input proves.
 IN_SCAN_ZONE = np.int64(1_000_000_000 * MINUTE)
 JANUARY_2021 = 2021 * 12 - FIRST_MONTH
 VOTE = 4  # columns of a vote: start of the month (minute << 2 | kind), ids, least and greatest elapsed
@@ -184,7 +184,7 @@ def vote(slot, kind, packed, elapsed, votes, found):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def date_uniq(elapsed, little, line, dating):
-    """When an id was made; the start of its month and the kind, as a vote, where its line gives one."""
+    """When an id was generated; the start of its month and the kind, as a vote, where its line gives one."""
     start, kind = start_of_uniq(elapsed, little, line, dating.calendar, dating.in_use)
     if start != NO_MINUTE:
         sent = start + elapsed
@@ -201,7 +201,7 @@ def date_uniq(elapsed, little, line, dating):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def pair(own, i, sent, again, behind, found, pairing):
-    """An id with its offset id, entry `i`: the range of the broker's minute has this offset, and the id its step."""
+    """An id with its offsetMsgId, entry `i`: the range of the broker's minute has this offset, and the id its step."""
     slot = np.int64(found.slots[i])
     offset = found.values[i]
     cache = pairing.cache
@@ -227,10 +227,10 @@ def pair(own, i, sent, again, behind, found, pairing):
 
 @numba.njit(cache=True, nogil=True)
 def pair_lines(buf, origin, found, dating, votes, pairing, behind):
-    """Dates the uniq ids of each line, and pairs them: the i-th offset id goes with the i-th of them, then the last.
+    """Dates the msgIds of each line, and pairs them: the i-th offsetMsgId goes with the i-th of them, then the last.
 
-    The rules are in docs/scan.md. A pair is loose when its line ends `behind` the split, when its id has an offset id
-    already in the same line, or when the offset id does not fit its word.
+    The rules are in docs/scan.md. A pair is loose when its line ends `behind` the split. It is also loose when its id
+    already has an offsetMsgId in the same line, or when the offsetMsgId does not fit its word.
     """
     found, dating, votes, pairing = borrowed(found), borrowed(dating), borrowed(votes), borrowed(pairing)
     calendar = dating.calendar
@@ -262,7 +262,7 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
                 sent, kind, packed = date_client(
                     values[i], k2, line.born, line.moment, line.ahead, local_2021, dating.in_use
                 )
-                elapsed = line.born if line.born >= 0 else line.moment  # until when it was made
+                elapsed = line.born if line.born >= 0 else line.moment  # until when it was generated
                 if elapsed < 0:
                     kind = NO_VOTE
                 elif line.born < 0 and line.ahead == NO_ZONE:

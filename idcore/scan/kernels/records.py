@@ -38,11 +38,11 @@ SHORTEST = _V4.size + _TOPIC_1 + 2
 LONGEST_HEAD = _V6.size
 _BORN_V6, _STORE_V6 = 16, 32
 # The longest line, of LONGEST_KEY and IPv6, is shorter than the shortest record that holds it.
-LONGEST_KEY = 64  # a longer UNIQ_KEY is no id
+LONGEST_KEY = 64  # a longer UNIQ_KEY is not an id
 
 
 def _word(text: bytes) -> np.uint64:
-    """Eight letters as they lie in memory, the first one lowest."""
+    """Eight letters as they are in memory, the first one lowest."""
     return np.uint64(int.from_bytes(text, "little"))
 
 
@@ -120,8 +120,8 @@ def crc32(raw, start, stop):
 def size_at(first, at, filled, base, end):
     """Bytes of the record that begins there and says so itself; 0 for none, -1 where more bytes have to be seen.
 
-    `first` is the address of what is read, `base` its offset, `end` the place in it of the file's end, which may lie
-    behind what is filled. Behind what is filled there is SLACK, whatever stands in it.
+    `first` is the address of what is read, `base` its offset, `end` the place in it of the file's end, which may be
+    behind what is filled. Behind what is filled there is SLACK with any bytes in it.
     """
     if at + SHORTEST > end:
         return 0
@@ -164,14 +164,14 @@ def size_at(first, at, filled, base, end):
 
 @numba.njit(cache=True, nogil=True)
 def is_blank(first, at, filled, end):
-    """Whether a blank record begins there: it fills the file up to its end."""
+    """Whether padding begins there: it fills the file up to its end."""
     p = first + U(at)
     return at + 8 <= filled and be_32(p + U(4)) == BLANK_MAGIC and at + be_32(p) == end
 
 
 @numba.njit(cache=True, nogil=True)
 def next_record(raw, at, filled, base, end):
-    """The first place from `at` on where a record or a blank one begins, or where more bytes have to be seen."""
+    """The first place from `at` on where a record or padding begins, or where more bytes have to be seen."""
     first = U(raw.ctypes.data)
     while at + 8 <= filled:
         if raw[at + 4] == 0xDA and raw[at + 5] == 0xA3:
@@ -212,7 +212,7 @@ def _end_of(p, at, size):
 def _key_of(p, size):
     """Where the last UNIQ_KEY and the last TAGS of some properties have their values, and the sizes; 0 for none.
 
-    A UNIQ_KEY that is no plain word is none.
+    A UNIQ_KEY that is not a plain word does not count.
     """
     first = found = tag = tag_size = 0
     carry = U(1)  # a property begins with the first byte
@@ -272,7 +272,7 @@ def _is_row(row, p, size, queue, rows, names, count):
 
 @numba.njit(cache=True, nogil=True)
 def _row_of(p, size, queue, hint, counted):
-    """The row of a topic and queue, made when it is new; -1 when there is no room. `recent[hint]` will say it."""
+    """The row of a topic and queue, made when it is new; -1 when it has no room. `recent[hint]` will say it."""
     rows, names, recent, state = counted
     q = U(names.ctypes.data)
     row = 0
@@ -304,10 +304,10 @@ def _row_of(p, size, queue, hint, counted):
 
 @numba.njit(cache=True, nogil=True)
 def records(log, out, topics, tags):
-    """Lines of the records that begin from state[AT] up to `stop`; returns what ended the walk, and where is in AT.
+    """Lines of the records that begin from state[AT] up to `stop`; returns what ended the walk; AT has the place.
 
-    The state of the topics is that of the walk. Where there is no room for one more tag, TAGS_CUT is set in theirs, and
-    none is counted any more.
+    The state of the topics is that of the walk. Where one more tag has no room, TAGS_CUT is set in theirs, and no
+    further tag is counted.
     """
     log, topics, tags = borrowed(log), borrowed(topics), borrowed(tags)
     raw, filled, stop, base, end = log
@@ -386,7 +386,7 @@ def records(log, out, topics, tags):
 
 @numba.njit(cache=True, nogil=True)
 def skip(log, state):
-    """As `records`, for what lies before a split: looks at no body and writes no line."""
+    """As `records`, for what is before a split: looks at no body and writes no line."""
     raw, filled, stop, base, end = log
     first = U(raw.ctypes.data)
     while state[AT] < stop:

@@ -1,4 +1,4 @@
-"""Vector steps of the scan and words at any byte, in portable LLVM IR; plain twins beside the former. No ids."""
+"""Vector steps of the scan and words at any byte, in portable LLVM IR; plain twins of the former. No ids."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def newline_mask_64(typing_context: Any, address: Any) -> Any:
 
 @intrinsic
 def separator_mask_64(typing_context: Any, address: Any) -> Any:
-    """Bit i is set where byte i of the 64 at `address` stands between the numbers of a date."""
+    """Bit i is set where byte i of the 64 at `address` is between the numbers of a date."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector, text = _load(builder, args[0], 64)
@@ -61,7 +61,7 @@ def separator_mask_64(typing_context: Any, address: Any) -> Any:
 
 @intrinsic
 def bo_mask_64(typing_context: Any, address: Any) -> Any:
-    """Bit i is set where a b stands at byte i of the 64 at `address` and an o behind it, of either case."""
+    """Bit i is set where byte i of the 64 at `address` is a b and the next one an o, of either case."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector, text = _load(builder, args[0], 64)

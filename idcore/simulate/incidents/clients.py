@@ -1,4 +1,4 @@
-"""Ids as clients other than the official Java one make them. Sources: the clients' own code, named beside each."""
+"""Ids as clients other than the official Java one generate them. Sources: the clients' own code, named with each."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def dotnet(producer: Producer) -> str:
     return _text(producer, producer.now % _INT)
 
 
-# name: how it makes ids, its loader (None: from rand() and the second it started in), the first counter
+# name: how it generates ids, its loader (None: from rand() and the second it started in), the first counter
 MAKERS: dict[str, tuple[Callable[[Producer], str], int | None, int]] = {
     "go": (go, 0, 1),
     "rust_messense": (rust_messense, 0, 1),

@@ -1,4 +1,4 @@
-"""One incident: a stage, a story told on it, and the findings that are true of it. Knows no story by itself."""
+"""One incident: a stage, a story played on it, and the findings that are true of it. Contains no story itself."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Incident(Stage):
             self.expected.append(row)
 
     def received_line(self, sent: Sent, **more: Any) -> str:
-        """The line in which a consumer prints the MessageExt: it shows the offset id as msgId, worth a word."""
+        """The line in which a consumer prints the MessageExt: it shows the offsetMsgId as msgId, worth a word."""
         self.expect(f"msgId ({LISTENER})", "id_confusion", "info")
         return super().received_line(sent, **more)
 

@@ -1,4 +1,4 @@
-"""A healthy cluster that a story can be told on: its clock, brokers, producers and lines. Knows no story."""
+"""A healthy cluster on which a story can be played: its clock, brokers, producers and lines. Contains no story."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MEAN_STEP_MS = 25
 
 
 class Producer:
-    """One process. `skew_ms` is what its clock is off by; `make` may stand for another client's way to make ids."""
+    """One process. `skew_ms` is what its clock is off by; `make` may be another client's way to generate ids."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Producer:
         return text
 
     def again(self) -> None:
-        """Starts the process anew: its counter begins at 0."""
+        """Starts the process again: its counter begins at 0."""
         self._generator = Generator(lambda: self.now, self.zone, host_bytes(self.host), self.pid, self.loader)
         self.counter = 0
 
@@ -132,7 +132,7 @@ class Stage:
         born_ms: int | None = None,
         key: str | None = None,
     ) -> Sent:
-        """Makes an id (or takes one that was made) and stores a record."""
+        """Generates an id (or takes one that exists) and stores a record."""
         pick = self.random
         born = producer.now if born_ms is None else born_ms
         text = made or producer.next_id()

@@ -54,8 +54,8 @@ def log(
 ) -> go.Figure:
     """One broker: its files as a strip, the histogram of its offsets under it.
 
-    Both share an axis in GiB, unless the offsets fill a sliver of it only: then the histogram has an axis of its own,
-    and a mark in the strip says where it lies. A single offset needs no histogram.
+    Both share an axis in GiB, unless the offsets fill only a sliver of it. Then the histogram has an axis of its own,
+    and a mark in the strip shows where it is. A single offset needs no histogram.
     """
     strip, together = cells(segments)
     left, right = float(strip["from_gib"].iloc[0]), float(strip["from_gib"].iloc[-1] + together)

@@ -12,11 +12,11 @@ from pages.parts.figures import axis, paper, rows_axis
 from pages.parts.roles import Palette
 
 TOP = 20
-HATCH = ("", "/", ".")  # nothing is told by colour alone
+HATCH = ("", "/", ".")  # nothing is shown by colour alone
 
 
 def bars(groups: Sequence[tuple[str, int, int, int]], words: Words, palette: Palette) -> go.Figure:
-    """One bar a host, in three parts; beyond TOP the rest is one bar. The differences stand behind it in figures."""
+    """One bar a host, in three parts; beyond TOP the rest is one bar. The differences are behind it in figures."""
     cut = TOP if len(groups) > TOP + 1 else len(groups)
     shown, rest = list(groups[:cut]), groups[cut:]
     if rest:

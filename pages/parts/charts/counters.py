@@ -171,7 +171,7 @@ def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) ->
         if len(drawn.slopes) == len(tracks) <= MOST_CORNER:  # at the top left, where no count is
             where = {"x": 0, "y": 1, "xref": "x2 domain", "yref": "y2 domain", "xanchor": "left", "yanchor": "top"}
             shift = (6, -16 * line)
-        else:  # after restarts each rate stands at the end of its own line
+        else:  # after restarts each rate is at the end of its own line
             where = {"x": place, "y": count, "xref": "x2", "yref": "y2", "xanchor": "right", "yanchor": "bottom"}
             shift = (-4, 2)
         figure.add_annotation(
@@ -185,7 +185,7 @@ def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) ->
 
 
 def gaps(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> None:
-    """Bands where ids are missing, and their numbers as far as these can be read beside each other."""
+    """Bands where ids are missing, and their numbers as far as these can be read next to each other."""
     places = [x for _, line, _, _ in drawn.lines for x in line if x is not None]
     if not drawn.gaps or not places:
         return

@@ -31,7 +31,7 @@ def counter(
 
 
 def clock(points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo) -> go.Figure | None:
-    """When ids were made, in the order of their counter: a fall is the clock. None where that order is not known."""
+    """When ids were generated, in the order of their counter: a fall is the clock. None where that order is unknown."""
     if points["sent_at"].isna().any() or len(points) < 2:
         return None
     ordered = in_order(points)

@@ -28,7 +28,7 @@ def bars(
     small: bool = False,
     beyond: tuple[int, int] = (0, 0),
 ) -> go.Figure:
-    """Horizontal bars, the largest on top; what lies beyond the limit is one bar `N others`.
+    """Horizontal bars, the largest on top; what is beyond the limit is one bar `N others`.
 
     That bar is cut, and hatched, where it would dwarf every host. `beyond`: hosts that are not in the table, and what
     they measure.
@@ -81,7 +81,7 @@ def bars(
 
 
 def heat_note(figure: go.Figure, step: int, words: Words) -> str:
-    """What a cell of a heat strip is, and how many ids its strongest colour stands for."""
+    """What a cell of a heat strip is, and how many ids its strongest colour means."""
     most = max((int(value) for row in figure.data[0].z for value in row if value == value), default=0)
     return words("producers.heat_note", step=words.count("minute", step), most=words.count("id", most))
 

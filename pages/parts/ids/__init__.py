@@ -1,1 +1,1 @@
-"""Parts of the pages about ids: decode, anatomy, lab. They may show what triage knows; no other part knows them."""
+"""Parts of the pages about ids: decode, anatomy, lab. They may use parts of triage; no other part uses them."""

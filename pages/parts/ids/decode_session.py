@@ -34,7 +34,7 @@ _OF_RUN: dict[str, State] = {"new": "scanning", "running": "scanning", "done": "
 
 @dataclass(slots=True)
 class DecodeSession:
-    """An input, what was read of it at once, and its run. A run over a folder of the server has no input here."""
+    """An input, what was read of it at once, and its scan. A scan of a folder of the server has no input here."""
 
     sources: list[Source] = field(default_factory=list)
     intake: Intake = field(default_factory=Intake)
@@ -99,7 +99,7 @@ class DecodeSession:
         return self.made[key]
 
     def open_run(self) -> Run | None:
-        """Its run, once a scan began; the chart pages show it from now on."""
+        """Its scan, once it began; the chart pages show it from now on."""
         if self.run is None:
             return None
         scans.remember(self.run)
@@ -115,7 +115,7 @@ class DecodeSession:
         return self.state == "scanned"
 
     def scan(self) -> None:
-        """Starts the scan of the input where Spark is to be had, or the run over a folder of the server once more."""
+        """Starts the scan of the input where Spark is available, or the scan of a folder of the server once more."""
         if not self.sources and self.run is not None:
             runlist.again(self.run)
             return
@@ -168,18 +168,18 @@ def load() -> DecodeSession:
     elif run and not ids and here.run != run:
         try:
             reopen(run)
-        except (CoreError, OSError) as error:  # a link to a run that was deleted: say so, and offer the empty box
+        except (CoreError, OSError) as error:  # a link to a scan that was deleted: say so, and offer the empty box
             problems.show(error)
             del query["run"]
             st.session_state.pop("run", None)
     if current().run != query.get("run") and not current().sources and not current().pressed:
-        put(DecodeSession())  # the run over a folder that the address no longer names
+        put(DecodeSession())  # the scan of a folder that the address no longer names
     missing()
     return current()
 
 
 def reopen(name: str) -> None:
-    """A run from its link: what was scanned is read at once again, its scan is not repeated."""
+    """A scan from its link: what was scanned is read at once again, its scan is not repeated."""
     run = scans.store().open(name)
     sources = kept(run)
     here = DecodeSession.of(sources, "any" if run.options.get("case") == "any" else "strict")
@@ -192,7 +192,7 @@ def reopen(name: str) -> None:
 
 
 def at_of(run: Run) -> datetime | None:
-    """ "Now" as a run took it."""
+    """ "Now" as a scan took it."""
     at = run.options.get("at")
     return datetime.fromisoformat(at) if isinstance(at, str) else None
 
@@ -233,7 +233,7 @@ def start(here: DecodeSession) -> None:
 def decode() -> None:
     """The button: reads the box and the files. A long text is taken out of the box.
 
-    Every click would send it to the browser and back, and lay it out again: seconds for 10,000 lines.
+    Every click would send it to the browser and back, and draw it again: seconds for 10,000 lines.
     """
     files, text = st.session_state.get("files") or [], st.session_state.get("text") or ""
     if current().taken and not text.strip() and not files:
@@ -256,7 +256,7 @@ def load_example(name: str) -> None:
 
 
 def read_case(case: Case) -> None:
-    """The same input once more, lower-case ids read as upper case or refused."""
+    """The same input once more, lower-case ids read as upper case or rejected."""
     before = current()
     if before.sources:
         here = DecodeSession.of(before.sources, case)
@@ -301,7 +301,7 @@ def box(here: DecodeSession) -> None:
 
 
 def case_offer(here: DecodeSession) -> None:
-    """Ids whose letters are all lower case are refused; where there are some they can be read all the same."""
+    """Ids whose letters are all lower case are rejected; they can still be read on request."""
     words, n = view().words, here.intake.lower
     if not n:
         return
@@ -321,7 +321,7 @@ def case_offer(here: DecodeSession) -> None:
 
 
 def missing() -> None:
-    """An address that is no page led here: say so once, calmly."""
+    """An address that is not a page led here: say so once, calmly."""
     state, query = st.session_state, st.query_params
     if name := query.get("missing"):
         state["missing"] = name if re.fullmatch(r"[\w./-]{1,60}", name) else "…"

@@ -44,7 +44,7 @@ def many(here: DecodeSession) -> DeltaGenerator:
 
 
 def of_server(here: DecodeSession) -> None:
-    """A run over a folder of the server: what its scan counted, and the way to each page of it."""
+    """A scan of a folder of the server: what it counted, and the way to each page of it."""
     words, run = view().words, here.open_run()
     assert run is not None
     shared.line(run, "decode", words)

@@ -33,7 +33,7 @@ def told(story: Story) -> PlayedStory:
 
 
 def archive(story: Story) -> bytes:
-    """Both stores of a story, and what a broker has to be told to open them."""
+    """Both stores of a story, and the settings that a broker needs to open them."""
     packed = io.BytesIO()
     with TemporaryDirectory(prefix="lab-") as folder, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
         root = Path(folder)
@@ -220,7 +220,7 @@ def _mark(text: str, before: str | None, layouts: tuple[Layout, ...], words: Wor
 
 
 def _unique(row: Row, words: Words) -> Html | None:
-    """The id that the record holds, where it is not the one that the producer was told."""
+    """The id that the record contains, where it is not the one that the producer got back."""
     held = None if row.record is None else row.record.uniq_id
     if held is None or held == row.msg_id:
         return None
@@ -263,7 +263,7 @@ def _values(row: Row, shown: PlayedStory, words: Words) -> Iterator[tuple[str, A
 
 
 def _copy(row: Row, shown: PlayedStory, words: Words) -> Html | None:
-    """The record beside the one it was copied from: what differs as a table, what was kept in a line."""
+    """The record next to the one it was copied from: what differs as a table, what was kept in a line."""
     if row.record is None or row.copied_from is None:
         return None
     every = differences(row.copied_from, row.record)

@@ -66,7 +66,7 @@ def ready(asked: dict[str, str], words: Words) -> None:
 
 
 def settings(asked: dict[str, str], words: Words) -> None:
-    """Clock, zone, host, pid, loader: the story is told anew when one changes."""
+    """Clock, zone, host, pid, loader: the story is played again when one changes."""
     usual = Story()
     shown = {
         "clock": usual.clock, "made_in": usual.made_in, "host": usual.host, "pid": str(usual.pid),
@@ -109,7 +109,7 @@ def steps(story: Story, words: Words) -> None:
 
 
 def takeaway(story: Story, words: Words) -> None:
-    """Undo, start anew, the link, the store."""
+    """Undo, start again, the link, the store."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="lab-take"):
         idle = not story.steps
         st.button(

@@ -30,7 +30,7 @@ def findings(run: Run, view: View) -> None:
 
 
 def three(run: Run, view: View) -> None:
-    """The three pictures of a finished run."""
+    """The three pictures of a finished scan."""
     words = view.words
     hosts, table, brokers = (cache.frame(run, name) for name in ("hosts", "processes", "brokers"))
     left, middle, right = st.container(key="three-pictures").columns(3, gap="large")

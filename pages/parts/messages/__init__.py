@@ -1,1 +1,1 @@
-"""Parts of the pages about messages: look-ups in a cluster, records of a store. No other part knows them."""
+"""Parts of the pages about messages: look-ups in a cluster, records of a store. No other part uses them."""

@@ -1,4 +1,4 @@
-"""What pages say of an answer, whatever its source: why, what it rests on, what a copy is. Looks nothing up."""
+"""What pages say of an answer from any source: why, what it rests on, what a copy is. Looks nothing up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pages.parts.view import View
 
 
 def reason(answer: Answer, view: View) -> str:
-    """Why there is no record, or why the index does not lead to it; empty where there is nothing to say."""
+    """Why the record was not found, or why the index does not lead to it; empty where nothing is to be said."""
     text = reason_text(answer, view.words, told(answer, view))
     return upper(text) + view.words("stop") if text else ""
 
@@ -53,7 +53,7 @@ def told(answer: Answer, view: View) -> dict[str, Any]:
 
 
 def figures(known: Mapping[str, Any], view: View) -> Html | None:
-    """Figures by their names, as a small table; None where there are none to show."""
+    """Figures by their names, as a small table; None without figures."""
     words = view.words
     rows = [list(pair) for pair in evidence_view.facts(known, view)]
     columns = [Column("name", words("lookup.fact")), Column("value", words("record.value"), mono=True)]
@@ -61,7 +61,7 @@ def figures(known: Mapping[str, Any], view: View) -> Html | None:
 
 
 def rests_on(answer: Answer, view: View) -> Html:
-    """The evidence as small tables, and who was asked; open where there is no message."""
+    """The evidence as small tables, and who was asked; open where no message was found."""
     words = view.words
     codes = [item.code for item in answer.evidence]
     items = sorted((item for item in answer.evidence if not item.is_figure), key=lambda item: codes.index(item.code))

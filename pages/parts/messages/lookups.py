@@ -1,4 +1,4 @@
-"""Look-ups of the console: the operator's sources, one of each for all readers, and answers. Dials nobody itself."""
+"""Look-ups of the console: the administrator's sources, one of each for all readers, and answers. Dials nobody."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ class Answers:
     found: list[Answer]
     cluster: str
     at: datetime
-    asked: str  # as it stands in the address
+    asked: str  # as it is in the address
 
 
 def offers() -> dict[str, Offer]:
-    """The sources that the operator configured; none by default."""
+    """The sources that the administrator configured; none by default."""
     return offered(os.environ)
 
 
@@ -73,7 +73,7 @@ def _source(key: str, _offer: Offer) -> Source:
 
 
 def user() -> str:
-    """Who asks, for the limit and the audit log: the login where there is one, else the address."""
+    """Who asks, for the limit and the audit log: the login if there is one, else the address."""
     name = st.user.get("email") if st.user.get("is_logged_in") else None
     return str(name or st.context.ip_address or "local")
 
@@ -171,7 +171,7 @@ def sentence(last: Answers, words: Words) -> str:
 
 
 def show(answer: Answer, view: View) -> None:
-    """One id: its copies on one line of time and each as a card, or why there is none."""
+    """One id: its copies on one line of time and each as a card, or why none was found."""
     words = view.words
     rows = [copy_row(copy) for copy in answer.copies]
     relations = [answers.relation(copy, words) for copy in answer.copies]

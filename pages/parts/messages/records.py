@@ -54,7 +54,7 @@ def card(row: Row, view: View, relation: str = "") -> Html:
 
 
 def facts(row: Row, view: View) -> Iterable[tuple[str, Any]]:
-    """Where it lies, both ids, when it was born and stored."""
+    """Where it is, both ids, when it was born and stored."""
     words = view.words
     none = tag("span", words("record.no_msg_id"), class_="mq-faint")
     born = row["born_timestamp"]
@@ -131,7 +131,7 @@ def fold(label: str, *inside: Html) -> Html:
 
 
 def properties(row: Row, words: Words) -> Html:
-    """All properties as they are stored; of a name that stands twice the last wins, as in Java."""
+    """All properties as they are stored; of a name that occurs twice the last wins, as in Java."""
     rows = [[name, "" if value is None else _short(value, PROPERTY_SHOWN)] for name, value in row["properties_raw"]]
     columns = [Column("name", words("record.name"), mono=True), Column("value", words("record.value"), mono=True)]
     return table(columns, rows, words("record.properties", n=f"{len(rows):,}"))
@@ -197,7 +197,7 @@ def _code(text: str, words: Words) -> Html:
 
 
 def as_json(text: str) -> str | None:
-    """JSON set out in lines; None where the text is none."""
+    """JSON set out in lines; None where the text is not JSON."""
     if text[:1] not in "{[":
         return None
     try:

@@ -28,13 +28,13 @@ from pages.parts.widgets import show as show_html
 MOST_ROWS = 200
 MOST_RECORDS = 20  # shown whole; a batch of a 5.x client may have thousands under one id
 RULER_BYTES = 64  # of a stretch: of a longer one the beginning is shown
-# What is to be known of a record that was found, and stands neither in its card nor in the sentence.
+# Facts about a record that was found, which neither its card nor the sentence contains.
 _ODD = ("address", "as_key_of", "copies_gone", "outside_window", "unreadable")
 Overview = Mapping[str, Any]
 
 
 def choose(words: Words) -> Path | None:
-    """The folder to look into: one below what the operator allows, or an upload."""
+    """The folder to look into: one below what the administrator allows, or an upload."""
     roots = [root for root in scans.allowed_roots() if isinstance(root, Path)]
     query, state = st.query_params, st.session_state
     left, right = st.columns(2, gap="large")
@@ -73,7 +73,7 @@ def opened(folder: Path) -> Iterator[StoreFolder]:
 
 
 def overview(store: StoreFolder) -> Overview:
-    """What the folder holds, without reading every record."""
+    """What the folder contains, without reading every record."""
     return store.overview()
 
 
@@ -107,7 +107,7 @@ def scan(words: Words) -> None:
 
 
 def scanned(path: str) -> Mapping[str, Any] | None:
-    """The latest finished run over the records of this folder."""
+    """The latest finished scan of the records of this folder."""
     real = str(scans.allowed(path))
     rows = cache.runs(str(runs_root()))
     return next((row for row in rows if row["state"] == "done" and row["store"] == real), None)
@@ -131,7 +131,7 @@ def ask(text: str) -> None:
 
 
 def answer(store: StoreFolder, asked: str, view: View) -> None:
-    """The records of an id, or of a bare offset; or why there is none."""
+    """The records of an id, or of a bare offset; or why none was found."""
     words, lookup = view.words, StoreLookup(store, Clock(view.now(), view.zone, "assumed"))
     is_offset = asked.isascii() and asked.isdigit() and len(asked) <= 19
     found = lookup.at(int(asked)) if is_offset else lookup.one(asked)
@@ -194,14 +194,14 @@ _ROLES = {
 
 
 def _label(part: Part, record: Record) -> str:
-    """The name of a stretch, where it stands, and the number it holds."""
+    """The name of a stretch, where it is, and the number it contains."""
     text = f"{part.name.replace('_', ' ')} · {part.start:,}–{part.stop - 1:,}"
     value = value_of(part, record)
     return text if value is None else f"{text} · {value}"
 
 
 def ruler(stored: Stored) -> Html:
-    """Every stretch of the record: its name, where it stands, its bytes, what they say."""
+    """Every stretch of the record: its name, where it is, its bytes, what they say."""
     raw = bytes(stored.record)
     spans = []
     for part in parts(stored.record):

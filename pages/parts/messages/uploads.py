@@ -1,7 +1,7 @@
 """Uploads laid out as store folders: commit log files, pieces of one, or whole stores packed into a zip or tar file.
 
-They lie in a folder that goes with the session. What is unpacked stays below it, is bounded, and takes no room where it
-is zeros. Knows no record.
+They are in a folder that goes with the session. What is unpacked stays below it, is bounded, and takes no room where it
+is zeros. Reads no record.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def folder(uploaded: Sequence[Any], words: Words) -> Path | None:
 
 
 def _laid_out(uploaded: Iterable[Any], root: Path, words: Words) -> tuple[dict[str, Path], list[str]]:
-    """The stores by a name each, and what is wrong with uploads that are none."""
+    """The stores by a name each, and what is wrong with uploads that are not stores."""
     stores: dict[str, Path] = {}
     pieces: dict[str, Any] = {}
     problems = []
@@ -95,7 +95,7 @@ def _add_piece(file: Any, pieces: dict[str, Any], words: Words) -> None:
 
 
 def _unpacked(file: Any, root: Path, words: Words) -> dict[str, Path]:
-    """Every store of a packed file, by where it lies in it."""
+    """Every store of a packed file, by where it is in it."""
     try:
         with _members(file, words) as members:
             places = {place: root / str(number) for number, place in enumerate(_places(members))}
@@ -114,7 +114,7 @@ def _unpacked(file: Any, root: Path, words: Words) -> dict[str, Path]:
 
 @contextmanager
 def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
-    """The files of a packed file, in its order; no folder, link or device, nothing outside. Too many are refused first.
+    """The files of a packed file, in its order; no folder, link, device, nothing outside. Too many are rejected first.
 
     A file gives no more bytes than its entry says, in both formats.
     """
@@ -148,7 +148,7 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
 
 
 def _places(members: Sequence[_Member]) -> list[PurePosixPath]:
-    """Where stores lie: folders with a folder commitlog that holds files of a log, else folders with such files."""
+    """Where stores are: folders with a folder commitlog that holds files of a log, else folders with such files."""
     paths = (member.path for member in members if _LOG_NAME.fullmatch(member.path.name))
     logs = {path.parent for path in paths if "consumequeue" not in path.parts}
     return sorted({log.parent for log in logs if log.name == "commitlog"} or logs)

@@ -1,1 +1,1 @@
-"""Parts about runs as such: their list, a scan as it goes, their large tables. They know no finding and no message."""
+"""Parts about scans as such: their list, a scan as it goes, their large tables. They use no finding and no message."""

@@ -1,4 +1,4 @@
-"""The list of runs row by row, and the two ways to start one without the decode page: uploads, a server's folder."""
+"""The list of scans row by row, and the two ways to start one without the decode page: uploads, a server's folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pages.parts.widgets import page_link, show
 
 
 def sentence(runs: Sequence[Mapping[str, Any]], words: Words) -> str:
-    """How many runs, how much text, how many at work."""
+    """How many scans, how much text, how many at work."""
     size = sum((row["summary"] or {}).get("text_bytes", 0) for row in runs)
     live = sum(row["state"] in ("new", "running") for row in runs)
     text = words("runs.said", runs=words.count("run", len(runs)), size=words.bytes(size))
@@ -31,7 +31,7 @@ def sentence(runs: Sequence[Mapping[str, Any]], words: Words) -> str:
 
 
 def rows(start: int, count: int, live: bool) -> None:
-    """The runs of one page of the list, newest first."""
+    """The scans of one page of the list, newest first."""
     runs = cache.runs(str(runs_root()))
     if problem := st.session_state.get("runs_problem"):
         st.error(problem, icon=":material/error:")
@@ -42,7 +42,7 @@ def rows(start: int, count: int, live: bool) -> None:
 
 
 def one(row: Mapping[str, Any]) -> None:
-    """One run: title, figures, state; open, delete."""
+    """One scan: title, figures, state; open, delete."""
     words = view().words
     with st.container(border=True, key=f"run-{row['name']}"):
         left, right = st.columns([5, 3], vertical_alignment="center")
@@ -123,7 +123,7 @@ def progress(name: str, words: Words) -> None:
 
 
 def again(name: str) -> None:
-    """Starts a run that ended early once more."""
+    """Starts a scan that ended early once more."""
     st.session_state.pop("runs_problem", None)
     try:
         scans.again(name)
@@ -133,7 +133,7 @@ def again(name: str) -> None:
 
 
 def delete(name: str) -> None:
-    """Deletes a run for good; a running one is stopped first."""
+    """Deletes a scan for good; a running one is stopped first."""
     st.session_state.pop("runs_problem", None)
     try:
         job = scans.job_of(scans.store().open(name))
@@ -171,7 +171,7 @@ def begin_uploads(files: Sequence[Any], words: Words) -> None:
 
 
 def folder() -> None:
-    """A folder or file of the server, inside what the operator allows."""
+    """A folder or file of the server, inside what the administrator allows."""
     words = view().words
     roots = scans.allowed_roots()
     if not roots:

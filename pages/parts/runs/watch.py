@@ -18,7 +18,7 @@ WAIT = 0.3
 
 
 def scan_state(run: Run | None, again: Callable[[], None] | None = None, *, table: bool = False) -> bool:
-    """Shows how far the scan of a run is; True when its tables are there. `table`: decoded ids stand above."""
+    """Shows how far a scan is; True when its tables are there. `table`: decoded ids are above."""
     words = view().words
     if run is None:
         no_engine(words)

@@ -1,1 +1,1 @@
-"""Parts of the pages that show what is in a run: findings, producers, counters, brokers, the comparison."""
+"""Parts of the pages that show what is in a scan: findings, producers, counters, brokers, the comparison."""

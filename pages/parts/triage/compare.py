@@ -31,7 +31,7 @@ TABLES = ("uniq", "client", "offset")
 
 
 def from_link() -> None:
-    """What the address asks for, unless it lies here already: ?first=RUN&second=RUN."""
+    """What the address asks for, unless it is here already: ?first=RUN&second=RUN."""
     query, state = st.query_params, st.session_state
     first, second = query.get("first"), query.get("second")
     here = state.get("compare")
@@ -48,7 +48,7 @@ def from_link() -> None:
         return
     try:
         state["compare"] = Asked(of_run(first), of_run(second), query.get("case") == "any", (first, second))
-    except (CoreError, OSError) as error:  # a link to a run that was deleted: say so, and offer the empty boxes
+    except (CoreError, OSError) as error:  # a link to a scan that was deleted: say so, and offer the empty boxes
         problems.show(error)
         state.pop("compare", None)
         for name in PARAMS.values():
@@ -56,12 +56,12 @@ def from_link() -> None:
 
 
 def of_run(name: str) -> tuple[Source, ...]:
-    """The input that a run keeps; none where it scanned a folder of the server."""
+    """The input that a scan keeps; none where it scanned a folder of the server."""
     return tuple(intake.kept(scans.store().open(name)))
 
 
 def box(words: Words) -> None:
-    """Two boxes, two uploaders, the runs whose input is kept, and the button."""
+    """Two boxes, two uploaders, the scans whose input is kept, and the button."""
     titles = runs(words)
     with st.form("compare-input", border=False):
         for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
@@ -85,7 +85,7 @@ def box(words: Words) -> None:
 
 
 def runs(words: Words) -> dict[str, str]:
-    """Finished runs that keep their input, each by a label of its own: the box knows its options by them."""
+    """Finished scans that keep their input, each by a label of its own: the box finds its options by them."""
     rows = [row for row in cache.runs(str(runs_root())) if row["state"] == "done" and row["options"].get("sources")]
     return scans.labels(rows, view())
 
@@ -174,7 +174,7 @@ def sentence(found: Compared, words: Words) -> str:
 
 
 def unread(found: Compared, words: Words) -> None:
-    """What could not be read stands beside the figures: its ids would look as if they were missing."""
+    """What could not be read is shown next to the figures: its ids would look as if they were missing."""
     if found.problems:
         names = words("comma").join(plain(f"{name}: {words.said(why)}") for name, why in found.problems[:5])
         st.warning(words("compare.unread", names=names), icon=":material/warning:")

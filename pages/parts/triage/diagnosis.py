@@ -27,7 +27,7 @@ from pages.parts.widgets import show as show_html
 __all__ = ["SEVERITIES", "checked", "option", "say", "sentence", "show"]
 
 MOST_ALIKE = 10
-_BEFORE = 2  # lines in front of an id that may tell why: what was not sent failed there
+_BEFORE = 2  # lines in front of an id that may show why: what was not sent failed there
 SECOND = pd.Timedelta(seconds=1)
 
 
@@ -38,7 +38,7 @@ def say(part: str, row: Row, view: View) -> str:
 
 
 def told(row: Row) -> frozenset[str]:
-    """The figures that its sentence has told."""
+    """The figures that its sentence contains."""
     return messages.names("meaning", str(row["code"]), evidence_of(row))
 
 
@@ -105,14 +105,14 @@ def head(row: Row, view: View) -> Html:
 
 
 def subject(row: Row, words: Words) -> str:
-    """Whom it is about; of a row that stands for many, how many."""
+    """Whom it is about; of a row that counts many, how many."""
     evidence = evidence_of(row)
     key = f"findings.rest_{evidence.get('variant')}"
     return words(key, n=f"{evidence['more']:,}") if "more" in evidence and words.has(key) else str(row["subject"])
 
 
 def when_of(row: Row, view: View) -> str:
-    """When it happened, or from when to when its ids were made; nothing where no id of it has a time."""
+    """When it happened, or from when to when its ids were generated; nothing where no id of it has a time."""
     first, last, words = row["first_sent_at"], row["last_sent_at"], view.words
     rule = RULES[str(row["code"])]
     by_minute = rule.subject == "broker"  # more is not known of brokers
@@ -187,12 +187,12 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
 
 
 def row_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
-    """The row of the process that a finding names; empty where the run has none of it."""
+    """The row of the process that a finding names; empty where the scan does not have it."""
     return shared.find_row(run, process_key({"layout": "", **process}))
 
 
 def points_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
-    """The thinned counter of a process that a finding names; empty where the run has none of it."""
+    """The thinned counter of a process that a finding names; empty where the scan does not have it."""
     found = row_of(process, run)
     if found.empty:
         return found

@@ -42,7 +42,7 @@ ELSEWHERE = frozenset(
 
 
 def id_table(evidence: Evidence, view: View) -> Html | None:
-    """The ids that prove it, each a link to its anatomy, with what is known of each: time, gap, process, offset ids."""
+    """The ids that prove it, each a link to its anatomy, with its time, gap, process and offsetMsgIds."""
     words = view.words
     ids = [str(text) for text in evidence.get("ids") or ()]
     if not ids:
@@ -96,7 +96,7 @@ def details(evidence: Evidence, view: View) -> list[tuple[str, list[str]]]:
 
 
 def copies(evidence: Evidence, view: View) -> Html | None:
-    """The stored copies of one id: the broker of each, and what the lines tell of it."""
+    """The stored copies of one id: the broker of each, and what the lines show of it."""
     told, words = _of_copies(evidence, view), view.words
     if not told:
         return None
@@ -134,7 +134,7 @@ def _of_copies(evidence: Evidence, view: View) -> list[tuple[Column, list[Any]]]
 
 
 def dated(evidence: Evidence, view: View) -> dict[str, Any]:
-    """The evidence with its instants in the reader's zone and its maker in the reader's language."""
+    """The evidence with its instants in the reader's zone and its client in the reader's language."""
     return {
         name: _instant(name, value, view) if name in INSTANTS and value else value for name, value in evidence.items()
     } | {name: times.several(evidence[name], view.zone) for name in MOMENTS if name in evidence}
@@ -169,7 +169,7 @@ def _broker(text: str) -> str:
 
 
 def facts(evidence: Evidence, view: View, told: Collection[str] = ()) -> Iterable[tuple[str, str]]:
-    """What no table shows and no sentence has `told`, as names and values in the reader's language."""
+    """What no table shows and no sentence has (`told`), as names and values in the reader's language."""
     words = view.words
     for name, value in evidence.items():
         if (
@@ -177,7 +177,7 @@ def facts(evidence: Evidence, view: View, told: Collection[str] = ()) -> Iterabl
             or name in told
             or value in (None, [], {}, "")
             or (name == "back_seconds" and evidence.get("back_ms"))
-            or (name == "back_ms" and len(value) == 1)  # the sentence has told it
+            or (name == "back_ms" and len(value) == 1)  # the sentence contains it
         ):
             continue
         key = f"fact.{name}"

@@ -14,7 +14,7 @@ from pages.parts.widgets import download
 
 
 def linked(name: str) -> list[str]:
-    """What the address asked for when this view was opened; clicks leave it, or the chart would be made anew."""
+    """What the address asked for when this view was opened; clicks leave it, or the chart would be drawn again."""
     state = st.session_state
     if f"linked-{name}" not in state:
         state[f"linked-{name}"] = st.query_params.get_all(name)

@@ -1,4 +1,4 @@
-"""What stands around the pictures of the brokers' logs: names, files, growth, and the age of an offset asked for."""
+"""What is around the pictures of the brokers' logs: names, files, growth, and the age of an offset asked for."""
 
 from __future__ import annotations
 

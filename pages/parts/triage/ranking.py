@@ -15,12 +15,12 @@ from pages.parts.triage import filters, shared, tables
 from pages.parts.view import View
 
 TOP = 10
-FIRST = 500  # by each rank, of a large run
+FIRST = 500  # by each rank, of a large scan
 BY = ("wraps", "missing", "rate")
 
 
 def of_run(run: Run, asked: str | None) -> pd.DataFrame:
-    """The processes to choose from: all, or of a large run the first by each rank, and the one that is asked for."""
+    """The processes to choose from: all, or of a large scan the first by each rank, and the one that is asked for."""
     if not cache.is_cut(run, "processes"):
         return cache.frame(run, "processes")
     found = pd.concat([*(cache.first(run, by).head(FIRST) for by in BY), shared.find_row(run, asked)])

@@ -1,4 +1,4 @@
-"""A run's findings as a short report for a ticket: Markdown, and HTML with its pictures in one file. Draws no page."""
+"""A scan's findings as a short report for a ticket: Markdown, and HTML with its pictures in one file. Draws no page."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def facts(run: Run, view: View) -> list[str]:
 
 
 def _rows(run: Run) -> list[tuple[dict[str, Any], list[Row]]]:
-    """Each finding with the others of its kind that one card tells."""
+    """Each finding with the others of its kind that one card shows."""
     firsts, others = finding_rows.alike(cache.frame(run, "findings"))
     return [(row, others.get(place, [])) for place, row in firsts.to_dict("index").items()]  # type: ignore[misc]
 
@@ -153,7 +153,7 @@ def _bars(table: pd.DataFrame, key: str) -> list[Html]:
 
 
 def _sawtooth(points: pd.DataFrame, words: Words) -> Html:
-    """The 16-bit counter against elapsed, a dot for each point that the run keeps."""
+    """The 16-bit counter against elapsed, a dot for each point that the scan keeps."""
     elapsed, counter = points["elapsed_ms"], points["counter"]
     span = max(1, int(elapsed.max() - elapsed.min()))
     dots = [

@@ -14,7 +14,7 @@ from idcore.triage.largest import Totals
 from idcore.triage.processes import rate_text
 from pages.parts.view import View
 
-STILL = 0.1  # a pause of more than this share of the whole span is worth a word beside the average
+STILL = 0.1  # a pause of more than this share of the whole span is worth a word next to the average
 
 
 def span(processes: pd.DataFrame, view: View) -> str:
@@ -60,7 +60,7 @@ def producers(totals: Totals, hosts: int, view: View) -> str:
 
 
 def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None) -> str:
-    """One process: what its counter tells; of its points, how long it stood still."""
+    """One process: what its counter shows; of its points, how long it did not move."""
     words = view.words
     frame = pd.DataFrame([row])
     parts = [
@@ -103,7 +103,7 @@ def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None)
 
 
 def brokers(rows: pd.DataFrame, view: View) -> str:
-    """Brokers, records (different offset ids), files, and how far they lie apart."""
+    """Brokers, records (distinct offsetMsgIds), files, and how far they are apart."""
     words = view.words
     widest = (rows["max_offset"] - rows["min_offset"]).max()
     return words(

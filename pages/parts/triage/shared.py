@@ -1,4 +1,4 @@
-"""What every chart page begins with: which run is shown, a way to another, its link, its tables to take away."""
+"""What every chart page begins with: which scan is shown, a way to another, its link, its tables to take away."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ MOST_LISTED = 12
 
 
 def run_of(page: str) -> Run:
-    """The run this page shows, with its line on top. Without one, or before it is done, the page ends here."""
+    """The scan this page shows, with its line on top. Without one, or before it is done, the page ends here."""
     words = view().words
     try:
         run = scans.current()
-    except (CoreError, OSError) as error:  # a link to a run that was deleted: say so, and lead on
+    except (CoreError, OSError) as error:  # a link to a scan that was deleted: say so, and lead on
         problems.show(error)
         run = None
     if run is None:
@@ -59,7 +59,7 @@ def run_of(page: str) -> Run:
 
 
 def line(run: Run, page: str, words: Words) -> None:
-    """Which run: its name, files, bytes, ids, when; switch, link, download."""
+    """Which scan: its name, files, bytes, ids, when; switch, link, download."""
     summary = run.summary or {}
     facts = [
         words.count("file", summary.get("files", 0)),
@@ -88,7 +88,7 @@ def line(run: Run, page: str, words: Words) -> None:
 
 
 def twins(run: Run, words: Words, place: DeltaGenerator | None = None) -> None:
-    """A line beside the figures where the same content was scanned more than once."""
+    """A line next to the figures where the same content was scanned more than once."""
     for names in run.options.get("same") or []:
         more = len(names) - 3
         shown = (
@@ -107,7 +107,7 @@ def address(run: Run) -> str:
 
 
 def everything(run: Run) -> bytes:
-    """All tables of a run in one archive; of a table too large for that the first rows, and its name says so."""
+    """All tables of a scan in one archive; of a table too large for that the first rows, and its name says so."""
     frames = ((name_of(run, name), cache.frame(run, name)) for name in TABLES if run.has(name))
     return export.zip_frames(frames, run.summary or {})
 
@@ -125,7 +125,7 @@ def cut(run: Run, shown: int, words: Words) -> str:
 
 
 def beyond(run: Run, hosts: pd.DataFrame, measure: str) -> tuple[int, int]:
-    """How many hosts are not in the frame, and how many ids or different ids they made."""
+    """How many hosts are not in the frame, and how many ids or distinct ids they generated."""
     if not cache.is_cut(run, "hosts"):
         return 0, 0
     totals = cache.totals(run)
@@ -140,7 +140,7 @@ def host_marks(run: Run, hosts: pd.DataFrame, words: Words) -> dict[str, list[st
 
 
 def find_row(run: Run, key: str | None) -> pd.DataFrame:
-    """The process that a key names, of a run of any size; empty where there is none."""
+    """The process that a key names, of a scan of any size; empty where it does not exist."""
     parts = (key or "").split("~")
     if len(parts) < 3 or not parts[1].isdecimal():
         return pd.DataFrame()
@@ -150,7 +150,7 @@ def find_row(run: Run, key: str | None) -> pd.DataFrame:
 
 
 def notes(run: Run, shown: View) -> list[str]:
-    """The small print of every chart page: what was assumed, what failed, what was refused."""
+    """The small print of every chart page: what was assumed, what failed, what was rejected."""
     words = shown.words
     summary = run.summary or {}
     lines = []
@@ -187,6 +187,6 @@ def notes(run: Run, shown: View) -> list[str]:
 
 
 def _problem(row: Any, words: Words) -> str:
-    """Why a file was not read; runs of older versions hold a sentence in the place of a code."""
+    """Why a file was not read; scans of older versions have a sentence in the place of a code."""
     values = getattr(row, "error_values", None)
     return words.problem(str(row.error), json.loads(values)) if isinstance(values, str) else str(row.error)

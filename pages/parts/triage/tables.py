@@ -1,4 +1,4 @@
-"""Tables of a run as static HTML: processes, brokers, gaps. Rows in, escaped HTML out."""
+"""Tables of a scan as static HTML: processes, brokers, gaps. Rows in, escaped HTML out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pages.parts.view import View
 from pages.parts.widgets import href, show
 
 ROWS = 50
-UNKNOWN = "–"  # a figure that an id cannot tell
+UNKNOWN = "–"  # a figure that an id does not contain
 
 
 def marked(text: Any, codes: list[str] | tuple[str, ...], words: Words) -> Html:
@@ -111,21 +111,21 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
 
 
 def _maker(row: Mapping[str, Any], words: Words) -> str:
-    """Who generated the ids of a process, by its code; runs of older versions hold English words."""
+    """Who generated the ids of a process, by its code; scans of older versions have English words."""
     position = row.get("loader_position")
     known = position is not None and position == position
     return words.client(row["maker"] or "", {"position": int(position or 0) if known else "?"})
 
 
 def _dating(name: str, value: Any, words: Words) -> str:
-    """A process's own zone, where that is known from, and its month; nothing where nothing tells it."""
+    """A process's own zone, where that is known from, and its month; nothing where nothing shows it."""
     text = "" if value is None or value != value else str(value)
     key = f"col.zone_source.{text}"
     return words(key) if name == "zone_source" and words.has(key) else text
 
 
 def brokers(rows: pd.DataFrame, files: pd.DataFrame, colours: Mapping[str, str], view: View) -> None:
-    """The brokers table: where their offsets lie, how fast they grow, and in which files."""
+    """The brokers table: where their offsets are, how fast they grow, and in which files."""
     words = view.words
     columns = [
         Column("address", words("col.broker"), mono=True),
