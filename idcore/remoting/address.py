@@ -82,11 +82,5 @@ class Endpoint:
         try:
             found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as problem:
-            raise Unreachable.at(
-                str(self),
-                refuse(
-                    "name_unresolved",
-                    why=problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem),
-                ),
-            ) from None
+            raise Unreachable.at(str(self), refuse("name_unresolved", why=coded(problem))) from None
         return tuple(dict.fromkeys(Address.of(str(where[0]).partition("%")[0], self.port) for *_, where in found))
