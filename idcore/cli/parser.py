@@ -103,7 +103,7 @@ def _made(text: str) -> Path:
 
 def _add_clock(command: argparse.ArgumentParser) -> None:
     command.add_argument("--zone", type=_zone, metavar="ZONE", help=_ZONE_HELP)
-    command.add_argument("--at", metavar="INSTANT", help=_AT_HELP)
+    command.add_argument("--at", metavar="TIME", help=_AT_HELP)
 
 
 def read_clock(options: argparse.Namespace) -> tuple[datetime, tzinfo, str]:
@@ -252,7 +252,7 @@ def _make(commands: Any) -> None:
     incident.add_argument("--variant", metavar="NAME", help="how the incident happens (default: chosen by the seed)")
     for kind in (ids, log, store, incident):
         kind.add_argument("--seed", type=_count, default=1, metavar="N", help="the same seed gives the same bytes")
-        kind.add_argument("--start", metavar="INSTANT", help="time of the first ID in ISO 8601")
+        kind.add_argument("--start", metavar="TIME", help="time of the first ID in ISO 8601")
         kind.add_argument("--zone", type=_zone, metavar="ZONE", help="time zone of the producers (default: +08:00)")
     ids.set_defaults(run=_later("make", "run_ids"))
     log.set_defaults(run=_later("make", "run_log"))
