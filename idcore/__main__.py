@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         *_, last = traceback.extract_tb(problem.__traceback__)
         said = f"{type(problem).__name__}: {problem} ({os.path.basename(last.filename)}:{last.lineno})"
-        return _fail(f"this should not have happened, please report it: {said}", BUG)
+        return _fail(f"internal error, please report it: {said}", BUG)
 
 
 def _fail(text: str, status: int) -> int:

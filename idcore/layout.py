@@ -114,7 +114,7 @@ def _uniq(name: str, ip: int, byteorder: ByteOrder = "big") -> Layout:
         name,
         (
             Field("ip", ip, "address of the producing client", "bytes"),
-            Field("pid", 2, "lower 16 bits of its process id"),
+            Field("pid", 2, "lower 16 bits of its process ID"),
             Field("loader", 4, "hash of the class loader that loaded the generator"),
             Field("elapsed", 4, f"milliseconds since {since}, 00:00, in the producer's own zone"),
             Field("counter", 2, "sequence of the whole process, wraps at 65,536"),
@@ -141,7 +141,7 @@ CLIENT_V1 = Layout(
     (
         Field("version", 1, "version of the format, always 01"),
         Field("mac", 6, "hardware address of the producing client", "bytes"),
-        Field("pid", 2, "lower 16 bits of its process id"),
+        Field("pid", 2, "lower 16 bits of its process ID"),
         Field("seconds", 4, "seconds since 2021-01-01T00:00:00Z"),
         Field("sequence", 4, "sequence of the whole process"),
     ),

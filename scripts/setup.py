@@ -69,7 +69,7 @@ def make_venv() -> None:
         done = subprocess.run([PYTHON, "-m", "pip", "--version"], capture_output=True, text=True)
         if done.returncode == 0 and f"(python {version})" in done.stdout:
             return
-    say(f"making .venv with Python {sys.version.split()[0]}")
+    say(f"creating .venv with Python {sys.version.split()[0]}")
     try:
         venv.create(VENV, with_pip=True, clear=True)
     except (subprocess.CalledProcessError, SystemExit):  # Debian keeps ensurepip in a package of its own
@@ -87,10 +87,10 @@ def install_requirements(name: str) -> None:
     if PYTHON.exists() and all(stamped(stamp, value) for stamp, value in stamps.items()):
         return
     make_venv()
-    say(f"installing {name}")
+    say(f"installing the packages of {name} (about 1 GB on disk, a few minutes)")
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", str(ROOT / name)]
     if subprocess.run(pip, stdin=subprocess.DEVNULL).returncode:
-        sys.exit(f"setup: pip could not install {name}; its message stands above")
+        sys.exit(f"setup: pip could not install {name}; see its message above")
     for stamp, value in stamps.items():
         write_stamp(stamp, value)
 
@@ -115,7 +115,8 @@ def find_java() -> str | None:
 def need_java() -> None:
     if find_java() or any(apt(package) for package in JAVA_PACKAGES):
         return
-    say(f"no Java {OLDEST_JAVA} or newer. Ids decode without it; charts and scans need it:")
+    say(f"Java {OLDEST_JAVA} or newer not found. Decoding works without it; charts, scans and findings need it.")
+    say("Install it with:")
     if sys.platform == "darwin":
         say(f"    brew install openjdk@{OLDEST_JAVA}")
     else:
@@ -152,7 +153,7 @@ def need_jars() -> None:
         shutil.which("mvn")
         and subprocess.run([PYTHON, "tests/java/jars.py"], cwd=ROOT, stdin=subprocess.DEVNULL).returncode
     ):
-        say("RocketMQ's classes could not be fetched; tests that need them are skipped")
+        say("RocketMQ's classes could not be downloaded; tests that need them are skipped")
 
 
 def warm_kernels() -> None:
@@ -177,12 +178,12 @@ def make_class_archive() -> None:
             [PYTHON, "-m", "idcore.spark.make_archive"], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True
         ).returncode
     ):
-        say("Spark's class archive could not be made; sessions start a little slower")
+        say("Spark's class archive could not be created; sessions start a little slower")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Set up this folder: packages, Java, compiled kernels.")
-    parser.add_argument("--dev", action="store_true", help="also what tests, checks and benchmarks need")
+    parser.add_argument("--dev", action="store_true", help="also install what tests, checks and benchmarks need")
     options = parser.parse_args()
     if sys.version_info < OLDEST_PYTHON:
         sys.exit(

@@ -17,7 +17,7 @@ DONE, SOME_UNREADABLE = 0, 1
 _SIDES = ("before", "after")
 _SHOWN = 40
 NO_PROOF = "this does not prove that every message arrived"
-NO_LOSS = "an id that is missing from an input is not in those lines; this alone does not prove that a message was lost"
+NO_LOSS = "an ID missing from an input was not logged there; this alone does not prove that a message was lost"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
         told = None
         if options.out is not None:
             if options.out.exists():
-                raise Usage(f"{options.out} exists; name a new folder")
+                raise Usage(f"{options.out} exists; choose a new folder")
             options.out.mkdir(parents=True)
             files = {
                 side: stack.enter_context((options.out / f"only_{side}.txt").open("w", encoding="ascii"))
@@ -56,15 +56,15 @@ def describe(rows: Sequence[Difference]) -> str:
         if mine:
             before, after, both = (sum(getattr(row, side) for row in mine) for side in ("before", "after", "both"))
             lines.append(
-                f"{name}: {before:,} different ids before, {after:,} after; {before - both:,} only before,"
-                f" {after - both:,} only after"
+                f"{name}: {before:,} in the first, {after:,} in the second; {before - both:,} only in the first,"
+                f" {after - both:,} only in the second"
             )
     if not lines:
-        return "no ids in either input"
+        return "no IDs in either input"
     differing = [row for row in rows if row.missing or row.new]
     if not differing:
-        return "\n".join([*lines, f"the inputs hold the same ids; {NO_PROOF}"])
-    columns = ["", "before", "after", "only before", "only after", "such as"]
+        return "\n".join([*lines, f"both inputs contain the same IDs; {NO_PROOF}"])
+    columns = ["", "first", "second", "only first", "only second", "example"]
     cells = [
         [row.subject, *(f"{count:,}" for count in (row.before, row.after, row.missing, row.new)),
          (row.only_before or row.only_after)[0]]

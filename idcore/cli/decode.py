@@ -24,7 +24,7 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (code
 def run(options: argparse.Namespace) -> int:
     """Decodes; 0 when all was understood, 1 when something was rejected."""
     if not options.ids and sys.stdin is not None and sys.stdin.isatty():
-        raise Usage("no id given; write ids, or - to read standard input")
+        raise Usage("no ID given; write IDs, or - to read standard input")
     if sys.stdin is None and (not options.ids or "-" in options.ids):
         raise Usage("standard input is closed")
     reference, zone, source = read_clock(options)
@@ -69,10 +69,10 @@ class Refused:
     def note(self) -> str:
         """The line, or nothing when all was understood."""
         if self.count:
-            more = f"{self.count} of {self.seen} refused; the first, " if self.count > 1 else ""
+            more = f"{self.count} of {self.seen} rejected; first: " if self.count > 1 else ""
             return more + self.first + self._way_out
         if self.read_input and not self.seen:
-            return "no id in this text; ids have 32, 34 or 56 hex digits"
+            return "no ID in this text; IDs have 32, 34 or 56 hex digits"
         return ""
 
     @property

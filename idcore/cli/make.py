@@ -68,9 +68,9 @@ def run_store(options: argparse.Namespace) -> int:
 def run_incident(options: argparse.Namespace) -> int:
     """Writes a log with one incident in it; truth.json names the findings that are true of it."""
     if options.name not in names():
-        raise Usage(f"there is no incident {options.name}; there are {', '.join(names())}")
+        raise Usage(f"unknown incident {options.name}; choose one of {', '.join(names())}")
     if options.variant and options.variant not in variants(options.name):
-        raise Usage(f"{options.name} has no variant {options.variant}; it has {', '.join(variants(options.name))}")
+        raise Usage(f"{options.name} has no variant {options.variant}; choose from {', '.join(variants(options.name))}")
     from idcore.findings import RULES
 
     zone, start = _start(options)

@@ -64,13 +64,13 @@ def _inner(inner: dict[str, Any]) -> str:
         text = "(not shown)"
     else:
         text = _base64(inner["body"]) if inner["body_text"] is None else _cut(inner["body_text"])
-    return f"{inner['queue_offset']} {inner['msg_id'] or '(no id)'} {text}"
+    return f"{inner['queue_offset']} {inner['msg_id'] or '(no ID)'} {text}"
 
 
 _NO_UNIT = {
-    "transaction": "none: a prepared and a rolled-back message get no place in a queue",
-    "not_written": "none: nothing was written at its place",
-    "no_queue": "none: this copy of the store has no such queue",
+    "transaction": "none: a prepared or rolled-back message has no queue entry",
+    "not_written": "none: its queue entry was not written",
+    "no_queue": "none: this store folder has no such queue",
 }
 
 
@@ -85,6 +85,6 @@ def _pointers(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
     else:
         yield "queue_unit", _NO_UNIT[row["queue_unit_missing"]]
     for entry in row["index_entries"]:
-        place = "too far down its chain to be looked for" if entry["place"] is None else f"entry {entry['place']}"
+        place = "too far down its chain to be searched" if entry["place"] is None else f"entry {entry['place']}"
         where = "none" if entry["file"] is None else f"{entry['file']}, {place}"
         yield "index_entry", f"{entry['indexed_as']}: {where}"

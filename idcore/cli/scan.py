@@ -28,7 +28,7 @@ _SHOWN = 10
 _SPEED = "bytes_per_second"
 _COUNTED = ("produced", "missing", "wraps")  # what a counter that is cut to eight bits does not show
 _FIGURES = (
-    "distinct: different ids in this input; produced: generated, according to the counter; missing: produced, but not"
+    "distinct: different IDs in this input; produced: generated, according to the counter; missing: produced, but not"
     " in this input; -: an 8-bit counter does not show it"
 )
 _PATIENCE = 10.0  # seconds that a cancelled scan has to clean up
@@ -37,10 +37,10 @@ _PATIENCE = 10.0  # seconds that a cancelled scan has to clean up
 def run(options: argparse.Namespace) -> int:
     """Exit status 0 done, 1 some input could not be read, 3 could not be done, 130 cancelled."""
     if bool(options.paths) == (options.store is not None):
-        raise Usage("name paths, or a store folder with --store, and not both")
+        raise Usage("give either PATHs or --store DIR, not both")
     _make_room(options.out, options.overwrite)
     if options.paths.count(STANDARD_INPUT) > 1:
-        raise Usage("standard input can be read once; name - once")
+        raise Usage("- (standard input) may be given only once")
     asked = ScanOptions(
         zone=options.zone,
         zone_source=options.zone_source,
@@ -99,7 +99,7 @@ def _make_room(out: Path, overwrite: bool) -> None:
             or not folder.is_dir()
             or any(not path.match("part-*.parquet") for path in folder.iterdir())
         ):
-            raise Usage(f"{folder} holds what no scan wrote; name another folder")
+            raise Usage(f"{folder} contains files that no scan wrote; choose another folder")
 
 
 def _interruptible(paths: list[str], out: Path, asked: ScanOptions, names: dict[str, str]) -> dict[str, Any]:
@@ -146,9 +146,9 @@ def _show(progress: Progress) -> None:
     rate = progress.bytes_done / progress.seconds if progress.seconds else 0.0
     left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
     line = (
-        f"{size(progress.bytes_done)} of {size(progress.bytes_total)}, {size(int(rate))}/s, {progress.ids:,} ids{left}"
+        f"{size(progress.bytes_done)} of {size(progress.bytes_total)}, {size(int(rate))}/s, {progress.ids:,} IDs{left}"
         if progress.phase == "reading"
-        else f"{size(progress.bytes_total)} read, {progress.ids:,} ids, {progress.phase}"
+        else f"{size(progress.bytes_total)} read, {progress.ids:,} IDs, {progress.phase}"
     )
     print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
@@ -159,8 +159,8 @@ def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
     assumed = summary["assumed"]
     files = f"{n['files']} file{'' if summary['files'] == 1 else 's'}"
     lines = [
-        f"{files}, {size(summary['text_bytes'])} of text: {n['ids']} ids, {n['distinct']} different"
-        f" ({n['uniq']} msgId, {n['offset']} offsetMsgId, {n['client']} 5.x msgId); {n['refused']} refused",
+        f"{files}, {size(summary['text_bytes'])} of text: {n['ids']} IDs, {n['distinct']} distinct"
+        f" ({n['uniq']} msgId, {n['offset']} offsetMsgId, {n['client']} 5.x msgId); {n['refused']} rejected",
         f"{n['hosts']} hosts, {n['processes']} processes; {n['brokers']} brokers, {n['segments']} commit log files",
         f"{summary['start_seconds']:.1f} s until Spark was up, {summary['seconds']:.2f} s from then;"
         f" times in {assumed['zone_name'] or assumed['zone']} ({assumed['zone_source']})",
@@ -171,9 +171,9 @@ def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
         lines += [_FIGURES, ""]
     lines += _largest(out, "brokers", ["address", "ids", "distinct", "segments", "min_offset", "max_offset", _SPEED])
     for row in _table(out, "refused", ["reason", "ids", "sample", "file", "byte"]):
-        way_out = " (to read them too: --case any)" if row["reason"] == "lower_case" else ""
+        way_out = " (to decode them: --case any)" if row["reason"] == "lower_case" else ""
         first = f"{row['sample']} in {row['file']} at byte {row['byte']:,}"
-        lines.append(f"refused {row['reason']}: {row['ids']:,}, first {first}{way_out}")
+        lines.append(f"rejected as {row['reason']}: {row['ids']:,}, first {first}{way_out}")
     return plain("\n".join([*lines, *_findings(summary, out, lang), f"tables in {out}"]))
 
 
@@ -192,7 +192,7 @@ def _findings(summary: dict[str, Any], out: Path, lang: str) -> list[str]:
     """How many of each severity, and what the worst ones mean."""
     counts = summary["findings"]
     if not any(counts.values()):
-        return [NO_FINDINGS if summary["ids"] else "no findings: there is no id here, so there was nothing to check"]
+        return [NO_FINDINGS if summary["ids"] else "no findings: the input has no IDs, so there was nothing to check"]
     head = "findings: " + ", ".join(f"{count:,} {severity}" for severity, count in counts.items() if count)
     rows = sentences(out, lang)
     kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -200,7 +200,7 @@ def _findings(summary: dict[str, Any], out: Path, lang: str) -> list[str]:
         kinds.setdefault((row["severity"], row["code"]), []).append(row)
     lines = []
     for (severity, code), same in kinds.items():
-        more = f" ({len(same) - 1:,} more of the kind)" if len(same) > 1 else ""
+        more = f" ({len(same) - 1:,} more of this kind)" if len(same) > 1 else ""
         lines.append(f"  {severity} {code}: {same[0]['meaning']}. {same[0]['advice']}{more}")
     return ["", head, *lines, ""]
 

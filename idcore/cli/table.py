@@ -36,7 +36,7 @@ def _last(row: _Row) -> str:
 
 
 def _verdict(row: _Row) -> str:
-    return f"refused: {row['error']['problem']}" if row["error"] else row["maker"] or ""
+    return f"rejected: {row['error']['problem']}" if row["error"] else row["maker"] or ""
 
 
 _COLUMNS: tuple[tuple[str, Callable[[_Row], str]], ...] = (
@@ -117,7 +117,7 @@ def card(row: _Row) -> str:
     if row["error"]:
         error = row["error"]
         place = "".join(f", {name} {error[name]}" for name in ("field", "byte") if error[name] is not None)
-        lines.append(f"  refused     {error['problem']}{place}")
+        lines.append(f"  rejected    {error['problem']}{place}")
     for key in _CARD:
         value = row[key]
         if value is None:
@@ -130,6 +130,6 @@ def card(row: _Row) -> str:
         lines.append(f"  {key:<11} {text}")
     lines += [f"  {'why' if not number else '':<11} {reason}" for number, reason in enumerate(row["why"])]
     if row["others"]:
-        named = ", ".join(other["layout"] + (" (cannot be)" if other["error"] else "") for other in row["others"])
+        named = ", ".join(other["layout"] + (" (impossible)" if other["error"] else "") for other in row["others"])
         lines.append(f"  {'others':<11} {named}")
     return "\n".join(lines) + "\n"

@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     if sys.stdin is None and (not options.ids or "-" in options.ids):
         raise Usage("standard input is closed")
     if not options.ids and sys.stdin.isatty():
-        raise Usage("no id given; write ids, or - to read standard input")
+        raise Usage("no ID given; write IDs, or - to read standard input")
     option = next(name for name in SOURCES if getattr(options, name, None) is not None)
     reference, zone, known = read_clock(options)
     begin, end = (None if text is None else to_ms(parse_instant(text, zone)) for text in (options.begin, options.end))
@@ -69,7 +69,7 @@ def _answer(source: Source, texts: Iterable[str], topic: str | None, form: str) 
     except CoreError as problem:
         return _failed(problem, SOME_MISSED if asked else NOTHING_ASKED)
     if not asked:
-        print("idcore: no id in this text", file=sys.stderr)
+        print("idcore: no ID in this text", file=sys.stderr)
         return SOME_MISSED
     if refused == asked:
         return NOTHING_ASKED
@@ -96,7 +96,7 @@ def _progress() -> Progress | None:
 
     def tell(done: int, total: int, topic: str) -> None:
         if total > _MANY_TOPICS:
-            text = f"idcore: {done} of {total} topics asked" if done < total else ""
+            text = f"idcore: {done} of {total} topics searched" if done < total else ""
             print(f"\r{text:<60}\r" if not text else f"\r{text:<60}", end="", file=sys.stderr, flush=True)
 
     return tell

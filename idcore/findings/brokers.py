@@ -263,7 +263,7 @@ register(
     Rule(
         "broker_address_internal", WARNING, 40,
         "The address is loopback, 172.16/12, link-local or impossible, or its port is a node port (30000 to 32767). "
-        "It has more than a stray id.",
+        "It has more than a stray ID.",
         "broker_address_internal/loopback", of_processes=clear_producers, of_scan=internal,
         variants=("loopback", "bridge", "link_local", "nowhere", "node_port"), also=("send_ok",),
         subject="broker", lines=("broker_name", "send_ok"),

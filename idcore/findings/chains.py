@@ -242,9 +242,9 @@ register(
     ),
     Rule(
         "clock_back", ERROR, 30,
-        "All ids make one counter, on which elapsed falls by more than half a second and rises again. "
-        "Clients that write whole seconds need 2 s. Three ids are on either side. "
-        "Or ids have a time before the month, or ten ids have the time 0.",
+        "All IDs make one counter, on which elapsed falls by more than half a second and rises again. "
+        "Clients that write whole seconds need 2 s. Three IDs are on either side. "
+        "Or IDs have a time before the month, or ten IDs have the time 0.",
         "clock_back/two_seconds", of_processes=of_chains, variants=("held", "before_month", "zero", "unseen"),
         also=("twice_none", "twice_open", "twice_seen"), lighter=("unseen",), picture="clock",
     ),

@@ -332,20 +332,20 @@ register(
     Rule(
         "duplicate_send", WARNING, 10,
         "Several brokers stored one msgId, or one normal topic has it several times with the same born time. "
-        "Or it has several successful SendResults with different offset ids in one normal topic.",
+        "Or it has several successful SendResults with different offsetMsgIds in one normal topic.",
         "duplicate_send/another_broker", of_scan=of_copies, variants=("send_results", "same_broker"),
         also=("apart", "statuses", "producer", "producer_born"), subject="id",
     ),
     Rule(
         "id_confusion", WARNING, 30,
-        "A name of msgIds has an offset id behind it. Each name and application is one finding. "
+        "A label of msgIds has an offsetMsgId behind it. Each label and application is one finding. "
         "Behind `msgId=` of a MessageExt it is a note.",
         "id_confusion/application", of_scan=of_names, variants=("message_ext",), lighter=("message_ext",),
         background=("message_ext",), subject="name",
     ),
     Rule(
         "stored_copies", INFO, 30,
-        "One msgId has several offset ids, and no rule above explains them.",
+        "One msgId has several offsetMsgIds, and no rule above explains them.",
         "stored_copies/consumer_retry", of_scan=of_copies,
         variants=("retry", "delay", "transaction", "batch", "unseen"), also=("group", "consumer_hosts"),
     ),

@@ -168,12 +168,12 @@ register(
     Rule(
         "pid_erased", WARNING, 60,
         "A Java loader has pid 0. With the loader of a JDK 17 or later it is a note, "
-        "because a process id of 65,536 is likelier.",
+        "because a process ID of 65,536 is likelier.",
         "pid_erased/v4", of_processes=pid_erased, variants=("multiple",), lighter=("multiple",),
     ),
     Rule(
         "fake_host", WARNING, 70,
-        "The address, read as a time, is the moment before the first id (Java, rocketmq-rust). "
+        "The address, read as a time, is the moment before the first ID (Java, rocketmq-rust). "
         "Or it is four ASCII digits (Go), 0.0.0.0 or 0.x (C++), or an address that no host has.",
         "fake_host/java", of_processes=fake_hosts, variants=("unresolved", "not_ipv4", "go", "odd"),
         also=("born_hosts",), lines=("born_hosts",),

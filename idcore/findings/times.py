@@ -153,13 +153,13 @@ def zones(processes: Processes, scan: Scan) -> Iterator[Finding]:
 register(
     Rule(
         "zone_mismatch", WARNING, 100,
-        "Lines prove a zone (born times or prefixes) that differs from `--zone`, or from that of most ids. "
+        "Lines prove a zone (born times or prefixes) that differs from `--zone`, or from that of most IDs. "
         "Clients that count months in UTC wherever they run are left out.",
         "zone_mismatch/one_in_utc", of_processes=zones, variants=("given",),
     ),
     Rule(
         "elapsed_impossible", WARNING, 110,
-        "An id has more milliseconds than 31 days and a second, and no clock that was set back explains it.",
+        "An ID has more milliseconds than 31 days and a second, and no clock that was set back explains it.",
         "elapsed_impossible/dotnet", of_processes=impossible, variants=("one_text", "java", "clock"),
     ),
     Rule(

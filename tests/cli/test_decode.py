@@ -88,7 +88,7 @@ def test_comma_joined_arguments_are_several_ids_and_an_empty_one_is_refused() ->
     assert [row["text"] for row in found] == [ID, OFFSET, "", CLIENT, ""]
     assert [row["error"] is None for row in found] == [True, True, False, True, False]
     assert found[2]["error"] == {"problem": "empty", "field": None, "byte": None}
-    assert "2 of 5 refused" in one_line(done)
+    assert "2 of 5 rejected" in one_line(done)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_arguments_and_standard_input_keep_their_order() -> None:
 def test_text_without_an_id_is_said_and_is_no_failure() -> None:
     done = run("decode", text="SendResult [sendStatus=SEND_OK, msgId=2408845202900028B10ADF0D6...")
     assert (done.returncode, done.stdout) == (0, b"")
-    assert "no id in this text" in one_line(done)
+    assert "no ID in this text" in one_line(done)
 
 
 def test_every_public_line() -> None:
@@ -187,7 +187,7 @@ def test_the_table_of_many_and_the_card_of_one() -> None:
     assert len(many) == 4
     assert many[0].split()[:3] == ["id", "kind", "certainty"]
     assert "172.17.0.1:10911" in many[2]
-    assert "refused" in many[3]
+    assert "rejected" in many[3]
     card = run("decode", "--format", "table", *AT, ID).stdout.decode()
     assert card.splitlines()[0] == ID
     assert "number 36 of HotSpot's stream" in card

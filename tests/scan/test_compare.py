@@ -67,7 +67,7 @@ def test_the_command_tells_what_never_came(tmp_path: Path, capsys: pytest.Captur
     arguments = ["compare", str(tmp_path / "sent.log"), str(tmp_path / "got.log")]
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
     shown = capsys.readouterr().out
-    assert "msgId: 5 different ids before, 3 after; 2 only before, 0 only after" in shown
+    assert "msgId: 5 in the first, 3 in the second; 2 only in the first, 0 only in the second" in shown
     assert "10.0.0.7 pid 255 loader 18B4AAC2" in shown and shown.endswith(f"\n{NO_LOSS}\n")
     assert (tmp_path / "out" / "only_before.txt").read_text().split() == [text[6:] for text in sent[3:]]
     assert (tmp_path / "out" / "only_after.txt").read_text() == ""
@@ -75,7 +75,7 @@ def test_the_command_tells_what_never_came(tmp_path: Path, capsys: pytest.Captur
     (row,) = map(json.loads, capsys.readouterr().out.splitlines())
     assert (row["missing"], row["new"], row["both"]) == (2, 0, 3)
     assert main(["compare", str(tmp_path / "sent.log"), str(tmp_path / "sent.log")]) == 0
-    assert capsys.readouterr().out.endswith(f"the inputs hold the same ids; {NO_PROOF}\n")
+    assert capsys.readouterr().out.endswith(f"both inputs contain the same IDs; {NO_PROOF}\n")
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
 
 

@@ -79,7 +79,7 @@ def test_overwrite_refuses_a_folder_that_no_scan_wrote(tmp_path: Path) -> None:
         _make_room(tmp_path, overwrite=True)
     assert (tmp_path / "files" / "thesis.txt").exists()
     (tmp_path / "files" / "thesis.txt").rename(tmp_path / "hosts")
-    with pytest.raises(Usage, match="hosts holds what no scan wrote"):
+    with pytest.raises(Usage, match="hosts contains files that no scan wrote"):
         _make_room(tmp_path, overwrite=True)
 
 

@@ -27,7 +27,7 @@ def test_standard_input_cannot_be_read_twice(tmp_path: Path) -> None:
         text=True,
         timeout=60,
     )
-    assert (done.returncode, done.stderr) == (2, "idcore: standard input can be read once; name - once\n")
+    assert (done.returncode, done.stderr) == (2, "idcore: - (standard input) may be given only once\n")
 
 
 def test_an_interrupt_while_standard_input_is_read_leaves_nothing(tmp_path: Path) -> None:

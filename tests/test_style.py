@@ -1,0 +1,122 @@
+"""Plain words: the rules of style that a machine can hold, for the catalogue, the help texts and the documents."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from idcore.catalogue import en
+from idcore.cli import build_parser
+
+ROOT = Path(__file__).resolve().parent.parent
+MOST_WORDS = 25
+MEASURED = "performance.md"  # its figures and notes are written by the benchmarks
+
+RULES = {
+    "is not a, never is no": r"(?<!there )\b(?:is|are|was|were) no\b(?! longer| more)",
+    "things do not stand or lie": r"\b(?:stand|stands|stood|standing|lie|lies|lying)\b(?! out\b)",
+    "things do not tell or know": r"\b(?:tell|tells|told|knows)\b",
+    "everyday words": r"\b(?:anew|beside|whoever|shall|thus|hence|thereby)\b",
+    "RocketMQ's names of its IDs": r"\b(?:uniq|offset|client) ids?\b",
+    "ID in capitals": r"\b(?-i:ids?)\b",
+    "because, not for": r", for (?:it|they|that|this|there|an?|the|each|every|no)\b(?: \w+){0,2} "
+                        r"(?:is|are|was|were|has|have|does|do|can|cannot|may)\b",
+}  # fmt: skip
+# The sections of findings.md that show sentences of the catalogue, which has figures in place of words.
+SHOWN_SENTENCES = re.compile(r"\n### .*?(?=\n## )", re.DOTALL)
+NOT_PROSE = re.compile(r"```.*?```|^ {4}python .*\n(?: {8}.*\n)*", re.DOTALL | re.MULTILINE)
+
+
+def documents() -> Iterator[Path]:
+    yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
+    yield from (path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != MEASURED)
+
+
+def messages() -> Iterator[tuple[str, str]]:
+    """Every message of the catalogue, by its key, without the names of its values."""
+    for key, message in en.MESSAGES.items():
+        for text in (message,) if isinstance(message, str) else message.values():
+            yield f"en.py {key}", re.sub(r"\{[^{}]*\}", "X", text)
+
+
+def helps(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    """What `--help` of a command and of those below it shows."""
+    yield parser.prog, parser.description or ""
+    for action in parser._actions:
+        yield f"{parser.prog} {action.metavar or action.dest}", action.help or ""
+        if isinstance(action, argparse._SubParsersAction):
+            for one in action._choices_actions:
+                yield f"{parser.prog} {one.dest}", one.help or ""
+            for command in action.choices.values():
+                yield from helps(command)
+
+
+def blocks(path: Path, text: str) -> Iterator[tuple[str, str]]:
+    """Paragraphs, items and rows of a document. Code is an X, a link is its text."""
+    text = re.sub(r"`[^`]*`", "X", NOT_PROSE.sub("\n", text))
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-*|#>]|\d+\.)\s?)", text):
+        if block.strip():
+            yield path.relative_to(ROOT).as_posix(), " ".join(block.split())
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Every text that the rules hold, each with its place."""
+    yield from messages()
+    yield from helps(build_parser())
+    for path in documents():
+        yield from blocks(path, path.read_text(encoding="utf-8"))
+
+
+def long_sentences(block: str) -> list[str]:
+    """A row of a table has no sentences. What is joined by hyphens, stops or slashes is one word."""
+    if block.startswith("|"):
+        return []
+    sentences = re.split(r"(?<=[.!?])[)*\"]*\s+", re.sub(r"^(?:[-*#>]+|\d+\.)\s+", "", block))
+    return [one for one in sentences if len(re.findall(r"[\w'’]+(?:[-/.,]\w+)*", one)) > MOST_WORDS]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_text_breaks_the_rule(rule: str) -> None:
+    pattern = re.compile(RULES[rule], re.IGNORECASE)
+    broken = [f"{place}: {text}" for place, text in texts() if pattern.search(text)]
+    assert not broken, "\n".join(broken)
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_sentence_of_the_documents_has_at_most_25_words(path: Path) -> None:
+    text = SHOWN_SENTENCES.sub("\n", path.read_text(encoding="utf-8"))
+    long = [one for _, block in blocks(path, text) for one in long_sentences(block)]
+    assert not long, "\n".join(long)
+
+
+@pytest.mark.parametrize(
+    ("rule", "broken", "kept"),
+    [
+        ("is not a, never is no", "X is no zone", "there is no zone; it is no longer a zone"),
+        ("things do not stand or lie", "the record lies there", "a gap that stands out"),
+        ("things do not tell or know", "the line tells it", "the line shows it"),
+        ("everyday words", "begins anew, beside it", "begins again, next to it"),
+        ("RocketMQ's names of its IDs", "an Offset ID, a uniq id", "an offsetMsgId, a msgId"),
+        ("ID in capitals", "two ids", "two IDs, msgId"),
+        ("because, not for", "kept, for it is small", "kept, for example here"),
+    ],
+)
+def test_a_rule_finds_what_it_is_for(rule: str, broken: str, kept: str) -> None:
+    pattern = re.compile(RULES[rule], re.IGNORECASE)
+    assert pattern.search(broken) and not pattern.search(kept)
+
+
+def test_every_source_of_texts_is_read() -> None:
+    places = " ".join(place for place, _ in texts())
+    assert all(one in places for one in ("en.py decode.box", "idcore make incident NAME", "docs/adr/README.md"))
+
+
+def test_a_long_sentence_is_found_and_a_row_is_not() -> None:
+    sentence = " ".join(["word"] * (MOST_WORDS + 1)) + "."
+    assert long_sentences(f"- Short one. {sentence}") == [sentence]
+    assert not long_sentences(f"| {sentence} |") and not long_sentences(sentence.removeprefix("word "))
