@@ -1,4 +1,4 @@
-"""The console's front door: `streamlit run app.py` serves it. Knows no ids, no tables, no words."""
+"""The console's front door: `streamlit run app.py` serves it. It has no logic of its own."""
 
 import streamlit as st
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,6 +73,15 @@ def texts() -> Iterator[tuple[str, str]]:
         yield from blocks(path, path.read_text(encoding="utf-8"))
 
 
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Every docstring of the core and the console, by file and line, without what is in backticks."""
+    for path in sorted([*(ROOT / "idcore").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                text = ast.get_docstring(node) or ""
+                yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", re.sub(r"`[^`]*`", "X", text)
+
+
 def long_sentences(block: str) -> list[str]:
     """A row of a table has no sentences. What is joined by hyphens, stops or slashes is one word."""
     if block.startswith("|"):
@@ -84,6 +94,13 @@ def long_sentences(block: str) -> list[str]:
 def test_no_text_breaks_the_rule(rule: str) -> None:
     pattern = re.compile(RULES[rule], re.IGNORECASE)
     broken = [f"{place}: {text}" for place, text in texts() if pattern.search(text)]
+    assert not broken, "\n".join(broken)
+
+
+@pytest.mark.parametrize("rule", sorted(RULES.keys() - {"ID in capitals"}))  # code and columns write id
+def test_no_docstring_breaks_the_rule(rule: str) -> None:
+    pattern = re.compile(RULES[rule], re.IGNORECASE)
+    broken = [f"{place}: {text}" for place, text in docstrings() if pattern.search(text)]
     assert not broken, "\n".join(broken)
 
 

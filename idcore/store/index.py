@@ -32,7 +32,7 @@ def key_of(topic: str, key: str) -> str:
 
 
 def tag_key_of(topic: str, tag: str) -> str:
-    """What a 5.5 broker also hashes, for each record that has a tag."""
+    """What a 5.5 broker also hashes: once for each record with a tag."""
     return f"{topic}#T#{tag}"
 
 
