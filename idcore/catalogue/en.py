@@ -520,7 +520,6 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "problem.missing": "There is no {name} on the server.",
     "problem.run": "There is no scan {name} here: it was deleted, or the link is from another console.",
     "problem.disk": "Disk error on the server: {reason}.",
-    "problem.core": "{reason}",
     "problem.other": "Something went wrong here ({name}). The server's log has the details.",
     # the findings page and its report
     "page.findings": "Findings",

@@ -505,7 +505,6 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "problem.missing": "服务器上没有 {name}。",
     "problem.run": "这里没有扫描 {name}：可能已被删除，或链接来自另一个控制台。",
     "problem.disk": "服务器磁盘报错：{reason}。",
-    "problem.core": "{reason}",
     "problem.other": "这里出了点问题（{name}），详情见服务器日志。",
     # the findings page and its report
     "page.findings": "诊断",
