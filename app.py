@@ -5,7 +5,7 @@ import streamlit as st
 if __name__ == "__main__":
     from pages.parts import frame
 
-    frame.show()  # AppTest runs this very file as the script
+    frame.draw_frame()  # AppTest runs this very file as the script
 else:
     from pages.parts import serve
 

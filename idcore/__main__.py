@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from idcore.cli import Usage, build_parser, join_zone
 from idcore.errors import CoreError
-from idcore.safe_text import ESCAPES, plain
+from idcore.safe_text import ESCAPES, printable
 
 INTERRUPTED, PIPE_CLOSED, USAGE, REFUSED, BUG = 130, 141, 2, 1, 70
 
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _fail(text: str, status: int) -> int:
     line = " ".join(text.split())
-    print(f"idcore: {plain(line)}", file=sys.stderr)
+    print(f"idcore: {printable(line)}", file=sys.stderr)
     return status
 
 

@@ -71,7 +71,7 @@ class CoreError(ValueError):
 
     def coded(self) -> dict[str, Any]:
         """Code and values alone, as tables and scans keep them (JSON)."""
-        return {"code": self.code, "values": {name: plain(value) for name, value in self.values.items()}}
+        return {"code": self.code, "values": {name: json_value(value) for name, value in self.values.items()}}
 
 
 def refuse(
@@ -86,12 +86,12 @@ def from_coded(held: Mapping[str, Any] | None) -> CoreError | None:
     return CoreError(held["code"], held["values"]) if held else None
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """A value of a message as JSON has it: an error is its code and values."""
     if isinstance(value, CoreError):
         return value.coded()
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [json_value(item) for item in value]
     return value if isinstance(value, str | int | float | bool | dict) or value is None else str(value)
 
 

@@ -22,7 +22,7 @@ def json_text(value: Any, **options: Any) -> str:
     return encodable(json.dumps(value, ensure_ascii=False, **options))
 
 
-def plain(text: str) -> str:
+def printable(text: str) -> str:
     """Without characters that a terminal would obey: the text of a log or a message is a stranger's."""
     return "".join(char if char.isprintable() or char in "\t\n" else _escape(ord(char)) for char in text)
 

@@ -2,4 +2,4 @@
 
 from pages.parts import frame
 
-frame.show()
+frame.draw_frame()

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import asdict
 
 from idcore.cli.parser import Usage
-from idcore.safe_text import plain
+from idcore.safe_text import printable
 from idcore.scan.compare import Difference, Unread, compare
 
 DONE, SOME_UNREADABLE = 0, 1
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(describe(rows))
     for name, problem in dict.fromkeys(problems):
-        print(f"idcore: {plain(f'{name}: {problem}')}", file=sys.stderr)
+        print(f"idcore: {printable(f'{name}: {problem}')}", file=sys.stderr)
     return SOME_UNREADABLE if problems else DONE
 
 

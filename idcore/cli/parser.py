@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from idcore import __version__
+from idcore.catalogue import languages
 from idcore.errors import CoreError
 from idcore.ids.clock import machine_zone, parse_instant, parse_zone
 from idcore.ids.line_time import FIRST_YEAR
@@ -160,7 +161,7 @@ def _scan(commands: Any) -> None:
     command.add_argument(
         "--format", choices=("table", "json"), default="table", help="form of the summary (default: table)"
     )
-    command.add_argument("--lang", choices=("en", "zh"), default="en", help="language of the findings (default: en)")
+    command.add_argument("--lang", choices=languages(), default="en", help="language of the findings (default: en)")
     command.add_argument(
         "--case",
         choices=("strict", "any"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from idcore.catalogue import words
 from idcore.ids.clock import from_ms, is_time
-from idcore.safe_text import plain
+from idcore.safe_text import printable
 
 _BODY_SHOWN = 300
 _LINES = (
@@ -48,7 +48,7 @@ def card(row: dict[str, Any]) -> str:
         lines += [f"  {'holds':<27} {_inner(inner)}" for inner in row["inner"]]
         lines += [f"  {'holds':<27} (more, not shown)"] if row["inner_cut"] else []
         lines += [f"  {'holds':<27} {words().said(row['inner_problem'])}"] if "inner_problem" in row else []
-    return "\n".join(map(plain, lines))
+    return "\n".join(map(printable, lines))
 
 
 def _cut(text: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from idcore.cli.parser import Usage
 from idcore.errors import CoreError
-from idcore.safe_text import plain, size
+from idcore.safe_text import printable, size
 from idcore.scan.schemas import SCHEMAS
 from idcore.spark.job import SPLIT_SIZE, ScanOptions, problem_of, scan
 from idcore.spark.watch import Cancelled, Progress
@@ -174,7 +174,7 @@ def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
         way_out = " (to decode them: --case any)" if row["reason"] == "lower_case" else ""
         first = f"{row['sample']} in {row['file']} at byte {row['byte']:,}"
         lines.append(f"rejected as {row['reason']}: {row['ids']:,}, first {first}{way_out}")
-    return plain("\n".join([*lines, *_findings(summary, out, lang), f"tables in {out}"]))
+    return printable("\n".join([*lines, *_findings(summary, out, lang), f"tables in {out}"]))
 
 
 def sentences(out: Path, lang: str) -> list[dict[str, Any]]:
@@ -255,5 +255,5 @@ def _name_failures(out: Path) -> int:
     failed = [row for row in _table(out, "files", ["file", "error", "error_values"]) if row["error"]]
     for row in failed:
         why = CoreError(row["error"], json.loads(row["error_values"])).problem
-        print(plain(f"idcore: {row['file']}: {why}"), file=sys.stderr)
+        print(printable(f"idcore: {row['file']}: {why}"), file=sys.stderr)
     return len(failed)

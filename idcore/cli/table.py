@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import IO, Any
 
-from idcore.safe_text import plain
+from idcore.safe_text import printable
 
 _Row = dict[str, Any]
 # Rows that are measured together: wide enough for steady columns, few enough to show a stream as it comes.
@@ -42,7 +42,7 @@ def _verdict(row: _Row) -> str:
 _COLUMNS: tuple[tuple[str, Callable[[_Row], str]], ...] = (
     ("place", lambda row: "" if row["line"] is None else f"{row['line']}:{row['column']}"),
     ("label", lambda row: row["label"] or ""),
-    ("id", lambda row: plain(row["text"])),
+    ("id", lambda row: printable(row["text"])),
     ("kind", lambda row: row["layout"] or ""),
     ("certainty", lambda row: row["certainty"] or ""),
     ("host or broker", _host),
@@ -113,7 +113,7 @@ _CARD = (
 
 def card(row: _Row) -> str:
     """One interpretation, a line for each value, reasons below."""
-    lines = [plain(row["text"]) or "(empty)"]
+    lines = [printable(row["text"]) or "(empty)"]
     if row["error"]:
         error = row["error"]
         place = "".join(f", {name} {error[name]}" for name in ("field", "byte") if error[name] is not None)

@@ -31,7 +31,7 @@ from idcore.lookup import (
     reason_text,
     row_of,
 )
-from idcore.safe_text import json_text, plain
+from idcore.safe_text import json_text, printable
 
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
 _MANY_TOPICS = 64
@@ -77,7 +77,7 @@ def _answer(source: Source, texts: Iterable[str], topic: str | None, form: str) 
 
 
 def _failed(problem: CoreError, status: int) -> int:
-    print(f"idcore: {plain(str(problem))}", file=sys.stderr)
+    print(f"idcore: {printable(str(problem))}", file=sys.stderr)
     return status
 
 
@@ -144,14 +144,14 @@ def _print(answer: Answer, form: str, out: IO[str]) -> None:
         out.write("\n".join([*_head(answer), *_evidence(answer)]) + "\n")
         for copy in row["copies"]:
             if "relation" in copy:
-                out.write(f"  {'relation':<27} {plain(copy['relation_text'])}\n")
+                out.write(f"  {'relation':<27} {printable(copy['relation_text'])}\n")
             out.write(card(copy) + "\n")
     out.flush()
 
 
 def _head(answer: Answer) -> Iterator[str]:
     """What an id came to; a sentence with its figures is part of the first line."""
-    name, text, count = plain(answer.id) or "(empty)", plain(reason_text(answer)), len(answer.copies)
+    name, text, count = printable(answer.id) or "(empty)", printable(reason_text(answer)), len(answer.copies)
     if answer.found:
         yield f"{name}: {count} record{'' if count == 1 else 's'}"
     else:
@@ -164,10 +164,10 @@ def _evidence(answer: Answer) -> Iterator[str]:
     for item in answer.evidence:
         if item.is_figure:
             value = item.values[item.code]
-            yield plain(f"  evidence    {item.code} {value if isinstance(value, str) else json_text(value)}")
+            yield printable(f"  evidence    {item.code} {value if isinstance(value, str) else json_text(value)}")
         else:
-            yield plain(f"  evidence    {evidence_text(item)}")
+            yield printable(f"  evidence    {evidence_text(item)}")
     if not answer.found and (advice := advice_text(answer)):
-        yield f"  next        {plain(advice)}"
+        yield f"  next        {printable(advice)}"
     if not has_own(answer.source):
         yield f"  asked       {', '.join(answer.asked) or 'nobody'}"

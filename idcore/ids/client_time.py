@@ -25,7 +25,7 @@ from idcore.ids.clock import (
 )
 from idcore.ids.line_time import PREFIX_EARLY_MS, PREFIX_LATE_MS, PREFIX_OWN_ZONE_LATE_MS
 from idcore.ids.model import ClientId
-from idcore.ids.reasons import Reason, plain
+from idcore.ids.reasons import Reason, bare_reason
 
 ZONE_SLACK_MS = 26 * HOUR_MS  # zones in use are so far apart
 FUTURE_MS = 60_000  # clocks of two machines differ by so much
@@ -80,10 +80,10 @@ def client_sent(
         until = made_until(born_ms, prefix, clock.zone)
         if until is None and clock.dates is not None:
             until = clock.dates.latest_of(client_id)
-        return _rust_sent(client_id.seconds, clock, until), plain("seconds_rust")
+        return _rust_sent(client_id.seconds, clock, until), bare_reason("seconds_rust")
     at_ms = (CLIENT_EPOCH_S + client_seconds(client_id, made_by)) * 1000
     if made_by == "grpc_cpp_old":
-        return SentAt(from_ms(at_ms), None, "+00:00", None), plain("seconds_le")
+        return SentAt(from_ms(at_ms), None, "+00:00", None), bare_reason("seconds_le")
     ahead, source = None, None
     if clock.dates is not None:
         ahead, source = clock.dates.ahead_of(client_id)
@@ -96,8 +96,8 @@ def client_sent(
     if not ahead:
         return SentAt(from_ms(at_ms), None, "+00:00", None), None
     if source not in ("born", "prefix"):
-        return _local_client(at_ms, ahead, clock), plain("seconds_future")
-    return _local(at_ms, ahead, source), plain("seconds_local")
+        return _local_client(at_ms, ahead, clock), bare_reason("seconds_future")
+    return _local(at_ms, ahead, source), bare_reason("seconds_local")
 
 
 def client_ahead(

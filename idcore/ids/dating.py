@@ -20,7 +20,7 @@ from idcore.ids.find import Token
 from idcore.ids.identify import Verdict
 from idcore.ids.line_time import hints, refine
 from idcore.ids.model import ClientId, UniqId
-from idcore.ids.reasons import Reason, plain
+from idcore.ids.reasons import Reason, bare_reason
 from idcore.layout import Layout
 
 BORN, PREFIX, MONTH = range(3)  # what a vote rests on: the first two fix the zone, the last only the month
@@ -89,7 +89,7 @@ class Dates:
         code = "month_process" if found.layout.byteorder == "little" else "zone_process"
         if known.kind == MONTH:
             code = "zone_input" if known.clock.zone_source in _SOURCES else "month_process"
-        return replace(known.clock, month=month), plain(code)
+        return replace(known.clock, month=month), bare_reason(code)
 
     def _not_later(self, month: Month, elapsed: int, clock: Clock, layout: Layout) -> Month:
         """The month of a process, or the one before it for an id that would be later than all that is dated."""
@@ -107,9 +107,9 @@ class Dates:
         # An id that no line dates may have been generated a little after the last one that is dated.
         reference = min(clock.reference, self.latest + timedelta(days=1))
         if self.zone is None:
-            return replace(clock, reference=reference), plain("month_input")
+            return replace(clock, reference=reference), bare_reason("month_input")
         zone, source = self.zone
-        return replace(clock, reference=reference, zone=zone, zone_source=source), plain("zone_input")
+        return replace(clock, reference=reference, zone=zone, zone_source=source), bare_reason("zone_input")
 
     def ahead_of(self, found: ClientId) -> tuple[int | None, ZoneSource | None]:
         """By how many minutes the seconds of a 5.x client are ahead of UTC, and what shows it."""

@@ -14,7 +14,7 @@ from idcore.ids.find import Token
 from idcore.ids.identify import Reading, Verdict
 from idcore.ids.line_time import hints, uniq_sent
 from idcore.ids.model import ClientId, OffsetId, UniqId
-from idcore.ids.reasons import Maker, Reason, plain
+from idcore.ids.reasons import Maker, Reason, bare_reason
 
 if TYPE_CHECKING:
     from idcore.ids.seeds import Search, SeedSearch
@@ -115,15 +115,15 @@ def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | 
         sent, reason = uniq_sent(found, clock, born, prefix, reading.made_by.code)
         if sent is not None and sent.latest is not None and reason is None:
             if sent.latest - sent.at > _OTHER_ZONES:
-                reason = plain("zone_newer")
+                reason = bare_reason("zone_newer")
             elif sent.zone_source != "assumed":
-                reason = plain("hour_open")
+                reason = bare_reason("hour_open")
     elif isinstance(found, ClientId):
         sent, reason = client_sent(found, clock, reading.made_by.code, born, prefix)
     else:
         return None, None
     if token is not None and token.linked and sent is not None and reason is not None:
-        sent, reason = replace(sent, zone_source="linked" if sent.zone_source else None), plain("linked")
+        sent, reason = replace(sent, zone_source="linked" if sent.zone_source else None), bare_reason("linked")
     return sent, reason
 
 

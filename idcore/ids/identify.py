@@ -20,7 +20,7 @@ from idcore.ids.model import (
     unhex,
     version_error,
 )
-from idcore.ids.reasons import Reason, plain
+from idcore.ids.reasons import Reason, bare_reason
 from idcore.ids.scoring import (
     Certainty,
     Reading,
@@ -198,7 +198,7 @@ def _lost_client(text: str, raw: bytes) -> list[Reading]:
     client = ClientId.from_bytes(b"\x01" + raw, CLIENT_V1, "01" + text)
     if not (makers.FIRST_SECONDS <= client.seconds <= makers.LAST_SECONDS and client.sequence < 1 << 20):
         return []
-    return [Reading(client, "possible", makers.client_maker(client.seconds), (plain("lost_version"),), 1)]
+    return [Reading(client, "possible", makers.client_maker(client.seconds), (bare_reason("lost_version"),), 1)]
 
 
 __all__ = ["Case", "Certainty", "Reading", "Verdict", "decode", "identify"]

@@ -27,7 +27,7 @@ from idcore.ids.clock import (
 )
 from idcore.ids.find import Token
 from idcore.ids.model import UniqId
-from idcore.ids.reasons import Reason, plain
+from idcore.ids.reasons import Reason, bare_reason
 from idcore.layout import UNIQ_V4_LE, Layout
 
 FIRST_YEAR = 2010  # no id is older: RocketMQ's first release is of 2012
@@ -116,7 +116,7 @@ def _refine_little(elapsed: int, clock: Clock, born_ms: int | None, prefix: date
         early, late, code, month_code = PREFIX_EARLY_MS, PREFIX_LATE_MS, "hour_prefix", "month_prefix"
     month = _little_start(instant - elapsed, early, late, clock.zone)
     if month is not None:
-        return replace(clock, month=month), plain(code)
+        return replace(clock, month=month), bare_reason(code)
     return _month_before(elapsed, clock, UNIQ_V4_LE, instant, month_code)
 
 
@@ -124,7 +124,7 @@ def _refine_born(elapsed: int, clock: Clock, layout: Layout, born_ms: int) -> _R
     start = born_ms - elapsed
     own = next((m for m in _around(start, clock.zone, layout) if abs(start - m.start_ms) <= _BORN_TOLERANCE_MS), None)
     if own is not None:
-        return replace(clock, month=own, zone_source="born"), plain("zone_born")
+        return replace(clock, month=own, zone_source="born"), bare_reason("zone_born")
     if clock.zone_source == "given":
         noon = next(
             (
@@ -137,10 +137,10 @@ def _refine_born(elapsed: int, clock: Clock, layout: Layout, born_ms: int) -> _R
         if noon is not None:
             # Calendar.HOUR instead of HOUR_OF_DAY, up to 4.0.0-incubating: the month begins at noon.
             late = Month(noon.label, noon.start_ms + DAY_MS // 2, noon.length_ms - DAY_MS // 2)
-            return replace(clock, month=late), plain("noon")
+            return replace(clock, month=late), bare_reason("noon")
     found = _zone_of_start(start, -_BORN_TOLERANCE_MS, _BORN_TOLERANCE_MS)
     if found is not None:
-        return replace(clock, zone=found[0], month=found[1], zone_source="born"), plain("zone_born")
+        return replace(clock, zone=found[0], month=found[1], zone_source="born"), bare_reason("zone_born")
     return _month_before(elapsed, clock, layout, born_ms, "month_born")
 
 
@@ -149,7 +149,7 @@ def _month_before(
 ) -> tuple[Clock, Reason] | None:
     limit = instant_ms + _PREFIX_SLACK_MS
     month = newest_month(elapsed, limit, choice_of(elapsed, from_ms(limit, clock.zone), clock.zone, layout))
-    return None if month is None else (replace(clock, month=month), plain(code))
+    return None if month is None else (replace(clock, month=month), bare_reason(code))
 
 
 def _refine_prefix(elapsed: int, clock: Clock, layout: Layout, prefix: datetime) -> tuple[Clock, Reason] | None:
@@ -167,10 +167,10 @@ def _refine_prefix(elapsed: int, clock: Clock, layout: Layout, prefix: datetime)
             None,
         )
         if own is not None:
-            return replace(clock, zone=zone, month=own, zone_source="prefix"), plain("zone_prefix")
+            return replace(clock, zone=zone, month=own, zone_source="prefix"), bare_reason("zone_prefix")
     found = _zone_of_start(start, PREFIX_EARLY_MS, PREFIX_LATE_MS)
     if found is not None:
-        return replace(clock, zone=found[0], month=found[1], zone_source="prefix"), plain("zone_prefix")
+        return replace(clock, zone=found[0], month=found[1], zone_source="prefix"), bare_reason("zone_prefix")
     return _month_before(elapsed, clock, layout, instant, "month_prefix")
 
 

@@ -44,6 +44,6 @@ class Maker:
 
 
 @lru_cache(maxsize=512)
-def plain(code: str) -> Reason:
+def bare_reason(code: str) -> Reason:
     """The reason of a code without values, made once."""
     return Reason(code)

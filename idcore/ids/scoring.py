@@ -10,7 +10,7 @@ from idcore.errors import CoreError
 from idcore.ids import generations, makers, rules
 from idcore.ids.little_endian import process_ids
 from idcore.ids.model import ClientId, Kind, MessageId, OffsetId, UniqId
-from idcore.ids.reasons import Maker, Reason, plain
+from idcore.ids.reasons import Maker, Reason, bare_reason
 from idcore.layout import UNIQ_V4_LE
 
 Certainty = Literal["certain", "likely", "possible"]
@@ -97,7 +97,7 @@ def _weigh_loader(uniq: UniqId, why: list[Reason]) -> int:
         why.append(Reason("loader_known", {"loader": uniq.loader_text}))
         return 4
     if uniq.loader == 0 and uniq.elapsed % 1000 == 0:
-        why.append(plain("loader_zero"))
+        why.append(bare_reason("loader_zero"))
         return 3
     why.append(Reason("loader_unknown", {"loader": uniq.loader_text}))
     return -1 if uniq.loader <= makers.MASK_64_BIT_JVM else -2  # neither HotSpot nor rand() sets the top bit
@@ -133,24 +133,24 @@ def _weigh_letters(text: str, why: list[Reason], *, go: bool = False) -> int:
     if letters == "none":
         return 1
     if letters == "upper":
-        why.append(plain("case_upper"))
+        why.append(bare_reason("case_upper"))
         return 1
     if letters == "lower":
-        why.append(plain("case_lower"))
+        why.append(bare_reason("case_lower"))
         return -2
     if go and text[:-12] == text[:-12].upper() and text[-12:] == text[-12:].lower():
-        why.append(plain("case_go"))
+        why.append(bare_reason("case_go"))
         return 2
-    why.append(plain("case_mixed"))
+    why.append(bare_reason("case_mixed"))
     return -1
 
 
 def _weigh_elapsed(uniq: UniqId, label: str | None, why: list[Reason]) -> int:
     elapsed = uniq.elapsed
     if elapsed <= rules.LONGEST_MONTH_MS:
-        why.append(plain("elapsed_fits"))
+        why.append(bare_reason("elapsed_fits"))
         if elapsed >= rules.SIGN_BIT:
-            why.append(plain("elapsed_signed"))
+            why.append(bare_reason("elapsed_signed"))
         return 1
     if rules.elapsed_possible(elapsed):
         why.append(Reason("elapsed_slack", {"over_ms": elapsed - rules.LONGEST_MONTH_MS}))
@@ -159,10 +159,10 @@ def _weigh_elapsed(uniq: UniqId, label: str | None, why: list[Reason]) -> int:
         why.append(Reason("clock_back", {"back_ms": rules.ELAPSED_WRAP - elapsed}))
         return 0
     if makers.is_known(uniq.loader):
-        why.append(plain("elapsed_known_maker"))
+        why.append(bare_reason("elapsed_known_maker"))
         return -1
     if rules.vouches(label):
-        why.append(plain("elapsed_label"))
+        why.append(bare_reason("elapsed_label"))
     return -2
 
 
@@ -170,23 +170,23 @@ def _weigh_host(uniq: UniqId, maker: Maker, why: list[Reason]) -> int:
     ip = uniq.ip
     java = maker.code.startswith("java")
     if uniq.pid == 0 and java:
-        why.append(plain("pid_shifted"))
+        why.append(bare_reason("pid_shifted"))
     elif uniq.pid == 0xFFFF:
-        why.append(plain("pid_unknown"))
+        why.append(bare_reason("pid_unknown"))
     if java and uniq.layout is not UNIQ_V4_LE:
         why += _releases(uniq)
     if len(ip) == 16:
         if ip[0] == 0xFE and ip[1] & 0xC0 == 0x80:
-            why.append(plain("host_link_local"))
+            why.append(bare_reason("host_link_local"))
         return 1
     if ip[0] == 127:
-        why.append(plain("host_loopback"))
+        why.append(bare_reason("host_loopback"))
         return 1
     if ip[:2] == b"\xac\x11":
-        why.append(plain("host_docker"))
+        why.append(bare_reason("host_docker"))
         return 1
     if maker.code.startswith("go") and all(0x30 <= octet <= 0x39 for octet in ip):
-        why.append(plain("host_fake"))
+        why.append(bare_reason("host_fake"))
         return 1
     if ip[0] == 0 or 224 <= ip[0] < 240 or ip == b"\xff\xff\xff\xff":
         why.append(Reason("host_odd", {"host": uniq.host}))
@@ -256,12 +256,12 @@ def weigh_little_endian(little: UniqId, offset: OffsetId | None, label: str | No
         least, greatest = process_ids(little)
         why.append(Reason("pid_upper_half", {"least": least, "greatest": greatest}))
     else:
-        why.append(plain("pid_below_65536"))
+        why.append(bare_reason("pid_below_65536"))
     if rules.private_or_loopback(little.ip):
         score += 1
     elif little.ip[0] == 0:
         why.append(
-            plain("host_unresolved") if little.ip == bytes(4) else Reason("host_not_ipv4", {"host": little.host})
+            bare_reason("host_unresolved") if little.ip == bytes(4) else Reason("host_not_ipv4", {"host": little.host})
         )
     score += _weigh_label(label, _CLIENT_LABELS, why)
     score += _weigh_letters(little.text, why)
@@ -278,27 +278,27 @@ def weigh_client(client: ClientId, label: str | None) -> Reading:
     """A 5.x msgId with what supports it."""
     text = client.text
     maker = makers.client_maker(client.seconds, text[-16:], client.sequence)
-    why = [plain("version_01")] if client.version == 1 else []
+    why = [bare_reason("version_01")] if client.version == 1 else []
     score = 2
     open_ = makers.seconds_open(client.seconds, text[-16:], client.sequence)
     if maker.code == "grpc_rust":
-        why.append(plain("seconds_rust"))
+        why.append(bare_reason("seconds_rust"))
         score += 2
     elif maker.code == "grpc_cpp_old":
-        why.append(plain("seconds_le"))
+        why.append(bare_reason("seconds_le"))
         score += 2
     elif makers.is_plausible(client.seconds):
-        why.append(plain("seconds_fit"))
+        why.append(bare_reason("seconds_fit"))
         score += 3
     else:
-        why.append(plain("seconds_odd"))
+        why.append(bare_reason("seconds_odd"))
     if open_:
-        why.append(plain("seconds_rust_open" if maker.code == "grpc_rust" else "seconds_open"))
+        why.append(bare_reason("seconds_rust_open" if maker.code == "grpc_rust" else "seconds_open"))
         score -= 3
     if client.mac == bytes(6):
-        why.append(plain("mac_zero"))
+        why.append(bare_reason("mac_zero"))
     elif client.mac[0] & 1:
-        why.append(plain("mac_made_up"))
+        why.append(bare_reason("mac_made_up"))
     if maker.code == "grpc":
         names = makers.client_languages(client.mac, client.pid, client.sequence)
         why.append(Reason("language_open", {"names": ", ".join(names)}))

@@ -14,7 +14,7 @@ import numpy as np
 from idcore.errors import CoreError
 from idcore.ids.rules import LONGEST_MONTH_MS
 from idcore.scan import column_texts
-from idcore.scan.sorted_runs import Runs, collect
+from idcore.scan.sorted_runs import SortedRuns, collect
 from idcore.sources.inputs import list_files, split_files
 
 from .batches import batches
@@ -98,7 +98,7 @@ def _of_parts(facts: Iterable[Fact], told: OneSided | None) -> Iterator[Differen
         yield from _of_runs(kind, runs, first_after, told)
 
 
-def _of_runs(kind: str, runs: Runs, first_after: int, told: OneSided | None) -> Iterator[Difference]:
+def _of_runs(kind: str, runs: SortedRuns, first_after: int, told: OneSided | None) -> Iterator[Difference]:
     names = _names(kind, runs.keys)
     room = merge.room_for(runs.largest, len(runs.order))
     for key in range(len(runs.keys)):
@@ -117,7 +117,7 @@ def _of_runs(kind: str, runs: Runs, first_after: int, told: OneSided | None) -> 
         yield Difference(kind, names[key], len(before), len(after), both, *samples)
 
 
-def _values(runs: Runs, start: int, stop: int, room: tuple[np.ndarray, ...]) -> np.ndarray:
+def _values(runs: SortedRuns, start: int, stop: int, room: tuple[np.ndarray, ...]) -> np.ndarray:
     """The different values of some groups of one key, sorted."""
     if start == stop:
         return _NO_IDS

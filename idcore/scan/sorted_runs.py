@@ -41,7 +41,7 @@ class PairedOffsets:
             [loose[:, 3].view(np.int64), self.numbers[bases[-1] :], loose[:, 7:9].view(np.int64)]
         )
 
-    def copies(self, runs: Runs, repeated: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+    def copies(self, runs: SortedRuns, repeated: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
         """Words, values and lines of ids with several offsetMsgIds; words, values and edges of these offsetMsgIds.
 
         The edges cut them into those of each id. `repeated` marks the keys of which an id occurs more than once: no
@@ -82,7 +82,7 @@ class PairedOffsets:
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class SortedRuns:
     """The runs of one kind of key, in order of key: `edges` cut `order` into keys, `keys` has one row a key."""
 
     keys: np.ndarray
@@ -95,12 +95,12 @@ class Runs:
     largest: int
 
     @property
-    def packed(self) -> encode.Runs:
+    def packed(self) -> encode.PackedRuns:
         """As kernels take them."""
-        return encode.Runs(self.order, self.edges, self.key2, self.distinct, self.places, self.data, self.largest)
+        return encode.PackedRuns(self.order, self.edges, self.key2, self.distinct, self.places, self.data, self.largest)
 
 
-def collect(blocks: Sequence[Block]) -> dict[str, Runs]:
+def collect(blocks: Sequence[Block]) -> dict[str, SortedRuns]:
     """All runs of the blocks, by kind: uniq, client, offset."""
     if not blocks:
         return {}
@@ -132,5 +132,5 @@ def collect(blocks: Sequence[Block]) -> dict[str, Runs]:
         edges = np.concatenate([[0], changed, [len(own)]])
         order = mine[order]
         largest = int(np.add.reduceat(distinct[order], edges[:-1]).max())
-        found[name] = Runs(own[edges[:-1]], order, edges, marked, distinct, places, data, largest)
+        found[name] = SortedRuns(own[edges[:-1]], order, edges, marked, distinct, places, data, largest)
     return found

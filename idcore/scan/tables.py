@@ -20,7 +20,7 @@ from idcore.ids.rules import RUST_MONTH_MS
 from idcore.layout import LAYOUTS
 from idcore.scan import column_texts
 from idcore.scan.month_inference import SOURCES, SUMMARY_COLUMNS, Dated, Whole, date, of_clients, whole
-from idcore.scan.sorted_runs import PairedOffsets, Runs, collect
+from idcore.scan.sorted_runs import PairedOffsets, SortedRuns, collect
 from idcore.sources.inputs import shown
 from idcore.sources.record_lines import tags_of, topics_of
 
@@ -175,7 +175,7 @@ class Merge:
         return newest_rows(from_ms(min(self.months.now, known.latest + DAY_MS)), zone)
 
     def _processes(
-        self, runs: Runs, paired: PairedOffsets, votes: np.ndarray, known_of_all: Whole
+        self, runs: SortedRuns, paired: PairedOffsets, votes: np.ndarray, known_of_all: Whole
     ) -> Iterator[tuple[str, pa.Table]]:
         keys = _Processes.of(runs.keys)
         dates = date(runs.keys, votes, self.months, known_of_all)
@@ -252,7 +252,7 @@ class Merge:
             "month": month,
         })  # fmt: skip
 
-    def _copies(self, runs: Runs, paired: PairedOffsets, repeated: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
+    def _copies(self, runs: SortedRuns, paired: PairedOffsets, repeated: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
         for own_words, own_values, lines, words, values, edges in paired.copies(runs, repeated):
             own, offsets = column_texts.digits(own_words, own_values), column_texts.digits(words, values, edges)
             yield "copies", _table("copies", [own, offsets, lines])
@@ -288,7 +288,7 @@ class Merge:
         ]
 
     def _clients(
-        self, runs: Runs, paired: PairedOffsets, votes: np.ndarray, known: Whole
+        self, runs: SortedRuns, paired: PairedOffsets, votes: np.ndarray, known: Whole
     ) -> Iterator[tuple[str, pa.Table]]:
         figures = np.zeros((len(runs.keys), 8), np.int64)
         minutes = np.empty((max(_ROWS, runs.largest), 3), np.int64)
@@ -332,7 +332,7 @@ class Merge:
         lengths = np.maximum(np.diff(starts, append=starts[-1:] + RUST_MONTH_MS), RUST_MONTH_MS)
         return np.column_stack([starts, lengths])[::-1].copy()
 
-    def _brokers(self, runs: Runs, dated: DatedOffsets) -> Iterator[tuple[str, pa.Table]]:
+    def _brokers(self, runs: SortedRuns, dated: DatedOffsets) -> Iterator[tuple[str, pa.Table]]:
         figures = np.zeros((len(runs.keys), 5), np.int64)
         rows = max(_ROWS, runs.largest)
         segments, bins = np.empty((rows, 6), np.int64), np.empty((rows, 5), np.int64)

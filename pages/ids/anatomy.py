@@ -11,7 +11,7 @@ from idcore.simulate import example
 from pages.parts import cards, problems, refusals, ruler
 from pages.parts.markup import tag
 from pages.parts.view import view
-from pages.parts.widgets import heading, said, show, small_print, zone_note
+from pages.parts.widgets import heading, said, show_html, small_print, zone_note
 
 
 def into_link() -> None:
@@ -24,18 +24,20 @@ def into_link() -> None:
 def reading(found: Found, shown: Reading) -> None:
     """One interpretation: ruler with bits, key, reasons, lessons."""
     with st.container(key=f"reading-{shown.id.layout.name}-{shown.id.kind}"):
-        show(tag("div", ruler.ruler(shown, words, large=True, bits=True), ruler.key(shown, words), class_="mq-anatomy"))
-        show(cards.facts(found, shown, view(), clock))
+        show_html(
+            tag("div", ruler.ruler(shown, words, large=True, bits=True), ruler.key(shown, words), class_="mq-anatomy")
+        )
+        show_html(cards.facts(found, shown, view(), clock))
         left, right = st.columns([3, 2], gap="large")
         with left:
             st.subheader(words("anatomy.lessons"), anchor=False)
-            show(ruler.lessons(shown, words))
+            show_html(ruler.lessons(shown, words))
         with right:
             st.subheader(words("anatomy.why"), anchor=False)
-            show(cards.reasons(found, shown, words, clock))
+            show_html(cards.reasons(found, shown, words, clock))
             months = cards.months(shown, view(), clock, found)
             if months is not None:
-                show(tag("div", months, class_="mq-plain"))
+                show_html(tag("div", months, class_="mq-plain"))
 
 
 words = view().words
@@ -66,7 +68,7 @@ found = Found(linked_token(text, verdict.best, query.get("sent_at", ""), query.g
 if verdict.best is None:
     st.error(refusals.why_not(verdict, words), icon=":material/block:")
 if note := cards.filler(text, words):
-    show(note)
+    show_html(note)
 every = [*verdict.readings, *verdict.rejected]
 if not every:
     st.stop()

@@ -45,7 +45,7 @@ drawn = (not here.single or here.files) and watch.scan_state(run, again=here.sca
 if drawn and run is not None:
     from pages.parts.ids import pictures  # Plotly only where there is something to draw
 
-    pictures.show(run, view())
+    pictures.small_picture(run, view())
 cut = words("decode.cut", n=words.count("id", len(here.intake.found))) if here.intake.cut and here.intake.found else ""
 small_print([cut, *refusals.dated_note(here.intake.found, here.clock(), words), zone_note(view())])
 if here.intake.found:

@@ -9,11 +9,11 @@ from idcore.lab.world import SIZES
 from pages.parts import browser, problems
 from pages.parts.ids import lab, lab_controls
 from pages.parts.view import view
-from pages.parts.widgets import heading, said, show, small_print
+from pages.parts.widgets import heading, said, show_html, small_print
 
 words = view().words
 heading("page.lab")
-show(lab.lead(words))
+show_html(lab.lead(words))
 
 # load
 asked = lab_controls.given()
@@ -24,16 +24,16 @@ with left, st.container(key="lab-controls"):
     steps = st.container(gap="xsmall")
 with right, problems.caught():
     story = Story.read(asked)
-    told = lab.told(story)
+    told = lab.played(story)
 with steps:
     lab_controls.steps(story, words)
 
 # show
 with right:
-    said(lab.sentence(told, words))
+    said(lab.story_sentence(told, words))
     lab_controls.takeaway(story, words)
-    show(lab.bars(told, words))
-    show(lab.story(told, words))
+    show_html(lab.bars(told, words))
+    show_html(lab.story(told, words))
     small_print(
         [
             words("lab.note_clock", zone=story.made_in),

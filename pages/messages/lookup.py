@@ -28,9 +28,9 @@ answers = lookups.latest()
 if answers is None:
     small_print([words("lookup.guard"), zone_note(shown)])
     st.stop()
-said(lookups.sentence(answers, words))
+said(lookups.found_sentence(answers, words))
 for answer in answers.found:
-    lookups.show(answer, shown)
+    lookups.answer_card(answer, shown)
 lookups.takeaway(answers, words)
 asked_at = words("lookup.asked", cluster=answers.cluster, at=shown.full(answers.at))
 small_print([asked_at, words("lookup.guard"), zone_note(shown)])

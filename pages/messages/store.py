@@ -19,7 +19,7 @@ if folder is None:
     st.stop()
 with problems.caught(), stores.opened(folder) as store:
     overview = stores.overview(store)
-    said(stores.sentence(overview, shown))
+    said(stores.store_sentence(overview, shown))
     stores.scan(words)
     asked = stores.box(words)
     if asked:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import streamlit as st
@@ -15,20 +17,15 @@ PAGES = Path(__file__).resolve().parents[1]
 ICON = Path(__file__).with_name("icon.png")
 STYLE = (Path(__file__).with_name("style.css")).read_text(encoding="utf-8")
 
-# Streamlit's uploader says "1GB" for what is 1 GiB, and it and its hint at a box speak English only: said over.
-ENGLISH = """
-[data-testid="stFileUploaderDropzoneInstructions"] { font-size: 0; }
-[data-testid="stFileUploaderDropzoneInstructions"] * { font-size: 0; }
-[data-testid="stFileUploaderDropzoneInstructions"]::after { content: "Up to 1 GiB each"; font-size: 0.875rem; }
-"""
-CHINESE = """
+# Streamlit writes English next to its own controls, and "1GB" for 1 GiB: these texts of ours are put over its own.
+OWN_TEXTS = """
 [data-testid="stFileUploaderDropzone"] button p { font-size: 0; }
-[data-testid="stFileUploaderDropzone"] button p::after { content: "选择文件"; font-size: 0.875rem; }
+[data-testid="stFileUploaderDropzone"] button p::after { content: UPLOAD; font-size: 0.875rem; }
 [data-testid="stFileUploaderDropzoneInstructions"] { font-size: 0; }
 [data-testid="stFileUploaderDropzoneInstructions"] * { font-size: 0; }
-[data-testid="stFileUploaderDropzoneInstructions"]::after { content: "每个文件不超过 1 GiB"; font-size: 0.875rem; }
+[data-testid="stFileUploaderDropzoneInstructions"]::after { content: LIMIT; font-size: 0.875rem; }
 [data-testid="InputInstructions"], [data-testid="InputInstructions"] * { font-size: 0; }
-[data-testid="InputInstructions"]::after { content: "按 Enter 确认"; font-size: 0.75rem; }
+[data-testid="InputInstructions"]::after { content: ENTER; font-size: 0.75rem; }
 """
 
 # Group -> pages: address, script, icon. An address is a contract; the words come from text.
@@ -64,14 +61,17 @@ def pages(words: catalogue.Words) -> dict[str, Page]:
     return made
 
 
-def show() -> None:
+def draw_frame() -> None:
     """Everything of one run: settings, sidebar, page."""
     view = settle()
     words = view.words
     made = pages(words)
     st.set_page_config(page_title=words("name"), page_icon=str(ICON), layout="wide")
-    said_over = CHINESE if words.lang == "zh" else ENGLISH
-    st.html(f"<style>:root{{{roles.css_variables()}}}{STYLE}{roles.css_fields()}{said_over}</style>")
+    texts = {
+        name: json.dumps(words(f"frame.{name.lower()}"), ensure_ascii=False) for name in ("UPLOAD", "LIMIT", "ENTER")
+    }
+    own_texts = re.sub("UPLOAD|LIMIT|ENTER", lambda found: texts[found[0]], OWN_TEXTS)
+    st.html(f"<style>:root{{{roles.css_variables()}}}{STYLE}{roles.css_fields()}{own_texts}</style>")
     current = st.navigation(list(made.values()), position="hidden")
     st.session_state["pages"] = made
     scans.warm_up()
@@ -106,7 +106,7 @@ def sidebar(view: View, made: dict[str, Page], current: Page) -> None:
             words("lang"),
             list(catalogue.languages()),
             key="pick_lang",
-            format_func=lambda lang: words(f"lang.{lang}"),
+            format_func=lambda lang: catalogue.words(lang)("lang.self"),
             on_change=choose_lang,
             required=True,
         )

@@ -11,7 +11,7 @@ _MARKS = re.compile(r"[\\`*\[\]<>|~#$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|^[-+
 _NUMBER = re.compile(r"^(\d+)([.)])(?=\s|$)")
 
 
-def plain(text: str) -> str:
+def escaped(text: str) -> str:
     """A text on one line, its marks made harmless; a list or a heading cannot begin with it."""
     line = " ".join(encodable(text).split())
     return _NUMBER.sub(r"\1\\\2", _MARKS.sub(r"\\\g<0>", line))

@@ -10,13 +10,13 @@ import streamlit as st
 from idcore.catalogue import Words
 from idcore.errors import CoreError, coded
 from idcore.runs import RunError
-from pages.parts.markdown import plain
+from pages.parts.markdown import escaped
 from pages.parts.view import view
 
 
 def message(error: BaseException, words: Words) -> str:
     """What went wrong, for a callout: in the reader's language, without a traceback, without markup of a stranger."""
-    return plain(_said(error, words))
+    return escaped(_said(error, words))
 
 
 def _said(error: BaseException, words: Words) -> str:
@@ -35,7 +35,7 @@ def _said(error: BaseException, words: Words) -> str:
     return words("problem.other", name=type(error).__name__)
 
 
-def show(error: BaseException) -> None:
+def show_error(error: BaseException) -> None:
     """The message as a callout."""
     st.error(message(error, view().words), icon=":material/error:")
 
@@ -46,5 +46,5 @@ def caught() -> Iterator[None]:
     try:
         yield
     except (CoreError, OSError) as error:
-        show(error)
+        show_error(error)
         st.stop()

@@ -14,9 +14,9 @@ from idcore.ids.describe import when
 from idcore.ids.identify import Verdict
 from idcore.intake import Found, Intake, Source, commit_logs
 from pages.parts import cards
-from pages.parts.markdown import plain
+from pages.parts.markdown import escaped
 from pages.parts.view import View
-from pages.parts.widgets import page_link, show
+from pages.parts.widgets import page_link, show_html
 
 SHOWN = 200
 WRONG_SHAPE = ("empty", "odd", "length", "digit")  # errors that only say that an id looks different
@@ -24,10 +24,8 @@ LENGTHS = (32, 34, 56)
 LEAST_RUN = 8  # digits: every "bad" and "fade" is a shorter run, and proves nothing
 RUN = re.compile(r"[0-9A-Fa-f]+")
 
-__all__ = ["dated_note", "line", "no_id", "sentence", "why_not"]
 
-
-def sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any] | None = None) -> str:
+def intake_sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any] | None = None) -> str:
     """`2,000 ids in 1,000 lines: 1,000 msgIds and 1,000 offsetMsgIds.`
 
     An input that was cut has the scan's own figures once these are there, and is called the first ids until then.
@@ -63,7 +61,7 @@ def line(intake: Intake, view: View, files: bool) -> None:
         reasons[code] = reasons.get(code, 0) + 1
     said = reasons_text(reasons, words)
     with st.expander(words("refused.line", n=words.count("token", len(intake.refused)), reasons=said)):
-        show(cards.refused(intake.refused[:SHOWN], view, files=files))
+        show_html(cards.refused(intake.refused[:SHOWN], view, files=files))
         if len(intake.refused) > SHOWN:
             st.caption(words("refused.more", n=f"{len(intake.refused) - SHOWN:,}"))
 
@@ -79,12 +77,12 @@ def reasons_text(reasons: Mapping[str, int], words: Words) -> str:
 def of_files(intake: Intake, sources: Sequence[Source], words: Words) -> None:
     """Files that could not be read at all, and those read only in part, by name and reason; commit logs are named."""
     if logs := commit_logs(sources):
-        names = words("comma").join(map(plain, logs))
+        names = words("comma").join(map(escaped, logs))
         st.warning(words("decode.commit_log", names=names), icon=":material/warning:")
         page_link("store", words("page.store"), icon=":material/folder_open:")
     for key, rows in (("run.failed_files", intake.failed), ("run.part_files", intake.partly)):
         if rows:
-            names = words("comma").join(plain(f"{name} ({words.said(reason)})") for name, reason in rows[:5])
+            names = words("comma").join(escaped(f"{name} ({words.said(reason)})") for name, reason in rows[:5])
             n, of = words.count("file", len(rows)), f"{max(len(sources), len(rows)):,}"
             st.warning(words(key, n=n, of=of, names=names), icon=":material/warning:")
 
@@ -99,12 +97,12 @@ def no_id(intake: Intake, view: View, files: bool = False) -> None:
         verdict = intake.refused[0].verdict
         st.error(why_not(verdict, words), icon=":material/block:")
         if note := cards.filler(verdict.text, words):
-            show(note)
+            show_html(note)
         if verdict.others and verdict.reason not in WRONG_SHAPE:
-            show(cards.other(verdict.others[0], words, told=verdict.reason))
+            show_html(cards.other(verdict.others[0], words, told=verdict.reason))
     elif intake.refused and not all(item.verdict.reason in WRONG_SHAPE for item in intake.refused):
         st.error(words("decode.all_refused", n=words.count("token", len(intake.refused))), icon=":material/block:")
-        show(cards.refused(intake.refused[:SHOWN], view))
+        show_html(cards.refused(intake.refused[:SHOWN], view))
     elif files and intake.binary:
         st.error(words("decode.binary"), icon=":material/block:")
         page_link("store", words("page.store"), icon=":material/folder_open:")

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
@@ -15,6 +15,7 @@ from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from idcore import catalogue
 from pages.parts import problems
 
 LOG = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
 def on_script_error(error: Exception) -> bool:
     """The last resort: an error that no page caught becomes one message, its traceback goes to the log."""
     LOG.error("a page failed", exc_info=error)
-    problems.show(error)
+    problems.show_error(error)
     return True
 
 
@@ -63,7 +64,8 @@ class FirstPage:
         plain = [
             (name, value) for name, value in scope["headers"] if name not in (b"accept-encoding", b"if-none-match")
         ]
-        chinese = b"lang=zh" in scope.get("query_string", b"")
+        asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("lang", [None])[0]
+        lang = catalogue.lang_of(asked) or catalogue.ENGLISH
         head: Message | None = None
         body = b""
 
@@ -80,7 +82,7 @@ class FirstPage:
             if message.get("more_body"):
                 return
             headers = MutableHeaders(raw=list(head["headers"]))
-            body = with_base(body, base(), chinese)
+            body = with_base(body, base(), lang)
             headers["content-length"] = str(len(body))
             await send({**head, "headers": headers.raw})
             await send({"type": "http.response.body", "body": body})
@@ -110,13 +112,14 @@ def stray(path: str) -> str | None:
     return asked[:60]
 
 
-def with_base(page: bytes, path: str, chinese: bool) -> bytes:
+def with_base(page: bytes, path: str, lang: str) -> bytes:
     """The first page with its server's address, its language and its name in it."""
     path = json.dumps(f"/{path.strip('/')}").replace("<", "\\u003c")
     script = f"<script>window.__streamlit={{BACKEND_BASE_URL:location.origin+{path}}}</script>"
     page = page.replace(b"<head>", b"<head>" + script.encode(), 1)
     page = page.replace(b"<title>Streamlit</title>", f"<title>{NAME}</title>".encode(), 1)
-    return page.replace(b'<html lang="en">', b'<html lang="zh-CN">', 1) if chinese else page
+    html = catalogue.words(lang)("lang.html")
+    return page.replace(b'<html lang="en">', f'<html lang="{html}">'.encode(), 1)
 
 
 MIDDLEWARE = [Middleware(FirstPage)]

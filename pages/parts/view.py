@@ -83,6 +83,8 @@ def view() -> View:
 def link_params(**more: str | Sequence[str] | None) -> dict[str, str | Sequence[str]]:
     """What every link inside the console carries: language and zone where they are chosen, and what is given."""
     state = st.session_state
-    params: dict[str, str | Sequence[str] | None] = {"lang": "zh" if state.get("lang") == "zh" else None}
+    params: dict[str, str | Sequence[str] | None] = {
+        "lang": None if state.get("lang") == catalogue.ENGLISH else state.get("lang")
+    }
     params |= {"zone": state.get("zone_chosen"), **more}
     return {key: value for key, value in params.items() if value}

@@ -37,7 +37,7 @@ def small_print(lines: Sequence[str]) -> None:
         st.html(tag("ul", *(tag("li", line) for line in shown), class_="mq-small"))
 
 
-def show(html: Html) -> None:
+def show_html(html: Html) -> None:
     """Escaped HTML from markup, and nothing else."""
     st.html(html)
 

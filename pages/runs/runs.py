@@ -23,7 +23,7 @@ runs = cache.runs(str(runs_root()))
 if not runs:
     empty(words("empty.no_runs"), ("decode", words("empty.decode")))
 else:
-    said(runlist.sentence(runs, words))
+    said(runlist.scans_sentence(runs, words))
     pages = -(-len(runs) // SHOWN)
     page = min(int(st.session_state.get("runs_page") or 1), pages)
     live = any(row["state"] in ("new", "running") for row in runs)

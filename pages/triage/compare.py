@@ -12,7 +12,7 @@ from pages.parts import problems
 from pages.parts.charts import compare as charts
 from pages.parts.triage import compare
 from pages.parts.view import view
-from pages.parts.widgets import chart, download, heading, said, show, small_print
+from pages.parts.widgets import chart, download, heading, said, show_html, small_print
 
 shown = view()
 words = shown.words
@@ -33,7 +33,7 @@ with problems.caught(), st.spinner(words("compare.working", size=words.bytes(ask
     found = compare.compared(asked)
 
 # show
-said(compare.sentence(found, words))
+said(compare.compared_sentence(found, words))
 compare.unread(found, words)
 if not found.rows:
     small_print([words("compare.no_ids")])
@@ -49,7 +49,7 @@ for kind in compare.TABLES:
 for side in compared.SIDES:
     if samples := compare.samples(found, side):
         st.subheader(words(f"compare.samples_{side}"), anchor=False)
-        show(samples)
+        show_html(samples)
 with st.container(horizontal=True, gap="medium"):
     download(words("compare.counts"), lambda: export.csv_frame(frame), "compare.csv", key="compare-csv")
     for side in compared.SIDES:

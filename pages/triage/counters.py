@@ -45,7 +45,7 @@ with left:
         )
         chart(figure, sentence.replace("**", ""), lambda: points, f"counter-{place}")
 with right:
-    ranking.show(processes, place, cache.rows(run, "processes"), shown)
+    ranking.ranking_list(processes, place, cache.rows(run, "processes"), shown)
 
 if drawn is not None and drawn.gaps:
     st.subheader(words("counters.gaps"), anchor=False)

@@ -25,7 +25,7 @@ if not run.has("findings"):
     st.stop()
 
 # show
-said(diagnosis.sentence(found, run.summary or {}, words))
+said(diagnosis.findings_sentence(found, run.summary or {}, words))
 if found.empty:
     checked = diagnosis.checked(words) if (run.summary or {}).get("ids") else ""
     small_print([checked, *shared.notes(run, shown), zone_note(shown)])
@@ -60,6 +60,6 @@ rows = found if chosen in (None, ALL) else found[found["severity"] == chosen]
 firsts, others = alike(rows)
 page, _ = tables.paged(firsts, "findings_page", ROWS)
 for place, finding in page.to_dict("index").items():
-    diagnosis.show(finding, run, shown, str(place), others.get(place, ()))
+    diagnosis.finding_card(finding, run, shown, str(place), others.get(place, ()))
 tables.pager(firsts, "findings_page", ROWS)
 small_print([diagnosis.checked(words), *shared.notes(run, shown), zone_note(shown)])

@@ -134,7 +134,7 @@ def test_the_evidence_of_every_incident_is_said_in_words(tmp_path: Path, name: s
         known = set(words(view.words.lang).table("fact.").values())
         for row in run.table("findings").to_pylist():
             evidence = finding_rows.evidence_of(row)
-            facts = dict(evidence_view.facts(evidence, view, diagnosis.told(row)))
+            facts = dict(evidence_view.facts(evidence, view, diagnosis.said_figures(row)))
             assert set(facts) <= known, (name, row["code"])
             assert not any("{" in value or "[" in value for value in facts.values()), "no raw structure is shown"
             table = evidence_view.id_table(evidence, view)

@@ -84,6 +84,6 @@ def test_the_store_that_is_downloaded_is_the_one_that_is_shown(tmp_path: Path) -
     with zipfile.ZipFile(io.BytesIO(lab.archive(READY["roll"]))) as packed:
         packed.extractall(tmp_path)
     walked = [found for found in CommitLog(tmp_path / "broker-a" / "commitlog").walk() if isinstance(found, Stored)]
-    assert len(walked) == lab.told(READY["roll"]).records == 4
+    assert len(walked) == lab.played(READY["roll"]).records == 4
     assert "mappedFileSizeCommitLog=4096" in (tmp_path / "broker.conf").read_text()
     assert not (tmp_path / "broker-a" / "abort").exists(), "a clean stop"

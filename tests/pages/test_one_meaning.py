@@ -53,7 +53,7 @@ class Cells(HTMLParser):
 def drawn(monkeypatch: pytest.MonkeyPatch, draw: Any, *given: Any) -> list[dict[str, str]]:
     """The rows of a table as a reader sees them, by the names of their columns."""
     shown: list[Any] = []
-    monkeypatch.setattr(tables, "show", shown.append)
+    monkeypatch.setattr(tables, "show_html", shown.append)
     monkeypatch.setattr(tables, "href", lambda *_, **__: "#")
     draw(*given)
     cells = Cells()
@@ -150,7 +150,7 @@ def test_the_summary_of_a_scan_has_the_same_figures_and_says_what_they_are(tmp_p
     row = {line.split()[0]: dict(zip(head, line.split(), strict=True)) for line in lines if "10.9.9." in line}
     assert (row["10.9.9.1"]["produced"], row["10.9.9.1"]["missing"]) == ("125,751", "125,031")
     assert [row["10.9.9.2"][name] for name in ("produced", "missing", "wraps")] == ["-"] * 3
-    assert any(line.startswith("distinct: different ids in this input; produced: generated") for line in lines)
+    assert any(line.startswith("distinct: different IDs in this input; produced: generated") for line in lines)
 
 
 def test_one_number_decides_what_a_sample_is_for_findings_and_charts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,9 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import times
+from idcore import catalogue, times
+from idcore.catalogue import en
 from idcore.intake import Source
 from idcore.scan.schemas import SCHEMAS
+from pages.parts import serve
 from pages.parts.ids import decode_session
 from tests.pages import example_run
 from tests.pages.conftest import make_run
@@ -408,3 +411,22 @@ def test_a_store_shows_its_messages_by_topic_queue_and_tag(
         assert ("&lt;b&gt;paid" in text) == (wanted == few)
         tags = {"topic": ["Orders"], "tag": [None], "messages": [4_100], "bytes": [900_000]}
     assert "1,000" in text
+
+
+def test_a_further_language_is_one_file(open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = Path(en.__file__).read_text(encoding="utf-8").replace('"lang.self": "English"', '"lang.self": "Deutsch"')
+    (tmp_path / "de.py").write_text(
+        text.replace('"page.decode": "Decode"', '"page.decode": "Dekodieren"'), encoding="utf-8"
+    )
+    monkeypatch.setattr(catalogue, "__path__", [*catalogue.__path__, str(tmp_path)])
+    catalogue.languages.cache_clear()
+    try:
+        for page in ("decode", "runs"):
+            app = open_page(page, lang="de")
+            assert not app.exception and "Dekodieren" in [link.proto.label for link in app.get("page_link")]
+        (chosen,) = (group for group in app.get("button_group") if group.key == "pick_lang")
+        assert "Deutsch" in str(chosen.proto)
+        assert serve.with_base(b'<html lang="en">', "", "de") == b'<html lang="en">'
+    finally:
+        catalogue.languages.cache_clear()
+        sys.modules.pop("idcore.catalogue.de", None)

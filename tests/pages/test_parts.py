@@ -61,7 +61,7 @@ def test_whatever_stands_in_the_input_is_escaped() -> None:
     ],
 )
 def test_markdown_says_the_text_and_nothing_else(text: str, said: str) -> None:
-    assert markdown.plain(text) == said
+    assert markdown.escaped(text) == said
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_choosers_tell_runs_of_one_title_apart() -> None:
 
 def test_the_scan_counts_what_was_cut() -> None:
     made = intake.read([("", f"x {UNIQ} {OFFSET}\n" * 50)], limit=10)
-    first = refusals.sentence(made, "50 lines", catalogue.words("en"))
+    first = refusals.intake_sentence(made, "50 lines", catalogue.words("en"))
     assert first.startswith("The first **10 IDs** of 50 lines")
     summary = {"ids": 100, "distinct": 2, "uniq": 50, "offset": 50, "client": 0}
-    said = refusals.sentence(made, "50 lines", catalogue.words("en"), summary)
+    said = refusals.intake_sentence(made, "50 lines", catalogue.words("en"), summary)
     assert said.startswith("**100 IDs** in 50 lines, 2 of them distinct: 50 msgIds and 50 offsetMsgIds")

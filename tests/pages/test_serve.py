@@ -13,9 +13,9 @@ from pages.parts import serve
 
 def test_the_first_page_names_its_server_and_its_language() -> None:
     page = b'<!DOCTYPE html><html lang="en"><head><title>Streamlit</title></head></html>'
-    made = serve.with_base(page, "", True).decode()
+    made = serve.with_base(page, "", "zh").decode()
     assert 'lang="zh-CN"' in made and 'BACKEND_BASE_URL:location.origin+"/"' in made and "Streamlit" not in made
-    assert "</script><b>" not in serve.with_base(page, "</script><b>", False).decode()
+    assert "</script><b>" not in serve.with_base(page, "</script><b>", "en").decode()
 
 
 @pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "text/csv"])

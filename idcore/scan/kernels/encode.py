@@ -38,7 +38,7 @@ class Groups(NamedTuple):
     unsorted: np.ndarray
 
 
-class Runs(NamedTuple):
+class PackedRuns(NamedTuple):
     """Packed runs of many keys: `edges` cut `order` into the runs of each. Of each run its key's third word, its
     different values, its place in `data`. `largest`: the different values of the runs of any key, added up."""
 

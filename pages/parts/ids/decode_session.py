@@ -169,7 +169,7 @@ def load() -> DecodeSession:
         try:
             reopen(run)
         except (CoreError, OSError) as error:  # a link to a scan that was deleted: say so, and offer the empty box
-            problems.show(error)
+            problems.show_error(error)
             del query["run"]
             st.session_state.pop("run", None)
     if current().run != query.get("run") and not current().sources and not current().pressed:

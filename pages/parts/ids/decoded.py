@@ -10,7 +10,7 @@ from pages.parts.ids.decode_session import DecodeSession
 from pages.parts.runs import watch
 from pages.parts.triage import shared
 from pages.parts.view import view
-from pages.parts.widgets import download, page_link, said, show, small_print, zone_note
+from pages.parts.widgets import download, page_link, said, show_html, small_print, zone_note
 
 ROWS = 50
 
@@ -18,7 +18,7 @@ ROWS = 50
 def one(here: DecodeSession) -> DeltaGenerator:
     """A single id as a card; gives the row below it."""
     words, item = view().words, here.intake.found[0]
-    show(cards.card(item, view(), clock := here.clock()))
+    show_html(cards.card(item, view(), clock := here.clock()))
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
         page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **cards.anatomy_params(item, clock))
@@ -31,10 +31,14 @@ def many(here: DecodeSession) -> DeltaGenerator:
     words, found, run = view().words, here.intake.found, here.open_run()
     pages = max(1, -(-len(found) // ROWS))
     page = min(int(st.session_state.get("ids_page") or 1), pages)
-    said(refusals.sentence(here.intake, here.where(words), words, run.summary if run and run.state == "done" else None))
+    said(
+        refusals.intake_sentence(
+            here.intake, here.where(words), words, run.summary if run and run.state == "done" else None
+        )
+    )
     if found:
         first = (page - 1) * ROWS
-        show(cards.many(found[first : first + ROWS], view(), here.clock(), first=first + 1, files=here.files))
+        show_html(cards.many(found[first : first + ROWS], view(), here.clock(), first=first + 1, files=here.files))
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     if pages > 1:
         below.pagination(pages, key="ids_page")
@@ -52,7 +56,7 @@ def of_server(here: DecodeSession) -> None:
         from pages.parts.ids import pictures
 
         said(words("decode.elsewhere", ids=words.count("id", (run.summary or {}).get("ids", 0))))
-        pictures.show(run, view())
+        pictures.small_picture(run, view())
         small_print([*shared.notes(run, view()), zone_note(view())])
 
 

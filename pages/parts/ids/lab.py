@@ -26,7 +26,7 @@ _COUNTER_STEP = 1_000
 Before = dict[str, str | None]
 
 
-def told(story: Story) -> PlayedStory:
+def played(story: Story) -> PlayedStory:
     """The story played, in a folder that goes away again."""
     with TemporaryDirectory(prefix="lab-") as folder:
         return play(story, Path(folder))
@@ -55,7 +55,7 @@ def lead(words: Words) -> Html:
     return tag("p", rich(words("lab.lead")), class_="mq-lead")
 
 
-def sentence(shown: PlayedStory, words: Words) -> str:
+def story_sentence(shown: PlayedStory, words: Words) -> str:
     """The answer first: how many messages, records, and copies of one id."""
     figures = {
         "messages": words.count("lab_message", shown.messages),

@@ -16,7 +16,7 @@ from pages.parts.view import View
 from pages.parts.widgets import chart, page_link
 
 
-def show(run: Run, view: View) -> None:
+def small_picture(run: Run, view: View) -> None:
     """The findings in a line, the pictures below it."""
     findings(run, view)
     three(run, view)

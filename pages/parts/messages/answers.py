@@ -12,7 +12,7 @@ from idcore.catalogue import Words, upper
 from idcore.lookup import Answer, Copy, doubt_text, evidence_text, reason_text, relation_text
 from idcore.lookup.sentences import INSTANTS, reason_of
 from idcore.store.consistency import Doubt
-from pages.parts.markdown import plain
+from pages.parts.markdown import escaped
 from pages.parts.markup import Column, Html, join, table, tag
 from pages.parts.messages import records
 from pages.parts.triage import evidence_view
@@ -21,7 +21,7 @@ from pages.parts.view import View
 
 def reason(answer: Answer, view: View) -> str:
     """Why the record was not found, or why the index does not lead to it; empty where nothing is to be said."""
-    text = reason_text(answer, view.words, told(answer, view))
+    text = reason_text(answer, view.words, shown_figures(answer, view))
     return upper(text) + view.words("stop") if text else ""
 
 
@@ -30,7 +30,7 @@ def relation(copy: Copy, words: Words) -> str:
     return relation_text(copy, words)
 
 
-def told(answer: Answer, view: View) -> dict[str, Any]:
+def shown_figures(answer: Answer, view: View) -> dict[str, Any]:
     """The figures as a sentence is filled with them: times in the reader's zone, lists joined, reasons in words."""
     words = view.words
     made: dict[str, Any] = {}
@@ -66,7 +66,7 @@ def rests_on(answer: Answer, view: View) -> Html:
     codes = [item.code for item in answer.evidence]
     items = sorted((item for item in answer.evidence if not item.is_figure), key=lambda item: codes.index(item.code))
     facts = [[evidence_text(item, words, dated(item.values, view))] for item in items]
-    named = figures(told(answer, view), view)
+    named = figures(shown_figures(answer, view), view)
     asked = words("lookup.asked_of", brokers=words("comma").join(answer.asked) or words("lookup.nobody"))
     if not facts and named is None:
         return tag("p", asked, class_="mq-faint mq-note")
@@ -106,5 +106,5 @@ def doubts(found: Sequence[Doubt], view: View) -> None:
 
     texts = [upper(doubt_text(doubt, words, time)) + words("stop") for doubt in found]
     if texts:
-        listed = "\n".join([words("store.doubts"), "", *(f"- {plain(text)}" for text in texts)])
+        listed = "\n".join([words("store.doubts"), "", *(f"- {escaped(text)}" for text in texts)])
         st.warning(listed, icon=":material/warning:")

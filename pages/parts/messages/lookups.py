@@ -30,8 +30,7 @@ from pages.parts import problems, scans
 from pages.parts.markup import tag
 from pages.parts.messages import answers, records
 from pages.parts.view import View
-from pages.parts.widgets import download, page_link
-from pages.parts.widgets import show as show_html
+from pages.parts.widgets import download, page_link, show_html
 
 MOST_IDS = 50
 EXAMPLE = """# clusters.toml; start the console with IDCORE_CLUSTERS=clusters.toml
@@ -164,13 +163,13 @@ def latest() -> Answers | None:
     return found if not asked or found.asked == asked else None
 
 
-def sentence(last: Answers, words: Words) -> str:
+def found_sentence(last: Answers, words: Words) -> str:
     """How many were found."""
     found = sum(answer.found for answer in last.found)
     return words("lookup.said", found=f"{found:,}", ids=words.count("id", len(last.found)), cluster=last.cluster)
 
 
-def show(answer: Answer, view: View) -> None:
+def answer_card(answer: Answer, view: View) -> None:
     """One id: its copies on one line of time and each as a card, or why none was found."""
     words = view.words
     rows = [copy_row(copy) for copy in answer.copies]

@@ -17,13 +17,12 @@ from idcore.runs import runs_root
 from idcore.store import StoreFolder
 from idcore.store.commitlog import Stored
 from pages.parts import cache, roles, scans
-from pages.parts.markdown import plain
+from pages.parts.markdown import escaped
 from pages.parts.markup import Column, Html, table, tag
 from pages.parts.messages import answers, records, uploads
 from pages.parts.runs import runlist
 from pages.parts.view import View, link_params, view
-from pages.parts.widgets import page_link
-from pages.parts.widgets import show as show_html
+from pages.parts.widgets import page_link, show_html
 
 MOST_ROWS = 200
 MOST_RECORDS = 20  # shown whole; a batch of a 5.x client may have thousands under one id
@@ -52,10 +51,10 @@ def choose(words: Words) -> Path | None:
             real = scans.allowed(path)
         except PermissionError:
             names = words("comma").join(map(str, roots))
-            st.error(plain(words("store.not_allowed", roots=names)), icon=":material/error:")
+            st.error(escaped(words("store.not_allowed", roots=names)), icon=":material/error:")
             return None
         if isinstance(real, Path) and not real.exists():
-            st.error(words("problem.missing", name=plain(path)), icon=":material/error:")
+            st.error(words("problem.missing", name=escaped(path)), icon=":material/error:")
             return None
         if isinstance(real, Path):
             query["store"] = path
@@ -77,7 +76,7 @@ def overview(store: StoreFolder) -> Overview:
     return store.overview()
 
 
-def sentence(made: Overview, view: View) -> str:
+def store_sentence(made: Overview, view: View) -> str:
     """Files, bytes, topics, times."""
     words = view.words
     first, last = (records.moment(made[f"{end}_store_timestamp"] or 0) for end in ("first", "last"))
@@ -139,8 +138,8 @@ def answer(store: StoreFolder, asked: str, view: View) -> None:
         missed(found, view)
         return
     if found.reason:
-        st.info(plain(answers.reason(found, view)), icon=":material/info:")
-    told = answers.told(found, view)
+        st.info(escaped(answers.reason(found, view)), icon=":material/info:")
+    told = answers.shown_figures(found, view)
     _figures({name: told[name] for name in found.figures if name in _ODD}, view)
     copies = found.copies[:MOST_ROWS]
     rows = [copy_row(copy) for copy in copies]
@@ -159,8 +158,8 @@ def _cut(shown: int, there: int, words: Words) -> None:
 
 def missed(found: Answer, view: View) -> None:
     """Why it is not there, in a sentence with its figures."""
-    st.warning(plain(answers.reason(found, view)), icon=":material/search_off:")
-    _figures(answers.told(found, view), view)
+    st.warning(escaped(answers.reason(found, view)), icon=":material/search_off:")
+    _figures(answers.shown_figures(found, view), view)
     if isinstance(at := found.figures.get("record_offset"), int):
         label = view.words("store.record_at", offset=f"{at:,}")
         st.button(label, type="tertiary", icon=":material/arrow_forward:", on_click=ask, args=(str(at),))

@@ -15,14 +15,14 @@ from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.runs import Run, runs_root
 from pages.parts import cache, cards, problems, scans
-from pages.parts.markdown import plain
+from pages.parts.markdown import escaped
 from pages.parts.markup import tag
 from pages.parts.runs import watch
 from pages.parts.view import view
-from pages.parts.widgets import page_link, show
+from pages.parts.widgets import page_link, show_html
 
 
-def sentence(runs: Sequence[Mapping[str, Any]], words: Words) -> str:
+def scans_sentence(runs: Sequence[Mapping[str, Any]], words: Words) -> str:
     """How many scans, how much text, how many at work."""
     size = sum((row["summary"] or {}).get("text_bytes", 0) for row in runs)
     live = sum(row["state"] in ("new", "running") for row in runs)
@@ -49,7 +49,7 @@ def one(row: Mapping[str, Any]) -> None:
         with left:
             facts = [view().minute(row["created"]), *figures(row, words)]
             broken = (row["summary"] or {}).get("failed_files", 0)
-            show(
+            show_html(
                 tag(
                     "div",
                     tag(
@@ -63,7 +63,7 @@ def one(row: Mapping[str, Any]) -> None:
             if row["state"] in ("new", "running"):
                 progress(row["name"], words)
             elif row["state"] == "failed":
-                show(
+                show_html(
                     tag(
                         "div",
                         words("scan.failed", reason=words.said(row["error"] or words("scan.gone"))),
@@ -71,7 +71,7 @@ def one(row: Mapping[str, Any]) -> None:
                     )
                 )
             elif row["state"] == "cancelled":
-                show(tag("div", words("scan.cancelled"), class_="mq-faint mq-note"))
+                show_html(tag("div", words("scan.cancelled"), class_="mq-faint mq-note"))
         with (
             right,
             st.container(horizontal=True, gap="small", horizontal_alignment="right", vertical_alignment="center"),
@@ -175,7 +175,7 @@ def folder() -> None:
     words = view().words
     roots = scans.allowed_roots()
     if not roots:
-        show(tag("p", words("runs.folder_off"), class_="mq-faint"))
+        show_html(tag("p", words("runs.folder_off"), class_="mq-faint"))
         return
     with st.form("run-folder", border=False):
         path = st.text_input(
@@ -201,7 +201,7 @@ def begin_folder(path: str) -> Run | None:
         st.error(words("runs.folder_refused", roots=roots), icon=":material/block:")
         return None
     if isinstance(real, Path) and not os.path.exists(real):
-        st.error(words("problem.missing", name=plain(path)), icon=":material/block:")
+        st.error(words("problem.missing", name=escaped(path)), icon=":material/block:")
         return None
     if not scans.ready():
         watch.no_engine(words)

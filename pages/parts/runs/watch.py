@@ -9,7 +9,7 @@ import streamlit as st
 from idcore.catalogue import Words
 from idcore.runs import Run
 from pages.parts import scans
-from pages.parts.markdown import plain
+from pages.parts.markdown import escaped
 from pages.parts.markup import tag
 from pages.parts.view import view
 
@@ -33,7 +33,7 @@ def scan_state(run: Run | None, again: Callable[[], None] | None = None, *, tabl
         offer(words, again)
     else:
         st.error(
-            words("scan.failed", reason=plain(words.said(run.error or words("scan.gone")))), icon=":material/error:"
+            words("scan.failed", reason=escaped(words.said(run.error or words("scan.gone")))), icon=":material/error:"
         )
         offer(words, again)
     return False
@@ -99,7 +99,7 @@ def no_engine(words: Words) -> None:
         st.info(words("scan.no_java"), icon=":material/info:")
         st.code(engine.error.values["command"], language="bash")
     elif engine.state == "failed":
-        st.error(words("scan.spark_failed", reason=plain(words.said(engine.error))), icon=":material/error:")
+        st.error(words("scan.spark_failed", reason=escaped(words.said(engine.error))), icon=":material/error:")
     elif problem := st.session_state.get("scan_problem"):
         st.error(problem, icon=":material/error:")
     else:

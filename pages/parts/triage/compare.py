@@ -14,11 +14,11 @@ from idcore.intake import PASTED, Source
 from idcore.runs import runs_root
 from idcore.triage.compared import GROUPS, KEPT, MESSAGE, SIDES, STORED, Asked, Compared, compare, digest_of, size_of
 from pages.parts import cache, problems, scans
-from pages.parts.markdown import plain
+from pages.parts.markdown import escaped
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.triage import tables
 from pages.parts.view import view
-from pages.parts.widgets import href, show
+from pages.parts.widgets import href, show_html
 
 if TYPE_CHECKING:  # the boxes are up before pandas and the kernels are
     import pandas as pd
@@ -49,7 +49,7 @@ def from_link() -> None:
     try:
         state["compare"] = Asked(of_run(first), of_run(second), query.get("case") == "any", (first, second))
     except (CoreError, OSError) as error:  # a link to a scan that was deleted: say so, and offer the empty boxes
-        problems.show(error)
+        problems.show_error(error)
         state.pop("compare", None)
         for name in PARAMS.values():
             query.pop(name, None)
@@ -154,7 +154,7 @@ def compared(here: Asked) -> Compared:
     return cache.compared(digest, lambda: compare(here))
 
 
-def sentence(found: Compared, words: Words) -> str:
+def compared_sentence(found: Compared, words: Words) -> str:
     """The answer for msgIds, then for offsetMsgIds: one message has both, and a log may name only one of them."""
     parts = []
     for group in (MESSAGE, STORED):
@@ -176,7 +176,7 @@ def sentence(found: Compared, words: Words) -> str:
 def unread(found: Compared, words: Words) -> None:
     """What could not be read is shown next to the figures: its ids would look as if they were missing."""
     if found.problems:
-        names = words("comma").join(plain(f"{name}: {words.said(why)}") for name, why in found.problems[:5])
+        names = words("comma").join(escaped(f"{name}: {words.said(why)}") for name, why in found.problems[:5])
         st.warning(words("compare.unread", names=names), icon=":material/warning:")
 
 
@@ -211,7 +211,7 @@ def table_of(kind: str, rows: pd.DataFrame, words: Words) -> None:
         sample = (row["sample_only_first"] or row["sample_only_second"]).partition(" ")[0]
         counts = [tables.number(row[name]) for name in ("only_first", "only_second", "both", "first", "second")]
         body.append([row["subject"], *counts, link(sample, href("anatomy", id=sample)) if sample else ""])
-    show(table(columns, body, words(f"compare.table_{kind}"), first=first, numbered=True))
+    show_html(table(columns, body, words(f"compare.table_{kind}"), first=first, numbered=True))
     tables.pager(mine, f"compare-page-{kind}", ROWS)
 
 

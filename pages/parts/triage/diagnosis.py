@@ -21,10 +21,7 @@ from pages.parts.charts import findings as charts
 from pages.parts.markup import Html, join, tag
 from pages.parts.triage import evidence_view, shared
 from pages.parts.view import View
-from pages.parts.widgets import chart, page_link
-from pages.parts.widgets import show as show_html
-
-__all__ = ["SEVERITIES", "checked", "option", "say", "sentence", "show"]
+from pages.parts.widgets import chart, page_link, show_html
 
 MOST_ALIKE = 10
 _BEFORE = 2  # lines in front of an id that may show why: what was not sent failed there
@@ -37,7 +34,7 @@ def say(part: str, row: Row, view: View) -> str:
     return messages.say(part, str(row["code"]), values, view.words.lang)
 
 
-def told(row: Row) -> frozenset[str]:
+def said_figures(row: Row) -> frozenset[str]:
     """The figures that its sentence contains."""
     return messages.names("meaning", str(row["code"]), evidence_of(row))
 
@@ -55,7 +52,7 @@ def short(found: pd.DataFrame, words: Words) -> str:
     return words("findings.short", findings=words.listed(parts)) if parts else words("findings.short_none")
 
 
-def sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Words) -> str:
+def findings_sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Words) -> str:
     """The answer in one sentence, true for none, one and many."""
     where = words(
         "findings.where",
@@ -145,7 +142,7 @@ def more_of(others: Sequence[Row], words: Words) -> Html | None:
     )
 
 
-def show(row: Row, run: Run, view: View, key: str, others: Sequence[Row] = ()) -> None:
+def finding_card(row: Row, run: Run, view: View, key: str, others: Sequence[Row] = ()) -> None:
     """A finding, what to do, what would disprove it; its evidence is folded, and not read before it is opened."""
     words = view.words
     with st.container(border=True, gap="small"):
@@ -181,7 +178,7 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
         show_html(evidence_view.in_store(evidence["ids"][: lines.MOST_LINES], folder, words))
     elif evidence.get("ids"):
         st.caption(words("findings.no_lines"))
-    if (facts := evidence_view.fact_list(evidence_view.facts(evidence, view, told(row)))) is not None:
+    if (facts := evidence_view.fact_list(evidence_view.facts(evidence, view, said_figures(row)))) is not None:
         show_html(facts)
     onward(row, process, run, words)
 

@@ -199,16 +199,16 @@ def _value(name: str, value: Any, view: View) -> str:
         return words.said(value)
     if isinstance(value, Mapping):
         return words("comma").join(
-            f"{words(f'fact.{part}') if words.has(f'fact.{part}') else part.replace('_', ' ')} {plain(inside)}"
+            f"{words(f'fact.{part}') if words.has(f'fact.{part}') else part.replace('_', ' ')} {figure_text(inside)}"
             for part, inside in value.items()
         )
     if isinstance(value, Sequence) and not isinstance(value, str):
         more = len(value) - MOST_LISTED
-        return words("comma").join(map(plain, value[:MOST_LISTED])) + (f" + {more:,}" if more > 0 else "")
-    return plain(value)
+        return words("comma").join(map(figure_text, value[:MOST_LISTED])) + (f" + {more:,}" if more > 0 else "")
+    return figure_text(value)
 
 
-def plain(value: Any) -> str:
+def figure_text(value: Any) -> str:
     """A number with its thousands set off, everything else as it is."""
     if isinstance(value, float):
         return f"{value:,.4g}"

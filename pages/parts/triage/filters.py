@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from idcore import export
-from pages.parts.markdown import plain
+from pages.parts.markdown import escaped
 from pages.parts.widgets import download
 
 
@@ -74,7 +74,7 @@ def clear(name: str, label: str) -> None:
             state.pop(key, None)
         state[f"generation-{name}"] = state.get(f"generation-{name}", 0) + 1  # a new chart, with nothing picked
 
-    st.button(plain(label), icon=":material/close:", on_click=forget, key=f"clear-{name}")
+    st.button(escaped(label), icon=":material/close:", on_click=forget, key=f"clear-{name}")
 
 
 def takeaway(rows: pd.DataFrame, name: str) -> None:

@@ -19,7 +19,7 @@ from pages.parts import cache, scans
 from pages.parts.markup import Html, tag
 from pages.parts.triage import tables
 from pages.parts.view import View
-from pages.parts.widgets import said, show, small_print
+from pages.parts.widgets import said, show_html, small_print
 
 LONGEST = 8_760  # hours that files may be kept: a year
 NAMED = 3  # brokers of a sentence
@@ -66,7 +66,9 @@ def head(row: dict[str, Any], total: int, speed: Speed | None, colour: str, view
         else words("brokers.one", offset=f"{row['min_offset']:,}"),
         speed_text(speed, words),
     ]
-    show(tag("div", tag("span", name), *(tag("span", fact) for fact in facts if fact), class_="mq-run mq-log-head"))
+    show_html(
+        tag("div", tag("span", name), *(tag("span", fact) for fact in facts if fact), class_="mq-run mq-log-head")
+    )
 
 
 def rate_text(speed: Speed | None, words: Words) -> str:

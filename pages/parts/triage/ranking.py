@@ -48,7 +48,7 @@ def into_link(processes: pd.DataFrame, place: int) -> None:
     st.query_params["process"] = process_key(processes.iloc[place])
 
 
-def show(processes: pd.DataFrame, place: int, count: int, view: View) -> None:
+def ranking_list(processes: pd.DataFrame, place: int, count: int, view: View) -> None:
     """The first ten by wraps, missing share or rate; a click shows the process."""
     words = view.words
     by = st.segmented_control(

@@ -12,7 +12,7 @@ from idcore.runs import Run
 from idcore.triage import finding_rows
 from idcore.triage.finding_rows import Row
 from pages.parts import cache, scans
-from pages.parts.markdown import code, plain
+from pages.parts.markdown import code, escaped
 from pages.parts.markup import Html, esc, tag
 from pages.parts.triage import diagnosis, evidence_view, shared
 from pages.parts.view import View
@@ -64,25 +64,25 @@ def markdown(run: Run, view: View) -> str:
     """The report as Markdown."""
     words = view.words
     text = [
-        f"# {plain(scans.title_of(run.title, run.options, words))}",
-        diagnosis.sentence(cache.frame(run, "findings"), run.summary or {}, words),
+        f"# {escaped(scans.title_of(run.title, run.options, words))}",
+        diagnosis.findings_sentence(cache.frame(run, "findings"), run.summary or {}, words),
     ]
     for row, others in _rows(run):
         ids = evidence_view.details(finding_rows.evidence_of(row), view)[:MOST_IDS]
         severity, name = words(f"severity.{row['severity']}"), diagnosis.title_of(row, words)
         text.append(f"## {words('colon', name=severity)}{name}")
-        text.append(" · ".join([code(diagnosis.subject(row, words)), *map(plain, _seen(row, view))]))
-        text.append(plain(upper(diagnosis.say("meaning", row, view)) + words("stop")))
+        text.append(" · ".join([code(diagnosis.subject(row, words)), *map(escaped, _seen(row, view))]))
+        text.append(escaped(upper(diagnosis.say("meaning", row, view)) + words("stop")))
         if others:
             named = " ".join(map(code, _alike(others)))
-            text.append(f"{plain(words.count('findings_alike', len(others)))} {named}")
-        text.append(plain(f"{words('findings.do')} {diagnosis.say('advice', row, view)}"))
+            text.append(f"{escaped(words.count('findings_alike', len(others)))} {named}")
+        text.append(escaped(f"{words('findings.do')} {diagnosis.say('advice', row, view)}"))
         if ids:
-            text.append("\n".join("- " + " · ".join([code(one), *map(plain, more)]) for one, more in ids))
-        if line := evidence_view.fact_line(finding_rows.evidence_of(row), view, diagnosis.told(row)):
-            text.append(plain(line))
-        text.append(plain(f"{words('findings.disproof')} {diagnosis.say('disproof', row, view)}"))
-    text.append("---\n\n" + "\n".join(f"- {plain(line)}" for line in facts(run, view)))
+            text.append("\n".join("- " + " · ".join([code(one), *map(escaped, more)]) for one, more in ids))
+        if line := evidence_view.fact_line(finding_rows.evidence_of(row), view, diagnosis.said_figures(row)):
+            text.append(escaped(line))
+        text.append(escaped(f"{words('findings.disproof')} {diagnosis.say('disproof', row, view)}"))
+    text.append("---\n\n" + "\n".join(f"- {escaped(line)}" for line in facts(run, view)))
     return "\n\n".join(text) + "\n"
 
 
@@ -95,7 +95,7 @@ def html(run: Run, view: View) -> str:
     """The same as one HTML file that needs nothing else, with bars of hosts and brokers and drawn counters."""
     words = view.words
     title = scans.title_of(run.title, run.options, words)
-    said = diagnosis.sentence(cache.frame(run, "findings"), run.summary or {}, words).split("**")
+    said = diagnosis.findings_sentence(cache.frame(run, "findings"), run.summary or {}, words).split("**")
     body: list[Html] = [
         tag("h1", title),
         tag("p", *(tag("b", part) if place % 2 else part for place, part in enumerate(said))),
@@ -107,9 +107,8 @@ def html(run: Run, view: View) -> str:
         if not table.empty:
             body += [tag("h2", words(label)), *_bars(table, key)]
     body += [tag("h2", words("report.about")), tag("ul", *(tag("li", line) for line in facts(run, view)))]
-    language = "zh-CN" if words.lang == "zh" else "en"
     head = tag("head", Html('<meta charset="utf-8">'), tag("title", title), tag("style", Html(STYLE)))
-    return "<!doctype html>" + tag("html", head, tag("body", *body), lang=language)
+    return "<!doctype html>" + tag("html", head, tag("body", *body), lang=words("lang.html"))
 
 
 def _finding(row: dict[str, Any], others: Sequence[Row], run: Run, view: View, drawn: bool) -> Iterable[Html]:
@@ -131,7 +130,7 @@ def _finding(row: dict[str, Any], others: Sequence[Row], run: Run, view: View, d
     ids = evidence_view.details(finding_rows.evidence_of(row), view)[:MOST_IDS]
     if ids:
         yield tag("ul", *(tag("li", tag("code", one), "".join(f" · {text}" for text in more)) for one, more in ids))
-    if line := evidence_view.fact_line(finding_rows.evidence_of(row), view, diagnosis.told(row)):
+    if line := evidence_view.fact_line(finding_rows.evidence_of(row), view, diagnosis.said_figures(row)):
         yield tag("p", line)
     yield tag("p", words("findings.disproof"), " ", diagnosis.say("disproof", row, view), class_="faint")
 

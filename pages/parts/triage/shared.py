@@ -18,12 +18,12 @@ from idcore.runs import Run, runs_root
 from idcore.triage import address_flags
 from idcore.triage.processes import find_process
 from pages.parts import cache, problems, scans
-from pages.parts.markdown import plain
+from pages.parts.markdown import escaped
 from pages.parts.markup import tag
 from pages.parts.refusals import reasons_text
 from pages.parts.runs import runlist, watch
 from pages.parts.view import View, link_params, view
-from pages.parts.widgets import download, empty, page_link, show
+from pages.parts.widgets import download, empty, page_link, show_html
 
 TABLES = (
     "findings", "copies", "processes", "hosts", "brokers", "segments", "clients", "counters", "timeline", "activity",
@@ -38,7 +38,7 @@ def run_of(page: str) -> Run:
     try:
         run = scans.current()
     except (CoreError, OSError) as error:  # a link to a scan that was deleted: say so, and lead on
-        problems.show(error)
+        problems.show_error(error)
         run = None
     if run is None:
         listed = [row for row in cache.runs(str(runs_root())) if row["state"] == "done"]
@@ -48,7 +48,7 @@ def run_of(page: str) -> Run:
     if st.query_params.get("run") != run.name:
         st.query_params["run"] = run.name
     if run.state != "done":
-        show(tag("p", tag("b", scans.title_of(run.title, run.options, words)), class_="mq-run"))
+        show_html(tag("p", tag("b", scans.title_of(run.title, run.options, words)), class_="mq-run"))
         watch.scan_state(run, again=lambda: runlist.again(run.name))
         if problem := st.session_state.get("runs_problem"):
             st.error(problem, icon=":material/error:")
@@ -69,14 +69,14 @@ def line(run: Run, page: str, words: Words) -> None:
     ]
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="run-line"):
         title = scans.title_of(run.title, run.options, words, summary)
-        show(tag("div", tag("b", title), *(tag("span", fact) for fact in facts), class_="mq-run"))
+        show_html(tag("div", tag("b", title), *(tag("span", fact) for fact in facts), class_="mq-run"))
         if (folder := scans.store_of(run)) is not None:
             page_link("store", words("run.store_page"), icon=":material/folder_open:", store=folder)
         with st.popover(words("run.switch"), type="tertiary", icon=":material/swap_horiz:"):
             done = [row for row in cache.runs(str(runs_root())) if row["state"] == "done"]
             others = {name: label for name, label in scans.labels(done, view()).items() if name != run.name}
             for name, label in islice(others.items(), MOST_LISTED):
-                page_link(page, plain(label), run=name)
+                page_link(page, escaped(label), run=name)
             if not others:
                 st.caption(words("run.no_other"))
             page_link("runs", words("run.all"), icon=":material/history:")
@@ -95,7 +95,7 @@ def twins(run: Run, words: Words, place: DeltaGenerator | None = None) -> None:
             words.listed(names) if more <= 0 else words("comma").join(names[:3]) + words("decode.more_files", n=more)
         )
         with place or st.container():
-            show(tag("p", words("run.same", names=shown), class_="mq-warning mq-note"))
+            show_html(tag("p", words("run.same", names=shown), class_="mq-warning mq-note"))
 
 
 def address(run: Run) -> str:

@@ -15,7 +15,7 @@ from idcore.triage import address_flags
 from idcore.triage.processes import process_key, rate_text
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.view import View
-from pages.parts.widgets import href, show
+from pages.parts.widgets import href, show_html
 
 ROWS = 50
 UNKNOWN = "–"  # a figure that an id does not contain
@@ -107,7 +107,7 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
                 _maker(row, words),
             ]
         )
-    show(table(columns, body, words("table.processes"), first=first, numbered=True))
+    show_html(table(columns, body, words("table.processes"), first=first, numbered=True))
 
 
 def _maker(row: Mapping[str, Any], words: Words) -> str:
@@ -163,7 +163,7 @@ def brokers(rows: pd.DataFrame, files: pd.DataFrame, colours: Mapping[str, str],
                 ends["newest"] if ends is not None else "",
             ]
         )
-    show(table(columns, body, words("table.brokers")))
+    show_html(table(columns, body, words("table.brokers")))
 
 
 def name(text: str) -> Html:
@@ -197,7 +197,7 @@ def topics(rows: pd.DataFrame, view: View) -> None:
         ]
         for row in rows.to_dict("records")
     ]
-    show(table(columns, body, words("brokers.topics")))
+    show_html(table(columns, body, words("brokers.topics")))
 
 
 def _stored(at: pd.Timestamp, view: View) -> str:
@@ -224,7 +224,7 @@ def tags(rows: pd.DataFrame, view: View) -> None:
         ]
         for row in rows.to_dict("records")
     ]
-    show(table(columns, body, words("brokers.tags")))
+    show_html(table(columns, body, words("brokers.tags")))
 
 
 def gaps(rows: list[tuple[Any, Any, int]], view: View) -> None:
@@ -239,4 +239,4 @@ def gaps(rows: list[tuple[Any, Any, int]], view: View) -> None:
     def moment(value: Any) -> str:
         return view.full(value.replace(tzinfo=view.zone)) if isinstance(value, datetime) else f"{value:,.3f} s"
 
-    show(table(columns, ((number(n), moment(a), moment(b)) for a, b, n in rows), words("table.gaps")))
+    show_html(table(columns, ((number(n), moment(a), moment(b)) for a, b, n in rows), words("table.gaps")))
