@@ -83,13 +83,15 @@ def refuse(
 
 def from_coded(held: Mapping[str, Any] | None) -> CoreError | None:
     """The error of what a table or a scan keeps; None of nothing."""
-    return CoreError(held["code"], held["values"]) if held else None
+    return CoreError(held["code"], held.get("values")) if held else None
 
 
 def json_value(value: Any) -> Any:
     """A value of a message as JSON has it: an error is its code and values."""
     if isinstance(value, CoreError):
         return value.coded()
+    if hasattr(value, "item"):  # a number of numpy
+        return value.item()
     if isinstance(value, list | tuple):
         return [json_value(item) for item in value]
     return value if isinstance(value, str | int | float | bool | dict) or value is None else str(value)

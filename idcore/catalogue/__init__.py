@@ -101,7 +101,8 @@ class Words:
 
     def coded(self, item: Coded) -> str:
         """A reason, a client or an error in this language; its code where the catalogue has no message."""
-        return self.fill(item.key, item.values) if item.key in self._messages else item.key.rpartition(".")[2]
+        key = item.key
+        return self.fill(key, item.values) if key in self._messages else key.partition(".")[2]
 
     def client(self, code: str, values: Mapping[str, Any] | None = None) -> str:
         """Who generated an id, by the code that tables hold."""

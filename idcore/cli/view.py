@@ -30,6 +30,7 @@ from idcore.lookup import (
     open_source,
     reason_text,
     row_of,
+    spoken,
 )
 from idcore.safe_text import json_text, printable
 
@@ -163,7 +164,7 @@ def _head(answer: Answer) -> Iterator[str]:
 def _evidence(answer: Answer) -> Iterator[str]:
     for item in answer.evidence:
         if item.is_figure:
-            value = item.values[item.code]
+            value = spoken(item.values[item.code])
             yield printable(f"  evidence    {item.code} {value if isinstance(value, str) else json_text(value)}")
         else:
             yield printable(f"  evidence    {evidence_text(item)}")

@@ -20,11 +20,10 @@ class Reason:
     @property
     def key(self) -> str:
         """The key of its message."""
-        key = f"reason.{self.code}"
-        return key if words().has(key) else f"error.{self.code}"
+        return _key(self.code)
 
     def __str__(self) -> str:
-        return words().coded(self)
+        return words().coded(self) if self.values else _bare(self.code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +46,14 @@ class Maker:
 def bare_reason(code: str) -> Reason:
     """The reason of a code without values, made once."""
     return Reason(code)
+
+
+@lru_cache(maxsize=512)
+def _key(code: str) -> str:
+    return f"reason.{code}" if words().has(f"reason.{code}") else f"error.{code}"
+
+
+@lru_cache(maxsize=512)
+def _bare(code: str) -> str:
+    """The English sentence of a reason without values: `decode` prints many of them for each id."""
+    return words()(_key(code))

@@ -2,7 +2,7 @@
 
 from idcore.lookup.cluster import LookupService
 from idcore.lookup.model import NO_VERDICT, Answer, Copy, Evidence
-from idcore.lookup.rows import copy_row, row_of
+from idcore.lookup.rows import copy_row, row_of, spoken
 from idcore.lookup.sentences import advice_text, doubt_text, evidence_text, has_own, reason_text, relation_text
 from idcore.lookup.source import SOURCES, Moment, Offer, Progress, Source, Terms, WrongTerms, offered, open_source
 from idcore.lookup.store_folder import StoreLookup
@@ -31,4 +31,5 @@ __all__ = [
     "reason_text",
     "relation_text",
     "row_of",
+    "spoken",
 ]

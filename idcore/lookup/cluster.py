@@ -412,14 +412,12 @@ class _LookUp:
 def open_source(option: str, at: str, terms: Terms) -> LookupService:
     """The cluster of some name servers, or one of the profiles; its name server is asked for its brokers at once."""
     if terms.begin is not None or terms.end is not None:
-        raise WrongTerms(
-            "--from and --to go with --store; a cluster is asked around the id's own time, then for everything"
-        )
+        raise WrongTerms("terms_store")
     try:
         profile = _profile(at, terms) if option == "cluster" else _named(at, terms)
         cluster = Cluster(profile)
     except ProfileError as problem:
-        raise WrongTerms(problem.problem) from None
+        raise WrongTerms(problem.code, problem.values) from None
     limit = RateLimit(profile.lookups_per_minute) if option == "cluster" else None
     service = LookupService(cluster, lambda: terms.moment, _audit(terms.environment), limit)
     try:
@@ -449,11 +447,11 @@ def _audit(environment: Mapping[str, str]) -> AuditLog | None:
 
 def _profile(name: str, terms: Terms) -> Profile:
     if any(terms.options.get(option) for option in ("tls", "tls_ca", "access_key", "secret_key")):
-        raise WrongTerms("--tls and keys go with --namesrv; a profile has its own")
+        raise WrongTerms("terms_profile")
     found = configured(terms.environment)
     if name not in found:
-        known = f"there are {', '.join(sorted(found))}" if found else "none is configured"
-        raise WrongTerms(f"no cluster {name!r}: {known}")
+        known = ", ".join(sorted(found))
+        raise WrongTerms("terms_cluster" if known else "terms_no_cluster", {"name": name, "known": known})
     return found[name]
 
 

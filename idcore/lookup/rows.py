@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from typing import Any
 
+from idcore.catalogue import words
 from idcore.lookup.model import Answer, Copy
 from idcore.lookup.sentences import doubt_text, evidence_text, relation_text
 from idcore.message.row import record_row
@@ -16,13 +18,27 @@ def row_of(answer: Answer) -> dict[str, Any]:
     evidence: dict[str, Any] = {}
     for item in answer.evidence:
         if item.is_figure:
-            evidence[item.code] = item.values[item.code]
+            evidence[item.code] = spoken(item.values[item.code])
         else:
-            evidence.setdefault(item.code, []).append({"text": evidence_text(item), **item.values})
+            values = {name: spoken(value) for name, value in item.values.items()}
+            evidence.setdefault(item.code, []).append({**values, "text": evidence_text(item)})
     return {
-        "id": answer.id, "found": answer.found, "copies": [copy_row(copy) for copy in answer.copies],
+        "id": answer.id, "found": answer.found, "copies": [_printed(copy_row(copy)) for copy in answer.copies],
         "reason": answer.reason, "evidence": evidence, "asked": list(answer.asked),
     }  # fmt: skip
+
+
+def spoken(value: Any) -> Any:
+    """A value of the evidence as JSON and the command line print it: an error is its English sentence."""
+    if isinstance(value, Mapping):
+        if value.keys() == {"code", "values"}:
+            return words().said(value)
+        return {name: spoken(inside) for name, inside in value.items()}
+    return [spoken(inside) for inside in value] if isinstance(value, list) else value
+
+
+def _printed(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {name: spoken(row[name]) for name in ("body_problem", "inner_problem") if row.get(name)}
 
 
 def copy_row(copy: Copy) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,10 @@ ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = catalogue.languages()
 ENGLISH = catalogue.words("en")
 CODE = [*(ROOT / "idcore").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
-RAISED = {"refuse", "CoreError", "RunError", "SparkError", "Cancelled", "WebError", "FinalError", "ProfileError"}
-RAISED |= {"Unreachable", "NotRecorded", "TooManyLookups", "kind", "wrong", "cls"}
+# Every class of the family by the source, whatever module it is in, and what makes one.
+CLASSES = re.compile(r"^class (\w+)\((?:CoreError|RemotingError|WebError|Unreachable|AnswerError)\)", re.MULTILINE)
+RAISED = {"refuse", "CoreError", "kind", "wrong", "cls"}
+RAISED |= {name for path in CODE for name in CLASSES.findall(path.read_text(encoding="utf-8"))}
 HERE = {"code": 0, "field": 1, "byte": 2, "text": 3}  # parameters of refuse() that fill no message
 
 
@@ -203,8 +206,15 @@ def test_no_reason_of_a_loopback_address_is_java_alone() -> None:
     assert "Java" not in "".join(catalogue.words(lang)("reason.host_loopback") for lang in LANGUAGES)
 
 
-def test_a_further_language_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_words_of_a_further_language_are_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "idcore" / "catalogue" / "en.py").read_text(encoding="utf-8").replace('"1 ID"', '"ein ID"')
     (tmp_path / "de.py").write_text(text, encoding="utf-8")
     monkeypatch.setattr(catalogue, "__path__", [*catalogue.__path__, str(tmp_path)])
-    assert Words("de").count("id", 1) == "ein ID"
+    try:
+        assert Words("de").count("id", 1) == "ein ID"
+    finally:
+        sys.modules.pop("idcore.catalogue.de", None)
+
+
+def test_an_error_without_a_message_is_shown_whole() -> None:
+    assert str(CoreError("later.code of a newer version")) == "later.code of a newer version"

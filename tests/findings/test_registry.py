@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks import findings as measured
 from idcore import findings
-from idcore.catalogue import en, zh
+from idcore.catalogue import en, languages, zh
 from idcore.catalogue import words as console
 from idcore.cli import docs
 from idcore.cli.scan import _findings, sentences
@@ -35,7 +35,7 @@ CONTRACT = {
     ),
     "info": ("restart", "counter_wrap", "stored_copies", "container_host", "foreign_maker", "expired"),
 }  # fmt: skip
-LANGUAGES = tuple(map(console, ("en", "zh")))
+LANGUAGES = tuple(map(console, languages()))
 # Message keys of every code.
 COMMON = {"more", "unseen"}
 

@@ -332,7 +332,7 @@ def reports(run: Run, lang: str, zone: str) -> list[str]:
     return [report.markdown(run, view), report.html(run, view)]
 
 
-@pytest.mark.parametrize(("lang", "title", "said"), [("en", "Crash loop", "which looks like a crash loop"),
+@pytest.mark.parametrize(("lang", "title", "said"), [("en", "Possible crash loop", "which looks like a crash loop"),
                                                      ("zh", "疑似反复崩溃", "疑似反复崩溃")])  # fmt: skip
 def test_restarts_one_after_another_are_told_with_their_times(
     tmp_path: Path, open_page: Open, lang: str, title: str, said: str

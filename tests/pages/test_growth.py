@@ -125,7 +125,7 @@ def test_without_two_instants_a_sentence_takes_the_place_of_the_chart(
 def test_the_sentence_names_the_brokers_that_the_chart_leaves_out(scanned: Any, open_page: Open) -> None:
     app = open_page("brokers", run=scanned([*minute_of_log(), line(7_000, 10, 2), line(7_000, 20, 2)]))
     page = shown(app)
-    assert "10.0.0.2:10911: All lines that hold both IDs are of one instant: no speed can be shown." in page
+    assert "10.0.0.2:10911: All lines with both IDs have the same time, so there is no speed to show." in page
     assert len(app.get("plotly_chart")) == 3 and "205 MiB in 49 s" in page
 
 

@@ -419,7 +419,9 @@ def test_a_further_language_is_one_file(open_page: Open, tmp_path: Path, monkeyp
         text.replace('"page.decode": "Decode"', '"page.decode": "Dekodieren"'), encoding="utf-8"
     )
     monkeypatch.setattr(catalogue, "__path__", [*catalogue.__path__, str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "idcore.catalogue.de", raising=False)
     catalogue.languages.cache_clear()
+    catalogue.words.cache_clear()
     try:
         for page in ("decode", "runs"):
             app = open_page(page, lang="de")
@@ -429,4 +431,5 @@ def test_a_further_language_is_one_file(open_page: Open, tmp_path: Path, monkeyp
         assert serve.with_base(b'<html lang="en">', "", "de") == b'<html lang="en">'
     finally:
         catalogue.languages.cache_clear()
+        catalogue.words.cache_clear()
         sys.modules.pop("idcore.catalogue.de", None)

@@ -7,11 +7,12 @@ import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from idcore.catalogue import words
+from idcore.errors import CoreError, refuse
 from idcore.lab import READY
 from idcore.store import Stored, StoreFolder
 from pages.parts.ids import lab
@@ -197,3 +198,18 @@ def test_what_cannot_be_unpacked_or_holds_no_store_says_so(lang: str, laid_out: 
     ]:
         folder, said = laid_out(Uploaded(name, raw), lang=lang)
         assert folder is None and len(said) == 1 and wanted in said[0] and name in said[0], (name, said)
+
+
+def test_names_and_reasons_of_strangers_are_text_and_no_markdown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picture = "![x](https://example.org/x.png)"
+
+    def broken(file: Any, *_: object) -> NoReturn:
+        raise CoreError("pack_broken", {"name": file.name, "why": refuse("said", why=picture)})
+
+    monkeypatch.setattr(uploads, "_unpacked", broken)
+    upload = io.BytesIO(b"PK")
+    upload.name = f"{picture}.zip"
+    _, (problem,) = uploads._laid_out([upload], tmp_path, words("en"))
+    assert "![" not in problem and problem.count(r"!\[x\]") == 2

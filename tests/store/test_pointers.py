@@ -83,7 +83,7 @@ def test_of_a_body_that_unpacks_to_very_many_messages_the_first_are_shown(tmp_pa
     assert (len(many["inner"]), many["inner_cut"]) == (10_000, True)
     assert (len(two["inner"]), two["inner_cut"]) == (2, False)
     assert card(many).splitlines()[-1].split() == ["holds", "(more,", "not", "shown)"]
-    assert card(two).splitlines()[-1].split() == ["holds", "2", "(no", "id)"], "a body of no bytes is text"
+    assert card(two).splitlines()[-1].split() == ["holds", "2", "(no", "ID)"], "a body of no bytes is text"
 
 
 def test_what_points_nowhere_is_said(tmp_path: Path) -> None:

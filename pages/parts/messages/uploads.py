@@ -68,7 +68,7 @@ def _laid_out(uploaded: Iterable[Any], root: Path, words: Words) -> tuple[dict[s
             else:
                 _add_piece(file, pieces, words)
         except CoreError as problem:
-            problems.append(words.error(problem))
+            problems.append(escaped(words.error(problem)))  # names and reasons are from strangers
     if pieces:
         log = root / "pieces" / "commitlog"
         log.mkdir(parents=True)
@@ -87,10 +87,10 @@ def _add_piece(file: Any, pieces: dict[str, Any], words: Words) -> None:
         file.seek(0)
         start = place_of(file.read(LOOKED_FOR_RECORDS))
         if start is None:
-            raise CoreError("odd_name", {"name": escaped(name)})
+            raise CoreError("odd_name", {"name": name})
         name = f"{start:020d}"
     if name in pieces:
-        raise CoreError("upload_twice", {"name": escaped(file.name), "first": escaped(pieces[name].name)})
+        raise CoreError("upload_twice", {"name": file.name, "first": pieces[name].name})
     pieces[name] = file
 
 
@@ -106,9 +106,9 @@ def _unpacked(file: Any, root: Path, words: Words) -> dict[str, Path]:
     except CoreError:
         raise
     except _BROKEN as problem:
-        raise CoreError("pack_broken", {"name": escaped(file.name), "why": coded(problem)}) from None
+        raise CoreError("pack_broken", {"name": file.name, "why": coded(problem)}) from None
     if not places:
-        raise CoreError("pack_empty", {"name": escaped(file.name)})
+        raise CoreError("pack_empty", {"name": file.name})
     return {f"{file.name}: {place}" if place.parts else file.name: path for place, path in places.items()}
 
 
@@ -125,11 +125,11 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
         nonlocal size
         if name.count("/") > DEEPEST:
             deep = CoreError("pack_deep", {"most": DEEPEST})
-            raise CoreError("pack_broken", {"name": escaped(file.name), "why": deep})
+            raise CoreError("pack_broken", {"name": file.name, "why": deep})
         size += more
         if size > LARGEST or len(made) == MOST_FILES:
             most = words.bytes(LARGEST) if size > LARGEST else words.count("file", MOST_FILES)
-            raise CoreError("pack_large", {"name": escaped(file.name), "most": most})
+            raise CoreError("pack_large", {"name": file.name, "most": most})
         path = PurePosixPath(name)
         if is_file and ".." not in path.parts:
             made.append(_Member(path, opened))
