@@ -68,6 +68,8 @@ class Words:
             template = template.get(f"={count}") or template.get(self._plural(count)) or template["other"]
         if not values:
             return template
+        if "_seconds" not in template and all(type(value) in _PLAIN for value in values.values()):
+            return template.format_map(values)  # the usual case: `decode` has several reasons for each id
         return template.format_map(_Filled(self, values))
 
     def has(self, key: str) -> bool:
@@ -183,6 +185,9 @@ class Words:
         if 99.9 < value < 100:
             return "> 99.9%"
         return f"{value:.1f}%".replace(".0%", "%")
+
+
+_PLAIN = frozenset({str, int, float})
 
 
 class _Filled(dict[str, Any]):
