@@ -50,7 +50,7 @@ def keep(picture: bytes, name: str) -> None:
     """A small PNG: few colours are enough for a page."""
     image = Image.open(io.BytesIO(picture)).convert("RGB")
     image = image.crop((0, 0, image.width, min(image.height, TALLEST)))
-    small = image.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, kmeans=1, dither=Image.Dither.NONE)
+    small = image.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
     FOLDER.mkdir(parents=True, exist_ok=True)
     small.save(FOLDER / f"{name}.png", optimize=True)
 
