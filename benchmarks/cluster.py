@@ -1,4 +1,4 @@
-"""What each application costs on a cluster, and whether it compiles anew: a real standalone cluster on this machine.
+"""What each application costs on a cluster, and whether it compiles again: a real standalone cluster on this machine.
 
     python -m benchmarks.cluster                 3 applications after one another, compiled kernels kept
     python -m benchmarks.cluster --empty         the same from an empty cache: the first one compiles

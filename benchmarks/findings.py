@@ -1,6 +1,6 @@
 """How often the findings are right: `python -m benchmarks.findings`. Every incident, its variants, several seeds.
 
-A finding is right when its code and subject stand in the truth of the log. What the truth does not name is wrong,
+A finding is right when its code and subject are in the truth of the log. What the truth does not name is wrong,
 whatever its severity; a healthy log in which anything above info is found fails the measurement.
 """
 

@@ -3,7 +3,7 @@
     python -m benchmarks.make_log --lines 4000000 --out FILE
 
 4,000,000 SendResult lines are 1.15 GB and hold 8,000,000 ids of 400 processes and 40 brokers. The same arguments give
-the same bytes. Counters start anywhere and wrap; ids of one millisecond stand in the order their counters were taken.
+the same bytes. Counters start anywhere and wrap; ids of one millisecond are in the order in which their counters were taken.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def rank_in_group(group: Ints) -> Ints:
 
 
 def write_log(path: Path, lines: int, processes: int = 400, brokers: int = 40, seed: int = 7) -> None:
-    """The log, whole or not at all: it gets its name when the last line stands."""
+    """The log, whole or not at all: it gets its name when the last line is written."""
     rng = np.random.default_rng(seed)
     ip = rng.integers(0, 256, (processes, 2))
     pid = rng.integers(2, 60_000, processes)

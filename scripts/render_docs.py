@@ -1,4 +1,4 @@
-"""Writes the pages of docs/ that are rendered from the code. Set-up only: the rendering stands in idcore.cli.docs."""
+"""Writes the pages of docs/ that are rendered from the code. Set-up only: idcore.cli.docs renders."""
 
 from __future__ import annotations
 
