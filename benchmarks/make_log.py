@@ -3,7 +3,7 @@
     python -m benchmarks.make_log --lines 4000000 --out FILE
 
 4,000,000 SendResult lines are 1.15 GB and hold 8,000,000 ids of 400 processes and 40 brokers. The same arguments give
-the same bytes. Counters start anywhere and wrap; ids of one millisecond are in the order in which their counters were taken.
+the same bytes. Counters start anywhere and wrap; ids of one millisecond are in the order of their counters.
 """
 
 from __future__ import annotations
