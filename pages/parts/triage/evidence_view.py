@@ -47,17 +47,21 @@ def id_table(evidence: Evidence, view: View) -> Html | None:
     ids = [str(text) for text in evidence.get("ids") or ()]
     if not ids:
         return None
-    columns = [Column("id", words("col.id"), mono=True)]
-    rows: list[list[Any]] = [[_anatomy(text)] for text in ids]
-    for column, cells in _beside(evidence, view):
+    return _known(Column("id", words("col.id"), mono=True), ids, _further(evidence, view), words("findings.ids"))
+
+
+def _known(first: Column, ids: Sequence[str], further: Iterable[tuple[Column, list[Any]]], caption: str) -> Html:
+    """A row for each id, with the further columns that have any cell; what is missing at their end stays empty."""
+    columns, rows = [first], [[_anatomy(text)] for text in ids]
+    for column, cells in further:
         if any(cells):
             columns.append(column)
             for row, cell in zip(rows, [*cells, *[""] * len(rows)], strict=False):
                 row.append(cell)
-    return table(columns, rows, words("findings.ids"))
+    return table(columns, rows, caption)
 
 
-def _beside(evidence: Evidence, view: View) -> Iterable[tuple[Column, list[Any]]]:
+def _further(evidence: Evidence, view: View) -> Iterable[tuple[Column, list[Any]]]:
     """The further columns of the ids, those that are known."""
     words = view.words
     moments = [view.full(datetime.fromisoformat(at)) if at else "" for at in evidence.get("sent_at") or ()]
@@ -82,7 +86,7 @@ def details(evidence: Evidence, view: View) -> list[tuple[str, list[str]]]:
     """The ids whose lines show it, each with what is known of it, for a report."""
     words, where = view.words, where_of(evidence)
     beside: dict[str, list[str]] = {}
-    for column, cells in _beside(evidence, view):
+    for column, cells in _further(evidence, view):
         if column.name in ("sent_at", "missing", "track"):
             for text, cell in zip(evidence["ids"], cells, strict=False):
                 label = "" if column.name == "sent_at" else words("colon", name=column.label)
@@ -102,13 +106,7 @@ def copies(evidence: Evidence, view: View) -> Html | None:
         return None
     offsets, where = evidence["offset_msg_ids"], where_of(evidence)
     told.insert(0, (Column("where", words("fact.where"), mono=True), [where.get(text, "") for text in offsets]))
-    columns, rows = [Column("id", "offsetMsgId", mono=True)], [[_anatomy(text)] for text in offsets]
-    for column, cells in told:
-        if any(cells):
-            columns.append(column)
-            for row, cell in zip(rows, [*cells, *[""] * len(rows)], strict=False):
-                row.append(cell)
-    return table(columns, rows, words("fact.offset_msg_ids"))
+    return _known(Column("id", "offsetMsgId", mono=True), offsets, told, words("fact.offset_msg_ids"))
 
 
 def _of_copies(evidence: Evidence, view: View) -> list[tuple[Column, list[Any]]]:
