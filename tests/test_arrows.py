@@ -20,7 +20,7 @@ IDS = {"idcore.catalogue", "idcore.errors", "idcore.safe_text", "idcore.layout",
 CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
 CORE |= {"idcore.growth", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
-CORE |= {"idcore.allowed", "idcore.intake"}
+CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -47,7 +47,9 @@ ARROWS: dict[str, set[str]] = {
     "idcore.intake": IDS | {"idcore.message", "idcore.runs", "idcore.sources"},
     "idcore.findings": IDS
     | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"},
-    "idcore.triage": IDS | {"idcore.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan"},
+    "idcore.occurrences": IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.sources"},
+    "idcore.triage": IDS
+    | {"idcore.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan", "idcore.occurrences"},
     "idcore.spark": IDS
     | {
         "idcore.sources",
@@ -55,6 +57,7 @@ ARROWS: dict[str, set[str]] = {
         "idcore.scan.kernels",
         "idcore.runs",
         "idcore.findings",
+        "idcore.occurrences",
         "idcore.store",
         "idcore.message",
     },

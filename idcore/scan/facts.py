@@ -24,7 +24,8 @@ _SAMPLE = 56
 
 
 @cache
-def _loaders() -> np.ndarray:
+def loaders() -> np.ndarray:
+    """Loader hashes of known clients, sorted; the kernels take one array for the life of the process."""
     return known_loaders()
 
 
@@ -35,7 +36,7 @@ class Scanner:
         self.months = as_months(months)
         self.expected = min(MOST_IDS, expected_bytes // 33) + 64
         self.moved: Callable[[int, int], None] | None = None  # reported after each window: bytes and ids of the split
-        self.rules = find.Rules(any_case, _loaders())
+        self.rules = find.Rules(any_case, loaders())
         self.dating = pairs.Dating(self.months.newest, self.months.calendar, offsets_in_use(), dates.no_line_seen())
         self.state = np.zeros(find.STATE_SIZE, np.int64)
         self.found = find.Found(
@@ -47,6 +48,7 @@ class Scanner:
             state=self.state,
             refused=np.zeros((len(find.REASONS), 3), np.int64),
             samples=np.zeros((len(find.REASONS), _SAMPLE + 8), np.uint8),
+            places=np.empty(0, np.int64),
         )
         self.votes = pairs.Votes(np.zeros(((1 << 11) + 1, pairs.VOTES), np.int64), _rows_of(pairs.VOTE_COLUMNS))
         cache, line = np.full((1024, 4), -1, np.int64), np.empty((pairs.LINE_ROWS, find.LINE_IDS), np.int64)

@@ -85,21 +85,21 @@ def _run(blocks: Sequence[Block], at: int, key: int, *, little: bool) -> _Run:
     size = int(block.distinct[key])
     values, counts = np.empty(size, np.uint64), np.empty(size, np.int64)
     encode.decode(block.runs, int(block.lengths[:key].sum()), size, block.keys[key, 2], values, counts, 0)
-    return _Run(at, key, little, _turned(values) if little else values, counts)
+    return _Run(at, key, little, turned(values) if little else values, counts)
 
 
-def _turned(values: np.ndarray) -> np.ndarray:
+def turned(values: np.ndarray) -> np.ndarray:
     """Elapsed and counter as the six low bytes of an offset, or the other way round."""
     elapsed, counter = (values >> _U(16)).astype(np.uint32).byteswap(), values.astype(np.uint16).byteswap()
     return (elapsed.astype(np.uint64) << _U(16)) | counter
 
 
-def _shaped(origin: Origin, offsets: np.ndarray) -> np.ndarray:
+def shaped_as_little_endian(origin: Origin, offsets: np.ndarray) -> np.ndarray:
     """`idcore.ids.little_endian.shaped`, of ids with a port and an offset below 2^48."""
     address, port = origin
     if address & 0xFF >= 224 or not 0 < port < 0xFFFF:
         return np.zeros(len(offsets), np.bool_)
-    elapsed = _turned(offsets) >> _U(16)
+    elapsed = turned(offsets) >> _U(16)
     return (offsets & _U(0xFF) == 0) & (offsets >> _U(48) == 0) & (elapsed < rules.LITTLE_ENDIAN_ELAPSED_MS)
 
 
@@ -119,7 +119,7 @@ def _beats(origin: Origin, offsets: np.ndarray) -> np.ndarray:
 def _is_little(origin: Origin, runs: Sequence[_Run]) -> bool | None:
     """Whether all are of a little-endian process; None where no other id of the origin shows it."""
     offsets, counts = np.concatenate([run.offsets for run in runs]), np.concatenate([run.counts for run in runs])
-    shaped = _shaped(origin, offsets)
+    shaped = shaped_as_little_endian(origin, offsets)
     well = shaped & (offsets >= rules.USUAL_OFFSET)
     least, greatest = offsets[well].min(initial=_U(1 << 62)), offsets[well].max(initial=_U(0))
     total, likely = int(counts.sum()), int(counts[well].sum())
@@ -134,7 +134,7 @@ def _is_little(origin: Origin, runs: Sequence[_Run]) -> bool | None:
 def _pieces(origin: Origin, run: _Run) -> Iterator[tuple[list[int], np.ndarray]]:
     """Words and values of the keys that a run becomes: what cannot be little-endian stays as it was."""
     address, port = origin
-    shaped = _shaped(origin, run.offsets)
+    shaped = shaped_as_little_endian(origin, run.offsets)
     broker = [0, address, int(find.CODE_OFFSET_V4) << 56 | port]
     values = np.repeat(run.offsets, run.counts)
     if run.little:
@@ -147,7 +147,7 @@ def _pieces(origin: Origin, run: _Run) -> Iterator[tuple[list[int], np.ndarray]]
     ]
     kept = np.repeat(shaped, run.counts)
     if shaped.any():
-        yield process, np.sort(_turned(values[kept]))
+        yield process, np.sort(turned(values[kept]))
     if not shaped.all():
         yield broker, np.sort(values[~kept])
 

@@ -191,7 +191,7 @@ def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
         path = file.path if is_uri(file.path) or file.path.startswith("/") else os.path.join(here, file.path)
         if file.error:
             continue
-        kind = file.kind or (_kind_to_cut(path) if file.size > split_size else WHOLE)
+        kind = file.kind or (kind_to_cut(path) if file.size > split_size else WHOLE)
         if kind == WHOLE:
             splits.append(Split(number, path, 0, file.size, WHOLE))
             continue
@@ -200,7 +200,7 @@ def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
     return splits
 
 
-def _kind_to_cut(path: str) -> str:
+def kind_to_cut(path: str) -> str:
     """The kind of a file whose splits can be read apart; WHOLE for every other, and for one that cannot be opened."""
     try:
         with stores.opened(path) as file:

@@ -13,7 +13,10 @@ from idcore.ids.clock import parse_zone, zone_text
 from idcore.runs import Run, RunError
 
 from .job import ScanOptions, problem_of, scan
+from .locate import locate
 from .watch import Cancelled, Progress, State
+
+LARGE = 8 << 20  # bytes of input whose lines are found right after the scan; of less they are when they are asked for
 
 
 class Job:
@@ -41,6 +44,8 @@ class Job:
         else:
             self._progress = replace(self._progress, bytes_done=self._progress.bytes_total, seconds_left=0.0)
             self._end("done")
+            if self._progress.bytes_total >= LARGE:
+                locating(self.run)
 
     def _end(self, state: State, error: CoreError | None = None) -> None:
         self._progress = replace(self._progress, state=state, error=error)
@@ -66,7 +71,29 @@ class Job:
         return self._progress
 
 
+class Locating:
+    """The index of a run's lines while it is made: in a thread of the server, once for all who wait for it."""
+
+    def __init__(self, run: Run) -> None:
+        self.problem: CoreError | None = None
+        self._thread = threading.Thread(target=self._work, args=(run,), name=f"locate-{run.name}", daemon=True)
+        self._thread.start()
+
+    def _work(self, run: Run) -> None:
+        try:
+            locate(run)
+        except Exception as error:  # noqa: BLE001  the page shows why there are no lines
+            self.problem = problem_of(error)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Whether it has ended, after so many seconds at the most."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+
 _jobs: dict[str, Job] = {}
+_locating: dict[str, Locating] = {}
+_lock = threading.Lock()
 
 
 def start(run: Run, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None = None) -> Job:
@@ -78,6 +105,15 @@ def start(run: Run, paths: Sequence[str], options: ScanOptions, names: dict[str,
 def find(run_name: str) -> Job | None:
     """The job of a scan that this server began, finished or not."""
     return _jobs.get(run_name)
+
+
+def locating(run: Run) -> Locating:
+    """Makes the index of a finished run, unless that is going on."""
+    with _lock:
+        going = _locating.get(run.name)
+        if going is None or going.wait(0):
+            going = _locating[run.name] = Locating(run)
+        return going
 
 
 def again(run: Run) -> Job:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
     import pyarrow as pa
 
+    from idcore.occurrences.index import Filter, Index, Selection
     from idcore.triage.largest import Totals
 
 Key = Mapping[str, Any]
@@ -139,6 +140,33 @@ def points(run: Run, process: Key) -> pd.DataFrame:
         (name, process[name] if name != "pid" else int(process[name])) for name in ("layout", "host", "pid", "loader")
     )
     return _points(str(run.path), stamp(run), key)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _lines(path: str, written: float) -> Index | None:
+    from idcore.occurrences.index import Index
+
+    return Index.open(Path(path))
+
+
+def lines(run: Run) -> Index | None:
+    """The index of a run's lines; None where there is none yet."""
+    folder = run.path / "occurrences"
+    try:
+        written = (folder / "index.json").stat().st_mtime
+    except OSError:
+        return None
+    return _lines(str(folder), written)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _selection(path: str, wanted: Filter, order: str, _index: Index, _allowed: Callable[[str], object]) -> Selection:
+    return _index.select(wanted, order, _allowed)
+
+
+def selection(run: Run, index: Index, wanted: Filter, order: str, allowed: Callable[[str], object]) -> Selection:
+    """The rows of the index that fit a filter."""
+    return _selection(str(run.path), wanted, order, index, allowed)
 
 
 def _of_address(path: str, written: float, name: str, address: str) -> pd.DataFrame:

@@ -37,6 +37,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "triage": (
         ("findings", "triage/findings.py", ":material/troubleshoot:"),
+        ("lines", "triage/lines.py", ":material/format_list_numbered:"),
         ("compare", "triage/compare.py", ":material/compare_arrows:"),
         ("producers", "triage/producers.py", ":material/dns:"),
         ("counters", "triage/counters.py", ":material/show_chart:"),

@@ -21,7 +21,7 @@ from pages.parts import cache
 from pages.parts.view import View
 
 if TYPE_CHECKING:
-    from idcore.spark.background import Job
+    from idcore.spark.background import Job, Locating
     from idcore.spark.session import Status
 
 OLD = 400  # digests of inputs remembered, so that a reload does not scan again
@@ -113,6 +113,15 @@ def job_of(run: Run) -> Job | None:
     from idcore.spark import background
 
     return background.find(run.name)
+
+
+def locating(run: Run) -> Locating | None:
+    """The search for the lines of a finished run, begun where it is not going on; None where scans cannot run here."""
+    if not ready():
+        return None
+    from idcore.spark import background
+
+    return background.locating(run)
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

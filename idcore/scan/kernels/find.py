@@ -79,7 +79,8 @@ STATE_LINES, STATE_RANGES, STATE_PAIRED, STATE_LOOSE, STATE_VOTES = range(5, 10)
 STATE_SIZE = 10
 KEY_COLUMNS, TABLE_COLUMNS = 3, 8
 TABLE_SLOT, TABLE_IDS, TABLE_LAST, TABLE_UNSORTED = range(KEY_COLUMNS, 7)
-TOKEN, COUNT, TAIL = 0, 1, 2  # what a call does: find only (timing), count ids, read on for a line that began earlier
+# What a call does: find only (timing), count ids, read on for a line that began earlier, write down where each id is.
+TOKEN, COUNT, TAIL, PLACE = range(4)
 
 _LABELS = [label.encode() for label in rules.VOUCHING_LABELS]
 LABELS = np.zeros((len(_LABELS), 16), np.uint8)
@@ -98,7 +99,8 @@ class Rules(NamedTuple):
 class Found(NamedTuple):
     """What is found. `table`: open-addressed keys, a power of two of rows, each with its slot, ids, last value, and
     whether they came out of order. `keys`: the key of each slot. `values`, `slots`: one entry an id. `lines`: those
-    kept. `state`: how many of all these there are. `refused`, `samples`: what is not an id, by reason."""
+    kept. `state`: how many of all these there are. `refused`, `samples`: what is not an id, by reason. `places`: the
+    byte of the text at which each id begins; only PLACE writes it."""
 
     table: np.ndarray
     keys: np.ndarray
@@ -108,6 +110,7 @@ class Found(NamedTuple):
     state: np.ndarray
     refused: np.ndarray
     samples: np.ndarray
+    places: np.ndarray
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -411,6 +414,8 @@ def find(buf, origin, start, stop, what, rules, found):
                 row, keys = row_of(k0, k1, k2, table, found.keys, keys)
                 if what == COUNT:
                     count_id(row, value, table)
+                elif what == PLACE:
+                    found.places[n] = place + origin
                 found.values[n] = value
                 found.slots[n] = np.uint32(table[row, TABLE_SLOT])
                 n += 1

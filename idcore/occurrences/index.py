@@ -1,0 +1,395 @@
+"""The index of a run: its places filtered, ordered, a page at a time with their lines. Makes no index, shows nothing.
+
+Memory goes by the rows that fit the filter: each is one number, its row in the index.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from idcore.errors import CoreError
+from idcore.occurrences.key_words import without_letters, words_of
+from idcore.occurrences.texts import Block, Source, read
+
+NO_TIME = -(1 << 62)
+NAME = "index.json"
+VERSION = 1
+SEGMENT_SHIFT = 30
+LONGEST_LINE = 4 << 10  # bytes of a line that a page shows
+_SEARCHED = 32 << 20  # bytes of text that are looked through at once
+_THREADS = 2
+Allowed = Callable[[str], object]
+KINDS = ("uniq", "offset", "client")
+_LITTLE = "uniq_v4_le"
+_NONE = np.zeros(0, np.int64)
+_COUNTS = pa.schema([("name", pa.string()), ("from_ms", pa.int64()), ("ids", pa.int64())])
+
+
+def _anyone(_: str) -> None:
+    """Every file may be read: the caller has asked before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What rows are wanted. Empty texts ask for nothing; times are milliseconds, from `start` to before `stop`."""
+
+    kind: str = ""
+    host: str = ""
+    process: tuple[str, ...] = ()  # host, pid, loader, and the layout where it is the little-endian one
+    client: tuple[str, ...] = ()  # mac, pid
+    broker: str = ""
+    segment: str = ""
+    file: str = ""
+    ids: tuple[str, ...] = ()
+    text: str = ""
+    start: int | None = None
+    stop: int | None = None
+
+    @property
+    def timed(self) -> bool:
+        return self.start is not None or self.stop is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The rows of the index that fit a filter, in order; how many were left out because their time is not known."""
+
+    rows: np.ndarray
+    undated: int = 0
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One place of an id. `line` counts from 1; `at` and `size` are the id's digits in `text`, in characters.
+
+    `problem` says why there is no text.
+    """
+
+    row: int
+    file: str
+    line: int
+    byte: int
+    id: str  # as its line has it; empty where there is no text
+    kind: str
+    names: dict[str, str]
+    sent_ms: int | None
+    text: str = ""
+    at: int = 0
+    cut: bool = False
+    problem: CoreError | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """One piece of the index."""
+
+    folder: Path
+    name: str
+    first: int  # its first row in the whole index
+    rows: int
+
+    def column(self, name: str) -> np.ndarray:
+        """All rows of one column."""
+        table = pq.read_table(self._path("places"), columns=[name])
+        return table[name].to_numpy()
+
+    def _path(self, what: str) -> Path:
+        return self.folder / f"{self.name}.{what}.parquet"
+
+    @cached_property
+    def keys(self) -> np.ndarray:
+        """The words of each key."""
+        table = pq.read_table(self._path("keys"))
+        return np.column_stack([table[name].to_numpy() for name in table.column_names])
+
+    @cached_property
+    def slots(self) -> dict[tuple[int, int, int], list[int]]:
+        """The slots of each key; a 5.x client has some for the letter cases of its ids."""
+        found: dict[tuple[int, int, int], list[int]] = {}
+        for slot, (first, second, third) in enumerate(self.keys.tolist()):
+            found.setdefault((first, second, without_letters(third)), []).append(slot)
+        return found
+
+    @cached_property
+    def names(self) -> pa.Table:
+        """What the tables of the run call each key: layout, kind, host, pid, loader, mac, address."""
+        return pq.read_table(self._path("names"))
+
+    @cached_property
+    def texts(self) -> list[dict[str, Any]]:
+        return pq.read_table(self._path("texts")).to_pylist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def blocks(self) -> list[dict[str, Any]]:
+        return pq.read_table(self._path("blocks")).to_pylist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def _file(self) -> pq.ParquetFile:
+        return pq.ParquetFile(self._path("places"))
+
+    def take(self, rows: np.ndarray) -> pa.Table:
+        """Some rows, of which only the groups they are in are read."""
+        edges = np.cumsum([0] + [self._file.metadata.row_group(k).num_rows for k in range(self._file.num_row_groups)])
+        groups = np.unique(np.searchsorted(edges, rows, side="right") - 1)
+        table = self._file.read_row_groups(groups.tolist())
+        starts = np.cumsum([0] + [int(edges[k + 1] - edges[k]) for k in groups.tolist()])
+        own = np.searchsorted(groups, np.searchsorted(edges, rows, side="right") - 1)
+        return table.take(pa.array(starts[own] + rows - edges[groups[own]]))
+
+
+@dataclass(frozen=True)
+class Index:
+    """All pieces of the index of one run."""
+
+    folder: Path
+    parts: tuple[Part, ...]
+
+    @classmethod
+    def open(cls, folder: Path) -> Index | None:
+        """The index in a folder; None where there is none, or one of another version."""
+        try:
+            told = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        if told.get("version") != VERSION:
+            return None
+        firsts = np.cumsum([0] + [rows for _, rows in told["parts"]]).tolist()
+        parts = (Part(folder, name, first, rows) for (name, rows), first in zip(told["parts"], firsts, strict=False))
+        return cls(folder, tuple(parts))
+
+    @property
+    def rows(self) -> int:
+        """How many ids the input has."""
+        return sum(part.rows for part in self.parts)
+
+    @cached_property
+    def sources(self) -> dict[str, Source]:
+        """Where each text is, by its number."""
+        found: dict[str, Source] = {}
+        blocks: dict[str, list[Block]] = {}
+        for part in self.parts:
+            for row in part.texts:
+                names = ("file", "path", "changed_ns", "bytes")
+                found.setdefault(row["text"], Source(*(row[name] for name in names)))
+            for row in part.blocks:
+                where = (row[name] for name in ("at", "packed"))
+                text = part.texts[row["text"]]["text"]
+                blocks.setdefault(text, []).append(Block(row["start"], row["size"], f"{part.name}.text", *where))
+        return {text: source._replace(blocks=tuple(sorted(blocks.get(text, ())))) for text, source in found.items()}
+
+    @cached_property
+    def line_bases(self) -> dict[tuple[str, int], int]:
+        """How many line feeds of its text are before each range that a task read."""
+        lines: dict[str, dict[int, int]] = {}
+        for part in self.parts:
+            for row in part.texts:
+                own = lines.setdefault(row["text"], {})
+                own[row["start"]] = max(own.get(row["start"], 0), row["lines"])
+        bases = {}
+        for text, ranges in lines.items():
+            before = 0
+            for start in sorted(ranges):
+                bases[text, start] = before
+                before += ranges[start]
+        return bases
+
+    def select(self, wanted: Filter, order: str = "line", allowed: Allowed = _anyone) -> Selection:
+        """The rows that fit, by `line`, by `time` or by `-time`; rows without a time come last."""
+        with ThreadPoolExecutor(_THREADS) as pool:
+            found = list(pool.map(lambda part: self._of_part(part, wanted, allowed), self.parts))
+        pairs = [(part, own) for part, (own, _) in zip(self.parts, found, strict=True) if len(own)]
+        rows = np.concatenate([_NONE, *(part.first + own for part, own in pairs)])
+        undated = sum(left for _, left in found)
+        if order != "line":
+            times = np.concatenate([_NONE, *(part.column("sent_ms")[own] for part, own in pairs)])
+            keys = np.where(times == NO_TIME, np.iinfo(np.int64).max, times if order == "time" else -times)
+            rows = rows[np.argsort(keys, kind="stable")]
+        return Selection(rows, undated)
+
+    def _of_part(self, part: Part, wanted: Filter, allowed: Allowed) -> tuple[np.ndarray, int]:
+        mask = np.ones(part.rows, np.bool_)
+        keys = self._keys(part, wanted)
+        if keys is not None:
+            if not keys.any():
+                return np.zeros(0, np.int64), 0
+            mask &= keys[part.column("slot")]
+        if wanted.ids:
+            mask &= self._same_ids(part, wanted.ids)
+        if wanted.segment:
+            mask &= (part.column("value") >> SEGMENT_SHIFT) == int(wanted.segment) >> SEGMENT_SHIFT
+        if wanted.file:
+            mask &= np.array([row["file"] == wanted.file for row in part.texts])[part.column("text")]
+        undated = 0
+        if wanted.timed:
+            sent = part.column("sent_ms")
+            undated = int((mask & (sent == NO_TIME)).sum())
+            mask &= sent != NO_TIME
+            if wanted.start is not None:
+                mask &= sent >= wanted.start
+            if wanted.stop is not None:
+                mask &= sent < wanted.stop
+        rows = np.flatnonzero(mask)
+        if wanted.text and len(rows):
+            rows = rows[self._with_text(part, rows, wanted.text, allowed)]
+        return rows, undated
+
+    def _keys(self, part: Part, wanted: Filter) -> np.ndarray | None:
+        """Which keys fit; None where the filter asks nothing of them."""
+        names = part.names
+        asked: list[tuple[str, str]] = [("kind", wanted.kind)] if wanted.kind else []
+        asked += zip(("host", "pid", "loader"), wanted.process[:3], strict=False)
+        asked += zip(("mac", "pid"), wanted.client, strict=False)
+        asked += [("address", wanted.broker)] if wanted.broker else []
+        hits = [_truth(pc.equal(names[name], value)) for name, value in asked]
+        if wanted.process:
+            hits.append(_truth(pc.equal(names["layout"], _LITTLE)) == (len(wanted.process) > 3))
+        if wanted.host:
+            hits.append(_truth(pc.or_kleene(pc.equal(names["host"], wanted.host), pc.equal(names["mac"], wanted.host))))
+        return np.logical_and.reduce(hits) if hits else None
+
+    def _same_ids(self, part: Part, ids: Sequence[str]) -> np.ndarray:
+        mask = np.zeros(part.rows, np.bool_)
+        slots, values = part.column("slot"), part.column("value").view(np.uint64)
+        for *key, value in (words for one in ids for words in words_of(one)):
+            for slot in part.slots.get((key[0], key[1], key[2]), ()):
+                mask |= (slots == slot) & (values == np.uint64(value))
+        return mask
+
+    def _with_text(self, part: Part, rows: np.ndarray, text: str, allowed: Allowed) -> np.ndarray:
+        """Which of the rows have this text in their line, in either letter case."""
+        begins, sizes, texts = (part.column(name)[rows] for name in ("begin", "size", "text"))
+        new = np.ones(len(rows), np.bool_)
+        new[1:] = (begins[1:] != begins[:-1]) | (texts[1:] != texts[:-1])
+        line, firsts = np.cumsum(new) - 1, np.flatnonzero(new)
+        hit = np.zeros(len(firsts), np.bool_)
+        for first, last in _pieces(texts[firsts], begins[firsts], sizes[firsts]):
+            own = firsts[first:last]
+            source = self.sources[part.texts[int(texts[own[0]])]["text"]]
+            start = int(begins[own[0]])
+            data = read(source, self.folder, start, int(begins[own[-1]] + sizes[own[-1]]), allowed)
+            edges = np.empty(2 * len(own) + 1, np.int64)
+            edges[:-1:2], edges[1::2] = begins[own] - start, begins[own] + sizes[own] - start
+            edges[-1] = len(data)
+            edges = np.minimum(edges, len(data))
+            lines = pa.LargeBinaryArray.from_buffers(
+                pa.large_binary(), len(edges) - 1, [None, pa.py_buffer(edges), pa.py_buffer(data)]
+            )
+            found = pc.match_substring(lines, text.encode(), ignore_case=True)
+            hit[first:last] = _truth(found)[::2]
+        return hit[line]
+
+    def has(self, column: str, value: str) -> bool:
+        """Whether some id is of this host, mac or address."""
+        return any(bool(pc.any(pc.equal(part.names[column], value)).as_py()) for part in self.parts)
+
+    def points(self, wanted: Filter) -> tuple[np.ndarray, np.ndarray]:
+        """Milliseconds and value of every dated id that fits, in the order of the input. A msgId's value is its elapsed
+        milliseconds times 65,536 plus its counter; an offsetMsgId's is its physical offset."""
+        sent, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for part in self.parts:
+            own, _ = self._of_part(part, wanted, _anyone)
+            if len(own):
+                times = part.column("sent_ms")[own]
+                sent.append(times[times != NO_TIME])
+                values.append(part.column("value")[own][times != NO_TIME])
+        return np.concatenate(sent), np.concatenate(values)
+
+    def counts(self, column: str, start: int, stop: int, step: int) -> pa.Table:
+        """IDs by name (`host`, `mac` or `address`) and time: columns name, from_ms and ids. The bins are `step` ms wide
+        and begin at `start`; an id that is not dated is in none."""
+        bins = -(-(stop - start) // step)
+        found: dict[str, np.ndarray] = {}
+        for part in self.parts:
+            names, codes = np.unique(np.array(part.names[column].fill_null("").to_pylist()), return_inverse=True)
+            sent = part.column("sent_ms")
+            own = np.flatnonzero((sent >= start) & (sent < stop))
+            place = codes[part.column("slot")[own]] * bins + (sent[own] - start) // step
+            each = np.bincount(place, minlength=len(names) * bins).reshape(len(names), bins)
+            for name, row in zip(names.tolist(), each, strict=True):
+                if name:
+                    found[name] = found.get(name, 0) + row
+        table = _COUNTS.empty_table()
+        for name, row in sorted(found.items()):
+            at = np.flatnonzero(row)
+            columns = [pa.array([name] * len(at), pa.string()), pa.array(start + at * step), pa.array(row[at])]
+            table = pa.concat_tables([table, pa.Table.from_arrays(columns, schema=_COUNTS)])
+        return table
+
+    def page(self, rows: np.ndarray, allowed: Allowed = _anyone) -> list[Occurrence]:
+        """Some rows of a selection with their lines."""
+        found: dict[int, Occurrence] = {}
+        firsts = [part.first for part in self.parts]
+        owners = np.searchsorted(firsts, rows, side="right") - 1
+        for owner in np.unique(owners).tolist():
+            part = self.parts[owner]
+            own = np.unique(rows[owners == owner])
+            for row, place in zip(own.tolist(), part.take(own - part.first).to_pylist(), strict=True):
+                found[row] = self._occurrence(part, row, place, allowed)
+        return [found[row] for row in rows.tolist()]
+
+    def _occurrence(self, part: Part, row: int, place: dict[str, Any], allowed: Allowed) -> Occurrence:
+        text = part.texts[place["text"]]
+        key = part.names.slice(place["slot"], 1).to_pylist()[0]
+        names = {name: value for name, value in key.items() if value is not None and name not in ("kind", "digits")}
+        line = self.line_bases[text["text"], text["start"]] + place["line"] + 1
+        sent = None if place["sent_ms"] == NO_TIME else place["sent_ms"]
+        begin, at, size = place["begin"], place["at"], place["size"]
+        cut = size > LONGEST_LINE
+        first = max(0, at - LONGEST_LINE // 2) if cut else 0
+        found = Occurrence(row, text["file"], line, begin + at, "", key["kind"], names, sent, cut=cut)
+        source = self.sources[text["text"]]
+        try:
+            raw = read(source, self.folder, begin + first, begin + min(size, first + LONGEST_LINE), allowed)
+        except CoreError as error:
+            return replace(found, problem=error)
+        inside = at - first
+        shown = raw[inside : inside + int(key["digits"])].decode("ascii", "replace")
+        before = len(raw[:inside].decode("utf-8", "replace"))
+        return replace(found, id=shown, text=raw.decode("utf-8", "replace").rstrip("\r"), at=before)
+
+    def around(self, row: int, lines: int, allowed: Allowed = _anyone) -> tuple[list[str], list[str]]:
+        """So many lines before and behind the line of a row, fewer at the ends of its text and where lines are long."""
+        part = self.parts[int(np.searchsorted([part.first for part in self.parts], row, side="right")) - 1]
+        place = part.take(np.array([row - part.first])).to_pylist()[0]
+        source = self.sources[part.texts[place["text"]]["text"]]
+        begin, end = place["begin"], place["begin"] + place["size"]
+        room = lines * 1024
+        head = read(source, self.folder, max(0, begin - room), begin, allowed).splitlines()
+        tail = read(source, self.folder, end, end + room, allowed).splitlines()
+        if begin > room:
+            head = head[1:]  # of the first only its end is there
+        tail = tail[1:]  # what is between the end of the line and its line feed
+        shown = [
+            [one[:LONGEST_LINE].decode("utf-8", "replace") for one in some] for some in (head[-lines:], tail[:lines])
+        ]
+        return shown[0], shown[1]
+
+
+def _truth(found: Any) -> np.ndarray:
+    return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _shown(lines: Sequence[bytes]) -> list[str]:
+    return [line[:LONGEST_LINE].decode("utf-8", "replace") for line in lines]
+
+
+def _pieces(texts: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Runs of lines of one text that are near enough to be read at once."""
+    new = (texts[1:] != texts[:-1]) | (begins[1:] // _SEARCHED != begins[:-1] // _SEARCHED)
+    edges = [0, *(np.flatnonzero(new) + 1).tolist(), len(texts)]
+    yield from pairwise(edges)

@@ -1,0 +1,69 @@
+"""The text of the input, at any byte: from its file, or from the blocks that were kept. Looks for no id."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from idcore.errors import coded, refuse
+
+_FINAL = 256  # blocks held unpacked: 64 MiB
+
+
+class Block(NamedTuple):
+    """Bytes of a text, packed in a file of the index."""
+
+    start: int
+    size: int
+    file: str
+    at: int
+    packed: int
+
+
+class Source(NamedTuple):
+    """Where one text is: its file with the time of its last change and its size, or its blocks in order."""
+
+    name: str
+    path: str | None
+    changed_ns: int | None
+    bytes: int | None
+    blocks: tuple[Block, ...] = ()
+
+
+@lru_cache(maxsize=_FINAL)
+def _unpacked(path: str, at: int, packed: int, size: int) -> bytes:
+    with open(path, "rb") as file:
+        file.seek(at)
+        return pa.Codec("zstd").decompress(file.read(packed), size, asbytes=True)  # type: ignore[no-any-return]
+
+
+def read(source: Source, folder: Path, start: int, stop: int, allowed: Callable[[str], object]) -> bytes:
+    """The bytes from `start` to before `stop`, fewer at the end of the text. CoreError says why there are none.
+
+    `allowed` is asked before a file of the input is opened; it raises where that is not permitted any more.
+    """
+    start = max(0, start)
+    if source.path is None:
+        found = []
+        first = max(0, bisect_right([block.start for block in source.blocks], start) - 1)
+        for block in source.blocks[first:]:
+            if block.start >= stop:
+                break
+            text = _unpacked(str(folder / block.file), block.at, block.packed, block.size)
+            found.append(text[max(0, start - block.start) : max(0, stop - block.start)])
+        return b"".join(found)
+    allowed(source.path)
+    try:
+        with open(source.path, "rb") as file:
+            status = os.fstat(file.fileno())
+            if (status.st_mtime_ns, status.st_size) != (source.changed_ns, source.bytes):
+                raise refuse("file_changed", file=source.name)
+            return os.pread(file.fileno(), stop - start, start)
+    except OSError as problem:
+        raise refuse("unreadable", path=source.name, why=coded(problem)) from None

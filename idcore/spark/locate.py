@@ -1,0 +1,126 @@
+"""The index of a run's lines, made on Spark after its scan: texts to pieces, pieces to one folder. Reads no page.
+
+Each task writes its pieces where the driver will look for them; what crosses is their names.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from idcore.errors import CoreError
+from idcore.occurrences import dating
+from idcore.occurrences.index import NAME, VERSION
+from idcore.occurrences.parts import PartWriter
+from idcore.runs import Run, write_text
+from idcore.sources.inputs import (
+    InputFile,
+    Split,
+    deal,
+    kind_to_cut,
+    list_files,
+    list_store,
+    pack_tasks,
+    split_files,
+    unpack_tasks,
+)
+from idcore.sources.kinds import PLAIN
+from idcore.sources.uris import is_uri
+from idcore.spark import session
+
+FOLDER = "occurrences"
+TASK = 64 << 20  # bytes of text that one task reads
+MOST_BYTES = 64 << 30
+MOST_PROCESSES = 2_000_000  # every task dates its ids by this table
+_PIECE = 1 << 16
+_PIECES = "name string, rows long"
+_SCHEMA = pa.schema([("name", pa.string()), ("rows", pa.int64())])
+
+
+def locate(run: Run) -> None:
+    """Makes the index of a finished scan; CoreError says why there is none."""
+    plan = run.plan
+    if plan is None:
+        raise CoreError("scan_no_plan")
+    files = list_files(plan["paths"]) if plan.get("store") is None else list_store(plan["store"])
+    total, processes = sum(file.size for file in files), (run.summary or {}).get("processes", 0)
+    if total > MOST_BYTES or processes > MOST_PROCESSES:
+        raise CoreError("lines_many", {"bytes": total, "processes": processes, "most": MOST_BYTES})
+    names = plan["names"] or {}
+    shown = {number: InputFile(file.path, 0, name=names.get(file.path, "")).shown for number, file in enumerate(files)}
+    aside = run.path / f".{FOLDER}-{uuid.uuid4().hex}"
+    aside.mkdir()
+    try:
+        pieces = _pieces(plan, deal(_splits(files), TASK), shown, run.path, aside)
+        write_text(aside / NAME, json.dumps({"version": VERSION, "parts": pieces}))
+        shutil.rmtree(run.path / FOLDER, ignore_errors=True)
+        aside.rename(run.path / FOLDER)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def tables_for(run: Path) -> dict[str, pa.Table]:
+    """What dates and settles ids, from the tables of a scan."""
+    used = {name: pq.read_table(run / name, columns=columns) for name, columns in dating.COLUMNS.items()}
+    hosts = dating.of_several_months(used["processes"])["host"].to_pylist()
+    used["counters"] = pq.read_table(run / "counters", columns=dating.POINTS, filters=[("host", "in", set(hosts))])
+    return used
+
+
+def _splits(files: Sequence[InputFile]) -> list[Split]:
+    """Whole files, and of large ones that are text as they are, pieces that begin with a line."""
+    splits = []
+    for split in split_files(files, 1 << 62):
+        file = files[split.number]
+        large = file.size > TASK and not file.kind and not is_uri(file.path)
+        if large and kind_to_cut(split.path) == PLAIN:
+            edges = [0, *_line_starts(split.path, file.size), file.size]
+            splits += [Split(split.number, split.path, start, stop) for start, stop in pairwise(edges) if start < stop]
+        else:
+            splits.append(split)
+    return splits
+
+
+def _line_starts(path: str, size: int) -> Iterator[int]:
+    """Where the first line begins behind each multiple of a task's size; a line that is longer is not cut."""
+    with open(path, "rb") as file:
+        at = TASK
+        while at < size:
+            file.seek(at)
+            while (piece := file.read(_PIECE)) and b"\n" not in piece:
+                at += len(piece)
+            if not piece:
+                return
+            at += piece.index(b"\n") + 1
+            yield at
+            at = (at // TASK + 1) * TASK
+
+
+def _pieces(
+    plan: Mapping[str, object], tasks: Sequence[Sequence[Split]], shown: Mapping[int, str], tables: Path, out: Path
+) -> list[list[object]]:
+    """Names and rows of all pieces, in the order of the input."""
+    if not tasks:
+        return []
+    packed = [pack_tasks([task]) for task in tasks]
+    names = [{split.number: shown[split.number] for split in task} for task in tasks]
+    any_case = plan["case"] == "any"
+
+    def write(arriving: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        used = tables_for(tables)
+        for batch in arriving:
+            for number in batch.column(0).to_pylist():
+                writer = PartWriter(out, f"{number:06d}", used, any_case)
+                for name, rows in writer.write(unpack_tasks(packed[number])[0], names[number]):
+                    yield pa.RecordBatch.from_arrays([pa.array([name]), pa.array([rows], pa.int64())], schema=_SCHEMA)
+
+    spark = session.session(plan["master"], plan["remote"])  # type: ignore[arg-type]
+    rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(write, _PIECES).toArrow()
+    return sorted([list(row.values()) for row in rows.to_pylist()])

@@ -1,0 +1,208 @@
+"""Lines of a run: made ready, filtered, a page of them as HTML, the first ones in place on other pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from idcore import export
+from idcore.errors import CoreError
+from idcore.ids.clock import from_ms
+from idcore.occurrences.index import Filter, Index, Occurrence, Selection
+from idcore.runs import Run
+from idcore.triage import line_filter
+from idcore.triage.processes import process_key
+from pages.parts import cache, problems, scans
+from pages.parts.markup import Html, join, link, tag
+from pages.parts.view import View
+from pages.parts.widgets import href, show_html
+
+PAGE = 50
+FIRST = 10
+MOST_TAKEN = 100_000  # rows of one download
+AROUND = 3
+WAIT = 1.0  # seconds that a page waits for the index before it shows that it is being made
+LOOK = 0.5
+
+
+def allowed_for(run: Run) -> Any:
+    """Asked before a file is opened: what a run has itself, and what the administrator still opens, may be read."""
+    own = run.path.resolve()
+
+    def allowed(path: str) -> None:
+        if own not in Path(path).resolve().parents:
+            scans.allowed(path)
+
+    return allowed
+
+
+def ready(run: Run, view: View) -> Index | None:
+    """The index; begins to make it where there is none, and says so until the page is drawn again."""
+    found = cache.lines(run)
+    if found is not None:
+        return found
+    going = scans.locating(run)
+    if going is None:
+        show_html(tag("p", view.words("lines.no_engine"), class_="mq-warning mq-note"))
+        return None
+    if going.wait(WAIT):
+        if going.problem is not None:
+            st.error(view.words("lines.failed", reason=view.words.said(going.problem)), icon=":material/error:")
+            return None
+        return cache.lines(run)
+    st.fragment(_waiting, run_every=LOOK)(run, view)
+    return None
+
+
+def ready_or_stop(run: Run, view: View) -> Index:
+    """The index; without it the page ends here."""
+    index = ready(run, view)
+    if index is None:
+        st.stop()
+    return index
+
+
+def _waiting(run: Run, view: View) -> None:
+    going = scans.locating(run)
+    if going is None or going.wait(LOOK / 2):
+        st.rerun()
+    st.status(view.words("lines.making"), state="running")
+
+
+def select(run: Run, index: Index, given: Mapping[str, str], order: str) -> tuple[Filter, Selection]:
+    """The rows that fit; kept for the next page of the same list."""
+    wanted = line_filter.filter_of(given, run, index)
+    return wanted, cache.selection(run, index, wanted, order, allowed_for(run))
+
+
+def rows_html(found: Iterable[Occurrence], index: Index, run: Run, view: View) -> Html:
+    """Each place of an id: where it is, when and by whom it was made, its line, and the lines around it."""
+    return tag("ol", *(_row(one, index, run, view) for one in found), class_="mq-lines")
+
+
+def _row(one: Occurrence, index: Index, run: Run, view: View) -> Html:
+    words = view.words
+    name = one.file.rpartition("/")[2] or one.file
+    sent = words("lines.undated") if one.sent_ms is None else view.full(from_ms(one.sent_ms))
+    head = tag(
+        "div",
+        tag("span", f"{name}:{one.line:,}", class_="mq-mono", title=f"{one.file}:{one.line}"),
+        tag("span", sent, class_="mq-mono mq-time"),
+        tag("span", *_maker(one, run), class_="mq-mono"),
+        class_="mq-line-head",
+    )  # fmt: skip
+    if one.problem is not None:
+        return tag("li", head, tag("p", words.said(one.problem), class_="mq-warning mq-note"))
+    return tag("li", head, tag("details", tag("summary", _line(one, run)), _around(one, index, run)))
+
+
+def _line(one: Occurrence, run: Run) -> Html:
+    before, after = one.text[: one.at], one.text[one.at + len(one.id) :]
+    more = "…" if one.cut else ""
+    opened = link(one.id, href("anatomy", id=one.id, run=run.name), class_=f"mq-{one.kind}")
+    return tag("code", more if one.at else "", before, tag("mark", opened), after, more)
+
+
+def _maker(one: Occurrence, run: Run) -> list[Html | str]:
+    """The process, client or broker, a link to its page."""
+    names = one.names
+    if one.kind == "offset":
+        return [link(names["address"], href("brokers", run=run.name, broker=names["address"]))]
+    if one.kind == "client":
+        return [f"{names['mac']} · {names['pid']}"]
+    return [link(f"{names['host']} · {names['pid']}", href("counters", run=run.name, process=process_key(names)))]
+
+
+def _around(one: Occurrence, index: Index, run: Run) -> Html:
+    try:
+        before, after = index.around(one.row, AROUND, allowed_for(run))
+    except CoreError:
+        return Html("")  # the file went away between two looks: the line itself is there
+    numbered = [
+        *((one.line - len(before) + place, text, None) for place, text in enumerate(before)),
+        (one.line, one.text, "mq-own"),
+        *((one.line + 1 + place, text, None) for place, text in enumerate(after)),
+    ]
+    return tag(
+        "pre", *(tag("span", tag("i", f"{line}"), " ", text, "\n", class_=style) for line, text, style in numbered)
+    )
+
+
+def preview(run: Run, view: View, filters: Mapping[str, str]) -> None:
+    """The first lines in place, and a link to all of them; `filters` as in the address of the page of lines."""
+    words = view.words
+    given = line_filter.asked(filters)
+    with st.container(key="lines-preview"):
+        index = ready(run, view)
+        if index is None:
+            return
+        try:
+            _, chosen = select(run, index, given, "line")
+            found = index.page(chosen.rows[:FIRST], allowed_for(run))
+        except (CoreError, PermissionError) as error:
+            problems.show_error(error)
+            return
+        all_of_them = link(words("lines.all"), href("lines", run=run.name, **given))
+        head = words("lines.preview", shown=f"{len(found):,}", all=words.count("id", len(chosen)))
+        show_html(tag("p", head, " ", all_of_them, class_="mq-run"))
+        show_html(rows_html(found, index, run, view))
+
+
+def filter_chips(given: Mapping[str, str], run: Run, view: View, **kept: str) -> Html:
+    """What is asked for, each with a link that drops it."""
+    words = view.words
+    chips = []
+    for name, value in given.items():
+        rest = {other: text for other, text in given.items() if other != name}
+        address = href("lines", run=run.name, **rest, **kept)
+        drop = tag("a", "×", href=address, target="_self", aria_label=words("lines.drop"))
+        label = tag("b", words(f"lines.by_{name}"))
+        chips.append(tag("span", label, " ", _value(name, value, run, view), drop, class_="mq-chip"))
+    return tag("p", join(chips, " "), class_="mq-chips")
+
+
+def _value(name: str, value: str, run: Run, view: View) -> str:
+    if name in ("from", "to"):
+        try:
+            return view.full(datetime.fromisoformat(value.replace(" ", "+")))
+        except ValueError:
+            return value
+    if name == "kind" and view.words.has(f"kind.{value}"):
+        return view.words(f"kind.{value}")
+    if name == "process":
+        return value.replace("~", " · ")
+    if name == "finding" and value.isdecimal():
+        codes = cache.frame(run, "findings")["code"]
+        if int(value) < len(codes):
+            return view.words(f"finding.{codes.iloc[int(value)]}")
+    return value if len(value) <= 80 else f"{value[:79]}…"
+
+
+COLUMNS = ("file", "line", "byte", "id", "kind", "sent_at", "host", "pid", "loader", "mac", "address", "text")
+
+
+def taken(index: Index, rows: np.ndarray, run: Run) -> Iterable[dict[str, Any]]:
+    """The rows of a download, a page at a time."""
+    allowed = allowed_for(run)
+    for start in range(0, min(len(rows), MOST_TAKEN), 1000):
+        for one in index.page(rows[start : min(start + 1000, MOST_TAKEN)], allowed):
+            sent = None if one.sent_ms is None else from_ms(one.sent_ms).isoformat(timespec="milliseconds")
+            own = {"file": one.file, "line": one.line, "byte": one.byte, "id": one.id, "kind": one.kind}
+            row = own | {"sent_at": sent, "text": one.text} | one.names
+            yield {name: row.get(name) for name in COLUMNS}
+
+
+def as_csv(index: Index, rows: np.ndarray, run: Run) -> bytes:
+    """The rows as CSV."""
+    lines = export.csv_lines(COLUMNS, (list(row.values()) for row in taken(index, rows, run)))
+    return "".join(lines).encode()
+
+
+def as_json(index: Index, rows: np.ndarray, run: Run) -> bytes:
+    """The rows as JSON Lines."""
+    return "".join(export.json_lines(taken(index, rows, run))).encode()

@@ -1,0 +1,59 @@
+"""Lines: every ID of a run with its log line, filtered and searched. Computes nothing itself."""
+
+import streamlit as st
+
+from idcore.errors import CoreError
+from idcore.triage import line_filter
+from pages.parts import problems
+from pages.parts.triage import filters, lines, shared
+from pages.parts.view import view
+from pages.parts.widgets import download, heading, said, show_html, small_print, zone_note
+
+shown = view()
+words = shown.words
+heading("page.lines")
+
+# load
+run = shared.run_of("lines")
+with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    st.text_input(words("lines.find"), key="find", placeholder=words("lines.find_placeholder"), bind="query-params")
+    order = st.selectbox(
+        words("sort"), line_filter.ORDERS, format_func=lambda name: words(f"lines.order_{name}"), width=220,
+        **filters.switch("order", line_filter.ORDERS),
+    )  # fmt: skip
+index = lines.ready_or_stop(run, shown)
+given = line_filter.asked({name: ",".join(st.query_params.get_all(name)) for name in st.query_params})
+if given:
+    show_html(lines.filter_chips(given, run, shown))
+try:
+    wanted, chosen = lines.select(run, index, given, order)
+    pages = max(1, -(-len(chosen) // lines.PAGE))
+    page = min(int(st.session_state.get("lines_page") or 1), pages)
+    rows = chosen.rows[(page - 1) * lines.PAGE : page * lines.PAGE]
+    found = index.page(rows, lines.allowed_for(run))
+except (CoreError, PermissionError) as error:
+    problems.show_error(error)
+    st.stop()
+
+# show
+said(words("lines.said" if given else "lines.said_all", n=words.count("id", len(chosen)), all=f"{index.rows:,}"))
+if found:
+    show_html(lines.rows_html(found, index, run, shown))
+if pages > 1:
+    st.pagination(pages, key="lines_page")
+if found:
+    with st.container(horizontal=True, gap="medium"):
+        download("CSV", lambda: lines.as_csv(index, chosen.rows, run), "lines.csv", key="lines-csv")
+        download(
+            "JSON Lines", lambda: lines.as_json(index, chosen.rows, run), "lines.jsonl", key="lines-json",
+            mime="application/x-ndjson",
+        )  # fmt: skip
+small_print(
+    [
+        words("lines.note"),
+        words("lines.left_undated", n=words.count("id", chosen.undated)) if chosen.undated else "",
+        words("lines.taken_cut", most=f"{lines.MOST_TAKEN:,}") if len(chosen) > lines.MOST_TAKEN else "",
+        *shared.notes(run, shown),
+        zone_note(shown),
+    ]
+)

@@ -1,0 +1,285 @@
+"""The index of lines against the slow twin of the scan: every place, every line, every time, and every filter."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from idcore.errors import CoreError
+from idcore.occurrences.index import NAME, VERSION, Filter, Index, Occurrence
+from idcore.occurrences.parts import PartWriter
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from idcore.sources.inputs import Split, list_files, split_files
+from tests.scan import logs, twin
+from tests.scan.logs import AT, JAVA, NOON, send_result, uniq
+from tests.scan.packing import ARCHIVES, LOG, PACKERS
+from tests.scan.reading import Client, Offset, Refused, Uniq, classify, tokens
+
+MONTHS = month_rows(AT, UTC)
+
+
+def index_of(path: str, folder: Path, cuts: list[int] | None = None, any_case: bool = False) -> Index:
+    """The index of one file, in as many pieces as the cuts make; without Spark."""
+    tables = scan_local([path], MONTHS, any_case=any_case)
+    files = list_files([path])
+    splits = split_files(files, 1 << 40)
+    if cuts:
+        edges = [0, *cuts, files[0].size]
+        splits = [Split(0, files[0].path, a, b) for a, b in pairwise(edges)]
+    pieces = []
+    for number, split in enumerate(splits):
+        writer = PartWriter(folder, f"{number:03d}", dict(tables), any_case)
+        pieces += list(writer.write([split], {0: files[0].shown}))
+    (folder / NAME).write_text(json.dumps({"version": VERSION, "parts": pieces}))
+    index = Index.open(folder)
+    assert index is not None
+    return index
+
+
+def every(index: Index, **wanted: object) -> list[Occurrence]:
+    return index.page(index.select(Filter(**wanted)).rows)  # type: ignore[arg-type]
+
+
+def key_of(one: Uniq | Offset | Client) -> tuple[str, ...]:
+    if isinstance(one, Uniq):
+        return "uniq", one.layout, one.host, str(one.pid), f"{one.loader:08X}"
+    return ("offset", one.address) if isinstance(one, Offset) else ("client", one.mac, str(one.pid))
+
+
+def key_found(one: Occurrence) -> tuple[str, ...]:
+    names = one.names
+    if one.kind == "uniq":
+        return "uniq", names["layout"], names["host"], names["pid"], names["loader"]
+    return ("offset", names["address"]) if one.kind == "offset" else ("client", names["mac"], names["pid"])
+
+
+def ms(moment: datetime | None) -> int | None:
+    return None if moment is None else round(moment.timestamp() * 1000)
+
+
+@pytest.mark.parametrize("log", logs.everything(7), ids=lambda log: log.name)
+def test_every_id_is_at_its_byte_in_its_line_with_its_time(log: logs.Log, tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(log.data)
+    data = twin.unpacked(log.data)
+    folder = tmp_path / "index"
+    folder.mkdir()
+    found = every(index_of(str(path), folder))
+    accepted = []
+    for token in tokens(data):
+        judged = classify(token.text, token.labelled, "strict")
+        if not isinstance(judged, Refused):
+            accepted.append(twin.Found(token.byte, bytes.fromhex(token.text), judged))
+    settled = {one.byte: one for one in twin.settle(accepted)}
+    assert [one.byte for one in found] == sorted(settled)
+    lines = [data.rfind(b"\n", 0, one.byte) + 1 for one in found]
+    assert [one.line for one in found] == [data.count(b"\n", 0, one.byte) + 1 for one in found]
+    times = {(*p.key[:3], p.key[3]): p for p in twin.all_processes([("a.log", log.data)], UTC, AT)}
+    for one, begin in zip(found, lines, strict=True):
+        own = settled[one.byte]
+        end = data.find(b"\n", begin)
+        line = data[begin : end if end >= 0 else len(data)]
+        assert one.id.upper() == own.raw.hex().upper()
+        assert key_found(one) == key_of(own.one)
+        assert one.text[one.at : one.at + len(one.id)] == one.id
+        if not one.cut:
+            assert one.text == line.decode("utf-8", "replace").rstrip("\r")
+        if isinstance(own.one, Uniq):
+            assert one.sent_ms == ms(times[own.one.process].sent_at(own.one.elapsed)), own
+
+
+def test_a_client_of_5_x_has_the_times_of_its_row(tmp_path: Path) -> None:
+    data = logs.mixed(3).data
+    path = tmp_path / "a.log"
+    path.write_bytes(data)
+    (tmp_path / "index").mkdir()
+    found = [one for one in every(index_of(str(path), tmp_path / "index")) if one.kind == "client"]
+    rows = scan_local([str(path)], MONTHS)["clients"].to_pylist()
+    assert rows
+    for row in rows:
+        mine = [one for one in found if (one.names["mac"], one.names["pid"]) == (row["mac"], str(row["pid"]))]
+        own = [one.sent_ms for one in mine if one.sent_ms is not None]
+        assert len(own) == row["ids"]
+        assert (min(own), max(own)) == (ms(row["first_sent_at"]), ms(row["last_sent_at"]))
+
+
+@pytest.mark.parametrize("name", [*PACKERS, *ARCHIVES, "log"])
+def test_lines_of_packed_files_are_those_of_the_plain_one(name: str, tmp_path: Path) -> None:
+    make: Callable[[bytes], bytes] = PACKERS.get(name) or (lambda data: ARCHIVES[name]() if name in ARCHIVES else data)
+    path, plain = tmp_path / f"a.{name}", tmp_path / "plain.log"
+    path.write_bytes(make(LOG))
+    plain.write_bytes(LOG)
+    for folder in ("packed", "plain"):
+        (tmp_path / folder).mkdir()
+    packed, expected = index_of(str(path), tmp_path / "packed"), index_of(str(plain), tmp_path / "plain")
+    assert [(one.id, one.text) for one in every(packed)] == [(one.id, one.text) for one in every(expected)]
+    row = packed.select(Filter()).rows[20]
+    if name not in ARCHIVES:  # there the lines are of two files
+        assert packed.around(int(row), 3) == expected.around(int(row), 3)
+
+
+def test_pieces_number_their_lines_as_the_whole_does(tmp_path: Path) -> None:
+    data = logs.mixed(11).data
+    path = tmp_path / "a.log"
+    path.write_bytes(data)
+    cuts = [data.index(b"\n", place) + 1 for place in (len(data) // 5, len(data) // 2)]
+    for folder in ("whole", "cut"):
+        (tmp_path / folder).mkdir()
+    whole, cut = index_of(str(path), tmp_path / "whole"), index_of(str(path), tmp_path / "cut", cuts)
+    assert len(cut.parts) == 3
+    assert [(o.line, o.byte, o.id, o.sent_ms) for o in every(cut)] == [
+        (o.line, o.byte, o.id, o.sent_ms) for o in every(whole)
+    ]
+    row = next(o.row for o in every(cut) if o.byte >= cuts[0])
+    assert cut.around(row, 4) == whole.around(row, 4)
+
+
+def test_a_piece_that_is_full_goes_on_in_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("idcore.occurrences.parts.MOST_ROWS", 1)
+    data = logs.mixed(12, 9000).data
+    assert len(data) > 1 << 20  # more than one window
+    for name, make in (("a.log", lambda text: text), ("a.gz", PACKERS["gz"])):
+        path, folder = tmp_path / name, tmp_path / f"index-{name}"
+        path.write_bytes(make(data))
+        folder.mkdir()
+        index = index_of(str(path), folder)
+        assert len(index.parts) > 1
+        found = every(index)
+        assert [one.line for one in found] == [data.count(b"\n", 0, one.byte) + 1 for one in found]
+        assert all(data[one.byte :].startswith(one.id.encode()) for one in found)
+
+
+def test_filters_give_what_a_loop_gives(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(logs.mixed(5).data)
+    (tmp_path / "index").mkdir()
+    index = index_of(str(path), tmp_path / "index")
+    found = every(index)
+
+    def same(wanted: Mapping[str, object], keep: Callable[[Occurrence], bool]) -> None:
+        expected = [one.row for one in found if keep(one)]
+        assert expected and [one.row for one in every(index, **wanted)] == expected
+
+    def named(*wanted: tuple[str, str]) -> Callable[[Occurrence], bool]:
+        return lambda one: all(one.names.get(name) == value for name, value in wanted)
+
+    first = {one.names["layout"]: one.names for one in reversed(found)}
+    own, little, client, broker = (first[name] for name in ("uniq_v4", "uniq_v4_le", "client_v1", "offset_v4"))
+    process = [(name, own[name]) for name in ("host", "pid", "loader")]
+    same({"host": own["host"]}, named(process[0]))
+    same({"kind": "offset"}, lambda one: one.kind == "offset")
+    same({"process": tuple(value for _, value in process)}, named(*process))
+    turned = [(name, little[name]) for name in ("host", "pid", "loader", "layout")]
+    same({"process": tuple(value for _, value in turned)}, named(*turned))
+    at_broker = named(("address", broker["address"]))
+    same({"broker": broker["address"]}, at_broker)
+    file = int(next(one.id for one in found if at_broker(one))[16:], 16) >> 30
+    in_file = {"broker": broker["address"], "segment": f"{file << 30:020d}"}
+    same(in_file, lambda one: at_broker(one) and int(one.id[16:], 16) >> 30 == file)
+    of_client = [(name, client[name]) for name in ("mac", "pid")]
+    same({"client": tuple(value for _, value in of_client)}, named(*of_client))
+    ids = (found[3].id, found[40].id.lower())
+    same({"ids": ids}, lambda one: one.id.upper() in {text.upper() for text in ids})
+    same({"text": "uniq_key"}, lambda one: "uniq_key" in one.text.lower())
+    times = sorted(one.sent_ms for one in found if one.sent_ms is not None)
+    start, stop = times[len(times) // 4], times[len(times) // 2]
+    same({"start": start, "stop": stop}, lambda one: one.sent_ms is not None and start <= one.sent_ms < stop)
+    assert index.select(Filter(start=start, stop=stop)).undated == sum(one.sent_ms is None for one in found)
+    assert not len(index.select(Filter(host="203.0.113.99")))
+
+
+def test_orders_are_by_time_and_undated_ids_come_last(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(logs.mixed(5).data)
+    (tmp_path / "index").mkdir()
+    index = index_of(str(path), tmp_path / "index")
+    for order, sign in (("time", 1), ("-time", -1)):
+        times = [one.sent_ms for one in index.page(index.select(Filter(), order).rows)]
+        dated = [sign * at for at in times if at is not None]
+        assert dated == sorted(dated) and None not in times[: len(dated)]
+
+
+def test_counts_and_points_are_those_of_the_places(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(logs.mixed(5).data)
+    (tmp_path / "index").mkdir()
+    index = index_of(str(path), tmp_path / "index")
+    dated = [(one, one.sent_ms) for one in every(index, kind="uniq") if one.sent_ms is not None]
+    times = [at for _, at in dated]
+    start, stop, step = min(times), max(times) + 1, 1500
+    expected = Counter((one.names["host"], start + (at - start) // step * step) for one, at in dated)
+    table = index.counts("host", start, stop, step).to_pylist()
+    assert {(row["name"], row["from_ms"]): row["ids"] for row in table} == expected
+    sent, values = index.points(Filter(kind="uniq"))
+    assert sorted(sent.tolist()) == sorted(times)
+    assert {int(value) & 0xFFFF for value in values} == {counter_of(one) for one, _ in dated}
+
+
+def counter_of(one: Occurrence) -> int:
+    return int.from_bytes(bytes.fromhex(one.id[-4:]), "little" if one.names["layout"] == "uniq_v4_le" else "big")
+
+
+def test_a_process_of_two_months_has_each_id_in_its_month(tmp_path: Path) -> None:
+    rows = []
+    for month, elapsed, counter in ((1, 20 * 86_400_000, 1), (1, 27 * 86_400_000, 2), (2, 5_000, 3), (2, NOON, 4)):
+        born = int(datetime(2026, month, 1, tzinfo=UTC).timestamp() * 1000) + elapsed
+        rows.append(f"MessageExt [bornTimestamp={born}, properties={{UNIQ_KEY={uniq(1, 2, JAVA, elapsed, counter)}}}]")
+    path = tmp_path / "a.log"
+    path.write_bytes(logs.joined(rows))
+    (tmp_path / "index").mkdir()
+    found = every(index_of(str(path), tmp_path / "index"))
+    assert [one.sent_ms for one in found] == [int(row.split("=")[1].split(",")[0]) for row in rows]
+
+
+def test_a_file_that_changed_after_the_scan_is_not_shown(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    text = send_result(uniq(1, 2, JAVA, NOON, 1), logs.offset(3, 10911, 77))
+    path.write_text(text + "\n")
+    (tmp_path / "index").mkdir()
+    index = index_of(str(path), tmp_path / "index")
+    path.write_text("x" + text + "\n")
+    found = every(index)
+    assert {one.problem.code for one in found if one.problem} == {"file_changed"} and not any(o.text for o in found)
+    path.unlink()
+    assert all(one.problem and one.problem.code == "unreadable" for one in every(index))
+
+
+def test_a_file_that_is_not_permitted_any_more_is_not_opened(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(LOG)
+    (tmp_path / "index").mkdir()
+    index = index_of(str(path), tmp_path / "index")
+
+    def never(_: str) -> None:
+        raise CoreError("EACCES")
+
+    assert all(one.problem is not None and one.problem.code == "EACCES" for one in index.page(np.arange(9), never))
+
+
+def test_another_version_is_not_an_index(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(json.dumps({"version": VERSION + 1, "parts": []}))
+    assert Index.open(tmp_path) is None and Index.open(tmp_path / "no") is None
+
+
+def test_a_damaged_archive_keeps_the_lines_before_the_damage(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    data = ARCHIVES["zip"]()
+    path.write_bytes(data)
+    assert zipfile.ZipFile(path).testzip() is None
+    (tmp_path / "index").mkdir()
+    whole = len(every(index_of(str(path), tmp_path / "index")))
+    cut = tmp_path / "b.log.gz"
+    cut.write_bytes(PACKERS["gz"](LOG)[:-2000])
+    (tmp_path / "cut").mkdir()
+    found = every(index_of(str(cut), tmp_path / "cut"))
+    assert 0 < len(found) < whole
+    assert len(found) == scan_local([str(cut)], MONTHS)["files"]["ids"][0].as_py()
