@@ -69,8 +69,8 @@ def locate(run: Run) -> None:
 def tables_for(run: Path) -> dict[str, pa.Table]:
     """What dates and settles ids, from the tables of a scan."""
     used = {name: pq.read_table(run / name, columns=columns) for name, columns in dating.COLUMNS.items()}
-    hosts = dating.of_several_months(used["processes"])["host"].to_pylist()
-    used["counters"] = pq.read_table(run / "counters", columns=dating.POINTS, filters=[("host", "in", set(hosts))])
+    hosts = dating.of_several_months(used["processes"])["host"].unique().to_pylist() or [""]
+    used["counters"] = pq.read_table(run / "counters", columns=dating.POINTS, filters=[("host", "in", hosts)])
     return used
 
 
