@@ -28,7 +28,7 @@ if given:
 try:
     wanted, chosen = lines.select(run, index, given, order)
     pages = max(1, -(-len(chosen) // lines.PAGE))
-    page = min(int(st.session_state.get("lines_page") or 1), pages)
+    page = lines.page_number(pages)
     rows = chosen.rows[(page - 1) * lines.PAGE : page * lines.PAGE]
     found = index.page(rows, lines.allowed_for(run))
 except (CoreError, PermissionError) as error:
@@ -36,11 +36,12 @@ except (CoreError, PermissionError) as error:
     st.stop()
 
 # show
-said(words("lines.said" if given else "lines.said_all", n=words.count("id", len(chosen)), all=f"{index.rows:,}"))
+key = "lines.said_none" if not found else "lines.said" if given else "lines.said_all"
+said(words(key, n=words.count("id", len(chosen)), all=f"{index.rows:,}"))
 if found:
     show_html(lines.rows_html(found, index, run, shown))
 if pages > 1:
-    st.pagination(pages, key="lines_page")
+    st.pagination(pages, key="page", bind="query-params")
 if found:
     with st.container(horizontal=True, gap="medium"):
         download("CSV", lambda: lines.as_csv(index, chosen.rows, run), "lines.csv", key="lines-csv")

@@ -62,7 +62,7 @@ def run(tmp_path: Path) -> str:
 def open_page() -> Callable[..., AppTest]:
     """Opens an address of the console: `open_page("producers", run=NAME)`."""
 
-    def opened(page: str = "", **query: Any) -> AppTest:
+    def opened(page: str = "", /, **query: Any) -> AppTest:
         from pages.parts import frame
 
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)

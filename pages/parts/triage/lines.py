@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -80,42 +81,53 @@ def select(run: Run, index: Index, given: Mapping[str, str], order: str) -> tupl
     return wanted, cache.selection(run, index, wanted, order, allowed_for(run))
 
 
-def rows_html(found: Iterable[Occurrence], index: Index, run: Run, view: View) -> Html:
-    """Each place of an id: where it is, when and by whom it was made, its line, and the lines around it."""
-    return tag("ol", *(_row(one, index, run, view) for one in found), class_="mq-lines")
+def rows_html(found: Sequence[Occurrence], index: Index, run: Run, view: View) -> Html:
+    """Each line once: where it is, when and by whom each of its ids was made, and the lines around it."""
+    lines = [list(some) for _, some in groupby(found, key=_line_of)]
+    return tag("ol", *(_row(some, index, run, view) for some in lines), class_="mq-lines")
 
 
-def _row(one: Occurrence, index: Index, run: Run, view: View) -> Html:
-    words = view.words
-    name = one.file.rpartition("/")[2] or one.file
-    sent = words("lines.undated") if one.sent_ms is None else view.full(from_ms(one.sent_ms))
-    head = tag(
-        "div",
-        tag("span", f"{name}:{one.line:,}", class_="mq-mono", title=f"{one.file}:{one.line}"),
-        tag("span", sent, class_="mq-mono mq-time"),
-        tag("span", *_maker(one, run), class_="mq-mono"),
-        class_="mq-line-head",
-    )  # fmt: skip
-    if one.problem is not None:
-        return tag("li", head, tag("p", words.said(one.problem), class_="mq-warning mq-note"))
-    return tag("li", head, tag("details", tag("summary", _line(one, run)), _around(one, index, run)))
+def _line_of(one: Occurrence) -> tuple[object, ...]:
+    return one.file, one.line, one.text  # of a long line each id has its own piece
 
 
-def _line(one: Occurrence, run: Run) -> Html:
-    before, after = one.text[: one.at], one.text[one.at + len(one.id) :]
-    more = "…" if one.cut else ""
-    opened = link(one.id, href("anatomy", id=one.id, run=run.name), class_=f"mq-{one.kind}")
-    return tag("code", more if one.at else "", before, tag("mark", opened), after, more)
+def _row(ids: Sequence[Occurrence], index: Index, run: Run, view: View) -> Html:
+    words, first = view.words, ids[0]
+    name = first.file.rpartition("/")[2] or first.file
+    facts = [tag("span", f"{name}:{first.line:,}", class_="mq-mono", title=f"{first.file}:{first.line}")]
+    told = None
+    for one in ids:
+        sent = words("lines.undated") if one.sent_ms is None else view.full(from_ms(one.sent_ms))
+        if sent != told:  # the ids of one line have one time, most often
+            facts.append(tag("span", sent, class_="mq-mono mq-time"))
+        facts.append(tag("span", _maker(one, run), class_="mq-mono"))
+        told = sent
+    head = tag("div", *facts, class_="mq-line-head")
+    if first.problem is not None:
+        return tag("li", head, tag("p", words.said(first.problem), class_="mq-warning mq-note"))
+    return tag("li", head, tag("details", tag("summary", _line(ids, run)), _around(first, index, run)))
 
 
-def _maker(one: Occurrence, run: Run) -> list[Html | str]:
-    """The process, client or broker, a link to its page."""
+def _line(ids: Sequence[Occurrence], run: Run) -> Html:
+    """The text, each of its ids a link to its anatomy."""
+    parts: list[Html | str] = []
+    text, done = ids[0].text, 0
+    more = "…" if ids[0].cut else ""
+    for one in ids:
+        opened = link(one.id, href("anatomy", id=one.id, run=run.name))
+        parts += [text[done : one.at], tag("mark", opened, class_=f"mq-of-{one.kind}")]
+        done = one.at + len(one.id)
+    return tag("code", more, *parts, text[done:], more)
+
+
+def _maker(one: Occurrence, run: Run) -> Html | str:
+    """The process or broker, a link to its page; the client."""
     names = one.names
     if one.kind == "offset":
-        return [link(names["address"], href("brokers", run=run.name, broker=names["address"]))]
+        return link(names["address"], href("brokers", run=run.name, broker=names["address"]))
     if one.kind == "client":
-        return [f"{names['mac']} · {names['pid']}"]
-    return [link(f"{names['host']} · {names['pid']}", href("counters", run=run.name, process=process_key(names)))]
+        return f"{names['mac']} · {names['pid']}"
+    return link(f"{names['host']} · {names['pid']}", href("counters", run=run.name, process=process_key(names)))
 
 
 def _around(one: Occurrence, index: Index, run: Run) -> Html:
@@ -151,6 +163,17 @@ def preview(run: Run, view: View, filters: Mapping[str, str]) -> None:
         head = words("lines.preview", shown=f"{len(found):,}", all=words.count("id", len(chosen)))
         show_html(tag("p", head, " ", all_of_them, class_="mq-run"))
         show_html(rows_html(found, index, run, view))
+
+
+def page_number(pages: int) -> int:
+    """The page in sight: of the address, the first one where there are not so many."""
+    asked = st.session_state.get("page") or st.query_params.get("page", "1")
+    page = int(asked) if str(asked).isdecimal() else 1
+    if not 1 <= page <= pages:
+        st.session_state.pop("page", None)
+        st.query_params.pop("page", None)
+        page = 1
+    return page
 
 
 def filter_chips(given: Mapping[str, str], run: Run, view: View, **kept: str) -> Html:

@@ -1,0 +1,158 @@
+"""The page of lines: filters of the address, search, order, pages, downloads, and what it says without any."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore.errors import CoreError
+from idcore.occurrences.index import NAME, VERSION, Filter, Index
+from idcore.occurrences.parts import PartWriter
+from idcore.runs import Run
+from idcore.sources.inputs import list_files, split_files
+from idcore.spark.locate import FOLDER, tables_for
+from idcore.triage import line_filter
+from idcore.triage.finding_rows import evidence_of
+from idcore.triage.processes import process_key
+from pages.parts.triage import lines
+from tests.pages.conftest import RUN
+from tests.pages.test_findings import judged, two_at_once
+from tests.pages.test_pages import shown
+
+Open = Callable[..., AppTest]
+
+
+def indexed(folder: Path, text: str) -> Run:
+    """A run with its findings and with the index of its lines."""
+    run = judged(folder, text)
+    files = list_files([str(run.path / "input" / "000-app.log")])
+    out = run.path / FOLDER
+    out.mkdir()
+    pieces = list(PartWriter(out, "0", tables_for(run.path)).write(split_files(files, 1 << 40), {0: "app.log"}))
+    (out / NAME).write_text(json.dumps({"version": VERSION, "parts": pieces}))
+    return run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return indexed(tmp_path, two_at_once())
+
+
+def index_of(run: Run) -> Index:
+    index = Index.open(run.path / FOLDER)
+    assert index is not None
+    return index
+
+
+def body(app: AppTest) -> str:
+    return next(
+        item.proto.body for item in app.get("html") if "mq-lines" in item.proto.body and "<li>" in item.proto.body
+    )
+
+
+def test_the_page_has_every_line_with_its_number_and_escapes_it(run: Run, open_page: Open) -> None:
+    app = open_page("lines", run=RUN)
+    assert not app.exception and not app.error
+    assert "1,200 IDs" in shown(app)
+    rows = body(app)
+    assert rows.count("<li>") == lines.PAGE
+    assert "app.log:1<" in rows and "app.log:50<" in rows and "app.log:51<" not in rows
+    assert "&lt;b&gt;sent&lt;/b&gt;" in rows and "<b>sent" not in rows
+    app = open_page("lines", run=RUN, page="24")
+    assert "app.log:1,200<" in body(app)
+    assert "app.log:1<" in body(open_page("lines", run=RUN, page="99"))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_filters_of_the_address_are_named_and_can_be_dropped(run: Run, open_page: Open, lang: str) -> None:
+    row = run.table("processes").to_pylist()[0]
+    start = row["first_sent_at"].isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    app = open_page("lines", run=RUN, lang=lang, process=process_key(row), **{"from": start})
+    assert not app.exception and not app.error
+    text = shown(app)
+    assert "10.0.0.7 · 3416 · 18B4AAC2" in text
+    drop = "Remove this filter" if lang == "en" else "移除此筛选条件"
+    assert text.count(f'aria-label="{drop}"') == 2
+
+
+def test_an_id_a_host_and_a_text_are_found_in_one_box(run: Run) -> None:
+    index = index_of(run)
+    first = index.page(index.select(Filter()).rows[:1])[0].id
+
+    def found(text: str) -> Filter:
+        return line_filter.filter_of({"find": text}, run, index)
+
+    assert found(first.lower()).ids == (first.lower(),) and len(index.select(found(first.lower()))) == 1
+    assert found("10.0.0.7").host == "10.0.0.7"
+    assert found("SENT").text == "SENT" and len(index.select(found("SENT"))) == 1200
+    assert found("10.0.0.99").text == "10.0.0.99"
+
+
+def test_a_finding_has_the_lines_of_its_evidence(run: Run, open_page: Open) -> None:
+    table = run.table("findings")
+    for number, row in enumerate(table.to_pylist()):
+        ids = {text.upper() for text in evidence_of(row).get("ids") or ()}
+        if ids:
+            app = open_page("lines", run=RUN, finding=str(number))
+            assert not app.exception and not app.error
+            assert all(text in body(app).upper() for text in ids)
+            return
+    pytest.fail("no finding has ids")
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"finding": "999"}, "link_value"),
+        ({"finding": "x"}, "link_value"),
+        ({"process": "10.0.0.7"}, "link_value"),
+        ({"kind": "mail"}, "link_value"),
+        ({"segment": "..."}, "link_value"),
+        ({"ids": "0A0000070D5818B4AAC2"}, "link_value"),
+        ({"ids": "zz"}, "digit"),
+        ({"ids": ",".join(["0A" * 16] * 1001)}, "link_ids"),
+        ({"from": "yesterday"}, "instant"),
+        ({"from": "2026-11-21T02:00:00Z", "to": "2026-11-21T02:00:00Z"}, "range_reversed"),
+    ],
+)
+def test_a_wrong_filter_is_named(run: Run, open_page: Open, asked: dict[str, str], code: str) -> None:
+    with pytest.raises(CoreError) as caught:
+        line_filter.filter_of(asked, run, index_of(run))
+    assert caught.value.code == code
+    app = open_page("lines", run=RUN, **asked)
+    assert not app.exception and len(app.error) == 1
+
+
+def test_nothing_fits_is_said_without_an_empty_list(run: Run, open_page: Open) -> None:
+    app = open_page("lines", run=RUN, host="203.0.113.1")
+    assert not app.exception and "No ID of this scan fits" in shown(app)
+    assert not [item for item in app.get("html") if "<li>" in item.proto.body and "mq-lines" in item.proto.body]
+
+
+def test_downloads_have_every_row_and_no_formula(run: Run) -> None:
+    index = index_of(run)
+    rows = index.select(Filter()).rows
+    csv = lines.as_csv(index, rows, run).decode().splitlines()
+    assert csv[0].split(",") == list(lines.COLUMNS) and len(csv) == 1201
+    told = [json.loads(line) for line in lines.as_json(index, rows, run).decode().splitlines()]
+    assert [row["line"] for row in told] == list(range(1, 1201))
+    assert told[0]["host"] == "10.0.0.7" and told[0]["text"].endswith("<b>sent</b>")
+
+
+def test_without_an_index_and_without_a_scanner_the_page_says_so(tmp_path: Path, open_page: Open) -> None:
+    judged(tmp_path, two_at_once())
+    app = open_page("lines", run=RUN)
+    assert not app.exception and "have not been found yet" in shown(app)
+
+
+def test_the_time_of_a_row_is_the_one_of_its_process(run: Run) -> None:
+    index = index_of(run)
+    found = index.page(index.select(Filter(), "time").rows)
+    row = run.table("processes").to_pylist()[0]
+    times = [datetime.fromtimestamp((one.sent_ms or 0) / 1000, UTC) for one in (found[0], found[-1])]
+    assert times == [row["first_sent_at"], row["last_sent_at"]]

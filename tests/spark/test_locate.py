@@ -1,0 +1,102 @@
+"""The index of lines as Spark makes it: of a run, after its scan, and when that is not possible."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from idcore.errors import CoreError
+from idcore.occurrences.index import Filter, Index
+from idcore.runs import Run, Runs
+from idcore.spark import background, locate
+from idcore.spark.job import ScanOptions
+from tests.scan import logs
+
+AT = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+
+def scanned(root: Path, paths: list[Path], store: str | None = None, case: str = "strict") -> Run:
+    run = Runs(root).create("x")
+    options = ScanOptions(UTC, "given", AT, case=case, store=store)
+    background.start(run, [str(path) for path in paths], options, {str(path): path.name for path in paths}).wait()
+    assert run.state == "done", run.error
+    return run
+
+
+def index_of(run: Run) -> Index:
+    index = Index.open(run.path / locate.FOLDER)
+    assert index is not None
+    return index
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_run_of_many_files_has_the_lines_of_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locate, "TASK", 100_000)
+    texts = {f"{name}.log": logs.mixed(seed, 900).data for seed, name in enumerate("abc", 3)}
+    (tmp_path / "in").mkdir()
+    paths = []
+    for name, text in texts.items():
+        paths.append(tmp_path / "in" / name)
+        paths[-1].write_bytes(text)
+    packed = tmp_path / "in" / "d.log.gz"
+    packed.write_bytes(gzip.compress(texts["a.log"]))
+    texts["d.log.gz"] = texts["a.log"]
+    run = scanned(tmp_path / "runs", [*paths, packed])
+    assert background.locating(run).wait(120) and background.locating(run).problem is None
+    index = index_of(run)
+    assert len(index.parts) > 4
+    assert index.rows == (run.summary or {})["ids"]
+    for one in index.page(index.select(Filter()).rows):
+        text = texts[one.file]
+        assert text[one.byte :].startswith(one.id.encode())
+        assert one.line == text.count(b"\n", 0, one.byte) + 1
+    assert not [path for path in run.path.iterdir() if path.name.startswith(f".{locate.FOLDER}")]
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_large_input_is_indexed_right_after_its_scan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "LARGE", 1)
+    path = tmp_path / "a.log"
+    path.write_bytes(logs.mixed(3).data)
+    run = scanned(tmp_path / "runs", [path])
+    assert background.locating(run).wait(120)
+    assert index_of(run).rows == (run.summary or {})["ids"]
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_store_has_a_line_for_each_record(tmp_path: Path) -> None:
+    from idcore.__main__ import main
+
+    assert main(["make", "store", "--messages", "200", "--out", str(tmp_path / "store")]) == 0
+    run = scanned(tmp_path / "runs", [], store=str(tmp_path / "store"))
+    locate.locate(run)
+    index = index_of(run)
+    assert index.rows == (run.summary or {})["ids"] > 0
+    found = index.page(index.select(Filter()).rows)
+    assert all(one.text[one.at :].startswith(one.id) for one in found)
+
+
+@pytest.mark.usefixtures("spark")
+def test_ids_in_lower_case_are_indexed_where_the_scan_took_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(logs.uniq(0x0A000001, 2, logs.JAVA, logs.NOON, 1).lower().encode() + b"\n")
+    run = scanned(tmp_path / "runs", [path], case="any")
+    locate.locate(run)
+    assert [one.id.islower() for one in index_of(run).page(index_of(run).select(Filter()).rows)] == [True]
+
+
+def test_what_is_too_large_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locate, "MOST_BYTES", 10)
+    path = tmp_path / "a.log"
+    path.write_bytes(b"x" * 11)
+    run = Runs(tmp_path / "runs").create("x")
+    run.set_state("done", plan={"paths": [str(path)], "names": None, "store": None})
+    with pytest.raises(CoreError) as caught:
+        locate.locate(run)
+    assert caught.value.code == "lines_many"
+    with pytest.raises(CoreError) as none:
+        locate.locate(Runs(tmp_path / "runs").create("y"))
+    assert none.value.code == "scan_no_plan"
