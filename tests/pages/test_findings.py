@@ -93,7 +93,7 @@ def opened(path: str) -> None:
     from pages.parts.view import settle
 
     run = Run(Path(path))
-    diagnosis.proof(cache.frame(run, "findings").to_dict("records")[0], run, settle(), "first")
+    diagnosis.proof(cache.frame(run, "findings").to_dict("records")[0], run, settle(), "0")
 
 
 def test_the_evidence_is_read_when_it_is_opened_and_escaped(tmp_path: Path, open_page: Open) -> None:
@@ -275,7 +275,7 @@ def last_opened(path: str) -> None:
     from pages.parts.view import settle
 
     run = Run(Path(path))
-    diagnosis.proof(cache.frame(run, "findings").to_dict("records")[-1], run, settle(), "last")
+    diagnosis.proof(cache.frame(run, "findings").to_dict("records")[-1], run, settle(), "2")
 
 
 def test_a_link_to_brokers_shows_those_alone(run: str, open_page: Open) -> None:

@@ -15,10 +15,11 @@ import streamlit as st
 
 from idcore import times
 from idcore.catalogue import Words, upper
+from idcore.errors import CoreError
 from idcore.findings import words as messages
 from idcore.findings.registry import RULES, SEVERITIES
 from idcore.runs import Run
-from idcore.triage import finding_rows, lines
+from idcore.triage import finding_rows, line_filter, lines
 from idcore.triage.finding_rows import Kind, Row, brokers_of, evidence_of, gap_of, subject_process, tokens
 from idcore.triage.processes import process_key
 from pages.parts import cache, scans
@@ -26,6 +27,7 @@ from pages.parts.browser import copy_button
 from pages.parts.charts import findings as charts
 from pages.parts.markup import Column, Html, link, table, tag
 from pages.parts.triage import evidence_view, shared
+from pages.parts.triage import lines as run_lines
 from pages.parts.view import View, link_params
 from pages.parts.widgets import chart, href, page_link, show_html
 
@@ -287,13 +289,15 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
             show_html(made)
     named = [f"{evidence['label']}={text}" for text in tokens(evidence)] if evidence.get("label") else []
     before = BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
-    label, shown = ("", "") if named else log_lines(row, run, view)
+    label, shown = ("", "") if named else log_lines(int(key), row, run, view)
     if not shown:  # the places are not known: they are looked for
         around = lines.around(run, named) or lines.around(run, tokens(evidence), before)
         label, shown = words("findings.lines"), "\n".join(dict.fromkeys(around))
     if shown:
         st.caption(label)
         st.code(shown, language=None, wrap_lines=True)
+    elif scans.ready() and tokens(evidence) and scans.store_of(run) is None:
+        run_lines.preview(run, view, {"finding": key})
     elif (folder := scans.store_of(run)) is not None and evidence.get("ids"):
         show_html(evidence_view.in_store(evidence["ids"][: lines.MOST_LINES], folder, words))
     elif evidence.get("ids"):
@@ -303,16 +307,28 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
     onward(row, process, run, words)
 
 
-def log_lines(row: Row, run: Run, view: View, most: int = MOST_LINES) -> tuple[str, str]:
+def log_lines(number: int, row: Row, run: Run, view: View, most: int = MOST_LINES) -> tuple[str, str]:
     """The lines of the evidence with file and number, and what they are called; empty where none is at hand."""
-    evidence = evidence_of(row)
-    wanted = {*tokens(evidence), *map(str, evidence.get("after_ids") or ())}
-    places = [place for place in evidence.get("places") or () if str(place["id"]) in wanted]
     before = BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
-    found = lines.numbered(run, places, before)
+    found = _lines_of(number, row, run, before)
     key = "findings.numbered" if len(found) <= most else "findings.numbered_part"
     name = view.words(key, n=f"{most:,}", all=f"{len(found):,}") if found else ""
     return name, "\n".join(f"{line.file}:{line.number}  {line.text}" for line in found[:most])
+
+
+def _lines_of(number: int, row: Row, run: Run, before: int) -> list[lines.NumberedLine]:
+    """By the index of the scan where there is one, else by the places that the finding has."""
+    evidence = evidence_of(row)
+    index = cache.lines(run)
+    if index is not None and tokens(evidence):
+        try:
+            ids = line_filter.ids_of_finding(run, str(number))
+            return lines.indexed(index, ids, before, run_lines.allowed_for(run))
+        except (CoreError, PermissionError):  # its file changed, or is not allowed any more: the page of lines says so
+            return []
+    wanted = {*tokens(evidence), *map(str, evidence.get("after_ids") or ())}
+    places = [place for place in evidence.get("places") or () if str(place["id"]) in wanted]
+    return lines.numbered(run, places, before)
 
 
 def row_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:

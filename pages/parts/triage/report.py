@@ -124,7 +124,7 @@ def _section(part: Kind | tuple[int, Row], run: Run, view: View, address: str) -
     name = words("colon", name=words(f"severity.{row['severity']}")) + diagnosis.title_of(row, words)
     ids = evidence_view.details(evidence, view)[:MOST_IDS]
     figures = evidence_view.fact_line(evidence, view, diagnosis.said_figures(row))
-    label, shown = diagnosis.log_lines(row, run, view)
+    label, shown = diagnosis.log_lines(number, row, run, view)
     text = [
         f"## {name}",
         " · ".join([code(diagnosis.subject(row, words)), *map(escaped, _seen(row, view))]),
@@ -228,9 +228,8 @@ def _finding_html(part: tuple[int, Row], run: Run, view: View, address: str, dra
         yield tag("ul", *(tag("li", tag("code", one), "".join(f" · {text}" for text in more)) for one, more in ids))
     if line := evidence_view.fact_line(evidence, view, diagnosis.said_figures(row)):
         yield tag("p", line)
-    label, shown = diagnosis.log_lines(
-        row, run, view, MOST_OF_NOTE if row["severity"] == "info" else diagnosis.MOST_LINES
-    )
+    most = MOST_OF_NOTE if row["severity"] == "info" else diagnosis.MOST_LINES
+    label, shown = diagnosis.log_lines(number, row, run, view, most)
     if shown:
         yield tag("p", label, class_="faint")
         yield tag("pre", shown)
