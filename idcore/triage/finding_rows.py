@@ -1,18 +1,26 @@
-"""The rows of the table of findings: the evidence of one, whom it is about, which belong together. Says no word."""
+"""The rows of the table of findings: the evidence of one, whom it is about, which belong together. Has no sentence."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 import pandas as pd
 
-from idcore.findings.registry import RULES
+from idcore import catalogue
+from idcore.errors import CoreError
+from idcore.findings import words as messages
+from idcore.ids.model import UniqId
 
 Row = Mapping[str, Any]
 Evidence = Mapping[str, Any]
+MORE = "more"  # the variant of a row that counts what is not listed
+MOST_APART = 3  # findings of one kind that are shown one by one
+_TIME = "datetime64[us, UTC]"
 _PROCESS = re.compile(r"(?P<host>\S+) pid (?P<pid>\d+) loader (?P<loader>[0-9A-F]{8})")
 _ADDRESS = re.compile(r"(\[[0-9a-f:]+\]|\d+(\.\d+){3}):\d+")
 
@@ -49,22 +57,99 @@ def brokers_of(row: Row) -> list[str]:
     return list(dict.fromkeys(text for text in named if _ADDRESS.fullmatch(text)))
 
 
-def alike(found: pd.DataFrame) -> tuple[pd.DataFrame, dict[Any, list[Row]]]:
-    """One row for ids of one process with which the same went wrong, and the other rows of each by its index."""
-    first: dict[tuple[str, ...], Any] = {}
-    others: dict[Any, list[Row]] = {}
-    for place, row in found.to_dict("index").items():
-        evidence, subject = evidence_of(row), str(row["subject"])
-        told = [str(evidence.get(name, "")) for name in ("variant", "topic", "topics", "differs")]
-        of_ids = RULES[str(row["code"])].subject == "id"
-        process = subject[:-12] if of_ids else subject
-        name = (str(row["code"]), str(row["severity"]), *told, process)
-        if of_ids and name in first:
-            others.setdefault(first[name], []).append(row)
-        else:
-            first[name] = place
-    firsts = found.loc[list(first.values())].copy()
-    for place, rows in others.items():
-        firsts.loc[place, "first_sent_at"] = min(found.loc[place, "first_sent_at"], *(r["first_sent_at"] for r in rows))
-        firsts.loc[place, "last_sent_at"] = max(found.loc[place, "last_sent_at"], *(r["last_sent_at"] for r in rows))
-    return firsts, others
+def select(found: pd.DataFrame, severity: str | None = None, code: str | None = None) -> pd.DataFrame:
+    """The rows of one severity and of one code; None takes all. A row keeps its number as its index."""
+    kept = pd.Series(True, index=found.index)
+    for name, value in (("severity", severity), ("code", code)):
+        if value is not None:
+            kept &= found[name] == value
+    return found[kept]
+
+
+def number_of(row: Row) -> int:
+    """How many findings a row is: one, or as many as it counts because they are not listed."""
+    evidence = evidence_of(row)
+    return int(evidence["more"]) if evidence.get("variant") == MORE else 1
+
+
+def numbers(found: pd.DataFrame, by: str) -> dict[str, int]:
+    """How many findings there are of each severity or code, in the order of the table."""
+    made: dict[str, int] = {}
+    for row in found.to_dict("records"):
+        made[str(row[by])] = made.get(str(row[by]), 0) + number_of(row)  # type: ignore[arg-type]
+    return made
+
+
+@dataclass(slots=True)
+class Kind:
+    """Findings of one severity and code that one sentence describes. `rows` are listed, each with its number."""
+
+    severity: str
+    code: str
+    variant: str  # of the sentence, empty for most
+    rows: list[tuple[int, Row]] = field(default_factory=list)
+    rest: list[tuple[int, Row]] = field(default_factory=list)  # rows that count what is not listed
+
+    @property
+    def number(self) -> int:
+        """How many findings they are."""
+        return len(self.rows) + sum(number_of(row) for _, row in self.rest)
+
+    @property
+    def total(self) -> int:
+        """What the findings count, together: ids, copies, restarts."""
+        return sum(int(row["count"]) for _, row in (*self.rows, *self.rest))
+
+    @property
+    def grouped(self) -> bool:
+        """Whether they are shown together: many of them would hide all others."""
+        return self.number > MOST_APART
+
+    def when(self) -> tuple[Any, Any]:
+        """The first and the last time of its rows; NaT where none has a time."""
+        ends = [row[name] for _, row in self.rows for name in ("first_sent_at", "last_sent_at")]
+        times = pd.Series(ends, dtype=_TIME)
+        return times.min(), times.max()
+
+
+def kinds(found: pd.DataFrame) -> list[Kind]:
+    """The findings by kind, in the order of the table. What is not listed belongs to the kind that has most rows."""
+    made: dict[tuple[str, str, str], Kind] = {}
+    uncounted = []
+    for number, row in found.to_dict("index").items():
+        code, severity = str(row["code"]), str(row["severity"])
+        variant = str(evidence_of(row).get("variant") or "")  # type: ignore[arg-type]
+        if variant == MORE:
+            uncounted.append((number, row))
+            continue
+        key = (severity, code, brief_variant(code, variant))
+        made.setdefault(key, Kind(*key)).rows.append((int(number), row))  # type: ignore[call-overload, arg-type]
+    for number, row in uncounted:
+        code, severity = str(row["code"]), str(row["severity"])
+        same = [kind for kind in made.values() if (kind.code, kind.severity) == (code, severity)]
+        kind = max(same, key=lambda one: len(one.rows), default=None)
+        if kind is None:
+            kind = made.setdefault((severity, code, ""), Kind(severity, code, ""))
+        kind.rest.append((int(number), row))  # type: ignore[call-overload, arg-type]
+    return list(made.values())
+
+
+def brief_variant(code: str, variant: str) -> str:
+    """The variant whose findings have a short sentence of their own; empty where that of the code is true of them."""
+    key = messages.key_of(catalogue.words(), "brief", code, variant)
+    return variant if key == "brief.unseen" else key.removeprefix(f"brief.{code}").removeprefix(".")
+
+
+def gap_of(row: Row) -> tuple[datetime, datetime] | None:
+    """From the id below the widest gap of a finding to the id above it; None where it has no gap or no times."""
+    evidence = evidence_of(row)
+    after, before, ids = evidence.get("gap_after"), evidence.get("gap_before"), evidence.get("ids") or ()
+    moments = dict(zip(ids, evidence.get("sent_at") or (), strict=False))
+    if not after or not moments.get(before):
+        return None
+    try:
+        gone = UniqId.from_hex(str(before)).elapsed - UniqId.from_hex(str(after)).elapsed
+    except CoreError:
+        return None
+    end = datetime.fromisoformat(str(moments[before]))
+    return (end - timedelta(milliseconds=gone), end) if gone >= 0 else None  # less than 0: a month ended in it

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import codecs
 import mmap
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from idcore.occurrences.index import Filter, Index, Occurrence
 from idcore.runs import Run
 
 MOST_BYTES = 256 << 20  # of input that is searched for a line: a fraction of a second each id
 MOST_LINES = 6
+MOST_PLACES = 8
+MOST_LOOKED = 200  # places of the ids of one finding
 BEFORE, AFTER = 400, 800  # bytes of a line in front of its id and in all; where it goes on there is an ellipsis
 _INNER = bytes(range(0x80, 0xC0))  # what no letter of UTF-8 begins with
 
@@ -36,6 +41,56 @@ def around(run: Run, ids: Sequence[str], before: int = 0) -> list[str]:
                 found += [f"{path.name[4:]}: {_line(text, at)}" for at in _before(text, place, before)]
                 found.append(f"{path.name[4:]}: {_line(text, place)}")
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedLine:
+    """A line of the input: its file, its number from 1, its text, of a long one a stretch."""
+
+    file: str
+    number: int
+    text: str
+
+
+def numbered(run: Run, places: Sequence[Mapping[str, Any]], before: int = 0) -> list[NumberedLine]:
+    """The lines at known places, each with so many in front of it, by file and number; without those not at hand.
+
+    At hand is what is kept in the scan and neither packed nor recoded: there the id is at its byte.
+    """
+    kept = {path.name[4:]: path for path in run.input_folder.iterdir()}
+    found: dict[tuple[str, int], NumberedLine] = {}
+    for one in places[:MOST_PLACES]:
+        path = kept.get(str(one["file"]))
+        if path is None or path.stat().st_size <= one["byte"]:
+            continue
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+            at, number, digits = int(one["byte"]), int(one["line"]), str(one["id"]).encode()
+            if text[at : at + len(digits)] != digits:
+                continue
+            ends = [*_before(text, at, before), at]
+            for back, end in enumerate(reversed(ends)):
+                line = NumberedLine(str(one["file"]), number - back, _line(text, end))
+                found.setdefault((line.file, line.number), line)
+    return [found[key] for key in sorted(found)]
+
+
+def indexed(index: Index, ids: Sequence[str], before: int, allowed: Callable[[str], object]) -> list[NumberedLine]:
+    """The first line of each id by the index of a scan, whatever its input is, each with so many lines in front."""
+    rows = index.select(Filter(ids=tuple(ids)), "line", allowed).rows[:MOST_LOOKED]
+    firsts: dict[str, Occurrence] = {}
+    for one in index.page(rows, allowed):
+        if one.problem is not None:
+            raise one.problem
+        firsts.setdefault(one.id, one)
+    found: dict[tuple[str, int], NumberedLine] = {}
+    for one in list(firsts.values())[:MOST_PLACES]:
+        ahead = index.around(one.row, before, allowed)[0] if before else []
+        start = max(0, one.at - BEFORE)
+        stop = start + AFTER
+        own = f"{'… ' if start else ''}{one.text[start:stop].strip()}{' …' if stop < len(one.text) else ''}"
+        for back, text in enumerate([own, *reversed(ahead)]):
+            found.setdefault((one.file, one.line - back), NumberedLine(one.file, one.line - back, text[: AFTER + 4]))
+    return [found[key] for key in sorted(found)]
 
 
 def _before(text: mmap.mmap, place: int, lines: int) -> list[int]:

@@ -15,38 +15,45 @@ heading("page.decode")
 # load
 here = decode_session.load()
 decode_session.box(here)
+result = decode_session.result(here)
 if here.state == "empty":
     st.stop()
-here.into_link()
 
-# show
-if not here.sources:
-    decoded.of_server(here)
-    st.stop()
-refusals.of_files(here.intake, here.sources, words)
-if not here.holds_ids:
-    refusals.no_id(here.intake, view(), here.files)
+with result:
+    # show
+    here.read()
+    here.into_link()
+    if not here.sources:
+        decoded.of_server(here)
+        st.stop()
+    refusals.of_files(here.intake, here.sources, words)
+    if not here.holds_ids:
+        refusals.no_id(here.intake, view(), here.files)
+        decode_session.case_offer(here)
+        st.stop()
+    same = st.container()
+    above, below = decoded.one(here) if here.single else decoded.many(here)
+    refusals.line(here.intake, view(), here.files)
     decode_session.case_offer(here)
-    st.stop()
-same = st.container()
-below = decoded.one(here) if here.single else decoded.many(here)
-refusals.line(here.intake, view(), here.files)
-decode_session.case_offer(here)
 
-# scan
-if here.begin() and here.intake.cut:
-    st.rerun()  # scanned before: the sentence has its figures at once
-run = here.open_run()
-if run is not None:
-    shared.twins(run, words, same)
-drawn = (not here.single or here.files) and watch.scan_state(run, again=here.scan, table=True)
+    # scan
+    if here.begin() and here.intake.cut:
+        st.rerun()  # scanned before: the sentence has its figures at once
+    run = here.open_run()
+    if run is not None:
+        shared.twins(run, words, same)
+    with above if run is not None else st.container():
+        drawn = (not here.single or here.files) and watch.scan_state(run, again=here.scan, table=True)
 
-# chart
-if drawn and run is not None:
-    from pages.parts.ids import pictures  # Plotly only where there is something to draw
+    # chart
+    if drawn and run is not None:
+        from pages.parts.ids import pictures  # Plotly only where there is something to draw
 
-    pictures.small_picture(run, view())
-cut = words("decode.cut", n=words.count("id", len(here.intake.found))) if here.intake.cut and here.intake.found else ""
-small_print([cut, *refusals.dated_note(here.intake.found, here.clock(), words), zone_note(view())])
-if here.intake.found:
-    decoded.takeaway(here, below)  # last: the table does not wait until its files are made
+        with above:
+            pictures.verdict(run, view())
+        pictures.three(run, view())
+    found = here.intake.found
+    cut = words("decode.cut", n=words.count("id", len(found))) if here.intake.cut and found else ""
+    small_print([cut, *refusals.dated_note(found, here.clock(), words), zone_note(view())])
+    if found:
+        decoded.takeaway(here, below)  # last: the table does not wait until its files are made

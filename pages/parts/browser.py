@@ -1,4 +1,4 @@
-"""What only the browser can do: see the theme switched, close a phone's menu, scroll to what is new. Draws nothing."""
+"""What only the browser can do: see the theme switched, close a phone's menu, scroll, copy. Reads no scan."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
+
+from idcore.catalogue import Words
 
 # Figures are drawn on the server. Streamlit passes it the theme with every run, but does not run again when it changes;
 # and on a phone its sidebar stays open over the page that a link in it has opened. The 5 MB that draw charts it asks
@@ -54,6 +56,57 @@ export default function ({ data }) {
   seen = data.turn;
 }
 """
+
+# navigator.clipboard exists on https and on localhost only. Elsewhere the text is selected and copied the old way, and
+# where the browser forbids that, too, it stays in sight, selected, next to the keys that copy it.
+COPY = """
+export default function ({ data, parentElement }) {
+  const [button, said, area] = ["button", "span", "textarea"].map((name) => parentElement.querySelector(name));
+  button.textContent = data.label;
+  area.setAttribute("aria-label", data.label);
+  const select = () => {
+    area.hidden = false;
+    area.value = data.text;
+    area.focus();
+    area.select();
+  };
+  const old = () => {
+    select();
+    try {
+      return document.execCommand("copy");
+    } catch {
+      return false;
+    }
+  };
+  const show = (copied) => {
+    area.hidden = copied;
+    said.textContent = copied ? data.copied : data.press;
+    if (copied) button.focus();
+    else select();
+  };
+  button.onclick = () => {
+    const copy = window.isSecureContext && navigator.clipboard?.writeText(data.text);
+    if (copy) copy.then(() => show(true), () => show(old()));
+    else show(old());
+  };
+}
+"""
+COPY_HTML = (
+    '<div class="mq-copying"><button type="button"></button> <span role="status"></span>'
+    '<textarea readonly hidden rows="8"></textarea></div>'
+)
+
+
+@cache
+def _copy() -> ComponentRenderer:
+    return st.components.v2.component("browser_copy", html=COPY_HTML, js=COPY, isolate_styles=False)
+
+
+def copy_button(text: str, words: Words, key: str) -> None:
+    """A button that copies a text into the clipboard; where the browser forbids it, it says which keys to press."""
+    if st.runtime.exists():
+        told = {"label": words("copy.ticket"), "copied": words("copy.done"), "press": words("copy.press"), "text": text}
+        _copy()(data=told, key=f"copy-{key}", width="content")
 
 
 @cache

@@ -23,3 +23,10 @@ def code(text: str) -> str:
     fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
     space = " " if line[:1] == "`" or line[-1:] == "`" or not line else ""
     return f"{fence}{space}{line}{space}{fence}"
+
+
+def fenced(text: str) -> str:
+    """Lines as a block of code: between more backticks than any of them contains."""
+    block = encodable(text)
+    fence = "`" * (1 + max(2, *map(len, re.findall("`+", block)), 0))
+    return f"{fence}text\n{block}\n{fence}"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore.triage.finding_rows import alike
+from idcore.triage import finding_rows
+from idcore.triage.finding_rows import Kind
 from pages.parts import cache
 from pages.parts.triage import diagnosis, filters, report, shared, tables
 from pages.parts.view import view
-from pages.parts.widgets import download, heading, said, small_print, zone_note
+from pages.parts.widgets import chart, download, heading, page_link, said, small_print, zone_note
 
 ALL = "all"
 ROWS = 12
@@ -30,36 +31,71 @@ if found.empty:
     checked = diagnosis.checked(words) if (run.summary or {}).get("ids") else ""
     small_print([checked, *shared.notes(run, shown), zone_note(shown)])
     st.stop()
+here = diagnosis.address(run)
+if (asked := st.query_params.get("finding")) is not None:  # one of them, from a link
+    if asked.isdecimal() and int(asked) in found.index:
+        one = (int(asked), found.loc[int(asked)].to_dict())
+        page_link("findings", words("findings.every"), icon=":material/arrow_back:", run=run.name)
+        diagnosis.finding_card(*one, run, shown, report.ticket(one, run, shown, here), opened=True)
+        small_print([*shared.notes(run, shown), zone_note(shown)])
+        st.stop()
+    st.info(words("findings.gone", n=asked[:12]), icon=":material/info:")
 
-options = [ALL, *(name for name in diagnosis.SEVERITIES if (found["severity"] == name).any())]
-with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-    chosen = st.segmented_control(
+# chart
+if (figure := diagnosis.when_figure(finding_rows.kinds(found), shown)) is not None:
+    chart(figure, words("findings.when_alt"), None, "findings-when")
+
+# filters: each offers what the other leaves, with how many
+codes = finding_rows.numbers(found, "code")
+wanted = st.session_state.get("kind") or st.query_params.get("kind")
+severities = finding_rows.numbers(finding_rows.select(found, code=wanted if wanted in codes else None), "severity")
+with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="finding-filters"):
+    options = [ALL, *(name for name in diagnosis.SEVERITIES if name in severities)]
+    severity = st.segmented_control(
         words("findings.severity"),
         options,
         required=True,
         **filters.switch("severity", options),
-        format_func=lambda name: diagnosis.option(name, found, words),
+        format_func=lambda name: diagnosis.option(name, severities, words),
         label_visibility="collapsed",
     )
-    with st.container(horizontal=True, gap="small", width="content"):
-        download(
-            words("findings.markdown"),
-            lambda: report.markdown(run, shown).encode(),
-            f"{run.name}.md",
-            key="report-md",
-            mime="text/markdown",
-        )
-        download(
-            words("findings.html"),
-            lambda: report.html(run, shown).encode(),
-            f"{run.name}.html",
-            key="report-html",
-            mime="text/html",
-        )
-rows = found if chosen in (None, ALL) else found[found["severity"] == chosen]
-firsts, others = alike(rows)
-page, _ = tables.paged(firsts, "findings_page", ROWS)
-for place, finding in page.to_dict("index").items():
-    diagnosis.finding_card(finding, run, shown, str(place), others.get(place, ()))
-tables.pager(firsts, "findings_page", ROWS)
+    chosen = None if severity in (None, ALL) else severity
+    left = finding_rows.numbers(finding_rows.select(found, chosen), "code")
+    kinds = [ALL, *left]
+    if st.query_params.get("kind", ALL) not in kinds:
+        del st.query_params["kind"]
+    kind = st.selectbox(
+        words("findings.kind"),
+        kinds,
+        **filters.switch("kind", kinds),
+        format_func=lambda code: diagnosis.kind_option(code, left, words),
+        label_visibility="collapsed",
+        width=300,
+    )
+    download(
+        words("findings.markdown"),
+        lambda: report.markdown(run, shown, here).encode(),
+        report.file_name(run, shown, "md"),
+        key="report-md",
+        mime="text/markdown",
+    )
+    download(
+        words("findings.html"),
+        lambda: report.html(run, shown, here).encode(),
+        report.file_name(run, shown, "html"),
+        key="report-html",
+        mime="text/html",
+    )
+
+# cards
+rows = finding_rows.select(found, chosen, None if kind in (None, ALL) else kind)
+parts = list(report.parts_of(finding_rows.kinds(rows)))
+page = min(int(st.session_state.get("findings_page") or 1), -(-len(parts) // ROWS))
+for part in parts[(page - 1) * ROWS : page * ROWS]:
+    ticket = report.ticket(part, run, shown, here)
+    if isinstance(part, Kind):
+        diagnosis.kind_card(part, run, shown, ticket)
+    else:
+        diagnosis.finding_card(*part, run, shown, ticket)
+tables.pager(parts, "findings_page", ROWS)
 small_print([diagnosis.checked(words), *shared.notes(run, shown), zone_note(shown)])

@@ -27,7 +27,7 @@ def test_no_finding_is_never_said_to_prove_that_all_is_well(lang: str, tmp_path:
     caveat = "does not prove that every message arrived" if lang == "en" else "并不证明所有消息都已送达"
     summary = {"ids": 2, "processes": 1, "brokers": 0}
     assert caveat in diagnosis.findings_sentence(none, summary, spoken)
-    assert caveat in diagnosis.short(none, spoken)
+    assert caveat in spoken("verdict.none")
     assert caveat not in diagnosis.findings_sentence(none, {"ids": 0}, spoken), "nothing was checked"
     rows = run.table("findings").to_pandas()
     view = View(spoken, UTC, "UTC", "chosen", "light")

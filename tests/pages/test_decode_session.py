@@ -25,7 +25,7 @@ def test_the_state_of_a_session_is_that_of_its_run(tmp_path: Path, of_run: str, 
     make_run(tmp_path / "runs", state=of_run)
     pasted = [Source(PASTED, ID.encode())]
     for sources in (pasted, []):
-        here = DecodeSession.of(sources)
+        here = DecodeSession(list(sources))
         assert here.state == ("read" if sources else "empty")
         here.run = RUN
         assert here.state == state

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -92,7 +93,7 @@ def opened(path: str) -> None:
     from pages.parts.view import settle
 
     run = Run(Path(path))
-    diagnosis.proof(cache.frame(run, "findings").to_dict("records")[0], run, settle(), "first")
+    diagnosis.proof(cache.frame(run, "findings").to_dict("records")[0], run, settle(), "0")
 
 
 def test_the_evidence_is_read_when_it_is_opened_and_escaped(tmp_path: Path, open_page: Open) -> None:
@@ -107,7 +108,7 @@ def test_the_evidence_is_read_when_it_is_opened_and_escaped(tmp_path: Path, open
     assert not app.exception
     text = shown(app)
     assert f"anatomy?id={PREFIX}" in text
-    assert "app.log: msgId=" in text and "<b>sent</b>" in app.code[0].value
+    assert "app.log:598  msgId=" in text, "with the number of its line" and "<b>sent</b>" in app.code[0].value
     assert words("en")("findings.disproof") not in text, "said twice"
 
 
@@ -206,24 +207,20 @@ def sent_twice(count: int) -> str:
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_ids_of_one_process_with_which_the_same_went_wrong_are_one_card(
-    tmp_path: Path, open_page: Open, lang: str
-) -> None:
+def test_many_findings_of_one_kind_are_one_card_with_a_table(tmp_path: Path, open_page: Open, lang: str) -> None:
     run = judged(tmp_path, sent_twice(14))
     found = run.table("findings").to_pandas()
     assert (found["code"] == "duplicate_send").sum() == 15, "the table has a row for each"
-    firsts, others = finding_rows.alike(found)
-    cards = firsts[firsts["code"] == "duplicate_send"]
-    assert sorted(len(others.get(place, ())) for place in cards.index) == [0, 13]
-    big = next(place for place in cards.index if place in others)
-    assert cards.loc[big, "last_sent_at"] - cards.loc[big, "first_sent_at"] == timedelta(seconds=13)
-    text = shown(open_page("findings", run=RUN, lang=lang))
     said = words("zh" if lang == "zh" else "en")
-    assert said.count("findings_alike", 13) in text and said("findings.alike_more", n="3") in text
+    text = shown(open_page("findings", run=RUN, lang=lang))
+    assert text.count(said("finding.duplicate_send")) == 4, "one card: its head, twice its table; and what was checked"
+    assert said.fill("who.id", {"n": "15", "count": 15}) in text
+    for number in found.index[found["code"] == "duplicate_send"]:
+        assert f"finding={number}" in text and found["subject"][number] in text, "each with a link to its evidence"
     view = View(said, UTC, "UTC", "chosen", "light")
-    assert text.count(f"{PREFIX}{19 * 86_400_000 + 2_000:08X}0002") >= 1
     for made in (report.markdown(run, view), report.html(run, view)):
-        assert said.count("findings_alike", 13) in made and made.count(said("finding.duplicate_send")) >= 2
+        assert f"{PREFIX}{19 * 86_400_000 + 2_000:08X}0002" in made
+        assert made.count(said("finding.duplicate_send")) <= 3 and "10.0.0.9 pid 3416" in made
 
 
 def written(run: Run, found: list[findings.Finding]) -> Run:
@@ -278,7 +275,7 @@ def last_opened(path: str) -> None:
     from pages.parts.view import settle
 
     run = Run(Path(path))
-    diagnosis.proof(cache.frame(run, "findings").to_dict("records")[-1], run, settle(), "last")
+    diagnosis.proof(cache.frame(run, "findings").to_dict("records")[-1], run, settle(), "2")
 
 
 def test_a_link_to_brokers_shows_those_alone(run: str, open_page: Open) -> None:
@@ -295,14 +292,92 @@ def test_a_link_to_brokers_shows_those_alone(run: str, open_page: Open) -> None:
     assert not unknown.exception and len(unknown.get("plotly_chart")) == drawn
 
 
+def links_of(app: AppTest) -> list[str]:
+    return [element.proto.label for element in app.get("page_link")]
+
+
+def severities(app: AppTest) -> list[str]:
+    """The options of the first switch of the page."""
+    switch: Any = app.get("button_group")[0]
+    return list(switch.options)
+
+
 @pytest.mark.parametrize(
-    ("lang", "line"), [("en", "1 error and 1 note: see findings"), ("zh", "1 个错误和 1 条提示：查看诊断")]
+    ("lang", "line", "more"),
+    [
+        ("en", "1 error: several processes share the fingerprint 10.0.0.7 pid 3416 loader 18B4AAC2", "and 1 more"),
+        ("zh", "1 个错误：多个进程共用指纹：10.0.0.7 pid 3416 loader 18B4AAC2", "另有 1 项"),
+    ],
 )
-def test_the_decode_page_says_what_the_findings_are(tmp_path: Path, open_page: Open, lang: str, line: str) -> None:
+def test_the_decode_page_says_the_worst_findings_in_words(
+    tmp_path: Path, open_page: Open, lang: str, line: str, more: str
+) -> None:
     judged(tmp_path, two_at_once())
     app = open_page(run=RUN, lang=lang)
     assert not app.exception
-    assert line in [element.proto.label for element in app.get("page_link")]
+    labels = links_of(app)
+    at = next(place for place, label in enumerate(labels) if label.endswith(line))
+    assert labels[at].startswith(":red[:material/error:]") and labels[at + 1] == more
+
+
+def test_at_most_three_kinds_are_said_and_the_rest_is_counted(tmp_path: Path, open_page: Open) -> None:
+    run = judged(tmp_path, two_at_once())
+    codes = ["collision", "clock_back", "duplicate_send", "pid_erased", "restart"]
+    of_each = [findings.Finding(code, f"{code} {n}", 1, {"ids": []}) for code in codes for n in range(2)]
+    more = findings.Finding("pid_erased", "7 more", 7, {"variant": "more", "more": 7, "ids": []})
+    written(run, findings.worst_first([*of_each, more]))
+    labels = links_of(open_page(run=RUN))
+    said = [label for label in labels if ": 2 m" in label or "of 2 processes" in label]
+    assert len(said) == 3 and "and 11 more" in labels, "17 findings, 6 of them said"
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ([], "Nothing wrong was found. This does not prove that every message arrived: see what was checked"),
+        ([findings.Finding("restart", "x", 1, {"ids": []})], "No error or warning was found, but 1 note: see findings"),
+    ],
+)
+def test_nothing_wrong_is_said_with_a_link(
+    tmp_path: Path, open_page: Open, found: list[findings.Finding], said: str
+) -> None:
+    written(judged(tmp_path, two_at_once()), found)
+    assert said in links_of(open_page(run=RUN))
+
+
+def test_each_filter_is_in_the_address_and_counts_what_is_under_it(tmp_path: Path, open_page: Open) -> None:
+    run = judged(tmp_path, two_at_once())
+    made = [findings.Finding("pid_erased", f"host {n}", 1, {"ids": []}) for n in range(5)]
+    made += [findings.Finding("restart", f"process {n}", 1, {"ids": []}) for n in range(2)]
+    made.append(findings.Finding("link_local_host", "one", 1, {"ids": []}))
+    made.append(findings.Finding("pid_erased", "20 more", 20, {"variant": "more", "more": 20, "ids": []}))
+    written(run, findings.worst_first(made))
+    app = open_page("findings", run=RUN)
+    assert "**26 warnings**" in diagnosis.findings_sentence(run.table("findings").to_pandas(), {"ids": 9}, words("en"))
+    assert severities(app) == ["All 28", "Warnings 26", "Notes 2"]
+    app = open_page("findings", run=RUN, kind="pid_erased")
+    assert severities(app) == ["All 25", "Warnings 25"]
+    text = shown(app)
+    assert text.count("finding=") == 5 * 2 and "20 more findings of this kind" in text
+    assert "link-local" not in text.split("checks were made")[0]
+    app = open_page("findings", run=RUN, kind="pid_erased", severity="info")
+    assert app.selectbox("kind").value == "pid_erased", "nothing has both: the kind stays"
+    app = open_page("findings", run=RUN, severity="info")
+    assert app.selectbox("kind").options == ["All kinds (2)", "Restart (2)"]
+    app.selectbox("kind").select("restart").run()
+    assert app.query_params["kind"] in ("restart", ["restart"]) and not app.exception
+
+
+def test_a_link_shows_one_finding_with_its_evidence(tmp_path: Path, open_page: Open) -> None:
+    run = judged(tmp_path, two_at_once())
+    app = open_page("findings", run=RUN, finding="0")
+    assert not app.exception and "anatomy?id=" in shown(app), "its evidence is open"
+    assert words("en")("findings.every") in links_of(app)
+    assert "All 2" not in severities(app), "the only switch is that of the language"
+    for wrong in ("99", "x", "-1"):
+        app = open_page("findings", run=RUN, finding=wrong)
+        assert [info.value for info in app.info] == [words("en")("findings.gone", n=wrong)]
+    assert len(run.table("findings")) == 2
 
 
 def test_the_line_of_a_confused_id_is_the_one_that_confuses_it(tmp_path: Path) -> None:
@@ -352,9 +427,9 @@ def test_copies_have_host_pid_and_broker_in_plain_text(tmp_path: Path, open_page
     process = finding_rows.evidence_of(row)["process"]
     brokers = finding_rows.evidence_of(row)["addresses"].split(", ")
     for made in (shown(open_page("findings", run=RUN)), *reports(run, "en", "UTC")):
-        assert f"contains its producer: {process['host']} pid {process['pid']}" in made
+        assert f"{process['host']} pid {process['pid']}" in made
     for made in reports(run, "en", "UTC"):
-        assert all(f"Broker: {address}" in made for address in brokers), "beside the offset ids"
+        assert all(address in made for address in brokers)
     assert finding_rows.subject_process(row) == process and set(finding_rows.brokers_of(row)) == set(brokers)
 
 

@@ -340,7 +340,7 @@ def test_a_file_that_was_read_up_to_a_place_is_not_called_unread(open_page: Open
 )
 def test_an_uploaded_file_without_ids_says_what_it_is(open_page: Open, content: bytes, said: str) -> None:
     app = open_page("decode")
-    app.session_state["decode"] = decode_session.DecodeSession.of([Source("a.log", io.BytesIO(content))])
+    app.session_state["decode"] = decode_session.DecodeSession([Source("a.log", io.BytesIO(content))], unread=True)
     app.run()
     assert said in app.error[0].value and not app.exception
 

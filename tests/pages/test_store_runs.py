@@ -186,8 +186,8 @@ def test_a_commit_log_on_the_decode_page_is_called_one(open_page: Open, tmp_path
     assert intake.commit_logs(sources) == ["piece.bin"]
     for lang in ("en", "zh"):
         app = open_page("decode", lang=lang)
-        app.session_state["decode"] = decode_session.DecodeSession.of(sources)
+        app.session_state["decode"] = decode_session.DecodeSession(sources, unread=True)
         app.run()
         assert not app.exception and "piece.bin" in app.warning[0].value and words(lang)("page.store") in labels(app)
-        app.session_state["decode"] = decode_session.DecodeSession.of(sources[1:])
+        app.session_state["decode"] = decode_session.DecodeSession(sources[1:], unread=True)
         assert not app.run().warning

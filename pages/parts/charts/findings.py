@@ -1,18 +1,22 @@
-"""The picture that shows a finding: its counter, with what is missing, or its clock. Judges nothing."""
+"""The pictures of findings: when they were, their counter with what is missing, their clock. Judges nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import tzinfo
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.catalogue import Words
+from idcore.triage.finding_rows import Kind
 from idcore.triage.strokes import TURN, in_order
 from pages.parts.charts import counters as charts
-from pages.parts.figures import DATES, axis, paper, wall_clock
+from pages.parts.figures import DATES, axis, clock_title, paper, rows_axis, tint, wall_clock
 from pages.parts.roles import Palette
 
+MOST_STEPS = 3  # of one clock that are named
+LEAST_STEP = 500  # milliseconds; less is not a finding
 ZOOMED = 0.25  # of the counter's range: what spans less is drawn as large as it is
 
 
@@ -46,9 +50,68 @@ def clock(points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo) ->
         line={"color": palette.roles["time"], "width": 2},
         hovertemplate="%{y|%Y-%m-%d %H:%M:%S.%L}<br>%{x:,.0f}<extra></extra>",
     )
+    _steps(figure, ordered.assign(at=moments.to_list()), words, palette)
     figure.update_yaxes(axis(palette, fixedrange=True, nticks=4, tickformatstops=DATES))
     figure.update_xaxes(
         axis(palette, showgrid=False, fixedrange=True, nticks=5, tickformat=",", title=words("findings.clock_axis"))
     )
+    figure.update_layout(dragmode=False)
+    return figure
+
+
+def _steps(figure: go.Figure, ordered: pd.DataFrame, words: Words, palette: Palette) -> None:
+    """How far the clock fell: a line as high as the fall, and its size in words."""
+    fell = -ordered["elapsed_ms"].diff()
+    colour = palette.roles["error"]
+    for row in fell[fell >= LEAST_STEP].nlargest(MOST_STEPS).index:
+        at = ordered.index.get_loc(row)
+        before, after = ordered.iloc[at - 1], ordered.iloc[at]
+        line = {"color": colour, "width": 2, "dash": "dot"}
+        figure.add_shape(
+            type="line",
+            x0=after["place"],
+            x1=after["place"],
+            y0=after["at"],
+            y1=before["at"],
+            xref="x",
+            yref="y",
+            line=line,
+        )
+        right = after["place"] > ordered["place"].iloc[-1] / 2
+        figure.add_annotation(
+            x=after["place"],
+            y=after["at"],
+            yanchor="top",
+            text=words("findings.step", span=words.duration(fell[row] / 1000)),
+            xanchor="right" if right else "left",
+            xshift=-6 if right else 6,
+            showarrow=False,
+            font={"size": 12, "color": colour},
+        )
+
+
+def over_time(kinds: Sequence[Kind], names: Sequence[str], palette: Palette, zone: tzinfo, zone_name: str) -> go.Figure:
+    """When what happened: a row for each kind that has times, from the first to the last of each finding."""
+    figure = go.Figure(layout=paper(palette, 26 * len(kinds) + 60, top=4, right=24))
+    ends = pd.Series([moment for kind in kinds for moment in kind.when()], dtype="datetime64[us, UTC]")
+    for place, kind in enumerate(kinds):
+        rows = [row for _, row in kind.rows if not pd.isna(row["first_sent_at"])]
+        moments = pd.Series([row[name] for row in rows for name in ("first_sent_at", "last_sent_at")], dtype=ends.dtype)
+        clock = wall_clock(moments.fillna(moments.shift()), zone).to_list()
+        places = [value for first, last in zip(clock[::2], clock[1::2], strict=True) for value in (first, last, None)]
+        colour = palette.roles[kind.severity]
+        figure.add_scatter(
+            x=places,
+            y=[None if value is None else place for value in places],
+            mode="lines+markers",
+            line={"color": tint(colour, 0.5), "width": 4},
+            marker={"color": colour, "size": 8},
+            hovertemplate="%{x|%Y-%m-%d %H:%M:%S.%L}<extra></extra>",
+        )
+    rows_of = rows_axis(palette, tickvals=list(range(len(kinds))), ticktext=list(names))
+    rows_of |= {"range": [len(kinds) - 0.5, -0.5], "autorange": None, "tickfont": {"color": palette.text, "size": 12}}
+    figure.update_yaxes(rows_of)
+    title = clock_title(ends, zone, zone_name)
+    figure.update_xaxes(axis(palette, fixedrange=True, tickformatstops=DATES, title=title))
     figure.update_layout(dragmode=False)
     return figure

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from idcore import export
 from idcore.catalogue import Words
@@ -17,7 +18,7 @@ from idcore.ids.clock import Clock
 from idcore.ids.dating import Dates, dates_of
 from idcore.ids.describe import Seeds
 from idcore.ids.identify import Case
-from idcore.intake import PASTED, Dating, Intake, Source, ids_of, kept, only_ids, read_sources, rows_of
+from idcore.intake import PASTED, Dating, Intake, Source, ids_of, kept, lines_of, only_ids, read_sources, rows_of
 from idcore.runs import Run
 from idcore.simulate import example
 from pages.parts import cards, problems, scans
@@ -43,17 +44,27 @@ class DecodeSession:
     link: str | None = None
     run: str | None = None
     dated: Dating | None = None
+    unread: bool = False  # it is read when what was here before is out of sight
     waits: bool = False  # its scan begins when the table is drawn
-    taken: bool = False  # out of the box, for its length
+    taken: int = 0  # lines that were taken out of the box, for its length
     pressed: bool = False  # a button, with nothing to read
     made: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
     dates: dict[str, Dates] = field(default_factory=dict)
     seeds: Seeds = field(default_factory=Seeds)
+    turn: int = 0  # how many inputs were here before
 
-    @classmethod
-    def of(cls, sources: Sequence[Source], case: Case = "strict") -> DecodeSession:
-        """An input, read at once."""
-        return cls(list(sources), read_sources(sources, case), case)
+    def read(self) -> None:
+        """Reads the input, once. A scan may begin then, and ids that are few are in the address."""
+        if not self.unread:
+            return
+        self.unread = False
+        self.intake = read_sources(self.sources, self.case)
+        if self.link is None and not self.files and only_ids(text_of(self.sources)):
+            ids = ids_of(self.intake, MOST_LINKED)
+            self.link = ",".join(ids) if ids else None
+        if self.run is None and self.holds_ids:
+            self.dated = Dating.of(self.clock())
+            self.waits = True
 
     @property
     def state(self) -> State:
@@ -150,8 +161,15 @@ def current() -> DecodeSession:
 
 def put(here: DecodeSession) -> DecodeSession:
     """From now on the page shows this."""
+    before = st.session_state.get("decode")
+    here.turn = before.turn + 1 if isinstance(before, DecodeSession) else 0
     st.session_state["decode"] = here
     return here
+
+
+def text_of(sources: Sequence[Source]) -> str:
+    """What was pasted."""
+    return b"".join(source.data for source in sources if isinstance(source.data, bytes)).decode()
 
 
 # ---- load: from the address, or from the box
@@ -182,9 +200,9 @@ def reopen(name: str) -> None:
     """A scan from its link: what was scanned is read at once again, its scan is not repeated."""
     run = scans.store().open(name)
     sources = kept(run)
-    here = DecodeSession.of(sources, "any" if run.options.get("case") == "any" else "strict")
-    here.run = run.name
+    here = DecodeSession(list(sources), case="any" if run.options.get("case") == "any" else "strict", run=run.name)
     if sources:
+        here.intake = read_sources(sources, here.case)
         here.reference = at_of(run)
         here.dated = Dating.of(here.clock())
     scans.remember(run.name)
@@ -206,27 +224,24 @@ def take(
     name: str = PASTED,
     case: Case = "strict",
 ) -> None:
-    """What was pasted or uploaded, read; nothing at all empties the page."""
+    """What was pasted or uploaded; nothing at all empties the page."""
     sources = [Source(name, text.encode())] if text.strip() else []
     sources += [Source(file.name, file) for file in files]
     st.session_state.pop("missing", None)
     if not sources:
         put(DecodeSession(pressed=True)).into_link()
         return
-    here = DecodeSession.of(sources, case)
-    here.reference = reference
-    ids = ids_of(here.intake, MOST_LINKED) if not here.files and only_ids(text) else None
-    here.link = link or (",".join(ids) if ids else None)
-    start(here)
+    start(DecodeSession(sources, case=case, reference=reference, link=link))
 
 
 def start(here: DecodeSession) -> None:
-    """Shows it from its first page; its scan waits until the table is drawn, because a large upload is copied first."""
+    """Shows it from its first page. It is read there, not in the click, which would leave the old page in sight.
+
+    Its scan waits until the table is drawn, because a large upload is copied first.
+    """
+    here.unread = True
     put(here)
     st.session_state["ids_page"] = 1
-    if here.holds_ids:
-        here.dated = Dating.of(here.clock())
-        here.waits = True
     here.into_link()  # now, or the next look at the address would take up what it asked for before
 
 
@@ -240,7 +255,7 @@ def decode() -> None:
         return  # it is here already
     take(text, files)
     if current().sources and len(text) > LONG:
-        current().taken = True
+        current().taken = lines_of(text)
         st.session_state["text"] = ""
 
 
@@ -259,8 +274,8 @@ def read_case(case: Case) -> None:
     """The same input once more, lower-case ids read as upper case or rejected."""
     before = current()
     if before.sources:
-        here = DecodeSession.of(before.sources, case)
-        here.reference, here.link, here.taken = before.reference, before.link, before.taken
+        here = DecodeSession(before.sources, case=case, reference=before.reference)
+        here.link, here.taken = before.link, before.taken
         start(here)
 
 
@@ -271,8 +286,9 @@ def box(here: DecodeSession) -> None:
     """The box, the uploader, the two buttons and the three chips."""
     words = view().words
     bare = not here.sources
+    lead = st.empty()  # each element keeps its place, or what moves would be in sight twice, once in grey
     if bare:
-        st.html(tag("p", words("decode.lead"), class_="mq-lead"))
+        lead.html(tag("p", words("decode.lead"), class_="mq-lead"))
     with st.form("input", border=False):
         left, right = st.columns([7, 4], gap="medium")
         with left:
@@ -280,7 +296,7 @@ def box(here: DecodeSession) -> None:
                 words("decode.box"),
                 key="text",
                 height=220 if bare else 132,
-                placeholder=words("decode.taken", lines=words.count("line", here.intake.lines))
+                placeholder=words("decode.taken", lines=words.count("line", here.taken))
                 if here.taken
                 else words("decode.placeholder"),
                 persist_state="session",
@@ -296,8 +312,15 @@ def box(here: DecodeSession) -> None:
         for name in ("send_result", "consumed", "incident"):
             label = words(f"decode.chip_{name}")
             st.button(label, key=f"chip-{name}", type="tertiary", on_click=load_example, args=(name,))
+    note = st.empty()
     if here.pressed:
-        st.warning(words("decode.nothing"), icon=":material/info:")
+        note.warning(words("decode.nothing"), icon=":material/info:")
+
+
+def result(here: DecodeSession) -> DeltaGenerator:
+    """The place below the box. Two inputs take turns in two places: the old one is out of sight at once."""
+    places = [st.container() if here.turn % 2 == place else st.empty() for place in (0, 1)]
+    return places[here.turn % 2]
 
 
 def case_offer(here: DecodeSession) -> None:

@@ -15,19 +15,20 @@ from pages.parts.widgets import download, page_link, said, show_html, small_prin
 ROWS = 50
 
 
-def one(here: DecodeSession) -> DeltaGenerator:
-    """A single id as a card; gives the row below it."""
+def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """A single id as a card; gives the place above it and the row below it."""
     words, item = view().words, here.intake.found[0]
+    above = st.container()
     show_html(cards.card(item, view(), clock := here.clock()))
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
         page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **cards.anatomy_params(item, clock))
         cards.message_links([item.token.text], words)
-    return below
+    return above, below
 
 
-def many(here: DecodeSession) -> DeltaGenerator:
-    """The table, at once; gives the row below it. What was cut is counted by the scan."""
+def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """The table, at once; gives the place above it and the row below it. What was cut is counted by the scan."""
     words, found, run = view().words, here.intake.found, here.open_run()
     pages = max(1, -(-len(found) // ROWS))
     page = min(int(st.session_state.get("ids_page") or 1), pages)
@@ -36,6 +37,7 @@ def many(here: DecodeSession) -> DeltaGenerator:
             here.intake, here.where(words), words, run.summary if run and run.state == "done" else None
         )
     )
+    above = st.container()
     if found:
         first = (page - 1) * ROWS
         show_html(cards.many(found[first : first + ROWS], view(), here.clock(), first=first + 1, files=here.files))
@@ -44,7 +46,7 @@ def many(here: DecodeSession) -> DeltaGenerator:
         below.pagination(pages, key="ids_page")
     with below:
         cards.message_links(list(dict.fromkeys(item.token.text for item in found)), words)
-    return below
+    return above, below
 
 
 def of_server(here: DecodeSession) -> None:
@@ -56,7 +58,8 @@ def of_server(here: DecodeSession) -> None:
         from pages.parts.ids import pictures
 
         said(words("decode.elsewhere", ids=words.count("id", (run.summary or {}).get("ids", 0))))
-        pictures.small_picture(run, view())
+        pictures.verdict(run, view())
+        pictures.three(run, view())
         small_print([*shared.notes(run, view()), zone_note(view())])
 
 

@@ -1,32 +1,55 @@
-"""Three small pictures side by side, each the door to its page: hosts, the busiest counter, brokers."""
+"""What a scan found: the worst findings in words, then three small pictures, each the way to its page."""
 
 from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
 
+from idcore.catalogue import Words
 from idcore.runs import Run
+from idcore.triage import finding_rows
+from idcore.triage.finding_rows import Kind
 from idcore.triage.processes import busiest_process, process_key
 from pages.parts import cache
 from pages.parts.charts.brokers import totals
 from pages.parts.charts.counters import sawtooth
 from pages.parts.charts.producers import bars
+from pages.parts.markdown import escaped
 from pages.parts.triage import diagnosis, shared
 from pages.parts.view import View
 from pages.parts.widgets import chart, page_link
 
-
-def small_picture(run: Run, view: View) -> None:
-    """The findings in a line, the pictures below it."""
-    findings(run, view)
-    three(run, view)
+MARKS = {"error": ":red[:material/error:]", "warning": ":yellow[:material/warning:]"}
+MOST_SAID = 3  # kinds of findings on the decode page
 
 
-def findings(run: Run, view: View) -> None:
-    """One line: what is wrong, and the way to it."""
-    if run.has("findings"):
-        label = diagnosis.short(cache.frame(run, "findings"), view.words)
-        page_link("findings", label, icon=":material/troubleshoot:", run=run.name)
+def verdict(run: Run, view: View) -> None:
+    """The worst findings in words, each the way to itself; or that nothing wrong was found, and what was checked."""
+    if not run.has("findings") or not (run.summary or {}).get("ids"):
+        return
+    words, found = view.words, cache.frame(run, "findings")
+    numbers = finding_rows.numbers(found, "severity")
+    wrong = [kind for kind in finding_rows.kinds(found) if kind.severity != "info"]
+    with st.container(key="verdict", gap="xxsmall"):
+        for kind in wrong[:MOST_SAID]:
+            _said(kind, run, words)
+        left = sum(numbers.values()) - sum(kind.number for kind in wrong[:MOST_SAID])
+        if wrong and left:
+            page_link("findings", words("verdict.more", n=f"{left:,}"), icon=":material/more_horiz:", run=run.name)
+        elif not wrong:
+            notes = words.listed(diagnosis.by_severity(numbers, words))
+            label = words("verdict.only_info", findings=notes) if numbers else words("verdict.none")
+            page_link("findings", label, icon=":material/check_circle:", run=run.name)
+
+
+def _said(kind: Kind, run: Run, words: Words) -> None:
+    """One kind of findings in a line, a link to it."""
+    severity = words.count(f"finding_{kind.severity}", kind.number)
+    label = escaped(words("verdict.line", severity=severity, brief=diagnosis.brief(kind, words)))
+    where = {"kind": kind.code, "severity": kind.severity}
+    if kind.number == 1 and kind.rows:
+        where = {"finding": str(kind.rows[0][0])}
+    page_link("findings", f"{MARKS[kind.severity]} {label}", run=run.name, **where)
 
 
 def three(run: Run, view: View) -> None:

@@ -1,31 +1,43 @@
-"""One finding as people read it: what, who, how sure, what to do, what proves it and what would disprove it."""
+"""Findings as people read them: what, who, how sure, what to do, what proves it and what would disprove it."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from idcore import times
 from idcore.catalogue import Words, upper
+from idcore.errors import CoreError
 from idcore.findings import words as messages
 from idcore.findings.registry import RULES, SEVERITIES
 from idcore.runs import Run
-from idcore.triage import lines
-from idcore.triage.finding_rows import Row, brokers_of, evidence_of, subject_process, tokens
+from idcore.triage import finding_rows, line_filter, lines
+from idcore.triage.finding_rows import Kind, Row, brokers_of, evidence_of, gap_of, subject_process, tokens
 from idcore.triage.processes import process_key
 from pages.parts import cache, scans
+from pages.parts.browser import copy_button
 from pages.parts.charts import findings as charts
-from pages.parts.markup import Html, join, tag
+from pages.parts.markup import Column, Html, link, table, tag
 from pages.parts.triage import evidence_view, shared
-from pages.parts.view import View
-from pages.parts.widgets import chart, page_link, show_html
+from pages.parts.triage import lines as run_lines
+from pages.parts.view import View, link_params
+from pages.parts.widgets import chart, href, page_link, show_html
 
-MOST_ALIKE = 10
-_BEFORE = 2  # lines in front of an id that may show why: what was not sent failed there
+LEAST_DATED = 2  # kinds with times that are worth a picture
+_BETWEEN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")  # the space is for a name in Latin letters
+MOST_ADVICE = 3  # different advice of one card
+MOST_LINES = 8  # log lines of a finding
+BEFORE = 2  # lines in front of an id that may show why: what was not sent failed there
 SECOND = pd.Timedelta(seconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 
 
 def say(part: str, row: Row, view: View) -> str:
@@ -39,17 +51,39 @@ def said_figures(row: Row) -> frozenset[str]:
     return messages.names("meaning", str(row["code"]), evidence_of(row))
 
 
-def option(name: str, found: pd.DataFrame, words: Words) -> str:
-    """A severity with its count, for the switch above the list."""
-    number = len(found) if name not in SEVERITIES else int((found["severity"] == name).sum())
-    return words(f"findings.show_{name}", n=f"{number:,}")
+def option(name: str, numbers: Mapping[str, int], words: Words) -> str:
+    """A severity, or all of them, with its number, for the switch above the list."""
+    return words(f"findings.show_{name}", n=f"{numbers.get(name, sum(numbers.values())):,}")
 
 
-def short(found: pd.DataFrame, words: Words) -> str:
-    """How many of each severity, and that there is more to see; for a link."""
-    counts = [(name, int((found["severity"] == name).sum())) for name in SEVERITIES] if len(found) else []
-    parts = [words.count(f"finding_{name}", number) for name, number in counts if number]
-    return words("findings.short", findings=words.listed(parts)) if parts else words("findings.short_none")
+def kind_option(code: str, numbers: Mapping[str, int], words: Words) -> str:
+    """A code, or all of them, with its number, for the list next to the switch."""
+    name = title(code, words) if code in numbers else words("findings.every_kind")
+    return words("findings.kind_option", kind=name, n=f"{numbers.get(code, sum(numbers.values())):,}")
+
+
+def brief(kind: Kind, words: Words) -> str:
+    """What is wrong with one subject, or with so many, in a few words."""
+    key = messages.key_of(words, "brief", kind.code, kind.variant)
+    if not words.has(key):
+        return title(kind.code, words)
+    values = {"kind": title(kind.code, words), "who": who(kind, words), "n": f"{kind.total:,}", "count": kind.number}
+    said = words.fill(key, {**values, "ids": words.count("id", kind.total)})
+    return _BETWEEN.sub("", said)
+
+
+def who(kind: Kind, words: Words) -> str:
+    """The subject of a kind, or how many it has."""
+    if kind.number == 1:
+        return subject((kind.rows or kind.rest)[0][1], words)
+    key = f"who.{kind.code}"
+    key = key if words.has(key) else f"who.{RULES[kind.code].subject}"
+    return words.fill(key, {"n": f"{kind.number:,}", "count": kind.number})
+
+
+def by_severity(numbers: Mapping[str, int], words: Words, mark: str = "") -> list[str]:
+    """`1 error`, `8 warnings`: of each severity that has findings how many, the worst first."""
+    return [f"{mark}{words.count(f'finding_{name}', numbers[name])}{mark}" for name in SEVERITIES if numbers.get(name)]
 
 
 def findings_sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Words) -> str:
@@ -62,12 +96,11 @@ def findings_sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Wo
     )
     if not summary.get("ids"):
         return words("findings.no_ids")
-    counts = [(name, int((found["severity"] == name).sum())) for name in SEVERITIES] if len(found) else []
-    parts = [f"**{words.count(f'finding_{name}', number)}**" for name, number in counts if number]
-    if not parts:
+    numbers = finding_rows.numbers(found, "severity")
+    if not numbers:
         return words("findings.none", where=where)
-    key = "findings.said" if any(number for name, number in counts if name != "info") else "findings.only_info"
-    return words(key, findings=words.listed(parts), where=where)
+    key = "findings.said" if numbers.keys() - {"info"} else "findings.only_info"
+    return words(key, findings=words.listed(by_severity(numbers, words, "**")), where=where)
 
 
 def checked(words: Words) -> str:
@@ -130,50 +163,141 @@ def sure_of(row: Row, words: Words) -> str:
     return "" if row["certainty"] == "certain" else words(f"certainty.{row['certainty']}")
 
 
-def more_of(others: Sequence[Row], words: Words) -> Html | None:
-    """The other ids of one process with which the same went wrong."""
-    if not others:
-        return None
-    named = evidence_view.linked([str(row["subject"]) for row in others[:MOST_ALIKE]])
-    left = len(others) - MOST_ALIKE
-    tail = words("findings.alike_more", n=f"{left:,}") if left > 0 else ""
+def kind_head(kind: Kind, view: View) -> Html:
+    """Severity, name and number of a kind, and from when to when."""
+    words = view.words
+    first, last = kind.when()
+    when = "" if pd.isna(first) else " ".join(between(first, last, view))
     return tag(
-        "p", words.count("findings_alike", len(others)), " ", join(named, " "), " ", tail, class_="mq-advice mq-alike"
+        "div",
+        tag("span", words(f"severity.{kind.severity}"), class_=f"mq-severity mq-{kind.severity}"),
+        tag("strong", title(kind.code, words, kind.variant)),
+        tag("span", who(kind, words), class_="mq-subject"),
+        tag("span", when, class_="mq-faint mq-mono mq-when") if when else None,
+        class_="mq-finding",
     )
 
 
-def finding_card(row: Row, run: Run, view: View, key: str, others: Sequence[Row] = ()) -> None:
+def between(first: pd.Timestamp, last: pd.Timestamp, view: View) -> tuple[str, ...]:
+    """Two times as `10:00 to 10:05`, or the one that both are."""
+    start, end = times.between(first, last, view.zone)
+    return (view.full(first),) if first == last else (start, view.words("to"), end)
+
+
+def texts_of(part: str, kind: Kind, view: View) -> list[str]:
+    """The different texts of a part that the findings of a kind have, the most frequent first."""
+    return [text for text, _ in Counter(say(part, row, view) for _, row in kind.rows).most_common(MOST_ADVICE)]
+
+
+def kind_cells(kind: Kind, view: View) -> tuple[list[Column], list[list[str]]]:
+    """The subjects of a kind with what is known of each: count, times and, of a message, its producer and brokers."""
+    words = view.words
+    columns = [
+        (Column("subject", words("findings.subject"), mono=True), [subject(row, words) for _, row in kind.rows]),
+        (Column("count", words("findings.count"), right=True), [f"{row['count']:,}" for _, row in kind.rows]),
+    ]
+    for name in ("first", "last"):
+        cells = [view.full(row[f"{name}_sent_at"]) for _, row in kind.rows]
+        columns.append((Column(name, words(f"col.{name}"), mono=True), cells))
+    if RULES[kind.code].subject == "id":
+        producers = [str(evidence_of(row).get("producer", "")) for _, row in kind.rows]
+        columns.append((Column("producer", words("col.producer"), mono=True), producers))
+        addresses = [words("comma").join(brokers_of(row)) for _, row in kind.rows]
+        columns.append((Column("broker", words("col.broker"), mono=True), addresses))
+    known = [(column, cells) for column, cells in columns if any(cells)]
+    return [column for column, _ in known], [list(row) for row in zip(*(cells for _, cells in known), strict=True)]
+
+
+def kind_table(kind: Kind, run: Run, view: View) -> Html:
+    """The same as a table, with links to the evidence and the lines of each."""
+    words = view.words
+    (first, *columns), cells = kind_cells(kind, view)
+    links = [Column(name, words(name)) for name in ("findings.evidence", "findings.lines_link")]
+    rows = [
+        [
+            row[0],
+            link(words("findings.open"), href("findings", run=run.name, finding=str(number))),
+            link(words("findings.lines_link"), href("lines", **lines_of(number, of, run))),
+            *row[1:],
+        ]
+        for row, (number, of) in zip(cells, kind.rows, strict=True)
+    ]
+    return table([first, *links, *columns], rows, title(kind.code, words, kind.variant))
+
+
+def address(run: Run) -> str:
+    """The absolute address of the findings of a scan; empty where nobody asked for a page."""
+    parts = urlsplit(st.context.url or "")
+    query = urlencode(link_params(run=run.name), doseq=True)
+    path = parts.path.rpartition("/")[0] + "/findings"
+    return urlunsplit((parts.scheme, parts.netloc, path, query, "")) if parts.netloc else ""
+
+
+def kind_card(kind: Kind, run: Run, view: View, ticket: str) -> None:
+    """Many findings of one kind: the sentence once, whom they are about in a table."""
+    words = view.words
+    with st.container(border=True, gap="small"):
+        show_html(kind_head(kind, view))
+        show_html(tag("p", upper(brief(kind, words)), words("stop"), class_="mq-meaning"))
+        for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
+            for text in texts_of(part, kind, view):
+                show_html(tag("p", tag("b", words(label)), " ", text, class_="mq-advice"))
+        show_html(kind_table(kind, run, view))
+        for _, row in kind.rest:
+            show_html(tag("p", upper(say("meaning", row, view)), words("stop"), class_="mq-advice"))
+        copy_button(ticket, words, f"kind-{kind.severity}-{kind.code}-{kind.variant}")
+
+
+def lines_of(number: int, row: Row, run: Run) -> dict[str, str]:
+    """What the page of lines is asked for: the finding and, of a gap, the time from the ID below it to that above."""
+    asked = {"run": run.name, "finding": str(number)}
+    if (gap := gap_of(row)) is not None:
+        asked |= {"from": instant(gap[0]), "to": instant(gap[1] + MILLISECOND)}
+    return asked
+
+
+def instant(moment: datetime) -> str:
+    """An instant in an address: UTC, with milliseconds."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def finding_card(number: int, row: Row, run: Run, view: View, ticket: str, *, opened: bool = False) -> None:
     """A finding, what to do, what would disprove it; its evidence is folded, and not read before it is opened."""
     words = view.words
     with st.container(border=True, gap="small"):
         show_html(head(row, view))
         show_html(tag("p", upper(say("meaning", row, view)), words("stop"), class_="mq-meaning"))
-        if (more := more_of(others, words)) is not None:
-            show_html(more)
         for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
             show_html(tag("p", tag("b", words(label)), " ", say(part, row, view), class_="mq-advice"))
-        opened = st.expander(words("findings.evidence"), key=f"evidence-{key}", on_change="rerun")
-        if opened.open:
-            with opened:
-                proof(row, run, view, key)
+        with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+            copy_button(ticket, words, str(number))
+            page_link("lines", words("findings.lines_link"), icon=":material/segment:", **lines_of(number, row, run))
+        shown = st.expander(words("findings.evidence"), expanded=opened, key=f"evidence-{number}", on_change="rerun")
+        if shown.open:
+            with shown:
+                proof(row, run, view, str(number))
 
 
 def proof(row: Row, run: Run, view: View, key: str) -> None:
     """The picture, the ids, the lines around them, where to look on."""
     words, evidence = view.words, evidence_of(row)
     process = subject_process(row)
-    if process is not None:
-        picture(str(row["code"]), process, run, view, key)
+    if (drawn := figure_of(row, run, view)) is not None:
+        chart(*drawn, None, f"proof-{key}")
     for made in (evidence_view.id_table(evidence, view), evidence_view.copies(evidence, view)):
         if made is not None:
             show_html(made)
     named = [f"{evidence['label']}={text}" for text in tokens(evidence)] if evidence.get("label") else []
-    before = _BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
-    around = lines.around(run, named) or lines.around(run, tokens(evidence), before)
-    around = list(dict.fromkeys(around))
-    if around:
-        st.caption(words("findings.lines"))
-        st.code("\n".join(around), language=None, wrap_lines=True)
+    before = BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
+    label, shown = ("", "") if named else log_lines(int(key), row, run, view)
+    if not shown:  # the places are not known: they are looked for
+        around = lines.around(run, named) or lines.around(run, tokens(evidence), before)
+        label, shown = words("findings.lines"), "\n".join(dict.fromkeys(around))
+    if shown:
+        st.caption(label)
+        st.code(shown, language=None, wrap_lines=True)
+    elif scans.ready() and tokens(evidence) and scans.store_of(run) is None:
+        run_lines.preview(run, view, {"finding": key})
     elif (folder := scans.store_of(run)) is not None and evidence.get("ids"):
         show_html(evidence_view.in_store(evidence["ids"][: lines.MOST_LINES], folder, words))
     elif evidence.get("ids"):
@@ -181,6 +305,30 @@ def proof(row: Row, run: Run, view: View, key: str) -> None:
     if (facts := evidence_view.fact_list(evidence_view.facts(evidence, view, said_figures(row)))) is not None:
         show_html(facts)
     onward(row, process, run, words)
+
+
+def log_lines(number: int, row: Row, run: Run, view: View, most: int = MOST_LINES) -> tuple[str, str]:
+    """The lines of the evidence with file and number, and what they are called; empty where none is at hand."""
+    before = BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
+    found = _lines_of(number, row, run, before)
+    key = "findings.numbered" if len(found) <= most else "findings.numbered_part"
+    name = view.words(key, n=f"{most:,}", all=f"{len(found):,}") if found else ""
+    return name, "\n".join(f"{line.file}:{line.number}  {line.text}" for line in found[:most])
+
+
+def _lines_of(number: int, row: Row, run: Run, before: int) -> list[lines.NumberedLine]:
+    """By the index of the scan where there is one, else by the places that the finding has."""
+    evidence = evidence_of(row)
+    index = cache.lines(run)
+    if index is not None and tokens(evidence):
+        try:
+            ids = line_filter.ids_of_finding(run, str(number))
+            return lines.indexed(index, ids, before, run_lines.allowed_for(run))
+        except (CoreError, PermissionError):  # its file changed, or is not allowed any more: the page of lines says so
+            return []
+    wanted = {*tokens(evidence), *map(str, evidence.get("after_ids") or ())}
+    places = [place for place in evidence.get("places") or () if str(place["id"]) in wanted]
+    return lines.numbered(run, places, before)
 
 
 def row_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
@@ -197,19 +345,27 @@ def points_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
     return cache.points(run, {name: chosen[name] for name in ("layout", "host", "pid", "loader")})
 
 
-def picture(code: str, process: Mapping[str, Any], run: Run, view: View, key: str) -> None:
-    """The counter of the finding's process, or its clock, where that shows it."""
-    shows = RULES[code].picture
-    points = points_of(process, run) if shows else pd.DataFrame()
-    if points.empty:
-        return
+def figure_of(row: Row, run: Run, view: View) -> tuple[go.Figure, str] | None:
+    """The counter of the finding's process, or its clock, where that shows it; and its text."""
+    process, shows = subject_process(row), RULES[str(row["code"])].picture
+    points = points_of(process, run) if shows and process is not None else pd.DataFrame()
+    if process is None or points.empty:
+        return None
     figure = charts.clock(points, view.words, view.palette, view.zone) if shows == "clock" else None
     if figure is not None:
-        chart(figure, view.words("findings.alt_clock"), None, f"proof-{key}")
-        return
+        return figure, view.words("findings.alt_clock")
     missing = int(row_of(process, run).iloc[0]["missing"])
     figure = charts.counter(points, view.words, view.palette, view.zone, view.zone_name, missing)
-    chart(figure, view.words("counters.alt_small"), None, f"proof-{key}")
+    return figure, view.words("findings.alt_counter", subject=subject(row, view.words))
+
+
+def when_figure(found: Sequence[Kind], view: View) -> go.Figure | None:
+    """When the findings were, by kind; None where fewer than two kinds have times."""
+    dated = [kind for kind in found if not pd.isna(kind.when()[0])]
+    if len(dated) < LEAST_DATED:
+        return None
+    names = [title(kind.code, view.words, kind.variant) for kind in dated]
+    return charts.over_time(dated, names, view.palette, view.zone, view.zone_name)
 
 
 def onward(row: Row, process: Mapping[str, Any] | None, run: Run, words: Words) -> None:

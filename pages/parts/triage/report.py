@@ -1,35 +1,65 @@
-"""A scan's findings as a short report for a ticket: Markdown, and HTML with its pictures in one file. Draws no page."""
+"""Findings for a ticket: one of them as Markdown, all of a scan as Markdown or as one HTML file. Draws no page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
 
-import pandas as pd
+import plotly.graph_objects as go
 
-from idcore.catalogue import Words, upper
+from idcore.catalogue import upper
 from idcore.runs import Run
 from idcore.triage import finding_rows
-from idcore.triage.finding_rows import Row
+from idcore.triage.finding_rows import Kind, Row
+from idcore.triage.processes import sorted_processes
 from pages.parts import cache, scans
-from pages.parts.markdown import code, escaped
-from pages.parts.markup import Html, esc, tag
-from pages.parts.triage import diagnosis, evidence_view, shared
+from pages.parts.charts import brokers as broker_charts
+from pages.parts.charts import counters as counter_charts
+from pages.parts.charts import producers as producer_charts
+from pages.parts.charts.svg import colours, svg
+from pages.parts.markdown import code, escaped, fenced
+from pages.parts.markup import Html, link, table, tag
+from pages.parts.triage import diagnosis, evidence_view, sentences, shared
 from pages.parts.view import View
 
 MOST_IDS = 5
+MOST_SUBJECTS = 20  # of one kind in Markdown
+MOST_DRAWN = 20  # findings with a picture
+MOST_COUNTERS = 3  # processes with a picture of their counter
 MOST_BARS = 10
-MOST_DRAWN = 20  # findings with a picture of their counter
-WIDTH, HEIGHT = 640, 120
+MOST_OF_NOTE = 2  # log lines of a note in a report
+COUNTER_HEIGHT = 420
 STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1a2230}"
-    "h1{font-size:1.5rem}h2{font-size:1.125rem;margin-top:2rem}h3{font-size:1rem;margin:1.5rem 0 .25rem}"
-    "code{font-family:ui-monospace,Consolas,monospace;font-size:.85em;overflow-wrap:anywhere}"
-    ".error{color:#b3261e}.warning{color:#8a5a00}.info{color:#5a6473}.faint{color:#5a6473;font-size:.85em}"
-    ".bar{display:grid;grid-template-columns:14rem 1fr 6rem;gap:.5rem;font-size:.85em;align-items:center}"
-    ".bar i{display:block;height:.75rem;background:#2f6bd6;border-radius:2px}.bar b{text-align:right;font-weight:400}"
-    "svg{background:#f6f7f9;border-radius:4px;max-width:100%}"
+    f":root{{color-scheme:light dark;{colours(dark=False)}--ink:#1b2230;--faint:#5b677a;--paper:#fff;--panel:#f5f6f8;"
+    "--line:#e2e5ea;--error:#b91c1c;--warning:#92600a;--info:#5b677a}"
+    f"@media screen and (prefers-color-scheme:dark){{:root{{{colours(dark=True)}--ink:#e7eaf0;--faint:#a4b0c0;"
+    "--paper:#0f1218;--panel:#191d26;--line:#2a303c;--error:#ff8c8c;--warning:#f2c14e;--info:#a4b0c0}}"
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:var(--ink);"
+    "background:var(--paper)}a{color:inherit}"
+    "h1{font-size:1.5rem;overflow-wrap:anywhere}h2{font-size:1.125rem;margin-top:2.5rem}"
+    "h3{font-size:1rem;margin:2rem 0 .25rem}"
+    "code,pre{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.85em;overflow-wrap:anywhere}"
+    "pre{background:var(--panel);border-radius:4px;padding:.5rem .75rem;white-space:pre-wrap;margin:.5rem 0}"
+    ".error{color:var(--error)}.warning{color:var(--warning)}.info{color:var(--info)}"
+    ".faint,figcaption{color:var(--faint);font-size:.85em}"
+    "figure{margin:.75rem 0}.drawn{overflow-x:auto}svg{display:block;max-width:100%;min-width:34rem;height:auto;"
+    "font-family:system-ui,sans-serif}"
+    ".mq-table{overflow-x:auto}table{border-collapse:collapse;font-size:.85em;width:100%}.mq-hidden{display:none}"
+    "th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid var(--line)}"
+    "th{color:var(--faint);font-weight:500}"
+    ".mq-num{text-align:right}.mq-mono{font-family:ui-monospace,Menlo,Consolas,monospace}"
+    "@media print{body{max-width:none;margin:0;font-size:11pt}h3,figure,tr,pre{break-inside:avoid}"
+    "h2,h3{break-after:avoid}svg{min-width:0}.drawn,.mq-table{overflow:visible}}"
 )
+
+
+def file_name(run: Run, view: View, kind: Literal["md", "html"]) -> str:
+    """A name for the file that a person would choose: what was scanned, and the day."""
+    title = scans.title_of(run.title, run.options, view.words, run.summary)
+    slug = re.sub(r"[\W_]+", "-", title.lower()).strip("-")[:60].strip("-") or run.name
+    return f"rocketmq-ids-{slug}-{run.created.astimezone(view.zone):%Y-%m-%d}.{kind}"
 
 
 def facts(run: Run, view: View) -> list[str]:
@@ -50,117 +80,208 @@ def facts(run: Run, view: View) -> list[str]:
     ]
 
 
-def _rows(run: Run) -> list[tuple[dict[str, Any], list[Row]]]:
-    """Each finding with the others of its kind that one card shows."""
-    firsts, others = finding_rows.alike(cache.frame(run, "findings"))
-    return [(row, others.get(place, [])) for place, row in firsts.to_dict("index").items()]  # type: ignore[misc]
-
-
-def _alike(others: Sequence[Row]) -> list[str]:
-    return [str(row["subject"]) for row in others[: diagnosis.MOST_ALIKE]]
-
-
-def markdown(run: Run, view: View) -> str:
-    """The report as Markdown."""
-    words = view.words
-    text = [
-        f"# {escaped(scans.title_of(run.title, run.options, words))}",
-        diagnosis.findings_sentence(cache.frame(run, "findings"), run.summary or {}, words),
-    ]
-    for row, others in _rows(run):
-        ids = evidence_view.details(finding_rows.evidence_of(row), view)[:MOST_IDS]
-        severity, name = words(f"severity.{row['severity']}"), diagnosis.title_of(row, words)
-        text.append(f"## {words('colon', name=severity)}{name}")
-        text.append(" · ".join([code(diagnosis.subject(row, words)), *map(escaped, _seen(row, view))]))
-        text.append(escaped(upper(diagnosis.say("meaning", row, view)) + words("stop")))
-        if others:
-            named = " ".join(map(code, _alike(others)))
-            text.append(f"{escaped(words.count('findings_alike', len(others)))} {named}")
-        text.append(escaped(f"{words('findings.do')} {diagnosis.say('advice', row, view)}"))
-        if ids:
-            text.append("\n".join("- " + " · ".join([code(one), *map(escaped, more)]) for one, more in ids))
-        if line := evidence_view.fact_line(finding_rows.evidence_of(row), view, diagnosis.said_figures(row)):
-            text.append(escaped(line))
-        text.append(escaped(f"{words('findings.disproof')} {diagnosis.say('disproof', row, view)}"))
-    text.append("---\n\n" + "\n".join(f"- {escaped(line)}" for line in facts(run, view)))
-    return "\n\n".join(text) + "\n"
-
-
-def _seen(row: dict[str, Any], view: View) -> list[str]:
+def _seen(row: Row, view: View) -> list[str]:
     """Since when, and how sure."""
     return [text for text in (diagnosis.when_of(row, view), diagnosis.sure_of(row, view.words)) if text]
 
 
-def html(run: Run, view: View) -> str:
-    """The same as one HTML file that needs nothing else, with bars of hosts and brokers and drawn counters."""
+def parts_of(found: Iterable[Kind]) -> Iterator[Kind | tuple[int, Row]]:
+    """What has a card or a section of its own: a kind of many findings, or one finding."""
+    for kind in found:
+        if kind.grouped:
+            yield kind
+        else:
+            yield from kind.rows + kind.rest
+
+
+# ---- Markdown
+
+
+def ticket(part: Kind | tuple[int, Row], run: Run, view: View, address: str) -> str:
+    """One finding, or one kind of many, for a ticket. `address`: of the page of findings with this scan."""
+    return "\n\n".join(_section(part, run, view, address)) + "\n"
+
+
+def markdown(run: Run, view: View, address: str = "") -> str:
+    """The report as Markdown."""
+    words, found = view.words, cache.frame(run, "findings")
+    text = [
+        f"# {escaped(scans.title_of(run.title, run.options, words))}",
+        diagnosis.findings_sentence(found, run.summary or {}, words),
+        *([words("report.link", address=address)] if address else []),
+    ]
+    for part in parts_of(finding_rows.kinds(found)):
+        text += _section(part, run, view, address)
+    text.append("---\n\n" + "\n".join(f"- {escaped(line)}" for line in facts(run, view)))
+    return "\n\n".join(text) + "\n"
+
+
+def _section(part: Kind | tuple[int, Row], run: Run, view: View, address: str) -> list[str]:
+    if isinstance(part, Kind):
+        return _kind_section(part, view, address)
+    words, (number, row) = view.words, part
+    evidence = finding_rows.evidence_of(row)
+    name = words("colon", name=words(f"severity.{row['severity']}")) + diagnosis.title_of(row, words)
+    ids = evidence_view.details(evidence, view)[:MOST_IDS]
+    figures = evidence_view.fact_line(evidence, view, diagnosis.said_figures(row))
+    label, shown = diagnosis.log_lines(number, row, run, view)
+    text = [
+        f"## {name}",
+        " · ".join([code(diagnosis.subject(row, words)), *map(escaped, _seen(row, view))]),
+        escaped(upper(diagnosis.say("meaning", row, view)) + words("stop")),
+        escaped(f"{words('findings.do')} {diagnosis.say('advice', row, view)}"),
+        "\n".join("- " + " · ".join([code(one), *map(escaped, more)]) for one, more in ids),
+        escaped(figures),
+        f"{label}\n\n{fenced(shown)}" if shown else "",
+        escaped(f"{words('findings.disproof')} {diagnosis.say('disproof', row, view)}"),
+        words("report.link", address=f"{address}&finding={number}") if address else "",
+    ]
+    return [one for one in text if one]
+
+
+def _kind_section(kind: Kind, view: View, address: str) -> list[str]:
     words = view.words
+    name = words("colon", name=words(f"severity.{kind.severity}")) + diagnosis.title(kind.code, words, kind.variant)
+    _, cells = diagnosis.kind_cells(kind, view)
+    subjects = [
+        "- " + " · ".join([code(row[0]), *map(escaped, filter(None, row[1:]))]) for row in cells[:MOST_SUBJECTS]
+    ]
+    left = kind.number - len(subjects)
+    text = [
+        f"## {name}",
+        escaped(upper(diagnosis.brief(kind, words)) + words("stop")),
+        *(
+            escaped(f"{words(label)} {one}")
+            for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof"))
+            for one in diagnosis.texts_of(part, kind, view)
+        ),
+        "\n".join([*subjects, *([f"- {words('findings.rest_more', n=f'{left:,}')}"] if left else [])]),
+    ]
+    if address:
+        text.append(words("report.link", address=f"{address}&kind={kind.code}&severity={kind.severity}"))
+    return text
+
+
+# ---- HTML
+
+
+def html(run: Run, view: View, address: str = "") -> str:
+    """The report as one HTML file that needs nothing else, with the console's pictures."""
+    view = replace(view, theme="light")  # its colours have their dark ones in the style
+    words, found = view.words, cache.frame(run, "findings")
     title = scans.title_of(run.title, run.options, words)
-    said = diagnosis.findings_sentence(cache.frame(run, "findings"), run.summary or {}, words).split("**")
-    body: list[Html] = [
+    said = diagnosis.findings_sentence(found, run.summary or {}, words).split("**")
+    kinds = finding_rows.kinds(found)
+    body: list[Html | None] = [
         tag("h1", title),
         tag("p", *(tag("b", part) if place % 2 else part for place, part in enumerate(said))),
+        tag("p", link(words("report.open"), address), class_="faint") if address else None,
     ]
-    for number, (row, others) in enumerate(_rows(run)):
-        body += _finding(row, others, run, view, number < MOST_DRAWN)
-    for name, key, label in (("hosts", "host", "pictures.producers"), ("brokers", "address", "pictures.brokers")):
-        table = cache.frame(run, name)
-        if not table.empty:
-            body += [tag("h2", words(label)), *_bars(table, key)]
+    if (figure := diagnosis.when_figure(kinds, view)) is not None:
+        body.append(_drawn(figure, words("findings.when_alt"), words("findings.when")))
+    for number, part in enumerate(parts_of(kinds)):
+        made = _kind_html(part, view, address) if isinstance(part, Kind) else None
+        body += made or _finding_html(part, run, view, address, number < MOST_DRAWN)  # type: ignore[arg-type]
+    body += _overview(run, view)
     body += [tag("h2", words("report.about")), tag("ul", *(tag("li", line) for line in facts(run, view)))]
-    head = tag("head", Html('<meta charset="utf-8">'), tag("title", title), tag("style", Html(STYLE)))
+    metas = Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">')
+    head = tag("head", metas, tag("title", title), tag("style", Html(STYLE)))
     return "<!doctype html>" + tag("html", head, tag("body", *body), lang=words("lang.html"))
 
 
-def _finding(row: dict[str, Any], others: Sequence[Row], run: Run, view: View, drawn: bool) -> Iterable[Html]:
+def _drawn(figure: go.Figure, alt: str, caption: str) -> Html:
+    return tag("figure", tag("div", svg(figure, alt), class_="drawn"), tag("figcaption", caption.replace("**", "")))
+
+
+def _h3(severity: str, name: str, subject: str, view: View, address: str) -> Html:
+    mark = tag("span", view.words(f"severity.{severity}"), class_=severity)
+    to = link(view.words("findings.open"), address) if address else None
+    return tag("h3", mark, " ", name, " ", tag("code", subject), " ", tag("small", to) if to else None)
+
+
+def _kind_html(kind: Kind, view: View, address: str) -> Iterable[Html]:
     words = view.words
-    severity = tag("span", words(f"severity.{row['severity']}"), class_=str(row["severity"]))
-    yield tag("h3", severity, " ", diagnosis.title_of(row, words), " ", tag("code", diagnosis.subject(row, words)))
+    where = f"{address}&kind={kind.code}&severity={kind.severity}" if address else ""
+    name = diagnosis.title(kind.code, words, kind.variant)
+    yield _h3(kind.severity, name, diagnosis.who(kind, words), view, where)
+    yield tag("p", upper(diagnosis.brief(kind, words)), words("stop"))
+    for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
+        for text in diagnosis.texts_of(part, kind, view):
+            yield tag("p", tag("b", words(label)), " ", text)
+    yield table(*diagnosis.kind_cells(kind, view), name)
+    for _, row in kind.rest:
+        yield tag("p", upper(diagnosis.say("meaning", row, view)), words("stop"))
+
+
+def _finding_html(part: tuple[int, Row], run: Run, view: View, address: str, drawn: bool) -> Iterable[Html]:
+    words, (number, row) = view.words, part
+    evidence = finding_rows.evidence_of(row)
+    where = f"{address}&finding={number}" if address else ""
+    yield _h3(str(row["severity"]), diagnosis.title_of(row, words), diagnosis.subject(row, words), view, where)
     if seen := _seen(row, view):
         yield tag("p", " · ".join(seen), class_="faint")
     yield tag("p", upper(diagnosis.say("meaning", row, view)), words("stop"))
-    if others:
-        named = [tag("span", tag("code", text), " ") for text in _alike(others)]
-        yield tag("p", words.count("findings_alike", len(others)), " ", *named)
     yield tag("p", tag("b", words("findings.do")), " ", diagnosis.say("advice", row, view))
-    process = finding_rows.subject_process(row)
-    if drawn and process is not None:
-        points = diagnosis.points_of(process, run)
-        if len(points) > 1:
-            yield _sawtooth(points, words)
-    ids = evidence_view.details(finding_rows.evidence_of(row), view)[:MOST_IDS]
-    if ids:
+    if drawn and (made := diagnosis.figure_of(row, run, view)) is not None:
+        yield _drawn(*made, made[1])
+    if ids := evidence_view.details(evidence, view)[:MOST_IDS]:
         yield tag("ul", *(tag("li", tag("code", one), "".join(f" · {text}" for text in more)) for one, more in ids))
-    if line := evidence_view.fact_line(finding_rows.evidence_of(row), view, diagnosis.said_figures(row)):
+    if line := evidence_view.fact_line(evidence, view, diagnosis.said_figures(row)):
         yield tag("p", line)
+    most = MOST_OF_NOTE if row["severity"] == "info" else diagnosis.MOST_LINES
+    label, shown = diagnosis.log_lines(number, row, run, view, most)
+    if shown:
+        yield tag("p", label, class_="faint")
+        yield tag("pre", shown)
     yield tag("p", words("findings.disproof"), " ", diagnosis.say("disproof", row, view), class_="faint")
 
 
-def _bars(table: pd.DataFrame, key: str) -> list[Html]:
-    """The largest hosts or brokers by ids."""
-    largest = table.sort_values(["ids", key], ascending=[False, True]).head(MOST_BARS)
-    most = int(largest["ids"].max())
-    return [
-        tag(
-            "div",
-            tag("code", row[key]),
-            tag("i", style=f"width:{max(1, round(100 * row['ids'] / most))}%"),
-            tag("b", f"{row['ids']:,}"),
-            class_="bar",
+def _overview(run: Run, view: View) -> Iterable[Html]:
+    """Who generated the ids, how the busiest counters ran, which brokers stored them."""
+    for key, draw in _OVERVIEW:
+        figures = list(draw(run, view))
+        if figures:
+            yield tag("h2", view.words(key))
+            yield from figures
+
+
+def _producers(run: Run, view: View) -> Iterator[Html]:
+    hosts, words = cache.frame(run, "hosts"), view.words
+    if not hosts.empty:
+        beyond, marks = shared.beyond(run, hosts, "ids"), shared.host_marks(run, hosts.head(MOST_BARS), words)
+        figure = producer_charts.bars(
+            hosts, "ids", words, view.palette, limit=MOST_BARS, small=True, beyond=beyond, marks=marks
         )
-        for row in largest.to_dict("records")
-    ]
+        alt = words("producers.alt", hosts=words.count("host", cache.rows(run, "hosts")))
+        yield _drawn(figure, alt, sentences.producers(cache.totals(run), cache.rows(run, "hosts"), view))
 
 
-def _sawtooth(points: pd.DataFrame, words: Words) -> Html:
-    """The 16-bit counter against elapsed, a dot for each point that the scan keeps."""
-    elapsed, counter = points["elapsed_ms"], points["counter"]
-    span = max(1, int(elapsed.max() - elapsed.min()))
-    dots = [
-        f"M{(e - elapsed.min()) / span * WIDTH:.1f},{HEIGHT - c / 65_535 * HEIGHT:.1f}h1"
-        for e, c in zip(elapsed.tolist(), counter.tolist(), strict=True)
-    ]
-    path = tag("path", d="".join(dots), stroke="#c26a00", stroke_width="2", stroke_linecap="round", fill="none")
-    alt = words("report.counter_alt")
-    return Html(
-        f'<svg viewBox="-4 -4 {WIDTH + 8} {HEIGHT + 8}" width="{WIDTH}" role="img" aria-label="{esc(alt)}">{path}</svg>'
-    )
+def _counters(run: Run, view: View) -> Iterator[Html]:
+    processes = cache.frame(run, "processes")
+    busiest: Sequence[Mapping[Any, Any]] = []
+    if not processes.empty:
+        busiest = sorted_processes(processes, "ids").head(MOST_COUNTERS).to_dict("records")
+    for row in busiest:
+        points = cache.points(run, dict(row))
+        if len(points) > 1:
+            figure, _ = counter_charts.sawtooth(
+                points, view.words, view.palette, view.zone, view.zone_name, missing=int(row["missing"])
+            )
+            figure.update_layout(height=COUNTER_HEIGHT)
+            said = sentences.process(dict(row), view, points)
+            yield _drawn(figure, said.replace("**", ""), said)
+
+
+def _brokers(run: Run, view: View) -> Iterator[Html]:
+    brokers, words = cache.frame(run, "brokers"), view.words
+    if not brokers.empty:
+        figure = broker_charts.totals(brokers, words, view.palette, limit=MOST_BARS)
+        alt = words("brokers.alt", brokers=words.count("broker", len(brokers)))
+        yield _drawn(figure, alt, sentences.brokers(brokers, view))
+
+
+_OVERVIEW: tuple[tuple[str, Callable[[Run, View], Iterator[Html]]], ...] = (
+    ("pictures.producers", _producers),
+    ("report.counters", _counters),
+    ("pictures.brokers", _brokers),
+)

@@ -1,0 +1,234 @@
+"""Reports and tickets: files that open without a network, the console's pictures as SVG, numbered lines."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from idcore import findings
+from idcore.catalogue import words
+from idcore.runs import Run
+from idcore.triage import finding_rows, lines
+from pages.parts import roles
+from pages.parts.charts import brokers, counters, producers
+from pages.parts.charts import findings as charts
+from pages.parts.charts.svg import colours, dates, numbers, svg
+from pages.parts.triage import diagnosis, report
+from pages.parts.view import View
+from tests.pages import example_run
+from tests.pages.conftest import RUN, make_run
+from tests.pages.test_evidence_view import points
+from tests.pages.test_findings import PREFIX, incident, judged, two_at_once, written
+
+LIGHT = roles.palette("light")
+ADDRESS = f"http://10.1.2.3:8501/findings?run={RUN}"
+
+
+def view(lang: str = "en", zone: str = "UTC") -> View:
+    return View(words("zh" if lang == "zh" else "en"), UTC, zone, "chosen", "dark")
+
+
+def drawn(figure: go.Figure) -> ElementTree.Element:
+    """The picture as a tree: it is well-formed."""
+    return ElementTree.fromstring(svg(figure, "a < b"))
+
+
+def texts(tree: ElementTree.Element) -> list[str]:
+    return ["".join(one.itertext()) for one in tree.iter("text")]
+
+
+def test_bars_have_names_and_numbers_and_a_cut_bar_has_a_broken_edge() -> None:
+    hosts = pd.DataFrame({"host": ["10.0.0.1", "10.0.0.2", "10.0.0.3", "a<b"], "ids": [900, 450, 3, 2]})
+    figure = producers.bars(
+        hosts, "ids", words("en"), LIGHT, limit=2, beyond=(5, 9_000), marks={"10.0.0.1": ["shared"]}
+    )
+    tree = drawn(figure)
+    assert tree.get("aria-label") == "a < b" and tree.get("role") == "img"
+    assert {"10.0.0.1  shared", "10.0.0.2", "900", "450", "9,005"} <= set(texts(tree))
+    bars = list(tree.iter("rect"))
+    widths = [float(bar.get("width", 0)) for bar in bars]
+    assert widths[0] == pytest.approx(2 * widths[1], rel=0.01) and widths[2] == widths[0]
+    assert ["dasharray" in bar.get("style", "") for bar in bars] == [False, False, True]
+    tops = [float(bar.get("y", 0)) for bar in bars]
+    assert tops == sorted(tops), "the largest is on top"
+
+
+def test_a_counter_has_its_axis_its_wraps_its_gap_and_its_restart() -> None:
+    made = points([65_530, 65_535, 3, 20], [0, 5, 10, 30], {20: 16})
+    made["position"] = [0, 5, 9, 26]
+    again = points([0, 9], [40, 50]).assign(chain=1, position=[0, 9])
+    figure, _ = counters.sawtooth(pd.concat([made, again]), words("en"), LIGHT, UTC, "UTC")
+    tree = drawn(figure)
+    assert {"0", "65,535", "1", "16 missing", "restart", "counter", "UTC +00:00"} <= set(texts(tree)), texts(tree)
+    assert any(text.startswith("2026-11-21") for text in texts(tree)) and any("09:00:" in text for text in texts(tree))
+    assert list(tree.iter("polygon")) and any("2 3" in line.get("style", "") for line in tree.iter("line"))
+    first = next(path.get("d", "") for path in tree.iter("path"))
+    assert first.count("M") == 3, "cut at the wrap and at the gap"
+
+
+def test_the_step_of_a_clock_is_drawn_and_named() -> None:
+    made = points([1, 2, 3, 4, 5], [100, 101, 41, 42, 43])
+    for lang, said in (("en", "1 min 0 s back"), ("zh", "回拨 1 分 0 秒")):
+        figure = charts.clock(made, words(lang), LIGHT, UTC)
+        assert figure is not None and len(figure.layout.shapes) == 1
+        tree = drawn(figure)
+        assert said in texts(tree), texts(tree)
+        step = next(line for line in tree.iter("line") if "2 3" in line.get("style", ""))
+        height = abs(float(step.get("y1", 0)) - float(step.get("y2", 0)))
+        path = next(tree.iter("path")).get("d", "").replace("L", " ").replace("M", "").split()
+        ys = [float(value) for value in path[1::2]]
+        assert height == pytest.approx(max(ys) - min(ys[:2]), abs=3), "as high as the fall"
+    rising = charts.clock(points([1, 2, 3], [1, 2, 3]), words("en"), LIGHT, UTC)
+    assert rising is not None and not rising.layout.shapes and not rising.layout.annotations
+
+
+def test_the_times_of_findings_have_a_row_for_each_kind() -> None:
+    at = pd.Timestamp("2026-11-20T10:00Z")
+    rows = [
+        {
+            "code": "restart",
+            "severity": "info",
+            "count": 1,
+            "first_sent_at": at,
+            "last_sent_at": at + timedelta(hours=n),
+        }
+        for n in (0, 2)
+    ]
+    kinds = [finding_rows.Kind("info", "restart", "", list(enumerate(rows)))]
+    kinds.append(finding_rows.Kind("error", "clock_back", "", [(2, rows[1])]))
+    tree = drawn(charts.over_time(kinds, ["Restart", "Clock set back"], LIGHT, UTC, "UTC"))
+    assert {"Restart", "Clock set back"} <= set(texts(tree))
+    assert len(list(tree.iter("circle"))) == 6 and len(list(tree.iter("path"))) == 2
+
+
+def test_brokers_are_drawn_and_a_heat_map_is_refused() -> None:
+    made = example_run.tables()
+    tree = drawn(brokers.totals(made["brokers"], words("en"), LIGHT))
+    assert set(made["brokers"]["address"]) <= set(texts(tree))
+    heat, _ = producers.heat(made["activity"], ["10.42.3.17"], words("en"), LIGHT, UTC, "UTC")
+    with pytest.raises(TypeError, match="heatmap"):
+        svg(heat, "x")
+
+
+def test_ticks_are_round() -> None:
+    assert [text for _, text in numbers(0, 103, 4)] == ["0", "50", "100"]
+    assert [text for _, text in numbers(0.0, 0.35, 4)] == ["0.0", "0.1", "0.2", "0.3"]
+    begin = datetime(2026, 11, 20, 23, 40, tzinfo=UTC).timestamp() * 1000
+    assert [text for _, text in dates(begin, begin + 45 * 60_000, 4)] == [
+        "23:45\n2026-11-20", "00:00\n2026-11-21", "00:15",
+    ]  # fmt: skip
+
+
+def test_every_colour_of_a_picture_follows_the_theme() -> None:
+    assert re.findall("--k[0-9]+", colours(dark=False)) == re.findall("--k[0-9]+", colours(dark=True))
+    assert LIGHT.roles["host"] in colours(dark=False) and roles.palette("dark").roles["host"] in colours(dark=True)
+    hosts = pd.DataFrame({"host": ["10.0.0.1"], "ids": [9]})
+    shown = svg(producers.bars(hosts, "ids", words("en"), LIGHT), "x")
+    assert "fill:var(--k" in shown and not re.search("(fill|stroke):#", shown)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(("name", "variant"), [("clock_back", "two_seconds"), ("missing_ids", "an_outage")])
+def test_a_report_opens_without_a_network_in_either_theme_and_on_paper(
+    tmp_path: Path, lang: str, name: str, variant: str
+) -> None:
+    run = incident(tmp_path, name, variant)
+    made = report.html(run, view(lang), ADDRESS)
+    addresses = re.findall(r"""(?:https?:)?//[^\s"'<>)]+""", made)
+    assert addresses and all(one.startswith(ADDRESS.replace("&", "&amp;")) for one in addresses), "the scan alone"
+    assert not re.search("<(script|link|img|iframe|object|base)\\b|url\\(|@import|src=", made)
+    assert (
+        "prefers-color-scheme:dark" in made
+        and "@media print" in made
+        and f'lang="{"zh" if lang == "zh" else "en"}' in made
+    )
+    said = words("zh" if lang == "zh" else "en")
+    for heading in ("pictures.producers", "report.counters", "pictures.brokers", "report.about"):
+        assert f"<h2>{said(heading)}</h2>" in made
+    assert made.count("<svg") == made.count("<figcaption>") >= 4 and made.count(
+        'role="img" aria-label="'
+    ) == made.count("<svg")
+    assert re.search(r"<pre>app\.log:\d+ ", made) and f"{ADDRESS}&amp;finding=0" in made
+    text = report.markdown(run, view(lang), ADDRESS)
+    assert re.search(r"```text\napp\.log:\d+ ", text) and f"{ADDRESS}&finding=0" in text
+
+
+def test_a_report_names_its_scan_in_its_file(tmp_path: Path) -> None:
+    for number, (title, slug) in enumerate(
+        [
+            ("App Log/2026 (1).log", "app-log-2026-1-log"),
+            ("订单 日志.log", "订单-日志-log"),
+            ("///", RUN),
+            ("x" * 99, "x" * 60),
+        ]
+    ):
+        run = Run(make_run(tmp_path / f"runs{number}", title=title))
+        assert report.file_name(run, view(), "html") == f"rocketmq-ids-{slug}-2026-11-21.html"
+
+
+def test_a_ticket_has_the_sentence_the_lines_and_the_way_back(tmp_path: Path) -> None:
+    run = judged(tmp_path, two_at_once().replace("<b>sent</b>", "```<b>"))
+    part = next(iter(report.parts_of(finding_rows.kinds(run.table("findings").to_pandas()))))
+    assert not isinstance(part, finding_rows.Kind)
+    made = report.ticket(part, run, view(), ADDRESS)
+    assert made.startswith("## Error: Several processes share one fingerprint\n\n`10.0.0.7 pid 3416 loader 18B4AAC2`")
+    assert "````text\napp.log:598  msgId=" in made and "\n````\n" in made, "its fence is longer than any in the lines"
+    for label in ("findings.do", "findings.disproof"):
+        assert words("en")(label) in made
+    assert made.endswith(f"In the console: {ADDRESS}&finding={part[0]}\n")
+    assert "In the console" not in report.ticket(part, run, view(), "")
+
+
+def test_many_findings_of_a_kind_are_one_ticket(tmp_path: Path) -> None:
+    made = [findings.Finding("pid_erased", f"10.0.0.{n} pid 0", n, {"ids": []}) for n in range(30)]
+    made.append(findings.Finding("pid_erased", "9 more", 9, {"variant": "more", "more": 9, "ids": []}))
+    run = written(judged(tmp_path, two_at_once()), findings.worst_first(made))
+    (part,) = report.parts_of(finding_rows.kinds(run.table("findings").to_pandas()))
+    assert isinstance(part, finding_rows.Kind) and part.number == 39
+    text = report.ticket(part, run, view(), ADDRESS)
+    assert "39 processes have pid 0." in text and "`10.0.0.29 pid 0` · 29" in text and "- 19 more" in text
+    assert f"{ADDRESS}&kind=pid_erased&severity=warning" in text
+
+
+def test_numbered_lines_are_those_of_the_places_or_none(tmp_path: Path) -> None:
+    run = Run(make_run(tmp_path / "runs"))
+    (run.input_folder / "000-app.log").write_bytes(b"first\nsend failed\nx ID\nbehind\n")
+    place = {"id": "ID", "file": "app.log", "line": 3, "byte": 20}
+    told = [(line.file, line.number, line.text) for line in lines.numbered(run, [place, place], 1)]
+    assert told == [("app.log", 2, "send failed"), ("app.log", 3, "x ID")]
+    for wrong in ({"byte": 21}, {"byte": 999}, {"file": "other.log"}):
+        assert lines.numbered(run, [place | wrong]) == [], "never a line without the id"
+
+
+def test_the_range_of_a_gap_is_from_the_id_below_it_to_that_above(tmp_path: Path) -> None:
+    text = "\n".join(f"msgId={PREFIX}{1_000_000 + n * 1000:08X}{n:04X}" for n in range(90) if n not in range(40, 44))
+    run = judged(tmp_path, text)
+    rows = run.table("findings").to_pylist()
+    number, row = next((number, row) for number, row in enumerate(rows) if row["code"] == "missing_ids")
+    start = datetime(2026, 11, 1, tzinfo=UTC) + timedelta(milliseconds=1_000_000)
+    assert finding_rows.gap_of(row) == (start + timedelta(seconds=39), start + timedelta(seconds=44))
+    asked = diagnosis.lines_of(number, row, run)
+    assert asked == {
+        "run": RUN, "finding": str(number), "from": "2026-11-01T00:17:19.000Z", "to": "2026-11-01T00:17:24.001Z",
+    }  # fmt: skip
+    other = next(row for row in rows if row["code"] != "missing_ids")
+    assert finding_rows.gap_of(other) is None and set(diagnosis.lines_of(0, other, run)) == {"run", "finding"}
+
+
+def test_every_rule_has_a_short_sentence_in_each_language() -> None:
+    for lang in ("en", "zh"):
+        said = words(lang)
+        for rule in findings.RULES.values():
+            for variant in ("", *rule.variants):
+                row = {"subject": "§", "evidence": "{}", "severity": rule.severity, "code": rule.code, "count": 2}
+                kind = finding_rows.Kind(rule.severity, rule.code, finding_rows.brief_variant(rule.code, variant))
+                for number in (1, 4):
+                    kind.rows = [(place, row) for place in range(number)]
+                    text = diagnosis.brief(kind, said)
+                    assert text and "{" not in text and ("§" in text) == (number == 1 and variant != "unseen"), text
