@@ -130,6 +130,16 @@ class Part:
         """What the tables of the run call each key: layout, kind, host, pid, loader, mac, address."""
         return pq.read_table(self._path("names"))
 
+    def called(self, slot: int) -> dict[str, Any]:
+        """What one key is called."""
+        if slot not in self._named:
+            self._named[slot] = self.names.slice(slot, 1).to_pylist()[0]
+        return self._named[slot]
+
+    @cached_property
+    def _named(self) -> dict[int, dict[str, Any]]:
+        return {}
+
     @cached_property
     def texts(self) -> list[dict[str, Any]]:
         return pq.read_table(self._path("texts")).to_pylist()  # type: ignore[no-any-return]
@@ -219,7 +229,7 @@ class Index:
             times = np.concatenate([_NONE, *(part.column("sent_ms")[own] for part, own in pairs)])
             keys = np.where(times == NO_TIME, np.iinfo(np.int64).max, times if order == "time" else -times)
             rows = rows[np.argsort(keys, kind="stable")]
-        return Selection(rows, undated)
+        return Selection(rows.astype(np.uint32 if self.rows < 1 << 32 else np.int64), undated)
 
     def _of_part(self, part: Part, wanted: Filter, allowed: Allowed) -> tuple[np.ndarray, int]:
         mask = np.ones(part.rows, np.bool_)
@@ -332,6 +342,7 @@ class Index:
 
     def page(self, rows: np.ndarray, allowed: Allowed = _anyone) -> list[Occurrence]:
         """Some rows of a selection with their lines."""
+        rows = rows.astype(np.int64)
         found: dict[int, Occurrence] = {}
         firsts = [part.first for part in self.parts]
         owners = np.searchsorted(firsts, rows, side="right") - 1
@@ -344,7 +355,7 @@ class Index:
 
     def _occurrence(self, part: Part, row: int, place: dict[str, Any], allowed: Allowed) -> Occurrence:
         text = part.texts[place["text"]]
-        key = part.names.slice(place["slot"], 1).to_pylist()[0]
+        key = part.called(place["slot"])
         names = {name: value for name, value in key.items() if value is not None and name not in ("kind", "digits")}
         line = self.line_bases[text["text"], text["start"]] + place["line"] + 1
         sent = None if place["sent_ms"] == NO_TIME else place["sent_ms"]

@@ -159,7 +159,7 @@ def lines(run: Run) -> Index | None:
     return _lines(str(folder), written)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@st.cache_resource(max_entries=4, show_spinner=False)  # one of ten million rows has 40 MB
 def _selection(path: str, wanted: Filter, order: str, _index: Index, _allowed: Callable[[str], object]) -> Selection:
     return _index.select(wanted, order, _allowed)
 
