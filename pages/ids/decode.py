@@ -42,7 +42,11 @@ with result:
     run = here.open_run()
     if run is not None:
         shared.twins(run, words, same)
-    with above if run is not None else st.container():
+    done = run is not None and run.state == "done"
+    with (
+        above if run is not None else st.container(),
+        st.empty() if done else st.container(),
+    ):  # no progress stays in grey
         drawn = (not here.single or here.files) and watch.scan_state(run, again=here.scan, table=True)
 
     # chart

@@ -201,7 +201,7 @@ class Sheet:
         return self.paper(letter, value) if reference == "paper" else self.place(reference, value)
 
 
-def svg(figure: go.Figure, alt: str, width: int = 760) -> Html:
+def svg(figure: go.Figure, alt: str, width: int = 680) -> Html:
     """The figure as one SVG element; `alt` is its text for who does not see it."""
     sheet = _laid_out(figure, float(width))
     body = [*_shapes(sheet, below=True), *_grid(sheet), *_traces(sheet), *_shapes(sheet, below=False), *_notes(sheet)]

@@ -19,7 +19,6 @@ from pages.parts.triage import diagnosis, shared
 from pages.parts.view import View
 from pages.parts.widgets import chart, page_link
 
-MARKS = {"error": ":red[:material/error:]", "warning": ":yellow[:material/warning:]"}
 MOST_SAID = 3  # kinds of findings on the decode page
 
 
@@ -31,8 +30,8 @@ def verdict(run: Run, view: View) -> None:
     numbers = finding_rows.numbers(found, "severity")
     wrong = [kind for kind in finding_rows.kinds(found) if kind.severity != "info"]
     with st.container(key="verdict", gap="xxsmall"):
-        for kind in wrong[:MOST_SAID]:
-            _said(kind, run, words)
+        for place, kind in enumerate(wrong[:MOST_SAID]):
+            _said(kind, place, run, words)
         left = sum(numbers.values()) - sum(kind.number for kind in wrong[:MOST_SAID])
         if wrong and left:
             page_link("findings", words("verdict.more", n=f"{left:,}"), icon=":material/more_horiz:", run=run.name)
@@ -42,14 +41,15 @@ def verdict(run: Run, view: View) -> None:
             page_link("findings", label, icon=":material/check_circle:", run=run.name)
 
 
-def _said(kind: Kind, run: Run, words: Words) -> None:
+def _said(kind: Kind, place: int, run: Run, words: Words) -> None:
     """One kind of findings in a line, a link to it."""
     severity = words.count(f"finding_{kind.severity}", kind.number)
     label = escaped(words("verdict.line", severity=severity, brief=diagnosis.brief(kind, words)))
     where = {"kind": kind.code, "severity": kind.severity}
     if kind.number == 1 and kind.rows:
         where = {"finding": str(kind.rows[0][0])}
-    page_link("findings", f"{MARKS[kind.severity]} {label}", run=run.name, **where)
+    with st.container(key=f"verdict-{kind.severity}-{place}"):
+        page_link("findings", label, icon=f":material/{kind.severity}:", run=run.name, **where)
 
 
 def three(run: Run, view: View) -> None:

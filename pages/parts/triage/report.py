@@ -44,14 +44,13 @@ STYLE = (
     "pre{background:var(--panel);border-radius:4px;padding:.5rem .75rem;white-space:pre-wrap;margin:.5rem 0}"
     ".error{color:var(--error)}.warning{color:var(--warning)}.info{color:var(--info)}"
     ".faint,figcaption{color:var(--faint);font-size:.85em}"
-    "figure{margin:.75rem 0}.drawn{overflow-x:auto}svg{display:block;max-width:100%;min-width:34rem;height:auto;"
-    "font-family:system-ui,sans-serif}"
+    "figure{margin:.75rem 0}svg{display:block;max-width:100%;height:auto;font-family:system-ui,sans-serif}"
     ".mq-table{overflow-x:auto}table{border-collapse:collapse;font-size:.85em;width:100%}.mq-hidden{display:none}"
     "th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid var(--line)}"
     "th{color:var(--faint);font-weight:500}"
     ".mq-num{text-align:right}.mq-mono{font-family:ui-monospace,Menlo,Consolas,monospace}"
     "@media print{body{max-width:none;margin:0;font-size:11pt}h3,figure,tr,pre{break-inside:avoid}"
-    "h2,h3{break-after:avoid}svg{min-width:0}.drawn,.mq-table{overflow:visible}}"
+    "h2,h3{break-after:avoid}.mq-table{overflow:visible}}"
 )
 
 
@@ -190,7 +189,7 @@ def html(run: Run, view: View, address: str = "") -> str:
 
 
 def _drawn(figure: go.Figure, alt: str, caption: str) -> Html:
-    return tag("figure", tag("div", svg(figure, alt), class_="drawn"), tag("figcaption", caption.replace("**", "")))
+    return tag("figure", svg(figure, alt), tag("figcaption", caption.replace("**", "")))
 
 
 def _h3(severity: str, name: str, subject: str, view: View, address: str) -> Html:

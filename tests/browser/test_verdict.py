@@ -1,0 +1,77 @@
+"""From an input to its worst finding and into a ticket, in real Chromium against the real console and real Spark."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.harness import Console, Visit, visit
+from tests.browser.test_journey import SCAN, charts
+
+pytestmark = pytest.mark.browser
+# The most elements of a kind that were there at one time: two of what the page has once are a ghost of the page before.
+COUNT = """() => {
+  const most = (window.most = { said: 0, tries: 0 });
+  const look = () => {
+    most.said = Math.max(most.said, document.querySelectorAll(".mq-said").length);
+    most.tries = Math.max(most.tries, document.querySelectorAll(".mq-try").length);
+  };
+  new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+}"""
+TOP = "element => element.getBoundingClientRect().top"
+
+
+def test_the_worst_finding_is_first_and_leads_into_a_ticket(tab: Visit) -> None:
+    tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.go("/decode?lang=en&zone=UTC")
+    tab.page.evaluate(COUNT)
+    tab.page.get_by_role("button", name="Load an example").click()
+    strip = tab.page.locator(".st-key-verdict")
+    expect(strip).to_contain_text("1 error: several processes share the fingerprint 172.17.0.2", timeout=SCAN)
+    charts(tab, 3)
+    tab.page.get_by_role("button", name="an incident log").click()
+    expect(strip).to_contain_text("4 processes run in another time zone", timeout=SCAN)
+    assert tab.page.evaluate("window.most") == {"said": 1, "tries": 1}, (
+        "the page before was in sight next to the new one"
+    )
+    tab.page.get_by_role("button", name="Load an example").click()
+    expect(strip).to_contain_text("6 messages were sent more than once", timeout=SCAN)
+    charts(tab, 3)
+    table = tab.page.locator(".mq-table").first
+    assert strip.evaluate(TOP) < table.evaluate(TOP), "above the table"
+    strip.get_by_role("link").first.click()
+    expect(tab.page).to_have_url(re.compile("/findings.*finding=0"))
+    tab.heading("Findings")
+    button = tab.page.get_by_role("button", name="Copy for ticket")
+    button.click()
+    expect(tab.page.get_by_role("status")).to_have_text("Copied")
+    copied = tab.page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("## Error: Several processes share one fingerprint\n\n`172.17.0.2 pid 1 loader")
+    assert re.search(r"```text\nexample\.log:\d+  ", copied)
+    assert re.search(rf"In the console: {tab.url}/findings\?zone=UTC&run=[\w-]+&finding=0\n$", copied)
+    tab.page.get_by_role("link", name="Lines").last.click()
+    expect(tab.page).to_have_url(re.compile("/lines.*finding=0"))
+    tab.heading("Lines")
+
+
+def test_without_https_a_ticket_is_copied_the_old_way_or_by_hand(browser: Browser, warm_console: Console) -> None:
+    with visit(browser, warm_console.url) as tab:
+        tab.page.add_init_script("Object.defineProperty(window, 'isSecureContext', { value: false })")
+        tab.go("/decode?lang=zh")
+        tab.page.get_by_role("button", name="载入示例").click()
+        charts(tab, 3)
+        tab.page.locator(".st-key-verdict").get_by_role("link").first.click()
+        button = tab.page.get_by_role("button", name="复制到工单")
+        button.click()
+        expect(tab.page.get_by_role("status")).to_have_text("已复制")
+        tab.page.evaluate("document.execCommand = () => false")
+        button.click()
+        expect(tab.page.get_by_role("status")).to_contain_text("Ctrl+C")
+        area = tab.page.get_by_role("textbox", name="复制到工单")
+        expect(area).to_be_focused()
+        assert area.evaluate(
+            "area => area.selectionEnd - area.selectionStart === area.value.length && area.value.length > 500"
+        )
+        tab.check()
