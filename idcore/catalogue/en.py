@@ -590,6 +590,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "findings.alt_clock": "When the IDs were generated, in the order of their counter: where the line falls the clock was set back",
     "findings.alt_counter": "The 16-bit counter of {subject} against time; it falls from 65,535 to 0 at each wrap.",
     "findings.numbered": "Log lines",
+    "findings.numbered_first": "Log lines of the first {n}",
     "findings.numbered_part": "Log lines, the first {n} of {all}",
     "findings.no_lines": "The log lines cannot be shown: the input is compressed, came from a server folder, or is too large.",
     "findings.in_store": "Their records in the store:",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
@@ -21,6 +23,7 @@ from pages.parts.charts import findings as charts
 from pages.parts.charts.svg import colours, dates, numbers, svg
 from pages.parts.triage import diagnosis, report
 from pages.parts.view import View
+from tests.occurrences.test_index import index_of
 from tests.pages import example_run
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_evidence_view import points
@@ -204,6 +207,26 @@ def test_numbered_lines_are_those_of_the_places_or_none(tmp_path: Path) -> None:
     assert told == [("app.log", 2, "send failed"), ("app.log", 3, "x ID")]
     for wrong in ({"byte": 21}, {"byte": 999}, {"file": "other.log"}):
         assert lines.numbered(run, [place | wrong]) == [], "never a line without the id"
+
+
+def test_lines_of_a_packed_input_come_from_its_index(tmp_path: Path) -> None:
+    text = "\n".join(f"msgId={PREFIX}{1_000_000 + n * 1000:08X}{n:04X}" for n in range(90) if n != 40)
+    run = judged(tmp_path, text.replace(f"{PREFIX}{1_041_000:08X}0029", f"x\nmsgId={PREFIX}{1_041_000:08X}0029"))
+    plain = run.input_folder / "000-app.log"
+    packed = run.input_folder / "000-app.log.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    rows = run.table("findings").to_pylist()
+    number, row = next((number, row) for number, row in enumerate(rows) if row["code"] == "missing_ids")
+    assert diagnosis.log_lines(number, row, run, view()) == ("", ""), "nothing that is not the line itself"
+    folder = run.path / "occurrences"
+    folder.mkdir()
+    name = index_of(str(packed), folder).page(np.array([0]))[0].file
+    label, shown = diagnosis.log_lines(number, row, run, view())
+    ids = [f"msgId={PREFIX}{1_000_000 + n * 1000:08X}{n:04X}" for n in (37, 38, 39, 41)]
+    texts = [*ids[:3], "msgId=x", ids[3]]
+    assert label == "Log lines"
+    assert shown.splitlines() == [f"{name}:{line}  {text}" for line, text in enumerate(texts, 38)]
 
 
 def test_the_range_of_a_gap_is_from_the_id_below_it_to_that_above(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ LEAST_DATED = 2  # kinds with times that are worth a picture
 _BETWEEN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")  # the space is for a name in Latin letters
 MOST_ADVICE = 3  # different advice of one card
 MOST_LINES = 8  # log lines of a finding
+FIRST_OF_KIND, LINES_OF_EACH = 3, 2  # findings of a kind with lines, and how many of each
 BEFORE = 2  # lines in front of an id that may show why: what was not sent failed there
 SECOND = pd.Timedelta(seconds=1)
 MILLISECOND = timedelta(milliseconds=1)
@@ -314,6 +315,17 @@ def log_lines(number: int, row: Row, run: Run, view: View, most: int = MOST_LINE
     key = "findings.numbered" if len(found) <= most else "findings.numbered_part"
     name = view.words(key, n=f"{most:,}", all=f"{len(found):,}") if found else ""
     return name, "\n".join(f"{line.file}:{line.number}  {line.text}" for line in found[:most])
+
+
+def lines_of_kind(kind: Kind, run: Run, view: View) -> tuple[str, str]:
+    """The same of the first findings of a kind, a few lines of each."""
+    found = dict.fromkeys(
+        line
+        for number, row in kind.rows[:FIRST_OF_KIND]
+        for line in log_lines(number, row, run, view, LINES_OF_EACH)[1].splitlines()
+    )
+    name = view.words("findings.numbered_first", n=min(FIRST_OF_KIND, len(kind.rows))) if found else ""
+    return name, "\n".join(found)
 
 
 def _lines_of(number: int, row: Row, run: Run, before: int) -> list[lines.NumberedLine]:

@@ -148,11 +148,6 @@ def _anatomy(text: str) -> Html:
     return link(text, href("anatomy", id=text, run=st.query_params.get("run")))
 
 
-def linked(ids: Sequence[str]) -> list[Html]:
-    """Ids side by side, each a link to its anatomy."""
-    return [tag("span", _anatomy(text), class_="mq-mono") for text in ids]
-
-
 def in_store(ids: Sequence[str], folder: str, words: Words) -> Html:
     """Ids of a store that was scanned, each a link to its records there."""
     links = [tag("span", link(text, href("store", store=folder, id=text)), class_="mq-mono") for text in ids]

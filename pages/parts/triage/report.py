@@ -117,7 +117,7 @@ def markdown(run: Run, view: View, address: str = "") -> str:
 
 def _section(part: Kind | tuple[int, Row], run: Run, view: View, address: str) -> list[str]:
     if isinstance(part, Kind):
-        return _kind_section(part, view, address)
+        return _kind_section(part, run, view, address)
     words, (number, row) = view.words, part
     evidence = finding_rows.evidence_of(row)
     name = words("colon", name=words(f"severity.{row['severity']}")) + diagnosis.title_of(row, words)
@@ -138,7 +138,7 @@ def _section(part: Kind | tuple[int, Row], run: Run, view: View, address: str) -
     return [one for one in text if one]
 
 
-def _kind_section(kind: Kind, view: View, address: str) -> list[str]:
+def _kind_section(kind: Kind, run: Run, view: View, address: str) -> list[str]:
     words = view.words
     name = words("colon", name=words(f"severity.{kind.severity}")) + diagnosis.title(kind.code, words, kind.variant)
     _, cells = diagnosis.kind_cells(kind, view)
@@ -156,6 +156,9 @@ def _kind_section(kind: Kind, view: View, address: str) -> list[str]:
         ),
         "\n".join([*subjects, *([f"- {words('findings.rest_more', n=f'{left:,}')}"] if left else [])]),
     ]
+    label, log = diagnosis.lines_of_kind(kind, run, view)
+    if log:
+        text.append(f"{label}\n\n{fenced(log)}")
     if address:
         text.append(words("report.link", address=f"{address}&kind={kind.code}&severity={kind.severity}"))
     return text
@@ -179,7 +182,7 @@ def html(run: Run, view: View, address: str = "") -> str:
     if (figure := diagnosis.when_figure(kinds, view)) is not None:
         body.append(_drawn(figure, words("findings.when_alt"), words("findings.when")))
     for number, part in enumerate(parts_of(kinds)):
-        made = _kind_html(part, view, address) if isinstance(part, Kind) else None
+        made = _kind_html(part, run, view, address) if isinstance(part, Kind) else None
         body += made or _finding_html(part, run, view, address, number < MOST_DRAWN)  # type: ignore[arg-type]
     body += _overview(run, view)
     body += [tag("h2", words("report.about")), tag("ul", *(tag("li", line) for line in facts(run, view)))]
@@ -198,7 +201,7 @@ def _h3(severity: str, name: str, subject: str, view: View, address: str) -> Htm
     return tag("h3", mark, " ", name, " ", tag("code", subject), " ", tag("small", to) if to else None)
 
 
-def _kind_html(kind: Kind, view: View, address: str) -> Iterable[Html]:
+def _kind_html(kind: Kind, run: Run, view: View, address: str) -> Iterable[Html]:
     words = view.words
     where = f"{address}&kind={kind.code}&severity={kind.severity}" if address else ""
     name = diagnosis.title(kind.code, words, kind.variant)
@@ -208,6 +211,9 @@ def _kind_html(kind: Kind, view: View, address: str) -> Iterable[Html]:
         for text in diagnosis.texts_of(part, kind, view):
             yield tag("p", tag("b", words(label)), " ", text)
     yield table(*diagnosis.kind_cells(kind, view), name)
+    label, log = diagnosis.lines_of_kind(kind, run, view)
+    if log:
+        yield from (tag("p", label, class_="faint"), tag("pre", log))
     for _, row in kind.rest:
         yield tag("p", upper(diagnosis.say("meaning", row, view)), words("stop"))
 
