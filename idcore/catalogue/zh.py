@@ -1384,7 +1384,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     # findings: one kind of them in a short sentence; {who} is the subject, or how many there are
     "brief.unseen": "{kind}：{n} 项只计数，未检查",
     "brief.collision": "{who} 对应不同的消息",
-    "brief.shared_fingerprint": "多个进程共用指纹：{who}",
+    "brief.shared_fingerprint": "{who} 被多个进程共用",
     "brief.clock_back": "{who} 的时钟被回拨",
     "brief.duplicate_send": "{who} 发送了不止一次",
     "brief.missing_ids": "本次输入缺失 {who} 的 {ids}",

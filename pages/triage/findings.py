@@ -43,13 +43,14 @@ if (asked := st.query_params.get("finding")) is not None:  # one of them, from a
 
 # chart
 if (figure := diagnosis.when_figure(finding_rows.kinds(found), shown)) is not None:
-    chart(figure, words("findings.when_alt"), None, "findings-when")
+    figures = found.drop(columns=["evidence", "values"], errors="ignore")
+    chart(figure, words("findings.when_alt"), lambda: figures, "findings")
 
 # filters: each offers what the other leaves, with how many
 codes = finding_rows.numbers(found, "code")
 wanted = st.session_state.get("kind") or st.query_params.get("kind")
 severities = finding_rows.numbers(finding_rows.select(found, code=wanted if wanted in codes else None), "severity")
-with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="finding-filters"):
+with st.container(horizontal=True, vertical_alignment="center", gap="small", key="finding-filters"):
     options = [ALL, *(name for name in diagnosis.SEVERITIES if name in severities)]
     severity = st.segmented_control(
         words("findings.severity"),
@@ -62,16 +63,19 @@ with st.container(horizontal=True, vertical_alignment="center", gap="medium", ke
     chosen = None if severity in (None, ALL) else severity
     left = finding_rows.numbers(finding_rows.select(found, chosen), "code")
     kinds = [ALL, *left]
-    if st.query_params.get("kind", ALL) not in kinds:
-        del st.query_params["kind"]
     kind = st.selectbox(
         words("findings.kind"),
         kinds,
         **filters.switch("kind", kinds),
         format_func=lambda code: diagnosis.kind_option(code, left, words),
         label_visibility="collapsed",
-        width=300,
+        width=240,
     )
+    for name, value in (("severity", severity), ("kind", kind)):  # also where the address asked for what is not offered
+        if value in (None, ALL):
+            st.query_params.pop(name, None)
+        elif st.query_params.get(name) != value:
+            st.query_params[name] = value
     download(
         words("findings.markdown"),
         lambda: report.markdown(run, shown, here).encode(),

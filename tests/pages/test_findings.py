@@ -306,7 +306,7 @@ def severities(app: AppTest) -> list[str]:
     ("lang", "line", "more"),
     [
         ("en", "1 error: several processes share the fingerprint 10.0.0.7 pid 3416 loader 18B4AAC2", "and 1 more"),
-        ("zh", "1 个错误：多个进程共用指纹：10.0.0.7 pid 3416 loader 18B4AAC2", "另有 1 项"),
+        ("zh", "1 个错误：10.0.0.7 pid 3416 loader 18B4AAC2 被多个进程共用", "另有 1 项"),
     ],
 )
 def test_the_decode_page_says_the_worst_findings_in_words(
@@ -361,6 +361,7 @@ def test_each_filter_is_in_the_address_and_counts_what_is_under_it(tmp_path: Pat
     assert "link-local" not in text.split("checks were made")[0]
     app = open_page("findings", run=RUN, kind="pid_erased", severity="info")
     assert app.selectbox("kind").value == "pid_erased", "nothing has both: the kind stays"
+    assert "severity" not in app.query_params
     app = open_page("findings", run=RUN, severity="info")
     assert app.selectbox("kind").options == ["All kinds (2)", "Restart (2)"]
     app.selectbox("kind").select("restart").run()

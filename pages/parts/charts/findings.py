@@ -82,7 +82,7 @@ def _steps(figure: go.Figure, ordered: pd.DataFrame, words: Words, palette: Pale
             x=after["place"],
             y=after["at"],
             yanchor="top",
-            text=words("findings.step", span=words.duration(fell[row] / 1000)),
+            text=words("findings.step", span=words.lasting(fell[row] / 1000)),
             xanchor="right" if right else "left",
             xshift=-6 if right else 6,
             showarrow=False,

@@ -187,7 +187,7 @@ def html(run: Run, view: View, address: str = "") -> str:
     body += _overview(run, view)
     body += [tag("h2", words("report.about")), tag("ul", *(tag("li", line) for line in facts(run, view)))]
     metas = Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">')
-    head = tag("head", metas, tag("title", title), tag("style", Html(STYLE)))
+    head = tag("head", metas, tag("title", f"{words('name')} · {title}"), tag("style", Html(STYLE)))
     return "<!doctype html>" + tag("html", head, tag("body", *body), lang=words("lang.html"))
 
 
