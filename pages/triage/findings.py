@@ -7,11 +7,10 @@ import streamlit as st
 from idcore.triage import finding_rows
 from idcore.triage.finding_rows import Kind
 from pages.parts import cache
-from pages.parts.triage import diagnosis, filters, report, shared, tables
+from pages.parts.triage import diagnosis, finding_filters, report, shared, tables
 from pages.parts.view import view
 from pages.parts.widgets import chart, download, heading, page_link, said, small_print, zone_note
 
-ALL = "all"
 ROWS = 12
 
 shown = view()
@@ -46,36 +45,9 @@ if (figure := diagnosis.when_figure(finding_rows.kinds(found), shown)) is not No
     figures = found.drop(columns=["evidence", "values"], errors="ignore")
     chart(figure, words("findings.when_alt"), lambda: figures, "findings")
 
-# filters: each offers what the other leaves, with how many
-codes = finding_rows.numbers(found, "code")
-wanted = st.session_state.get("kind") or st.query_params.get("kind")
-severities = finding_rows.numbers(finding_rows.select(found, code=wanted if wanted in codes else None), "severity")
+# filters
 with st.container(horizontal=True, vertical_alignment="center", gap="small", key="finding-filters"):
-    options = [ALL, *(name for name in diagnosis.SEVERITIES if name in severities)]
-    severity = st.segmented_control(
-        words("findings.severity"),
-        options,
-        required=True,
-        **filters.switch("severity", options),
-        format_func=lambda name: diagnosis.option(name, severities, words),
-        label_visibility="collapsed",
-    )
-    chosen = None if severity in (None, ALL) else severity
-    left = finding_rows.numbers(finding_rows.select(found, chosen), "code")
-    kinds = [ALL, *left]
-    kind = st.selectbox(
-        words("findings.kind"),
-        kinds,
-        **filters.switch("kind", kinds),
-        format_func=lambda code: diagnosis.kind_option(code, left, words),
-        label_visibility="collapsed",
-        width=240,
-    )
-    for name, value in (("severity", severity), ("kind", kind)):  # also where the address asked for what is not offered
-        if value in (None, ALL):
-            st.query_params.pop(name, None)
-        elif st.query_params.get(name) != value:
-            st.query_params[name] = value
+    rows = finding_filters.choose(found, shown)
     download(
         words("findings.markdown"),
         lambda: report.markdown(run, shown, here).encode(),
@@ -92,7 +64,6 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
     )
 
 # cards
-rows = finding_rows.select(found, chosen, None if kind in (None, ALL) else kind)
 parts = list(report.parts_of(finding_rows.kinds(rows)))
 page = min(int(st.session_state.get("findings_page") or 1), -(-len(parts) // ROWS))
 for part in parts[(page - 1) * ROWS : page * ROWS]:

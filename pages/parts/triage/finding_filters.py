@@ -1,0 +1,51 @@
+"""Which findings are shown: severity and kind, in the address. Each offers what the other leaves, with how many."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from idcore.triage import finding_rows
+from pages.parts.triage import diagnosis, filters
+from pages.parts.view import View
+
+ALL = "all"
+
+
+def choose(found: pd.DataFrame, view: View) -> pd.DataFrame:
+    """The two filters, and the rows that they leave."""
+    words = view.words
+    asked = st.session_state.get("kind") or st.query_params.get("kind")
+    of_kind = finding_rows.select(found, code=asked if asked in set(found["code"]) else None)
+    severities = finding_rows.numbers(of_kind, "severity")
+    options = [ALL, *(name for name in diagnosis.SEVERITIES if name in severities)]
+    severity = st.segmented_control(
+        words("findings.severity"),
+        options,
+        required=True,
+        **filters.switch("severity", options),
+        format_func=lambda name: diagnosis.option(name, severities, words),
+        label_visibility="collapsed",
+    )
+    chosen = None if severity in (None, ALL) else severity
+    codes = finding_rows.numbers(finding_rows.select(found, chosen), "code")
+    options = [ALL, *codes]
+    kind = st.selectbox(
+        words("findings.kind"),
+        options,
+        **filters.switch("kind", options),
+        format_func=lambda code: diagnosis.kind_option(code, codes, words),
+        label_visibility="collapsed",
+        width=240,
+    )
+    _into_link(severity=chosen, kind=None if kind in (None, ALL) else kind)
+    return finding_rows.select(found, chosen, None if kind in (None, ALL) else kind)
+
+
+def _into_link(**shown: str | None) -> None:
+    """What is shown is in the address, also where that asked for what is not offered."""
+    for name, value in shown.items():
+        if value is None:
+            st.query_params.pop(name, None)
+        elif st.query_params.get(name) != value:
+            st.query_params[name] = value
