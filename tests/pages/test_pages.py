@@ -26,7 +26,20 @@ from tests.pages.conftest import make_run
 
 Open = Callable[..., AppTest]
 UNIQ, OFFSET = "AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580"
-ALL = ("decode", "anatomy", "lab", "findings", "compare", "producers", "counters", "brokers", "lookup", "store", "runs")
+ALL = (
+    "decode",
+    "anatomy",
+    "lab",
+    "findings",
+    "lines",
+    "compare",
+    "producers",
+    "counters",
+    "brokers",
+    "lookup",
+    "store",
+    "runs",
+)
 
 
 def shown(app: AppTest) -> str:
@@ -376,6 +389,7 @@ def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
         "Anatomy",
         "Lab",
         "Findings",
+        "Lines",
         "Compare",
         "Producers",
         "Counters",
