@@ -73,3 +73,20 @@ def between(first: datetime, last: datetime, zone: tzinfo, by_minute: bool = Fal
         return f"{start:%Y-%m-%d %H:%M}", f"{end:%Y-%m-%d %H:%M} {offset}"
     clock = "%H:%M" if by_minute or end - start >= timedelta(minutes=2) else "%H:%M:%S"
     return f"{start:%Y-%m-%d} {start.strftime(clock)}", f"{end.strftime(clock)} {offset}"
+
+
+def clock_span(first: datetime | None, last: datetime | None, zone: tzinfo, dated: bool) -> str:
+    """`09:50:13 – 09:52:40 +08:00`: two instants as a person reads a range, with dates where asked or needed.
+
+    Milliseconds are shown where an end has any. A dash alone is an end without a limit.
+    """
+    ends = [aware(moment).astimezone(zone) if moment is not None else None for moment in (first, last)]
+    known = [moment for moment in ends if moment is not None]
+    dated = dated or len({moment.date() for moment in known}) > 1
+    clock = "%H:%M:%S" if all(moment.microsecond < 1000 for moment in known) else "%H:%M:%S.%f"
+    texts = []
+    for place, moment in enumerate(ends):
+        day = dated and moment is not None and not (place and ends[0] is not None and ends[0].date() == moment.date())
+        text = "" if moment is None else moment.strftime(clock)
+        texts.append(f"{moment:%Y-%m-%d} {text[:12]}" if day else text[:12])
+    return f"{texts[0]} – {texts[1]} {offset_text(known[-1])}".strip() if known else ""

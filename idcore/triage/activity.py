@@ -25,6 +25,14 @@ def binned(activity: pd.DataFrame, order: list[str]) -> tuple[pd.DataFrame, int]
     return grid.reindex(index=order, columns=whole), step
 
 
+def by_time(timeline: pd.DataFrame) -> tuple[pd.Series, pd.Timedelta]:
+    """All IDs of a scan by time, empty steps included; and the step."""
+    first, last = timeline["minute"].min(), timeline["minute"].max()
+    step = pd.Timedelta(minutes=step_minutes((last - first).total_seconds() / 60 + 1, CELLS))
+    ids = timeline.groupby(timeline["minute"].dt.floor(step))["ids"].sum()
+    return ids.reindex(pd.date_range(ids.index[0], ids.index[-1], freq=step), fill_value=0), step
+
+
 def step_minutes(minutes: float, cells: int) -> int:
     """The shortest natural step that draws a span in at most so many cells."""
     for step in (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440, 2880, 10080):

@@ -13,6 +13,7 @@ from idcore import catalogue, times
 from pages.parts import roles
 
 ZoneFrom = Literal["chosen", "browser", "default"]
+RANGE = ("from", "to")  # the time range of an address
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +82,15 @@ def view() -> View:
 
 
 def link_params(**more: str | Sequence[str] | None) -> dict[str, str | Sequence[str]]:
-    """What every link inside the console carries: language and zone where they are chosen, and what is given."""
-    state = st.session_state
+    """What every link inside the console carries: language and zone where they are chosen, and what is given.
+
+    A link to the scan in sight also carries the time range in sight; another scan has other times.
+    """
+    state, query = st.session_state, st.query_params
     params: dict[str, str | Sequence[str] | None] = {
         "lang": None if state.get("lang") == catalogue.ENGLISH else state.get("lang")
     }
+    if more.get("run") and more["run"] == query.get("run", state.get("run")) and not more.keys() & set(RANGE):
+        params |= {name: query.get(name) for name in RANGE}
     params |= {"zone": state.get("zone_chosen"), **more}
     return {key: value for key, value in params.items() if value}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
@@ -42,6 +43,17 @@ def show_html(html: Html) -> None:
     st.html(html)
 
 
+@dataclass(frozen=True, slots=True)
+class Brush:
+    """A box that a reader draws along the time axis of a chart, and who takes it.
+
+    `state` is part of the chart's key: once the range has changed, the chart is a new one, without the old box.
+    """
+
+    state: str
+    take: Callable[[Mapping[str, Any]], None]
+
+
 def chart(
     figure: go.Figure,
     alt: str,
@@ -49,17 +61,35 @@ def chart(
     name: str,
     *,
     select: bool = False,
+    brush: Brush | None = None,
     below: Html | None = None,
 ) -> Any:
-    """A picture with its text for screen readers, and its data one click away."""
+    """A picture with its text for screen readers, and its data one click away.
+
+    With `select` the clicked points are given back. With `brush` a box along x goes to who takes it.
+    """
     words = view().words
+    key = f"chart-{name}"
+    if brush is not None:
+        key += f"-{brush.state}"
+        box = {"fillcolor": view().palette.text, "opacity": 0.12, "line": {"width": 1, "color": view().palette.text}}
+        figure.update_layout(dragmode="select", selectdirection="h", newselection={"line": box["line"]})
+        figure.update_layout(activeselection={name: box[name] for name in ("fillcolor", "opacity")})
     state: Any = None
-    if select:
+    if select or brush is not None:
+        modes: list[Literal["points", "box"]] = ["points"] if select else []
+        take = brush.take if brush is not None else None
         state = st.plotly_chart(
-            figure, theme=None, config=CONFIG, key=f"chart-{name}", alt=alt, on_select="rerun", selection_mode="points"
+            figure,
+            theme=None,
+            config=CONFIG,
+            key=key,
+            alt=alt,
+            on_select=(lambda: take(st.session_state[key])) if take is not None else "rerun",
+            selection_mode=[*modes, "box"] if brush is not None else modes,
         )
     else:
-        st.plotly_chart(figure, theme=None, config=CONFIG, key=f"chart-{name}", alt=alt)
+        st.plotly_chart(figure, theme=None, config=CONFIG, key=key, alt=alt)
     if below is not None:
         st.html(below)
     if data is not None:

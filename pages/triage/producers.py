@@ -7,7 +7,7 @@ from idcore.triage.activity import TOP, top_hosts
 from idcore.triage.processes import sorted_processes
 from pages.parts import cache
 from pages.parts.charts import producers as charts
-from pages.parts.triage import filters, sentences, shared, tables
+from pages.parts.triage import filters, sentences, shared, tables, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, said, small_print, zone_note
 
@@ -26,6 +26,8 @@ if processes.empty:
     st.info(words("producers.none" if clients.empty else "producers.only_clients"), icon=":material/info:")
     small_print([*shared.notes(run, shown), zone_note(shown)])
     st.stop()
+
+chosen_range = time_range.bar(run, shown)
 
 # show
 said(sentences.producers(cache.totals(run), cache.rows(run, "hosts"), shown))

@@ -1,0 +1,76 @@
+"""The time range of a view: from <= t < to, as an address has it, and what of a table is in it. Draws nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from idcore.errors import CoreError, refuse
+from idcore.ids.clock import parse_instant
+
+if TYPE_CHECKING:  # an address is read before pandas is there
+    import pandas as pd
+
+FROM, TO = "from", "to"
+MINUTE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """From `begin` up to `end`, which is not in it. None is an end without a limit; without both it is all times."""
+
+    begin: datetime | None = None
+    end: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if self.begin is not None and self.end is not None and self.begin >= self.end:
+            raise refuse("time_range", begin=instant_text(self.begin), end=instant_text(self.end))
+
+    @classmethod
+    def of_address(cls, query: Mapping[str, str]) -> TimeRange:
+        """What `from` and `to` of an address say; CoreError names the value that is not an instant."""
+        return cls(*(_instant(name, query.get(name, "")) for name in (FROM, TO)))
+
+    def __bool__(self) -> bool:
+        return self.begin is not None or self.end is not None
+
+    def params(self) -> dict[str, str]:
+        """The same for an address."""
+        ends = {FROM: self.begin, TO: self.end}
+        return {name: instant_text(moment) for name, moment in ends.items() if moment is not None}
+
+    def contains(self, moments: pd.Series) -> pd.Series:
+        """Which instants are in it; what has no time is in no range."""
+        return self.overlaps(moments, moments)
+
+    def overlaps(self, first: pd.Series, last: pd.Series) -> pd.Series:
+        """Which spans have any instant in it, both ends of a span included."""
+        inside = first.notna() if self else first.notna() | True
+        if self.begin is not None:
+            inside &= last >= self.begin
+        if self.end is not None:
+            inside &= first < self.end
+        return inside
+
+    def whole_minutes(self) -> TimeRange:
+        """The minutes that it touches: tables by minute have no finer figures."""
+        begin = self.begin and self.begin.replace(second=0, microsecond=0)
+        end = self.end and self.end.replace(second=0, microsecond=0)
+        return TimeRange(begin, end if end == self.end or end is None else end + MINUTE)
+
+
+def instant_text(moment: datetime) -> str:
+    """`2026-11-21T01:50:13.373Z`."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _instant(name: str, text: str) -> datetime | None:
+    """An instant of an address, in UTC where it has no offset; the `+` of an offset may have become a space."""
+    if not text.strip():
+        return None
+    try:
+        return parse_instant(text.strip().replace(" ", "+") if "T" in text else text)
+    except CoreError:
+        raise refuse("instant", name, None, text, given=text) from None

@@ -1,0 +1,132 @@
+"""The time range of a scan's pages: read from the address, chosen with a brush or in two boxes, said in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from idcore import times
+from idcore.errors import CoreError
+from idcore.ids.clock import parse_instant
+from idcore.runs import Run
+from idcore.triage import activity
+from idcore.triage.time_range import FROM, TO, TimeRange
+from pages.parts import cache
+from pages.parts.charts import timeline as charts
+from pages.parts.markdown import escaped
+from pages.parts.view import View, view
+from pages.parts.widgets import Brush, chart
+
+WRITTEN = "%Y-%m-%d %H:%M:%S.%f"
+# What the ends of a box are rounded to: to the unit of which the box has at least so many.
+ROUND, LEAST_UNITS = tuple(pd.Timedelta(ms, "ms") for ms in (60_000, 1000, 100, 1)), 60
+
+
+def asked() -> TimeRange:
+    """The range in the address. A value that cannot be read is named, and all times are shown."""
+    words = view().words
+    try:
+        return TimeRange.of_address(st.query_params)
+    except CoreError as error:
+        st.warning(words("range.ignored", why=escaped(words.error(error))), icon=":material/schedule:")
+        return TimeRange()
+
+
+def bar(run: Run, shown: View) -> TimeRange:
+    """The strip of all IDs of a scan by time with its brush, the range in words, and the way to write or reset it."""
+    chosen = asked()
+    table = cache.frame(run, "timeline")
+    if not table.empty:
+        bins, step = activity.by_time(table)
+        figure = charts.strip(bins, step, chosen, shown.words, shown.palette, shown.zone)
+        first, last = shown.minute(bins.index[0]), shown.minute(bins.index[-1])
+        chart(
+            figure, shown.words("range.alt", first=first, last=last), None, "timeline", brush=brush(chosen, shown.zone)
+        )
+    line(chosen, shown, None if table.empty else (table["minute"].min(), table["minute"].max()))
+    return chosen
+
+
+def line(chosen: TimeRange, shown: View, extent: tuple[datetime, datetime] | None = None) -> None:
+    """`09:50:13 – 09:52:40 +08:00 (2 min 27 s)`, a reset, and two boxes. `extent`: the first and last minute of all."""
+    words = shown.words
+    days = {moment.astimezone(shown.zone).date() for moment in extent or ()}
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="time-range"):
+        if chosen:
+            span = times.clock_span(chosen.begin, chosen.end, shown.zone, dated=len(days) != 1)
+            if chosen.begin is not None and chosen.end is not None:
+                length = words.duration((chosen.end - chosen.begin).total_seconds())
+                st.markdown(words("range.shown", span=span, length=length), width="content")
+            else:
+                st.markdown(words("range.open", span=span), width="content")
+            st.button(words("range.reset"), key="range-reset", type="tertiary", on_click=show, args=(TimeRange(),))
+        with st.popover(words("range.title"), type="tertiary", icon=":material/schedule:"):
+            boxes(chosen, shown, extent)
+
+
+def boxes(chosen: TimeRange, shown: View, extent: tuple[datetime, datetime] | None) -> None:
+    """Both ends as text in the reader's zone; a time without a date is on the day of the first ID."""
+    words = shown.words
+    state = f"{chosen.params()}{shown.zone_name}"
+    ends = (chosen.begin, chosen.end)
+    st.caption(words("range.help", zone=shown.zone_name))
+    with st.form(f"range-form-{state}", border=False):
+        written = [
+            st.text_input(words(f"range.{name}"), key=f"range-{name}-{state}", value=_written(moment, shown.zone))
+            for name, moment in zip((FROM, TO), ends, strict=True)
+        ]
+        if st.form_submit_button(words("range.show"), key=f"range-show-{state}"):
+            day = chosen.begin or (extent[0] if extent else shown.now())
+            try:
+                show(TimeRange(*(read(text, day, shown.zone) for text in written)))
+            except CoreError as error:
+                st.error(escaped(words.error(error)))
+            else:
+                st.rerun()
+
+
+def read(text: str, day: datetime, zone: tzinfo) -> datetime | None:
+    """An instant as somebody writes it, with or without date; an empty box does not limit."""
+    text = text.strip()
+    if not text:
+        return None
+    clock_alone = ":" in text and "-" not in text.partition("+")[0]
+    return parse_instant(f"{day.astimezone(zone):%Y-%m-%d} {text}" if clock_alone else text, zone)
+
+
+def _written(moment: datetime | None, zone: tzinfo) -> str:
+    return "" if moment is None else moment.astimezone(zone).strftime(WRITTEN)[:-3]
+
+
+def show(chosen: TimeRange) -> None:
+    """The address has the range, or none."""
+    for name in (FROM, TO):
+        st.query_params.pop(name, None)
+    st.query_params.update(chosen.params())
+
+
+def brush(chosen: TimeRange, zone: tzinfo) -> Brush:
+    """A brush for a chart whose x axis is the reader's wall clock: a box becomes the time range."""
+
+    def take(state: Mapping[str, Any]) -> None:
+        drawn = of_box(state, zone)
+        if drawn is not None:
+            show(drawn)
+
+    return Brush("~".join(chosen.params().values()), take)
+
+
+def of_box(state: Mapping[str, Any], zone: tzinfo) -> TimeRange | None:
+    """The range of a box that was drawn; None where none was. Its ends are moved out to round values."""
+    boxes = state.get("selection", {}).get("box") or ()
+    if not boxes:
+        return None
+    left, right = sorted(pd.Timestamp(end) for end in boxes[0]["x"])
+    unit = next((unit for unit in ROUND if right - left >= LEAST_UNITS * unit), ROUND[-1])
+    begin = left.floor(unit)
+    end = max(right.ceil(unit), begin + unit)
+    return TimeRange(*(moment.to_pydatetime().replace(tzinfo=zone) for moment in (begin, end)))
