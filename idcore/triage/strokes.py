@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +27,7 @@ class Strokes:
     gaps: list[tuple[Any, Any, int]] = field(default_factory=list)
     restarts: list[Any] = field(default_factory=list)
     slopes: list[tuple[int, Any, float, float]] = field(default_factory=list)  # track, x, count, ids per second
+    wraps_before: int = 0  # of the process, before the first in sight
 
 
 def strokes(
@@ -75,6 +77,74 @@ def strokes(
         produced[track] = base + made + 1
     drawn.wraps.sort()
     return drawn
+
+
+def clipped(drawn: Strokes, left: Any, right: Any) -> Strokes:
+    """What is drawn from `left` up to `right`; lines go on to the next point outside. None is no limit."""
+
+    def inside(place: Any) -> bool:
+        return (left is None or place >= left) and (right is None or place < right)
+
+    made = Strokes(
+        wraps=[place for place in drawn.wraps if inside(place)],
+        gaps=[gap for gap in drawn.gaps if (right is None or gap[0] < right) and (left is None or gap[1] >= left)],
+        restarts=[place for place in drawn.restarts if inside(place)],
+        wraps_before=sum(left is not None and place < left for place in drawn.wraps),
+    )
+    for track, x, saw, count in drawn.lines:
+        known = [at for at, place in enumerate(x) if place is not None]
+        first = max((at for at in known if left is not None and x[at] < left), default=0)
+        last = min((at for at in known if right is not None and x[at] >= right), default=len(x) - 1)
+        if (left is not None and x[known[-1]] < left) or (right is not None and x[known[0]] >= right):
+            continue
+        made.lines.append((track, x[first : last + 1], saw[first : last + 1], count[first : last + 1]))
+        own = [at for at in known if inside(x[at])]
+        span = x[own[-1]] - x[own[0]] if own else 0
+        seconds = span.total_seconds() if hasattr(span, "total_seconds") else float(span)
+        if seconds > 0:
+            made.slopes.append((track, x[own[-1]], count[own[-1]], (count[own[-1]] - count[own[0]]) / seconds))
+    return made
+
+
+def extremes(lines: Iterable[tuple[list[Any], list[Any]]], left: Any, right: Any) -> tuple[float, float] | None:
+    """The least and greatest value of lines (x, y) from `left` to `right`, also where a line passes these."""
+    values: list[float] = []
+    for x, y in lines:
+        values += [b for a, b in zip(x, y, strict=True) if a is not None and b is not None and left <= a <= right]
+        for (a, low), (b, high) in itertools.pairwise(zip(x, y, strict=True)):
+            if None in (a, b, low, high):
+                continue
+            values += [low + (high - low) * ((end - a) / (b - a)) for end in (left, right) if a < end < b]
+    return (min(values), max(values)) if values else None
+
+
+def in_range(row: dict[str, Any], points: pd.DataFrame) -> dict[str, Any]:
+    """The figures of a process, from those of its points that are in a range: generated from the first to the last.
+
+    Where the points are all IDs of the range, missing is exact; of a thinned process it has the gaps that are points.
+    """
+    ordered = points.sort_values(["elapsed_ms", "position"], kind="stable")
+    chains = ordered.groupby(["track", "chain"])
+    spans = chains["position"].agg(["min", "max"])
+    produced = int((spans["max"] - spans["min"] + 1).sum())
+    whole = "id" in points
+    inner = ordered.loc[chains.cumcount() > 0, "missing_before"]  # a gap that begins before the range is not in it
+    missing = produced - len(points) if whole else int(inner.sum())
+    seconds = (ordered["elapsed_ms"].max() - ordered["elapsed_ms"].min()) / 1000 if len(points) else 0
+    starts = (ordered["counter"] - ordered["position"]) % TURN
+    turns = (starts + ordered["position"]).groupby([ordered["track"], ordered["chain"]]).agg(["min", "max"]) // TURN
+    return {
+        **row,
+        "produced": produced,
+        "missing": missing,
+        "distinct": produced - missing,
+        "wraps": int((turns["max"] - turns["min"]).sum()),
+        "tracks": ordered["track"].nunique(),
+        "chains": len(spans),
+        "first_sent_at": ordered["sent_at"].min(),
+        "last_sent_at": ordered["sent_at"].max(),
+        "rate_per_second": (produced - len(spans)) / seconds if seconds else None,
+    }
 
 
 def least_gap(points: pd.DataFrame, missing_in_all: int | None = None) -> int:

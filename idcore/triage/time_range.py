@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 from idcore.errors import CoreError, refuse
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # an address is read before pandas is there
     import pandas as pd
 
 FROM, TO = "from", "to"
-MINUTE = timedelta(minutes=1)
+MILLISECOND, MINUTE = timedelta(milliseconds=1), timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,19 @@ class TimeRange:
         begin = self.begin and self.begin.replace(second=0, microsecond=0)
         end = self.end and self.end.replace(second=0, microsecond=0)
         return TimeRange(begin, end if end == self.end or end is None else end + MINUTE)
+
+
+def at(moment: datetime) -> dict[str, str]:
+    """The range of what has this instant, for an address."""
+    return TimeRange(moment, moment + MILLISECOND).params()
+
+
+def between(first: datetime, last: datetime, zone: tzinfo) -> dict[str, str]:
+    """The range of two instants of a wall clock and what is between them, both included, for an address."""
+    return TimeRange(first.replace(tzinfo=zone), last.replace(tzinfo=zone) + MILLISECOND).params()
+
+
+ALL_TIMES = TimeRange()
 
 
 def instant_text(moment: datetime) -> str:

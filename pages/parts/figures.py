@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, tzinfo
 from typing import Any
+from urllib.parse import urlencode
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -88,6 +89,11 @@ def tint(colour: str, alpha: float) -> str:
 def ramp(colour: str) -> list[list[Any]]:
     """A scale from barely there to the full colour."""
     return [[0.0, tint(colour, 0.18)], [0.5, tint(colour, 0.6)], [1.0, tint(colour, 1)]]
+
+
+def pick(**filters: str) -> str:
+    """What a click on a mark asks for: the filters of its lines, as customdata of the mark."""
+    return urlencode(filters)
 
 
 def local(moment: datetime, zone: tzinfo) -> datetime:

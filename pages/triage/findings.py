@@ -7,7 +7,7 @@ import streamlit as st
 from idcore.triage import finding_rows
 from idcore.triage.finding_rows import Kind
 from pages.parts import cache
-from pages.parts.triage import diagnosis, finding_filters, report, shared, tables
+from pages.parts.triage import diagnosis, finding_filters, report, shared, tables, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, download, heading, page_link, said, small_print, zone_note
 
@@ -19,31 +19,34 @@ heading("page.findings")
 
 # load
 run = shared.run_of("findings")
-found = cache.frame(run, "findings")
+in_range = time_range.bar(run, shown)
+every = cache.frame(run, "findings")
+found = every if every.empty else every[in_range.overlaps(every["first_sent_at"], every["last_sent_at"])]
 if not run.has("findings"):
     st.info(words("findings.older"), icon=":material/info:")
     st.stop()
 
 # show
-said(diagnosis.findings_sentence(found, run.summary or {}, words))
-if found.empty:
-    checked = diagnosis.checked(words) if (run.summary or {}).get("ids") else ""
-    small_print([checked, *shared.notes(run, shown), zone_note(shown)])
-    st.stop()
+said(diagnosis.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range)))
+notes = [diagnosis.outside(in_range, every, words), *shared.notes(run, shown), zone_note(shown)]
 here = diagnosis.address(run)
 if (asked := st.query_params.get("finding")) is not None:  # one of them, from a link
-    if asked.isdecimal() and int(asked) in found.index:
-        one = (int(asked), found.loc[int(asked)].to_dict())
+    if asked.isdecimal() and int(asked) in every.index:
+        one = (int(asked), every.loc[int(asked)].to_dict())
         page_link("findings", words("findings.every"), icon=":material/arrow_back:", run=run.name)
         diagnosis.finding_card(*one, run, shown, report.ticket(one, run, shown, here), opened=True)
         small_print([*shared.notes(run, shown), zone_note(shown)])
         st.stop()
     st.info(words("findings.gone", n=asked[:12]), icon=":material/info:")
+if found.empty:
+    small_print([diagnosis.checked(words) if (run.summary or {}).get("ids") else "", *notes])
+    st.stop()
 
 # chart
-if (figure := diagnosis.when_figure(finding_rows.kinds(found), shown)) is not None:
+if (figure := diagnosis.when_figure(finding_rows.kinds(found), shown, in_range)) is not None:
     figures = found.drop(columns=["evidence", "values"], errors="ignore")
-    chart(figure, words("findings.when_alt"), lambda: figures, "findings")
+    brush = time_range.brush(in_range, shown.zone)
+    chart(figure, words("findings.when_alt"), lambda: figures, "findings", brush=brush)
 
 # filters
 with st.container(horizontal=True, vertical_alignment="center", gap="small", key="finding-filters"):
@@ -71,6 +74,6 @@ for part in parts[(page - 1) * ROWS : page * ROWS]:
     if isinstance(part, Kind):
         diagnosis.kind_card(part, run, shown, ticket)
     else:
-        diagnosis.finding_card(*part, run, shown, ticket)
+        diagnosis.finding_card(*part, run, shown, ticket, in_range=in_range)
 tables.pager(parts, "findings_page", ROWS)
-small_print([diagnosis.checked(words), *shared.notes(run, shown), zone_note(shown)])
+small_print([diagnosis.checked(words), *notes])

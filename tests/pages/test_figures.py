@@ -230,7 +230,7 @@ def test_every_figure_is_drawn_in_either_theme(theme: roles.Theme) -> None:
             UTC,
             "UTC",
         )[0],
-        counters.sawtooth(points(0), WORDS, palette, UTC, "UTC", small=True)[0],
+        counters.small(points(0), WORDS, palette, UTC, "UTC")[0],
     ]
     for figure in made:
         assert "#00000" not in figure.to_json(), "a placeholder of Streamlit instead of a colour"

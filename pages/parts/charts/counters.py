@@ -10,12 +10,15 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from idcore.catalogue import Words
-from idcore.triage.processes import rate_text
-from idcore.triage.strokes import TURN, Strokes, gathered, strokes
-from pages.parts.figures import DATES, axis, band, clock_title, paper, series_colour, tint, wall_clock
+from idcore.triage.processes import process_key, rate_text
+from idcore.triage.strokes import TURN, Strokes, clipped, extremes, gathered, strokes
+from idcore.triage.time_range import ALL_TIMES, TimeRange, at, between
+from pages.parts.figures import DATES, axis, band, clock_title, local, paper, pick, series_colour, tint, wall_clock
 from pages.parts.roles import Palette
 
 TOP = TURN - 1
+NEAR = 0.9  # of the counter's circle: what is in sight of less has an axis of its own
+FEW_DOTS = 400  # points in sight that are marked one by one
 MOST_LABELS = 12
 MOST_BANDS = 200
 MOST_CORNER = 4  # rates that fit into the corner above a count
@@ -29,33 +32,18 @@ def sawtooth(
     zone: tzinfo,
     zone_name: str,
     *,
-    small: bool = False,
     missing: int | None = None,
+    shown: TimeRange = ALL_TIMES,
 ) -> tuple[go.Figure, Strokes]:
     """The figure, and the strokes it was drawn from (for its sentence and its small print).
 
-    `missing` is what the table of processes has: points do not hold all gaps.
+    `missing` is what the table of processes has: points do not hold all gaps. Of a range the axes show what is in it.
     """
-    points = points.sort_values(["elapsed_ms", "position"], kind="stable")
-    dated = bool(points["sent_at"].notna().all())
-    if dated:
-        places: list[Any] = [moment.to_pydatetime() for moment in wall_clock(points["sent_at"], zone)]
-        title = clock_title(points["sent_at"], zone, zone_name)
-    else:
-        places = [value / 1000 for value in points["elapsed_ms"].tolist()]
-        title = words("counters.elapsed_axis")
-    drawn = strokes(points, places, [value / 1000 for value in points["elapsed_ms"].tolist()], missing)
-    if small:
-        figure = go.Figure(layout=paper(palette, 168, top=14, bottom=4))
-        _lines(figure, drawn, palette, words, rows=1)
-        figure.update_yaxes(
-            axis(palette, range=[0, TURN * 1.04], tickvals=[0, TOP], ticktext=["0", f"{TOP:,}"], fixedrange=True)
-        )
-        figure.update_xaxes(
-            axis(palette, showgrid=False, fixedrange=True, nticks=4, tickformatstops=DATES if dated else None)
-        )
-        figure.update_layout(dragmode=False)
-        return figure, drawn
+    places, drawn, title = _drawn(points, words, zone, zone_name, missing)
+    dated = _dated(points)
+    left, right = _ends(places, shown if dated else ALL_TIMES, zone)
+    if dated and shown:
+        drawn = clipped(drawn, left if shown.begin else None, right if shown.end else None)
     figure = make_subplots(
         rows=2,
         cols=1,
@@ -66,30 +54,79 @@ def sawtooth(
     )
     _lines(figure, drawn, palette, words, rows=2)
     _marks(figure, drawn, palette, words)
-    ticks = [0, TURN // 4, TURN // 2, 3 * TURN // 4, TOP]
-    figure.update_yaxes(
-        axis(
-            palette,
-            range=[0, TURN * 1.02],
-            tickvals=ticks,
-            ticktext=[f"{tick:,}" for tick in ticks],
-            title=words("counters.axis"),
-            fixedrange=True,
-        ),
-        row=1,
-        col=1,
-    )
-    figure.update_yaxes(
-        axis(palette, title=words("counters.unrolled_axis"), rangemode="tozero", fixedrange=True, tickformat=","),
-        row=2,
-        col=1,
-    )
+    saw = count = None
+    if dated and shown:
+        saw = extremes(((x, y) for _, x, y, _ in drawn.lines), left, right)
+        count = extremes(((x, y) for _, x, _, y in drawn.lines), left, right)
+    figure.update_yaxes(axis(palette, title=words("counters.axis"), fixedrange=True, **_of_counter(saw)), row=1, col=1)
+    quiet = axis(palette, title=words("counters.unrolled_axis"), rangemode="tozero", fixedrange=True, tickformat=",")
+    figure.update_yaxes({**quiet, "range": _room(*count)} if count is not None else quiet, row=2, col=1)
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES if dated else None))
+    if dated and shown:
+        figure.update_xaxes(range=[left, right])
     figure.update_xaxes(
         title={"text": title, "font": {"color": palette.muted, "size": 12}, "standoff": 8}, row=2, col=1
     )
+    if dated:
+        inside = shown.contains(points["sent_at"])
+        _dots(figure, points[inside], words, palette, zone)
+        _gap_dots(figure, drawn, process_key(points.iloc[0]), words, palette, zone)
     figure.update_layout(dragmode="zoom", hovermode="closest")
     return figure, drawn
+
+
+def small(
+    points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo, zone_name: str, missing: int | None = None
+) -> tuple[go.Figure, Strokes]:
+    """The sawtooth alone, low and without marks."""
+    _, drawn, _ = _drawn(points, words, zone, zone_name, missing)
+    figure = go.Figure(layout=paper(palette, 168, top=14, bottom=4))
+    _lines(figure, drawn, palette, words, rows=1)
+    figure.update_yaxes(
+        axis(palette, range=[0, TURN * 1.04], tickvals=[0, TOP], ticktext=["0", f"{TOP:,}"], fixedrange=True)
+    )
+    figure.update_xaxes(
+        axis(palette, showgrid=False, fixedrange=True, nticks=4, tickformatstops=DATES if _dated(points) else None)
+    )
+    figure.update_layout(dragmode=False)
+    return figure, drawn
+
+
+def _dated(points: pd.DataFrame) -> bool:
+    """Whether points are drawn by their instants: where any of them has none, by their elapsed."""
+    return bool(points["sent_at"].notna().all())
+
+
+def _drawn(
+    points: pd.DataFrame, words: Words, zone: tzinfo, zone_name: str, missing: int | None
+) -> tuple[list[Any], Strokes, str]:
+    """Where the points are on the x axis, in the reader's wall clock; their strokes; the title of that axis."""
+    points = points.sort_values(["elapsed_ms", "position"], kind="stable")
+    seconds = [value / 1000 for value in points["elapsed_ms"].tolist()]
+    if not _dated(points):
+        return seconds, strokes(points, seconds, seconds, missing), words("counters.elapsed_axis")
+    places = [moment.to_pydatetime() for moment in wall_clock(points["sent_at"], zone)]
+    return places, strokes(points, places, seconds, missing), clock_title(points["sent_at"], zone, zone_name)
+
+
+def _ends(places: list[Any], shown: TimeRange, zone: tzinfo) -> tuple[Any, Any]:
+    """The ends of the x axis."""
+    left = local(shown.begin, zone) if shown.begin is not None else min(places)
+    return left, local(shown.end, zone) if shown.end is not None else max(places)
+
+
+def _room(low: float, high: float) -> list[float]:
+    """A y axis around values, with a little room."""
+    room = max(1.0, 0.06 * (high - low))
+    return [low - room, high + room]
+
+
+def _of_counter(sight: tuple[float, float] | None) -> dict[str, Any]:
+    """The y axis of a counter: all of its circle, or what of it is in sight."""
+    if sight is not None and sight[1] - sight[0] < NEAR * TURN:
+        return {"range": _room(*sight), "tickformat": ",d", "nticks": 6}
+    ticks = [0, TURN // 4, TURN // 2, 3 * TURN // 4, TOP]
+    return {"range": [0, TURN * 1.02], "tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks]}
 
 
 def _lines(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words, rows: int) -> None:
@@ -124,9 +161,55 @@ def _lines(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words, ro
             )
 
 
+def _dots(figure: go.Figure, points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo) -> None:
+    """A mark for each point, to be pointed at and clicked; in sight where there are few. Single IDs have their text."""
+    if points.empty:
+        return
+    ids = points["id"].tolist() if "id" in points else None
+    process = process_key(points.iloc[0])
+    picks = [pick(process=process, **at(moment)) for moment in points["sent_at"]]
+    figure.add_scatter(
+        x=wall_clock(points["sent_at"], zone),
+        y=points["counter"],
+        mode="markers",
+        name="ids",
+        marker={"color": palette.roles["counter"], "size": 6, "opacity": 1 if len(points) <= FEW_DOTS else 0},
+        unselected={"marker": {"opacity": 1 if len(points) <= FEW_DOTS else 0}},
+        selected={"marker": {"opacity": 1, "size": 10, "color": palette.text}},
+        customdata=[pick(ids=text) for text in ids] if ids is not None else picks,
+        hovertext=ids,
+        hovertemplate=f"%{{x|%Y-%m-%d %H:%M:%S.%L}}<br>{words('counters.counter')} %{{y:,.0f}}"
+        + ("<br>%{hovertext}" if ids is not None else "")
+        + "<extra></extra>",
+        row=1,
+        col=1,
+    )
+
+
+def _gap_dots(figure: go.Figure, drawn: Strokes, process: str, words: Words, palette: Palette, zone: tzinfo) -> None:
+    """A mark on the lower edge of each band, to be clicked: a band itself cannot be."""
+    found = _bands(drawn)
+    if not found:
+        return
+    figure.add_scatter(
+        x=[begin + (end - begin) / 2 for begin, end, _, _ in found],
+        y=[0.0] * len(found),
+        yaxis="y3",
+        mode="markers",
+        name="gaps",
+        cliponaxis=False,
+        marker={"symbol": "triangle-up", "size": 10, "color": palette.roles["warning"]},
+        unselected={"marker": {"opacity": 1}},
+        customdata=[pick(process=process, **between(begin, end, zone)) for begin, end, _, _ in found],
+        hovertext=[_missing(ids, count, words) for _, _, ids, count in found],
+        hoverinfo="text",
+    )
+    figure.update_layout(yaxis3={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})
+
+
 def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> None:
     labelled = drawn.wraps if len(drawn.wraps) <= 40 else drawn.wraps[:: len(drawn.wraps) // 40 + 1]
-    number = {place: str(rank) for rank, place in enumerate(drawn.wraps, 1)}
+    number = {place: str(rank) for rank, place in enumerate(drawn.wraps, 1 + drawn.wraps_before)}
     if drawn.wraps:
         figure.add_scatter(
             x=labelled,
@@ -186,22 +269,17 @@ def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) ->
 
 def gaps(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> None:
     """Bands where ids are missing, and their numbers as far as these can be read next to each other."""
-    places = [x for _, line, _, _ in drawn.lines for x in line if x is not None]
-    if not drawn.gaps or not places:
-        return
-    whole = max(places) - min(places)
     warning = palette.roles["warning"]
-    bands = sorted(gathered(drawn.gaps, whole * NARROW), key=lambda gap: -gap[2])[:MOST_BANDS]
-    for begin, end, _, _ in bands:
+    for begin, end, _, _ in _bands(drawn):
         line = {"width": 1, "color": tint(warning, 0.45)}
         band(figure, begin, end, "paper", layer="below", line=line, fillcolor=tint(warning, 0.2))
+    whole = _whole(drawn)
     labelled: list[Any] = []
     for begin, end, ids, count in sorted(gathered(drawn.gaps, whole * LABEL), key=lambda gap: -gap[2]):
         middle = begin + (end - begin) / 2
         if len(labelled) == MOST_LABELS or any(abs(middle - place) < whole * LABEL for place in labelled):
             continue
         labelled.append(middle)
-        key = "counters.gap_label" if count == 1 else "counters.gaps_label"
         figure.add_annotation(
             x=begin,
             y=1.0,
@@ -210,8 +288,25 @@ def gaps(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> N
             yanchor="top",
             xanchor="right",
             yshift=-6,
-            text=words(key, n=f"{ids:,}", gaps=f"{count:,}"),
+            text=_missing(ids, count, words),
             showarrow=False,
             textangle=-90,
             font={"size": 12, "color": warning},
         )
+
+
+def _whole(drawn: Strokes) -> Any:
+    """The width of all lines."""
+    places = [x for _, line, _, _ in drawn.lines for x in line if x is not None]
+    return max(places) - min(places) if places else 0
+
+
+def _bands(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
+    """The gaps as they are drawn: those near each other as one, the widest first."""
+    if not drawn.gaps:
+        return []
+    return sorted(gathered(drawn.gaps, _whole(drawn) * NARROW), key=lambda gap: -gap[2])[:MOST_BANDS]
+
+
+def _missing(ids: int, count: int, words: Words) -> str:
+    return words("counters.gap_label" if count == 1 else "counters.gaps_label", n=f"{ids:,}", gaps=f"{count:,}")

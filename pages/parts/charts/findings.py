@@ -11,8 +11,9 @@ import plotly.graph_objects as go
 from idcore.catalogue import Words
 from idcore.triage.finding_rows import Kind
 from idcore.triage.strokes import TURN, in_order
+from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts.charts import counters as charts
-from pages.parts.figures import DATES, axis, clock_title, paper, rows_axis, tint, wall_clock
+from pages.parts.figures import DATES, axis, clock_title, local, paper, rows_axis, tint, wall_clock
 from pages.parts.roles import Palette
 
 MOST_STEPS = 3  # of one clock that are named
@@ -24,7 +25,7 @@ def counter(
     points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo, zone_name: str, missing: int | None = None
 ) -> go.Figure:
     """The sawtooth, as near as the points allow, with gaps and restarts. `missing`: of the whole process."""
-    figure, drawn = charts.sawtooth(points, words, palette, zone, zone_name, small=True, missing=missing)
+    figure, drawn = charts.small(points, words, palette, zone, zone_name, missing)
     charts.gaps(figure, drawn, palette, words)
     low, high = int(points["counter"].min()), int(points["counter"].max())
     if high - low < ZOOMED * TURN:
@@ -90,7 +91,14 @@ def _steps(figure: go.Figure, ordered: pd.DataFrame, words: Words, palette: Pale
         )
 
 
-def over_time(kinds: Sequence[Kind], names: Sequence[str], palette: Palette, zone: tzinfo, zone_name: str) -> go.Figure:
+def over_time(
+    kinds: Sequence[Kind],
+    names: Sequence[str],
+    palette: Palette,
+    zone: tzinfo,
+    zone_name: str,
+    shown: TimeRange = ALL_TIMES,
+) -> go.Figure:
     """When what happened: a row for each kind that has times, from the first to the last of each finding."""
     figure = go.Figure(layout=paper(palette, 26 * len(kinds) + 60, top=4, right=24))
     ends = pd.Series([moment for kind in kinds for moment in kind.when()], dtype="datetime64[us, UTC]")
@@ -113,5 +121,7 @@ def over_time(kinds: Sequence[Kind], names: Sequence[str], palette: Palette, zon
     figure.update_yaxes(rows_of)
     title = clock_title(ends, zone, zone_name)
     figure.update_xaxes(axis(palette, fixedrange=True, tickformatstops=DATES, title=title))
+    if shown:
+        figure.update_xaxes(range=[end and local(end, zone) for end in (shown.begin, shown.end)])
     figure.update_layout(dragmode=False)
     return figure

@@ -12,7 +12,7 @@ from idcore.triage.finding_rows import Kind
 from idcore.triage.processes import busiest_process, process_key
 from pages.parts import cache
 from pages.parts.charts.brokers import totals
-from pages.parts.charts.counters import sawtooth
+from pages.parts.charts.counters import small
 from pages.parts.charts.producers import bars
 from pages.parts.markdown import escaped
 from pages.parts.triage import diagnosis, shared
@@ -74,7 +74,7 @@ def three(run: Run, view: View) -> None:
         if points.empty:
             st.caption(words("pictures.no_uniq"))
         else:
-            figure, _ = sawtooth(points, words, view.palette, view.zone, view.zone_name, small=True)
+            figure, _ = small(points, words, view.palette, view.zone, view.zone_name)
             chart(figure, words("counters.alt_small"), None, "small-counter")
     with right:
         page_link("brokers", words("pictures.brokers"), icon=":material/storage:", run=run.name)

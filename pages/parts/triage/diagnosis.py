@@ -22,13 +22,14 @@ from idcore.runs import Run
 from idcore.triage import finding_rows, line_filter, lines
 from idcore.triage.finding_rows import Kind, Row, brokers_of, evidence_of, gap_of, subject_process, tokens
 from idcore.triage.processes import process_key
+from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import cache, scans
 from pages.parts.browser import copy_button
 from pages.parts.charts import findings as charts
 from pages.parts.markup import Column, Html, link, table, tag
 from pages.parts.triage import evidence_view, shared
 from pages.parts.triage import lines as run_lines
-from pages.parts.view import View, link_params
+from pages.parts.view import ANY_TIME, View, link_params
 from pages.parts.widgets import chart, href, page_link, show_html
 
 LEAST_DATED = 2  # kinds with times that are worth a picture
@@ -87,7 +88,7 @@ def by_severity(numbers: Mapping[str, int], words: Words, mark: str = "") -> lis
     return [f"{mark}{words.count(f'finding_{name}', numbers[name])}{mark}" for name in SEVERITIES if numbers.get(name)]
 
 
-def findings_sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Words) -> str:
+def findings_sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Words, *, in_range: bool = False) -> str:
     """The answer in one sentence, true for none, one and many."""
     where = words(
         "findings.where",
@@ -98,10 +99,22 @@ def findings_sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Wo
     if not summary.get("ids"):
         return words("findings.no_ids")
     numbers = finding_rows.numbers(found, "severity")
+    if in_range:
+        parts = words.listed(by_severity(numbers, words, "**"))
+        return words("findings.said_range" if parts else "findings.none_range", findings=parts)
     if not numbers:
         return words("findings.none", where=where)
     key = "findings.said" if numbers.keys() - {"info"} else "findings.only_info"
     return words(key, findings=words.listed(by_severity(numbers, words, "**")), where=where)
+
+
+def outside(shown: TimeRange, every: pd.DataFrame, words: Words) -> str:
+    """Which findings a time range leaves out: those at other times, and those that have none."""
+    if not shown or every.empty:
+        return ""
+    undated = int(every["first_sent_at"].isna().sum())
+    others = len(every) - undated - int(shown.overlaps(every["first_sent_at"], every["last_sent_at"]).sum())
+    return words("findings.outside", others=words.count("finding", others), undated=words.count("finding", undated))
 
 
 def checked(words: Words) -> str:
@@ -249,9 +262,9 @@ def kind_card(kind: Kind, run: Run, view: View, ticket: str) -> None:
         copy_button(ticket, words, f"kind-{kind.severity}-{kind.code}-{kind.variant}")
 
 
-def lines_of(number: int, row: Row, run: Run) -> dict[str, str]:
+def lines_of(number: int, row: Row, run: Run) -> dict[str, str | None]:
     """What the page of lines is asked for: the finding and, of a gap, the time from the ID below it to that above."""
-    asked = {"run": run.name, "finding": str(number)}
+    asked: dict[str, str | None] = {"run": run.name, "finding": str(number), **ANY_TIME}
     if (gap := gap_of(row)) is not None:
         asked |= {"from": instant(gap[0]), "to": instant(gap[1] + MILLISECOND)}
     return asked
@@ -262,7 +275,9 @@ def instant(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def finding_card(number: int, row: Row, run: Run, view: View, ticket: str, *, opened: bool = False) -> None:
+def finding_card(
+    number: int, row: Row, run: Run, view: View, ticket: str, *, opened: bool = False, in_range: TimeRange = ALL_TIMES
+) -> None:
     """A finding, what to do, what would disprove it; its evidence is folded, and not read before it is opened."""
     words = view.words
     with st.container(border=True, gap="small"):
@@ -276,14 +291,14 @@ def finding_card(number: int, row: Row, run: Run, view: View, ticket: str, *, op
         shown = st.expander(words("findings.evidence"), expanded=opened, key=f"evidence-{number}", on_change="rerun")
         if shown.open:
             with shown:
-                proof(row, run, view, str(number))
+                proof(row, run, view, str(number), in_range)
 
 
-def proof(row: Row, run: Run, view: View, key: str) -> None:
+def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TIMES) -> None:
     """The picture, the ids, the lines around them, where to look on."""
     words, evidence = view.words, evidence_of(row)
     process = subject_process(row)
-    if (drawn := figure_of(row, run, view)) is not None:
+    if (drawn := figure_of(row, run, view, in_range)) is not None:
         chart(*drawn, None, f"proof-{key}")
     for made in (evidence_view.id_table(evidence, view), evidence_view.copies(evidence, view)):
         if made is not None:
@@ -357,27 +372,30 @@ def points_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
     return cache.points(run, {name: chosen[name] for name in ("layout", "host", "pid", "loader")})
 
 
-def figure_of(row: Row, run: Run, view: View) -> tuple[go.Figure, str] | None:
-    """The counter of the finding's process, or its clock, where that shows it; and its text."""
+def figure_of(row: Row, run: Run, view: View, in_range: TimeRange = ALL_TIMES) -> tuple[go.Figure, str] | None:
+    """The counter of the finding's process, or its clock, where that shows it, of a time range; and its text."""
     process, shows = subject_process(row), RULES[str(row["code"])].picture
     points = points_of(process, run) if shows and process is not None else pd.DataFrame()
     if process is None or points.empty:
         return None
+    missing = int(row_of(process, run).iloc[0]["missing"])
+    inside = points[in_range.contains(points["sent_at"])]
+    if in_range and len(inside) > 1:
+        points, missing = inside, int(inside["missing_before"].sum())
     figure = charts.clock(points, view.words, view.palette, view.zone) if shows == "clock" else None
     if figure is not None:
         return figure, view.words("findings.alt_clock")
-    missing = int(row_of(process, run).iloc[0]["missing"])
     figure = charts.counter(points, view.words, view.palette, view.zone, view.zone_name, missing)
     return figure, view.words("findings.alt_counter", subject=subject(row, view.words))
 
 
-def when_figure(found: Sequence[Kind], view: View) -> go.Figure | None:
+def when_figure(found: Sequence[Kind], view: View, in_range: TimeRange = ALL_TIMES) -> go.Figure | None:
     """When the findings were, by kind; None where fewer than two kinds have times."""
     dated = [kind for kind in found if not pd.isna(kind.when()[0])]
     if len(dated) < LEAST_DATED:
         return None
     names = [title(kind.code, view.words, kind.variant) for kind in dated]
-    return charts.over_time(dated, names, view.palette, view.zone, view.zone_name)
+    return charts.over_time(dated, names, view.palette, view.zone, view.zone_name, in_range)
 
 
 def onward(row: Row, process: Mapping[str, Any] | None, run: Run, words: Words) -> None:

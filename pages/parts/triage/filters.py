@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pandas as pd
 import streamlit as st
 
 from idcore import export
+from idcore.runs import Run
 from pages.parts.markdown import escaped
-from pages.parts.widgets import download
+from pages.parts.widgets import download, page_link
 
 
 def linked(name: str) -> list[str]:
@@ -38,6 +40,19 @@ def _value(point: Any) -> str:
     if isinstance(data, (list, tuple)):
         data = data[0] if data else ""
     return str(data or "")
+
+
+def picked(state: Any) -> dict[str, str]:
+    """The filters of the mark that was clicked last; nothing where none was, or where a box was drawn."""
+    selection = (state or {}).get("selection", {})
+    points = [] if selection.get("box") else [_value(point) for point in selection.get("points", [])]
+    return dict(parse_qsl(points[-1])) if points else {}
+
+
+def lines(run: Run, label: str, found: dict[str, str]) -> None:
+    """The lines of what was clicked."""
+    if found:
+        page_link("lines", label, icon=":material/subject:", run=run.name, **found)
 
 
 def switch(name: str, options: Sequence[str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from idcore.catalogue import Words
 from idcore.findings.limits import CUT_COUNTER
 from idcore.triage import address_flags
 from idcore.triage.processes import process_key, rate_text
+from idcore.triage.time_range import between
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.view import View
 from pages.parts.widgets import href, show_html
@@ -81,6 +82,7 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
         Column("order", words("col.out_of_order"), right=True),
         Column("counters", words("col.first_last_counter"), mono=True, right=True, role="counter"),
         Column("maker", words("col.maker")),
+        Column("lines", words("col.lines")),
     ]
     body = []
     for row in rows.to_dict("records"):
@@ -105,6 +107,7 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
                 number(row["out_of_order"]),
                 f"{row['first_counter']:,} → {row['last_counter']:,}",
                 _maker(row, words),
+                lines_link(words, run, process=process_key(row)),
             ]
         )
     show_html(table(columns, body, words("table.processes"), first=first, numbered=True))
@@ -227,16 +230,47 @@ def tags(rows: pd.DataFrame, view: View) -> None:
     show_html(table(columns, body, words("brokers.tags")))
 
 
-def gaps(rows: list[tuple[Any, Any, int]], view: View) -> None:
-    """Where ids are missing: from, to, how many. The times are the figure's, wall clock of the reader's zone."""
+def gaps(rows: list[tuple[Any, Any, int]], view: View, run: str, process: str) -> None:
+    """Where ids are missing: from, to, how many, and the lines of both ends.
+
+    The times are the figure's: wall clock of the reader's zone, or seconds where ids have no date.
+    """
     words = view.words
     columns = [
         Column("missing", words("col.missing"), right=True),
         Column("from", words("col.gap_from"), mono=True, role="time"),
         Column("to", words("col.gap_to"), mono=True, role="time"),
+        Column("lines", words("col.lines")),
     ]
 
     def moment(value: Any) -> str:
         return view.full(value.replace(tzinfo=view.zone)) if isinstance(value, datetime) else f"{value:,.3f} s"
 
-    show_html(table(columns, ((number(n), moment(a), moment(b)) for a, b, n in rows), words("table.gaps")))
+    def lines(begin: Any, end: Any) -> Html | str:
+        if not isinstance(begin, datetime):
+            return ""
+        return lines_link(words, run, process=process, **between(begin, end, view.zone))
+
+    body = ((number(n), moment(a), moment(b), lines(a, b)) for a, b, n in rows)
+    show_html(table(columns, body, words("table.gaps")))
+
+
+def lines_link(words: Words, run: str, **filters: str) -> Html:
+    """The way to the lines of one row."""
+    return link(words("col.lines"), href("lines", run=run, **filters))
+
+
+def hosts(rows: pd.DataFrame, view: View, run: str) -> None:
+    """The hosts table: how many ids, and the lines of each."""
+    words = view.words
+    measures = [name for name in ("ids", "distinct") if name in rows]
+    columns = [
+        Column("host", words("col.host"), mono=True, role="host"),
+        *(Column(name, words(f"col.{name}"), right=True) for name in measures),
+        Column("lines", words("col.lines")),
+    ]
+    body = [
+        [row["host"], *(number(row[name]) for name in measures), lines_link(words, run, host=row["host"])]
+        for row in rows.to_dict("records")
+    ]
+    show_html(table(columns, body, words("table.hosts"), numbered=True))

@@ -14,7 +14,7 @@ from idcore.errors import CoreError
 from idcore.ids.clock import parse_instant
 from idcore.runs import Run
 from idcore.triage import activity
-from idcore.triage.time_range import FROM, TO, TimeRange
+from idcore.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
 from pages.parts import cache
 from pages.parts.charts import timeline as charts
 from pages.parts.markdown import escaped
@@ -33,7 +33,7 @@ def asked() -> TimeRange:
         return TimeRange.of_address(st.query_params)
     except CoreError as error:
         st.warning(words("range.ignored", why=escaped(words.error(error))), icon=":material/schedule:")
-        return TimeRange()
+        return ALL_TIMES
 
 
 def bar(run: Run, shown: View) -> TimeRange:
@@ -63,7 +63,7 @@ def line(chosen: TimeRange, shown: View, extent: tuple[datetime, datetime] | Non
                 st.markdown(words("range.shown", span=span, length=length), width="content")
             else:
                 st.markdown(words("range.open", span=span), width="content")
-            st.button(words("range.reset"), key="range-reset", type="tertiary", on_click=show, args=(TimeRange(),))
+            st.button(words("range.reset"), key="range-reset", type="tertiary", on_click=show, args=(ALL_TIMES,))
         with st.popover(words("range.title"), type="tertiary", icon=":material/schedule:"):
             boxes(chosen, shown, extent)
 
