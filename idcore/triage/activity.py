@@ -1,11 +1,16 @@
-"""The hosts of a scan by their ids and times: the largest, and their minutes in natural steps. Draws nothing."""
+"""The hosts of a scan by their ids and times: the largest, and their times in natural steps. Draws nothing."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 TOP = 30
-CELLS = 180
+CELLS = 240
+MINUTE = pd.Timedelta(minutes=1)
+# The steps in which times are drawn.
+_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)
+_MINUTES = (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440, 2880, 10080)
+_LONGEST = 43200
 
 
 def top_hosts(hosts: pd.DataFrame, measure: str, limit: int = TOP) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -15,27 +20,30 @@ def top_hosts(hosts: pd.DataFrame, measure: str, limit: int = TOP) -> tuple[pd.D
     return ordered.iloc[:cut], ordered.iloc[cut:]
 
 
-def binned(activity: pd.DataFrame, order: list[str]) -> tuple[pd.DataFrame, int]:
-    """Host x time with empty cells left empty, in at most CELLS steps; the step in minutes."""
+def binned(activity: pd.DataFrame, order: list[str], least: pd.Timedelta = MINUTE) -> tuple[pd.DataFrame, pd.Timedelta]:
+    """Host x time with empty cells left empty, in at most CELLS steps; the step. `least`: what `minute` is exact to."""
     rows = activity[activity["host"].isin(order)]
     first, last = rows["minute"].min(), rows["minute"].max()
-    step = step_minutes((last - first).total_seconds() / 60 + 1, CELLS)
-    grid = rows.assign(cell=rows["minute"].dt.floor(f"{step}min")).groupby(["host", "cell"])["ids"].sum().unstack()
-    whole = pd.date_range(first.floor(f"{step}min"), last.floor(f"{step}min"), freq=f"{step}min")
+    step = natural_step(last - first + least, CELLS, least)
+    grid = rows.assign(cell=rows["minute"].dt.floor(step)).groupby(["host", "cell"])["ids"].sum().unstack()
+    whole = pd.date_range(first.floor(step), last.floor(step), freq=step)
     return grid.reindex(index=order, columns=whole), step
 
 
-def by_time(timeline: pd.DataFrame) -> tuple[pd.Series, pd.Timedelta]:
+def by_time(timeline: pd.DataFrame, least: pd.Timedelta = MINUTE) -> tuple[pd.Series, pd.Timedelta]:
     """All IDs of a scan by time, empty steps included; and the step."""
     first, last = timeline["minute"].min(), timeline["minute"].max()
-    step = pd.Timedelta(minutes=step_minutes((last - first).total_seconds() / 60 + 1, CELLS))
+    step = natural_step(last - first + least, CELLS, least)
     ids = timeline.groupby(timeline["minute"].dt.floor(step))["ids"].sum()
     return ids.reindex(pd.date_range(ids.index[0], ids.index[-1], freq=step), fill_value=0), step
 
 
+def natural_step(span: pd.Timedelta, cells: int, least: pd.Timedelta = MINUTE) -> pd.Timedelta:
+    """The shortest natural step, `least` or longer, that draws a span in at most so many cells."""
+    steps = [pd.Timedelta(seconds=seconds) for seconds in _SECONDS] + [minutes * MINUTE for minutes in _MINUTES]
+    return next((step for step in steps if step >= least and span / step <= cells), _LONGEST * MINUTE)
+
+
 def step_minutes(minutes: float, cells: int) -> int:
-    """The shortest natural step that draws a span in at most so many cells."""
-    for step in (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440, 2880, 10080):
-        if minutes / step <= cells:
-            return step
-    return 43200
+    """The shortest natural step in minutes that draws a span in at most so many cells."""
+    return next((step for step in _MINUTES if minutes / step <= cells), _LONGEST)

@@ -118,16 +118,15 @@ def extremes(lines: Iterable[tuple[list[Any], list[Any]]], left: Any, right: Any
     return (min(values), max(values)) if values else None
 
 
-def in_range(row: dict[str, Any], points: pd.DataFrame) -> dict[str, Any]:
+def in_range(row: dict[str, Any], points: pd.DataFrame, whole: bool) -> dict[str, Any]:
     """The figures of a process, from those of its points that are in a range: generated from the first to the last.
 
-    Where the points are all IDs of the range, missing is exact; of a thinned process it has the gaps that are points.
+    Where these are the `whole` of its IDs there, missing is exact; else it has the gaps that are points.
     """
     ordered = points.sort_values(["elapsed_ms", "position"], kind="stable")
     chains = ordered.groupby(["track", "chain"])
     spans = chains["position"].agg(["min", "max"])
     produced = int((spans["max"] - spans["min"] + 1).sum())
-    whole = "id" in points
     inner = ordered.loc[chains.cumcount() > 0, "missing_before"]  # a gap that begins before the range is not in it
     missing = produced - len(points) if whole else int(inner.sum())
     seconds = (ordered["elapsed_ms"].max() - ordered["elapsed_ms"].min()) / 1000 if len(points) else 0

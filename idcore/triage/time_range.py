@@ -26,7 +26,7 @@ class TimeRange:
 
     def __post_init__(self) -> None:
         if self.begin is not None and self.end is not None and self.begin >= self.end:
-            raise refuse("time_range", begin=instant_text(self.begin), end=instant_text(self.end))
+            raise refuse("range_reversed", start=instant_text(self.begin), stop=instant_text(self.end))
 
     @classmethod
     def of_address(cls, query: Mapping[str, str]) -> TimeRange:

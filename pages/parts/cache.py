@@ -15,7 +15,9 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pyarrow as pa
 
     from idcore.occurrences.index import Filter, Index, Selection
+    from idcore.triage.in_range import InRange
     from idcore.triage.largest import Totals
+    from idcore.triage.time_range import TimeRange
 
 Key = Mapping[str, Any]
 # Of tables with more rows a page holds the first ones only, in the order in which it shows them.
@@ -167,6 +169,59 @@ def _selection(path: str, wanted: Filter, order: str, _index: Index, _allowed: C
 def selection(run: Run, index: Index, wanted: Filter, order: str, allowed: Callable[[str], object]) -> Selection:
     """The rows of the index that fit a filter."""
     return _selection(str(run.path), wanted, order, index, allowed)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _in_range(path: str, written: float, shown: TimeRange, _index: Index | None, indexed: bool) -> InRange:
+    from idcore.triage import in_range
+
+    return in_range.of_tables(Path(path), shown, FIRST_ROWS) if _index is None else in_range.of_index(_index, shown)
+
+
+def in_range(run: Run, shown: TimeRange) -> InRange:
+    """Processes and hosts of a time range: of the index of the run's lines where it has one, else of its tables."""
+    index = lines(run)
+    return _in_range(str(run.path), stamp(run), shown, index, index is not None)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _activity(
+    path: str, written: float, shown: TimeRange, _index: Index | None, indexed: bool
+) -> tuple[pd.DataFrame, pd.Timedelta] | None:
+    import pandas as pd
+
+    from idcore.triage import in_range
+
+    every = _totals(path, written)
+    first, last = shown.begin or every.first, shown.end or every.last
+    if _index is None or first is None or last is None:
+        return None
+    ends = pd.Timestamp(first), pd.Timestamp(last) + (pd.Timedelta(0) if shown.end else in_range.LEAST)
+    return in_range.fine_activity(_index, *ends) if ends[0] < ends[1] and in_range.is_fine(*ends) else None
+
+
+def fine_activity(run: Run, shown: TimeRange) -> tuple[pd.DataFrame, pd.Timedelta] | None:
+    """IDs by host in steps shorter than a minute, and the step; None where minutes are fine enough, or all there is."""
+    index = lines(run)
+    return _activity(str(run.path), stamp(run), shown, index, index is not None)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _every_point(
+    path: str, written: float, key: tuple[tuple[str, Any], ...], shown: TimeRange, _index: Index, _thinned: pd.DataFrame
+) -> pd.DataFrame:
+    from idcore.triage import in_range
+
+    return in_range.points(_index, dict(key), _thinned, shown)
+
+
+def every_point(run: Run, process: Key, shown: TimeRange) -> pd.DataFrame | None:
+    """Every ID of a process in a time range; None where the run has no index of its lines."""
+    index = lines(run)
+    if index is None:
+        return None
+    key = tuple((name, process[name]) for name in ("layout", "host", "pid", "loader"))
+    return _every_point(str(run.path), stamp(run), key, shown, index, points(run, process))
 
 
 def _of_address(path: str, written: float, name: str, address: str) -> pd.DataFrame:

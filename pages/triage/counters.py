@@ -7,10 +7,9 @@ import streamlit as st
 from idcore.findings.limits import CUT_COUNTER
 from idcore.triage import strokes
 from idcore.triage.processes import process_key, sorted_processes
-from idcore.triage.strokes import least_gap
 from pages.parts import cache, scans
 from pages.parts.charts import counters as charts
-from pages.parts.triage import filters, ranking, sentences, shared, tables, time_range
+from pages.parts.triage import filters, lines, ranking, sentences, shared, tables, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, said, small_print, zone_note
 
@@ -20,42 +19,47 @@ heading("page.counters")
 
 # load
 run = shared.run_of("counters")
-chosen = time_range.bar(run, shown)
-processes = ranking.of_run(run, st.query_params.get("process"))
+in_range = time_range.bar(run, shown)
+time_range.index_of(run, shown, in_range)
+asked = st.query_params.get("process")
+found = cache.in_range(run, in_range) if in_range else None
+processes = ranking.of_run(run, asked) if found is None else ranking.of_range(run, found, asked)
 if processes.empty:
-    st.info(words("producers.none"), icon=":material/info:")
+    st.info(words("producers.none" if found is None else "producers.none_range"), icon=":material/info:")
     small_print(shared.notes(run, shown))
     st.stop()
-processes = sorted_processes(processes, "wraps").reset_index(drop=True)
+if found is None:
+    processes = sorted_processes(processes, "wraps").reset_index(drop=True)
 place = ranking.choose(processes, shown)
-row = processes.iloc[place].to_dict()
-key = process_key(row)
-points = cache.points(run, row)
-dated = not points.empty and bool(points["sent_at"].notna().all())
-inside = points[chosen.contains(points["sent_at"])] if dated else points
-part = strokes.in_range(row, inside) if chosen and dated and len(inside) else row
+key = process_key(processes.iloc[place])
+row = shared.find_row(run, key).iloc[0].to_dict()
+points = time_range.points(run, row, in_range)
+limited = bool(in_range) and points.dated
+empty = limited and points.inside.empty
+part = strokes.in_range(row, points.inside, points.whole) if limited and not empty else row
 
 # show
-empty = bool(chosen) and dated and inside.empty
-sentence = words("counters.none_in_range") if empty else sentences.process(part, shown, inside)
+sentence = words("counters.none_in_range") if empty else sentences.process(part, shown, points.inside)
 said(sentence)
 
 # chart
 left, right = st.container(key="counter-and-rank").columns([5, 2], gap="large")
 drawn = None
 with left:
-    if points.empty:
+    if points.drawn.empty:
         st.info(words("counters.no_points"), icon=":material/info:")
     else:
+        missing = int(part["missing"])
         figure, drawn = charts.sawtooth(
-            points, words, shown.palette, shown.zone, shown.zone_name, missing=int(row["missing"]), shown=chosen
+            points.drawn, words, shown.palette, shown.zone, shown.zone_name, missing=missing, shown=in_range
         )
-        brush = time_range.brush(chosen, shown.zone) if dated else None
+        brush = time_range.brush(in_range, shown.zone) if points.dated else None
         alt = sentence.replace("**", "")
-        state = chart(figure, alt, lambda: inside, f"counter-{place}", select=dated, brush=brush)
-        filters.lines(run, words("counters.to_lines"), filters.picked(state))
+        state = chart(figure, alt, lambda: points.inside, f"counter-{place}", select=points.dated, brush=brush)
+        if marked := filters.picked(state):
+            lines.preview(run, shown, marked)
 with right:
-    ranking.ranking_list(processes, place, cache.rows(run, "processes"), shown)
+    ranking.ranking_list(processes, place, cache.rows(run, "processes") if found is None else found.count, shown)
 
 if drawn is not None and drawn.gaps:
     st.subheader(words("counters.gaps"), anchor=False)
@@ -65,23 +69,20 @@ if drawn is not None and drawn.gaps:
 # tables
 st.subheader(words("producers.processes"), anchor=False)
 rows, first = tables.paged(processes, "processes_page")
-tables.processes(rows, shown, run.name, first=first)
+(tables.processes if found is None else tables.processes_in)(rows, shown, run.name, first=first)
 tables.pager(processes, "processes_page")
-filters.takeaway(processes, shared.name_of(run, "processes"))
-total, cut = int(row["distinct"]), row["layout"] == CUT_COUNTER
+filters.takeaway(processes, shared.name_of(run, "processes") if found is None else "processes")
 small_print(
     [
-        words("counters.no_range") if chosen and not dated and len(points) else "",
-        words("counters.in_range") if chosen and dated and len(points) < total else "",
-        words("counters.thinned", shown=f"{len(points):,}", all=words.count("id", total))
-        if len(points) < total
-        else "",
+        *sentences.point_notes(points, row, in_range, shown),
+        time_range.minutes_note(in_range, shown) if found is not None and not found.exact else "",
         words("counters.bands") if drawn is not None and len(drawn.gaps) > 1 else "",
         "" if row["wraps_certain"] else words("counters.uncertain"),
-        words("counters.sample_note") if not points.empty and least_gap(points, int(row["missing"])) > 1 else "",
-        words("counters.cut_note") if (processes["layout"] == CUT_COUNTER).any() else "",
-        words("counters.missing_note") if row["missing"] and not cut and scans.store_of(run) is None else "",
-        shared.cut(run, len(processes), words),
+        words("counters.cut_note") if found is None and (processes["layout"] == CUT_COUNTER).any() else "",
+        words("counters.missing_note")
+        if part["missing"] and row["layout"] != CUT_COUNTER and scans.store_of(run) is None
+        else "",
+        shared.cut(run, len(processes), words) if found is None else "",
         *shared.notes(run, shown),
         zone_note(shown),
     ]

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from idcore.findings.limits import CUT_COUNTER
-from idcore.triage.activity import TOP, top_hosts
+from idcore.triage.activity import TOP, binned, top_hosts
 from idcore.triage.processes import sorted_processes
 from pages.parts import cache
 from pages.parts.charts import producers as charts
-from pages.parts.triage import filters, sentences, shared, tables, time_range
+from pages.parts.triage import filters, lines, sentences, shared, tables, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, said, small_print, zone_note
 
@@ -26,19 +26,27 @@ if processes.empty:
     st.info(words("producers.none" if clients.empty else "producers.only_clients"), icon=":material/info:")
     small_print([*shared.notes(run, shown), zone_note(shown)])
     st.stop()
-
-chosen_range = time_range.bar(run, shown)
+in_range = time_range.bar(run, shown)
+time_range.index_of(run, shown, in_range)
+found = cache.in_range(run, in_range) if in_range else None
+hosts = found.hosts if found is not None else hosts
+count = len(hosts) if found is not None else cache.rows(run, "hosts")
 
 # show
-said(sentences.producers(cache.totals(run), cache.rows(run, "hosts"), shown))
+said(sentences.producers(cache.totals(run), count, shown) if found is None else sentences.producers_in(found, shown))
+notes = [*shared.notes(run, shown), zone_note(shown)]
+if hosts.empty:
+    small_print(notes)
+    st.stop()
 
+options = [name for name in MEASURES if name in hosts]
 with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
     st.subheader(words("producers.by_host"), anchor=False)
     measure = st.segmented_control(
         words("producers.measure"),
-        MEASURES,
+        options,
         required=True,
-        **filters.switch("measure", MEASURES),
+        **filters.switch("measure", options),
         format_func=lambda name: words(f"col.{name}"),
         label_visibility="collapsed",
     )
@@ -51,46 +59,54 @@ bars = charts.bars(
     shown.palette,
     chosen=filters.linked("host"),
     marks=shared.host_marks(run, top_hosts(hosts, measure or "ids")[0], words),
-    beyond=shared.beyond(run, hosts, measure or "ids"),
+    beyond=shared.beyond(run, hosts, measure or "ids") if found is None else (0, 0),
 )
-alt = words("producers.alt", hosts=words.count("host", cache.rows(run, "hosts")))
+alt = words("producers.alt", hosts=words.count("host", count))
 picked = chart(bars, alt, lambda: hosts, f"hosts-{filters.generation('host')}", select=True)
 chosen = filters.chosen("host", picked)
+of_host, marked = st.container(), {}
+with st.expander(words("producers.hosts_table")):
+    tables.hosts(top_hosts(hosts, measure or "ids")[0], shown, run.name)
 
-order = top_hosts(hosts, "ids")[0]["host"].tolist()
-cut = cache.is_cut(run, "activity")
-activity = cache.where(run, "activity", host=order) if cut else cache.frame(run, "activity")
+order = [host for host in top_hosts(hosts, "ids")[0]["host"] if not chosen or host in chosen]
+activity, least = time_range.activity(run, in_range, order)
 if not activity.empty:
     st.subheader(words("producers.over_time"), anchor=False)
-    order = [host for host in order if host in set(activity["host"]) and (not chosen or host in chosen)]
-    if order:
-        heat, step = charts.heat(activity, order, words, shown.palette, shown.zone, shown.zone_name)
-        chart(heat, words("producers.alt_time", step=words.count("minute", step)), lambda: activity, "activity")
+    grid, step = binned(activity, [host for host in order if host in set(activity["host"])], least)
+    heat = charts.heat(grid, step, words, shown.palette, shown.zone, shown.zone_name, in_range)
+    alt, brush = words("producers.alt_time", step=charts.step_text(step, words)), time_range.brush(in_range, shown.zone)
+    cell = chart(heat, alt, lambda: activity, "activity", select=True, brush=brush)
+    if marked := filters.picked(cell):
+        lines.preview(run, shown, marked)
+    notes.insert(0, charts.heat_note(heat, step, words))
+if len(hosts) > TOP + 1:
+    notes.insert(0, words("producers.top_note", n=TOP, all=words.count("host", count)))
+
+if len(chosen) == 1 and not marked:
+    with of_host:
+        lines.preview(run, shown, {"host": chosen[0], **in_range.params()})
 
 # tables
 st.subheader(words("producers.processes"), anchor=False)
 with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-    sort = st.selectbox(
-        words("sort"), SORTS, format_func=lambda name: words(f"sort.{name}"), width=220, **filters.switch("sort", SORTS)
-    )
-    rows = cache.where(run, "processes", host=chosen) if chosen else cache.first(run, sort)
+    sort = "ids"
+    if found is None:
+        label = lambda name: words(f"sort.{name}")  # noqa: E731
+        sort = st.selectbox(words("sort"), SORTS, format_func=label, width=220, **filters.switch("sort", SORTS))
+        rows = cache.where(run, "processes", host=chosen) if chosen else cache.first(run, sort)
+    else:
+        rows = found.processes[found.processes["host"].isin(chosen)] if chosen else found.processes
     if chosen:
         names = words("comma").join(chosen)
         filters.clear("host", words("filter.shown", name=names, n=words.count("process", len(rows))))
-rows = sorted_processes(rows, sort)
+rows = sorted_processes(rows, sort) if found is None else rows
 page, first = tables.paged(rows, "processes_page")
-tables.processes(page, shown, run.name, first=first)
+(tables.processes if found is None else tables.processes_in)(page, shown, run.name, first=first)
 tables.pager(rows, "processes_page")
-filters.takeaway(rows, "processes" if chosen else shared.name_of(run, "processes"))
-small_print(
-    [
-        charts.heat_note(heat, step, words) if not activity.empty and order else "",
-        words("producers.top_note", n=TOP, all=words.count("host", cache.rows(run, "hosts")))
-        if len(hosts) > TOP + 1
-        else "",
-        words("counters.cut_note") if (rows["layout"] == CUT_COUNTER).any() else "",
-        "" if chosen else shared.cut(run, len(rows), words),
-        *shared.notes(run, shown),
-        zone_note(shown),
-    ]
-)
+filters.takeaway(rows, "processes" if chosen or found is not None else shared.name_of(run, "processes"))
+if found is None:
+    notes.insert(0, words("counters.cut_note") if (rows["layout"] == CUT_COUNTER).any() else "")
+    notes.insert(0, "" if chosen else shared.cut(run, len(rows), words))
+elif not found.exact:
+    notes.insert(0, time_range.minutes_note(in_range, shown))
+small_print(notes)

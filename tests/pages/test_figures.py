@@ -121,7 +121,7 @@ def test_minutes_without_ids_stay_blank() -> None:
     busy = TABLES["activity"]
     busy = busy[~((busy["host"] == "10.42.3.17") & (busy["minute"] == busy["minute"].sort_values().iloc[20]))]
     grid, step = activity.binned(busy, ["10.42.3.17", "172.17.0.2"])
-    assert step == 1
+    assert step == activity.MINUTE
     assert grid.loc["10.42.3.17"].isna().sum() >= 1
     assert (grid.columns[1:] - grid.columns[:-1] == pd.Timedelta(minutes=1)).all(), "empty minutes have their place"
 
@@ -130,7 +130,7 @@ def test_a_long_span_is_drawn_in_coarser_steps() -> None:
     minutes = pd.date_range("2026-11-01", periods=5_000, freq="min", tz="UTC")
     busy = pd.DataFrame({"host": "10.0.0.1", "minute": minutes, "ids": 1})
     grid, step = activity.binned(busy, ["10.0.0.1"])
-    assert step == 30 and grid.shape[1] <= activity.CELLS and grid.sum().sum() == 5_000
+    assert step == 30 * activity.MINUTE and grid.shape[1] <= activity.CELLS and grid.sum().sum() == 5_000
 
 
 def test_the_strip_has_a_cell_for_every_file_and_unseen_ones_are_blank() -> None:
@@ -219,7 +219,7 @@ def test_every_figure_is_drawn_in_either_theme(theme: roles.Theme) -> None:
     mine = TABLES["segments"][TABLES["segments"]["address"] == address]
     made = [
         producers.bars(TABLES["hosts"], "ids", WORDS, palette),
-        producers.heat(TABLES["activity"], ["10.42.3.17"], WORDS, palette, UTC, "UTC")[0],
+        producers.heat(*activity.binned(TABLES["activity"], ["10.42.3.17"]), WORDS, palette, UTC, "UTC"),
         brokers.log(mine, bins[bins["address"] == address], WORDS, palette, palette.series[0]),
         brokers.totals(TABLES["brokers"], WORDS, palette),
         brokers.growth(

@@ -18,7 +18,7 @@ from pages.parts.roles import Palette
 
 TOP = TURN - 1
 NEAR = 0.9  # of the counter's circle: what is in sight of less has an axis of its own
-FEW_DOTS = 400  # points in sight that are marked one by one
+FEW_DOTS = 1_500  # points in sight that are marked one by one
 MOST_LABELS = 12
 MOST_BANDS = 200
 MOST_CORNER = 4  # rates that fit into the corner above a count
@@ -162,21 +162,23 @@ def _lines(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words, ro
 
 
 def _dots(figure: go.Figure, points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo) -> None:
-    """A mark for each point, to be pointed at and clicked; in sight where there are few. Single IDs have their text."""
+    """A mark for each point, to be pointed at and clicked; in sight where these are all IDs. Those have their text."""
     if points.empty:
         return
     ids = points["id"].tolist() if "id" in points else None
+    seen = 1 if ids is not None and len(points) <= FEW_DOTS else 0
     process = process_key(points.iloc[0])
-    picks = [pick(process=process, **at(moment)) for moment in points["sent_at"]]
     figure.add_scatter(
         x=wall_clock(points["sent_at"], zone),
         y=points["counter"],
         mode="markers",
         name="ids",
-        marker={"color": palette.roles["counter"], "size": 6, "opacity": 1 if len(points) <= FEW_DOTS else 0},
-        unselected={"marker": {"opacity": 1 if len(points) <= FEW_DOTS else 0}},
+        marker={"color": palette.roles["counter"], "size": 7 if len(points) <= FEW_DOTS // 5 else 4, "opacity": seen},
+        unselected={"marker": {"opacity": seen}},
         selected={"marker": {"opacity": 1, "size": 10, "color": palette.text}},
-        customdata=[pick(ids=text) for text in ids] if ids is not None else picks,
+        customdata=[pick(ids=text) for text in ids]
+        if ids is not None
+        else [pick(process=process, **at(moment)) for moment in points["sent_at"]],
         hovertext=ids,
         hovertemplate=f"%{{x|%Y-%m-%d %H:%M:%S.%L}}<br>{words('counters.counter')} %{{y:,.0f}}"
         + ("<br>%{hovertext}" if ids is not None else "")

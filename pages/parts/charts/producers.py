@@ -9,8 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.catalogue import Words
-from idcore.triage.activity import TOP, binned, top_hosts
-from pages.parts.figures import DATES, axis, clock_title, paper, rows_axis, tint, wall_clock
+from idcore.triage.activity import MINUTE, TOP, top_hosts
+from idcore.triage.time_range import ALL_TIMES, TimeRange
+from pages.parts.figures import DATES, axis, clock_title, local, paper, pick, rows_axis, tint, wall_clock
 from pages.parts.roles import Palette
 
 FEW = 6  # columns that are labelled one by one, since Plotly would cut minutes into milliseconds
@@ -80,34 +81,32 @@ def bars(
     return figure
 
 
-def heat_note(figure: go.Figure, step: int, words: Words) -> str:
+def step_text(step: pd.Timedelta, words: Words) -> str:
+    """`5 minutes`, `2 s`."""
+    return words.count("minute", step // MINUTE) if step >= MINUTE else words.duration(step.total_seconds())
+
+
+def heat_note(figure: go.Figure, step: pd.Timedelta, words: Words) -> str:
     """What a cell of a heat strip is, and how many ids its strongest colour means."""
     most = max((int(value) for row in figure.data[0].z for value in row if value == value), default=0)
-    return words("producers.heat_note", step=words.count("minute", step), most=words.count("id", most))
+    return words("producers.heat_note", step=step_text(step, words), most=words.count("id", most))
 
 
 def heat(
-    activity: pd.DataFrame,
-    order: list[str],
+    grid: pd.DataFrame,
+    step: pd.Timedelta,
     words: Words,
     palette: Palette,
     zone: tzinfo,
     zone_name: str,
-) -> tuple[go.Figure, int]:
-    """Host x time: the darker, the more ids; minutes without ids stay blank. Also gives the step in minutes."""
-    grid, step = binned(activity, order)
+    shown: TimeRange = ALL_TIMES,
+) -> go.Figure:
+    """Host x time: the darker, the more ids; steps without ids stay blank. Of a range the axis shows what is in it."""
     columns = pd.Series(grid.columns)
     clock = wall_clock(columns, zone)
     figure = go.Figure(layout=paper(palette, 22 * len(grid) + 62, bottom=54))
     scale = [[place / (len(palette.scale) - 3), colour] for place, colour in enumerate(palette.scale[2:])]
-    hover = [
-        [
-            "" if value != value else f"<b>{host}</b><br>{moment:%Y-%m-%d %H:%M}<br>{words.count('id', int(value))}"
-            for moment, value in zip(clock, row, strict=True)
-        ]
-        for host, row in zip(grid.index, grid.to_numpy(), strict=True)
-    ]
-    edges = [*clock, clock.iloc[-1] + pd.Timedelta(minutes=step)]  # a cell begins with its minute
+    edges = [*clock, clock.iloc[-1] + step]  # a cell begins with its step
     figure.add_heatmap(
         z=grid.to_numpy(),
         x=edges,
@@ -116,23 +115,47 @@ def heat(
         showscale=False,
         xgap=1,
         ygap=3,
-        hovertext=hover,
-        hoverinfo="text",
+        hoverinfo="skip",
         zmin=0,
         hoverongaps=False,
     )
+    _cells(figure, grid, step, clock, words)
     figure.update_xaxes(
         axis(
             palette, showgrid=False, title=clock_title(columns, zone, zone_name), fixedrange=True, tickformatstops=DATES
         )
     )
-    if len(clock) <= FEW:
+    left = local(shown.begin, zone) if shown.begin is not None else edges[0]
+    figure.update_xaxes(range=[left, local(shown.end, zone) if shown.end is not None else edges[-1]])
+    if not shown and len(clock) <= FEW:
         day = f"{clock.iloc[0]:%Y-%m-%d} {clock_title(columns, zone, zone_name)}"
+        form = "%H:%M" if step >= MINUTE else "%H:%M:%S"
         figure.update_xaxes(
-            tickvals=list(clock + pd.Timedelta(minutes=step) / 2),
-            ticktext=[f"{moment:%H:%M}" for moment in clock],
-            title_text=day,
+            tickvals=list(clock + step / 2), ticktext=[f"{moment:{form}}" for moment in clock], title_text=day
         )
     figure.update_yaxes(rows_axis(palette, type="category"))
     figure.update_layout(dragmode=False)
-    return figure, step
+    return figure
+
+
+def _cells(figure: go.Figure, grid: pd.DataFrame, step: pd.Timedelta, clock: pd.Series, words: Words) -> None:
+    """An unseen mark in each cell that has ids, to be pointed at and clicked: a heat map gives no clicks."""
+    form = "%Y-%m-%d %H:%M" if step >= MINUTE else "%Y-%m-%d %H:%M:%S" if step.microseconds == 0 else "%H:%M:%S.%f"
+    rows = [
+        (moment + step / 2, host, value, f"{moment:{form}}", TimeRange(begin, begin + step).params())
+        for host, values in zip(grid.index, grid.to_numpy(), strict=True)
+        for begin, moment, value in zip(grid.columns, clock, values, strict=True)
+        if value == value and value
+    ]
+    figure.add_scatter(
+        x=[row[0] for row in rows],
+        y=[row[1] for row in rows],
+        mode="markers",
+        name="cells",
+        marker={"size": 14, "symbol": "square", "opacity": 0},
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+        customdata=[pick(host=host, **ends) for _, host, _, _, ends in rows],
+        hovertext=[f"<b>{host}</b><br>{when}<br>{words.count('id', int(value))}" for _, host, value, when, _ in rows],
+        hoverinfo="text",
+    )

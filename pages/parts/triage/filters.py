@@ -10,9 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from idcore import export
-from idcore.runs import Run
 from pages.parts.markdown import escaped
-from pages.parts.widgets import download, page_link
+from pages.parts.widgets import download
 
 
 def linked(name: str) -> list[str]:
@@ -47,12 +46,6 @@ def picked(state: Any) -> dict[str, str]:
     selection = (state or {}).get("selection", {})
     points = [] if selection.get("box") else [_value(point) for point in selection.get("points", [])]
     return dict(parse_qsl(points[-1])) if points else {}
-
-
-def lines(run: Run, label: str, found: dict[str, str]) -> None:
-    """The lines of what was clicked."""
-    if found:
-        page_link("lines", label, icon=":material/subject:", run=run.name, **found)
 
 
 def switch(name: str, options: Sequence[str]) -> dict[str, Any]:

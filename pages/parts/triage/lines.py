@@ -20,7 +20,7 @@ from idcore.triage import line_filter
 from idcore.triage.processes import process_key
 from pages.parts import cache, problems, scans
 from pages.parts.markup import Html, join, link, tag
-from pages.parts.view import View
+from pages.parts.view import ANY_TIME, View
 from pages.parts.widgets import href, show_html
 
 PAGE = 50
@@ -159,7 +159,7 @@ def preview(run: Run, view: View, filters: Mapping[str, str]) -> None:
         except (CoreError, PermissionError) as error:
             problems.show_error(error)
             return
-        all_of_them = link(words("lines.all"), href("lines", run=run.name, **given))
+        all_of_them = link(words("lines.all"), href("lines", run=run.name, **ANY_TIME | given))
         head = words("lines.preview", shown=f"{len(found):,}", all=words.count("id", len(chosen)))
         show_html(tag("p", head, " ", all_of_them, class_="mq-run"))
         show_html(rows_html(found, index, run, view))
@@ -182,7 +182,7 @@ def filter_chips(given: Mapping[str, str], run: Run, view: View, **kept: str) ->
     chips = []
     for name, value in given.items():
         rest = {other: text for other, text in given.items() if other != name}
-        address = href("lines", run=run.name, **rest, **kept)
+        address = href("lines", run=run.name, **ANY_TIME | rest | kept)
         drop = tag("a", "×", href=address, target="_self", aria_label=words("lines.drop"))
         label = tag("b", words(f"lines.by_{name}"))
         chips.append(tag("span", label, " ", _value(name, value, run, view), drop, class_="mq-chip"))

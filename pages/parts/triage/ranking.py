@@ -9,6 +9,7 @@ import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.runs import Run
+from idcore.triage.in_range import KEY, InRange
 from idcore.triage.processes import find_process, process_key, process_name, sorted_processes
 from pages.parts import cache
 from pages.parts.triage import filters, shared, tables
@@ -25,6 +26,14 @@ def of_run(run: Run, asked: str | None) -> pd.DataFrame:
         return cache.frame(run, "processes")
     found = pd.concat([*(cache.first(run, by).head(FIRST) for by in BY), shared.find_row(run, asked)])
     return found.drop_duplicates(["layout", "host", "pid", "loader"])
+
+
+def of_range(run: Run, found: InRange, asked: str | None) -> pd.DataFrame:
+    """The processes of a time range, and the one that is asked for where it is not among them."""
+    if find_process(found.processes, asked) is not None:
+        return found.processes
+    row = shared.find_row(run, asked)
+    return pd.concat([found.processes, row[[*KEY]]], ignore_index=True) if len(row) else found.processes
 
 
 def choose(processes: pd.DataFrame, view: View) -> int:
@@ -51,6 +60,17 @@ def into_link(processes: pd.DataFrame, place: int) -> None:
 def ranking_list(processes: pd.DataFrame, place: int, count: int, view: View) -> None:
     """The first ten by wraps, missing share or rate; a click shows the process."""
     words = view.words
+    if "wraps" not in processes:  # of a time range
+        _buttons(
+            processes.head(TOP), processes, place, [_ids(row, words) for row in processes.head(TOP).to_dict("records")]
+        )
+    else:
+        _ranked(processes, place, words)
+    if count > TOP:
+        st.caption(words("counters.rank_more", n=TOP, all=words.count("process", count)))
+
+
+def _ranked(processes: pd.DataFrame, place: int, words: Words) -> None:
     by = st.segmented_control(
         words("counters.rank"),
         BY,
@@ -59,19 +79,27 @@ def ranking_list(processes: pd.DataFrame, place: int, count: int, view: View) ->
         format_func=lambda name: words(f"rank.{name}"),
     )
     ordered = sorted_processes(processes, by or "wraps").head(TOP)
+    _buttons(ordered, processes, place, [value(row, by or "wraps", words) for row in ordered.to_dict("records")])
+
+
+def _buttons(ordered: pd.DataFrame, processes: pd.DataFrame, place: int, values: list[str]) -> None:
+    """A button for each process; a click shows it."""
     with st.container(key="ranking", gap=None):
-        for at, row in ordered.iterrows():
-            row = row.to_dict()
+        for (at, row), text in zip(ordered.iterrows(), values, strict=True):
             st.button(
-                f"**{value(row, by or 'wraps', words)}**  `{row['host']}` {row['pid']}",
+                f"**{text}**  `{row['host']}` {row['pid']}".removeprefix("****").strip(),
                 key=f"rank-{at}",
                 width="stretch",
                 type="secondary" if at == place else "tertiary",
                 on_click=into_link,
                 args=(processes, int(str(at))),
             )
-    if count > TOP:
-        st.caption(words("counters.rank_more", n=TOP, all=words.count("process", count)))
+
+
+def _ids(row: dict[str, Any], words: Words) -> str:
+    """How many IDs of a process are in a time range, where that is known."""
+    ids = row.get("ids")
+    return words.count("id", int(ids)) if ids is not None and ids == ids else ""
 
 
 def value(row: Any, by: str, words: Words) -> str:

@@ -10,8 +10,11 @@ import pandas as pd
 from idcore import times
 from idcore.findings.limits import CUT_COUNTER
 from idcore.triage import strokes
+from idcore.triage.in_range import InRange
 from idcore.triage.largest import Totals
 from idcore.triage.processes import rate_text
+from idcore.triage.time_range import TimeRange
+from pages.parts.triage.time_range import Points
 from pages.parts.view import View
 
 STILL = 0.1  # a pause of more than this share of the whole span is worth a word next to the average
@@ -59,6 +62,20 @@ def producers(totals: Totals, hosts: int, view: View) -> str:
     return text + (words("producers.said_shared", n=words.count("fingerprint", totals.shared)) if totals.shared else "")
 
 
+def producers_in(found: InRange, view: View) -> str:
+    """The same of a time range: what its figures and its table count."""
+    words = view.words
+    if found.hosts.empty:
+        return words("producers.none_range")
+    return words(
+        "producers.said_range" if found.exact else "producers.said_minutes",
+        hosts=words.count("host", len(found.hosts)),
+        processes=words.count("process", found.count),
+        ids=words.count("id", int(found.hosts["ids"].sum())),
+        distinct=f"{int(found.hosts['distinct'].sum()):,}" if found.exact else "",
+    )
+
+
 def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None) -> str:
     """One process: what its counter shows; of its points, how long it did not move."""
     words = view.words
@@ -100,6 +117,23 @@ def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None)
     if row["tracks"] > 1:
         said += words("counters.said_tracks", n=words.count("track", int(row["tracks"])))
     return said
+
+
+def point_notes(points: Points, row: dict[str, Any], chosen: TimeRange, view: View) -> list[str]:
+    """Which IDs of a process are drawn, and which of its gaps."""
+    words, notes = view.words, list[str]()
+    limited = bool(chosen) and points.dated
+    shown = points.drawn[chosen.contains(points.drawn["sent_at"])] if limited else points.drawn
+    total = len(points.inside) if limited and points.whole else int(row["distinct"])
+    if chosen and not points.dated and len(points.drawn):
+        notes.append(words("counters.no_range"))
+    if limited and not points.whole:
+        notes.append(words("counters.in_range"))
+    if len(shown) < total and not (limited and not points.whole):
+        notes.append(words("counters.thinned", shown=f"{len(shown):,}", all=words.count("id", total)))
+    if not points.inside.empty and strokes.least_gap(points.drawn, int(row["missing"])) > 1:
+        notes.append(words("counters.sample_note"))
+    return notes
 
 
 def brokers(rows: pd.DataFrame, view: View) -> str:

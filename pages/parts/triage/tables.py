@@ -113,6 +113,34 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
     show_html(table(columns, body, words("table.processes"), first=first, numbered=True))
 
 
+def processes_in(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> None:
+    """The processes of a time range: what of them is in it. Each is a link to its counter, and to its lines."""
+    words = view.words
+    measures = [name for name in ("ids", "distinct") if name in rows]
+    columns = [
+        Column("host", words("col.host"), mono=True, role="host"),
+        Column("pid", words("col.pid"), mono=True, right=True, role="pid"),
+        Column("loader", words("col.loader"), mono=True, role="loader"),
+        *(Column(name, words(f"col.{name}"), right=True) for name in measures),
+        Column("first", words("col.first"), mono=True, role="time"),
+        Column("last", words("col.last"), mono=True, role="time"),
+        Column("lines", words("col.lines")),
+    ]
+    body = [
+        [
+            link(row["host"], href("counters", run=run, process=process_key(row))),
+            row["pid"],
+            row["loader"],
+            *(number(row[name]) for name in measures),
+            view.full(row["first_sent_at"]),
+            view.full(row["last_sent_at"]),
+            lines_link(words, run, process=process_key(row)),
+        ]
+        for row in rows.to_dict("records")
+    ]
+    show_html(table(columns, body, words("table.processes"), first=first, numbered=True))
+
+
 def _maker(row: Mapping[str, Any], words: Words) -> str:
     """Who generated the ids of a process, by its code; scans of older versions have English words."""
     position = row.get("loader_position")

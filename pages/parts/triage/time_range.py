@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -12,12 +13,15 @@ import streamlit as st
 from idcore import times
 from idcore.errors import CoreError
 from idcore.ids.clock import parse_instant
+from idcore.occurrences.index import Index
 from idcore.runs import Run
-from idcore.triage import activity
+from idcore.triage import activity as steps
+from idcore.triage import in_range
 from idcore.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
-from pages.parts import cache
+from pages.parts import cache, scans
 from pages.parts.charts import timeline as charts
 from pages.parts.markdown import escaped
+from pages.parts.triage import lines
 from pages.parts.view import View, view
 from pages.parts.widgets import Brush, chart
 
@@ -39,16 +43,65 @@ def asked() -> TimeRange:
 def bar(run: Run, shown: View) -> TimeRange:
     """The strip of all IDs of a scan by time with its brush, the range in words, and the way to write or reset it."""
     chosen = asked()
-    table = cache.frame(run, "timeline")
+    fine = cache.fine_activity(run, ALL_TIMES)
+    table, least = (cache.frame(run, "timeline"), steps.MINUTE) if fine is None else fine
     if not table.empty:
-        bins, step = activity.by_time(table)
+        bins, step = steps.by_time(table, least)
         figure = charts.strip(bins, step, chosen, shown.words, shown.palette, shown.zone)
-        first, last = shown.minute(bins.index[0]), shown.minute(bins.index[-1])
-        chart(
-            figure, shown.words("range.alt", first=first, last=last), None, "timeline", brush=brush(chosen, shown.zone)
-        )
+        alt = shown.words("range.alt", first=shown.minute(bins.index[0]), last=shown.minute(bins.index[-1]))
+        chart(figure, alt, None, "timeline", brush=brush(chosen, shown.zone))
     line(chosen, shown, None if table.empty else (table["minute"].min(), table["minute"].max()))
     return chosen
+
+
+def index_of(run: Run, shown: View, chosen: TimeRange) -> Index | None:
+    """The index of the run's lines, which counts a range to the millisecond; a range begins to make it."""
+    found = cache.lines(run)
+    return lines.ready(run, shown) if found is None and chosen and scans.ready() else found
+
+
+def activity(run: Run, chosen: TimeRange, hosts: list[str]) -> tuple[pd.DataFrame, pd.Timedelta]:
+    """IDs of some hosts by time in a range, and the step that the times are exact to: a minute, or less."""
+    fine = cache.fine_activity(run, chosen)
+    if fine is not None:
+        return fine[0][fine[0]["host"].isin(hosts)], fine[1]
+    found = cache.where(run, "activity", host=hosts)
+    if not found.empty:
+        found = found[chosen.whole_minutes().contains(found["minute"])]
+    return found, steps.MINUTE
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """The points of one process: what is drawn, what of its IDs is in the range, whether that is every one of them."""
+
+    drawn: pd.DataFrame
+    inside: pd.DataFrame
+    whole: bool
+
+    @property
+    def dated(self) -> bool:
+        """Whether a time range applies to them."""
+        return not self.drawn.empty and bool(self.drawn["sent_at"].notna().all())
+
+
+def points(run: Run, row: dict[str, Any], chosen: TimeRange) -> Points:
+    """The scan's points of a process, and in a range every ID of the index where there is one."""
+    thinned = cache.points(run, row)
+    found = Points(thinned, thinned, len(thinned) == row["distinct"])
+    if not chosen or not found.dated:
+        return found
+    every = cache.every_point(run, row, chosen)
+    if every is not None:
+        return Points(in_range.drawn(every, thinned, chosen), every, True)
+    return Points(thinned, thinned[chosen.contains(thinned["sent_at"])], found.whole)
+
+
+def minutes_note(chosen: TimeRange, shown: View) -> str:
+    """That figures are of whole minutes, and of which."""
+    whole = chosen.whole_minutes()
+    span = times.clock_span(whole.begin, whole.end, shown.zone, dated=False)
+    return shown.words("range.whole_minutes", span=span) if chosen else ""
 
 
 def line(chosen: TimeRange, shown: View, extent: tuple[datetime, datetime] | None = None) -> None:

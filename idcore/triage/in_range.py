@@ -1,0 +1,222 @@
+"""What of a scan is in a time range: its IDs by process, host and time, and every ID of one process. Draws nothing.
+
+The index of places has every ID with its millisecond. Tables by minute serve where a scan has no index.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from idcore.ids.clock import to_ms
+from idcore.ids.model import UniqId
+from idcore.layout import LAYOUTS
+from idcore.occurrences.index import NO_TIME, Filter, Index
+from idcore.triage.activity import CELLS, MINUTE, natural_step
+from idcore.triage.strokes import TURN
+from idcore.triage.time_range import TimeRange
+
+KEY = ["layout", "host", "pid", "loader"]
+MOST_POINTS = 3_000  # drawn of one process in a range: more are thinned as the scan thins them
+_BUCKETS, _WIDEST = 512, 100
+LEAST = pd.Timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class InRange:
+    """The processes of a range (`count` in all) and their hosts, those with the most IDs first.
+
+    `exact`: counted one by one, with `ids` and `distinct`. Otherwise processes have no figures, and those of hosts are
+    of whole minutes.
+    """
+
+    processes: pd.DataFrame
+    hosts: pd.DataFrame
+    count: int
+    exact: bool
+
+
+def of_index(index: Index, shown: TimeRange) -> InRange:
+    """Every ID in the range, counted by process."""
+    names: list[pa.Table] = []
+    pieces: list[tuple[np.ndarray, ...]] = []
+    for part in index.parts:
+        sent = part.column("sent_ms")
+        uniq = np.asarray(pc.equal(part.names["kind"], "uniq").to_numpy(zero_copy_only=False), np.bool_)
+        slots = part.column("slot")
+        own = np.flatnonzero(_inside(sent, shown) & uniq[slots])
+        base = sum(map(len, names))
+        names.append(part.names.select(KEY))
+        pieces.append((slots[own] + base, part.column("value")[own], sent[own]))
+    if not pieces:
+        return InRange(_no_processes(), _no_processes()[["host", "ids", "distinct"]], 0, True)
+    every = pa.concat_tables(names).to_pandas()
+    slots, values, sent = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    process = every.groupby(KEY, sort=False, dropna=False).ngroup().to_numpy()[slots]
+    rows = pd.DataFrame({"process": process, "value": values, "sent": sent})
+    found = rows.groupby("process").agg(
+        ids=("value", "size"),
+        distinct=("value", "nunique"),
+        first_sent_at=("sent", "min"),
+        last_sent_at=("sent", "max"),
+    )
+    keys = every.drop_duplicates(KEY).reset_index(drop=True).loc[found.index].astype({"pid": "int64"})
+    found = pd.concat([keys, found], axis=1)
+    for name in ("first_sent_at", "last_sent_at"):
+        found[name] = pd.to_datetime(found[name], unit="ms", utc=True)
+    found = found.sort_values(["ids", *KEY], ascending=[False, *[True] * len(KEY)]).reset_index(drop=True)
+    hosts = found.groupby("host", as_index=False)[["ids", "distinct"]].sum()
+    return InRange(found, hosts.sort_values(["ids", "host"], ascending=[False, True]), len(found), True)
+
+
+def _no_processes() -> pd.DataFrame:
+    return pd.DataFrame({name: [] for name in (*KEY, "ids", "distinct", "first_sent_at", "last_sent_at")})
+
+
+def _inside(sent: np.ndarray, shown: TimeRange) -> np.ndarray:
+    inside: np.ndarray = sent != NO_TIME
+    if shown.begin is not None:
+        inside &= sent >= to_ms(shown.begin)
+    if shown.end is not None:
+        inside &= sent < to_ms(shown.end)
+    return inside
+
+
+def of_tables(run: Path, shown: TimeRange, rows: int) -> InRange:
+    """The minutes that the range touches, by host; the first `rows` processes that may have IDs in it."""
+    activity = ds.dataset(run / "activity", format="parquet")
+    whole = _overlapping("minute", "minute", shown.whole_minutes())
+    sums = [_by_host(pa.table(batch)) for batch in activity.to_batches(columns=["host", "ids"], filter=whole)]
+    hosts = _by_host(pa.concat_tables(sums)).to_pandas() if sums else pd.DataFrame({"host": [], "ids": []})
+    processes = ds.dataset(run / "processes", format="parquet")
+    names = [*KEY, "first_sent_at", "last_sent_at", "distinct"]
+    found = processes.to_table(names, filter=_overlapping("first_sent_at", "last_sent_at", shown))
+    order = [("distinct", "descending"), *((name, "ascending") for name in KEY)]
+    first = found.sort_by(order).slice(0, rows).drop_columns(["distinct"]).to_pandas()
+    return InRange(first, hosts.sort_values(["ids", "host"], ascending=[False, True]), len(found), False)
+
+
+def _by_host(rows: pa.Table) -> pa.Table:
+    return rows.group_by("host").aggregate([("ids", "sum")]).rename_columns(["host", "ids"])
+
+
+def _overlapping(first: str, last: str, shown: TimeRange) -> pc.Expression:
+    """Whose span of times has any instant in the range."""
+    inside = ds.field(first).is_valid()
+    if shown.begin is not None:
+        inside &= ds.field(last) >= pa.scalar(shown.begin, pa.timestamp("us", "UTC"))
+    if shown.end is not None:
+        inside &= ds.field(first) < pa.scalar(shown.end, pa.timestamp("us", "UTC"))
+    return inside
+
+
+def fine_activity(index: Index, first: pd.Timestamp, last: pd.Timestamp) -> tuple[pd.DataFrame, pd.Timedelta]:
+    """IDs by host and step from `first` to before `last`, as the table `activity` has them, and the step."""
+    step = natural_step(last - first, CELLS, LEAST)
+    start = first.floor(step)
+    found = index.counts("host", to_ms(start), to_ms(last), int(step / LEAST)).to_pandas()
+    if start < first:  # the first step is in the range in part
+        before = index.counts("host", to_ms(start), to_ms(first), to_ms(first) - to_ms(start)).to_pandas()
+        less = found.merge(before, on=["name", "from_ms"], how="left", suffixes=("", "_before"))["ids_before"]
+        found["ids"] -= less.fillna(0).astype("int64").to_numpy()
+    found = found[found["ids"] > 0]
+    minute = pd.to_datetime(found["from_ms"], unit="ms", utc=True)
+    return pd.DataFrame({"host": found["name"], "minute": minute, "ids": found["ids"]}), step
+
+
+def is_fine(first: pd.Timestamp, last: pd.Timestamp) -> bool:
+    """Whether cells of such a span are shorter than a minute."""
+    return natural_step(last - first, CELLS, LEAST) < MINUTE
+
+
+def points(index: Index, process: dict[str, Any], thinned: pd.DataFrame, shown: TimeRange) -> pd.DataFrame:
+    """Every ID of a process in a range, once, as the table `counters` has points.
+
+    The scan's own points decide to which run of the process an ID belongs.
+    """
+    turned = ("uniq_v4_le",) if process["layout"] == "uniq_v4_le" else ()
+    key = (str(process["host"]), str(process["pid"]), str(process["loader"]), *turned)
+    start, stop = (None if moment is None else to_ms(moment) for moment in (shown.begin, shown.end))
+    sent, values = index.points(Filter(process=key, start=start, stop=stop))
+    places = np.unique(np.column_stack([sent, values]), axis=0)
+    found = _of_runs(places, thinned) if len(places) else thinned.iloc[:0]
+    return found.assign(**{name: process[name] for name in KEY})
+
+
+def drawn(every: pd.DataFrame, thinned: pd.DataFrame, shown: TimeRange) -> pd.DataFrame:
+    """What is drawn of a process: of the range every ID with its text, or of very many some; else the scan's points."""
+    outside = thinned[~shown.contains(thinned["sent_at"])]
+    if len(every) > MOST_POINTS:
+        return pd.concat([outside, _thin(every)], ignore_index=True)
+    texts = [
+        UniqId.of(
+            row.host, int(row.pid), int(row.loader, 16), row.elapsed_ms, row.counter, LAYOUTS.get(row.layout)
+        ).text
+        for row in every.itertuples()
+    ]
+    return pd.concat([outside, every.assign(id=texts)], ignore_index=True)
+
+
+def _text(row: Any) -> str:
+    """The digits of an ID."""
+    loader, pid = int(row.loader, 16), int(row.pid)
+    return UniqId.of(row.host, pid, loader, int(row.elapsed_ms), int(row.counter), LAYOUTS.get(row.layout)).text
+
+
+def _of_runs(places: np.ndarray, thinned: pd.DataFrame) -> pd.DataFrame:
+    """Each ID with its run and its place there: the run whose points are nearest to its counter at its time."""
+    sent, elapsed, counter = places[:, 0], places[:, 1] >> 16 & 0xFFFFFFFF, places[:, 1] & 0xFFFF
+    best = np.full(len(sent), np.inf)
+    made = {name: np.zeros(len(sent), np.int64) for name in ("position", "track", "chain")}
+    for (track, chain), own in thinned.groupby(["track", "chain"]):
+        own = own.sort_values(["sent_at", "position"])
+        at = own["sent_at"].dt.as_unit("ms").astype("int64").to_numpy()
+        position = own["position"].to_numpy()
+        begin = int(own["counter"].iloc[0] - position[0]) % TURN
+        near = np.interp(sent, at, position)
+        if np.abs(np.diff(position)).max(initial=0) >= TURN // 2:  # points are too far apart to be between them
+            near = near[0] + np.cumsum(_turned(np.diff(counter, prepend=counter[0])))
+        exact = near + _turned(counter - begin - near)
+        away = np.abs(exact - near) + 1000.0 * np.maximum(0, np.maximum(at[0] - sent, sent - at[-1]))
+        mine = away < best
+        best[mine] = away[mine]
+        for name, value in (("position", np.rint(exact).astype(np.int64)), ("track", track), ("chain", chain)):
+            made[name][mine] = value[mine] if isinstance(value, np.ndarray) else value
+    found = pd.DataFrame({"elapsed_ms": elapsed, "counter": counter, **made})
+    found["sent_at"] = pd.to_datetime(sent, unit="ms", utc=True).as_unit("us")
+    found = found.sort_values(["track", "chain", "position"], kind="stable")
+    below = found.groupby(["track", "chain"])["position"].diff()
+    before = thinned.set_index(["track", "chain", "position"])["missing_before"]
+    known = before[~before.index.duplicated()].reindex(pd.MultiIndex.from_frame(found[["track", "chain", "position"]]))
+    found["missing_before"] = np.where(
+        below.isna(), known.fillna(0).to_numpy(), np.maximum(below.to_numpy() - 1, 0)
+    ).astype(np.int64)
+    return found.sort_values(["sent_at", "position"], kind="stable").reset_index(drop=True)
+
+
+def _turned(difference: np.ndarray) -> np.ndarray:
+    """A difference of counters, the short way round."""
+    turned: np.ndarray = (difference + TURN // 2) % TURN - TURN // 2
+    return turned
+
+
+def _thin(found: pd.DataFrame) -> pd.DataFrame:
+    """The first, last, lowest and highest of each time step, and both sides of the widest gaps and of wraps."""
+    order = found.sort_values(["track", "chain", "position"], kind="stable")
+    sent = found["sent_at"].astype("int64")
+    steps = found.assign(step=((sent - sent.min()) * _BUCKETS // (sent.max() - sent.min() + 1)))
+    grouped = steps.groupby(["track", "chain", "step"])
+    keep = {*grouped.head(1).index, *grouped.tail(1).index}
+    keep |= {*grouped["position"].idxmin(), *grouped["position"].idxmax()}
+    wide = order["missing_before"].nlargest(_WIDEST)
+    falls = order["counter"].diff() < 0
+    marked = np.flatnonzero(order.index.isin(wide[wide > 0].index) | falls)
+    keep |= {*order.index[marked], *order.index[np.maximum(marked - 1, 0)]}
+    return found.loc[sorted(keep)].reset_index(drop=True)
