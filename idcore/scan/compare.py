@@ -25,6 +25,7 @@ from .kernels import find, merge
 SAMPLES = 5
 _SPLIT = 256 << 20
 _NO_IDS = np.empty(0, np.uint64)
+Keep = Callable[[str, str, np.ndarray, np.ndarray], np.ndarray]
 OneSided = Callable[[str, Sequence[str]], None]
 Unread = tuple[str, CoreError]  # the name of an input, and why it cannot be read
 
@@ -63,14 +64,17 @@ def compare(
     any_case: bool = False,
     told: OneSided | None = None,
     problems: list[Unread] | None = None,
+    keep: Keep | None = None,
 ) -> list[Difference]:
     """All producers, clients and brokers of two inputs, those with the most differences first.
 
     `told` gets every id that is in one input only, a few thousand at a time, with `before` or `after`. What cannot be
-    read is named in `problems`.
+    read is named in `problems`. `keep` says of the kind, the subject, the words of its key and values of ids, which of
+    these are compared.
     """
     unread = [] if problems is None else problems
-    found = [row for _, facts in batches(_facts(before, after, any_case, unread)) for row in _of_parts(facts, told)]
+    facts_of_parts = (facts for _, facts in batches(_facts(before, after, any_case, unread)))
+    found = [row for facts in facts_of_parts for row in _of_parts(facts, told, keep)]
     return sorted(found, key=lambda row: (-(row.missing + row.new), row.kind, row.subject))
 
 
@@ -89,16 +93,18 @@ def _facts(before: Sequence[str], after: Sequence[str], any_case: bool, problems
                     problems += [(name, report.error) for report in reports_of(fact.data) if report.error]
 
 
-def _of_parts(facts: Iterable[Fact], told: OneSided | None) -> Iterator[Difference]:
+def _of_parts(facts: Iterable[Fact], told: OneSided | None, keep: Keep | None) -> Iterator[Difference]:
     sides: tuple[list[Block], list[Block]] = ([], [])
     for fact in facts:
         sides[fact.what == What.IDS_OF_SECOND].append(Block.unpack(fact.data))
     first_after = sum(len(block.keys) for block in sides[0])
     for kind, runs in collect([*sides[0], *sides[1]]).items():
-        yield from _of_runs(kind, runs, first_after, told)
+        yield from _of_runs(kind, runs, first_after, told, keep)
 
 
-def _of_runs(kind: str, runs: SortedRuns, first_after: int, told: OneSided | None) -> Iterator[Difference]:
+def _of_runs(
+    kind: str, runs: SortedRuns, first_after: int, told: OneSided | None, keep: Keep | None
+) -> Iterator[Difference]:
     names = _names(kind, runs.keys)
     room = merge.room_for(runs.largest, len(runs.order))
     for key in range(len(runs.keys)):
@@ -106,6 +112,10 @@ def _of_runs(kind: str, runs: SortedRuns, first_after: int, told: OneSided | Non
         # Groups of one key are in the order of their blocks: the first input's come first.
         cut = start + int(np.searchsorted(runs.order[start:stop], first_after))
         before, after = (_values(runs, a, b, room) for a, b in ((start, cut), (cut, stop)))
+        if keep is not None:
+            before, after = (some[keep(kind, names[key], runs.keys[key], some)] for some in (before, after))
+            if not len(before) and not len(after):
+                continue
         gone = before[~np.isin(before, after, assume_unique=True)]
         new = after[~np.isin(after, before, assume_unique=True)]
         both = len(before) - len(gone)

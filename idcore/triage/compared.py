@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from idcore.errors import CoreError
+from idcore.ids.clock import to_ms
 from idcore.intake import Source, safe_name
 
 if TYPE_CHECKING:  # pandas and the kernels only where something is compared
+    import numpy as np
     import pandas as pd
+    import pyarrow as pa
 
-    from idcore.scan.compare import Difference
+    from idcore.runs import Run
+    from idcore.scan.compare import Difference, Keep
+    from idcore.triage.time_range import TimeRange
 
 SIDES = ("before", "after")
 KEPT = 100_000  # ids of one side that are kept
@@ -70,8 +75,8 @@ def digest_of(here: Asked) -> str:
     return made.hexdigest()
 
 
-def compare(here: Asked) -> Compared:
-    """The answer of the core; of each side only so many ids are kept."""
+def compare(here: Asked, keep: Keep | None = None) -> Compared:
+    """The answer of the core; of each side only so many ids are kept. `keep` chooses ids, as the core says."""
     from idcore.scan import compare as core  # the kernels only where something is compared
 
     ids: dict[str, list[str]] = {side: [] for side in SIDES}
@@ -83,9 +88,63 @@ def compare(here: Asked) -> Compared:
     with tempfile.TemporaryDirectory(prefix="compare-") as folder:
         names: dict[str, str] = {}
         paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
-        rows = core.compare(paths[0], paths[1], here.any_case, told, unread)
+        rows = core.compare(paths[0], paths[1], here.any_case, told, unread, keep)
     shown = tuple((names.get(path, path), problem) for path, problem in dict.fromkeys(unread))
     return Compared(tuple(rows), ids, shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """When ids of two scans were generated: as the first scan with their process or client dates them.
+
+    `starts`: by process, where its milliseconds count from in its first and its last month, and the most of the last.
+    """
+
+    starts: dict[str, tuple[int, int, int]]
+    clients: tuple[pa.Table, ...]
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> Dates:
+        """From the tables of the scans."""
+        from idcore.occurrences import dating
+
+        starts: dict[str, tuple[int, int, int]] = {}
+        for run in runs:
+            for row in run.table("processes", dating.COLUMNS["processes"]).to_pylist():
+                if row["last_sent_at"] is not None:
+                    name = f"{row['host']} pid {row['pid']} loader {row['loader']}"
+                    ends = (to_ms(row[f"{end}_sent_at"]) - row[f"{end}_elapsed_ms"] for end in ("first", "last"))
+                    starts.setdefault(name, (*ends, row["last_possible_elapsed_ms"] or 0))
+        clients = tuple(run.table("clients", dating.COLUMNS["clients"]) for run in runs if run.has("clients"))
+        return cls(starts, clients)
+
+    def times(self, kind: str, subject: str, words: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Milliseconds of each id; NO_TIME where they are not known, and of an offsetMsgId."""
+        import numpy as np
+
+        from idcore.occurrences import dating
+
+        none = np.full(len(values), dating.NO_TIME)
+        if kind == "uniq" and subject in self.starts:
+            first, last, possible = self.starts[subject]
+            elapsed = (values >> np.uint64(16)).astype(np.int64)
+            before = none if first == last else first + elapsed
+            return np.where(elapsed <= possible, last + elapsed, before)
+        if kind == "client":
+            for table in self.clients:
+                tables = dict.fromkeys(("processes", "counters", "clients"), table)
+                sent = dating.times(words[None, :], np.zeros(len(values), np.int64), values, tables)
+                if (sent != dating.NO_TIME).any():
+                    return sent
+        return none
+
+
+def within(runs: Sequence[Run], shown: TimeRange) -> Keep:
+    """Which ids of two scans are in a time range."""
+    from idcore.triage.in_range import inside
+
+    dates = Dates.of(runs)
+    return lambda *ids: inside(dates.times(*ids), shown)
 
 
 def _path(source: Source, folder: Path, names: dict[str, str]) -> str:

@@ -51,7 +51,7 @@ def of_index(index: Index, shown: TimeRange) -> InRange:
         sent = part.column("sent_ms")
         uniq = np.asarray(pc.equal(part.names["kind"], "uniq").to_numpy(zero_copy_only=False), np.bool_)
         slots = part.column("slot")
-        own = np.flatnonzero(_inside(sent, shown) & uniq[slots])
+        own = np.flatnonzero(inside(sent, shown) & uniq[slots])
         base = sum(map(len, names))
         names.append(part.names.select(KEY))
         pieces.append((slots[own] + base, part.column("value")[own], sent[own]))
@@ -80,13 +80,14 @@ def _no_processes() -> pd.DataFrame:
     return pd.DataFrame({name: [] for name in (*KEY, "ids", "distinct", "first_sent_at", "last_sent_at")})
 
 
-def _inside(sent: np.ndarray, shown: TimeRange) -> np.ndarray:
-    inside: np.ndarray = sent != NO_TIME
+def inside(sent: np.ndarray, shown: TimeRange) -> np.ndarray:
+    """Which milliseconds are in a range; those that are not known are in none."""
+    within: np.ndarray = sent != NO_TIME
     if shown.begin is not None:
-        inside &= sent >= to_ms(shown.begin)
+        within &= sent >= to_ms(shown.begin)
     if shown.end is not None:
-        inside &= sent < to_ms(shown.end)
-    return inside
+        within &= sent < to_ms(shown.end)
+    return within
 
 
 def of_tables(run: Path, shown: TimeRange, rows: int) -> InRange:

@@ -80,7 +80,7 @@ def strokes(
 
 
 def clipped(drawn: Strokes, left: Any, right: Any) -> Strokes:
-    """What is drawn from `left` up to `right`; lines go on to the next point outside. None is no limit."""
+    """What is drawn from `left` up to `right`; lines go on to the next point outside. None does not limit."""
 
     def inside(place: Any) -> bool:
         return (left is None or place >= left) and (right is None or place < right)

@@ -29,14 +29,16 @@ if compare.too_large(asked, words):
     st.stop()
 
 # scan
-with problems.caught(), st.spinner(words("compare.working", size=words.bytes(asked.size))):
-    found = compare.compared(asked)
+with problems.caught():
+    in_range = compare.in_range(asked, shown)
+    with st.spinner(words("compare.working", size=words.bytes(asked.size))):
+        found = compare.compared(asked, in_range)
 
 # show
-said(compare.compared_sentence(found, words))
+said(compare.compared_sentence(found, words, in_range))
 compare.unread(found, words)
 if not found.rows:
-    small_print([words("compare.no_ids")])
+    small_print([words("compare.range_note" if in_range else "compare.no_ids")])
     st.stop()
 
 # chart
@@ -57,4 +59,4 @@ with st.container(horizontal=True, gap="medium"):
             label = words(f"compare.ids_{side}", n=f"{len(ids):,}")
             text = partial(compared.one_a_line, ids)
             download(label, text, f"only_{side}.txt", key=f"compare-{side}", mime="text/plain")
-small_print(compare.notes(asked, found, words))
+small_print(compare.notes(asked, found, in_range, words))

@@ -12,12 +12,25 @@ from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.intake import PASTED, Source
 from idcore.runs import runs_root
-from idcore.triage.compared import GROUPS, KEPT, MESSAGE, SIDES, STORED, Asked, Compared, compare, digest_of, size_of
+from idcore.triage.compared import (
+    GROUPS,
+    KEPT,
+    MESSAGE,
+    SIDES,
+    STORED,
+    Asked,
+    Compared,
+    compare,
+    digest_of,
+    size_of,
+    within,
+)
+from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import cache, problems, scans
 from pages.parts.markdown import escaped
 from pages.parts.markup import Column, Html, join, link, table, tag
-from pages.parts.triage import tables
-from pages.parts.view import view
+from pages.parts.triage import tables, time_range
+from pages.parts.view import RANGE, View, view
 from pages.parts.widgets import href, show_html
 
 if TYPE_CHECKING:  # the boxes are up before pandas and the kernels are
@@ -144,19 +157,32 @@ def too_large(here: Asked, words: Words) -> bool:
     return True
 
 
-def compared(here: Asked) -> Compared:
+def in_range(here: Asked, shown: View) -> TimeRange:
+    """The time range of two scans; other inputs have none, because no scan has dated their IDs."""
+    if here.link is None:
+        return ALL_TIMES
+    first, second = (scans.store().open(name) for name in here.link)
+    return time_range.bar(first, shown, second)
+
+
+def compared(here: Asked, chosen: TimeRange) -> Compared:
     """The answer, made once for an input; so is its digest, or every click would read large uploads again."""
     state = st.session_state
     of, digest = state.get("compare_digest", (None, ""))
     if of is not here:
         digest = digest_of(here)
         state["compare_digest"] = (here, digest)
-    return cache.compared(digest, lambda: compare(here))
+    if not chosen or here.link is None:
+        return cache.compared(digest, lambda: compare(here))
+    runs = [scans.store().open(name) for name in here.link]
+    return cache.compared(f"{digest} {chosen.params()}", lambda: compare(here, within(runs, chosen)))
 
 
-def compared_sentence(found: Compared, words: Words) -> str:
+def compared_sentence(found: Compared, words: Words, chosen: TimeRange) -> str:
     """The answer for msgIds, then for offsetMsgIds: one message has both, and a log may name only one of them."""
-    parts = []
+    if chosen and not found.rows:
+        return words("compare.none_range")
+    parts = [words("compare.in_range")] if chosen else []
     for group in (MESSAGE, STORED):
         before, after, both = found.sums(group)
         first, second = words.count(f"{group}_id", before), words.count(f"{group}_id", after)
@@ -170,7 +196,7 @@ def compared_sentence(found: Compared, words: Words) -> str:
             side, other = SIDES if before else SIDES[::-1]
             named = {"side": words(f"compare.the_{side}"), "other": words(f"compare.the_{other}")}
             parts.append(words("compare.one_side", ids=first if before else second, **named))
-    return words("compare.between").join(parts) if parts else words("compare.none")
+    return words("compare.between").join(parts) if found.rows else words("compare.none")
 
 
 def unread(found: Compared, words: Words) -> None:
@@ -215,7 +241,7 @@ def table_of(kind: str, rows: pd.DataFrame, words: Words) -> None:
     tables.pager(mine, f"compare-page-{kind}", ROWS)
 
 
-def notes(here: Asked, found: Compared, words: Words) -> list[str]:
+def notes(here: Asked, found: Compared, chosen: TimeRange, words: Words) -> list[str]:
     """What was assumed, and what was cut."""
     names = {
         side: words("comma").join(words("decode.pasted") if s.name == PASTED else s.name for s in getattr(here, side))
@@ -224,6 +250,8 @@ def notes(here: Asked, found: Compared, words: Words) -> list[str]:
     cut = [side for side in SIDES if len(found.ids[side]) == KEPT]
     return [
         words("compare.inputs", **names),
+        words("compare.range_note") if chosen else "",
+        words("compare.range_scans") if here.link is None and any(name in st.query_params for name in RANGE) else "",
         words("compare.apart"),
         words("compare.no_proof"),
         words("compare.case_any" if here.any_case else "compare.case_strict"),

@@ -40,17 +40,22 @@ def asked() -> TimeRange:
         return ALL_TIMES
 
 
-def bar(run: Run, shown: View) -> TimeRange:
-    """The strip of all IDs of a scan by time with its brush, the range in words, and the way to write or reset it."""
+def bar(run: Run, shown: View, other: Run | None = None) -> TimeRange:
+    """The strip of all IDs of a scan, or of two, by time with its brush; the range in words, a reset, two boxes."""
     chosen = asked()
-    fine = cache.fine_activity(run, ALL_TIMES)
-    table, least = (cache.frame(run, "timeline"), steps.MINUTE) if fine is None else fine
-    if not table.empty:
-        bins, step = steps.by_time(table, least)
+    runs = [run] if other is None else [run, other]
+    fine = cache.fine_activity(run, ALL_TIMES) if other is None else None
+    found = [cache.frame(one, "timeline") for one in runs] if fine is None else [fine[0]]
+    found = [table for table in found if not table.empty]
+    extent = None
+    if found:
+        table = pd.concat(found)
+        extent = table["minute"].min(), table["minute"].max()
+        bins, step = steps.by_time(table, steps.MINUTE if fine is None else fine[1])
         figure = charts.strip(bins, step, chosen, shown.words, shown.palette, shown.zone)
         alt = shown.words("range.alt", first=shown.minute(bins.index[0]), last=shown.minute(bins.index[-1]))
         chart(figure, alt, None, "timeline", brush=brush(chosen, shown.zone))
-    line(chosen, shown, None if table.empty else (table["minute"].min(), table["minute"].max()))
+    line(chosen, shown, extent)
     return chosen
 
 
