@@ -106,16 +106,20 @@ class Dates:
     @classmethod
     def of(cls, runs: Sequence[Run]) -> Dates:
         """From the tables of the scans."""
+        import pyarrow as pa
+
         from idcore.occurrences import dating
+        from idcore.scan.schemas import SCHEMAS
 
         starts: dict[str, tuple[int, int, int]] = {}
         for run in runs:
-            for row in run.table("processes", dating.COLUMNS["processes"]).to_pylist():
+            for row in _table(run, "processes", dating.COLUMNS["processes"]):
                 if row["last_sent_at"] is not None:
                     name = f"{row['host']} pid {row['pid']} loader {row['loader']}"
-                    ends = (to_ms(row[f"{end}_sent_at"]) - row[f"{end}_elapsed_ms"] for end in ("first", "last"))
-                    starts.setdefault(name, (*ends, row["last_possible_elapsed_ms"] or 0))
-        clients = tuple(run.table("clients", dating.COLUMNS["clients"]) for run in runs if run.has("clients"))
+                    first, last = (to_ms(row[f"{end}_sent_at"]) - row[f"{end}_elapsed_ms"] for end in ("first", "last"))
+                    starts.setdefault(name, (first, last, row["last_possible_elapsed_ms"] or 0))
+        found = (_table(run, "clients", dating.COLUMNS["clients"]) for run in runs)
+        clients = tuple(pa.Table.from_pylist(rows, SCHEMAS["clients"]) for rows in found if rows)
         return cls(starts, clients)
 
     def times(self, kind: str, subject: str, words: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -137,6 +141,12 @@ class Dates:
                 if (sent != dating.NO_TIME).any():
                     return sent
         return none
+
+
+def _table(run: Run, name: str, columns: list[str]) -> list[dict[str, Any]]:
+    """The rows of a table with these columns; none of a scan of an older version, which does not have all of them."""
+    found = run.table(name) if run.has(name) else None
+    return found.select(columns).to_pylist() if found is not None and {*columns} <= {*found.column_names} else []
 
 
 def within(runs: Sequence[Run], shown: TimeRange) -> Keep:

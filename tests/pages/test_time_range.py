@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import catalogue
 from idcore.errors import CoreError
-from idcore.triage import activity
-from idcore.triage.time_range import TimeRange
+from idcore.occurrences.index import NAME, VERSION, Index
+from idcore.occurrences.parts import PartWriter
+from idcore.runs import Run
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from idcore.sources.inputs import list_files, split_files
+from idcore.triage import activity, compared, in_range, strokes
+from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import roles
-from pages.parts.charts import timeline
-from pages.parts.triage import time_range
+from pages.parts.charts import counters, producers, timeline
+from pages.parts.triage import filters, time_range
 from tests.pages import example_run
+from tests.pages.conftest import RUN, make_run
+from tests.pages.test_compare import kept_run
 from tests.pages.test_pages import shown
 
 Open = Callable[..., AppTest]
@@ -25,6 +38,56 @@ SHANGHAI = ZoneInfo("Asia/Shanghai")
 WORDS, LIGHT = catalogue.words("en"), roles.palette("light")
 START = datetime(2026, 11, 20, 1, 55, tzinfo=UTC)
 BEGIN, END = "2026-11-20T01:55:00.000Z", "2026-11-20T02:00:00.000Z"
+MONTH = datetime(2026, 11, 1, tzinfo=SHANGHAI)
+
+
+def log(seconds: int = 180, missing: range = range(0)) -> str:
+    """Two processes: one ID each 20 ms with a counter that wraps after 100 s, one ID each second; both from START."""
+    lines = []
+    for name, every, first in (("0A2A03110FA018B4AAC2", 20, 65_536 - 5_000), ("0A2A03120FA118B4AAC2", 1_000, 7)):
+        for number in range(seconds * 1_000 // every):
+            elapsed = (START - MONTH) // timedelta(milliseconds=1) + number * every
+            if name.startswith("0A2A0312") or number not in missing:
+                lines.append(f"msgId={name}{elapsed:08X}{(first + number) % 65_536:04X}\n")
+    return "".join(sorted(lines, key=lambda line: line[26:34]))
+
+
+@pytest.fixture
+def indexed(tmp_path: Path) -> Run:
+    """A finished scan of that log, with 16 IDs missing after 90 s, and with the index of its lines."""
+    folder = make_run(tmp_path / "runs")
+    path = folder / "input" / "000-app.log"
+    path.parent.mkdir()
+    path.write_text(log(missing=range(4_500, 4_516)))
+    months = month_rows(START + timedelta(days=1), SHANGHAI)
+    tables = dict(scan_local([str(path)], months))
+    for name, table in tables.items():
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).mkdir()
+        pq.write_table(table, folder / name / "part-00000.parquet")
+    (folder / "occurrences").mkdir()
+    files = list_files([str(path)])
+    pieces = list(PartWriter(folder / "occurrences", "000", tables).write(split_files(files, 1 << 40), {0: "app.log"}))
+    (folder / "occurrences" / NAME).write_text(json.dumps({"version": VERSION, "parts": pieces}))
+    return Run(folder)
+
+
+def index_of(run: Run) -> Index:
+    found = Index.open(run.path / "occurrences")
+    assert found is not None
+    return found
+
+
+def after(seconds: float, length: float) -> TimeRange:
+    """So many seconds of that log."""
+    return TimeRange(START + timedelta(seconds=seconds), START + timedelta(seconds=seconds + length))
+
+
+def busy(run: Run) -> tuple[dict[str, object], pd.DataFrame]:
+    """The first process of that log, and the scan's own points of it."""
+    row = next(row for row in run.table("processes").to_pylist() if row["host"] == "10.42.3.17")
+    points = run.table("counters").to_pandas()
+    return row, points[points["host"] == row["host"]]
 
 
 def test_an_address_and_a_range_are_the_same() -> None:
@@ -140,3 +203,183 @@ def test_links_to_the_same_scan_keep_the_range_and_links_to_another_do_not(
     assert link_params(run="20261121-015500-other") == {"run": "20261121-015500-other"}
     assert link_params(run=run, **{"from": END}) == {"run": run, "from": END}
     assert link_params() == {}
+
+
+def test_the_index_counts_all_times_as_the_scan_does(indexed: Run) -> None:
+    found = in_range.of_index(index_of(indexed), ALL_TIMES)
+    whole = indexed.table("processes").to_pandas().set_index("host")
+    mine = found.processes.set_index("host")
+    for name in ("ids", "distinct", "first_sent_at", "last_sent_at"):
+        assert mine[name].to_dict() == whole[name].to_dict(), name
+    row, thinned = busy(indexed)
+    again = strokes.in_range(row, in_range.points(index_of(indexed), row, thinned, ALL_TIMES), True)
+    for name in ("produced", "missing", "distinct", "wraps", "tracks", "chains"):
+        assert again[name] == row[name], name
+    assert (row["missing"], row["wraps"], row["distinct"]) == (16, 1, 8_984) and len(thinned) < 8_984
+
+
+def test_a_range_has_its_ids_and_no_other(indexed: Run) -> None:
+    found = in_range.of_index(index_of(indexed), after(10, 2))
+    assert found.hosts.values.tolist() == [["10.42.3.17", 100, 100], ["10.42.3.18", 2, 2]] and found.exact
+    assert in_range.of_index(index_of(indexed), after(500, 2)).hosts.empty
+
+
+def test_a_zoomed_counter_has_every_id_as_a_mark_with_its_text(indexed: Run) -> None:
+    row, thinned = busy(indexed)
+    here = after(10, 8)
+    every = in_range.points(index_of(indexed), row, thinned, here)
+    figure, _ = counters.sawtooth(
+        in_range.drawn(every, thinned, here), WORDS, LIGHT, SHANGHAI, "Asia/Shanghai", shown=here
+    )
+    marks = next(trace for trace in figure.data if trace.name == "ids")
+    assert len(marks.x) == 400 and marks.marker.opacity == 1
+    assert marks.hovertext[0][-4:] == f"{65_536 - 5_000 + 500:04X}" and f"msgId={marks.hovertext[0]}\n" in log()
+    low, high = figure.layout.yaxis.range
+    assert 61_036 - 100 < low < 61_036 <= 61_435 < high < 61_435 + 100, "y shows what is in sight"
+    assert figure.layout.xaxis.range == (datetime(2026, 11, 20, 9, 55, 10), datetime(2026, 11, 20, 9, 55, 18))
+
+
+def test_a_wrap_in_a_range_stops_at_65535_and_begins_at_0(indexed: Run) -> None:
+    row, thinned = busy(indexed)
+    here = after(99, 2)
+    every = in_range.points(index_of(indexed), row, thinned, here)
+    figure, drawn = counters.sawtooth(
+        in_range.drawn(every, thinned, here), WORDS, LIGHT, SHANGHAI, "Asia/Shanghai", shown=here
+    )
+    saw = drawn.lines[-1][2]
+    at = saw.index(None)
+    assert (saw[at - 1], saw[at + 1]) == (65_535, 0) and len(drawn.wraps) == 1
+    assert figure.layout.yaxis.range[1] > 65_535 and figure.layout.yaxis.range[0] == 0
+
+
+def test_a_gap_in_a_range_is_drawn_and_leads_to_its_lines(indexed: Run) -> None:
+    row, thinned = busy(indexed)
+    here = after(89, 2)
+    every = in_range.points(index_of(indexed), row, thinned, here)
+    figure, drawn = counters.sawtooth(
+        in_range.drawn(every, thinned, here), WORDS, LIGHT, SHANGHAI, "Asia/Shanghai", shown=here
+    )
+    assert [ids for _, _, ids in drawn.gaps] == [16] and strokes.in_range(row, every, True)["missing"] == 16
+    mark = next(trace for trace in figure.data if trace.name == "gaps").customdata[0]
+    ends = {"from": "2026-11-20T01:56:29.980Z", "to": "2026-11-20T01:56:30.321Z"}
+    clicked = {"selection": {"points": [{"customdata": mark}], "box": []}}
+    assert filters.picked(clicked) == {"process": "10.42.3.17~4000~18B4AAC2", **ends}
+    assert filters.picked({"selection": {"points": [{"customdata": mark}], "box": [{"x": [1, 2]}]}}) == {}
+
+
+def test_very_many_ids_are_thinned_and_no_end_is_lost(indexed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_range, "MOST_POINTS", 500)
+    monkeypatch.setattr(in_range, "_BUCKETS", 50)
+    row, thinned = busy(indexed)
+    every = in_range.points(index_of(indexed), row, thinned, ALL_TIMES)
+    drawn = in_range.drawn(every, thinned, ALL_TIMES)
+    assert len(drawn) < 500 and "id" not in drawn
+    assert {every["position"].min(), every["position"].max()} <= set(drawn["position"])
+    assert drawn["missing_before"].sum() == 16 and {65_535, 0} <= set(drawn["counter"])
+
+
+def test_parallel_counters_keep_their_tracks_in_a_range(tmp_path: Path) -> None:
+    """Two processes under one fingerprint, far apart in their counters."""
+    rows = example_run.tables()["counters"]
+    mine = rows[(rows["host"] == "172.17.0.2")]
+    for track, own in mine.groupby("track"):
+        sent = own["sent_at"].dt.as_unit("ms").astype("int64").to_numpy()
+        values = (own["elapsed_ms"].to_numpy() << 16) + own["counter"].to_numpy()
+        found = in_range._of_runs(np.column_stack([sent, values]), mine)
+        assert set(found["track"]) == {track}
+        assert sorted(found["position"]) == sorted(own["position"])
+
+
+def test_cells_are_seconds_where_the_log_is_short_and_hold_what_the_range_has(indexed: Run) -> None:
+    ends = pd.Timestamp(START), pd.Timestamp(START) + pd.Timedelta(minutes=3)
+    found, step = in_range.fine_activity(index_of(indexed), *ends)
+    assert step == pd.Timedelta(seconds=1) and found["ids"].sum() == 9_000 - 16 + 180
+    assert found.groupby("host")["minute"].nunique().to_dict() == {"10.42.3.17": 180, "10.42.3.18": 180}
+    part, step = in_range.fine_activity(index_of(indexed), ends[0] + pd.Timedelta(milliseconds=10_510), ends[1])
+    here = TimeRange((ends[0] + pd.Timedelta(milliseconds=10_510)).to_pydatetime(), ends[1].to_pydatetime())
+    assert part["ids"].sum() == in_range.of_index(index_of(indexed), here).hosts["ids"].sum()
+    grid, step = activity.binned(found, ["10.42.3.17"], step)
+    figure = producers.heat(grid, step, WORDS, LIGHT, SHANGHAI, "Asia/Shanghai")
+    cell = next(trace for trace in figure.data if trace.name == "cells")
+    picked = filters.picked({"selection": {"points": [{"customdata": cell.customdata[0]}], "box": []}})
+    assert picked == {"host": "10.42.3.17", "from": BEGIN, "to": "2026-11-20T01:55:01.000Z"}
+    assert producers.step_text(step, WORDS) == "1 s"
+
+
+def test_without_an_index_hosts_are_of_the_minutes_that_the_range_touches(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "runs")
+    here = after(30, 60)
+    found = in_range.of_tables(folder, here, 100)
+    activity = example_run.tables()["activity"]
+    minutes = activity[(activity["minute"] >= START) & (activity["minute"] < START + timedelta(minutes=2))]
+    assert found.hosts.set_index("host")["ids"].to_dict() == minutes.groupby("host")["ids"].sum().to_dict()
+    assert not found.exact and "ids" not in found.processes and found.count == len(found.processes) < 8
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_sentence_bars_and_table_count_the_range(open_page: Open, indexed: Run, lang: str) -> None:
+    ends = after(10, 2).params()
+    page = shown(app := open_page("producers", run=RUN, lang=lang, zone="Asia/Shanghai", **ends))
+    assert not app.exception and "<b>102" in page
+    table = page[page.rindex("<tbody>") :]
+    assert [cell in table for cell in (">100<", ">2<", "09:55:10.000 +08:00", "09:55:11.980 +08:00")] == [True] * 4
+    page = shown(app := open_page("counters", run=RUN, lang=lang, zone="Asia/Shanghai", **ends))
+    assert not app.exception and "<b>100" in page and "10.42.3.17" in page
+    nothing = {"from": "2020-01-01T00:00:00.000Z", "to": "2020-01-02T00:00:00.000Z"}
+    for name in ("producers", "counters", "findings"):
+        app = open_page(name, run=RUN, lang=lang, **nothing)
+        assert not app.exception and "2020-01-01" in shown(app)
+
+
+def test_each_row_links_to_its_lines(open_page: Open, indexed: Run) -> None:
+    ends = after(89, 2).params()
+    for name in ("producers", "counters"):
+        page = shown(open_page(name, run=RUN, **ends))
+        assert "process=10.42.3.17~4000~18B4AAC2" in page[page.index("lines?") :]
+    assert "from=2026-11-20T01%3A56%3A29.980Z&amp;to=2026-11-20T01%3A56%3A30.321Z" in page, "of the gap"
+    assert f"lines?run={RUN}&amp;host=10.42.3.17" in shown(open_page("producers", run=RUN))
+
+
+def test_without_an_index_whole_minutes_are_said(open_page: Open, run: str) -> None:
+    app = open_page("producers", run=run, zone="Asia/Shanghai", **after(30, 60).params())
+    assert not app.exception and "whole minutes, 09:55:00 – 09:57:00 +08:00" in shown(app)
+
+
+def test_findings_outside_the_range_are_left_out_and_counted(open_page: Open, run: str, tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / run / "findings"
+    folder.mkdir()
+    row = {"code": "counter_wrap", "severity": "info", "subject": "10.42.3.17 pid 27515 loader 18B4AAC2", "count": 1}
+    row |= {"evidence": "{}", "values": "{}", "certainty": "certain"}
+    spans = [(0, 60), (200, 400), (900, 960), (None, None)]
+    rows = [
+        row
+        | {
+            f"{end}_sent_at": at if at is None else START + timedelta(seconds=at)
+            for end, at in zip(("first", "last"), span, strict=True)
+        }
+        for span in spans
+    ]
+    pq.write_table(example_run.typed(pd.DataFrame(rows)), folder / "part-00000.parquet")
+    page = shown(app := open_page("findings", run=run, zone="Asia/Shanghai", **after(0, 300).params()))
+    assert not app.exception and "<b>2 notes</b> in this time range." in page
+    assert "1 finding at other times, 1 finding without a time" in page
+
+
+def test_two_scans_are_compared_within_a_range(indexed: Run, open_page: Open, tmp_path: Path) -> None:
+    first = kept_of(indexed, log(missing=range(4_500, 4_516)))
+    second = kept_run(tmp_path, "20261121-015600-a1b2c4", log(missing=range(500, 510)))
+    app = open_page("compare", first=first, second=second, zone="Asia/Shanghai", **after(9, 2).params())
+    page = shown(app)
+    assert not app.exception and "**09:55:09 – 09:55:11 +08:00**" in page.replace(".000", "")
+    assert "Of 102 msgIds of the first, <b>92</b> are in the second and <b>10</b> are not;" in page
+    keep = compared.within([indexed], after(0, 1))
+    values = np.array([0, 1 << 16], np.uint64)
+    assert not keep("offset", "10.0.0.1:10911", np.zeros(3, np.uint64), values).any()
+
+
+def kept_of(run: Run, text: str) -> str:
+    """That scan as one that keeps its input."""
+    facts = json.loads((run.path / "run.json").read_text())
+    facts["options"] |= {"sources": ["app.log"]}
+    (run.path / "run.json").write_text(json.dumps(facts))
+    return run.name
