@@ -1,4 +1,4 @@
-"""What only the browser can do: see the theme switched, close a phone's menu, scroll, copy. Reads no scan."""
+"""What only the browser can do: see the theme switched, hear clicks on charts, close a phone's menu, scroll, copy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,21 @@ from idcore.catalogue import Words
 # Figures are drawn on the server. Streamlit passes it the theme with every run, but does not run again when it changes;
 # and on a phone its sidebar stays open over the page that a link in it has opened. The 5 MB that draw charts it asks
 # for with the first chart only: half a second of waiting that is better spent while the reader looks for the ids.
+# Where a box can be drawn in a chart, Streamlit does not hear of clicks: they are passed on as a selection.
 WATCH = """
+const heard = new WeakSet();
+const hear = (chart) => {
+  if (!chart._ev || heard.has(chart._ev)) return;
+  heard.add(chart._ev);
+  chart.on("plotly_click", ({ points }) => {
+    const marks = points.filter((point) => point.customdata !== undefined);
+    if (!marks.length || chart._fullLayout?.clickmode !== "event") return;
+    const told = marks.map(({ curveNumber, pointNumber, pointIndex, x, y, customdata, data }) => (
+      { curveNumber, pointNumber, pointIndex, x, y, customdata, data }
+    ));
+    chart.emit("plotly_selected", { points: told, selections: [] });
+  });
+};
 export default function ({ data, setStateValue }) {
   const app = document.querySelector(".stApp");
   let last = data.theme;
@@ -22,6 +36,7 @@ export default function ({ data, setStateValue }) {
     setTimeout(() => import(new URL(data.charts, code.src).href).catch(() => {}), 300);
   }
   const look = () => {
+    document.querySelectorAll(".js-plotly-plot").forEach(hear);
     const now = app ? getComputedStyle(app).colorScheme : last;
     if ((now === "dark" || now === "light") && now !== last) {
       last = now;

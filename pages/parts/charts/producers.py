@@ -14,6 +14,7 @@ from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts.figures import DATES, axis, clock_title, local, paper, pick, rows_axis, tint, wall_clock
 from pages.parts.roles import Palette
 
+MOST_APART = 100  # columns that have a line between them: more would be lines only on a phone
 FEW = 6  # columns that are labelled one by one, since Plotly would cut minutes into milliseconds
 
 
@@ -113,7 +114,7 @@ def heat(
         y=list(grid.index),
         colorscale=scale,
         showscale=False,
-        xgap=1,
+        xgap=1 if grid.shape[1] <= MOST_APART else 0,
         ygap=3,
         hoverinfo="skip",
         zmin=0,
@@ -140,9 +141,9 @@ def heat(
 
 def _cells(figure: go.Figure, grid: pd.DataFrame, step: pd.Timedelta, clock: pd.Series, words: Words) -> None:
     """An unseen mark in each cell that has ids, to be pointed at and clicked: a heat map gives no clicks."""
-    form = "%Y-%m-%d %H:%M" if step >= MINUTE else "%Y-%m-%d %H:%M:%S" if step.microseconds == 0 else "%H:%M:%S.%f"
+    form, size = ("%Y-%m-%d %H:%M", 16) if step >= MINUTE else ("%Y-%m-%d %H:%M:%S.%f", 23 if step.microseconds else 19)
     rows = [
-        (moment + step / 2, host, value, f"{moment:{form}}", TimeRange(begin, begin + step).params())
+        (moment + step / 2, host, value, f"{moment:{form}}"[:size], TimeRange(begin, begin + step).params())
         for host, values in zip(grid.index, grid.to_numpy(), strict=True)
         for begin, moment, value in zip(grid.columns, clock, values, strict=True)
         if value == value and value

@@ -117,7 +117,7 @@ def line(chosen: TimeRange, shown: View, extent: tuple[datetime, datetime] | Non
         if chosen:
             span = times.clock_span(chosen.begin, chosen.end, shown.zone, dated=len(days) != 1)
             if chosen.begin is not None and chosen.end is not None:
-                length = words.duration((chosen.end - chosen.begin).total_seconds())
+                length = words.lasting((chosen.end - chosen.begin).total_seconds())
                 st.markdown(words("range.shown", span=span, length=length), width="content")
             else:
                 st.markdown(words("range.open", span=span), width="content")

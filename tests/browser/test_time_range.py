@@ -1,0 +1,72 @@
+"""A time range with a real pointer: a box along a chart, its address, its reset, and a click that shows lines."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.harness import Console, Visit, visit
+from tests.pages.test_time_range import indexed_run
+
+pytestmark = pytest.mark.browser
+
+
+def asked(tab: Visit) -> dict[str, str]:
+    """`from` and `to` of the address."""
+    query = parse_qs(urlsplit(tab.page.url).query)
+    return {name: query[name][0] for name in ("from", "to") if name in query}
+
+
+def drag(tab: Visit, plot: Locator, left: float, right: float) -> None:
+    """Draws a box over a share of a plot's width."""
+    box = plot.bounding_box()
+    assert box is not None
+    across = box["y"] + box["height"] / 2
+    tab.page.mouse.move(box["x"] + box["width"] * left, across)
+    tab.page.mouse.down()
+    tab.page.mouse.move(box["x"] + box["width"] * (left + right) / 2, across + 3, steps=3)
+    tab.page.mouse.move(box["x"] + box["width"] * right, across, steps=3)
+    tab.page.mouse.up()
+
+
+def test_a_box_is_a_range_on_every_page_until_it_is_reset(
+    browser: Browser, cold_console_without_spark: Console
+) -> None:
+    console = cold_console_without_spark
+    run = indexed_run(console.runs).name
+    with visit(browser, console.url) as tab:
+        tab.go(f"/producers?run={run}&zone=Asia/Shanghai")
+        table = tab.page.locator(".mq-table").last
+        plots = tab.page.locator(".js-plotly-plot .nsewdrag")
+        expect(plots).to_have_count(3)
+        expect(table).to_contain_text("8,984")
+        drag(tab, plots.first, 0.25, 0.5)
+        reset = tab.page.get_by_role("button", name="Reset")
+        expect(reset).to_be_visible()
+        tab.settle()
+        first = asked(tab)
+        assert first["from"].startswith("2026-11-20T01:55:4") and first["to"].startswith("2026-11-20T01:56:")
+        expect(table).not_to_contain_text("8,984")
+        expect(tab.page.locator(".mq-said")).to_contain_text("In this time range: 2 hosts")
+
+        tab.page.get_by_role("link", name="Counters").first.click()
+        tab.heading("Counters")
+        tab.settle()
+        assert asked(tab) == first, "the range goes along"
+        before = tab.page.url
+        drag(tab, plots.nth(1), 0.4, 0.45)
+        expect(tab.page).not_to_have_url(before)
+        tab.settle()
+        assert asked(tab)["from"] > first["from"] and asked(tab)["to"] < first["to"]
+
+        mark = tab.page.locator(".scatterlayer .points path").nth(20).bounding_box()
+        assert mark is not None
+        tab.page.wait_for_timeout(1_000)  # the watch looks for new charts from time to time
+        tab.page.mouse.click(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
+        expect(tab.page.locator(".mq-lines")).to_contain_text("msgId=0A2A0311")
+        reset.click()
+        expect(reset).to_be_hidden()
+        tab.settle()
+        assert asked(tab) == {}
