@@ -353,7 +353,7 @@ def test_findings_outside_the_range_are_left_out_and_counted(open_page: Open, ru
     folder = tmp_path / "runs" / run / "findings"
     folder.mkdir()
     row = {"code": "counter_wrap", "severity": "info", "subject": "10.42.3.17 pid 27515 loader 18B4AAC2", "count": 1}
-    row |= {"evidence": "{}", "values": "{}", "certainty": "certain"}
+    row |= {"evidence": '{"ids": []}', "values": "{}", "certainty": "certain"}
     spans = [(0, 60), (200, 400), (900, 960), (None, None)]
     rows = [
         row

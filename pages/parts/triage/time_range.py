@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
@@ -24,6 +24,9 @@ from pages.parts.markdown import escaped
 from pages.parts.triage import lines
 from pages.parts.view import View, view
 from pages.parts.widgets import Brush, chart
+
+if TYPE_CHECKING:  # Spark may not be installed
+    from idcore.spark.background import Locating
 
 WRITTEN = "%Y-%m-%d %H:%M:%S.%f"
 # What the ends of a box are rounded to: to the unit of which the box has at least so many.
@@ -60,9 +63,25 @@ def bar(run: Run, shown: View, other: Run | None = None) -> TimeRange:
 
 
 def index_of(run: Run, shown: View, chosen: TimeRange) -> Index | None:
-    """The index of the run's lines, which counts a range to the millisecond; a range begins to make it."""
-    found = cache.lines(run)
-    return lines.ready(run, shown) if found is None and chosen and scans.ready() else found
+    """The index of the run's lines, which counts a range to the millisecond; a range begins to make it, once.
+
+    Where it cannot be made there are the tables by minute.
+    """
+    found, key = cache.lines(run), f"range-index-{run.name}"
+    if found is not None or not chosen:
+        return found
+    if key not in st.session_state:
+        st.session_state[key] = scans.locating(run)
+    going: Locating | None = st.session_state[key]
+    if going is not None and not going.wait(lines.WAIT):
+        st.fragment(_waiting, run_every=lines.LOOK)(going, shown)
+    return cache.lines(run)
+
+
+def _waiting(going: Locating, shown: View) -> None:
+    if going.wait(0):
+        st.rerun()
+    st.status(shown.words("lines.making"), state="running")
 
 
 def activity(run: Run, chosen: TimeRange, hosts: list[str]) -> tuple[pd.DataFrame, pd.Timedelta]:
