@@ -20,7 +20,7 @@ heading("page.counters")
 # load
 run = shared.run_of("counters")
 in_range = time_range.bar(run, shown)
-time_range.index_of(run, shown, in_range)
+time_range.index_of(run, shown, make=bool(in_range))
 asked = st.query_params.get("process")
 found = cache.in_range(run, in_range) if in_range else None
 processes = ranking.of_run(run, asked) if found is None else ranking.of_range(run, found, asked)

@@ -27,7 +27,7 @@ if processes.empty:
     small_print([*shared.notes(run, shown), zone_note(shown)])
     st.stop()
 in_range = time_range.bar(run, shown)
-time_range.index_of(run, shown, in_range)
+time_range.index_of(run, shown, make=bool(in_range) or time_range.is_short(run))
 found = cache.in_range(run, in_range) if in_range else None
 hosts = found.hosts if found is not None else hosts
 count = len(hosts) if found is not None else cache.rows(run, "hosts")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -28,6 +28,7 @@ from pages.parts.widgets import Brush, chart
 if TYPE_CHECKING:  # Spark may not be installed
     from idcore.spark.background import Locating
 
+SHORT = timedelta(minutes=30)
 WRITTEN = "%Y-%m-%d %H:%M:%S.%f"
 # What the ends of a box are rounded to: to the unit of which the box has at least so many.
 ROUND, LEAST_UNITS = tuple(pd.Timedelta(ms, "ms") for ms in (60_000, 1000, 100, 1)), 60
@@ -62,13 +63,19 @@ def bar(run: Run, shown: View, other: Run | None = None) -> TimeRange:
     return chosen
 
 
-def index_of(run: Run, shown: View, chosen: TimeRange) -> Index | None:
-    """The index of the run's lines, which counts a range to the millisecond; a range begins to make it, once.
+def is_short(run: Run) -> bool:
+    """Whether minutes are too coarse for all of a scan."""
+    every = cache.totals(run)
+    return every.first is not None and every.last is not None and every.last - every.first < SHORT
+
+
+def index_of(run: Run, shown: View, *, make: bool) -> Index | None:
+    """The index of the run's lines, which has the millisecond of each ID. With `make` it is made, once.
 
     Where it cannot be made there are the tables by minute.
     """
     found, key = cache.lines(run), f"range-index-{run.name}"
-    if found is not None or not chosen:
+    if found is not None or not make:
         return found
     if key not in st.session_state:
         st.session_state[key] = scans.locating(run)
