@@ -354,6 +354,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "range.show": "Show this range",
     "range.ignored": "The time range in the address was ignored: {why} All times are shown.",
     "range.whole_minutes": "Figures of this time range are of whole minutes, {span}, because this scan has no index of its lines.",
+    "range.undated": "{n} without a date: their IDs are in no time range.",
     "range.alt": "Bar chart of IDs by time, from {first} to {last}; the chosen time range is the coloured part.",
     "run.same": "{names} have identical content; their IDs are counted more than once.",
     "run.case_any": "IDs whose letters are all lower case are read as upper case, as chosen.",

@@ -339,6 +339,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "range.show": "显示该范围",
     "range.ignored": "已忽略地址中的时间范围：{why}现在显示全部时间。",
     "range.whole_minutes": "本次扫描没有日志行索引，因此该时间范围的数字按整分钟统计：{span}。",
+    "range.undated": "{n}没有日期，其 ID 不属于任何时间范围。",
     "range.alt": "各时间段 ID 数的条形图，从 {first} 到 {last}；有颜色的部分是所选的时间范围。",
     "run.same": "{names}内容相同，其中的 ID 被重复计数。",
     "run.case_any": "按选择，字母全小写的 ID 也按大写读取。",

@@ -35,6 +35,8 @@ count = len(hosts) if found is not None else cache.rows(run, "hosts")
 # show
 said(sentences.producers(cache.totals(run), count, shown) if found is None else sentences.producers_in(found, shown))
 notes = [*shared.notes(run, shown), zone_note(shown)]
+if found is not None and (undated := int(processes["first_sent_at"].isna().sum())):
+    notes.insert(0, words("range.undated", n=words.count("process", undated)))
 if hosts.empty:
     small_print(notes)
     st.stop()

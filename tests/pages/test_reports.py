@@ -17,6 +17,7 @@ from idcore import findings
 from idcore.catalogue import words
 from idcore.runs import Run
 from idcore.triage import finding_rows, lines
+from idcore.triage.activity import binned
 from pages.parts import roles
 from pages.parts.charts import brokers, counters, producers
 from pages.parts.charts import findings as charts
@@ -66,7 +67,8 @@ def test_a_counter_has_its_axis_its_wraps_its_gap_and_its_restart() -> None:
     made = points([65_530, 65_535, 3, 20], [0, 5, 10, 30], {20: 16})
     made["position"] = [0, 5, 9, 26]
     again = points([0, 9], [40, 50]).assign(chain=1, position=[0, 9])
-    figure, _ = counters.sawtooth(pd.concat([made, again]), words("en"), LIGHT, UTC, "UTC")
+    both = pd.concat([made, again]).assign(layout="uniq_v4", host="10.0.0.7", pid=3416, loader="18B4AAC2")
+    figure, _ = counters.sawtooth(both, words("en"), LIGHT, UTC, "UTC")
     tree = drawn(figure)
     assert {"0", "65,535", "1", "16 missing", "restart", "counter", "UTC +00:00"} <= set(texts(tree)), texts(tree)
     assert any(text.startswith("2026-11-21") for text in texts(tree)) and any("09:00:" in text for text in texts(tree))
@@ -114,7 +116,7 @@ def test_brokers_are_drawn_and_a_heat_map_is_refused() -> None:
     made = example_run.tables()
     tree = drawn(brokers.totals(made["brokers"], words("en"), LIGHT))
     assert set(made["brokers"]["address"]) <= set(texts(tree))
-    heat, _ = producers.heat(made["activity"], ["10.42.3.17"], words("en"), LIGHT, UTC, "UTC")
+    heat = producers.heat(*binned(made["activity"], ["10.42.3.17"]), words("en"), LIGHT, UTC, "UTC")
     with pytest.raises(TypeError, match="heatmap"):
         svg(heat, "x")
 

@@ -349,6 +349,18 @@ def test_without_an_index_whole_minutes_are_said(open_page: Open, run: str) -> N
     assert not app.exception and "whole minutes, 09:55:00 – 09:57:00 +08:00" in shown(app)
 
 
+def test_processes_without_a_date_are_in_no_range_and_counted(open_page: Open, tmp_path: Path) -> None:
+    tables = example_run.tables()
+    none = tables["processes"]["host"] == "10.42.7.9"
+    for name in ("first_sent_at", "last_sent_at"):
+        tables["processes"].loc[none, name] = pd.NaT
+    example_run.write(make_run(tmp_path / "runs"), tables)
+    page = shown(app := open_page("producers", run=RUN, **after(0, 300).params()))
+    assert not app.exception and "1 process without a date: their IDs are in no time range." in page
+    app = open_page("counters", run=RUN, process="10.42.7.9~8~00000000", **after(0, 300).params())
+    assert not app.exception
+
+
 def test_findings_outside_the_range_are_left_out_and_counted(open_page: Open, run: str, tmp_path: Path) -> None:
     folder = tmp_path / "runs" / run / "findings"
     folder.mkdir()

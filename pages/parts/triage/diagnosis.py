@@ -231,7 +231,7 @@ def kind_table(kind: Kind, run: Run, view: View) -> Html:
         [
             row[0],
             link(words("findings.open"), href("findings", run=run.name, finding=str(number))),
-            link(words("findings.lines_link"), href("lines", **lines_of(number, of, run))),
+            link(words("findings.lines_link"), href("lines", **ANY_TIME | lines_of(number, of, run))),
             *row[1:],
         ]
         for row, (number, of) in zip(cells, kind.rows, strict=True)
@@ -262,9 +262,9 @@ def kind_card(kind: Kind, run: Run, view: View, ticket: str) -> None:
         copy_button(ticket, words, f"kind-{kind.severity}-{kind.code}-{kind.variant}")
 
 
-def lines_of(number: int, row: Row, run: Run) -> dict[str, str | None]:
+def lines_of(number: int, row: Row, run: Run) -> dict[str, str]:
     """What the page of lines is asked for: the finding and, of a gap, the time from the ID below it to that above."""
-    asked: dict[str, str | None] = {"run": run.name, "finding": str(number), **ANY_TIME}
+    asked = {"run": run.name, "finding": str(number)}
     if (gap := gap_of(row)) is not None:
         asked |= {"from": instant(gap[0]), "to": instant(gap[1] + MILLISECOND)}
     return asked
@@ -287,7 +287,8 @@ def finding_card(
             show_html(tag("p", tag("b", words(label)), " ", say(part, row, view), class_="mq-advice"))
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
             copy_button(ticket, words, str(number))
-            page_link("lines", words("findings.lines_link"), icon=":material/segment:", **lines_of(number, row, run))
+            asked = ANY_TIME | lines_of(number, row, run)
+            page_link("lines", words("findings.lines_link"), icon=":material/segment:", **asked)
         shown = st.expander(words("findings.evidence"), expanded=opened, key=f"evidence-{number}", on_change="rerun")
         if shown.open:
             with shown:
