@@ -107,11 +107,11 @@ def find(run_name: str) -> Job | None:
     return _jobs.get(run_name)
 
 
-def locating(run: Run) -> Locating:
-    """Makes the index of a finished run, unless that is going on."""
+def locating(run: Run, again: bool = False) -> Locating:
+    """Makes the index of a finished run, unless that is going on, or has failed and is not asked for `again`."""
     with _lock:
         going = _locating.get(run.name)
-        if going is None or going.wait(0):
+        if going is None or (going.wait(0) and (again or going.problem is None)):
             going = _locating[run.name] = Locating(run)
         return going
 

@@ -115,13 +115,13 @@ def job_of(run: Run) -> Job | None:
     return background.find(run.name)
 
 
-def locating(run: Run) -> Locating | None:
+def locating(run: Run, again: bool = False) -> Locating | None:
     """The search for the lines of a finished run, begun where it is not going on; None where scans cannot run here."""
     if not ready():
         return None
     from idcore.spark import background
 
-    return background.locating(run)
+    return background.locating(run, again)
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

@@ -100,3 +100,12 @@ def test_what_is_too_large_is_refused_by_name(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(CoreError) as none:
         locate.locate(Runs(tmp_path / "runs").create("y"))
     assert none.value.code == "scan_no_plan"
+
+
+def test_a_search_that_failed_is_not_begun_again_by_itself(tmp_path: Path) -> None:
+    run = Runs(tmp_path / "runs").create("y")  # without a plan
+    first = background.locating(run)
+    assert first.wait(30) and first.problem is not None and first.problem.code == "scan_no_plan"
+    assert background.locating(run) is first
+    second = background.locating(run, again=True)
+    assert second is not first and second.wait(30)

@@ -19,6 +19,7 @@ from idcore.runs import Run
 from idcore.triage import line_filter
 from idcore.triage.processes import process_key
 from pages.parts import cache, problems, scans
+from pages.parts.markdown import escaped
 from pages.parts.markup import Html, join, link, tag
 from pages.parts.view import ANY_TIME, View
 from pages.parts.widgets import href, show_html
@@ -53,7 +54,9 @@ def ready(run: Run, view: View) -> Index | None:
         return None
     if going.wait(WAIT):
         if going.problem is not None:
-            st.error(view.words("lines.failed", reason=view.words.said(going.problem)), icon=":material/error:")
+            reason = escaped(view.words.said(going.problem))
+            st.error(view.words("lines.failed", reason=reason), icon=":material/error:")
+            st.button(view.words("scan.again"), on_click=scans.locating, args=(run, True), key="lines-again")
             return None
         return cache.lines(run)
     st.fragment(_waiting, run_every=LOOK)(run, view)
