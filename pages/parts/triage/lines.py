@@ -56,7 +56,9 @@ def ready(run: Run, view: View) -> Index | None:
         if going.problem is not None:
             reason = escaped(view.words.said(going.problem))
             st.error(view.words("lines.failed", reason=reason), icon=":material/error:")
-            st.button(view.words("scan.again"), on_click=scans.locating, args=(run, True), key="lines-again")
+            if st.button(view.words("scan.again"), key="lines-again"):
+                scans.locating(run, again=True)
+                st.rerun()
             return None
         return cache.lines(run)
     st.fragment(_waiting, run_every=LOOK)(run, view)
