@@ -140,7 +140,7 @@ CLIENT_V1 = Layout(
     "client_v1",
     (
         Field("version", 1, "version of the format, always 01"),
-        Field("mac", 6, "hardware address of the producing client", "bytes"),
+        Field("mac", 6, "MAC address of the producing client", "bytes"),
         Field("pid", 2, "lower 16 bits of its process ID"),
         Field("seconds", 4, "seconds since 2021-01-01T00:00:00Z"),
         Field("sequence", 4, "sequence of the whole process"),

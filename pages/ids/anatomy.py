@@ -92,4 +92,4 @@ names = [
 for tab, item in zip(st.tabs(names) if len(every) > 1 else [st.container()], every, strict=True):
     with tab:
         reading(found, item)
-small_print([words("anatomy.note"), zone_note(view())])
+small_print([zone_note(view())])

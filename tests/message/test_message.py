@@ -77,7 +77,7 @@ def test_a_delay_level_that_is_no_number_is_refused(level: str) -> None:
 @pytest.mark.parametrize(
     ("messages", "code", "words"),
     [
-        ([], "batch_empty", "a batch holds at least one message"),
+        ([], "batch_empty", "a batch contains at least one message"),
         ([Message.of("T", b"x").with_delay_level(1)], "batch_delay", "TimeDelayLevel is not supported for batching"),
         ([Message.of("%RETRY%g", b"x")], "batch_retry", "Retry Group is not supported for batching"),
         ([Message.of("T", b"x"), Message.of("U", b"x")], "batch_topic",

@@ -66,7 +66,7 @@ def test_real_lines_are_counted_as_their_sets_say(open_page: Open, lines: list[s
 
 def test_chinese_says_the_same(open_page: Open, lines: list[str]) -> None:
     page = shown(comparing(open_page, "".join(lines), "".join(lines[1:]), lang="zh"))
-    assert "第一份的 300 个 msgId 中，<b>299</b> 个在第二份里，<b>1</b> 个不在；另有 <b>0</b> 个只在第二份里。" in page
+    assert "第一份的 300 个 msgId 中，<b>299</b> 个在第二份中，<b>1</b> 个不在；另有 <b>0</b> 个只在第二份中。" in page
 
 
 def test_equal_inputs_are_called_the_same_and_offer_no_missing_ids(open_page: Open, lines: list[str]) -> None:
@@ -147,7 +147,7 @@ def test_what_is_too_large_is_told_with_the_command(
 ) -> None:
     monkeypatch.setattr(compare, "LIMIT", 1_000)
     app = comparing(open_page, "".join(lines), ONE)
-    assert "the first input has" in app.info[0].value
+    assert "The size of the first input is" in app.info[0].value
     assert app.code[0].value.startswith("python -m idcore compare ") and app.code[0].value.endswith(" --out only")
 
 

@@ -134,7 +134,7 @@ def test_an_inner_batch_and_what_is_broken_are_told_in_both_languages(
     for offset, told, chinese in (
         (offsets[0], "2 messages in this inner batch", "此内部批量：2 条消息"),
         (offsets[0], "item &lt;b&gt;0&lt;/b&gt;", "ff fe"),
-        (offsets[1], "the bytes end inside properties", "字节在 properties 中间就结束了"),
+        (offsets[1], "the bytes end inside properties", "数据在 properties 处中断"),
         (offsets[2], "the body is not valid LZ4", "消息体不是有效的 LZ4"),
         (offsets[3], "get none", "不进入队列"),
     ):
@@ -263,7 +263,7 @@ def labels(app: AppTest) -> list[str]:
 @pytest.mark.parametrize(
     ("row", "text"),
     [
-        ({"body": None, "body_withheld": "switched_off", "body_size": 5}, "administrator has switched bodies off"),
+        ({"body": None, "body_withheld": "switched_off", "body_size": 5}, "administrator has disabled bodies"),
         ({"body": "PGI+", "body_text": "<b>", "body_withheld": None}, "&lt;b&gt;"),
         ({"body": "eyJhIjogMX0=", "body_text": '{"a": 1}', "body_withheld": None}, "&quot;a&quot;: 1"),
         ({"body": "AAEC", "body_text": None, "body_withheld": None}, "00 01 02"),

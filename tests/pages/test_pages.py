@@ -185,7 +185,7 @@ def test_lower_case_ids_can_be_read_as_upper_case_and_refused_again(open_page: O
     app.text_area[0].set_value(f"{UNIQ.lower()} {OFFSET} 9f86d081884c7d659a2feaa0c55ad015")
     press(app, "Decode")
     assert app.expander[0].label == "2 strings rejected: all lower case"
-    press(app, "Read 1 lower-case string as upper case")
+    press(app, "Decode 1 lower-case string as upper case")
     page = shown(app)
     assert "2 IDs" in page and UNIQ.lower() in page and "172.17.0.1" in page
     assert app.query_params["case"] == ["any"] or app.query_params["case"] == "any"
@@ -333,7 +333,7 @@ def test_a_failed_run_says_why(open_page: Open, tmp_path: Path) -> None:
 
 
 def test_a_file_that_failed_is_named(open_page: Open, run: str) -> None:
-    assert "1 file of 2 could not be read: old.log.gz (not a gzip file)" in shown(open_page("producers", run=run))
+    assert "1 file out of 2 could not be read: old.log.gz (not a gzip file)" in shown(open_page("producers", run=run))
 
 
 def test_a_file_that_was_read_up_to_a_place_is_not_called_unread(open_page: Open, tmp_path: Path) -> None:
@@ -343,7 +343,7 @@ def test_a_file_that_was_read_up_to_a_place_is_not_called_unread(open_page: Open
     summary = json.loads((folder / "summary.json").read_text())
     (folder / "summary.json").write_text(json.dumps(summary | {"failed_files": 1}))
     text = shown(open_page("producers", run=folder.name))
-    assert "1 file of 2 could be read only in part: old.log.gz" in text and "could not be read" not in text
+    assert "1 file out of 2 could be read only in part: old.log.gz" in text and "could not be read" not in text
     assert "1 file could not be read completely" in shown(open_page("runs"))
 
 
@@ -400,7 +400,7 @@ def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
     ]
 
 
-@pytest.mark.parametrize(("lang", "many", "few"), [("en", "all tags", "no tag"), ("zh", "全部标签", "无标签")])
+@pytest.mark.parametrize(("lang", "many", "few"), [("en", "all tags", "no tag"), ("zh", "全部 Tag", "无 Tag")])
 def test_a_store_shows_its_messages_by_topic_queue_and_tag(
     run: str, open_page: Open, lang: str, many: str, few: str
 ) -> None:

@@ -147,7 +147,7 @@ def test_an_average_says_that_it_spans_a_standstill() -> None:
     seconds = [0, 1, 2, 60, 61]
     points = pd.DataFrame({"elapsed_ms": [1000 * second for second in seconds]})
     said = sentences.process(row, reader(), points)
-    assert "IDs/s over the whole span, although 58 s of 1 min 1 s had no IDs." in said
+    assert "IDs/s over the whole span, but 58 s of 1 min 1 s passed without an ID." in said
     steady = pd.DataFrame({"elapsed_ms": range(0, 100_000, 1000)})
     assert sentences.process(row, reader(), steady).endswith("IDs/s over the whole span.")
 
@@ -187,4 +187,4 @@ def test_the_scan_counts_what_was_cut() -> None:
     assert first.startswith("The first **10 IDs** of 50 lines")
     summary = {"ids": 100, "distinct": 2, "uniq": 50, "offset": 50, "client": 0}
     said = refusals.intake_sentence(made, "50 lines", catalogue.words("en"), summary)
-    assert said.startswith("**100 IDs** in 50 lines, 2 of them distinct: 50 msgIds and 50 offsetMsgIds")
+    assert said.startswith("**100 IDs** in 50 lines: 50 msgIds and 50 offsetMsgIds. 2 are distinct.")
