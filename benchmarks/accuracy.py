@@ -124,7 +124,7 @@ def measure() -> tuple[Counter[tuple[str, str, str]], list[str]]:
 
 def table(counts: Counter[tuple[str, str, str]]) -> str:
     """The counts as a Markdown table."""
-    lines = ["| ids | family | right | of |", "|---|---|---|---|"]
+    lines = ["| IDs | family | right | of |", "|---|---|---|---|"]
     for source, family in sorted({(source, family) for source, family, _ in counts}):
         right, wrong = counts[source, family, "right"], counts[source, family, "wrong"]
         lines.append(f"| {source} | {family} | {right} | {right + wrong} |")

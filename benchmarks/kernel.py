@@ -1,4 +1,4 @@
-"""The kernel on one core: all stages of a task (read, find, judge, group, sort, pack), beside plain loops and ripgrep.
+"""The kernel on one core: all stages of a task (read, find, judge, group, sort, pack), next to plain loops and ripgrep.
 
     python -m benchmarks.kernel                     1.15 GB, 5 rounds, interleaved, medians
     python -m benchmarks.kernel --log FILE --rounds 3
@@ -114,9 +114,9 @@ def main() -> None:
     measured: dict[str, Callable[[], float]] = {
         "reading alone": timed(reading),
         "finding only": timed(all_stages, find=tokens_only, pair_lines=no_lines),
-        "kernel, ids, all stages": timed(all_stages, pair_lines=no_lines),
-        "kernel, ids and lines": timed(all_stages, keep="kernel"),
-        "plain-loop twin, ids and lines": timed(all_stages, keep="plain", find=plain_kernel.find),
+        "kernel, IDs, all stages": timed(all_stages, pair_lines=no_lines),
+        "kernel, IDs and lines": timed(all_stages, keep="kernel"),
+        "plain-loop twin, IDs and lines": timed(all_stages, keep="plain", find=plain_kernel.find),
     }
     if shutil.which("rg"):
         measured["ripgrep -o, one thread"] = timed(ripgrep)
@@ -132,7 +132,8 @@ def main() -> None:
     middle = {name: statistics.median(values) for name, values in seconds.items()}
     print(f"\n{path.name}: {size / 1e9:.2f} GB on one core, medians of {asked.rounds} rounds\n")
     ours = [name for name in middle if name.startswith("kernel")]
-    print(f"| what | s (fastest to slowest) | GB/s | {' | '.join(f'{name} is times as fast' for name in ours)} |")
+    heads = " | ".join(f'time, if "{name}" is 1' for name in ours)
+    print(f"| what | s (fastest to slowest) | GB/s | {heads} |")
     print("|---|---|---|---|---|")
     for name, value in middle.items():
         span = f"{value:.2f} ({min(seconds[name]):.2f} to {max(seconds[name]):.2f})"

@@ -73,11 +73,11 @@ def _of_ids(rng: np.random.Generator, head: bytes, tail: bytes) -> bytes:
 KINDS: dict[str, tuple[str, Callable[[np.random.Generator], bytes]]] = {
     "english": ("English, no hex", _english),
     "uuids": ("dashed UUIDs", _uuids),
-    "sums": ("lower-case MD5 sums, refused and counted", _sums),
+    "sums": ("lower-case MD5 sums, rejected and counted", _sums),
     "long-runs": ("runs of a million hex digits", _long_runs),
     "no-lines": ("one line without an end", _no_lines),
-    "sparse": ("every id its own process, in log lines", _sparse),
-    "dense": ("every id its own process, nothing else", _dense),
+    "sparse": ("every ID its own process, in log lines", _sparse),
+    "dense": ("every ID its own process, nothing else", _dense),
 }
 FRESH = {"sparse", "dense"}  # every piece is new; of the others the same 16 pieces come again
 

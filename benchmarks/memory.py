@@ -77,8 +77,8 @@ def main() -> None:
     cases = {
         f"{asked.lines:,} lines": [log],
         "the same four times": [log] * 4,
-        "every id its own process, in log lines": [cached_text("sparse", 256 * MIB)],
-        f"{asked.dense:,} ids, each its own process": [cached_text("dense", asked.dense * 33)],
+        "every ID its own process, in log lines": [cached_text("sparse", 256 * MIB)],
+        f"{asked.dense:,} IDs, each its own process": [cached_text("dense", asked.dense * 33)],
     }
     print("| input | GB | s, cold | driver, MiB | JVM, MiB | largest worker, MiB |\n|---|---|---|---|---|---|")
     for name, paths in cases.items():

@@ -1,4 +1,4 @@
-"""A scan of a large log beside DuckDB and Polars: same tables, equal row for row, medians of interleaved rounds.
+"""A scan of a large log next to DuckDB and Polars: same tables, equal row for row, medians of interleaved rounds.
 
     python -m benchmarks.scan                       4,000,000 lines = 1.15 GB = 8,000,000 ids, 5 rounds
     python -m benchmarks.scan --lines 400000 --rounds 3 --skip cold
@@ -138,7 +138,7 @@ def main() -> None:
 
     size = log.stat().st_size
     print(f"\n{log.name}: {size / 1e9:.2f} GB, medians of {asked.rounds} rounds (fastest to slowest)\n")
-    print("| what | process, s | inside, s | GB/s | times warm |\n|---|---|---|---|---|")
+    print("| what | process, s | without its start-up, s | GB/s | time, if warm is 1 |\n|---|---|---|---|---|")
     base = statistics.median(outside["warm"]) if "warm" in outside else None
     for name in measured:
         middle, own = statistics.median(outside[name]), statistics.median(inside[name])
@@ -149,7 +149,7 @@ def main() -> None:
     if asked.spark:
         alone = float(process("benchmarks.peer_spark", str(log))["seconds"])
         times = f"{alone / base:.1f}" if base else "-"
-        print(f"| Spark SQL, ids by process, once | - | {alone:.2f} | {size / alone / 1e9:.2f} | {times} |")
+        print(f"| Spark SQL, IDs by process, once | - | {alone:.2f} | {size / alone / 1e9:.2f} | {times} |")
 
     ours = [name for name in ("warm", "cold") if name in measured]
     theirs = [name for name in ("duckdb", "polars") if name in measured]

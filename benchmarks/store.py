@@ -105,7 +105,7 @@ def main() -> None:
             took.append(time.monotonic() - began)
     middle = statistics.median(took)
     print(
-        f"{size / 1e9:.2f} GB, {summary['offset']:,} records, {summary['ids']:,} ids: {middle:.2f} s,"
+        f"{size / 1e9:.2f} GB, {summary['offset']:,} records, {summary['ids']:,} IDs: {middle:.2f} s,"
         f" {size / middle / 1e9:.2f} GB/s (fastest {size / min(took) / 1e9:.2f})"
     )
 

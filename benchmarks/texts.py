@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     asked = parser.parse_args()
     print(f"{asked.size / 1e9:.2f} GB of each, one core, medians of {asked.rounds} rounds\n")
-    print("| text | GB/s | times reading alone |\n|---|---|---|")
+    print("| text | GB/s | time, if reading alone is 1 |\n|---|---|---|")
     for kind, (words, _) in KINDS.items():
         print(f"making and warming: {kind}", file=sys.stderr, flush=True)
         path = cached_text(kind, asked.size)

@@ -1311,7 +1311,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.profile_unknown": "unknown setting {setting}",
     # what speaks for or against an interpretation
     "reason.port_bytes": "bytes {start} and {stop} are not zero, so they are a pid: a port never exceeds 65,535",
-    "reason.port_fits": "the bytes fit an offsetMsgId: port {port}, offset below 2^48",
+    "reason.port_fits": "the bytes fit an offsetMsgId: port {port}, offset at most 2^48",
     "reason.port_known": "port {port} is a common broker port",
     "reason.port_node": "port {port} is in the range of Kubernetes node ports",
     "reason.pid_zero": "the pid is 0; read as a port, the same bytes would be {port} with offset {offset}, which is impossible",

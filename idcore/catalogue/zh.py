@@ -1296,7 +1296,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.profile_unknown": "未知的设置 {setting}",
     # what speaks for or against an interpretation
     "reason.port_bytes": "第 {start} 和第 {stop} 字节不为零，只能是进程号：端口不会超过 65,535",
-    "reason.port_fits": "字节符合 offsetMsgId 的格式：端口 {port}，偏移量小于 2^48",
+    "reason.port_fits": "字节符合 offsetMsgId 的格式：端口 {port}，偏移量不超过 2^48",
     "reason.port_known": "端口 {port} 是 Broker 常用端口",
     "reason.port_node": "端口 {port} 在 Kubernetes NodePort 范围内",
     "reason.pid_zero": "进程号为 0；若按端口解读，端口为 {port}、偏移量为 {offset}，不是有效值",

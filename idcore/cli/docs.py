@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from string import Formatter
@@ -54,15 +55,15 @@ _RULE = """\
 A token is a maximal run of hex digits, without the digits of an escape right in front of it (`%22`, `\\x22`,
 `\\u0022`). It is a candidate with {digits} digits. Only candidates can be rejected.
 
-1. All letters lower case: rejected (`lower_case`). No client prints a whole ID in lower case; trace IDs, MD5 sums and
-   UUIDs are. `--case any` accepts such tokens, of every length.
+1. All letters lower case: rejected (`lower_case`). Trace IDs, MD5 sums and UUIDs look like this. Some IDs do too:
+   those with letters only in Go's last 12 or Rust's last 16 digits. `--case any` accepts all such tokens.
 2. 34 digits: a 5.x msgId if it begins with 01, else rejected (`version`).
-3. Read the bytes that are the port of an offsetMsgId. Above {port:,}: a msgId, for certain. From 1 on, with an offset
-   of at most 2^48: an offsetMsgId, unless a little-endian msgId is the better interpretation (below). Port 0, or an
-   impossible offset: a msgId of pid 0, or rejected (`port`) if the loader is 0 too.
+3. Read the bytes that are the port of an offsetMsgId. Above {port:,}: a msgId. From 1 on, with an offset of at most
+   2^48: an offsetMsgId, unless a little-endian msgId is the better interpretation (below). Port 0, or an impossible
+   offset: a msgId of pid 0, or rejected (`port`) if the loader is 0 too.
 4. Little-endian msgIds (C++ 1.2.0 to 1.2.3, `idcore/ids/little_endian.py`) have bytes 5, 8, 9 and 15 at 0. Their
-   loader is from 1 to 65,534, their elapsed below 32 days and an hour. Their pid is below 64: it is the upper half of
-   the process ID.
+   loader is from 1 to 65,534, their elapsed below 32 days and an hour. Their pid is below 64: it is the upper 16 bits
+   of the process ID.
    - With a pid above 0 they look like a msgId. They are little-endian unless the loader of that msgId is known.
    - With a pid of 0 they look like an offsetMsgId. They are little-endian above 2^44. Above 2^40 they are if the port
      is not a usual one. Above 2^32 they are if also only the reversed address is private or begins with 0.
@@ -79,6 +80,7 @@ is only a hint, because a printed MessageExt shows the offsetMsgId as `msgId`.
 ## How certain
 
 Each reason has a weight. {certain} points make an interpretation *certain*, {likely} *likely*, fewer *possible*.
+These are the main weights; `idcore/ids/scoring.py` has all, those of 5.x and little-endian msgIds included.
 
 | reason | points |
 |---|---|
@@ -106,9 +108,9 @@ month. A log line can show more:
 - A time at the start of the line fixes the month. It fixes the zone too if it names one (prefix).
 - Otherwise the zone is the one given, or this machine's (assumed). A store timestamp dates nothing.
 
-One ID has one instant. Facts that lines prove of a process hold for all its IDs (`idcore/ids/dating.py`, and the scan's
-`votes.py`). Processes that no line dates have the zone of at least 9 in 10 of the IDs whose zone is proved. If a zone
-was given, all of them must have it. Their month is the newest up to a day after the last dated ID.
+One ID has one instant. Facts that lines prove of a process hold for all its IDs (`idcore/ids/dating.py`, and the
+scan's `month_inference.py`). Processes that no line dates have the zone of at least 9 in 10 of the IDs whose zone is
+proved. If a zone was given, all of them must have it. Their month is the newest up to a day after the last dated ID.
 
 `decode` reads standard input to its end first. A pipe that pauses for two seconds is shown as it comes, dated by the
 lines before the pause.
@@ -146,20 +148,24 @@ _FINDINGS_HEAD = """\
 `make docs` renders this page from the rules in `idcore/findings` and their words. A test holds it to them.
 
 `python -m idcore scan` judges its own tables and writes the table `findings`. A row has code, severity, subject,
-count, evidence, values, certainty, first_sent_at and last_sent_at. Evidence is JSON: IDs, places, figures. A row
-has no sentence. Pages, reports and `scan --format json --lang en|zh` (`finding_list`) make sentences of code and
-values.
+count, evidence, values, certainty, first_sent_at and last_sent_at. Severity is error, warning or info; the pages call
+info a note. Evidence is JSON: IDs, places, figures. A row has no sentence. Pages, reports and
+`scan --format json --lang en|zh` (`finding_list`) make sentences of code and values.
 
 No finding means that no rule found a problem. It does not prove that every message arrived. Missing IDs alone do
 not prove that messages were lost.
 
 The worst findings come first. Of each code and severity {subjects:,} subjects are listed, and one row counts the
-rest. A row "not looked at" counts the subjects that were not examined one by one. These are examined, the largest
-first:
+rest. A row of variant `unseen` counts the subjects that were only counted, not examined. Of each kind the largest are
+examined:
 
-- {examined:,} processes with parallel counters, and the points of {suspects:,} processes in all;
-- the copies of {copies:,} IDs, and {brokers:,} brokers next to their neighbours;
-- {loaders:,} loaders, compared with the seeds of C++.
+| what is examined | how many |
+|---|---|
+| processes with parallel counters | {examined:,} |
+| processes whose points are read | {suspects:,} |
+| IDs with copies | {copies:,} |
+| brokers next to their neighbours | {brokers:,} |
+| loaders, compared with the seeds of C++ | {loaders:,} |
 
 These numbers and those of the rules are in `limits.py`, each with its reason.
 
@@ -175,50 +181,55 @@ Below, names in code type are figures of the evidence. A bold word is a variant,
 """
 
 _FINDINGS_TAIL = """\
-## Missing IDs: a hole, a sample, a loss
+## Missing IDs: a hole, a sample, single gaps
 
 Generated (`produced`) is the range of the counter, from the first to the last ID seen. Missing IDs were generated and
 are not in the input. The rule (`gaps.py`) judges the gaps of each process by their widths:
 
 - **A hole** is a gap that stands out among the usual gaps of the process. At least {side} IDs of its chain are on
   either side. It is a warning at any share.
-- The bound for usual gaps: if gaps are rare, the chance of a gap bounds the width. They are rare if at most one ID in
-  {rare:.0f} has a gap below it, or fewer than {few} have one. Otherwise the mean and the wider half of the gaps bound
-  it. Chance passes the bound in fewer than one of a million processes.
+- How wide is unusual? With few gaps, the bound follows from how often a gap occurs. Few means that at most one ID in
+  {rare:.0f} has a gap below it, or fewer than {few} IDs have one. With many, it follows from their mean and their
+  wider half. Chance passes the bound in fewer than one of a million processes.
 - **A sample** is an even share: besides the holes more than a tenth is missing. A consumer of one of several topics
   has such a log.
-- **A loss** is up to a tenth that is missing besides the holes.
+- **Missing IDs** (a warning): at most a tenth is missing outside the holes. This does not prove a loss.
 - Holes in a sample are a warning that counts the holes alone. It says how much of the rest is in the input.
 
-The evidence has the {gaps} widest gaps: the IDs around each, the counters from and to, how many. Time does not
-count: a pause makes no gap. A fall to 0 begins a new chain. Topics that come in runs of 20 messages and more look
-like holes.
+The evidence has the {gaps} widest gaps: the IDs around each, the counters from and to, how many. Only counters are
+compared. A pause in sending is not a gap. A fall to 0 begins a new chain. Topics that come in runs of 20 messages and
+more look like holes.
 
-The table `counters` has all gaps of a process with up to 1,500 IDs, of a larger one the 100 widest. The sentence
-says how many IDs the others miss.
+For a process with up to 1,500 IDs the table `counters` has every gap; above that, the 100 widest. The sentence of the
+finding counts the missing IDs in the rest.
 
-**Batches.** A batch of n messages uses n counters for its items and one more, the UNIQ_KEY of its n records. The
-log of a consumer has none of the n. So an ID with n offsetMsgIds explains up to n missing counters right below it.
-Each of these is at most {step} KiB behind the one before. The log of a producer has the n and not the one: that gap
-of 1 for each batch is counted as missing.
+**Batches.** A batch of n messages uses n counters for its items and one more, the UNIQ_KEY of its n records. A
+consumer's log shows only the batch's UNIQ_KEY. So an ID with n offsetMsgIds explains up to n missing counters right
+below it. Each of these is at most {step} KiB behind the one before. A producer's log shows only the n item IDs: that
+gap of 1 for each batch is counted as missing.
 
 ## When, where, and how sure
 
 `first_sent_at` and `last_sent_at` are the time of the incident, if it is known:
 
-- of a clock set back the moment of the change, of restarts the first IDs after them, of wraps the IDs at 0;
-- of gaps the first IDs behind them, of holes the IDs on both sides;
-- of shared fingerprints the time in which two processes lived, of copies the born times;
-- of a new address its first and last minute;
-- of everything else the time of the IDs, and nothing of IDs without a date.
+| finding | its time |
+|---|---|
+| a clock set back | the moment of the change |
+| restarts | the first IDs after them |
+| wraps | the IDs at 0 |
+| gaps | the first IDs after them |
+| holes | the IDs on both sides |
+| a shared fingerprint | the time in which two processes were alive |
+| copies | their bornTimestamps |
+| a new broker address | its first and last minute |
+| everything else | the time of the IDs; empty if they have no date |
 
 Times in sentences are in the zone of the scan on the command line, in the reader's zone on pages and in reports.
 
-`places` in the evidence has file, line and byte of the first occurrence of each ID (`line_locations.py`). That is
-one more look at the text, of inputs up to {placed} MiB. The worst findings come first, for as many IDs as keep
-bytes times IDs below {searched} MiB. IDs of larger inputs have no place in the table; the findings page looks for
-their lines when you open the evidence. The same look finds the host behind a loopback or container address (bornHost)
-and a broker's name.
+`places` in the evidence has file, line and byte of the first occurrence of each ID (`line_locations.py`). Inputs up
+to {placed} MiB are read once more for this. The worst findings come first, until size times IDs reaches {searched}
+MiB. IDs of larger inputs have no place in the table; the findings page looks for their lines when you open the
+evidence. The same reading finds the host behind a loopback or container address (bornHost) and a broker's name.
 
 Some further sentences have a threshold:
 
@@ -252,8 +263,8 @@ brackets counts too; the name of a thread does not. Up to 10,000 applications ar
 as `…`.
 
 Not every such ID is a mistake. The Node.js clients ali-ons and rocketmq and batches of the Go client 2.1.2 send no
-UNIQ_KEY, so a consumer shows the offsetMsgId. The broker may generate the UNIQ_KEY of a plain send without one. Host,
-pid and loader in it are then usually those of the broker's JVM.
+UNIQ_KEY, so a consumer shows the offsetMsgId. If such a client sends a single message, the broker may generate its
+UNIQ_KEY. Host, pid and loader in it are then usually those of the broker's JVM.
 
 A line of more than 1 MiB is read in pieces. A record that is split by such a cut is seen in part or not at all.
 
@@ -263,15 +274,15 @@ A line of more than 1 MiB is read in pieces. A record that is split by such a cu
 and scans it. Compared with the truth of the logs 975 findings were right, none was wrong and none was missed. In
 healthy logs nothing above info was found.
 
-Gaps were measured with further seeds (`--only missing_ids --seeds 60 --first 20001`). Of 922 warnings all were
-found and none was wrong. Of 458 samples and logs of batches none was called a loss.
+Gaps were measured with further seeds (`--only missing_ids --seeds 60 --first 20001`). Of 922 warnings all were found
+and none was wrong. In 458 samples and logs of batches no warning was raised.
 
 Chains were measured on the generated logs of the scan's own tests (`tests/scan/logs.py`). Of 200 shared fingerprints
 all were found, and none in 320 other processes. Of 288 clocks set back by 0.7 s to 3 days 258 were found, with up to
 30 % of the IDs missing.
 
-The log of real clients (`tests/vectors/real.log.gz`) has only findings that are true of it; a test names them. Two
-facts cannot be found in any log: Go or rocketmq-rs, and why a process restarted.
+The log of real clients (`tests/vectors/real.log.gz`) has only findings that are true of it; a test names them. No log
+shows two things: whether a client is Go or rocketmq-rs, and why a process restarted.
 """
 
 
@@ -297,7 +308,8 @@ def formats() -> str:
 
 def findings() -> str:
     """The whole page of findings."""
-    table = _table(("code", "severity"), ((f"[{rule.code}](#{rule.code})", _severity(rule)) for rule in RULES.values()))
+    rows = ((f"[{rule.code}](#{_anchor(rule)})", _name(rule), _severity(rule)) for rule in RULES.values())
+    table = _table(("code", "finding", "severity"), rows)
     head = _FINDINGS_HEAD.format(
         subjects=limits.MOST_SUBJECTS, examined=limits.MOST_EXAMINED, suspects=limits.MOST_SUSPECTS,
         copies=limits.MOST_COPIES, brokers=limits.MOST_BROKERS, loaders=limits.MOST_SEED_LOADERS, table=table,
@@ -316,6 +328,20 @@ def _severity(rule: Rule) -> str:
     return f"{rule.severity}; info: {lighter}" if lighter else rule.severity
 
 
+def _name(rule: Rule) -> str:
+    """What the pages call a finding."""
+    return catalogue.words()(f"finding.{rule.code}")
+
+
+def _title(rule: Rule) -> str:
+    return f"{_name(rule)} (`{rule.code}`)"
+
+
+def _anchor(rule: Rule) -> str:
+    """The address that GitHub gives the section: lower case, hyphens for spaces, no marks."""
+    return re.sub(r"[^\w -]", "", _title(rule).lower()).replace(" ", "-")
+
+
 def _rule(rule: Rule) -> str:
     """The section of one code."""
     name, _, variant = rule.incident.partition("/")
@@ -325,7 +351,7 @@ def _rule(rule: Rule) -> str:
         "What to do": _said(rule, "advice"),
         "What would disprove it": _said(rule, "disproof"),
     }
-    lines = [f"### {rule.code}", "", f"Severity: {_severity(rule)}. {rule.decided}", ""]
+    lines = [f"### {_title(rule)}", "", f"Severity: {_severity(rule)}. {rule.decided}", ""]
     for label, said in parts.items():
         lines += [f"{label}:", "", *(f"- {text}" for text in said), ""]
     return "\n".join([*lines, f"Generate an example: `{made}`.", ""])

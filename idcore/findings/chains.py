@@ -242,9 +242,11 @@ register(
     ),
     Rule(
         "clock_back", ERROR, 30,
-        "All IDs make one counter, on which elapsed falls by more than half a second and rises again. "
-        "Clients that write whole seconds need 2 s. Three IDs are on either side. "
-        "Or IDs have a time before the month, or ten IDs have the time 0.",
+        "One of these holds:\n\n"
+        "- All IDs make one counter, and elapsed falls and rises again, with three IDs on either side. It falls by "
+        "more than 0.5 s, or 2 s for clients that write whole seconds.\n"
+        "- IDs have a time before the month.\n"
+        "- Ten IDs have the time 0.",
         "clock_back/two_seconds", of_processes=of_chains, variants=("held", "before_month", "zero", "unseen"),
         also=("twice_none", "twice_open", "twice_seen"), lighter=("unseen",), picture="clock",
     ),

@@ -338,8 +338,8 @@ register(
     ),
     Rule(
         "id_confusion", WARNING, 30,
-        "A label of msgIds has an offsetMsgId behind it. Each label and application is one finding. "
-        "Behind `msgId=` of a MessageExt it is a note.",
+        "A label that should have a msgId has an offsetMsgId. There is one finding for each label and application. "
+        "Behind `msgId=` of a MessageExt it is info.",
         "id_confusion/application", of_scan=of_names, variants=("message_ext",), lighter=("message_ext",),
         background=("message_ext",), subject="name",
     ),

@@ -167,7 +167,7 @@ def fake_hosts(processes: Processes, scan: Scan) -> Iterator[Finding]:
 register(
     Rule(
         "pid_erased", WARNING, 60,
-        "A Java loader has pid 0. With the loader of a JDK 17 or later it is a note, "
+        "A Java loader has pid 0. With the loader of a JDK 17 or later it is info, "
         "because a process ID of 65,536 is likelier.",
         "pid_erased/v4", of_processes=pid_erased, variants=("multiple",), lighter=("multiple",),
     ),

@@ -223,7 +223,7 @@ register(
     Rule(
         "missing_ids", WARNING, 20,
         "The unrolled counter has gaps, which are judged by their widths (below). "
-        "A sample, and counters that items of batches used, are a note.",
+        "A sample, and counters that items of batches used, are info.",
         "missing_ids/an_outage", of_processes=judge,
         variants=("one", "one_gap", "gaps", "uncertain", "hole", "holes", "sample", "batch", "unseen"),
         also=("gap", "gap_one", "gap_widest", "gap_lines", "narrower", "batches", "failed", "failed_gaps"),

@@ -61,7 +61,7 @@ class Rule:
     of_scan: OfScan | None = None
     variants: tuple[str, ...] = ()  # message keys: the code alone, and the code with each of these
     also: tuple[str, ...] = ()  # message keys of further sentences
-    lighter: tuple[str, ...] = ()  # variants that are a note only
+    lighter: tuple[str, ...] = ()  # variants that are info only
     background: tuple[str, ...] = ()  # variants that are not an event of the input: below all that are
     subject: Literal["process", "id", "broker", "name"] = "process"
     picture: Literal["", "counter", "clock"] = ""

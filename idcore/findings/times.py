@@ -164,7 +164,7 @@ register(
     ),
     Rule(
         "expired", INFO, 60,
-        "Ids were generated before 04:00 of the last sweep less 72 hours. "
+        "The IDs are more than 72 hours older than the last deletion run (04:00). "
         "That is the default of brokers, and an assumption here: the messages are probably deleted.",
         "expired/five_days", of_processes=expired, of_scan=expired_clients,
     ),

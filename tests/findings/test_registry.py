@@ -142,13 +142,13 @@ def test_a_new_rule_is_in_the_table_the_console_and_the_command_line(even_pid: R
 
 def test_a_new_rule_is_in_its_place_in_the_docs_and_in_the_measurement(even_pid: Rule) -> None:
     page = docs.findings()
-    before, place, after = (page.index(f"\n### {code}\n") for code in ("pid_erased", CODE, "fake_host"))
+    before, place, after = (page.index(f" (`{code}`)\n") for code in ("pid_erased", CODE, "fake_host"))
     assert before < place < after
     section = page[place:after]
     assert "Severity: warning. The pid is even." in section
     assert "- `subject` has an even pid\n" in section and "- Make it odd.\n" in section
     assert "python -m idcore make incident pid_erased --variant v4 " in section
-    assert f"| [{CODE}](#{CODE}) | warning |" in page
+    assert f"| [{CODE}](#even-pid-{CODE}) | Even pid | warning |" in page and f"\n### Even pid (`{CODE}`)\n" in page
     assert f"| {CODE} | 0 | 0 | 0 |" in measured.table({})
     found = [Finding(code, "p", 9, {"ids": []}) for code in ("fake_host", CODE, "pid_erased", "collision")]
     assert [item.code for item in findings.worst_first(found)] == ["collision", "pid_erased", CODE, "fake_host"]
