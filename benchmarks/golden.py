@@ -27,6 +27,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from idcore.__main__ import main as idcore
+from idcore.simulate import incidents
 
 from .make_log import ROOT
 
@@ -39,11 +40,6 @@ LOGS = {  # name here: file of the reference folder
     "traffic": "traffic.jsonl.gz",
     "public": "../corpus/public-lines.jsonl",
 }
-INCIDENTS = (
-    "broker_address_internal broker_moved clock_back collision container_host counter_wrap duplicate_send"
-    " elapsed_impossible expired fake_host foreign_maker healthy id_confusion link_local_host loopback_host missing_ids"
-    " pid_erased restart shared_fingerprint stored_copies zone_mismatch"
-)
 UNTIMED = ("seconds", "start_seconds", "versions")
 _KEYS = """\
 processes: layout host pid loader
@@ -147,7 +143,7 @@ def write(out: Path, reference: Path) -> None:
             to = Folder(out / log, hidden)
             decoded(to, gzip.decompress(raw) if file.endswith(".gz") else raw)
             scanned(to, scratch, reference / file)
-        for incident in INCIDENTS.split():
+        for incident in incidents.names():
             made = scratch / f"{incident}.log"
             ask("make", "incident", incident, "--seed", "7", "--out", made)
             to = Folder(out / f"incident-{incident}", hidden)
@@ -224,7 +220,7 @@ def compare(before: Path, after: Path) -> int:
     """Prints every difference, by file and column, and how many there are of each. 1 if there are any."""
     for side in (before, after):
         if not any(side.rglob("*.jsonl")):
-            sys.exit(f"{side} holds no results")
+            sys.exit(f"{side} contains no results")
     groups: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
     for file, key, column, old, new in differences(before, after):
         groups[file, column].append((key, *excerpts(repr(old), repr(new))))

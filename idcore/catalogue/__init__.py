@@ -16,6 +16,28 @@ from typing import Any, Protocol
 from idcore import safe_text
 
 ENGLISH = "en"
+# Values that errors, tables and JSON hold as one text because they are several; a sentence joins them as its language
+# does. The pages join theirs themselves.
+_JOINED = ", "
+_SEVERAL = frozenset(
+    [
+        "addresses",
+        "began_at",
+        "born_hosts",
+        "consumer_hosts",
+        "differs",
+        "group",
+        "hosts",
+        "ids",
+        "known",
+        "names",
+        "places",
+        "records",
+        "statuses",
+        "topics",
+    ]
+)
+_OF_CODES = ("error.", "meaning.", "also.", "reason.", "lookup.fact.")
 
 
 class Coded(Protocol):
@@ -68,9 +90,16 @@ class Words:
             template = template.get(f"={count}") or template.get(self._plural(count)) or template["other"]
         if not values:
             return template
+        if self._messages["comma"] != _JOINED and key.startswith(_OF_CODES) and not _SEVERAL.isdisjoint(values):
+            values = {**values, **self._several(values)}
         if "_seconds" not in template and all(type(value) in _PLAIN for value in values.values()):
             return template.format_map(values)  # the usual case: `decode` has several reasons for each id
         return template.format_map(_Filled(self, values))
+
+    def _several(self, values: Mapping[str, Any]) -> dict[str, str]:
+        """What is several things in one text, with the commas of this language."""
+        texts = {name: value for name, value in values.items() if name in _SEVERAL and isinstance(value, str)}
+        return {name: self("comma").join(text.split(_JOINED)) for name, text in texts.items()}
 
     def has(self, key: str) -> bool:
         """Whether there is such a message."""
@@ -132,7 +161,7 @@ class Words:
             where.append(self("where.byte", byte=error.byte))
         if where:
             return said + self("where", places=self("comma").join(where))
-        return said if said.endswith((".", "。")) else said + self("stop")
+        return said if said.endswith((".", self("stop"))) else said + self("stop")
 
     def field(self, name: str) -> str:
         """The name of a field as this language writes it next to the format's own."""

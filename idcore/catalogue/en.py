@@ -44,6 +44,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "comma": ", ",
     "clause": ", ",
     "semicolon": "; ",
+    "aside": "{text} ({note})",
     "and": " and ",
     "stop": ".",
     "ids": "IDs",

@@ -41,6 +41,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "comma": "、",
     "clause": "，",
     "semicolon": "；",
+    "aside": "{text}（{note}）",
     "and": " 和 ",
     "stop": "。",
     "ids": "个 ID",

@@ -71,7 +71,7 @@ def reasons_text(reasons: Mapping[str, int], words: Words) -> str:
     ordered = sorted(reasons.items(), key=lambda item: -item[1])
     if len(ordered) == 1:
         return words(f"refusal.{ordered[0][0]}")
-    return words("clause").join(f"{words(f'refusal.{code}')} ({n:,})" for code, n in ordered)
+    return words("clause").join(words("aside", text=words(f"refusal.{code}"), note=f"{n:,}") for code, n in ordered)
 
 
 def of_files(intake: Intake, sources: Sequence[Source], words: Words) -> None:
@@ -82,7 +82,9 @@ def of_files(intake: Intake, sources: Sequence[Source], words: Words) -> None:
         page_link("store", words("page.store"), icon=":material/folder_open:")
     for key, rows in (("run.failed_files", intake.failed), ("run.part_files", intake.partly)):
         if rows:
-            names = words("comma").join(escaped(f"{name} ({words.said(reason)})") for name, reason in rows[:5])
+            names = words("comma").join(
+                escaped(words("aside", text=name, note=words.said(reason))) for name, reason in rows[:5]
+            )
             n, of = words.count("file", len(rows)), f"{max(len(sources), len(rows)):,}"
             st.warning(words(key, n=n, of=of, names=names), icon=":material/warning:")
 

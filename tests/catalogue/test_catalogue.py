@@ -17,6 +17,7 @@ from idcore.catalogue import Words
 from idcore.cli import scan as cli
 from idcore.errors import CoreError, coded, from_coded, refuse
 from idcore.findings import RULES
+from idcore.findings import words as finding_words
 from idcore.ids.identify import identify
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -152,7 +153,16 @@ def test_an_error_is_one_sentence_in_every_language(lang: str, token: str) -> No
     error = identify(token).error
     assert isinstance(error, CoreError)
     said = catalogue.words(lang).error(error)
-    assert "{" not in said and said.endswith("." if lang == "en" else "。")
+    assert "{" not in said and said.endswith(catalogue.words(lang)("stop"))
+
+
+def test_values_that_are_several_are_joined_as_the_language_does() -> None:
+    error = refuse("in_batch", ids="A1, A2")
+    assert ENGLISH.said(error).endswith("that ID: A1, A2") and catalogue.words("zh").said(error).endswith("A1、A2")
+    evidence = {"subject": "p", "count": 2, "variant": "hosts", "hosts": "10.0.0.7, 10.0.0.8", "messages": 2}
+    said = {lang: finding_words.say("meaning", "collision", evidence, lang) for lang in ("en", "zh")}
+    assert "(10.0.0.7, 10.0.0.8)" in said["en"] and "10.0.0.7、10.0.0.8" in said["zh"]
+    assert "a, b.log" in catalogue.words("zh")("run.failed_files", n="1", of="2", names="a, b.log"), "a file's own name"
 
 
 def test_errors_inside_errors_are_said_in_the_same_language() -> None:

@@ -175,7 +175,7 @@ def notes(run: Run, shown: View) -> list[str]:
         partly = failed["text_bytes"] > 0
         for key, rows in (("run.failed_files", failed[~partly]), ("run.part_files", failed[partly])):
             if len(rows):
-                unread = [f"{row.file} ({_problem(row, words)})" for row in rows.head(5).itertuples()]
+                unread = [words("aside", text=row.file, note=_problem(row, words)) for row in rows.head(5).itertuples()]
                 names = words("comma").join(unread)
                 lines.append(words(key, n=words.count("file", len(rows)), of=f"{len(files):,}", names=names))
     refused = cache.frame(run, "refused")
