@@ -15,13 +15,14 @@ from idcore.spark.session import java
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CHINESE = (ROOT / "README.zh-CN.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", ROOT / "README.zh-CN.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def examples() -> list[tuple[str, list[str]]]:
+def examples(page: str = README) -> list[tuple[str, list[str]]]:
     """Every `$ command` of a console block with the lines shown below it."""
     found: list[tuple[str, list[str]]] = []
-    for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL):
+    for block in re.findall(r"```console\n(.*?)```", page, re.DOTALL):
         for line in block.splitlines():
             if line.startswith("$ "):
                 found.append((line[2:], []))
@@ -53,6 +54,12 @@ def test_the_examples_print_what_the_readme_shows(tmp_path: Path) -> None:
         assert done.returncode in (0, 1), f"{command}: {done.stderr}"
         assert "Traceback" not in done.stderr
         assert matches(shown, printed), f"{command} prints\n" + "\n".join(printed)
+
+
+def test_the_chinese_readme_shows_examples_of_the_english_one_which_are_run() -> None:
+    assert examples(CHINESE) and all(example in examples() for example in examples(CHINESE))
+    for block in re.findall(r"```sh\n.*?```", CHINESE, re.DOTALL):
+        assert block in README
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

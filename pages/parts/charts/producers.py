@@ -40,7 +40,8 @@ def bars(
     values = shown[measure].astype(int).tolist()
     colour = palette.roles["host"]
     colours = [colour if not chosen or name in chosen else tint(colour, 0.3) for name in names]
-    labels = [f"{name}  <i>{', '.join(marks[name])}</i>" if marks and marks.get(name) else name for name in names]
+    flags = {name: words("comma").join(marks[name]) for name in names if marks and marks.get(name)}
+    labels = [f"{name}  <i>{flags[name]}</i>" if name in flags else name for name in names]
     keys = list(names)
     if len(rest) + beyond[0]:
         labels.append(words("producers.others", n=f"{len(rest) + beyond[0]:,}"))
