@@ -104,6 +104,12 @@ def test_no_docstring_breaks_the_rule(rule: str) -> None:
     assert not broken, "\n".join(broken)
 
 
+@pytest.mark.parametrize("source", [[*messages()], [*helps(build_parser())]], ids=["messages", "helps"])
+def test_a_sentence_of_the_messages_has_at_most_25_words(source: list[tuple[str, str]]) -> None:
+    long = [f"{place}: {one}" for place, text in source for one in long_sentences(text)]
+    assert not long, "\n".join(long)
+
+
 @pytest.mark.parametrize("path", documents(), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_sentence_of_the_documents_has_at_most_25_words(path: Path) -> None:
     text = SHOWN_SENTENCES.sub("\n", path.read_text(encoding="utf-8"))
