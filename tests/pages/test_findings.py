@@ -416,9 +416,10 @@ def test_restarts_one_after_another_are_told_with_their_times(
     (row,) = [row for row in run.table("findings").to_pylist() if row["code"] == "restart"]
     began = [datetime.fromisoformat(text) for text in finding_rows.evidence_of(row)["began_at"]]
     clocks = [f"{moment + timedelta(hours=8):%H:%M:%S}" for moment in began]
+    listed = words("zh" if lang == "zh" else "en")("comma").join(clocks)
     text = shown(open_page("findings", run=RUN, lang=lang, zone="+08:00"))
     for made in (text, *reports(run, lang, "+08:00")):
-        assert title in made and said in made and f"{', '.join(clocks)} +08:00" in made
+        assert title in made and said in made and f"{listed} +08:00" in made
 
 
 def test_copies_have_host_pid_and_broker_in_plain_text(tmp_path: Path, open_page: Open) -> None:
