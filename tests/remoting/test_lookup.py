@@ -396,7 +396,7 @@ def test_what_is_open_is_said(fake: Fake) -> None:
     found = desk_at(fake, now, timedelta(days=3)).one(made_at(now - HALF_AN_HOUR, 1))
     (open_,) = [item for item in found.evidence if item.code == "expired_open"]
     assert open_.values["first"].startswith("2026-10") and open_.values["sent"].startswith("2026-11-21T06:30")
-    assert "depends on its producer's zone" in evidence_text(open_)
+    assert "depends on its producer's time zone" in evidence_text(open_)
 
 
 def test_a_zone_that_is_known_decides(fake: Fake) -> None:
