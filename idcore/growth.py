@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -146,6 +146,15 @@ def _longest_rise(values: list[int]) -> list[int]:
         found.append(place)
         place = before[place]
     return found[::-1]
+
+
+def within(log: Log, begin: float | None, end: float | None) -> Log | None:
+    """The points from `begin` up to `end` (ms since 1970); None where there are none."""
+    inside = (log.low_at >= (begin or 0)) & (log.low_at < (end or np.inf))
+    if not inside.any():
+        return None
+    part = {name: getattr(log, name)[inside] for name in ("minutes", "lows", "highs", "low_at", "high_at")}
+    return replace(log, **part)
 
 
 def rate(log: Log) -> float | None:

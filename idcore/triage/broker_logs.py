@@ -9,9 +9,13 @@ from typing import NamedTuple
 import pandas as pd
 
 from idcore import growth
+from idcore.catalogue import Words
+from idcore.triage.time_range import TimeRange
 
 GIB = 1 << 30
 MOST_CELLS = 300
+SPANS = (("s", 1), ("min", 60), ("h", 3_600), ("d", 86_400))
+UNITS = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1))
 INSTANTS = ("min_at", "max_at")  # of `growth`; an old scan may be without them
 
 
@@ -51,6 +55,28 @@ class Speed(NamedTuple):
     seconds: float | None = None
 
 
+def rate_text(rate: float, words: Words) -> str:
+    """`7.4 MiB/s`, `180 B/h`: a slow log is measured over the span in which it grows by a byte or more."""
+    code, seconds = _span(rate)
+    return words(f"brokers.rate.{code}", size=words.bytes(rate * seconds))
+
+
+def unit_of(most: float) -> tuple[str, int]:
+    """The unit of an axis up to so many bytes: one that makes numbers which can be read."""
+    return next((row for row in UNITS if most >= row[1]), UNITS[-1])
+
+
+def rate_unit(most: float, words: Words) -> tuple[str, float]:
+    """The same for speeds: `MiB/s`, and how many bytes a second it is."""
+    code, seconds = _span(most)
+    unit, size = unit_of(most * seconds)
+    return words(f"brokers.rate.{code}", size=unit), size / seconds
+
+
+def _span(rate: float) -> tuple[str, int]:
+    return next((row for row in SPANS if rate * row[1] >= 1), SPANS[-1] if rate else SPANS[0])
+
+
 def speeds_of(brokers: pd.DataFrame, rows: pd.DataFrame, logs: dict[str, growth.Log]) -> dict[str, Speed]:
     """The speed of each broker that has one. A scan without `bytes_per_second` has the speed of whole minutes."""
     if "bytes_per_second" not in brokers:
@@ -75,6 +101,48 @@ def kept_from(log: growth.Log | None, cut: datetime) -> int | None:
         return None
     old = log.low_at < cut.timestamp() * 1000
     return int(log.lows[old][-1])
+
+
+def offsets_in(log: growth.Log | None, shown: TimeRange) -> tuple[int, int] | None:
+    """The lowest and the highest offset known to be written in a time range; None where none is, or without a range."""
+    part = in_range(log, shown) if log is not None and shown else None
+    return None if part is None else (int(part.lows[0]), int(part.highs[-1]))
+
+
+def in_range(log: growth.Log, shown: TimeRange) -> growth.Log | None:
+    """The part of a log in a time range; None where it has no point there."""
+    begin, end = (None if moment is None else moment.timestamp() * 1000 for moment in (shown.begin, shown.end))
+    return growth.within(log, begin, end)
+
+
+class Piece(NamedTuple):
+    """A stretch of a broker's log, by the names of its first and its last file: what a cell or a bar shows."""
+
+    address: str
+    first: str
+    last: str
+
+    @classmethod
+    def of(cls, key: str) -> Piece | None:
+        """The piece that a key of an address names."""
+        address, _, names = key.partition("~")
+        first, _, last = names.partition("-")
+        whole = address and all(len(name) == 20 and name.isdecimal() for name in (first, last or first))
+        return cls(address, first, last or first) if whole else None
+
+    @property
+    def key(self) -> str:
+        """The same for an address: address~file, or address~first-last."""
+        return f"{self.address}~{self.names}"
+
+    @property
+    def names(self) -> str:
+        """Its files as one name or two."""
+        return self.first if self.first == self.last else f"{self.first}-{self.last}"
+
+    def files(self, segments: pd.DataFrame) -> pd.DataFrame:
+        """Those of its files that the scan has IDs of."""
+        return segments[(segments["segment"] >= self.first) & (segments["segment"] <= self.last)]
 
 
 def cells(segments: pd.DataFrame) -> tuple[pd.DataFrame, int]:

@@ -86,11 +86,6 @@ def tint(colour: str, alpha: float) -> str:
     return f"rgba({red},{green},{blue},{alpha:g})"
 
 
-def ramp(colour: str) -> list[list[Any]]:
-    """A scale from barely there to the full colour."""
-    return [[0.0, tint(colour, 0.18)], [0.5, tint(colour, 0.6)], [1.0, tint(colour, 1)]]
-
-
 def pick(**filters: str) -> str:
     """What a click on a mark asks for: the filters of its lines, as customdata of the mark."""
     return urlencode(filters)

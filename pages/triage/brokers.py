@@ -2,12 +2,11 @@
 
 import streamlit as st
 
-from idcore.growth import without_speed
 from idcore.sources.record_lines import MOST_TAGS
 from idcore.triage import broker_logs
 from pages.parts import cache
 from pages.parts.charts import brokers as charts
-from pages.parts.triage import filters, logs, sentences, shared, tables
+from pages.parts.triage import filters, logs, sentences, shared, tables, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, said, small_print, zone_note
 
@@ -36,13 +35,15 @@ cut = kept.cut(shown.now(), shown.zone)
 
 # show
 said(sentences.brokers(brokers, shown))
+within = time_range.bar(run, shown)
 chosen = filters.chosen("broker", None)
 some = brokers[brokers["address"].isin(chosen)]
 if some.empty:
     some = brokers
 else:
     names = words("comma").join(some["address"])
-    filters.clear("broker", words("filter.shown", name=names, n=words.count("broker", len(some))))
+    several = words("filter.shown", name=names, n=words.count("broker", len(some)))
+    filters.clear("broker", several if len(some) > 1 else names)
 
 # chart
 pages = -(-len(some) // SHOWN)
@@ -50,29 +51,29 @@ page = min(int(st.session_state.get("brokers_page") or 1), pages)
 for row in some.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
     address = row["address"]
     mine, bins = cache.broker(run, address)
-    logs.head(row, int(brokers["ids"].sum()), rates.get(address), colours[address], shown)
-    old = broker_logs.kept_from(dated.get(address), cut)
-    figure = charts.log(mine, bins, words, shown.palette, colours[address], kept_from=old, hours=kept.hours)
+    logs.head(row, int(brokers["ids"].sum()), rates.get(address), colours[address], run)
+    log = dated.get(address)
+    marks = charts.Marks(broker_logs.kept_from(log, cut), kept.hours, broker_logs.offsets_in(log, within))
+    figure = charts.log(mine, bins, words, shown.palette, colours[address], marks)
     alt, below = charts.log_alt(row, mine, words), logs.foot(mine, words)
-    chart(figure, alt, lambda bins=bins: bins, f"log-{address}", below=below)  # type: ignore[misc]
+    state = chart(figure, alt, lambda bins=bins: bins, f"log-{address}", select=True, below=below)  # type: ignore[misc]
+    if piece := logs.picked(address, state, (run.name, marks, words.lang, shown.theme)):
+        logs.lines(piece, mine, run, words)
+small_print([words("brokers.click")])
 if pages > 1:
     st.pagination(pages, key="brokers_page")
 
 if dated:
     st.subheader(words("brokers.growth"), anchor=False)
     mine = {address: dated[address] for address in some["address"] if address in dated}
-    fast = {address: log for address, log in mine.items() if without_speed(log) is None}
-    if drawn := dict(list(fast.items())[: charts.MOST_GROWN]):
-        figure, _ = charts.growth(drawn, colours, words, shown.palette, shown.zone, shown.zone_name)
-        alt = words("brokers.alt_growth", brokers=words.count("broker", len(drawn)))
-        chart(figure, alt, lambda: growth, "growth")
-    logs.without_speed(mine, words)
+    parts = {address: broker_logs.in_range(log, within) for address, log in mine.items()}
+    logs.growth_chart({address: log for address, log in parts.items() if log}, growth, colours, within, shown)
     logs.ask(dated, kept, shown)
 
 # tables
 st.subheader(words("brokers.table"), anchor=False)
 brokers["growth"] = [logs.rate_text(rates.get(address), words) for address in brokers["address"]]
-tables.brokers(brokers, ends, colours, shown)
+tables.brokers(brokers, ends, colours, shown, run.name)
 filters.takeaway(brokers.drop(columns="growth"), "brokers")
 
 for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, tables.tags)):
@@ -83,6 +84,7 @@ for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, table
         filters.takeaway(rows, name)
 small_print(
     [
+        words("brokers.range_note") if within and dated else "",
         logs.files_note(run, words),
         *([words("brokers.tags_cut", n=f"{MOST_TAGS:,}")] if not tags.empty and tags["tag"].isna().any() else []),
         *logs.notes(run, dated, kept, shown),

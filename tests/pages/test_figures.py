@@ -166,7 +166,7 @@ def test_offsets_close_together_have_an_axis_of_their_own() -> None:
 
 
 def test_a_single_offset_has_no_histogram() -> None:
-    assert [trace.type for trace in one_broker(74_565, 74_565).data] == ["heatmap"]
+    assert [trace.type for trace in one_broker(74_565, 74_565).data] == ["bar"]
 
 
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.98])
@@ -175,7 +175,7 @@ def test_the_name_of_what_is_too_old_lies_inside_the_picture(share: float) -> No
     mine = TABLES["segments"][TABLES["segments"]["address"] == address]
     bins = TABLES["distribution"][TABLES["distribution"]["address"] == address]
     edge = int((412 + 8 * share) * (1 << 30))
-    figure = brokers.log(mine, bins, WORDS, LIGHT, LIGHT.series[0], kept_from=edge, hours=48)
+    figure = brokers.log(mine, bins, WORDS, LIGHT, LIGHT.series[0], brokers.Marks(edge, 48))
     (note,) = figure.layout.annotations
     assert "older than 48 h" in note.text
     assert note.xanchor == ("right" if share > 0.3 else "left"), "where there is room for it"

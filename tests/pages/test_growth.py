@@ -15,6 +15,7 @@ from idcore import catalogue
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.triage import broker_logs
+from idcore.triage.time_range import TimeRange
 from pages.parts import roles
 from pages.parts.charts import brokers as charts
 from tests.pages import example_run
@@ -57,6 +58,12 @@ def scanned(tmp_path: Path) -> Callable[..., str]:
     return run
 
 
+def charts_of(app: AppTest) -> list[str]:
+    """The pictures below the strip of all IDs."""
+    names = [str(chart.key).removeprefix("chart-") for chart in app.get("plotly_chart")]
+    return [name for name in names if not name.startswith("timeline")]
+
+
 def frames(lines: list[str], tmp_path: Path) -> dict[str, pd.DataFrame]:
     path = tmp_path / "y.log"
     path.write_text("\n".join(lines))
@@ -92,7 +99,11 @@ def test_less_than_a_minute_is_drawn_at_its_own_instants(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("speed", "units"),
-    [(100, ("B/s", "growth, KiB")), (50_000, ("KiB/s", "growth, MiB")), (5 << 20, ("MiB/s", "growth, GiB"))],
+    [
+        (100, ("speed, B/s", "growth, KiB")),
+        (50_000, ("speed, KiB/s", "growth, MiB")),
+        (5 << 20, ("speed, MiB/s", "growth, GiB")),
+    ],
 )
 def test_each_axis_has_the_unit_of_its_own_numbers(speed: int, units: tuple[str, str], tmp_path: Path) -> None:
     lines = [line(n * 60_000, n * 60 * speed) for n in range(61)]
@@ -119,14 +130,14 @@ def test_without_two_instants_a_sentence_takes_the_place_of_the_chart(
     assert not app.exception
     assert catalogue.words(lang)(f"growth.without_{why}") in shown(app)
     assert "iB/s<" not in shown(app) and " B/s<" not in shown(app) and "B/秒" not in shown(app)
-    assert len(app.get("plotly_chart")) == 1, "the files and offsets of the broker, and no growth"
+    assert charts_of(app) == ["log-10.0.0.1:10911"], "the files and offsets of the broker, and no growth"
 
 
 def test_the_sentence_names_the_brokers_that_the_chart_leaves_out(scanned: Any, open_page: Open) -> None:
     app = open_page("brokers", run=scanned([*minute_of_log(), line(7_000, 10, 2), line(7_000, 20, 2)]))
     page = shown(app)
     assert "10.0.0.2:10911: All lines with both IDs have the same time, so there is no speed to show." in page
-    assert len(app.get("plotly_chart")) == 3 and "205 MiB in 49 s" in page
+    assert charts_of(app) == ["log-10.0.0.1:10911", "log-10.0.0.2:10911", "growth-"] and "205 MiB in 49 s" in page
 
 
 def test_the_speed_on_the_page_is_that_of_the_table(tmp_path: Path) -> None:
@@ -150,10 +161,105 @@ def test_a_run_without_instants_has_the_speed_of_its_minutes(scanned: Any, open_
     app = open_page("brokers", run=scanned(lines, **old))
     page = shown(app)
     assert not app.exception and "97.7 KiB/s" in page and " in 30 min" not in page
-    assert len(app.get("plotly_chart")) == 2
+    assert charts_of(app) == ["log-10.0.0.1:10911", "growth-"]
 
 
 def test_a_minute_of_a_run_without_instants_has_no_speed(scanned: Any, open_page: Open) -> None:
     old = {"brokers": without("bytes_per_second"), "growth": without("min_at", "max_at")}
     page = shown(open_page("brokers", run=scanned(minute_of_log(), **old)))
     assert WORDS("growth.without_minute") in page and "MiB/s" not in page
+
+
+@pytest.mark.parametrize(
+    ("rate", "text", "unit"),
+    [
+        (0.0, "0 B/s", "B/s"),
+        (0.00005, "4.3 B/day", "B/day"),
+        (0.003, "10.8 B/h", "B/h"),
+        (0.05, "3 B/min", "B/min"),
+        (300, "300 B/s", "B/s"),
+        (7_400_000, "7.1 MiB/s", "MiB/s"),
+    ],
+)
+def test_a_rate_has_a_unit_in_which_it_can_be_read(rate: float, text: str, unit: str) -> None:
+    assert broker_logs.rate_text(rate, WORDS) == text
+    name, scale = broker_logs.rate_unit(rate, WORDS)
+    assert name == unit and (not rate or 1 <= rate / scale < 1024)
+
+
+def many(brokers: int) -> list[str]:
+    """Brokers of different speeds, of half an hour each."""
+    return [line(n * 60_000, n * broker * 40_000, broker) for broker in range(1, brokers + 1) for n in range(31)]
+
+
+def test_the_legend_hides_both_lines_of_a_broker_and_no_colour_is_alone(tmp_path: Path) -> None:
+    found = broker_logs.logs_of(frames(many(3), tmp_path)["growth"])
+    figure, _ = charts.growth(found, charts.colours_of(list(found), LIGHT), WORDS, LIGHT, UTC, "UTC")
+    assert figure.layout.showlegend and len(figure.data) == 6
+    groups: dict[str, list[Any]] = {trace.legendgroup: [] for trace in figure.data}
+    for trace in figure.data:
+        groups[trace.legendgroup].append((trace.name, trace.showlegend is not False, trace.line.dash))
+    for address, pair in groups.items():
+        assert [name for name, _, _ in pair] == [address] * 2 and [shown for _, shown, _ in pair] == [True, False]
+    assert len({pair[0][2] for pair in groups.values()}) == 3, "each has its own dashes"
+    assert "0.0" not in " ".join(figure.data[0].text), "a slow broker has its own unit next to a fast one"
+
+
+def test_many_brokers_have_a_row_each_with_its_name_and_its_highest_speed(tmp_path: Path) -> None:
+    found = broker_logs.logs_of(frames(many(24), tmp_path)["growth"])
+    colours = charts.colours_of(list(found), LIGHT)
+    assert len(set(colours.values())) == 1, "no two brokers of many have a colour in common by chance"
+    figure, _ = charts.growth(found, colours, WORDS, LIGHT, UTC, "UTC")
+    assert len(figure.data) == 24 and not figure.layout.showlegend
+    bottoms = [trace.base for trace in figure.data]
+    assert len(set(bottoms)) == 24 and all(max(trace.y) == pytest.approx(0.8) for trace in figure.data)
+    assert [label.partition("<br>")[0] for label in figure.layout.yaxis.ticktext] == list(found)[::-1]
+    (fastest,) = (label for label in figure.layout.yaxis.ticktext if label.startswith("10.0.0.24:"))
+    assert "up to 15.6 KiB/s" in fastest
+
+
+def test_the_growth_of_a_time_range_is_that_of_its_points(tmp_path: Path) -> None:
+    found = broker_logs.logs_of(frames(many(1), tmp_path)["growth"])
+    within = TimeRange(TEN + timedelta(minutes=10), TEN + timedelta(minutes=20))
+    part = broker_logs.in_range(found[BROKER], within)
+    assert part is not None and part.first == within.begin and len(part.minutes) == 10
+    assert broker_logs.offsets_in(found[BROKER], within) == (400_000, 760_000)
+    figure, _ = charts.growth({BROKER: part}, {BROKER: "#123456"}, WORDS, LIGHT, UTC, "UTC", within)
+    assert max(figure.data[1].y) == pytest.approx(360_000 / 1024)
+    assert pd.Timestamp(figure.layout.xaxis.range[0]) == pd.Timestamp("2026-03-10 10:10")
+    assert broker_logs.in_range(found[BROKER], TimeRange(TEN + timedelta(days=1))) is None
+    assert broker_logs.offsets_in(found[BROKER], TimeRange()) is None
+
+
+def test_a_time_range_without_dated_lines_is_said(scanned: Any, open_page: Open) -> None:
+    app = open_page("brokers", run=scanned(many(1)), **{"from": "2026-03-11T00:00:00.000Z"})
+    assert WORDS("brokers.range_none") in shown(app) and charts_of(app) == ["log-10.0.0.1:10911"]
+
+
+def test_a_piece_of_a_log_survives_an_address() -> None:
+    one, two = f"{0:020d}", f"{1 << 30:020d}"
+    for piece in (broker_logs.Piece("10.0.0.1:10911", one, one), broker_logs.Piece("[2001:db8::1]:10911", one, two)):
+        assert broker_logs.Piece.of(piece.key) == piece
+    for text in ("", "10.0.0.1:10911", "10.0.0.1:10911~soon", f"~{one}", f"10.0.0.1:10911~{one}-x"):
+        assert broker_logs.Piece.of(text) is None, text
+
+
+def test_a_clicked_piece_leads_to_the_lines_of_its_files(scanned: Any, open_page: Open) -> None:
+    run = scanned([line(n * 60_000, n << 29, 1) for n in range(5)])
+    first, last = f"{0:020d}", f"{1 << 30:020d}"
+    page = shown(open_page("brokers", run=run, segment=f"10.0.0.1:10911~{first}-{last}"))
+    assert "10.0.0.1:10911: 2 commit log files, 4 IDs" in page
+    for file in (first, last):
+        assert f"lines?run={run}&amp;broker=10.0.0.1%3A10911&amp;segment={file}" in page
+    assert f'lines?run={run}&amp;broker=10.0.0.1%3A10911"' in page, "the head and the table lead to all of its lines"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([line(5_000, 100)], "<b>1 record</b> on <b>1 broker</b>, in 1 commit log file.</p>"),
+        (many(1), "<b>31 records</b> on <b>1 broker</b>, in 1 commit log file; the offsets span 1.1 MiB.</p>"),
+    ],
+)
+def test_one_broker_is_said_as_one(lines: list[str], said: str, scanned: Any, open_page: Open) -> None:
+    assert said in shown(open_page("brokers", run=scanned(lines)))

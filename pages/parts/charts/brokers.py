@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,7 +14,8 @@ from idcore.catalogue import Words
 from idcore.growth import MINUTE, Log, points
 from idcore.growth import speeds as speeds_of
 from idcore.triage.activity import step_minutes
-from idcore.triage.broker_logs import GIB, cells
+from idcore.triage.broker_logs import GIB, Piece, cells, rate_text, rate_unit, unit_of
+from idcore.triage.time_range import TimeRange
 from pages.parts.figures import (
     DATES,
     MONO,
@@ -23,7 +24,6 @@ from pages.parts.figures import (
     clock_title,
     local,
     paper,
-    ramp,
     rows_axis,
     series_colour,
     tint,
@@ -33,13 +33,32 @@ from pages.parts.roles import Palette
 
 SLIVER = 0.1  # offsets that fill less of the axis than this have one of their own
 STEPS = 120  # steps in which the speed of a log is drawn
-MOST_GROWN = 10  # logs of one picture
+MOST_TOGETHER = 4  # logs that share their axes; more have a row each
+MOST_ROWS = 60
+ROW = 40  # pixels
 FEW = 20  # points of a log that are marked
+Step = tuple[datetime, datetime, float]
+DASHES = ("solid", "dash", "dot", "dashdot")  # of logs that share their axes: not by colour alone
+
+
+class Marks(NamedTuple):
+    """What is marked in a log: where the part begins that is still kept, and the offsets of the time range in sight."""
+
+    kept_from: int | None = None
+    hours: int = 72
+    within: tuple[int, int] | None = None
 
 
 def colours_of(addresses: Sequence[str], palette: Palette) -> dict[str, str]:
-    """A colour for each broker, the same wherever it is drawn; in the order of addresses, not of today's sizes."""
-    return {address: series_colour(palette, place) for place, address in enumerate(sorted(addresses))}
+    """A colour for each broker, the same wherever it is drawn; in the order of addresses, not of today's sizes.
+
+    More brokers than colours all have one: two brokers of one colour among others would look related.
+    """
+    alone = len(addresses) <= len(palette.series)
+    return {
+        address: series_colour(palette, place) if alone else palette.roles["broker"]
+        for place, address in enumerate(sorted(addresses))
+    }
 
 
 def log(
@@ -48,11 +67,9 @@ def log(
     words: Words,
     palette: Palette,
     colour: str,
-    *,
-    kept_from: int | None = None,
-    hours: int = 72,
+    marks: Marks = Marks(),  # noqa: B008
 ) -> go.Figure:
-    """One broker: its files as a strip, the histogram of its offsets under it.
+    """One broker: its files as a strip, the histogram of its offsets under it. A cell or a bar can be clicked.
 
     Both share an axis in GiB, unless the offsets fill only a sliver of it. Then the histogram has an axis of its own,
     and a mark in the strip shows where it is. A single offset needs no histogram.
@@ -72,30 +89,31 @@ def log(
     )
     _strip(figure, strip, left, right, words, palette, colour)
     pad = (right - left) * 0.004
-    quiet = axis(palette, showgrid=False, fixedrange=True, range=[left - pad, right + pad], tickformat=",", nticks=8)
-    figure.update_xaxes(quiet)
-    figure.update_yaxes(axis(palette, visible=False, fixedrange=True), row=1, col=1)
+    figure.update_xaxes(axis(palette, showgrid=False, range=[left - pad, right + pad], tickformat=",", nticks=8))
+    figure.update_yaxes(axis(palette, visible=False, fixedrange=True, range=[0, 1]), row=1, col=1)
     named = {"font": {"size": 12, "color": palette.muted}, "standoff": 6}
     if rows == 2:
-        _histogram(figure, bins, words, colour, 1 if close else GIB)
-        figure.update_yaxes(axis(palette, rangemode="tozero", nticks=3, tickformat=",", fixedrange=True), row=2, col=1)
+        _histogram(figure, bins, words, palette, colour, 1 if close else GIB)
     if close:
         figure.add_vrect(
             x0=low / GIB, x1=high / GIB, row=1, col=1, line={"color": palette.text, "width": 2}, fillcolor=palette.text
         )
-        figure.update_xaxes(tickvals=[left, right], ticktext=[f"{left:,.0f} GiB", f"{right:,.0f} GiB"], row=1, col=1)
+        ends = [f"{end:,.0f} GiB" for end in (left, right)]
+        figure.update_xaxes(tickvals=[left, right], ticktext=ends, fixedrange=True, row=1, col=1)
         if rows == 2:
             edge = (high - low) * 0.02
-            near = axis(
-                palette, showgrid=False, fixedrange=True, range=[low - edge, high + edge], tickformat=",d", nticks=5
-            )
+            near = axis(palette, showgrid=False, range=[low - edge, high + edge], tickformat=",d", nticks=5)
             figure.update_xaxes(near, row=2, col=1)
             figure.update_xaxes(title={"text": words("brokers.axis_bytes"), **named}, row=2, col=1)
     else:
         figure.update_xaxes(title={"text": words("brokers.axis"), **named}, row=2, col=1)
-    if kept_from is not None:
-        _cut(figure, left, min(kept_from / GIB, right), right, words("brokers.cut", hours=hours), palette)
-    figure.update_layout(dragmode=False, bargap=0)
+    if marks.kept_from is not None:
+        _cut(figure, left, min(marks.kept_from / GIB, right), right, words("brokers.cut", hours=marks.hours), palette)
+    if marks.within is not None:
+        low, high = marks.within
+        line = {"width": 2, "color": palette.text}
+        band(figure, low / GIB, max(high / GIB, low / GIB + (right - left) / 400), layer="above", line=line)
+    figure.update_layout(dragmode="zoom", bargap=0)
     return figure
 
 
@@ -117,26 +135,29 @@ def _strip(
     """The files as cells, the darker the more ids; a frame around them all."""
     line = {"width": 1, "color": palette.line}
     band(figure, left, right, layer="below", line=line, fillcolor="rgba(0,0,0,0)")
-    figure.add_heatmap(
-        z=[strip["ids"].tolist()],
-        x=[*strip["from_gib"].tolist(), right],
-        y=[0, 1],
-        colorscale=ramp(colour),
-        showscale=False,
-        zmin=0,
-        zmax=float(strip["ids"].max()),
-        xgap=1.5 if len(strip) <= 200 else 0,
-        hovertext=[[_cell_hover(row, words) for row in strip.itertuples()]],
+    seen = strip[strip["ids"].notna()]
+    together = (right - left) / len(strip)
+    most = float(seen["ids"].max())
+    figure.add_bar(
+        x=seen["from_gib"] + together / 2,
+        y=[1] * len(seen),
+        width=together,
+        marker={
+            "color": [tint(colour, 0.18 + 0.82 * ids / most) for ids in seen["ids"]],
+            "line": {"width": 1.5 if len(strip) <= 200 else 0, "color": palette.background},
+        },
+        customdata=[[Piece("", row.oldest, row.newest).names] for row in seen.itertuples()],
+        hovertext=[_cell_hover(row, words) for row in seen.itertuples()],
         hoverinfo="text",
-        hoverongaps=False,
         row=1,
         col=1,
     )
 
 
-def _histogram(figure: go.Figure, bins: pd.DataFrame, words: Words, colour: str, unit: int) -> None:
-    """Ids by offset; the bins are the scan's own."""
+def _histogram(figure: go.Figure, bins: pd.DataFrame, words: Words, palette: Palette, colour: str, unit: int) -> None:
+    """Ids by offset; the bins are the scan's own. Its y axis has whole numbers."""
     width = (bins["to_offset"] - bins["from_offset"]) / unit
+    ends = zip(bins["from_offset"].tolist(), bins["to_offset"].tolist(), strict=True)
     figure.add_bar(
         x=bins["from_offset"] / unit + width / 2,
         y=bins["ids"],
@@ -144,9 +165,16 @@ def _histogram(figure: go.Figure, bins: pd.DataFrame, words: Words, colour: str,
         row=2,
         col=1,
         marker={"color": colour, "line": {"width": 0}},
-        customdata=list(zip(bins["from_offset"], bins["to_offset"], strict=True)),
-        hovertemplate=f"%{{customdata[0]:,d}} – %{{customdata[1]:,d}}<br>%{{y:,d}} {words('ids')}<extra></extra>",
+        customdata=[[Piece("", _file(first), _file(end - 1)).names, first, end] for first, end in ends],
+        hovertemplate=f"%{{customdata[1]:,d}} – %{{customdata[2]:,d}}<br>%{{y:,d}} {words('ids')}<extra></extra>",
     )
+    steps = {"dtick": 1} if bins["ids"].max() <= 3 else {"nticks": 3}
+    figure.update_yaxes(axis(palette, rangemode="tozero", tickformat=",d", fixedrange=True, **steps), row=2, col=1)
+
+
+def _file(offset: int) -> str:
+    """The name of the file that an offset is in."""
+    return f"{offset // GIB * GIB:020d}"
 
 
 def _cut(figure: go.Figure, left: float, place: float, right: float, label: str, palette: Palette) -> None:
@@ -172,13 +200,10 @@ def _cut(figure: go.Figure, left: float, place: float, right: float, label: str,
     )
 
 
-def _cell_hover(row: object, words: Words) -> str:
-    ids = getattr(row, "ids", None)
-    if ids is None or ids != ids:
-        return ""
-    oldest, newest, files = getattr(row, "oldest", ""), getattr(row, "newest", ""), int(getattr(row, "files", 1))
-    name = oldest if files == 1 else f"{oldest}<br>… {newest}<br>{words.count('file', files)}"
-    return f"<b>{name}</b><br>{words.count('id', int(ids))}"
+def _cell_hover(row: Any, words: Words) -> str:
+    files = int(row.files)
+    name = row.oldest if files == 1 else f"{row.oldest}<br>… {row.newest}<br>{words.count('file', files)}"
+    return f"<b>{name}</b><br>{words.count('id', int(row.ids))}"
 
 
 def totals(brokers: pd.DataFrame, words: Words, palette: Palette, *, limit: int = 6) -> go.Figure:
@@ -212,36 +237,6 @@ def totals(brokers: pd.DataFrame, words: Words, palette: Palette, *, limit: int 
     return figure
 
 
-def unit_of(most: float) -> tuple[str, int]:
-    """The unit of an axis up to so many bytes: one that makes numbers which can be read."""
-    units = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
-    return next(((unit, size) for unit, size in units if most >= size), ("B", 1))
-
-
-def _speed_line(
-    figure: go.Figure,
-    speeds: Sequence[tuple[datetime, datetime, float]],
-    scale: int,
-    zone: tzinfo,
-    *,
-    name: str,
-    line: dict[str, Any],
-    hover: str,
-) -> None:
-    """The speed from step to step as a line with corners."""
-    values = [speed / scale for _, _, speed in speeds]
-    figure.add_scatter(
-        x=[local(begin, zone) for begin, _, _ in speeds] + [local(speeds[-1][1], zone)],
-        y=[*values, values[-1]],
-        name=name,
-        mode="lines",
-        line={**line, "shape": "hv"},
-        row=1,
-        col=1,
-        hovertemplate=f"{hover}<extra></extra>",
-    )
-
-
 def growth(
     logs: Mapping[str, Log],
     colours: Mapping[str, str],
@@ -249,11 +244,36 @@ def growth(
     palette: Palette,
     zone: tzinfo,
     zone_name: str,
+    shown: TimeRange = TimeRange(),  # noqa: B008
 ) -> tuple[go.Figure, int]:
-    """How fast each log grew, and how far it had come, each in a unit of its own; also the step in minutes.
+    """How fast each log grew; also the step in minutes. A few logs share their axes, and show how far they had come.
 
     Every point is drawn at its own instant. A log of few points has marks on them.
     """
+    span = max(int(log.low_at[-1] - log.low_at[0]) for log in logs.values()) // MINUTE + 1
+    step = step_minutes(span, STEPS)
+    steps = {address: speeds_of(log, step) for address, log in logs.items()}
+    figure = _rows(steps, colours, words, palette, zone) if len(logs) > MOST_TOGETHER else _together(
+        logs, steps, colours, words, palette, zone
+    )  # fmt: skip
+    last = pd.Series(pd.to_datetime([int(log.high_at[-1]) for log in logs.values()], unit="ms", utc=True))
+    ends = [None if end is None else local(end, zone) for end in (shown.begin, shown.end)]
+    zoomed = {"range": ends} if shown else {}
+    figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, **zoomed))
+    bottom = {} if len(logs) > MOST_TOGETHER else {"row": 2, "col": 1}
+    figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(last, zone, zone_name)), **bottom)
+    return figure, step
+
+
+def _together(
+    logs: Mapping[str, Log],
+    steps: Mapping[str, Sequence[Step]],
+    colours: Mapping[str, str],
+    words: Words,
+    palette: Palette,
+    zone: tzinfo,
+) -> go.Figure:
+    """Speed on top, growth below, each in a unit of its own; a name of the legend hides both lines of its broker."""
     figure = make_subplots(
         rows=2,
         cols=1,
@@ -262,34 +282,38 @@ def growth(
         vertical_spacing=0.08,
         figure=go.Figure(layout=paper(palette, 380, right=24)),
     )
-    span = max(int(log.low_at[-1] - log.low_at[0]) for log in logs.values()) // MINUTE + 1
-    step = step_minutes(span, STEPS)
     known = {address: points(log) for address, log in logs.items()}
-    steps = {address: speeds_of(log, step) for address, log in logs.items()}
-    unit, scale = unit_of(max((speed for own in steps.values() for _, _, speed in own), default=0.0))
+    unit, scale = rate_unit(max((speed for own in steps.values() for _, _, speed in own), default=0.0), words)
     grown_unit, grown_scale = unit_of(max(float(offsets[-1] - offsets[0]) for _, offsets in known.values()))
-    for address, log in logs.items():
-        line = {"color": colours[address], "width": 2}
+    for place, (address, log) in enumerate(logs.items()):
+        line = {"color": colours[address], "width": 2, "dash": DASHES[place % len(DASHES)]}
         clock = "%Y-%m-%d %H:%M:%S.%L" if log.short else "%Y-%m-%d %H:%M"
-        hover = f"<b>{address}</b><br>%{{x|{clock}}}<br>%{{y:,.4~r}} "
-        if steps[address]:
-            _speed_line(figure, steps[address], scale, zone, name=address, line=line, hover=f"{hover}{unit}/s")
+        look = {"name": address, "legendgroup": address, "customdata": None, "cliponaxis": False}
+        look["hovertemplate"] = f"<b>{address}</b><br>%{{x|{clock}}}<br>%{{text}}<extra></extra>"
+        if own := steps[address]:
+            speeds = [speed for _, _, speed in own]
+            figure.add_scatter(
+                x=[local(begin, zone) for begin, _, _ in own] + [local(own[-1][1], zone)],
+                y=[speed / scale for speed in (*speeds, speeds[-1])],
+                text=[rate_text(speed, words) for speed in (*speeds, speeds[-1])],
+                mode="lines",
+                line={**line, "shape": "hv"},
+                row=1,
+                col=1,
+                **look,
+            )
         at, offsets = known[address]
         figure.add_scatter(
             x=wall_clock(pd.Series(pd.to_datetime(at, unit="ms", utc=True)), zone),
             y=(offsets - offsets[0]) / grown_scale,
-            name=address,
-            showlegend=not steps[address],
+            text=[words.bytes(grown) for grown in (offsets - offsets[0]).tolist()],
+            showlegend=not own,
             mode="lines+markers" if len(at) <= FEW else "lines",
             line=line,
             row=2,
             col=1,
-            hovertemplate=f"{hover}{grown_unit}<extra></extra>",
-            cliponaxis=False,
+            **look,
         )
-    ends = pd.Series(pd.to_datetime([int(at[-1]) for at, _ in known.values()], unit="ms", utc=True))
-    figure.update_xaxes(axis(palette, showgrid=False, fixedrange=True, tickformatstops=DATES))
-    figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(ends, zone, zone_name)), row=2, col=1)
     for row, title in (
         (1, words("brokers.speed_axis", unit=unit)),
         (2, words("brokers.growth_axis", unit=grown_unit)),
@@ -298,5 +322,49 @@ def growth(
         figure.update_yaxes(quiet, row=row, col=1)
     names = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
     font = {"family": MONO, "size": 12, "color": palette.text}
-    figure.update_layout(dragmode=False, showlegend=len(logs) > 1, legend={**names, "font": font})
-    return figure, step
+    figure.update_layout(showlegend=len(logs) > 1, legend={**names, "font": font, "itemdoubleclick": False})
+    return figure
+
+
+def _rows(
+    steps: Mapping[str, Sequence[Step]],
+    colours: Mapping[str, str],
+    words: Words,
+    palette: Palette,
+    zone: tzinfo,
+) -> go.Figure:
+    """The speed of each log in a row of its own, as high as its highest; that one is next to the name."""
+    figure = go.Figure(layout=paper(palette, ROW * len(steps) + 56))
+    names = []
+    for place, (address, own) in enumerate(reversed(list(steps.items()))):
+        top = max((speed for _, _, speed in own), default=0.0)
+        most = words("brokers.most", rate=rate_text(top, words))
+        names.append(f'{address}<br><span style="color:{palette.muted}">{most}</span>')
+        clocks = [(local(begin, zone), local(end, zone)) for begin, end, _ in own]
+        figure.add_bar(
+            x=[begin for begin, _ in clocks],
+            y=[0.8 * speed / (top or 1) for _, _, speed in own],
+            base=place - 0.4,
+            offset=0,
+            width=[(end - begin).total_seconds() * 1000 for begin, end in clocks],
+            marker={"color": colours[address], "line": {"width": 0.5, "color": colours[address]}},
+            customdata=[[address]] * len(own),
+            hovertext=[
+                f"<b>{address}</b><br>{begin:%Y-%m-%d %H:%M:%S} – {end:%H:%M:%S}<br>{rate_text(speed, words)}"
+                for (begin, end), (_, _, speed) in zip(clocks, own, strict=True)
+            ],
+            hoverinfo="text",
+            unselected={"marker": {"opacity": 1}},
+        )
+    figure.update_yaxes(
+        axis(
+            palette,
+            tickvals=list(range(len(names))),
+            ticktext=names,
+            tickfont={"family": MONO, "size": 12, "color": palette.text},
+            range=[-0.6, len(names) - 0.4],
+            showgrid=False,
+            fixedrange=True,
+        )
+    )
+    return figure

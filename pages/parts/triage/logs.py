@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -13,16 +14,37 @@ from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
 from idcore.runs import Run
 from idcore.times import full
-from idcore.triage import address_flags
-from idcore.triage.broker_logs import Retention, Speed, cells
+from idcore.triage import address_flags, broker_logs
+from idcore.triage.broker_logs import Piece, Retention, Speed, cells
+from idcore.triage.time_range import TimeRange
 from pages.parts import cache, scans
-from pages.parts.markup import Html, tag
-from pages.parts.triage import tables
-from pages.parts.view import View
-from pages.parts.widgets import said, show_html, small_print
+from pages.parts.charts import brokers as charts
+from pages.parts.markup import Html, link, tag
+from pages.parts.triage import tables, time_range
+from pages.parts.view import View, view
+from pages.parts.widgets import chart, href, said, show_html, small_print
 
 LONGEST = 8_760  # hours that files may be kept: a year
 NAMED = 3  # brokers of a sentence
+MOST_FILES = 12  # that a clicked cell names
+
+
+def growth_chart(
+    logs: dict[str, growth.Log], rows: pd.DataFrame, colours: Mapping[str, str], within: TimeRange, view: View
+) -> None:
+    """The growth of the logs that have a speed, and why others have none; a box along it is the time range."""
+    words = view.words
+    fast = {address: log for address, log in logs.items() if growth.without_speed(log) is None}
+    if drawn := dict(list(fast.items())[: charts.MOST_ROWS]):
+        figure, _ = charts.growth(drawn, colours, words, view.palette, view.zone, view.zone_name, within)
+        alt = words("brokers.alt_growth", brokers=words.count("broker", len(drawn)))
+        chart(figure, alt, lambda: rows, "growth", brush=time_range.brush(within, view.zone))
+        cut = words("brokers.rows_cut", n=len(drawn), all=words.count("broker", len(fast)))
+        rows_note = words("brokers.rows_note") if len(drawn) > charts.MOST_TOGETHER else ""
+        small_print([rows_note, cut if len(fast) > len(drawn) else ""])
+    if not logs:
+        said(words("brokers.range_none"))
+    without_speed(logs, words)
 
 
 def without_speed(logs: dict[str, growth.Log], words: Words) -> None:
@@ -49,9 +71,9 @@ def retention() -> Retention:
     return Retention(chosen("keep", growth.KEPT_HOURS, 1, LONGEST), chosen("delete_at", growth.DELETES_AT, 0, 23))
 
 
-def head(row: dict[str, Any], total: int, speed: Speed | None, colour: str, view: View) -> None:
+def head(row: dict[str, Any], total: int, speed: Speed | None, colour: str, run: Run) -> None:
     """One line above the picture."""
-    words = view.words
+    words = view().words
     name = tables.marked(
         tag("b", tables.swatch(row["address"], colour), class_="mq-mono"),
         address_flags.of_broker(row["host"], int(row["port"])),
@@ -65,6 +87,7 @@ def head(row: dict[str, Any], total: int, speed: Speed | None, colour: str, view
         if apart
         else words("brokers.one", offset=f"{row['min_offset']:,}"),
         speed_text(speed, words),
+        link(words("brokers.lines"), href("lines", run=run.name, broker=row["address"])),
     ]
     show_html(
         tag("div", tag("span", name), *(tag("span", fact) for fact in facts if fact), class_="mq-run mq-log-head")
@@ -73,7 +96,7 @@ def head(row: dict[str, Any], total: int, speed: Speed | None, colour: str, view
 
 def rate_text(speed: Speed | None, words: Words) -> str:
     """`7.4 MiB/s`, `800 B/s`."""
-    return "" if speed is None else words("brokers.rate", size=words.bytes(speed.rate))
+    return "" if speed is None else broker_logs.rate_text(speed.rate, words)
 
 
 def speed_text(speed: Speed | None, words: Words) -> str:
@@ -82,6 +105,42 @@ def speed_text(speed: Speed | None, words: Words) -> str:
         return rate_text(speed, words)
     span = {"grown": words.bytes(speed.grown), "span": words.duration(speed.seconds)}
     return words("brokers.speed", rate=rate_text(speed, words), **span)
+
+
+def picked(address: str, state: Any, drawn: tuple[Any, ...]) -> Piece | None:
+    """What was clicked last in the picture of a broker, or what the address shows of it; kept in the address.
+
+    `drawn` is what the picture depends on: drawn in another way it is a new one, in which nothing was clicked yet.
+    """
+    points = (state or {}).get("selection", {}).get("points", [])
+    now = next((str(point["customdata"][0]) for point in points if point.get("customdata")), "")
+    pieces = {piece.address: piece for piece in map(Piece.of, st.query_params.get_all("segment")) if piece}
+    before = st.session_state.get(f"picked-{address}", ((), ""))
+    st.session_state[f"picked-{address}"] = (drawn, now)
+    if now != before[1] and (now or drawn == before[0]):
+        pieces.pop(address, None)
+        if (piece := Piece.of(f"{address}~{now}")) is not None:
+            pieces[address] = piece
+        st.query_params["segment"] = [piece.key for piece in pieces.values()]
+    return pieces.get(address)
+
+
+def lines(piece: Piece, segments: pd.DataFrame, run: Run, words: Words) -> None:
+    """Where the lines of a clicked piece are: one link a file."""
+    files = piece.files(segments)
+    links = [
+        link(name, href("lines", run=run.name, broker=piece.address, segment=name), class_="mq-mono")
+        for name in files["segment"].head(MOST_FILES)
+    ]
+    said = words(
+        "brokers.piece",
+        address=piece.address,
+        files=words.count("segment", len(files)),
+        ids=words.count("id", int(files["ids"].sum())),
+    )
+    more = len(files) - len(links)
+    rest = [words("brokers.more_files", n=f"{more:,}")] if more > 0 else []
+    show_html(tag("div", tag("b", said), *(tag("span", one) for one in (*links, *rest)), class_="mq-run mq-piece"))
 
 
 def foot(segments: pd.DataFrame, words: Words) -> Html:
@@ -109,7 +168,8 @@ def ask(logs: dict[str, growth.Log], kept: Retention, view: View) -> None:
         address = made.address if made is not None else names[0]
         middle.text_input(words("col.broker"), address, disabled=True, key=f"own-{address}")
     else:
-        address = middle.selectbox(words("col.broker"), names, key="broker", bind="query-params")
+        first = names.index(shown) if (shown := st.query_params.get("broker")) in names else 0
+        address = middle.selectbox(words("col.broker"), names, first, key="offset_broker", bind="query-params")
     plain = asked.replace(",", "").replace("_", "")
     if not asked:
         return

@@ -140,10 +140,12 @@ def brokers(rows: pd.DataFrame, view: View) -> str:
     """Brokers, records (distinct offsetMsgIds), files, and how far they are apart."""
     words = view.words
     widest = (rows["max_offset"] - rows["min_offset"]).max()
-    return words(
+    said = words(
         "brokers.said",
+        count=len(rows),
         brokers=words.count("broker", len(rows)),
         ids=words.count("stored", int(rows["distinct"].sum())),
         files=words.count("segment", int(rows["segments"].sum())),
-        span=words.bytes(widest),
     )
+    apart = words("brokers.said_widest", count=len(rows), span=words.bytes(widest)) if widest else ""
+    return said + apart + words("stop")

@@ -155,11 +155,12 @@ def _dating(name: str, value: Any, words: Words) -> str:
     return words(key) if name == "zone_source" and words.has(key) else text
 
 
-def brokers(rows: pd.DataFrame, files: pd.DataFrame, colours: Mapping[str, str], view: View) -> None:
+def brokers(rows: pd.DataFrame, files: pd.DataFrame, colours: Mapping[str, str], view: View, run: str) -> None:
     """The brokers table: where their offsets are, how fast they grow, and in which files."""
     words = view.words
     columns = [
         Column("address", words("col.broker"), mono=True),
+        Column("lines", words("brokers.lines")),
         Column("ids", words("col.ids"), right=True),
         Column("share", words("col.share"), right=True),
         Column("distinct", words("col.distinct"), right=True, help=words("col.distinct.help_broker")),
@@ -182,6 +183,7 @@ def brokers(rows: pd.DataFrame, files: pd.DataFrame, colours: Mapping[str, str],
                     address_flags.of_broker(row["host"], int(row["port"])),
                     words,
                 ),
+                link(words("brokers.lines"), href("lines", run=run, broker=row["address"])),
                 number(row["ids"]),
                 words.share(row["ids"], total),
                 number(row["distinct"]),
