@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from idcore.catalogue import Words
+from pages.parts.view import COOKIE
 
 # Figures are drawn on the server. Streamlit passes it the theme with every run, but does not run again when it changes;
 # and on a phone its sidebar stays open over the page that a link in it has opened. The 5 MB that draw charts it asks
@@ -153,3 +155,101 @@ def follow(theme: str) -> None:
         _watch()(
             data={"theme": theme, "charts": _chart_code()}, key="browser-watch", on_theme_change=lambda: None, height=1
         )
+
+
+# What a visitor chose is kept in cookies, so that the server has it with the first request of the next visit. The theme
+# is Streamlit's own: its switch is in the menu, which the style hides, and it keeps the theme of each address alone.
+# So ours presses that switch, and copies what it stored to every page.
+KEEP = """
+const NAMES = ["system", "light", "dark"];
+const STORED = /^stActiveTheme-(.*)-v[0-9]+$/;
+const opened = new URL(performance.getEntriesByType("navigation")[0]?.name ?? location.href).pathname;
+const stored = () => Object.keys(localStorage).find((key) => STORED.exec(key)?.[1] === opened);
+const theme = () => (stored() ? JSON.parse(localStorage.getItem(stored())).toLowerCase() : "system");
+const copy = () => {
+  const key = stored();
+  const links = document.querySelectorAll('[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]');
+  const pages = key ? [...links].map((link) => link.pathname) : [];
+  for (const path of [...pages, ...pages.map((page) => page.replace(/[^/]*$/, ""))]) {
+    localStorage.setItem(key.replace(`stActiveTheme-${opened}-`, `stActiveTheme-${path}-`), localStorage.getItem(key));
+  }
+};
+const press = (name) => {
+  const menu = document.querySelector('[data-testid="stMainMenuButton"]');
+  const before = document.activeElement;
+  menu.click();
+  setTimeout(() => {
+    document.querySelectorAll('[data-testid="stThemeSwitcher"] [role="menuitemradio"]')[NAMES.indexOf(name)].click();
+    setTimeout(() => {
+      if (menu.getAttribute("aria-expanded") === "true") menu.click();
+      before?.focus();
+      copy();
+    }, 50);
+  }, 50);
+};
+let pressed = "";
+export default function ({ data }) {
+  for (const [name, value] of Object.entries(data.kept)) {
+    const secure = location.protocol === "https:" ? "; secure" : "";
+    const how = `path=/; max-age=${value ? 31536000 : 0}; samesite=lax${secure}`;
+    document.cookie = `${data.cookie}${name}=${encodeURIComponent(value)}; ${how}`;
+  }
+  if (NAMES.includes(data.theme) && data.theme !== pressed) {
+    pressed = data.theme;
+    if (data.theme !== theme()) press(data.theme);
+  }
+}
+"""
+
+# The box that finds anything: arrows go through the links, Enter in the box opens the first, once it belongs to what is
+# in the box.
+CHOOSE = """
+const links = () => [...document.querySelectorAll('.st-key-find-hits [data-testid="stPageLink-NavLink"]')];
+const box = () => document.querySelector('.st-key-find_term input');
+let term = "";
+let waiting = false;
+const open = () => {
+  waiting = box().value.trim() !== term;
+  if (!waiting) links()[0]?.click();
+};
+const onKey = (event) => {
+  const all = [box(), ...links()];
+  const place = all.indexOf(document.activeElement);
+  if (event.key === "Enter" && place === 0) open();
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step || place < 0) return;
+  event.preventDefault();
+  all[Math.min(Math.max(place + step, 0), all.length - 1)].focus();
+};
+export default function ({ data }) {
+  term = data.term;
+  if (!data.term && !box().dataset.keys) box().focus();
+  box().dataset.keys = "on";
+  const dialog = box().closest('[role="dialog"]');
+  dialog.addEventListener("keydown", onKey);
+  if (waiting) setTimeout(open, 50);
+  return () => dialog.removeEventListener("keydown", onKey);
+}
+"""
+
+
+@cache
+def _keep() -> ComponentRenderer:
+    return st.components.v2.component("browser_keep", js=KEEP)
+
+
+def keep(kept: Mapping[str, str], theme: str) -> None:
+    """Writes what was chosen into cookies, and switches the theme to the one chosen, on every page of the console."""
+    if st.runtime.exists():
+        _keep()(data={"cookie": COOKIE, "kept": dict(kept), "theme": theme}, key="browser-keep", height=1)
+
+
+@cache
+def _choose() -> ComponentRenderer:
+    return st.components.v2.component("browser_choose", js=CHOOSE)
+
+
+def choose_with_keys(term: str) -> None:
+    """Makes the links below the box that finds anything choices of the keyboard; `term` is what they belong to."""
+    if st.runtime.exists():
+        _choose()(data={"term": term}, key="browser-choose", height=1)

@@ -1,4 +1,4 @@
-"""The frame around every page: addresses, sidebar, language, zone, style. Reads no id."""
+"""The frame around every page: addresses, sidebar, title, language, zone, theme, style. Reads no id."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from idcore import catalogue, times
+from idcore import catalogue, zones
+from idcore.errors import CoreError
 from pages.parts import browser, problems, roles, scans
-from pages.parts.view import View, browser_zone, link_params, settle
+from pages.parts.view import View, browser_zone, link_params, remember, remembered, settle
 
 PAGES = Path(__file__).resolve().parents[1]
 ICON = Path(__file__).with_name("icon.png")
@@ -51,6 +52,9 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
 }
 TRIAGE = tuple(address for address, _, _ in GROUPS["triage"] if address != "compare")  # pages that show one scan
 HOME = "home"
+THEMES = ("system", "light", "dark")
+SUBJECTS = ("process", "host", "broker", "id", "ids", "store")  # of an address: what a page is about
+LONGEST_SUBJECT = 40
 
 
 def pages(words: catalogue.Words) -> dict[str, Page]:
@@ -67,26 +71,49 @@ def draw_frame() -> None:
     view = settle()
     words = view.words
     made = pages(words)
-    st.set_page_config(page_title=words("name"), page_icon=str(ICON), layout="wide")
+    # Streamlit shows its menu, and with it the switch of themes that ours operates, only where an app adds an item.
+    st.set_page_config(page_icon=str(ICON), layout="wide", menu_items={"About": words("name")})
     texts = {
         name: json.dumps(words(f"frame.{name.lower()}"), ensure_ascii=False) for name in ("UPLOAD", "LIMIT", "ENTER")
     }
     own_texts = re.sub("UPLOAD|LIMIT|ENTER", lambda found: texts[found[0]], OWN_TEXTS)
     st.html(f"<style>:root{{{roles.css_variables()}}}{STYLE}{roles.css_fields()}{own_texts}</style>")
     current = st.navigation(list(made.values()), position="hidden")
+    address = next(name for name, page in made.items() if page is current)
+    st.set_page_config(page_title=title("decode" if address == HOME else address, words))
     st.session_state["pages"] = made
     scans.warm_up()
     with st.sidebar:
-        sidebar(view, made, current)
+        find = sidebar(view, made, current)
         browser.follow(view.theme)
+        browser.keep(st.session_state.get("remembered", {}), remembered("theme"))
+    if find:
+        from pages.parts import palette  # pandas, which the first page does without
+
+        palette.show(view)
     with problems.caught():
         current.run()
 
 
-def sidebar(view: View, made: dict[str, Page], current: Page) -> None:
-    """Name, pages in groups, language, zone; nothing else."""
+def title(address: str, words: catalogue.Words) -> str:
+    """What a tab is called: the page, what it shows, the console. Ten tabs differ in their first words."""
+    query = st.query_params
+    subjects = [query[name].replace("~", " ") for name in SUBJECTS if query.get(name)]
+    if address in TRIAGE:
+        try:
+            run = scans.current()
+        except (CoreError, OSError):  # the page itself says that the scan is gone
+            run = None
+        subjects += [scans.title_of(run.title, run.options, words, run.summary)] if run is not None else []
+    shown = [text if len(text) <= LONGEST_SUBJECT else f"{text[: LONGEST_SUBJECT - 1]}…" for text in subjects]
+    return " · ".join([words(f"page.{address}"), *shown, words("name")])
+
+
+def sidebar(view: View, made: dict[str, Page], current: Page) -> bool:
+    """Name, pages in groups, language, zone, theme; whether the reader wants to find something."""
     words = view.words
     st.html(f'<div class="mq-name"><i></i><i></i><i></i><i></i><b>{words("name")}</b></div>')
+    find = st.button(words("find"), key="find", icon=":material/search:", shortcut="Ctrl+K", width="stretch")
     for group, rows in GROUPS.items():
         with st.container(key=f"nav-{group}", gap="xsmall"):
             st.html(f'<div class="mq-group">{words(f"group.{group}")}</div>')
@@ -110,33 +137,49 @@ def sidebar(view: View, made: dict[str, Page], current: Page) -> None:
             format_func=lambda lang: catalogue.words(lang)("lang.self"),
             on_change=choose_lang,
             required=True,
+            label_visibility="collapsed",
         )
-        names = zone_options(view)
         own = view.zone_name if view.zone_from == "browser" else None  # any zone in the link was chosen
+        now = view.now()
         state["pick_zone"] = view.zone_name
         st.selectbox(
             words("zone"),
-            names,
+            zone_options(view),
             key="pick_zone",
             on_change=choose_zone,
             help=words("zone.help"),
-            format_func=lambda name: words("zone.browser", zone=name) if name == own else name,
+            filter_mode="contains",
+            format_func=lambda name: zones.label(name, now, words("zone.browser", zone=name) if name == own else None),
         )
+        chosen = remembered("theme")
+        state["pick_theme"] = chosen if chosen in THEMES else THEMES[0]
+        st.segmented_control(
+            words("theme"),
+            THEMES,
+            key="pick_theme",
+            format_func=lambda name: words(f"theme.{name}"),
+            on_change=lambda: remember("theme", state["pick_theme"]),
+            required=True,
+            label_visibility="collapsed",
+        )
+    return find
 
 
 def zone_options(view: View) -> list[str]:
-    """UTC and the browser's zone first, then every other."""
+    """The browser's zone and UTC first, then every other."""
     first = dict.fromkeys(name for name in (browser_zone(), "UTC", view.zone_name) if name)
-    return [*first, *(name for name in times.zone_names() if name not in first)]
+    return list(first | dict.fromkeys(zones.ordered_names()))
 
 
 def choose_lang() -> None:
-    """A choice of language goes into the address."""
+    """A choice of language goes into the address, and counts for later visits."""
     lang = st.session_state["lang"] = st.session_state["pick_lang"]
     st.query_params["lang"] = lang
+    remember("lang", lang)
 
 
 def choose_zone() -> None:
-    """A choice of zone goes into the address."""
+    """A choice of zone goes into the address, and counts for later visits. The browser's own zone is not kept."""
     name = st.session_state["zone_chosen"] = st.session_state["pick_zone"]
     st.query_params["zone"] = name
+    remember("zone", "" if name == browser_zone() else name)

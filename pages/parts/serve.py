@@ -12,14 +12,16 @@ from urllib.parse import parse_qs, urlencode
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
+from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from idcore import catalogue
 from pages.parts import problems
+from pages.parts.view import COOKIE
 
 LOG = logging.getLogger(__name__)
-NAME = "RocketMQ ids"
+NAME = "RocketMQ IDs"
 
 
 @asynccontextmanager
@@ -65,7 +67,8 @@ class FirstPage:
             (name, value) for name, value in scope["headers"] if name not in (b"accept-encoding", b"if-none-match")
         ]
         asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("lang", [None])[0]
-        lang = catalogue.lang_of(asked) or catalogue.ENGLISH
+        kept = cookie_parser(Headers(scope=scope).get("cookie", "")).get(f"{COOKIE}lang")
+        lang = catalogue.lang_of(asked) or catalogue.lang_of(kept) or catalogue.ENGLISH
         head: Message | None = None
         body = b""
 

@@ -1,4 +1,4 @@
-"""How this visitor reads: language, zone, theme, kept in the address. Depends on no page."""
+"""How this visitor reads: language, zone, theme; from the address, else from earlier visits. Depends on no page."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Literal
+from urllib.parse import unquote
 
 import streamlit as st
 
@@ -13,6 +14,7 @@ from idcore import catalogue, times
 from pages.parts import roles
 
 ZoneFrom = Literal["chosen", "browser", "default"]
+COOKIE = "rocketmq-ids-"  # and the name of a choice
 RANGE = ("from", "to")  # the time range of an address
 ANY_TIME: dict[str, str | None] = dict.fromkeys(RANGE)  # for a link that leaves the range behind
 
@@ -51,17 +53,28 @@ def browser_zone() -> str | None:
     return name if name and times.zone_of(name) is not None else None
 
 
+def remember(name: str, value: str) -> None:
+    """A choice that the next visit begins with; an empty one is forgotten. The browser keeps it."""
+    st.session_state.setdefault("remembered", {})[name] = value
+
+
+def remembered(name: str) -> str:
+    """What this visitor chose last, now or on an earlier visit; empty without a choice."""
+    now: dict[str, str] = st.session_state.get("remembered", {})
+    return now[name] if name in now else unquote(st.context.cookies.get(f"{COOKIE}{name}", ""))
+
+
+def usual_lang() -> str:
+    """The language of a visit whose address has none."""
+    return catalogue.lang_of(remembered("lang")) or catalogue.lang_of(st.context.locale) or catalogue.ENGLISH
+
+
 def settle() -> View:
-    """Language and zone: the address first, then this session's choice, then the browser."""
+    """Language and zone: the address first, then this session's choice, then earlier visits, then the browser."""
     state, query = st.session_state, st.query_params
-    lang = (
-        catalogue.lang_of(query.get("lang"))
-        or catalogue.lang_of(state.get("lang"))
-        or catalogue.lang_of(st.context.locale)
-        or "en"
-    )
-    asked = query.get("zone", "").replace(" ", "+") or state.get("zone_chosen")
-    zone = times.zone_of(asked) if asked else None
+    lang = catalogue.lang_of(query.get("lang")) or catalogue.lang_of(state.get("lang")) or usual_lang()
+    wanted = (query.get("zone", "").replace(" ", "+"), state.get("zone_chosen"), remembered("zone"))
+    asked, zone = next(((name, zone) for name in wanted if name and (zone := times.zone_of(name))), ("", None))
     source: ZoneFrom
     if zone is not None and asked:
         name, source = asked, "chosen"
@@ -88,9 +101,9 @@ def link_params(**more: str | Sequence[str] | None) -> dict[str, str | Sequence[
     A link to the scan in sight also carries the time range in sight; another scan has other times.
     """
     state, query = st.session_state, st.query_params
-    params: dict[str, str | Sequence[str] | None] = {
-        "lang": None if state.get("lang") == catalogue.ENGLISH else state.get("lang")
-    }
+    lang = state.get("lang")
+    unsaid = lang == catalogue.ENGLISH == usual_lang()
+    params: dict[str, str | Sequence[str] | None] = {"lang": None if unsaid else lang}
     if more.get("run") and more["run"] == query.get("run", state.get("run")) and not more.keys() & set(RANGE):
         params |= {name: query.get(name) for name in RANGE}
     params |= {"zone": state.get("zone_chosen"), **more}

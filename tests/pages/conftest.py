@@ -25,6 +25,7 @@ def quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("IDCORE_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("IDCORE_NO_SPARK", "1")
     monkeypatch.delenv("IDCORE_ALLOWED_PATHS", raising=False)
+    monkeypatch.setattr(type(st.context), "cookies", {})  # those of AppTest are mocks
     yield
     st.cache_data.clear()
     st.cache_resource.clear()

@@ -1,0 +1,74 @@
+"""One box that leads anywhere: to an ID, a host, a process, a broker, a finding, a scan or a page. Decides nothing."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from idcore.errors import CoreError
+from idcore.runs import Run, runs_root
+from idcore.triage import find_anything
+from idcore.triage.find_anything import Hit, Known
+from pages.parts import browser, cache, scans
+from pages.parts.markdown import escaped
+from pages.parts.markup import tag
+from pages.parts.view import View
+from pages.parts.widgets import page_link, show_html
+
+LISTED = 200  # scans
+LONGEST_NAME = 70
+
+
+def show(view: View) -> None:
+    """Opens the box over the page."""
+    st.dialog(view.words("find.title"), width="medium")(contents)(view)
+
+
+def contents(view: View) -> None:
+    """The box, and below it what its text means, in groups."""
+    words = view.words
+    term = st.text_input(
+        words("find.box"), key="find_term", type="search", live="200ms", placeholder=words("find.box"),
+        label_visibility="collapsed",
+    ).strip()  # fmt: skip
+    run = _run()
+    known = _known(run, view)
+    groups = find_anything.search(term, known)
+    with st.container(key="find-hits", gap="xsmall"):
+        for group in groups:
+            show_html(tag("div", words(f"find.group.{group.code}"), class_="mq-group"))
+            for hit in group.hits:
+                page_link(hit.page, _label(hit, view), **hit.params)
+            if group.more:
+                st.caption(words("find.more", n=f"{group.more:,}"))
+    if not groups:
+        why = words("find.not_id") if find_anything.looks_like_id(term) else ""
+        st.markdown(f"{words('find.nothing', term=escaped(term))} {why}")
+    title = scans.title_of(run.title, run.options, words, run.summary) if run else ""
+    st.caption(f"{words('find.keys')} {words('find.of_run', run=escaped(title)) if run else words('find.no_run')}")
+    browser.choose_with_keys(term)
+
+
+def _label(hit: Hit, view: View) -> str:
+    name = hit.name if len(hit.name) <= LONGEST_NAME else f"{hit.name[: LONGEST_NAME - 1]}…"
+    text = view.words(f"find.{hit.message}", id=name) if hit.message else name
+    return escaped(text if hit.ids is None else f"{text} · {view.words.count('id', hit.ids)}")
+
+
+def _run() -> Run | None:
+    """The finished scan in sight, whose hosts and brokers can be found."""
+    try:
+        run = scans.current()
+    except (CoreError, OSError):  # a link to a scan that was deleted: the page says so
+        return None
+    return run if run is not None and run.state == "done" else None
+
+
+def _known(run: Run | None, view: View) -> Known:
+    words = view.words
+    done = [row for row in cache.runs(str(runs_root())) if row["state"] == "done"][:LISTED]
+    pages = {name: page.title for name, page in st.session_state["pages"].items() if words.has(f"page.{name}")}
+    tables = {name: cache.frame(run, name) for name in ("processes", "hosts", "brokers")} if run else {}
+    found = cache.frame(run, "findings").to_dict("records") if run else []
+    kinds = words.table("finding.")
+    findings = [f"{kinds.get(row['code'], row['code'])} · {row['subject']}" for row in found]
+    return Known(pages, scans.labels(done, view), run.name if run else None, findings=findings, **tables)

@@ -1,0 +1,117 @@
+"""The frame in a real browser: the box that finds anything, what the next visit begins with, a clicked file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.harness import Console, Visit, visit
+from tests.browser.samples import OFFSET
+from tests.pages.conftest import RUN, make_run
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def tab(browser: Browser, cold_console_without_spark: Console) -> Iterator[Visit]:
+    make_run(cold_console_without_spark.runs)
+    with visit(browser, cold_console_without_spark.url, zone="Europe/Berlin") as visitor:
+        yield visitor
+        visitor.check()
+    assert "Traceback" not in cold_console_without_spark.said()
+
+
+def box(page: Page) -> Locator:
+    """The box that finds anything, opened by the keyboard alone."""
+    page.keyboard.press("Control+k")
+    found = page.get_by_role("dialog").get_by_role("searchbox")
+    expect(found).to_be_focused()
+    return found
+
+
+def test_the_keyboard_alone_leads_anywhere(tab: Visit) -> None:
+    page = tab.page
+    tab.go(f"/brokers?run={RUN}&lang=en")
+    expect(page).to_have_title("Brokers · app.log, old.log.gz · RocketMQ IDs")
+    box(page)
+    page.keyboard.type("10.42.3")
+    expect(page.get_by_role("dialog").get_by_text("10.42.3.18 · 43,771 IDs")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_title("Counters · 10.42.3.18 9077 18B4AAC2 · app.log, old.log.gz · RocketMQ IDs")
+    tab.settle()
+    page.get_by_role("combobox", name="Process").focus()
+    box(page)
+    page.keyboard.type(OFFSET)
+    page.keyboard.press("Enter")  # at once: it waits for the links of what was typed
+    expect(page).to_have_title(f"Decode · {OFFSET} · RocketMQ IDs")
+    tab.settle()
+    box(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_zone_theme_and_language_are_those_of_the_last_visit(tab: Visit) -> None:
+    page = tab.page
+    tab.go(f"/counters?run={RUN}")
+    zone = page.get_by_role("combobox", name="Time zone")
+    for typed in ("GMT+8", "UTC+8", "+08:00", "北京", "China"):
+        zone.click()
+        zone.fill(typed)
+        expect(page.get_by_role("option").first).to_contain_text("+08:00 Asia/Shanghai")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("zone=Asia%2FShanghai"))
+    tab.settle()
+    page.locator(".st-key-pick_theme").get_by_text("Dark").click()
+    expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")
+    line = page.locator(".js-plotly-plot .gridlayer path").first
+    expect(line).to_have_css("stroke", "rgb(42, 48, 60)")  # the dark line: charts are drawn again
+    expect(page.get_by_role("menu")).to_have_count(0)
+    tab.settle()
+    page.locator(".st-key-pick_lang").get_by_text("中文").click()
+    expect(page.get_by_role("heading", name="计数器").first).to_be_visible()
+    tab.settle()
+
+    next_one = Visit(page.context.new_page(), tab.url)
+    next_one.watch()
+    next_one.go(f"/brokers?run={RUN}")
+    expect(next_one.page).to_have_title("Broker · app.log, old.log.gz · RocketMQ 消息 ID")
+    expect(next_one.page.locator("html")).to_have_attribute("lang", "zh-CN")
+    expect(next_one.page.locator(".stApp")).to_have_css("color-scheme", "dark")
+    expect(next_one.page.locator(".st-key-pick_zone input")).to_have_value(re.compile(r"^\+08:00 Asia/Shanghai · "))
+    next_one.go(f"/brokers?run={RUN}&lang=en&zone=UTC")
+    next_one.heading("Brokers")
+    expect(next_one.page.locator(".st-key-pick_zone input")).to_have_value("+00:00 UTC · GMT")
+    next_one.page.locator(".st-key-pick_theme").get_by_text("System").click()
+    expect(next_one.page.locator(".stApp")).to_have_css("color-scheme", "light")
+    next_one.settle()
+
+
+def test_a_click_on_a_file_leads_to_its_lines_and_a_drag_zooms(tab: Visit) -> None:
+    page = tab.page
+    tab.go(f"/brokers?run={RUN}&lang=en")
+    chart = page.locator('[class*="st-key-chart-log-"] .js-plotly-plot').first
+    expect(chart.locator(".bars path").first).to_be_visible()
+    cell = chart.locator(".subplot.xy .bars path").nth(1)
+    cell.scroll_into_view_if_needed()
+    spot = cell.bounding_box()
+    assert spot is not None
+    page.mouse.click(spot["x"] + spot["width"] / 2, spot["y"] + spot["height"] / 2)
+    link = page.locator(".mq-piece a")
+    expect(link).to_have_text(f"{413 << 30:020d}")
+    assert f"segment={413 << 30:020d}" in str(link.get_attribute("href"))
+    expect(page).to_have_url(re.compile("segment=10.42.9.1%3A10911~"))
+    tab.settle()
+    wide = chart.locator(".subplot.xy .bars path").nth(1).bounding_box()
+    page.mouse.move(spot["x"] + 4, spot["y"] + 90)
+    page.mouse.down()
+    page.mouse.move(spot["x"] + spot["width"] - 4, spot["y"] + 92, steps=5)
+    page.mouse.up()
+    page.wait_for_timeout(600)
+    zoomed = chart.locator(".subplot.xy .bars path").nth(1).bounding_box()
+    assert wide and zoomed and zoomed["width"] > 3 * wide["width"]
+    tab.settle()
