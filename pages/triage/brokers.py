@@ -58,7 +58,7 @@ for row in some.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
     alt, below = charts.log_alt(row, mine, words), logs.foot(mine, words)
     state = chart(figure, alt, lambda bins=bins: bins, f"log-{address}", select=True, below=below)  # type: ignore[misc]
     if piece := logs.picked(address, state, (run.name, marks, words.lang, shown.theme)):
-        logs.lines(piece, mine, run, words)
+        logs.piece_lines(piece, mine, run, shown)
 small_print([words("brokers.click")])
 if pages > 1:
     st.pagination(pages, key="brokers_page")

@@ -20,6 +20,7 @@ from idcore.triage.time_range import TimeRange
 from pages.parts import cache, scans
 from pages.parts.charts import brokers as charts
 from pages.parts.markup import Html, link, tag
+from pages.parts.triage import lines as run_lines
 from pages.parts.triage import tables, time_range
 from pages.parts.view import View, view
 from pages.parts.widgets import chart, href, said, show_html, small_print
@@ -125,8 +126,9 @@ def picked(address: str, state: Any, drawn: tuple[Any, ...]) -> Piece | None:
     return pieces.get(address)
 
 
-def lines(piece: Piece, segments: pd.DataFrame, run: Run, words: Words) -> None:
-    """Where the lines of a clicked piece are: one link a file."""
+def piece_lines(piece: Piece, segments: pd.DataFrame, run: Run, view: View) -> None:
+    """Where the lines of a clicked piece are: one link a file. The first lines of the last one clicked are in place."""
+    words = view.words
     files = piece.files(segments)
     links = [
         link(name, href("lines", run=run.name, broker=piece.address, segment=name), class_="mq-mono")
@@ -141,6 +143,8 @@ def lines(piece: Piece, segments: pd.DataFrame, run: Run, words: Words) -> None:
     more = len(files) - len(links)
     rest = [words("brokers.more_files", n=f"{more:,}")] if more > 0 else []
     show_html(tag("div", tag("b", said), *(tag("span", one) for one in (*links, *rest)), class_="mq-run mq-piece"))
+    if len(files) == 1 and st.query_params.get("segment") == piece.key:
+        run_lines.preview(run, view, {"broker": piece.address, "segment": str(files["segment"].iloc[0])})
 
 
 def foot(segments: pd.DataFrame, words: Words) -> Html:
