@@ -51,7 +51,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "find.group.run": "扫描",
     "find.group.page": "页面",
     "find.decode": "解码 {id}",
-    "find.anatomy": "{id} 的结构",
+    "find.anatomy": "逐字节剖析 {id}",
     "find.lookup": "查找 {id} 的消息",
     "find.lines": "包含 {id} 的日志行",
     "find.of_run": "主机、进程、Broker 和诊断来自 {run}。",

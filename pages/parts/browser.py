@@ -221,14 +221,23 @@ const onKey = (event) => {
   event.preventDefault();
   all[Math.min(Math.max(place + step, 0), all.length - 1)].focus();
 };
+const onClick = (event) => {
+  if (window.innerWidth < 768 && links().includes(event.target.closest("a"))) {
+    document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
+  }
+};
 export default function ({ data }) {
   term = data.term;
   if (!data.term && !box().dataset.keys) box().focus();
   box().dataset.keys = "on";
   const dialog = box().closest('[role="dialog"]');
   dialog.addEventListener("keydown", onKey);
+  dialog.addEventListener("click", onClick);
   if (waiting) setTimeout(open, 50);
-  return () => dialog.removeEventListener("keydown", onKey);
+  return () => {
+    dialog.removeEventListener("keydown", onKey);
+    dialog.removeEventListener("click", onClick);
+  };
 }
 """
 

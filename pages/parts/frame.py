@@ -81,6 +81,7 @@ def draw_frame() -> None:
     current = st.navigation(list(made.values()), position="hidden")
     address = next(name for name, page in made.items() if page is current)
     st.set_page_config(page_title=title("decode" if address == HOME else address, words))
+    confirm_link(address)
     st.session_state["pages"] = made
     scans.warm_up()
     with st.sidebar:
@@ -93,6 +94,18 @@ def draw_frame() -> None:
         palette.show(view)
     with problems.caught():
         current.run()
+
+
+def confirm_link(address: str) -> None:
+    """Streamlit's front end forgets the values of a link to the page in sight. A value set again is sent to it."""
+    state, query = st.session_state, st.query_params
+    before = state.get("address")
+    now = state["address"] = (address, {name: query.get_all(name) for name in query})
+    if before is not None and before[0] == address and before != now:
+        for name in ("run", "zone", "lang"):
+            if name in query:
+                query[name] = query[name]  # with it all others are sent
+                break
 
 
 def title(address: str, words: catalogue.Words) -> str:
@@ -113,7 +126,7 @@ def sidebar(view: View, made: dict[str, Page], current: Page) -> bool:
     """Name, pages in groups, language, zone, theme; whether the reader wants to find something."""
     words = view.words
     st.html(f'<div class="mq-name"><i></i><i></i><i></i><i></i><b>{words("name")}</b></div>')
-    find = st.button(words("find"), key="find", icon=":material/search:", shortcut="Ctrl+K", width="stretch")
+    find = st.button(words("find"), key="find-anything", icon=":material/search:", shortcut="Ctrl+K", width="stretch")
     for group, rows in GROUPS.items():
         with st.container(key=f"nav-{group}", gap="xsmall"):
             st.html(f'<div class="mq-group">{words(f"group.{group}")}</div>')

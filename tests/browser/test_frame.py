@@ -44,7 +44,14 @@ def test_the_keyboard_alone_leads_anywhere(tab: Visit) -> None:
     page.keyboard.press("Enter")
     expect(page).to_have_title("Counters · 10.42.3.18 9077 18B4AAC2 · app.log, old.log.gz · RocketMQ IDs")
     tab.settle()
-    page.get_by_role("combobox", name="Process").focus()
+    tab.go(f"/brokers?run={RUN}&lang=en")
+    box(page)
+    page.keyboard.type("9.2:10911")
+    page.keyboard.press("Enter")
+    expect(page).to_have_title("Brokers · 10.42.9.2:10911 · app.log, old.log.gz · RocketMQ IDs")
+    expect(page).to_have_url(re.compile("broker=10.42.9.2%3A10911"))  # also of a link to the page in sight
+    tab.settle()
+    page.get_by_role("combobox", name="Time zone").focus()
     box(page)
     page.keyboard.type(OFFSET)
     page.keyboard.press("Enter")  # at once: it waits for the links of what was typed
