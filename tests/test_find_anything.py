@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from idcore.triage.find_anything import MOST, Group, Known, looks_like_id, search
+from idcore.triage.find_anything import MOST, Group, Known, address_in, looks_like_id, search
 
 UNIQ, OFFSET = "0A2A0311" + "6B7B" + "18B4AAC2" + "0B1C2D3E" + "0001", "AC11000100002A9F00000000000E8580"
 PAGES = {"decode": "Decode", "counters": "Counters", "brokers": "Brokers", "runs": "Scans"}
@@ -98,3 +98,20 @@ def test_what_is_not_named_is_counted() -> None:
 @pytest.mark.parametrize("term", ["(", "[a-", "\\", "*", "%", "<b>"])
 def test_a_term_is_not_a_pattern(term: str) -> None:
     assert groups(term) == {}
+
+
+@pytest.mark.parametrize(
+    ("term", "address"),
+    [
+        ("10.42.3.17", "10.42.3.17"),
+        ("27515 10.42.3.17", "10.42.3.17"),
+        ("10.42.9.1:10911", "10.42.9.1:10911"),
+        ("[2001:db8::1]:10911", "[2001:db8::1]:10911"),
+        ("2001:db8:12::42", "2001:db8:12::42"),
+        ("10.42.3", None),
+        ("10.42.9.1:x", None),
+        ("", None),
+    ],
+)
+def test_a_whole_address_is_known(term: str, address: str | None) -> None:
+    assert address_in(term) == address

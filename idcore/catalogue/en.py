@@ -58,6 +58,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "find.lookup": "Find the message of {id}",
     "find.lines": "Lines with {id}",
     "find.of_run": "Hosts, processes, brokers and findings are those of {run}.",
+    "find.cut": "Of this large scan the {n} largest of each kind can be found, and any other by its whole address.",
     "find.no_run": "Open a scan to find its hosts, processes, brokers and findings too.",
     "zone.source_born": "producer's zone {zone}, from bornTimestamp",
     "zone.source_prefix": "producer's zone {zone}, from the start of the line",

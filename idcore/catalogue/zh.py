@@ -55,6 +55,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "find.lookup": "查找 {id} 的消息",
     "find.lines": "包含 {id} 的日志行",
     "find.of_run": "主机、进程、Broker 和诊断来自 {run}。",
+    "find.cut": "这次扫描很大：每类只能查找最大的 {n} 项，其余请输入完整地址。",
     "find.no_run": "打开一次扫描后，还可以查找其中的主机、进程、Broker 和诊断。",
     "zone.source_born": "生产者时区 {zone}，由 bornTimestamp 得出",
     "zone.source_prefix": "生产者时区 {zone}，由行首时间得出",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Any
 
 import pandas as pd
@@ -74,6 +75,22 @@ def search(term: str, known: Known) -> list[Group]:
         ),
     ]
     return [group for group in groups if group.hits]
+
+
+def address_in(term: str) -> str | None:
+    """The word of a term that is the whole address of a host or of a broker."""
+    return next((word for word in term.split() if _is_address(word)), None)
+
+
+def _is_address(word: str) -> bool:
+    host, colon, port = word.rpartition(":")
+    if word.count(":") == 1 or word.startswith("["):
+        word = host.strip("[]") if colon and port.isdecimal() else ""
+    try:
+        ip_address(word)
+    except ValueError:
+        return False
+    return True
 
 
 def looks_like_id(term: str) -> bool:

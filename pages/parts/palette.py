@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from idcore.errors import CoreError
@@ -16,6 +17,8 @@ from pages.parts.widgets import page_link, show_html
 
 LISTED = 200  # scans
 LONGEST_NAME = 70
+TABLES = {"processes": "host", "hosts": "host", "brokers": "address"}  # and the column that has an address
+KEYS = {"layout", "host", "pid", "loader", "address"}
 
 
 def show(view: View) -> None:
@@ -31,7 +34,7 @@ def contents(view: View) -> None:
         label_visibility="collapsed",
     ).strip()  # fmt: skip
     run = _run()
-    known = _known(run, view)
+    known = _known(run, view, term)
     groups = find_anything.search(term, known)
     with st.container(key="find-hits", gap="xsmall"):
         for group in groups:
@@ -45,6 +48,8 @@ def contents(view: View) -> None:
         st.markdown(f"{words('find.nothing', term=escaped(term))} {why}")
     title = scans.title_of(run.title, run.options, words, run.summary) if run else ""
     st.caption(f"{words('find.keys')} {words('find.of_run', run=escaped(title)) if run else words('find.no_run')}")
+    if run and any(cache.is_cut(run, name) for name in TABLES):
+        st.caption(words("find.cut", n=f"{cache.FIRST_ROWS:,}"))
     browser.choose_with_keys(term)
 
 
@@ -63,11 +68,21 @@ def _run() -> Run | None:
     return run if run is not None and run.state == "done" else None
 
 
-def _known(run: Run | None, view: View) -> Known:
+def _table(run: Run, name: str, term: str) -> pd.DataFrame:
+    """The rows that can be found. Of a table too large for that the first, and those of the address typed."""
+    rows = cache.frame(run, name)
+    address = find_anything.address_in(term)
+    if address and cache.is_cut(run, name):
+        own = cache.where(run, name, **{TABLES[name]: [address]})
+        rows = pd.concat([own, rows]).drop_duplicates([*KEYS & {*rows}], ignore_index=True)
+    return rows
+
+
+def _known(run: Run | None, view: View, term: str) -> Known:
     words = view.words
     done = [row for row in cache.runs(str(runs_root())) if row["state"] == "done"][:LISTED]
     pages = {name: page.title for name, page in st.session_state["pages"].items() if words.has(f"page.{name}")}
-    tables = {name: cache.frame(run, name) for name in ("processes", "hosts", "brokers")} if run else {}
+    tables = {name: _table(run, name, term) for name in TABLES} if run else {}
     found = cache.frame(run, "findings").to_dict("records") if run else []
     kinds = words.table("finding.")
     findings = [f"{kinds.get(row['code'], row['code'])} · {row['subject']}" for row in found]
