@@ -578,7 +578,6 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "brokers.piece": "{address}: {files}, {ids}",
     "brokers.more_files": "and {n} more files",
     "brokers.lines": "Lines",
-    "brokers.lines_of": "Lines of {name}",
     "brokers.rows_note": "Each row has its own scale. The highest speed is under the name of the broker.",
     "brokers.rows_cut": "The growth of the {n} brokers with the most IDs is shown, of {all}.",
     "brokers.range_note": "The time range limits the growth chart. A frame marks the offsets written in it; all other figures are of the whole scan.",

@@ -557,7 +557,6 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "brokers.piece": "{address}：{files}，{ids}",
     "brokers.more_files": "另有 {n} 个文件",
     "brokers.lines": "日志行",
-    "brokers.lines_of": "{name} 的日志行",
     "brokers.rows_note": "每行各用自己的刻度，最高速度写在 Broker 名称下面。",
     "brokers.rows_cut": "共 {all}，只显示 ID 最多的 {n} 个 Broker 的增长。",
     "brokers.range_note": "时间范围只影响增长图；框线标出该范围内写入的偏移量，其余数字均为整次扫描的。",

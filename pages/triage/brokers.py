@@ -46,6 +46,7 @@ else:
     filters.clear("broker", several if len(some) > 1 else names)
 
 # chart
+clicked = {}
 pages = -(-len(some) // SHOWN)
 page = min(int(st.session_state.get("brokers_page") or 1), pages)
 for row in some.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
@@ -58,7 +59,8 @@ for row in some.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
     alt, below = charts.log_alt(row, mine, words), logs.foot(mine, words)
     state = chart(figure, alt, lambda bins=bins: bins, f"log-{address}", select=True, below=below)  # type: ignore[misc]
     if piece := logs.picked(address, state, (run.name, marks, words.lang, shown.theme)):
-        logs.piece_lines(piece, mine, run, shown)
+        clicked[piece.key] = logs.piece_lines(piece, mine, run, words)
+logs.last_clicked(clicked, run, shown)
 small_print([words("brokers.click")])
 if pages > 1:
     st.pagination(pages, key="brokers_page")

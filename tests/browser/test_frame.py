@@ -113,6 +113,17 @@ def test_a_click_on_a_file_leads_to_its_lines_and_a_drag_zooms(tab: Visit) -> No
     assert f"segment={413 << 30:020d}" in str(link.get_attribute("href"))
     expect(page).to_have_url(re.compile("segment=10.42.9.1%3A10911~"))
     tab.settle()
+    other = page.locator('[class*="st-key-chart-log-"] .js-plotly-plot').nth(1).locator(".subplot.xy .bars path").first
+    other.scroll_into_view_if_needed()
+    place = other.bounding_box()
+    assert place is not None
+    page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    expect(page.locator(".mq-piece")).to_have_count(2)
+    expect(page.locator(".st-key-lines-preview")).to_have_count(1)  # of the last one
+    tab.settle()
+    cell.scroll_into_view_if_needed()
+    spot = cell.bounding_box()
+    assert spot is not None
     wide = chart.locator(".subplot.xy .bars path").nth(1).bounding_box()
     page.mouse.move(spot["x"] + 4, spot["y"] + 90)
     page.mouse.down()

@@ -348,7 +348,6 @@ def _rows(
             offset=0,
             width=[(end - begin).total_seconds() * 1000 for begin, end in clocks],
             marker={"color": colours[address], "line": {"width": 0.5, "color": colours[address]}},
-            customdata=[[address]] * len(own),
             hovertext=[
                 f"<b>{address}</b><br>{begin:%Y-%m-%d %H:%M:%S} – {end:%H:%M:%S}<br>{rate_text(speed, words)}"
                 for (begin, end), (_, _, speed) in zip(clocks, own, strict=True)

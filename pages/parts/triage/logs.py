@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from idcore import growth
 from idcore.catalogue import Words
@@ -31,15 +32,16 @@ MOST_FILES = 12  # that a clicked cell names
 
 
 def growth_chart(
-    logs: dict[str, growth.Log], rows: pd.DataFrame, colours: Mapping[str, str], within: TimeRange, view: View
+    logs: dict[str, growth.Log], rows: pd.DataFrame, colours: Mapping[str, str], within: TimeRange, shown: View
 ) -> None:
     """The growth of the logs that have a speed, and why others have none; a box along it is the time range."""
-    words = view.words
+    words = shown.words
     fast = {address: log for address, log in logs.items() if growth.without_speed(log) is None}
     if drawn := dict(list(fast.items())[: charts.MOST_ROWS]):
-        figure, _ = charts.growth(drawn, colours, words, view.palette, view.zone, view.zone_name, within)
+        figure, _ = charts.growth(drawn, colours, words, shown.palette, shown.zone, shown.zone_name, within)
         alt = words("brokers.alt_growth", brokers=words.count("broker", len(drawn)))
-        chart(figure, alt, lambda: rows, "growth", brush=time_range.brush(within, view.zone))
+        brush = time_range.brush(within, shown.zone)
+        chart(figure, alt, lambda: rows, "growth", brush=brush)
         cut = words("brokers.rows_cut", n=len(drawn), all=words.count("broker", len(fast)))
         rows_note = words("brokers.rows_note") if len(drawn) > charts.MOST_TOGETHER else ""
         small_print([rows_note, cut if len(fast) > len(drawn) else ""])
@@ -126,9 +128,8 @@ def picked(address: str, state: Any, drawn: tuple[Any, ...]) -> Piece | None:
     return pieces.get(address)
 
 
-def piece_lines(piece: Piece, segments: pd.DataFrame, run: Run, view: View) -> None:
-    """Where the lines of a clicked piece are: one link a file. The first lines of the last one clicked are in place."""
-    words = view.words
+def piece_lines(piece: Piece, segments: pd.DataFrame, run: Run, words: Words) -> DeltaGenerator:
+    """Where the lines of a clicked piece are: one link a file. Returns the place of its first lines."""
     files = piece.files(segments)
     links = [
         link(name, href("lines", run=run.name, broker=piece.address, segment=name), class_="mq-mono")
@@ -143,8 +144,15 @@ def piece_lines(piece: Piece, segments: pd.DataFrame, run: Run, view: View) -> N
     more = len(files) - len(links)
     rest = [words("brokers.more_files", n=f"{more:,}")] if more > 0 else []
     show_html(tag("div", tag("b", said), *(tag("span", one) for one in (*links, *rest)), class_="mq-run mq-piece"))
-    if len(files) == 1 and st.query_params.get("segment") == piece.key:
-        run_lines.preview(run, view, {"broker": piece.address, "segment": str(files["segment"].iloc[0])})
+    return st.container()
+
+
+def last_clicked(places: Mapping[str, DeltaGenerator], run: Run, view: View) -> None:
+    """The first lines of the file that was clicked last. Only after all pictures it is known which one that is."""
+    piece = Piece.of(st.query_params.get("segment", ""))
+    if piece is not None and piece.first == piece.last and piece.key in places:
+        with places[piece.key]:
+            run_lines.preview(run, view, {"broker": piece.address, "segment": piece.first})
 
 
 def foot(segments: pd.DataFrame, words: Words) -> Html:
