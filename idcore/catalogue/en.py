@@ -1197,6 +1197,11 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.body_over": "the message body size over max value, MAX: {most}",
     "error.dispatch_path": "INNER_MULTI_DISPATCH {path} can not contains / character",
     "error.delay_number": "the delay level {value!r} is not a number",
+    "error.trace_end": "the trace context {context} has no end: the body was cut",
+    "error.trace_fields": "the trace context {context} has {count} fields, not {wanted}",
+    "error.trace_text": "{name} of the trace context {context} is not UTF-8",
+    "error.trace_number": "{name} of the trace context {context} is {value!r}, not a number",
+    "error.trace_choice": "{name} of the trace context {context} is {value!r}, not one of {wanted}",
     # errors: inputs, scans, stores, clusters
     "error.upload_twice": "{name} starts at the same offset as {first} and was ignored.",
     "error.pack_broken": "{name} cannot be unpacked: {why}.",

@@ -1176,6 +1176,11 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.body_over": "消息体超过最大长度 {most}",
     "error.dispatch_path": "INNER_MULTI_DISPATCH {path} 不能包含 / 字符",
     "error.delay_number": "延迟级别 {value!r} 不是数字",
+    "error.trace_end": "轨迹记录 {context} 没有结束符：消息体不完整",
+    "error.trace_fields": "轨迹记录 {context} 有 {count} 个字段，应为 {wanted}",
+    "error.trace_text": "轨迹记录 {context} 的 {name} 不是 UTF-8",
+    "error.trace_number": "轨迹记录 {context} 的 {name} 是 {value!r}，不是数字",
+    "error.trace_choice": "轨迹记录 {context} 的 {name} 是 {value!r}，应为 {wanted} 之一",
     # errors: inputs, scans, stores, clusters
     "error.upload_twice": "{name} 与 {first} 起始于同一偏移量，已忽略。",
     "error.pack_broken": "{name} 无法解压：{why}。",

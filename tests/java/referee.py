@@ -13,13 +13,13 @@ from tests.java import jars
 class Referee:
     """One Java process of one release in one zone: questions in, answers out."""
 
-    def __init__(self, release: str, zone: str, home: Path, classes: Path) -> None:
+    def __init__(self, release: str, zone: str, home: Path, classes: Path, main: str = "Referee") -> None:
         self.release = release
         self.zone = ZoneInfo(zone)
         path = f"{classes}{os.pathsep}{jars.folder(release)}/*"
         self._process = subprocess.Popen(
             ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Duser.timezone={zone}",
-             f"-Duser.home={home}", "-cp", path, "Referee"],
+             f"-Duser.home={home}", "-cp", path, main],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8",
             cwd=home,
         )  # fmt: skip
