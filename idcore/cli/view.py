@@ -13,6 +13,7 @@ from typing import IO
 from idcore.cli.decode import read_text
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.records import card
+from idcore.cli.traces import trace_lines
 from idcore.errors import CoreError
 from idcore.ids import find, identify
 from idcore.ids.clock import parse_instant, to_ms
@@ -45,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
     if not options.ids and sys.stdin.isatty():
         raise Usage("no ID given; write IDs, or - to read standard input")
     option = next(name for name in SOURCES if getattr(options, name, None) is not None)
+    if options.store is not None and (options.trace or options.trace_topic):
+        raise Usage("--trace goes with --namesrv and --cluster")
     reference, zone, known = read_clock(options)
     begin, end = (None if text is None else to_ms(parse_instant(text, zone)) for text in (options.begin, options.end))
     terms = Terms(Moment(reference, zone, known == "given"), begin, end, os.environ, vars(options))
@@ -142,7 +145,7 @@ def _print(answer: Answer, form: str, out: IO[str]) -> None:
     if form == "json":
         out.write(json_text(row) + "\n")
     else:
-        out.write("\n".join([*_head(answer), *_evidence(answer)]) + "\n")
+        out.write("\n".join([*_head(answer), *_evidence(answer), *trace_lines(answer.trace)]) + "\n")
         for copy in row["copies"]:
             if "relation" in copy:
                 out.write(f"  {'relation':<27} {printable(copy['relation_text'])}\n")

@@ -41,7 +41,7 @@ class Search:
         for at in range(0, len(topics), _TOPICS_AT_ONCE):
             part = topics[at : at + _TOPICS_AT_ONCE]
             self.progress(at, len(topics), part[0])
-            for members, wanted in self._by_broker(part):
+            for members, wanted in self.by_broker(part):
                 found += self._ask(members, self._questions(wanted, begin_ms, unique))
             if found and until_found:
                 break
@@ -51,7 +51,7 @@ class Search:
     def run_keys(self, topics: Sequence[str], keys: Sequence[str], begin_ms: int) -> Found:
         """The records with any of several unique keys in these topics."""
         found: Found = []
-        for members, wanted in self._by_broker(topics):
+        for members, wanted in self.by_broker(topics):
             found += self._ask(members, [Query(topic, key, True, begin_ms) for topic in wanted for key in keys])
         return found
 
@@ -63,7 +63,7 @@ class Search:
                 found += self._ask(members, self._questions([topic], begin_ms, unique))
         return found
 
-    def _by_broker(self, topics: Sequence[str]) -> Iterator[tuple[tuple[Member, ...], list[str]]]:
+    def by_broker(self, topics: Sequence[str]) -> Iterator[tuple[tuple[Member, ...], list[str]]]:
         """Which topics to ask of which broker, as the routes say."""
         cluster = self.notes.cluster
         routes: dict[str, Route | None] = cluster.routes(topics)

@@ -16,10 +16,10 @@ from idcore.ids import ClientId, Clock, OffsetId, UniqId, Verdict, identify, sen
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import to_ms
 from idcore.ids.span import CLOCK_SLACK_MS, Span, span
-from idcore.lookup import batches, by_offset, by_time
+from idcore.lookup import batches, by_offset, by_time, traces
 from idcore.lookup.by_key import Found, Search
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
-from idcore.lookup.model import Answer
+from idcore.lookup.model import Answer, Copy
 from idcore.lookup.notes import Notes, instant
 from idcore.lookup.queue_probe import count_messages, index_knows, probe
 from idcore.lookup.source import Moment, Offer, Progress, Terms, WrongTerms
@@ -53,7 +53,10 @@ _USUAL_ZONES = (UTC, timezone(timedelta(hours=8)))
 
 
 class LookupService:
-    """Looks ids up in one cluster. Remembers which topics messages were found in, to ask those first."""
+    """Looks ids up in one cluster. Remembers which topics messages were found in, to ask those first.
+
+    With `trace_topics`, of which there may be none, each answer has the trace too: from these and the usual topics.
+    """
 
     def __init__(
         self,
@@ -61,8 +64,10 @@ class LookupService:
         moment: Callable[[], Moment],
         audit: AuditLog | None = None,
         limit: RateLimit | None = None,
+        trace_topics: Sequence[str] | None = None,
     ) -> None:
         self.cluster = cluster
+        self._trace_topics = trace_topics
         self._moment = moment
         self._audit = audit
         self._limit = limit
@@ -111,8 +116,9 @@ class LookupService:
     def one(self, text: str, topic: str | None = None, progress: Progress | None = None) -> Answer:
         """The answer for one id; an error on the way becomes part of it."""
         notes = Notes(self.cluster)
+        look_up = _LookUp(self, text, topic, notes, self._moment(), progress)
         try:
-            found, reason = _LookUp(self, text, topic, notes, self._moment(), progress).run()
+            found, reason = look_up.run()
         except NotPermitted as problem:
             notes.fail(problem)
             return Answer(text, (), "not_permitted", tuple(notes.evidence), tuple(notes.asked), not notes.asked)
@@ -129,7 +135,12 @@ class LookupService:
                 self._likely.pop(next(iter(self._likely)))
         if {copy.relation for copy in copies} == {"half"}:
             notes.add("only_half")
-        return Answer(text, copies, reason or None, tuple(notes.evidence), tuple(notes.asked))
+        trace = None
+        if self._trace_topics is not None:
+            msg_ids = traces.ids_of(text, copies, self._trace_topics)
+            trace = traces.look(self.cluster, msg_ids, self._trace_topics, copies, look_up.trace_begin(copies))
+            notes.asked |= dict.fromkeys(trace.asked)
+        return Answer(text, copies, reason or None, tuple(notes.evidence), tuple(notes.asked), trace=trace)
 
     def likely(self) -> list[str]:
         """Topics in which something was found, the latest first."""
@@ -288,6 +299,12 @@ class _LookUp:
         windows = [near, min(near, max(0, self.span.earliest - CLOCK_SLACK_MS)), 0]
         return list(dict.fromkeys(windows if self.cluster.profile.search_whole_log else windows[:2]))
 
+    def trace_begin(self, copies: Sequence[Copy]) -> int:
+        """From when on a trace may have been stored: after the message was born, by a clock of any zone."""
+        if not copies:
+            return self._windows()[-1]
+        return max(0, min(copy.record.born_timestamp for copy in copies) - ZONE_SLACK_MS - CLOCK_SLACK_MS)
+
     def _outside(self, found: Found, sent: int) -> None:
         stored = min(record.store_timestamp for record, _ in found)
         self.notes.add("found_outside_window", stored=instant(stored), sent=instant(sent))
@@ -419,7 +436,9 @@ def open_source(option: str, at: str, terms: Terms) -> LookupService:
     except ProfileError as problem:
         raise WrongTerms(problem.code, problem.values) from None
     limit = RateLimit(profile.lookups_per_minute) if option == "cluster" else None
-    service = LookupService(cluster, lambda: terms.moment, _audit(terms.environment), limit)
+    named = terms.options.get("trace_topic") or ()
+    asked = (*profile.trace_topics, *named) if named or terms.options.get("trace") else None
+    service = LookupService(cluster, lambda: terms.moment, _audit(terms.environment), limit, asked)
     try:
         cluster.topology()
     except RemotingError:

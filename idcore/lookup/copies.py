@@ -9,7 +9,14 @@ from idcore.lookup.model import Copy
 from idcore.message import Record
 from idcore.message import properties as names
 from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
-from idcore.message.validators import CHECK_MAX_TIME_TOPIC, HALF_TOPIC, OP_HALF_TOPIC, SCHEDULE_TOPIC, is_system_topic
+from idcore.message.validators import (
+    CHECK_MAX_TIME_TOPIC,
+    HALF_TOPIC,
+    OP_HALF_TOPIC,
+    SCHEDULE_TOPIC,
+    is_system_topic,
+    is_trace_topic,
+)
 from idcore.remoting.bodies import BodyPolicy
 
 TIMER_TOPIC = "rmq_sys_wheel_timer"
@@ -79,6 +86,8 @@ def _relation(record: Record, earlier: Set[tuple[int, int]]) -> tuple[str, str |
             return relation, record.topic[len(prefix) :]
     if record.topic in _BY_TOPIC:
         return _BY_TOPIC[record.topic], None
+    if is_trace_topic(record.topic):
+        return "trace", None
     if record.prepared_transaction_offset > 0:
         return "committed", None
     if record.in_batch:

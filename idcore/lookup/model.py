@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from idcore.message import Record
+from idcore.message.attempts import MessageTrace
 from idcore.remoting.bodies import BodyPolicy
 from idcore.store.consistency import Doubt
 
@@ -55,10 +56,22 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
+class Traced:
+    """The trace of some message ids, the topics it was looked for in, what says how complete it is, who was asked."""
+
+    found: MessageTrace
+    msg_ids: tuple[str, ...]
+    topics: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    asked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What one id came to. Without copies there is a reason; with them only where the index does not lead to them.
 
-    `source` is the kind of source that answered: some have sentences of their own.
+    `source` is the kind of source that answered: some have sentences of their own. `trace` is None where nobody asked
+    for it.
     """
 
     id: str
@@ -68,6 +81,7 @@ class Answer:
     asked: tuple[str, ...]
     nothing_asked: bool = False
     source: str = ""
+    trace: Traced | None = None
 
     @property
     def found(self) -> bool:

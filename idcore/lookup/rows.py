@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from idcore.catalogue import words
-from idcore.lookup.model import Answer, Copy
+from idcore.lookup.model import Answer, Copy, Evidence, Traced
 from idcore.lookup.sentences import doubt_text, evidence_text, relation_text
 from idcore.message.row import record_row
 from idcore.remoting.bodies import BodyPolicy
@@ -15,16 +15,52 @@ from idcore.remoting.bodies import BodyPolicy
 
 def row_of(answer: Answer) -> dict[str, Any]:
     """The keys of the contract. A figure has its value; of other evidence each code has its sentences and values."""
-    evidence: dict[str, Any] = {}
-    for item in answer.evidence:
+    row = {
+        "id": answer.id, "found": answer.found, "copies": [_printed(copy_row(copy)) for copy in answer.copies],
+        "reason": answer.reason, "evidence": _evidence(answer.evidence), "asked": list(answer.asked),
+    }  # fmt: skip
+    return row if answer.trace is None else row | {"trace": trace_row(answer.trace)}
+
+
+def _evidence(items: Iterable[Evidence]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for item in items:
         if item.is_figure:
-            evidence[item.code] = spoken(item.values[item.code])
+            made[item.code] = spoken(item.values[item.code])
         else:
             values = {name: spoken(value) for name, value in item.values.items()}
-            evidence.setdefault(item.code, []).append({**values, "text": evidence_text(item)})
+            made.setdefault(item.code, []).append({**values, "text": evidence_text(item)})
+    return made
+
+
+def trace_row(traced: Traced) -> dict[str, Any]:
+    """The trace of a message, times in milliseconds since 1970."""
+    found = traced.found
     return {
-        "id": answer.id, "found": answer.found, "copies": [_printed(copy_row(copy)) for copy in answer.copies],
-        "reason": answer.reason, "evidence": evidence, "asked": list(answer.asked),
+        "topics": list(traced.topics), "msg_ids": list(traced.msg_ids),
+        "sends": [
+            {
+                "msg_id": send.msg_id, "topic": send.topic, "group": send.group, "began_ms": send.began_ms,
+                "cost_ms": send.cost_ms, "success": send.success, "broker": send.broker, "kind": send.kind,
+                "offset_msg_id": send.offset_msg_id, "client": send.client,
+            }
+            for send in found.sends
+        ],
+        "attempts": [
+            {
+                "msg_id": one.msg_id, "group": one.group, "request_id": one.request_id, "began_ms": one.began_ms,
+                "ended_ms": one.ended_ms, "duration_ms": one.duration_ms, "success": one.success, "code": one.code,
+                "outcome": one.outcome, "retry_times": one.retry_times, "host": one.host, "pid": one.pid,
+                "loader": one.loader, "counter": one.counter, "client": one.client,
+            }
+            for one in found.attempts
+        ],
+        "decisions": [
+            {"msg_id": one.msg_id, "at_ms": one.time_ms, "state": one.state, "from_check": one.from_check}
+            for one in found.decisions
+        ],
+        "recalls": [{"msg_id": one.msg_id, "at_ms": one.time_ms, "success": one.success} for one in found.recalls],
+        "unknown": found.unknown, "evidence": _evidence(traced.evidence),
     }  # fmt: skip
 
 

@@ -15,17 +15,24 @@ _TOPIC_LETTERS = frozenset("%|-_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijkl
 SCHEDULE_TOPIC, HALF_TOPIC, OP_HALF_TOPIC = (
     "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC",
 )  # fmt: skip
-CHECK_MAX_TIME_TOPIC = "TRANS_CHECK_MAX_TIME_TOPIC"
+CHECK_MAX_TIME_TOPIC, TRACE_TOPIC = "TRANS_CHECK_MAX_TIME_TOPIC", "RMQ_SYS_TRACE_TOPIC"
 _FORBIDDEN = frozenset(
     (SCHEDULE_TOPIC, HALF_TOPIC, OP_HALF_TOPIC, CHECK_MAX_TIME_TOPIC, "SELF_TEST_TOPIC", "OFFSET_MOVED_EVENT")
 )
-SYSTEM_TOPICS = _FORBIDDEN | {"TBW102", "BenchmarkTest", "RMQ_SYS_TRACE_TOPIC", "CHECKPOINT_TOPIC"}
+SYSTEM_TOPICS = _FORBIDDEN | {"TBW102", "BenchmarkTest", TRACE_TOPIC, "CHECKPOINT_TOPIC"}
 _SYSTEM_PREFIX = "rmq_sys_"
+# Where clients with AccessChannel.CLOUD write traces (TraceConstants.TRACE_TOPIC_PREFIX).
+_CLOUD_TRACE_PREFIX = "rmq_sys_TRACE_DATA_"
 
 
 def is_system_topic(topic: str) -> bool:
     """TopicValidator.isSystemTopic; retry and dead letter topics are not."""
     return topic in SYSTEM_TOPICS or topic.startswith(_SYSTEM_PREFIX)
+
+
+def is_trace_topic(topic: str) -> bool:
+    """Whether clients write traces here by its name; a client may be set to any other."""
+    return topic == TRACE_TOPIC or topic.startswith(_CLOUD_TRACE_PREFIX)
 
 
 def check_topic(topic: str) -> None:

@@ -68,6 +68,7 @@ class Profile:
     lookups_per_minute: int = _MOST_LOOKUPS
     most_topics: int = 500
     search_whole_log: bool = True
+    trace_topics: tuple[str, ...] = ()
 
     def mapped(self) -> dict[Address, Endpoint]:
         """The address map by the addresses that ids carry."""
@@ -139,6 +140,7 @@ def _profile(name: str, table: _Table, folder: Path, environment: Mapping[str, s
         table.number("lookups_per_minute", _MOST_LOOKUPS, 1),
         table.number("most_topics", 500, 1),
         table.flag("search_whole_log", True),
+        tuple(table.texts("trace_topics")),
     )
     table.finish()
     if not profile.name_servers:

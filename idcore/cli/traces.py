@@ -1,0 +1,65 @@
+"""The trace of a message as lines for people: sends and attempts as aligned columns, then what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from idcore.ids.clock import from_ms, is_time
+from idcore.lookup import evidence_text
+from idcore.lookup.model import Traced
+from idcore.message.attempts import Attempt, Send
+from idcore.safe_text import printable
+
+_SENDS = ("sent", "began at", "cost", "result", "to broker", "from client", "group")
+_ATTEMPTS = ("consumed", "began at", "duration", "outcome", "retry", "host", "pid", "group")
+
+
+def trace_lines(traced: Traced | None) -> Iterator[str]:
+    """Nothing where nobody asked for a trace."""
+    if traced is None:
+        return
+    found = traced.found
+    counts = f"{_count(len(found.sends), 'send')}, {_count(len(found.attempts), 'attempt')}"
+    yield printable(f"  trace       {counts} ({', '.join(traced.topics) or 'no topic'})")
+    if found.sends:
+        yield from _aligned([_SENDS, *map(_send, found.sends)])
+    if found.attempts:
+        yield from _aligned([_ATTEMPTS, *map(_attempt, found.attempts)])
+    for decision in found.decisions:
+        asked = ", in answer to a check" if decision.from_check else ""
+        yield printable(f"    decision  {_time(decision.time_ms)} {decision.state}{asked}")
+    for recall in found.recalls:
+        yield f"    recall    {_time(recall.time_ms)} {'accepted' if recall.success else 'refused'}"
+    for item in traced.evidence:
+        yield printable(f"    note      {evidence_text(item)}")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _send(send: Send) -> tuple[str, ...]:
+    result = "" if send.success is None else "stored" if send.success else "not SEND_OK"
+    return ("", _time(send.began_ms), f"{send.cost_ms:,} ms", result, send.broker or "", send.client or "",
+            send.group or "")  # fmt: skip
+
+
+def _attempt(attempt: Attempt) -> tuple[str, ...]:
+    return (
+        "", _time(attempt.began_ms), "" if attempt.duration_ms is None else f"{attempt.duration_ms:,} ms",
+        attempt.outcome or "no end", "" if attempt.retry_times is None else str(attempt.retry_times),
+        attempt.host or attempt.client or "", "" if attempt.pid is None else str(attempt.pid), attempt.group or "",
+    )  # fmt: skip
+
+
+def _time(milliseconds: int | None) -> str:
+    if milliseconds is None:
+        return ""
+    return from_ms(milliseconds).isoformat(timespec="milliseconds") if is_time(milliseconds) else f"{milliseconds} ms"
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    rows = [tuple(map(printable, row)) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield ("    " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip()
