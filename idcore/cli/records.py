@@ -34,6 +34,8 @@ def card(row: dict[str, Any]) -> str:
             value = f"{value} ({'agrees' if row['body_crc_ok'] else 'does not agree: the body was damaged'})"
         lines.append(f"  {name:<27} {'' if value is None else value}")
     lines += [f"  {name:<27} {text}" for name, text in _pointers(row)]
+    for tracer in row.get("tracers", ()):
+        lines.append(f"  {'trace ' + tracer['name']:<27} {tracer['link'] or tracer['trace_id']}")
     lines += [f"  {'doubt':<27} {doubt['text']}" for doubt in row.get("doubts", ())]
     lines += [f"  {'property ' + name:<27} {'' if value is None else value}" for name, value in row["properties_raw"]]
     text = None if row["body_text"] is None else _cut(row["body_text"])

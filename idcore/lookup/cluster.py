@@ -125,7 +125,10 @@ class LookupService:
         except RemotingError as problem:
             notes.fail(problem)
             return Answer(text, (), "unreachable", tuple(notes.evidence), tuple(notes.asked), not notes.asked)
-        copies = explain(found, self.cluster.profile.bodies)
+        profile = self.cluster.profile
+        copies = explain(found, profile.bodies)
+        if profile.trace_link:
+            copies = tuple(replace(copy, trace_link=profile.trace_link) for copy in copies)
         with self._lock:
             for copy in copies:
                 if not is_special(copy.record.topic):

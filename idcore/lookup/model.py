@@ -44,6 +44,7 @@ class Copy:
 
     `relation` is None where a source does not relate a single record. `bodies` is what the administrator lets out of
     the body. `more` are further keys of the row. `doubts` is None where nothing was there to compare the record with.
+    `trace_link` is the administrator's template of a link for the trace ids of other tracers.
     """
 
     record: Record
@@ -53,6 +54,7 @@ class Copy:
     bodies: BodyPolicy | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] | None = None
+    trace_link: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from idcore.catalogue import words
 from idcore.lookup.model import Answer, Copy, Evidence, Traced
 from idcore.lookup.sentences import doubt_text, evidence_text, relation_text
 from idcore.message.row import record_row
+from idcore.message.tracers import tracer_ids
 from idcore.remoting.bodies import BodyPolicy
 
 
@@ -87,6 +88,11 @@ def copy_row(copy: Copy) -> dict[str, Any]:
         ]
     if copy.bodies is not None:
         row |= _seen(row, copy.bodies)
+    if tracers := tracer_ids(copy.record.properties):
+        link = copy.trace_link
+        row["tracers"] = [
+            {"name": one.name, "trace_id": one.trace_id, "link": one.link(link) if link else None} for one in tracers
+        ]
     if copy.relation is not None:
         row |= {"relation": copy.relation, "relation_text": relation_text(copy)}
     if copy.broker:

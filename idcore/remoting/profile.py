@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from idcore.errors import coded
+from idcore.message.tracers import LINK_PLACE
 from idcore.remoting.acl import Credentials
 from idcore.remoting.address import Address, Endpoint
 from idcore.remoting.bodies import BodyPolicy
@@ -23,6 +25,8 @@ ACCESS_KEY, SECRET_KEY, SECURITY_TOKEN = "ROCKETMQ_ACCESS_KEY", "ROCKETMQ_SECRET
 TLS, TLS_CA = "IDCORE_TLS", "IDCORE_TLS_CA"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+# The characters of an address, without those that are only there by percent encoding.
+_ADDRESS = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
 _MOST_LOOKUPS = 600
 
 
@@ -69,6 +73,8 @@ class Profile:
     most_topics: int = 500
     search_whole_log: bool = True
     trace_topics: tuple[str, ...] = ()
+    # The address of a trace in the operator's own tracer, with LINK_PLACE where its id goes.
+    trace_link: str | None = None
 
     def mapped(self) -> dict[Address, Endpoint]:
         """The address map by the addresses that ids carry."""
@@ -141,11 +147,29 @@ def _profile(name: str, table: _Table, folder: Path, environment: Mapping[str, s
         table.number("most_topics", 500, 1),
         table.flag("search_whole_log", True),
         tuple(table.texts("trace_topics")),
+        _trace_link(table),
     )
     table.finish()
     if not profile.name_servers:
         raise ProfileError("profile_empty", {"setting": f"clusters.{name}.name_servers"}, "name_servers")
     return profile
+
+
+def _trace_link(table: _Table) -> str | None:
+    """A template of an address. The id may not decide which server is opened, and nothing else is filled in."""
+    template = table.text("trace_link")
+    if template is None:
+        return None
+    where = table.path("trace_link")
+    try:
+        parts = urlsplit(template)
+        known = bool(parts.hostname) and parts.scheme in ("http", "https") and "{" not in parts.netloc
+    except ValueError:
+        known = False
+    rest = template.replace(LINK_PLACE, "")
+    if not known or rest == template or not _ADDRESS.fullmatch(rest):
+        raise ProfileError("profile_link", {"setting": where, "value": template[:200]}, where)
+    return template
 
 
 def _limits(table: _Table) -> Limits:

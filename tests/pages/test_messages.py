@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.catalogue import words
-from idcore.lookup import Answer, Copy, Evidence, Offer, Progress
+from idcore.lookup import Answer, Copy, Evidence, Offer, Progress, copy_row
 from idcore.message import Host, Message, Record, encode_messages, flags
 from idcore.remoting.profile import from_file
 from idcore.simulate.writer import StoreWriter
 from idcore.store import CommitLog, Stored, StoreFolder
 from pages.parts import scans
 from pages.parts.messages import lookups, records, stores
+from pages.parts.view import View
 from tests.pages.test_pages import press, shown
 from tests.store.unpacked import real_store
 
@@ -335,3 +337,15 @@ def test_of_an_id_with_thousands_of_records_some_are_shown_and_the_rest_is_count
         "The first 200 of 250 are shown.", "The first 20 of 250 are shown.",
     ]  # fmt: skip
     assert len([label for label in buttons(app) if label.startswith("Next record")]) == 20
+
+
+@pytest.mark.parametrize("template", [None, "https://tempo/trace/{trace_id}"])
+def test_a_trace_id_of_another_tracer_is_a_link_where_the_operator_has_a_template(template: str | None) -> None:
+    trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
+    host = Host(b"\x0a\0\0\1", 10911)
+    properties = f"traceparent\x0100-{trace_id}-00f067aa0ba902b7-01\x02sw8\x01<script>\x02"
+    record = Record.of("T", b"x", properties, queue_id=0, born_timestamp=1, born_host=host, store_host=host)
+    view = View(words("en"), UTC, "UTC", "chosen", "light")
+    text = records.card(copy_row(Copy(record, trace_link=template)), view)
+    assert "Trace ID of traceparent" in text and "<script>" not in text and "Trace ID of sw8" not in text
+    assert (f'href="https://tempo/trace/{trace_id}"' in text) == bool(template)

@@ -36,6 +36,8 @@ credentials_environment = "PROD"
 lookups_per_minute = 30
 most_topics = 40
 search_whole_log = false
+trace_topics = ["OrdersTrace"]
+trace_link = "https://tempo.prod/explore?left=%7B%22query%22:%22{trace_id}%22%7D"
 connect_milliseconds = 1500
 [clusters.prod.tls]
 ca_file = "ca.pem"
@@ -73,6 +75,8 @@ class TestProfile:
         assert prod.mapped() == {Address.of("203.0.113.5", 10911): Endpoint("10.1.0.5", 10911)}
         assert prod.bodies == BodyPolicy(True, (re.compile("[0-9]{16}"),), 1_000)
         assert (prod.lookups_per_minute, prod.most_topics, prod.search_whole_log) == (30, 40, False)
+        assert prod.trace_topics == ("OrdersTrace",) and test.trace_topics == () and test.trace_link is None
+        assert prod.trace_link == "https://tempo.prod/explore?left=%7B%22query%22:%22{trace_id}%22%7D"
         assert prod.limits == Limits(1.5, 5.0) and test.tls is None and test.search_whole_log
 
     def test_the_environment_alone_makes_one_cluster(self) -> None:
@@ -94,6 +98,16 @@ class TestProfile:
             ("[clusters.a]\nname_servers = ['a:1']\nmost_topics = 0\n", "clusters.a.most_topics"),
             ("[clusters.a]\nname_servers = ['a:1']\nmost_topics = true\n", "clusters.a.most_topics"),
             ("[clusters.a]\nname_servers = ['a:1']\n[clusters.a.bodies]\nmask = ['(']\n", "clusters.a.bodies.mask"),
+            ("[clusters.a]\nname_servers = ['a:1']\ntrace_topics = 'T'\n", "clusters.a.trace_topics"),
+            *(
+                (f"[clusters.a]\nname_servers = ['a:1']\ntrace_link = '{link}'\n", "clusters.a.trace_link")
+                for link in (
+                    "", "https://tempo/trace/", "javascript:alert({trace_id})", "ftp://tempo/{trace_id}", "/{trace_id}",
+                    "https://{trace_id}/", "https://tempo.{trace_id}/", "https://{trace_id}@tempo/", "https:///{trace_id}",
+                    "https://tempo/{trace_id}/{other}", "https://tempo/<{trace_id}>", "https://tempo/ {trace_id}",
+                    "https://[tempo/{trace_id}",
+                )
+            ),
             ("[clusters.a]\nname_servers = ['a:1']\naddress_map = {'b:1' = 'c:1'}\n", "clusters.a.address_map.b:1"),
             ("[clusters.a]\nname_servers = ['a:1']\ncredentials_environment = 'N'\n", PREFIX),
             ("[clusters.a]\nname_servers = ['a:1']\nsecrets_file = ''\n" + ENVIRONMENT, "clusters.a.secrets_file"),

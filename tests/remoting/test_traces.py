@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from idcore.cli.records import card
 from idcore.ids.model import UniqId
 from idcore.lookup import Answer, open_source, row_of
 from idcore.lookup.model import Traced
@@ -264,3 +265,18 @@ def test_a_profile_names_its_trace_topics(tmp_path: Any) -> None:
         (found,) = service.look_up([UNIQ])
         assert found.trace is not None and len(found.trace.found.sends) == 1
         service.close()
+
+
+TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
+SPAN = {"traceparent": f"00-{TRACE_ID}-00f067aa0ba902b7-01", "b3": "<b>-1"}
+
+
+@pytest.mark.parametrize("template", [None, "https://tempo/trace/{trace_id}"])
+def test_the_trace_id_of_another_tracer_becomes_a_link_of_the_operators(template: str | None) -> None:
+    fake = Fake(["Orders"], [record("Orders", UNIQ, 0, properties=SPAN)])
+    with fake.server:
+        found = fake.service(trace_link=template).one(UNIQ)
+    (copy,) = row_of(found)["copies"]
+    link = template and f"https://tempo/trace/{TRACE_ID}"
+    assert copy["tracers"] == [{"name": "traceparent", "trace_id": TRACE_ID, "link": link}]
+    assert f"trace traceparent           {link or TRACE_ID}" in card(copy)

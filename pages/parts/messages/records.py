@@ -80,6 +80,12 @@ def facts(row: Row, view: View) -> Iterable[tuple[str, Any]]:
         yield words("record.reconsumed"), f"{row['reconsume_times']:,}"
     if row["prepared_transaction_offset"]:
         yield words("record.prepared"), f"{row['prepared_transaction_offset']:,}"
+    for tracer in row.get("tracers", ()):
+        shown = tag("span", tracer["trace_id"], class_="mq-mono")
+        yield (
+            words("record.tracer", name=tracer["name"]),
+            (link(shown, tracer["link"], new=True) if tracer["link"] else shown),
+        )
     if row.get("batch"):
         yield words("record.batch"), words("record.in_batch")
     if not row["body_crc_ok"]:
