@@ -1,0 +1,201 @@
+"""The trace of real clients in real clusters (5.3.3 and 4.9.7): attempts are those that the consumers logged."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from idcore.ids.model import UniqId
+from idcore.lookup import LookupService, Moment
+from idcore.lookup.model import Traced
+from idcore.remoting.cluster import Cluster
+from idcore.remoting.profile import Profile, name_servers
+from tests.java import agent, jars
+from tests.remoting.boot import HERE, QUIET, free_ports
+
+pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]
+
+BROKER = """\
+brokerClusterName=Traced
+brokerName=traced
+brokerId=0
+brokerIP1=127.0.0.1
+listenPort={port}
+namesrvAddr=127.0.0.1:{names}
+storePathRootDir={store}
+storePathCommitLog={store}/commitlog
+autoCreateTopicEnable=true
+traceTopicEnable=true
+messageDelayLevel=1s 1s 1s 1s 1s
+mappedFileSizeCommitLog=1048576
+mappedFileSizeConsumeQueue=6000
+maxMessageSize=524288
+maxHashSlotNum=5000
+maxIndexNum=4000
+diskMaxUsedSpaceRatio=95
+"""
+# The clocks of one machine, read in and around the listener by a machine that does other work as well.
+SLACK_MS = 3_000
+
+
+@dataclass(frozen=True)
+class Logged:
+    """An attempt as the consumer logged it."""
+
+    msg_id: str
+    group: str
+    began: int
+    ended: int
+    retry: int
+    outcome: str
+    together: int
+
+
+class Ran:
+    """One release's name server and broker, and what a client of the same release did there."""
+
+    def __init__(self, work: Path, server: str) -> None:
+        self.port = free_ports(set())
+        self.names = f"127.0.0.1:{self.port + 3}"
+        self._work, self._jars = work, f"{jars.folder(server)}/*"
+        self._processes: list[subprocess.Popen[bytes]] = []
+        (work / "home" / "conf").mkdir(parents=True)
+        for path in ("home/conf/logback_broker.xml", "home/conf/logback_namesrv.xml", "rmq.logback-test.xml"):
+            (work / path).write_text(QUIET)
+        (work / "names.conf").write_text(f"listenPort={self.port + 3}\n")
+        (work / "broker.conf").write_text(BROKER.format(port=self.port, names=self.port + 3, store=work / "store"))
+
+    def run(self) -> None:
+        """Boots both, then sends and consumes."""
+        self._agent = [f"-javaagent:{agent.loopback_agent(self._work)}"]
+        self._boot("names", "org.apache.rocketmq.namesrv.NamesrvStartup")
+        self._boot("broker", "org.apache.rocketmq.broker.BrokerStartup")
+        path, out = f"{self._work}{os.pathsep}{self._jars}", self._work / "log"
+        compile_ = ["javac", "-nowarn", "-d", str(self._work), "-cp", path, str(HERE / "java" / "Traced.java")]
+        subprocess.run(compile_, check=True, capture_output=True, timeout=90)
+        client = subprocess.Popen(
+            [*self._java(), "-cp", path, "Traced", self.names, str(out)], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        said, _ = client.communicate(timeout=150)
+        assert client.returncode == 0, said[-3_000:]
+        self.pid = client.pid
+        lines = [line.split() for line in out.read_text(encoding="utf-8").splitlines()]
+        self.sends = [words[1:] for words in lines if words[0] == "send"]
+        self.oneway = next(words[1] for words in lines if words[0] == "oneway")
+        self.attempts = [
+            Logged(words[1], words[2], int(words[3]), int(words[4]), int(words[5]), words[6], int(words[7]))
+            for words in lines
+            if words[0] == "attempt"
+        ]
+
+    def stop(self) -> None:
+        """Ends them at once."""
+        for process in reversed(self._processes):
+            process.kill()
+            process.wait()
+
+    def trace(self, *msg_ids: str) -> list[Traced]:
+        """The trace of some messages, as the command line asks for it."""
+        cluster = Cluster(Profile("traced", name_servers(self.names)))
+        service = LookupService(cluster, lambda: Moment(datetime.now(UTC), UTC), trace_topics=("OwnTrace",))
+        with cluster:
+            answers = list(service.look_up(msg_ids))
+        assert all(answer.found for answer in answers)
+        return [answer.trace for answer in answers if answer.trace is not None]
+
+    def _java(self) -> list[str]:
+        return [
+            "java", "-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=256m", "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1", f"-Duser.home={self._work}", f"-Drocketmq.home.dir={self._work / 'home'}",
+        ]  # fmt: skip
+
+    def _boot(self, name: str, main: str) -> None:
+        out = self._work / f"{name}.out"
+        path = f"{self._work}{os.pathsep}{self._jars}"
+        command = [*self._java(), *self._agent, "-cp", path, main, "-c", str(self._work / f"{name}.conf")]
+        with out.open("wb") as file:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT)
+        self._processes.append(process)
+        until = time.monotonic() + 90
+        while b"boot success" not in out.read_bytes():
+            assert process.poll() is None, out.read_text(errors="replace")[-2_000:]
+            assert time.monotonic() < until, f"{name} did not boot"
+            time.sleep(0.1)
+
+
+@pytest.fixture(scope="module", params=[jars.SERVER, jars.OLD_SERVER])
+def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
+    jars.need_server()
+    made = Ran(tmp_path_factory.mktemp("traced"), request.param)
+    try:
+        made.run()
+        yield made
+    finally:
+        made.stop()
+
+
+def test_attempts_are_those_that_the_consumers_logged(ran: Ran) -> None:
+    outcomes = {attempt.outcome for attempt in ran.attempts}
+    assert outcomes == {"success", "exception", "null", "failed", "hang"}
+    assert len({attempt.msg_id for attempt in ran.attempts}) == 8
+    ids = [words[0] for words in ran.sends]
+    for msg_id, traced in zip(ids, ran.trace(*ids), strict=True):
+        logged = sorted((one for one in ran.attempts if one.msg_id == msg_id), key=lambda one: (one.group, one.retry))
+        found = sorted(traced.found.attempts, key=lambda one: (one.group or "", one.retry_times or 0))
+        assert [(one.group, one.retry_times, one.outcome) for one in found] == [
+            (one.group, one.retry, None if one.outcome == "hang" else one.outcome) for one in logged
+        ]
+        for one, own in zip(found, logged, strict=True):
+            assert one.began_ms is not None and own.began - SLACK_MS <= one.began_ms <= own.began
+            assert one.has_ended == (own.outcome != "hang")
+            if one.has_ended:
+                assert one.ended_ms is not None and own.ended <= one.ended_ms <= own.ended + SLACK_MS
+                assert one.duration_ms is not None and one.duration_ms >= 40
+
+
+def test_the_process_of_an_attempt_is_the_one_that_ran(ran: Ran) -> None:
+    ids = [words[0] for words in ran.sends]
+    producer = UniqId.from_hex(ids[0])  # in the same process
+    attempts = [one for traced in ran.trace(*ids) for one in traced.found.attempts]
+    assert {(one.host, one.pid, one.loader) for one in attempts} == {
+        (producer.host, ran.pid & 0xFFFF, producer.loader_text)
+    }
+    assert all((one.client or "").startswith("127.0.0.1:") for one in attempts)
+
+
+def test_sends_have_what_the_producer_got(ran: Ran) -> None:
+    ids = [words[0] for words in ran.sends]
+    for (msg_id, began, ended, offset_id, status), traced in zip(ran.sends, ran.trace(*ids), strict=True):
+        (send,) = traced.found.sends
+        assert (send.msg_id, send.topic, send.group, send.kind) == (msg_id, "Traced", "senders", "normal")
+        assert (send.broker, send.offset_msg_id) == (f"127.0.0.1:{ran.port}", offset_id)
+        assert send.success == (status == "SEND_OK")
+        assert int(began) <= send.began_ms <= send.began_ms + send.cost_ms <= int(ended)
+
+
+def test_one_call_with_several_messages_is_an_attempt_of_each(ran: Ran) -> None:
+    together = [one for one in ran.attempts if one.group == "batchers"]
+    assert len(together) == 8
+    found = [
+        one
+        for traced in ran.trace(*(each.msg_id for each in together))
+        for one in traced.found.attempts
+        if one.group == "batchers"
+    ]
+    assert len(found) == 8 and all(one.success for one in found)
+    sizes = sorted(sum(one.request_id == other.request_id for other in found) for one in found)
+    assert sizes == sorted(one.together for one in together)
+
+
+def test_a_one_way_send_leaves_no_send(ran: Ran) -> None:
+    (traced,) = ran.trace(ran.oneway)
+    assert not traced.found.sends and len(traced.found.attempts) == 2
+    assert "trace_no_send" in {item.code for item in traced.evidence}
