@@ -1,5 +1,6 @@
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
@@ -7,6 +8,7 @@ import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyContext;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.client.producer.MessageQueueSelector;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
@@ -17,8 +19,11 @@ import org.apache.rocketmq.common.message.MessageExt;
 public class Traced {
     static PrintStream out;
     static final AtomicInteger ended = new AtomicInteger();
+    /** All into one queue, so that several messages come to one call of a listener. */
+    static final MessageQueueSelector FIRST = (queues, message, nothing) -> Collections.min(queues);
 
     public static void main(String[] arguments) throws Exception {
+        System.setProperty("rocketmq.client.rebalance.waitInterval", "1000"); // else retries wait for 20 s
         out = new PrintStream(arguments[1], "UTF-8");
         DefaultMQProducer producer = new DefaultMQProducer("senders", null, true, null);
         producer.setNamesrvAddr(arguments[0]);
@@ -30,7 +35,7 @@ public class Traced {
             send(producer, message, 40);
         }
         Message oneway = new Message("Traced", bytes("ok one-way"));
-        producer.sendOneway(oneway);
+        producer.sendOneway(oneway, FIRST, null);
         line("oneway", MessageClientIDSetter.getUniqID(oneway), "-");
         consumer(arguments[0], "readers", null, 1);
         consumer(arguments[0], "batchers", "OwnTrace", 8);
@@ -45,7 +50,7 @@ public class Traced {
         for (int at = 1;; at++) {
             long before = System.currentTimeMillis();
             try {
-                SendResult result = producer.send(message);
+                SendResult result = producer.send(message, FIRST, null);
                 line("send", result.getMsgId(), before, System.currentTimeMillis(), result.getOffsetMsgId(), result.getSendStatus());
                 return;
             } catch (Exception problem) {
@@ -61,6 +66,7 @@ public class Traced {
         DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(group, true, topic);
         consumer.setNamesrvAddr(names);
         consumer.setInstanceName(group);
+        consumer.setPollNameServerInterval(1000);
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         consumer.setConsumeMessageBatchMaxSize(most);
         consumer.subscribe("Traced", "*");
