@@ -1845,6 +1845,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.more_copies": "{broker} returned {count} messages for this key, its maximum; there may be more",
     "lookup.fact.topic_differs": "it is in topic {topic}, not in {asked}",
     "lookup.fact.only_half": "only the half message exists: the transaction was rolled back or never resolved",
+    "lookup.fact.only_trace": "only the message trace names this ID: the message itself was not found",
     "lookup.fact.trace_no_topic": "the name server has no topic {names}, so no client writes a trace there",
     "lookup.fact.trace_other_topics": "these topics may have traces too, and were not asked: {names}",
     "lookup.fact.trace_cut": "{broker} has more trace records for this ID than the {count} that were read",

@@ -1761,6 +1761,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.more_copies": "{broker} 对这个 Key 返回了 {count} 条消息，已到上限：可能还有更多",
     "lookup.fact.topic_differs": "它在主题 {topic} 中，而不是 {asked}",
     "lookup.fact.only_half": "只有半消息：事务已回滚，或一直未提交也未回滚",
+    "lookup.fact.only_trace": "只有消息轨迹提到该 ID，消息本身未找到",
     "lookup.fact.trace_no_topic": "NameServer 上没有主题 {names}，因此没有客户端向其写入轨迹",
     "lookup.fact.trace_other_topics": "以下主题可能也有轨迹，但未查询：{names}",
     "lookup.fact.trace_cut": "{broker} 上该 ID 的轨迹消息多于已读取的 {count} 条",

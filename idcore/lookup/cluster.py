@@ -125,10 +125,7 @@ class LookupService:
         except RemotingError as problem:
             notes.fail(problem)
             return Answer(text, (), "unreachable", tuple(notes.evidence), tuple(notes.asked), not notes.asked)
-        profile = self.cluster.profile
-        copies = explain(found, profile.bodies)
-        if profile.trace_link:
-            copies = tuple(replace(copy, trace_link=profile.trace_link) for copy in copies)
+        copies = self._named(explain(found, self.cluster.profile.bodies))
         with self._lock:
             for copy in copies:
                 if not is_special(copy.record.topic):
@@ -136,14 +133,30 @@ class LookupService:
                     self._likely[copy.record.topic] = None
             while len(self._likely) > _LIKELY:
                 self._likely.pop(next(iter(self._likely)))
-        if {copy.relation for copy in copies} == {"half"}:
+        relations = {copy.relation for copy in copies}
+        if relations == {"trace"}:
+            notes.add("only_trace")
+        if relations - {"trace"} == {"half"}:
             notes.add("only_half")
         trace = None
         if self._trace_topics is not None:
-            msg_ids = traces.ids_of(text, copies, self._trace_topics)
+            msg_ids = traces.ids_of(text, copies)
             trace = traces.look(self.cluster, msg_ids, self._trace_topics, copies, look_up.trace_begin(copies))
             notes.asked |= dict.fromkeys(trace.asked)
         return Answer(text, copies, reason or None, tuple(notes.evidence), tuple(notes.asked), trace=trace)
+
+    def _named(self, copies: Sequence[Copy]) -> tuple[Copy, ...]:
+        """The copies with what only the administrator knows: the topics of traces, and where other tracers are."""
+        profile = self.cluster.profile
+        known = {*profile.trace_topics, *(self._trace_topics or ())}
+        return tuple(
+            replace(
+                copy,
+                relation="trace" if copy.record.topic in known else copy.relation,
+                trace_link=profile.trace_link,
+            )
+            for copy in copies
+        )
 
     def likely(self) -> list[str]:
         """Topics in which something was found, the latest first."""

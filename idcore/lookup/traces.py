@@ -136,9 +136,9 @@ def _silence(
         yield "trace_no_attempt", {}
 
 
-def ids_of(text: str, copies: Iterable[Copy], named: Sequence[str]) -> tuple[str, ...]:
+def ids_of(text: str, copies: Iterable[Copy]) -> tuple[str, ...]:
     """The message ids to look for: the text where it is one, and those of the records that are not traces."""
     best = identify(text, case="any").best
     found = [] if best is None or best.id.kind == "offset" else [text]
-    records = (copy.record for copy in copies if copy.relation != "trace" and copy.record.topic not in named)
-    return tuple(dict.fromkeys([*found, *(record.uniq_id for record in records if record.uniq_id)]))
+    found += [copy.record.uniq_id for copy in copies if copy.relation != "trace" and copy.record.uniq_id]
+    return tuple(dict.fromkeys(found))

@@ -15,6 +15,7 @@ import pytest
 from idcore.ids.model import UniqId
 from idcore.lookup import LookupService, Moment
 from idcore.lookup.model import Traced
+from idcore.message.validators import TRACE_TOPIC
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.profile import Profile, name_servers
 from tests.java import agent, jars
@@ -109,6 +110,10 @@ class Ran:
         with cluster:
             answers = list(service.look_up(msg_ids))
         assert all(answer.found for answer in answers)
+        copies = [copy for answer in answers for copy in answer.copies]
+        # the index has a trace under the ids that it is about, so it is among the copies
+        assert {copy.record.topic for copy in copies if copy.relation == "trace"} == {TRACE_TOPIC, "OwnTrace"}
+        assert {copy.record.topic for copy in copies if copy.relation == "message"} == {"Traced"}
         return [answer.trace for answer in answers if answer.trace is not None]
 
     def _java(self) -> list[str]:

@@ -112,9 +112,10 @@ def test_only_contexts_of_the_message_itself_are_taken() -> None:
 def test_topics_that_were_named_and_those_of_the_cloud_are_asked_too() -> None:
     records = [traces(1, pub(), CLOUD), traces(2, before(1), OWN), traces(3, after(1))]
     fake = Traceful(["Orders", USUAL, CLOUD, OWN, "MY_TRACE"], [MESSAGE, *records])
-    _, traced = ask(fake, UNIQ, OWN)
+    found, traced = ask(fake, UNIQ, OWN)
     assert set(traced.topics) == {USUAL, CLOUD, OWN}
     assert len(traced.found.sends) == 1 and [one.duration_ms for one in traced.found.attempts] == [30]
+    assert {copy.record.topic for copy in found.copies if copy.relation != "trace"} == {"Orders"}
     (item,) = traced.evidence
     assert (item.code, item.values) == ("trace_other_topics", {"names": "MY_TRACE"})
 
@@ -196,6 +197,7 @@ def test_why_nothing_may_be_traced(topics: list[str], message: Record, text: str
 def test_the_trace_of_a_message_that_is_gone_is_found_by_its_msg_id() -> None:
     found, traced = ask(Traceful(["Orders", USUAL], [traces(1, before(1))]))
     assert [copy.relation for copy in found.copies] == ["trace"]
+    assert "only_trace" in {item.code for item in found.evidence}
     assert traced.msg_ids == (UNIQ,) and len(traced.found.attempts) == 1
 
 
