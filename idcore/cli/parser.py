@@ -191,6 +191,8 @@ def _view(commands: Any) -> None:
         help="default: $ROCKETMQ_SECRET_KEY; safer, because options are visible in process lists",
     )
     command.add_argument("--topic", metavar="T", help="search this topic only (default: all topics)")
+    command.add_argument("--from", dest="begin", metavar="TIME", help="ISO 8601: records stored at this time or later")
+    command.add_argument("--to", dest="end", metavar="TIME", help="ISO 8601: records stored at this time or earlier")
     command.add_argument(
         "--trace", action="store_true", help="live cluster: also show sends and consumers' attempts from message traces"
     )
@@ -201,8 +203,6 @@ def _view(commands: Any) -> None:
         metavar="T",
         help="with --trace: another topic with traces; may be repeated (default: RMQ_SYS_TRACE_TOPIC alone)",
     )
-    command.add_argument("--from", dest="begin", metavar="TIME", help="ISO 8601: records stored at this time or later")
-    command.add_argument("--to", dest="end", metavar="TIME", help="ISO 8601: records stored at this time or earlier")
     command.add_argument("--format", choices=("table", "json"), help="default: table on a terminal, json when piped")
     _add_clock(command)
     command.set_defaults(run=_later("view"))

@@ -146,7 +146,7 @@ class LookupService:
         return Answer(text, copies, reason or None, tuple(notes.evidence), tuple(notes.asked), trace=trace)
 
     def _named(self, copies: Sequence[Copy]) -> tuple[Copy, ...]:
-        """The copies with what only the administrator knows: the topics of traces, and where other tracers are."""
+        """The copies with what the administrator configured: the topics of traces, and the link to another tracer."""
         profile = self.cluster.profile
         known = {*profile.trace_topics, *(self._trace_topics or ())}
         return tuple(
