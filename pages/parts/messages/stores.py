@@ -20,7 +20,7 @@ from pages.parts import cache, roles, scans
 from pages.parts.markdown import escaped
 from pages.parts.markup import Column, Html, table, tag
 from pages.parts.messages import answers, records, uploads
-from pages.parts.runs import runlist
+from pages.parts.runs import begin
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import page_link, show_html
 
@@ -100,7 +100,7 @@ def scan(words: Words) -> None:
             at = view().minute(before["created"])
             page_link("findings", words("store.scanned", at=at), icon=":material/troubleshoot:", run=before["name"])
     if pressed:
-        run = runlist.begin_folder(path)
+        run = begin.begin_folder(path)
         if run is not None:
             st.switch_page(st.session_state["pages"]["findings"], query_params=link_params(run=run.name))
 
