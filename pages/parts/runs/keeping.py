@@ -19,7 +19,7 @@ def choice() -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="keeping"):
         label, help_text = words("keep.not"), words("keep.help")
         st.checkbox(label, key="unkept", help=help_text, on_change=_into_link, persist_state="session")
-        show_html(tag("span", words("keep.yes" if scans.wants_kept() else "keep.no"), class_="mq-faint mq-keys"))
+        show_html(tag("span", words("keep.yes" if scans.wants_kept() else "keep.no"), class_="mq-faint mq-note"))
 
 
 def _into_link() -> None:
