@@ -134,6 +134,10 @@ class Run:
         """What its reader calls it, next to the made title; an empty name gives the title back."""
         self._write({}, {"named": " ".join(name.split())[:LONGEST_NAME] or None})
 
+    def set_options(self, **options: Any) -> None:
+        """Further options; those not named stay."""
+        self._write({}, options)
+
     def pin(self, pinned: bool) -> None:
         """Puts it first in the list, or back into its order."""
         self._write({"pinned": pinned})

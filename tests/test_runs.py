@@ -98,7 +98,14 @@ def test_what_is_not_kept_is_swept_once_its_server_has_gone(tmp_path: Path) -> N
 
 
 def row(name: str, **more: Any) -> dict[str, Any]:
-    made = {"name": name, "options": {}, "state": "done", "summary": None, "kind": TEXT, "pinned": False}
+    made: dict[str, Any] = {
+        "name": name,
+        "options": {},
+        "state": "done",
+        "summary": None,
+        "kind": TEXT,
+        "pinned": False,
+    }
     return made | more
 
 

@@ -101,6 +101,8 @@ class Locating:
             locate(run)
         except Exception as error:  # noqa: BLE001  the page shows why there are no lines
             self.problem = problem_of(error)
+        if not (run.path / "run.json").exists():  # deleted meanwhile: what was written since goes as well
+            shutil.rmtree(run.path, ignore_errors=True)
 
     def wait(self, seconds: float | None = None) -> bool:
         """Whether it has ended, after so many seconds at the most."""

@@ -254,6 +254,11 @@ def runs(root: str) -> list[dict[str, Any]]:
     return [row for row in all_runs(root) if row["kept"] and row["kind"] != COMPARE]
 
 
+def runs_of(root: str, kind: str) -> list[dict[str, Any]]:
+    """The runs of one kind that are kept."""
+    return [row for row in all_runs(root) if row["kept"] and row["kind"] == kind]
+
+
 def forget_runs() -> None:
     """After a scan was made or deleted the list is read again."""
     all_runs.clear()

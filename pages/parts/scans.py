@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import importlib.util
 import os
 import shutil
@@ -166,16 +165,11 @@ def hold(name: str) -> None:
     if found is None:
         found = _holds[name] = _Hold()
         weakref.finalize(found, discard, runs_root(), name).atexit = False
-        _at_the_end()
     st.session_state.setdefault("held", {})[name] = found
 
 
-@once
-def _at_the_end() -> None:
-    atexit.register(_discard_all)
-
-
-def _discard_all() -> None:
+def discard_all() -> None:
+    """The end of the server: no session has anything any more."""
     for name in list(_holds):
         discard(runs_root(), name, 5)
 

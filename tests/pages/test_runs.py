@@ -62,7 +62,7 @@ def done_at_once(run: Run, *_: object, **__: object) -> None:
 
 def listed(app: AppTest) -> list[str]:
     """The runs of the page, in its order, by the last digit of their names."""
-    return [box.key[-1] for box in app.checkbox if box.key.startswith("pick-")]
+    return [key[-1] for box in app.checkbox if (key := str(box.key)).startswith("pick-")]
 
 
 def test_a_run_is_named_in_the_list_and_on_its_pages(open_page: Open, run: str, tmp_path: Path) -> None:
@@ -287,3 +287,16 @@ def test_the_same_input_is_scanned_once_if_it_is_kept(monkeypatch: pytest.Monkey
     dated = Dating(UTC, "assumed", datetime(2026, 1, 1, tzinfo=UTC))
     source = [Source("a.log", b"x")]
     assert scans.begin(source, dated).name == scans.begin(source, dated).name
+
+
+def test_an_index_of_lines_that_is_made_while_its_run_is_deleted_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Runs(tmp_path).create("a", kept=False)
+
+    def locate(run: Run) -> None:
+        scans.discard(run.path.parent, run.name)
+        (run.path / "lines").mkdir(parents=True)
+
+    monkeypatch.setattr(background, "locate", locate)
+    assert background.Locating(run).wait(10) and not run.path.exists()

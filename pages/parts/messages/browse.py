@@ -13,7 +13,7 @@ from idcore.lookup.store_folder import KIND
 from idcore.store import Blank, Miss, Skipped, Stored, StoreFolder
 from idcore.store.pages import Entry, find_file, find_queue, of_file, of_queue, page_before
 from pages.parts.markdown import escaped
-from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.markup import Column, Html, link, table, tag
 from pages.parts.messages import records
 from pages.parts.view import View
 from pages.parts.widgets import href, show_html
@@ -92,8 +92,12 @@ def of_topic(store: StoreFolder, made: Overview, topic: str, view: View) -> None
         _unknown("store.no_queue", words, topic=topic, queue=st.query_params["queue"])
         show_html(table(columns, rows, words("store.queues")))
         return
-    others = [link(f"{one['queue_id']}", to(topic=topic, queue=one["queue_id"])) for one in known["queues"]]
-    show_html(tag("p", words("store.queues"), ": ", join(others, " · "), class_="mq-samples"))
+    others = [
+        tag("b", f"{one['queue_id']}") if one["queue_id"] == number
+        else link(f"{one['queue_id']}", to(topic=topic, queue=one["queue_id"]))
+        for one in known["queues"]
+    ]  # fmt: skip
+    show_html(tag("p", tag("span", words("store.queues")), *others, class_="mq-samples"))
     begin, end = queue.span or (0, 0)
     first = _number("offset")
     first = begin if first is None else max(begin, min(first, max(begin, end - 1)))

@@ -172,7 +172,7 @@ def offer(place: _Place, words: Words) -> None:
     with st.container(border=True, key="runs-offer"):
         st.markdown(words("runs.there", path=escaped(place.path), files=files, size=size))
         if found.large:
-            rate, span = words.bytes(BYTES_A_SECOND), words.duration(found.seconds)
+            rate, span = words.bytes(BYTES_A_SECOND), words.duration(round(found.seconds))
             st.markdown(words("runs.long", span=span, rate=rate))
         earlier = before(found.digest)
         if earlier is not None:

@@ -176,7 +176,7 @@ def one(row: Row) -> None:
     """One run: title, figures, state; open, name, pin, delete."""
     words, name = view().words, row["name"]
     with st.container(border=True, key=f"run-{name}"):
-        left, right = st.columns([5, 3], vertical_alignment="center")
+        left, right = st.columns([5, 4], vertical_alignment="center")
         with left, st.container(horizontal=True, gap="small", vertical_alignment="top", key=f"head-{name}"):
             st.session_state[f"pick-{name}"] = name in picked()
             label = words("runs.select", title=escaped(title_of(row)))
@@ -193,11 +193,11 @@ def one(row: Row) -> None:
             elif row["state"] in ("failed", "cancelled") and row["kind"] != COMPARE:
                 st.button(words("scan.again"), key=f"again-{name}", on_click=again, args=(name,))
             st.button(
-                "", key=f"pin-{name}", type="tertiary", on_click=pin, args=(name, not row["pinned"]),
-                icon=":material/keep_off:" if row["pinned"] else ":material/keep:",
-                help=words("runs.unpin" if row["pinned"] else "runs.pin"),
+                words("runs.unpin" if row["pinned"] else "runs.pin"), key=f"pin-{name}", type="tertiary",
+                icon=":material/keep_off:" if row["pinned"] else ":material/keep:", help=words("runs.pin_help"),
+                on_click=pin, args=(name, not row["pinned"]),
             )  # fmt: skip
-            with st.popover("", type="tertiary", icon=":material/edit:", help=words("runs.rename")):
+            with st.popover(words("runs.rename"), type="tertiary"):
                 naming(row, words)
             delete_one(row, words)
 
@@ -258,8 +258,8 @@ def naming(row: Row, words: Words) -> None:
 def delete_one(row: Row, words: Words) -> None:
     """Delete, with a question first; what is pinned is not offered."""
     name = row["name"]
-    why = words("runs.unpin_first") if row["pinned"] else words("runs.delete")
-    with st.popover("", type="tertiary", icon=":material/delete:", disabled=row["pinned"], help=why):
+    why = words("runs.unpin_first") if row["pinned"] else None
+    with st.popover(words("runs.delete"), type="tertiary", disabled=row["pinned"], help=why):
         st.markdown(words("runs.delete_sure" if row["options"].get("sources") else sure_of(row)))
         st.button(
             words("runs.delete_yes"), key=f"delete-{name}", type="primary", on_click=delete, args=([name],)
