@@ -1,9 +1,15 @@
-"""What of a server a visitor may scan: paths and URIs inside those its administrator opens. Reads no environment."""
+"""What of a server a visitor may scan: paths and URIs inside those its administrator opens, and what is in them.
+
+Reads no environment, and opens no file.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -11,6 +17,41 @@ from idcore.errors import CoreError
 from idcore.sources.uris import is_uri, local_path
 
 _PLACE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/:]*(?::\d+)?[^:]*|[^:]+")  # a URI, or a path; colons between
+
+
+BYTES_A_SECOND = 500_000_000  # an estimate for text that is not packed, on a disk that is not busy
+LARGE = 10  # seconds of estimated work from which a reader is asked first
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The files below a path before they are read: how many, their bytes as stored, and a digest of what they are."""
+
+    files: int
+    bytes: int
+    digest: str
+
+    @property
+    def seconds(self) -> float:
+        """How long a scan may take: an estimate."""
+        return self.bytes / BYTES_A_SECOND
+
+    @property
+    def large(self) -> bool:
+        """Whether the estimate is said, and agreed to, before the scan begins."""
+        return self.seconds >= LARGE
+
+
+def contents(path: str, store: str | None = None) -> Contents:
+    """What a scan of a path, or of a store folder, would read. Names, sizes and times of change make the digest."""
+    from idcore.sources.inputs import list_files, list_store
+
+    files = [file for file in (list_files([path]) if store is None else list_store(store)) if file.error is None]
+    made = hashlib.sha256(b"store" if store else b"text")
+    for file in files:
+        changed = 0 if is_uri(file.path) else os.stat(file.path).st_mtime_ns
+        made.update(f"{file.shown}\0{file.size}\0{changed}\n".encode(errors="backslashreplace"))
+    return Contents(len(files), sum(file.size for file in files), made.hexdigest())
 
 
 def roots_of(configured: str | Sequence[str]) -> list[Path | str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import shutil
 import subprocess
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
+TEXT, STORE, COMPARE = KINDS = ("text", "store", "compare")
+STATES = ("new", "running", "done", "failed", "cancelled")
+LONGEST_NAME = 120  # characters that a reader may call a scan
 
 
 class RunError(CoreError):
@@ -48,7 +54,8 @@ class Run:
         return self.path.name
 
     @property
-    def _facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
+        """All of run.json, read once; RunError where the scan is gone."""
         try:
             facts = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -59,38 +66,49 @@ class Run:
 
     @property
     def title(self) -> str:
-        return self._facts["title"]
+        return self.facts["title"]
 
     @property
     def source(self) -> str:
-        return self._facts["source"]
+        return self.facts["source"]
 
     @property
     def created(self) -> datetime:
-        return datetime.fromisoformat(self._facts["created"])
+        return datetime.fromisoformat(self.facts["created"])
 
     @property
     def options(self) -> dict[str, Any]:
-        return self._facts["options"]
+        return self.facts["options"]
 
     @property
     def error(self) -> CoreError | None:
-        """Why it failed; scans of older versions contain a sentence."""
-        held = self._facts["error"]
-        return CoreError("said", {"why": held}) if held and isinstance(held, str) else from_coded(held)
+        """Why it failed."""
+        return error_of(self.facts)
 
     @property
     def state(self) -> str:
         """new, running, done, failed or cancelled; a scan whose server has gone is failed."""
-        facts = self._facts
-        if facts["state"] in ("new", "running") and not is_alive(facts["pid"], facts.get("started")):
-            return "failed"
-        return facts["state"]
+        return state_of(self.facts)
+
+    @property
+    def kind(self) -> str:
+        """text, store (the records of a store folder were read) or compare (two inputs, side by side)."""
+        return kind_of(self.facts)
+
+    @property
+    def kept(self) -> bool:
+        """Whether it stays until somebody deletes it; else it goes with the session that made it."""
+        return bool(self.facts.get("kept", True))
+
+    @property
+    def pinned(self) -> bool:
+        """Whether it is first in the list and no deletion of several takes it."""
+        return bool(self.facts.get("pinned"))
 
     @property
     def plan(self) -> dict[str, Any] | None:
         """What its scan was asked for, so that it can be asked again; None for one that never began."""
-        return self._facts.get("plan")
+        return self.facts.get("plan")
 
     @property
     def summary(self) -> dict[str, Any] | None:
@@ -110,8 +128,26 @@ class Run:
 
     def set_state(self, state: str, error: CoreError | None = None, **more: Any) -> None:
         """Writes run.json again, with this process as the owner; facts not named stay."""
-        facts = self._facts | {"state": state, "error": error and error.coded(), **_owner(), **more}
-        write_text(self.path / "run.json", json.dumps(facts))
+        self._write({"state": state, "error": error and error.coded(), **_owner(), **more})
+
+    def rename(self, name: str) -> None:
+        """What its reader calls it, next to the made title; an empty name gives the title back."""
+        self._write({}, {"named": " ".join(name.split())[:LONGEST_NAME] or None})
+
+    def set_options(self, **options: Any) -> None:
+        """Further options; those not named stay."""
+        self._write({}, options)
+
+    def pin(self, pinned: bool) -> None:
+        """Puts it first in the list, or back into its order."""
+        self._write({"pinned": pinned})
+
+    def _write(self, facts: dict[str, Any], options: dict[str, Any] | None = None) -> None:
+        """Facts and options over those that are there. One writer at a time, or one would undo another's change."""
+        with _alone(self.path):
+            held = self.facts
+            held |= facts | {"options": held["options"] | (options or {})}
+            write_text(self.path / "run.json", json.dumps(held))
 
     def has(self, table: str) -> bool:
         """Whether the scan wrote this table."""
@@ -124,6 +160,39 @@ class Run:
         if not self.has(name):
             raise RunError("no_table", {"name": self.name, "table": name}, "table", None, name)
         return pq.read_table(self.path / name, columns=columns)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Holds the folder's own lock: threads and processes that write its run.json take turns. Readers do not wait."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        raise RunError("no_run", {"name": folder.name}, "run", None, folder.name) from None
+    try:
+        with suppress(OSError):  # some network file systems have no locks; the write itself is whole on any
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def state_of(facts: dict[str, Any]) -> str:
+    """The state that run.json gives, or failed where the process that wrote it has gone before the end."""
+    if facts["state"] in ("new", "running") and not is_alive(facts["pid"], facts.get("started")):
+        return "failed"
+    return str(facts["state"])
+
+
+def kind_of(facts: dict[str, Any]) -> str:
+    """The kind that run.json gives; scans of older versions show it by their plan."""
+    return str(facts.get("kind") or (STORE if (facts.get("plan") or {}).get("store") else TEXT))
+
+
+def error_of(facts: dict[str, Any]) -> CoreError | None:
+    """Why it failed; scans of older versions contain a sentence."""
+    held = facts["error"]
+    return CoreError("said", {"why": held}) if held and isinstance(held, str) else from_coded(held)
 
 
 def _owner() -> dict[str, Any]:
@@ -167,7 +236,7 @@ def is_alive(pid: int, began: str | None) -> bool:
 def _is_whole(run: Run) -> bool:
     """Not one that is being deleted, or whose run.json was lost."""
     try:
-        return bool(run._facts.keys() >= {"title", "source", "created", "options", "state", "error", "pid"})
+        return bool(run.facts.keys() >= {"title", "source", "created", "options", "state", "error", "pid"})
     except RunError:
         return False
 
@@ -178,8 +247,8 @@ class Runs:
     def __init__(self, root: Path | None = None) -> None:
         self.root = root or runs_root()
 
-    def create(self, title: str, source: str = "", options: dict[str, Any] | None = None) -> Run:
-        """A new, empty scan; its name sorts by time."""
+    def create(self, title: str, source: str = "", options: dict[str, Any] | None = None, **more: Any) -> Run:
+        """A new, empty scan; its name sorts by time. `more` are further facts: its kind, whether it is kept."""
         now = datetime.now(UTC)
         run = Run(self.root / f"{now:%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}")
         run.path.mkdir(parents=True)
@@ -191,6 +260,7 @@ class Runs:
             "state": "new",
             "error": None,
             **_owner(),
+            **more,
         }
         write_text(run.path / "run.json", json.dumps(facts))
         return run
@@ -212,3 +282,10 @@ class Runs:
     def delete(self, name: str) -> None:
         """The scan, its tables and its input, for good."""
         shutil.rmtree(self.open(name).path)
+
+    def sweep(self) -> int:
+        """Deletes scans that were not to be kept and whose server has gone; how many."""
+        left = [run for run in self.list() if not run.kept and not is_alive(run.facts["pid"], run.facts.get("started"))]
+        for run in left:
+            shutil.rmtree(run.path, ignore_errors=True)
+        return len(left)

@@ -27,6 +27,7 @@ _SPLIT = 256 << 20
 _NO_IDS = np.empty(0, np.uint64)
 Keep = Callable[[str, str, np.ndarray, np.ndarray], np.ndarray]
 OneSided = Callable[[str, Sequence[str]], None]
+Exact = Callable[[str, str, str, np.ndarray, np.ndarray], None]  # side, kind, subject, the words of the key, values
 Unread = tuple[str, CoreError]  # the name of an input, and why it cannot be read
 
 
@@ -64,17 +65,18 @@ def compare(
     any_case: bool = False,
     told: OneSided | None = None,
     problems: list[Unread] | None = None,
+    exact: Exact | None = None,
     keep: Keep | None = None,
 ) -> list[Difference]:
     """All producers, clients and brokers of two inputs, those with the most differences first.
 
-    `told` gets every id that is in one input only, a few thousand at a time, with `before` or `after`. What cannot be
-    read is named in `problems`. `keep` says of the kind, the subject, the words of its key and values of ids, which of
-    these are compared.
+    `told` gets every id that is in one input only, a few thousand at a time, with `before` or `after`. `exact` gets the
+    same ids as numbers, all of one key at once, and whose they are. What cannot be read is named in `problems`. `keep`
+    says of the kind, the subject, the words of its key and values of ids, which of these are compared.
     """
     unread = [] if problems is None else problems
     facts_of_parts = (facts for _, facts in batches(_facts(before, after, any_case, unread)))
-    found = [row for facts in facts_of_parts for row in _of_parts(facts, told, keep)]
+    found = [row for facts in facts_of_parts for row in _of_parts(facts, told, exact, keep)]
     return sorted(found, key=lambda row: (-(row.missing + row.new), row.kind, row.subject))
 
 
@@ -93,18 +95,35 @@ def _facts(before: Sequence[str], after: Sequence[str], any_case: bool, problems
                     problems += [(name, report.error) for report in reports_of(fact.data) if report.error]
 
 
-def _of_parts(facts: Iterable[Fact], told: OneSided | None, keep: Keep | None) -> Iterator[Difference]:
+def _of_parts(
+    facts: Iterable[Fact], told: OneSided | None, exact: Exact | None, keep: Keep | None
+) -> Iterator[Difference]:
     sides: tuple[list[Block], list[Block]] = ([], [])
     for fact in facts:
         sides[fact.what == What.IDS_OF_SECOND].append(Block.unpack(fact.data))
     first_after = sum(len(block.keys) for block in sides[0])
     for kind, runs in collect([*sides[0], *sides[1]]).items():
-        yield from _of_runs(kind, runs, first_after, told, keep)
+        ends = _one_sided(kind, runs, told, exact)
+        yield from _of_runs(kind, runs, first_after, ends, keep)
 
 
-def _of_runs(
-    kind: str, runs: SortedRuns, first_after: int, told: OneSided | None, keep: Keep | None
-) -> Iterator[Difference]:
+Ends = Callable[[int, str, str, np.ndarray], tuple[str, ...]]
+
+
+def _one_sided(kind: str, runs: SortedRuns, told: OneSided | None, exact: Exact | None) -> Ends:
+    """What is done with the values of one key that only one side has; gives some of them as text."""
+
+    def end(key: int, subject: str, side: str, values: np.ndarray) -> tuple[str, ...]:
+        if exact is not None and len(values):
+            exact(side, kind, subject, runs.keys[key], values)
+        for at in range(0, len(values) if told is not None else 0, 4096):
+            told(side, texts_of(runs.keys[key], values[at : at + 4096]))  # type: ignore[misc]
+        return texts_of(runs.keys[key], values[:SAMPLES])
+
+    return end
+
+
+def _of_runs(kind: str, runs: SortedRuns, first_after: int, end: Ends, keep: Keep | None) -> Iterator[Difference]:
     names = _names(kind, runs.keys)
     room = merge.room_for(runs.largest, len(runs.order))
     for key in range(len(runs.keys)):
@@ -119,11 +138,7 @@ def _of_runs(
         gone = before[~np.isin(before, after, assume_unique=True)]
         new = after[~np.isin(after, before, assume_unique=True)]
         both = len(before) - len(gone)
-        samples = [_texts(runs.keys[key], values[:SAMPLES]) for values in (gone, new)]
-        if told is not None:
-            for side, values in (("before", gone), ("after", new)):
-                for at in range(0, len(values), 4096):
-                    told(side, _texts(runs.keys[key], values[at : at + 4096]))
+        samples = [end(key, names[key], side, values) for side, values in (("before", gone), ("after", new))]
         yield Difference(kind, names[key], len(before), len(after), both, *samples)
 
 
@@ -135,7 +150,8 @@ def _values(runs: SortedRuns, start: int, stop: int, room: tuple[np.ndarray, ...
     return room[0][:count].copy()
 
 
-def _texts(words: np.ndarray, values: np.ndarray) -> tuple[str, ...]:
+def texts_of(words: np.ndarray, values: np.ndarray) -> tuple[str, ...]:
+    """Ids of one key as their digits."""
     if not len(values):
         return ()
     return tuple(column_texts.digits(np.repeat(words[None], len(values), axis=0), values).to_pylist())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,6 +28,7 @@ class Job:
     ) -> None:
         self.run = run
         self._stop = threading.Event()
+        self._unwanted = False
         self._progress = Progress("waiting")
         self._thread = threading.Thread(
             target=self._work, args=(list(paths), options, names), name=f"job-{run.name}", daemon=True
@@ -50,6 +52,9 @@ class Job:
     def _end(self, state: State, error: CoreError | None = None) -> None:
         self._progress = replace(self._progress, state=state, error=error)
         try:
+            if self._unwanted:
+                shutil.rmtree(self.run.path)
+                return
             self.run.set_state(state, error)
         except (RunError, OSError) as gone:  # the scan was deleted, or its disk is full: the job itself still has it
             self._progress = replace(self._progress, error=error or coded(gone))
@@ -64,6 +69,18 @@ class Job:
     def cancel(self) -> None:
         """Asks the scan to stop; `wait` returns when it has."""
         self._stop.set()
+
+    @property
+    def cancelling(self) -> bool:
+        """Whether it was asked to stop and has not yet."""
+        return self._stop.is_set() and self._progress.state in ("waiting", "running")
+
+    def discard(self) -> None:
+        """Stops the scan and deletes its folder, now or as soon as it has stopped; never blocks."""
+        self._unwanted = True  # before the look at the state: a job that ends meanwhile sees it
+        self._stop.set()
+        if self._progress.state not in ("waiting", "running"):
+            shutil.rmtree(self.run.path, ignore_errors=True)
 
     def wait(self, seconds: float | None = None) -> Progress:
         """Blocks until the scan has ended, or for so long."""
@@ -84,6 +101,8 @@ class Locating:
             locate(run)
         except Exception as error:  # noqa: BLE001  the page shows why there are no lines
             self.problem = problem_of(error)
+        if not (run.path / "run.json").exists():  # deleted meanwhile: what was written since goes as well
+            shutil.rmtree(run.path, ignore_errors=True)
 
     def wait(self, seconds: float | None = None) -> bool:
         """Whether it has ended, after so many seconds at the most."""

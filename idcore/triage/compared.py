@@ -1,59 +1,96 @@
-"""Two inputs side by side: their ids counted by the scan's own comparison, as rows and sums. Has no word for them."""
+"""Two inputs side by side: their ids counted by the scan's own comparison, dated, kept as a run. Has no words."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from idcore.errors import CoreError
+from idcore.errors import CoreError, from_coded
 from idcore.ids.clock import to_ms
-from idcore.intake import Source, safe_name
+from idcore.intake import Dating, Source, keep, safe_name
+from idcore.runs import COMPARE, Run, Runs, write_text
 
-if TYPE_CHECKING:  # pandas and the kernels only where something is compared
+if TYPE_CHECKING:  # pandas, Arrow and the kernels only where something is compared
     import numpy as np
     import pandas as pd
     import pyarrow as pa
 
-    from idcore.runs import Run
     from idcore.scan.compare import Difference, Keep
     from idcore.triage.time_range import TimeRange
 
 SIDES = ("before", "after")
 KEPT = 100_000  # ids of one side that are kept
+BINS = 96  # of the whole span, at most
+STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 604800, 2592000)
+MOST_SERIES = 50  # producers of one side that have bins of their own; the others are one series without a name
 MESSAGE, STORED = "message", "stored"
 GROUPS = {"uniq": MESSAGE, "client": MESSAGE, "offset": STORED}  # what each kind of id names
+_TABLES = ("processes", "clients", "counters")
+Whose = tuple[str, str, str]  # side, kind, subject
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Two inputs to compare, and the two scans they are from where a link can say so."""
+    """Two inputs to compare, and for each the scan it is from, if it is from one."""
 
     before: tuple[Source, ...]
     after: tuple[Source, ...]
     any_case: bool = False
-    link: tuple[str, str] | None = None
+    of: tuple[str | None, str | None] = (None, None)
 
     @property
     def size(self) -> int:
         return sum(size_of(side) for side in (self.before, self.after))
 
+    @property
+    def link(self) -> bool:
+        """Whether an address can name both inputs."""
+        return None not in self.of
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """When the ids that one side alone has of a producer were generated: first and last ms, and how many are dated."""
+
+    first: int
+    last: int
+    dated: int
+
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What the core found: its rows, the ids of one side only (up to KEPT), what it could not read."""
+    """What the core found: its rows, the ids of one side only (up to KEPT), when they were generated, what it could
+    not read. `bins` are side, kind, subject, first ms and ids; `lines` is what an address calls each subject."""
 
     rows: tuple[Difference, ...]
     ids: dict[str, list[str]]
     problems: tuple[tuple[str, CoreError], ...]
+    whose: dict[Whose, list[str]] = field(default_factory=dict)
+    made: dict[Whose, Made] = field(default_factory=dict)
+    bins: tuple[tuple[str, str, str, int, int], ...] = ()
+    bin_seconds: int = 1
+    lines: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def sums(self, group: str) -> tuple[int, int, int]:
         """Different ids of the first, of the second, of both."""
         mine = [row for row in self.rows if GROUPS[row.kind] == group]
         return sum(row.before for row in mine), sum(row.after for row in mine), sum(row.both for row in mine)
+
+    def can_differ(self, kind: str) -> bool:
+        """Whether both sides have ids of this group; else none of them is missing from the other."""
+        before, after, _ = self.sums(GROUPS[kind])
+        return bool(before and after)
+
+
+def only(row: Difference, side: str) -> int:
+    """How many ids of a row one side has alone."""
+    return row.missing if side == "before" else row.new
 
 
 def size_of(sources: Sequence[Source]) -> int:
@@ -65,9 +102,9 @@ def size_of(sources: Sequence[Source]) -> int:
     return total
 
 
-def digest_of(here: Asked) -> str:
+def digest_of(here: Asked, dating: Dating) -> str:
     """What distinguishes two inputs, and how they are read, from any other two."""
-    made = hashlib.sha256(f"{here.any_case}".encode())
+    made = hashlib.sha256(f"{here.any_case} {dating.zone} {dating.at:%Y-%m-%d}".encode())
     for side in (here.before, here.after):
         made.update(b"side")
         for source in side:
@@ -75,22 +112,148 @@ def digest_of(here: Asked) -> str:
     return made.hexdigest()
 
 
-def compare(here: Asked, keep: Keep | None = None) -> Compared:
-    """The answer of the core; of each side only so many ids are kept. `keep` chooses ids, as the core says."""
+# ---- compared
+
+
+class _OneSided:
+    """The ids that one side has alone, as numbers, by whose they are."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[Whose, np.ndarray, np.ndarray]] = []
+
+    def __call__(self, side: str, kind: str, subject: str, key: np.ndarray, values: np.ndarray) -> None:
+        self.found.append(((side, kind, subject), key.copy(), values.copy()))
+
+
+def compare(here: Asked, dating: Dating | None = None, runs: Runs | None = None, keep: Keep | None = None) -> Compared:
+    """The answer of the core; of each side only so many ids are kept. With `dating` the ids get their times: of a
+    scan as that has them, of other inputs as both inputs together show them. `keep` chooses ids, as the core says."""
     from idcore.scan import compare as core  # the kernels only where something is compared
 
-    ids: dict[str, list[str]] = {side: [] for side in SIDES}
     unread: list[tuple[str, CoreError]] = []
-
-    def told(side: str, some: Sequence[str]) -> None:
-        ids[side].extend(some[: KEPT - len(ids[side])])
-
+    exact = _OneSided()
     with tempfile.TemporaryDirectory(prefix="compare-") as folder:
         names: dict[str, str] = {}
         paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
-        rows = core.compare(paths[0], paths[1], here.any_case, told, unread, keep)
-    shown = tuple((names.get(path, path), problem) for path, problem in dict.fromkeys(unread))
-    return Compared(tuple(rows), ids, shown)
+        rows = core.compare(paths[0], paths[1], here.any_case, None, unread, exact, keep)
+        shown = tuple((names.get(path, path), problem) for path, problem in dict.fromkeys(unread))
+        exact.found.sort(key=lambda found: (found[0][0], found[0][1] == "offset", -len(found[2]), found[0][2]))
+        made = _with_ids(Compared(tuple(rows), {side: [] for side in SIDES}, shown), exact)
+        return made if dating is None else _dated(made, exact, _tables_of(here, dating, paths, runs or Runs()))
+
+
+def _with_ids(made: Compared, exact: _OneSided) -> Compared:
+    from idcore.scan.compare import texts_of
+
+    whose: dict[Whose, list[str]] = {}
+    for name, key, values in exact.found:
+        ids = made.ids[name[0]]
+        some = list(texts_of(key, values[: KEPT - len(ids)]))
+        ids += some
+        whose[name] = some
+    return replace(made, whose=whose, lines=_names_of(exact))
+
+
+def _names_of(exact: _OneSided) -> dict[tuple[str, str], str]:
+    """What an address calls each process, client or broker."""
+    import numpy as np
+
+    from idcore.occurrences.dating import names_of
+    from idcore.triage.processes import process_key
+
+    if not exact.found:
+        return {}
+    rows = names_of(np.array([key for _, key, _ in exact.found])).to_pylist()
+    found = {}
+    for ((_, kind, subject), _, _), row in zip(exact.found, rows, strict=True):
+        name = {"uniq": process_key, "client": lambda row: f"{row['mac']}~{row['pid']}", "offset": _address}[kind](row)
+        found[kind, subject] = name
+    return found
+
+
+def _address(row: Mapping[str, Any]) -> str:
+    return str(row["address"])
+
+
+def _path(source: Source, folder: Path, names: dict[str, str]) -> str:
+    """Where the core can read a source; names are what people call it."""
+    path = source.data if isinstance(source.data, Path) else folder / f"{len(names):03d}-{safe_name(source.name)}"
+    if path is not source.data:
+        with path.open("wb") as file:
+            for piece in source.pieces():
+                file.write(piece)
+    names[str(path)] = source.name
+    return str(path)
+
+
+# ---- dated
+
+
+def _tables_of(here: Asked, dating: Dating, paths: Sequence[Sequence[str]], runs: Runs) -> list[dict[str, pa.Table]]:
+    """For each side the tables that date its ids: those of its scan, else those of both inputs, made here."""
+    from idcore.scan.local import scan_local
+    from idcore.scan.months import month_rows
+
+    found: list[dict[str, pa.Table]] = []
+    own: dict[str, pa.Table] = {}
+    for name in here.of:
+        run = None if name is None else runs.open(name)
+        if run is not None and all(run.has(table) for table in _TABLES):
+            found.append({table: run.table(table) for table in _TABLES})
+            continue
+        if not own:
+            months = month_rows(dating.at, dating.zone, dating.source)
+            made = scan_local([*paths[0], *paths[1]], months, any_case=here.any_case)
+            own = {table: made[table] for table in _TABLES}
+        found.append(own)
+    return found
+
+
+def _dated(made: Compared, exact: _OneSided, tables: Sequence[dict[str, pa.Table]]) -> Compared:
+    import numpy as np
+
+    from idcore.occurrences.dating import NO_TIME, times
+
+    known: dict[Whose, np.ndarray] = {}
+    for side, own in zip(SIDES, tables, strict=True):
+        mine = [found for found in exact.found if found[0][0] == side and found[0][1] != "offset"]
+        if not mine:
+            continue
+        slots = np.repeat(np.arange(len(mine)), [len(values) for *_, values in mine])
+        at = times(np.array([key for _, key, _ in mine]), slots, np.concatenate([v for *_, v in mine]), own)
+        edges = np.cumsum([0, *(len(values) for *_, values in mine)])
+        for place, (name, _, _) in enumerate(mine):
+            some = at[edges[place] : edges[place + 1]]
+            if len(some := some[some != NO_TIME]):
+                known[name] = np.sort(some)
+    spans = {name: Made(int(at[0]), int(at[-1]), len(at)) for name, at in known.items()}
+    step = bin_seconds(spans.values())
+    return replace(made, made=spans, bin_seconds=step, bins=tuple(_bins(known, step * 1000, made)))
+
+
+def bin_seconds(spans: Iterable[Made]) -> int:
+    """The finest step that cuts the whole span into few enough bins."""
+    ends = [(span.first, span.last) for span in spans]
+    whole = (max(last for _, last in ends) - min(first for first, _ in ends)) / 1000 if ends else 0
+    return next((step for step in STEPS if whole / step < BINS), STEPS[-1])
+
+
+def _bins(known: Mapping[Whose, np.ndarray], step: int, made: Compared) -> list[tuple[str, str, str, int, int]]:
+    import numpy as np
+
+    counts: dict[tuple[str, str, str, int], int] = {}
+    series = dict.fromkeys(SIDES, 0)
+    for (side, kind, subject), at in known.items():
+        if not made.can_differ(kind):
+            continue
+        series[side] += 1
+        name = (side, kind, subject) if series[side] <= MOST_SERIES else (side, "", "")
+        for start, n in zip(*np.unique(at // step * step, return_counts=True), strict=True):
+            counts[*name, int(start)] = counts.get((*name, int(start)), 0) + int(n)
+    return [(*name, n) for name, n in sorted(counts.items())]
+
+
+# ---- within a time range
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,22 +320,117 @@ def within(runs: Sequence[Run], shown: TimeRange) -> Keep:
     return lambda *ids: inside(dates.times(*ids), shown)
 
 
-def _path(source: Source, folder: Path, names: dict[str, str]) -> str:
-    """Where the core can read a source; names are what people call it."""
-    path = source.data if isinstance(source.data, Path) else folder / f"{len(names):03d}-{safe_name(source.name)}"
-    if path is not source.data:
-        with path.open("wb") as file:
-            for piece in source.pieces():
-                file.write(piece)
-    names[str(path)] = source.name
-    return str(path)
+# ---- kept
 
 
-def frame(rows: Sequence[Difference]) -> pd.DataFrame:
-    """The core's rows as a table."""
+def find(runs: Iterable[Mapping[str, Any]], digest: str) -> str | None:
+    """The comparison of these very inputs that is kept, of rows of the list of runs."""
+    same = (row for row in runs if row["kind"] == COMPARE and row["options"].get("digest") == digest)
+    return next((str(row["name"]) for row in same if row["state"] == "done"), None)
+
+
+def make(here: Asked, dating: Dating, runs: Runs, digest: str, **facts: Any) -> Run:
+    """Compares, and keeps the answer as a run of its own; of an input that is not a scan's, a copy as well."""
+    sides = [[source.name for source in side] for side in (here.before, here.after)]
+    copied = [[] if name else list(side) for name, side in zip(here.of, (here.before, here.after), strict=True)]
+    options = {
+        "sides": sides, "of": list(here.of), "case": "any" if here.any_case else "strict", "digest": digest,
+        "sources": [source.name for side in copied for source in side], "copied": [len(side) for side in copied],
+        "zone": str(dating.zone), "zone_source": dating.source, "at": dating.at.isoformat(),
+    }  # fmt: skip
+    title = " / ".join(", ".join(names[:2]) for names in sides)
+    run = runs.create(title, "console", options, kind=COMPARE, **facts)
+    try:
+        began = time.monotonic()
+        keep(run, [source for side in copied for source in side])
+        found = compare(here, dating, runs)
+        _write(run, found, here, time.monotonic() - began)
+    except (CoreError, OSError) as error:
+        run.set_state("failed", error if isinstance(error, CoreError) else None)
+        raise
+    run.set_state("done")
+    return run
+
+
+def sources_of(run: Run, side: str) -> list[Source]:
+    """The input of one side that a comparison keeps; empty where it is a scan's."""
+    from idcore.intake import kept
+
+    first = int(run.options["copied"][0])
+    sources = kept(run)
+    return sources[:first] if side == "before" else sources[first:]
+
+
+def _write(run: Run, found: Compared, here: Asked, seconds: float) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = frame(found.rows, found).assign(lines=[found.lines.get((row.kind, row.subject), "") for row in found.rows])
+    ids = [(*name, text) for name, texts in found.whose.items() for text in texts]
+    tables = {
+        "differences": pa.Table.from_pandas(rows, preserve_index=False),
+        "only": _columns(ids, ("side", "kind", "subject", "id")),
+        "bins": _columns(found.bins, ("side", "kind", "subject", "start_ms", "ids")),
+    }
+    for name, table in tables.items():
+        (run.path / name).mkdir()
+        pq.write_table(table, run.path / name / "part-00000.parquet")
+    sums = [found.sums(group) for group in (MESSAGE, STORED)]
+    summary = {
+        "files": len(here.before) + len(here.after), "text_bytes": here.size, "seconds": round(seconds, 3),
+        "only_first": sum(first - both for first, second, both in sums if second),
+        "only_second": sum(second - both for first, second, both in sums if first),
+        "bin_seconds": found.bin_seconds,
+        "problems": [[name, problem.coded()] for name, problem in found.problems],
+    }  # fmt: skip
+    write_text(run.path / "summary.json", json.dumps(summary))
+
+
+def _columns(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> pa.Table:
+    import pyarrow as pa
+
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    types = {"start_ms": pa.int64(), "ids": pa.int64()}
+    return pa.table(
+        {name: pa.array(values, types.get(name, pa.string())) for name, values in zip(names, columns, strict=True)}
+    )
+
+
+def read(run: Run) -> Compared:
+    """The answer that a comparison keeps."""
+    from idcore.scan.compare import Difference
+
+    summary = run.summary or {}
+    rows, made, lines = [], {}, {}
+    for row in run.table("differences").to_pylist():
+        samples = [tuple(row[f"sample_only_{side}"].split()) for side in ("first", "second")]
+        rows.append(Difference(row["kind"], row["subject"], row["first"], row["second"], row["both"], *samples))
+        lines[row["kind"], row["subject"]] = row["lines"]
+        for side, name in zip(SIDES, ("first", "second"), strict=True):
+            if row[f"dated_{name}"]:
+                ends = (row[f"only_{name}_{end}"].timestamp() for end in ("from", "to"))
+                first, last = (round(end * 1000) for end in ends)
+                made[side, row["kind"], row["subject"]] = Made(first, last, row[f"dated_{name}"])
+    whose: dict[Whose, list[str]] = {}
+    ids: dict[str, list[str]] = {side: [] for side in SIDES}
+    for row in run.table("only").to_pylist():
+        whose.setdefault((row["side"], row["kind"], row["subject"]), []).append(row["id"])
+        ids[row["side"]].append(row["id"])
+    problems = tuple(
+        (name, from_coded(held) or CoreError("said", {"why": name})) for name, held in summary.get("problems", ())
+    )
+    bins = tuple(tuple(row.values()) for row in run.table("bins").to_pylist())
+    return Compared(tuple(rows), ids, problems, whose, made, bins, summary.get("bin_seconds", 1), lines)
+
+
+# ---- shown
+
+
+def frame(rows: Sequence[Difference], found: Compared | None = None) -> pd.DataFrame:
+    """The core's rows as a table, with the times of the ids that one side has alone."""
     import pandas as pd
 
-    return pd.DataFrame(
+    columns = [
         {
             "kind": row.kind,
             "subject": row.subject,
@@ -183,9 +441,24 @@ def frame(rows: Sequence[Difference]) -> pd.DataFrame:
             "only_second": row.new,
             "sample_only_first": " ".join(row.only_before),
             "sample_only_second": " ".join(row.only_after),
+            **(_times_of(row, found) if found is not None else {}),
         }
         for row in rows
-    )
+    ]
+    made = pd.DataFrame(columns)
+    for name in made.columns:
+        if name.endswith(("_from", "_to")):
+            made[name] = pd.to_datetime(made[name], unit="ms", utc=True)
+    return made
+
+
+def _times_of(row: Difference, found: Compared) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for side, name in zip(SIDES, ("first", "second"), strict=True):
+        span = found.made.get((side, row.kind, row.subject))
+        made[f"only_{name}_from"], made[f"only_{name}_to"] = (span.first, span.last) if span else (None, None)
+        made[f"dated_{name}"] = span.dated if span else 0
+    return made
 
 
 def by_place(rows: Sequence[Difference]) -> dict[str, list[tuple[str, int, int, int]]]:
@@ -199,6 +472,14 @@ def by_place(rows: Sequence[Difference]) -> dict[str, list[tuple[str, int, int, 
             sums[row.place] = (a + row.both, b + row.missing, c + row.new)
     ordered = sorted(sums.items(), key=lambda item: (-item[1][1] - item[1][2], -item[1][0], item[0]))
     return {group: [(name, *counts) for name, counts in ordered]}
+
+
+def largest(found: Compared, side: str) -> list[Difference]:
+    """The rows with ids that only this side has, most first: of msgIds, or of offsetMsgIds where not both sides have
+    msgIds. A message has both, and is counted once."""
+    group = MESSAGE if all(found.sums(MESSAGE)[:2]) else STORED
+    rows = [row for row in found.rows if only(row, side) and GROUPS[row.kind] == group and found.can_differ(row.kind)]
+    return sorted(rows, key=lambda row: (-only(row, side), row.subject))
 
 
 def one_a_line(ids: Sequence[str]) -> bytes:

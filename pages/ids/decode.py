@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.parts import refusals
 from pages.parts.ids import decode_session, decoded
-from pages.parts.runs import watch
+from pages.parts.runs import keeping, watch
 from pages.parts.triage import shared
 from pages.parts.view import view
 from pages.parts.widgets import heading, small_print, zone_note
@@ -15,6 +15,7 @@ heading("page.decode")
 # load
 here = decode_session.load()
 decode_session.box(here)
+keeping.choice()
 result = decode_session.result(here)
 if here.state == "empty":
     st.stop()

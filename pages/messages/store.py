@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import problems
-from pages.parts.messages import stores
+from pages.parts.messages import browse, stores
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, small_print, zone_note
 
@@ -23,7 +23,8 @@ with problems.caught(), stores.opened(folder) as store:
     stores.scan(words)
     asked = stores.box(words)
     if asked:
-        stores.answer(store, asked, shown)
+        stores.answer_all(store, asked, shown)
+    browse.place(store, overview, shown)
     st.subheader(words("store.files"), anchor=False)
     stores.files(overview, shown)
     st.subheader(words("store.topics"), anchor=False)

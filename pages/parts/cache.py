@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from idcore.runs import Run, Runs
+from idcore.runs import COMPARE, Run, Runs
+from idcore.triage import run_rows
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
@@ -243,28 +244,30 @@ def broker(run: Run, address: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 @st.cache_data(max_entries=1, ttl=2, show_spinner=False)
+def all_runs(root: str) -> list[dict[str, Any]]:
+    """Every run, comparisons and those that are not kept included, at most two seconds old."""
+    return run_rows.rows_of(Runs(Path(root)).list())
+
+
 def runs(root: str) -> list[dict[str, Any]]:
-    """The list of scans, at most two seconds old."""
-    listed = []
-    for run in Runs(Path(root)).list():
-        listed.append(
-            {
-                "name": run.name,
-                "title": run.title,
-                "options": run.options,
-                "created": run.created,
-                "state": run.state,
-                "error": run.error,
-                "summary": run.summary,
-                "store": (run.plan or {}).get("store"),
-            }
-        )
-    return listed
+    """The list of scans: what the chart pages can show."""
+    return [row for row in all_runs(root) if row["kept"] and row["kind"] != COMPARE]
+
+
+def runs_of(root: str, kind: str) -> list[dict[str, Any]]:
+    """The runs of one kind that are kept."""
+    return [row for row in all_runs(root) if row["kept"] and row["kind"] == kind]
 
 
 def forget_runs() -> None:
     """After a scan was made or deleted the list is read again."""
-    runs.clear()
+    all_runs.clear()
+
+
+@st.cache_data(max_entries=512, show_spinner=False)
+def file_names(path: str, written: float) -> list[str]:
+    """The names of the files that a run read."""
+    return run_rows.file_names(Run(Path(path)))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

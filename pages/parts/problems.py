@@ -21,7 +21,7 @@ def message(error: BaseException, words: Words) -> str:
 
 def _said(error: BaseException, words: Words) -> str:
     if isinstance(error, RunError) and error.field == "run":
-        return words("problem.run", name=error.text)
+        return words("problem.comparison" if error.code == "not_a_scan" else "problem.run", name=error.text)
     if isinstance(error, CoreError):
         return words.error(error)
     if isinstance(error, MemoryError):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
+import weakref
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache as once
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +19,7 @@ from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.ids.identify import Case
 from idcore.intake import PASTED, Dating, Source, digest_of, keep, twins
-from idcore.runs import Run, Runs, runs_root
+from idcore.runs import COMPARE, Run, RunError, Runs, runs_root
 from pages.parts import cache
 from pages.parts.view import View
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from idcore.spark.background import Job, Locating
     from idcore.spark.session import Status
 
+NOT_KEPT: dict[str, Any] = {"kept": False}
 OLD = 400  # digests of inputs remembered, so that a reload does not scan again
 
 
@@ -32,7 +36,12 @@ def title_of(title: str, options: Mapping[str, Any], words: Words, summary: Mapp
 
     Once the scan has counted the ids, its figure counts: what was read at once may have been cut.
     """
+    if options.get("named"):
+        return str(options["named"])
     names = options.get("sources")
+    if options.get("sides"):
+        first, second = options["sides"]
+        return words("compare.title", first=_side_title(first, words), second=_side_title(second, words))
     if not names:
         return title
     if list(names) == [PASTED]:
@@ -44,6 +53,11 @@ def title_of(title: str, options: Mapping[str, Any], words: Words, summary: Mapp
     shown = [words("decode.pasted") if name == PASTED else name for name in names[:3]]
     more = len(names) - len(shown)
     return words("comma").join(shown) + (words("decode.more_files", n=more) if more else "")
+
+
+def _side_title(names: Sequence[str], words: Words) -> str:
+    shown = [words("decode.pasted") if name == PASTED else name for name in names[:2]]
+    return words("comma").join(shown) + (words("decode.more_files", n=len(names) - 2) if len(names) > 2 else "")
 
 
 def labels(rows: Sequence[Mapping[str, Any]], view: View) -> dict[str, str]:
@@ -67,6 +81,7 @@ def engine() -> Status | None:
 
 def warm_up() -> None:
     """Begins to start Spark, once; without Java or without Spark nothing happens."""
+    swept(str(runs_root()))
     if os.environ.get("IDCORE_NO_SPARK") or importlib.util.find_spec("pyspark") is None:
         return
     from idcore.spark import session
@@ -85,25 +100,88 @@ def store() -> Runs:
     return Runs(runs_root())
 
 
+@once
+def swept(root: str) -> int:
+    """Once for a server: what an earlier one was not to keep and could not delete."""
+    return Runs(Path(root)).sweep()
+
+
 def current_name() -> str | None:
-    """The scan a page shows: the address first, then the session's latest."""
-    name = st.query_params.get("run") or st.session_state.get("run")
+    """The scan a page shows: the address first, then the session's latest. A comparison is not a scan."""
+    asked, latest = st.query_params.get("run"), st.session_state.get("run")
+    if asked and _is_comparison(asked):
+        asked = None
+    name = asked or latest
     return name if isinstance(name, str) and name else None
 
 
+def _is_comparison(name: str) -> bool:
+    try:
+        return store().open(name).kind == COMPARE
+    except RunError:
+        return False  # the page that opens it says so
+
+
 def remember(name: str) -> None:
-    """From now on the chart pages show this scan."""
+    """From now on the chart pages show this scan. One that is not kept stays while this session does."""
     st.session_state["run"] = name
+    try:
+        if name not in st.session_state.get("held", ()) and not store().open(name).kept:
+            hold(name)
+    except RunError:
+        return  # deleted meanwhile: the page that opens it says so
 
 
 def current() -> Run | None:
-    """The scan a page shows, opened; RunError when the address names one that is gone."""
-    name = current_name()
-    if name is None:
+    """The scan a page shows, opened; RunError when the address names one that is gone, or a comparison."""
+    name = st.query_params.get("run") or st.session_state.get("run")
+    if not isinstance(name, str) or not name:
         return None
     run = store().open(name)
+    if run.kind == COMPARE:
+        raise RunError("not_a_scan", {"name": name}, "run", None, name)
     remember(name)
     return run
+
+
+# ---- scans that are not kept
+
+
+class _Hold:
+    """What sessions have of a scan that is not kept: with the last of them it goes, and so does the scan."""
+
+
+_holds: weakref.WeakValueDictionary[str, _Hold] = weakref.WeakValueDictionary()
+
+
+def wants_kept() -> bool:
+    """Whether what is decoded here is kept; the address of the page says where it is not."""
+    return st.query_params.get("keep") != "no"
+
+
+def hold(name: str) -> None:
+    """This session has a scan that is not kept."""
+    found = _holds.get(name)
+    if found is None:
+        found = _holds[name] = _Hold()
+        weakref.finalize(found, discard, runs_root(), name).atexit = False
+    st.session_state.setdefault("held", {})[name] = found
+
+
+def discard_all() -> None:
+    """The end of the server: no session has anything any more."""
+    for name in list(_holds):
+        discard(runs_root(), name, 5)
+
+
+def discard(root: Path, name: str, seconds: float = 0) -> None:
+    """Deletes a scan that was not to be kept; one at work is stopped, and deletes itself when it has."""
+    job = job_of(Run(root / name))
+    if job is None:
+        shutil.rmtree(root / name, ignore_errors=True)
+        return
+    job.discard()
+    job.wait(seconds)
 
 
 def job_of(run: Run) -> Job | None:
@@ -130,13 +208,13 @@ def _digests() -> dict[str, str]:
 
 
 def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **facts: Any) -> Run:
-    """Keeps the input in a new scan and starts it; the same input again gives the scan it had.
+    """Copies the input into a new scan and starts it; the same input again gives the scan it had, if that is kept.
 
     `facts` (ids, lines, only) are what the scan is called by.
     """
     names, digests = [source.name for source in sources], [source.digest() for source in sources]
-    digest = digest_of(names, digests, dated, case)
-    known = _digests().get(digest)
+    digest, kept = digest_of(names, digests, dated, case), wants_kept()
+    known = _digests().get(digest) if kept else None
     if known is not None:
         try:
             run = store().open(known)
@@ -152,9 +230,11 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
         "case": case,
     }
     options |= {"sources": names, "same": twins(names, digests), **facts}
-    run = store().create(facts.get("only") or ", ".join(names[:3]), "console", options)
+    run = store().create(facts.get("only") or ", ".join(names[:3]), "console", options, **({} if kept else NOT_KEPT))
     named = keep(run, sources)
     launch(run, list(named), dated, named, case)
+    if not kept:
+        return run
     if len(_digests()) >= OLD:
         _digests().clear()
     _digests()[digest] = run.name

@@ -26,11 +26,15 @@ NAME = "RocketMQ IDs"
 
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
-    """Spark starts with the server, in the background, so that it is up when the first text is pasted."""
+    """Spark starts with the server, in the background, so that it is up when the first text is pasted.
+
+    With the server goes what was not to be kept.
+    """
     from pages.parts import scans
 
     scans.warm_up()
     yield {}
+    scans.discard_all()
 
 
 def on_script_error(error: Exception) -> bool:

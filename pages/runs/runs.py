@@ -1,43 +1,37 @@
-"""Runs: what was scanned before, what is being scanned, and scans of the server's own folders. Computes nothing."""
+"""Runs: what was scanned or compared before, what is being scanned, scans of the server's folders. Computes nothing."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from idcore.runs import runs_root
-from pages.parts import cache
-from pages.parts.runs import runlist
+from idcore.triage.run_rows import LIVE
+from pages.parts.runs import begin, runlist
 from pages.parts.view import view
 from pages.parts.widgets import empty, heading, said, small_print, zone_note
-
-SHOWN = 20
 
 shown = view()
 words = shown.words
 heading("page.runs")
 
 # load
-runs = cache.runs(str(runs_root()))
+runs = runlist.every()
 
 # show
 if not runs:
     empty(words("empty.no_runs"), ("decode", words("empty.decode")))
 else:
-    said(runlist.scans_sentence(runs, words))
-    pages = -(-len(runs) // SHOWN)
-    page = min(int(st.session_state.get("runs_page") or 1), pages)
-    live = any(row["state"] in ("new", "running") for row in runs)
-    st.fragment(runlist.rows, run_every=1.0 if live else None)((page - 1) * SHOWN, SHOWN, live)
-    if pages > 1:
-        st.pagination(pages, key="runs_page")
+    said(runlist.runs_sentence(runs, words))
+    live = any(row["state"] in LIVE for row in runs)
+    st.fragment(runlist.listing, run_every=1.0 if live else None)(live)
 
 # scan
 st.subheader(words("runs.new"), anchor=False)
 left, right = st.columns(2, gap="large")
 with left:
-    runlist.uploads()
+    begin.uploads()
 with right:
-    runlist.folder()
+    begin.folder()
 small_print(
     [
         words("runs.kept", folder=str(runs_root())),

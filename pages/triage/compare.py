@@ -1,4 +1,4 @@
-"""Compare: which ids of one input are not in another, by producer and by broker. Computes nothing itself."""
+"""Compare: which ids of one input are not in another, by producer, broker and time. Computes nothing itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pages.parts import problems
 from pages.parts.charts import compare as charts
 from pages.parts.triage import compare
 from pages.parts.view import view
-from pages.parts.widgets import chart, download, heading, said, show_html, small_print
+from pages.parts.widgets import chart, download, heading, said, show_html, small_print, zone_note
 
 shown = view()
 words = shown.words
@@ -20,19 +20,16 @@ heading("page.compare")
 
 # load
 compare.from_link()
-compare.box(words)
-asked = compare.asked(words)
-if asked is None:
+above = st.container()
+run = compare.current(words)
+with above:
+    compare.box(words, run)
+if run is None:
     small_print([words("compare.what"), words("compare.no_proof")])
     st.stop()
-if compare.too_large(asked, words):
-    st.stop()
-
-# scan
 with problems.caught():
-    in_range = compare.in_range(asked, shown)
-    with st.spinner(words("compare.working", size=words.bytes(asked.size))):
-        found = compare.compared(asked, in_range)
+    in_range = compare.in_range(run, shown)
+    found = compare.compared(run, in_range)
 
 # show
 said(compare.compared_sentence(found, words, in_range))
@@ -40,23 +37,31 @@ compare.unread(found, words)
 if not found.rows:
     small_print([words("compare.range_note" if in_range else "compare.no_ids")])
     st.stop()
+compare.missing(run, found, shown)
+compare.first_lines(run, found, shown)
+compare.offer_scans(run, words)
 
 # chart
-frame = compared.frame(found.rows)
+if found.bins:
+    st.subheader(words("compare.over_time"), anchor=False)
+    times = charts.times(found)
+    figure = charts.over_time(times, found.bin_seconds, shown)
+    chart(figure, charts.alt_over_time(times, shown), partial(charts.data_over_time, times), "compare-times")
 for kind, groups in compared.by_place(found.rows).items():
     figure = charts.bars(groups, words, shown.palette)
     chart(figure, charts.alt(kind, groups, words), partial(charts.data, groups), f"compare-{kind}")
 for kind in compare.TABLES:
-    compare.table_of(kind, frame, words)
+    compare.table_of(kind, run, found, words)
 for side in compared.SIDES:
     if samples := compare.samples(found, side):
         st.subheader(words(f"compare.samples_{side}"), anchor=False)
         show_html(samples)
 with st.container(horizontal=True, gap="medium"):
-    download(words("compare.counts"), lambda: export.csv_frame(frame), "compare.csv", key="compare-csv")
+    rows = partial(compared.frame, found.rows, found)
+    download(words("compare.counts"), lambda: export.csv_frame(rows()), "compare.csv", key="compare-csv")
     for side in compared.SIDES:
         if ids := found.ids[side]:
             label = words(f"compare.ids_{side}", n=f"{len(ids):,}")
             text = partial(compared.one_a_line, ids)
             download(label, text, f"only_{side}.txt", key=f"compare-{side}", mime="text/plain")
-small_print(compare.notes(asked, found, in_range, words))
+small_print([*compare.notes(run, found, in_range, shown), zone_note(shown)])

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from idcore.catalogue import words
 from idcore.ids import find, identify
 from idcore.intake import Source
+from idcore.runs import COMPARE, Runs
 from idcore.triage import compared
 from pages.parts.triage import compare
 from tests.pages.conftest import make_run
@@ -129,11 +130,13 @@ def test_two_runs_are_compared_by_a_link_and_chosen_ones_make_it(
     app.selectbox(key="compare-run-after").set_value(second)
     assert said in shown(press(app, "Compare"))
     linked = ([first, second], [[first], [second]])
-    assert [app.query_params["first"], app.query_params["second"]] in linked
-    for name in ("first", "second"):
+    assert [app.query_params["a"], app.query_params["b"]] in linked
+    for name in ("a", "b"):
         del app.query_params[name]
     assert said in shown(app.run()), "back from another page"
-    assert [app.query_params["first"], app.query_params["second"]] in linked
+    assert [app.query_params["a"], app.query_params["b"]] in linked
+    assert said in shown(open_page("compare", a=first, b=second))
+    assert sum(run.kind == COMPARE for run in Runs(tmp_path / "runs").list()) == 2, "of either case one"
 
 
 def test_a_run_that_is_gone_or_kept_no_input_is_said(open_page: Open, run: str) -> None:

@@ -1,4 +1,4 @@
-"""The picture of two inputs: ids in both, only in the first, only in the second, by host. Counts in, a figure out."""
+"""Pictures of two inputs: ids in both or in one only, by host; and when those in one only were generated."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.catalogue import Words
-from pages.parts.figures import axis, paper, rows_axis
+from idcore.triage.compared import SIDES, Compared
+from pages.parts.figures import DATES, axis, clock_title, paper, rows_axis, series_colour, tint, wall_clock
 from pages.parts.roles import Palette
+from pages.parts.view import View
 
 TOP = 20
+SERIES = 6  # producers with a colour of their own
 HATCH = ("", "/", ".")  # nothing is shown by colour alone
 
 
@@ -84,3 +87,105 @@ def alt(kind: str, groups: Sequence[tuple[str, int, int, int]], words: Words) ->
 def data(groups: Sequence[tuple[str, int, int, int]]) -> pd.DataFrame:
     """The data behind the picture."""
     return pd.DataFrame(groups, columns=["host", "both", "only_first", "only_second"])
+
+
+def times(found: Compared) -> pd.DataFrame:
+    """Ids that only one side has, by the moment a bin begins, side and producer; small producers are one."""
+    rows = pd.DataFrame(found.bins, columns=["side", "kind", "producer", "at", "ids"])
+    rows["at"] = pd.to_datetime(rows["at"], unit="ms", utc=True)
+    first = rows[rows["producer"] != ""].groupby("producer")["ids"].sum().sort_values(ascending=False, kind="stable")
+    rows.loc[~rows["producer"].isin(first.index[:SERIES]), "producer"] = ""
+    return rows.groupby(["side", "producer", "at"], as_index=False)["ids"].sum()
+
+
+def over_time(rows: pd.DataFrame, step: int, view: View) -> go.Figure:
+    """Bars over time: upwards the ids that only the first has, downwards those that only the second has."""
+    words, palette = view.words, view.palette
+    figure = go.Figure(layout=paper(palette, 300, top=48, bottom=40))
+    order = rows.groupby("producer")["ids"].sum().sort_values(ascending=False, kind="stable").index
+    names = [name for name in order if name] + ([""] if "" in order else [])
+    for place, name in enumerate(names):
+        for side in SIDES:
+            mine = rows[(rows["producer"] == name) & (rows["side"] == side)]
+            if mine.empty:
+                continue
+            label = name.partition(" loader ")[0] or words("compare.other_producers")
+            clock = wall_clock(mine["at"], view.zone)
+            counts = mine["ids"].tolist()
+            key = f"compare.only_{side}"
+            hover = [
+                f"<b>{label}</b><br>{moment:%Y-%m-%d %H:%M:%S}<br>{words(key, ids=words.count('id', n))}"
+                for moment, n in zip(clock, counts, strict=True)
+            ]
+            figure.add_bar(
+                x=clock,
+                y=counts if side == "before" else [-n for n in counts],
+                width=step * 1000,
+                offset=0,
+                name=label,
+                legendgroup=name or " ",
+                showlegend=side == "before" or rows[(rows["producer"] == name) & (rows["side"] == "before")].empty,
+                marker={
+                    "color": series_colour(palette, place) if name else tint(palette.muted, 0.6),
+                    "pattern": {"shape": "" if side == "before" else HATCH[1], "size": 6},
+                    "line": {"width": 0},
+                },
+                hovertext=hover,
+                hoverinfo="text",
+            )
+    figure.update_xaxes(
+        axis(palette, showgrid=False, title=clock_title(rows["at"], view.zone, view.zone_name), tickformatstops=DATES)
+    )
+    figure.update_yaxes(axis(palette, fixedrange=True, **_counts_axis(rows)))
+    figure.update_layout(
+        barmode="relative",
+        dragmode="zoom",
+        showlegend=True,
+        legend={
+            "orientation": "h", "x": 0, "xref": "container", "y": 1, "yref": "container", "yanchor": "top",
+            "traceorder": "normal", "font": {"size": 12, "color": palette.muted},
+        },
+    )  # fmt: skip
+    _sides(figure, rows, words, palette)
+    return figure
+
+
+def _counts_axis(rows: pd.DataFrame) -> dict[str, object]:
+    """Ticks without a sign: downwards is the other input, not less than nothing."""
+    sums = rows.groupby(["side", "at"])["ids"].sum().groupby("side").max()
+    up, down = int(sums.get("before", 0)), int(sums.get("after", 0))
+    steps = (digit * 10**power for power in range(15) for digit in (1, 2, 5))
+    step = next(step for step in steps if max(up, down) <= 4 * step)
+    below, above = ((most + step - 1) // step for most in (down, up))
+    ticks = list(range(-below * step, above * step + 1, step))
+    labels = [f"{abs(tick):,}" for tick in ticks]
+    return {"tickmode": "array", "tickvals": ticks, "ticktext": labels, "range": [ticks[0], ticks[-1] + step * 0.1]}
+
+
+def _sides(figure: go.Figure, rows: pd.DataFrame, words: Words, palette: Palette) -> None:
+    """Which direction is which input, where both have bars."""
+    there = [side for side in SIDES if (rows["side"] == side).any()]
+    for side in there:
+        up = side == "before"
+        figure.add_annotation(
+            text=words(f"compare.part_only_{'first' if up else 'second'}"), showarrow=False,
+            xref="paper", x=1, xanchor="right", yref="paper", y=1 if up else 0, yanchor="top" if up else "bottom",
+            font={"size": 12, "color": palette.muted}, bgcolor=tint(palette.background, 0.7),
+        )  # fmt: skip
+
+
+def alt_over_time(rows: pd.DataFrame, view: View) -> str:
+    """The picture in words: of each side how many ids, from when to when."""
+    words, parts = view.words, []
+    for side in SIDES:
+        mine = rows[rows["side"] == side]
+        if len(mine):
+            first, last = (view.minute(at.to_pydatetime()) for at in (mine["at"].min(), mine["at"].max()))
+            ids = words.count("id", int(mine["ids"].sum()))
+            parts.append(words(f"compare.alt_{side}", ids=ids, first=first, last=last))
+    return words("compare.alt_times", rows=words("clause").join(parts))
+
+
+def data_over_time(rows: pd.DataFrame) -> pd.DataFrame:
+    """The data behind the picture."""
+    return rows.replace({"side": {"before": "first", "after": "second"}})

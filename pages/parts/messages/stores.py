@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,13 @@ from idcore.store import StoreFolder
 from idcore.store.commitlog import Stored
 from pages.parts import cache, roles, scans
 from pages.parts.markdown import escaped
-from pages.parts.markup import Column, Html, table, tag
-from pages.parts.messages import answers, records, uploads
-from pages.parts.runs import runlist
+from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.messages import answers, browse, lookups, records, uploads
+from pages.parts.runs import begin
 from pages.parts.view import View, link_params, view
-from pages.parts.widgets import page_link, show_html
+from pages.parts.widgets import page_link, said, show_html
 
+UPLOAD = "upload:"  # an address of uploads: this and a token
 MOST_ROWS = 200
 MOST_RECORDS = 20  # shown whole; a batch of a 5.x client may have thousands under one id
 RULER_BYTES = 64  # of a stretch: of a longer one the beginning is shown
@@ -33,35 +35,112 @@ Overview = Mapping[str, Any]
 
 
 def choose(words: Words) -> Path | None:
-    """The folder to look into: one below what the administrator allows, or an upload."""
+    """The folder to look into: one below what the administrator allows, or an upload. It stays open in the session."""
     roots = [root for root in scans.allowed_roots() if isinstance(root, Path)]
     query, state = st.query_params, st.session_state
+    asked = query.get("store") or state.get("store_open") or ""
     left, right = st.columns(2, gap="large")
     with left:
         if roots:
-            state.setdefault("store_folder", query.get("store", ""))
-            path = st.text_input(words("store.folder"), key="store_folder", placeholder=str(roots[0]))
+            state["store_folder"] = "" if asked.startswith(UPLOAD) else asked
+            label = words("store.folder")
+            st.text_input(label, key="store_folder", placeholder=str(roots[0]), on_change=_by_path)
         else:
-            path = ""
             st.markdown(words("store.off"))
     with right:
-        uploaded = st.file_uploader(words("store.upload"), key="store_files", accept_multiple_files=True)
-    if path:
-        try:
-            real = scans.allowed(path)
-        except PermissionError:
-            names = words("comma").join(map(str, roots))
-            st.error(escaped(words("store.not_allowed", roots=names)), icon=":material/error:")
-            return None
-        if isinstance(real, Path) and not real.exists():
-            st.error(words("problem.missing", name=escaped(path)), icon=":material/error:")
-            return None
-        if isinstance(real, Path):
-            query["store"] = path
-            return real
+        uploaded = st.file_uploader(
+            words("store.upload"), key="store_files", accept_multiple_files=True, on_change=_by_upload
+        )
+    if uploaded and state.get("store_new"):
+        uploads.close()
+        folder = _of_uploads(partial(uploads.folder, uploaded, words))
+        state["store_new"] = False
+        return folder
+    if asked.startswith(UPLOAD):
+        return _of_token(asked.removeprefix(UPLOAD), words)
+    if not asked:
+        return None
+    folder = _of_path(asked, roots, words)
+    if folder is None:
+        state.pop("store_open", None)
+        query.pop("store", None)
+    else:
+        state["store_open"] = query["store"] = asked
+    return folder
+
+
+def _by_path() -> None:
+    """A path was written: it counts, and what was asked of another store does not."""
+    path = str(st.session_state.get("store_folder") or "").strip()
+    _open(path)
+
+
+def _by_upload() -> None:
+    """Files were chosen: they count."""
+    if st.session_state.get("store_files"):
+        st.session_state["store_new"] = True
+        _open("")
+
+
+def _open(name: str) -> None:
+    query, state = st.query_params, st.session_state
+    for key in ("store", "which", *browse.STEPS):
+        query.pop(key, None)
+    state.pop("store_which", None)
+    state["store_open"] = name
+    if name:
+        query["store"] = name
+
+
+def _of_path(path: str, roots: Sequence[Path], words: Words) -> Path | None:
+    try:
+        real = scans.allowed(path)
+    except PermissionError:
+        names = words("comma").join(map(str, roots))
+        st.error(escaped(words("store.not_allowed", roots=names)), icon=":material/error:")
+        return None
+    if not isinstance(real, Path):
         st.error(words("store.no_uri"), icon=":material/error:")
-    query.pop("store", None)
-    return uploads.folder(uploaded, words) if uploaded else None
+        return None
+    if not real.exists():
+        st.error(words("problem.missing", name=escaped(path)), icon=":material/error:")
+        return None
+    return real
+
+
+def _of_token(token: str, words: Words) -> Path | None:
+    """The uploads that the address names; or why they are not here any more."""
+    kept = uploads.held(token)
+    if kept is None:
+        st.warning(words("store.upload_gone"), icon=":material/info:")
+        _open("")
+        return None
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        names = words.listed([escaped(name) for name in kept.names[:3]])
+        st.markdown(words("store.uploaded", names=names), width="content")
+        st.button(words("store.close"), type="tertiary", icon=":material/close:", on_click=_close, key="store-close")
+    return _of_uploads(partial(uploads.chosen, kept, words))
+
+
+def _close() -> None:
+    uploads.close()
+    _open("")
+
+
+def _of_uploads(choose: Callable[[], Path | None]) -> Path | None:
+    """The store that is chosen of the uploads; the address says which, and a link opens the same."""
+    query, state = st.query_params, st.session_state
+    if query.get("which") and "store_which" not in state:
+        known = uploads.latest()
+        if known is not None and query["which"] in known.stores:
+            state["store_which"] = query["which"]
+    folder = choose()
+    kept = uploads.latest()
+    if kept is not None and folder is not None:
+        state["store_open"] = query["store"] = UPLOAD + kept.token
+        if len(kept.stores) > 1:
+            query["which"] = next(name for name, path in kept.stores.items() if path == folder)
+    return folder
 
 
 @contextmanager
@@ -92,7 +171,7 @@ def store_sentence(made: Overview, view: View) -> str:
 def scan(words: Words) -> None:
     """The way from a folder of the server to the findings and charts of all its records."""
     path = st.query_params.get("store")
-    if not path:
+    if not path or path.startswith(UPLOAD):
         return
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         pressed = st.button(words("store.scan"), icon=":material/query_stats:", help=words("store.scan_help"))
@@ -100,7 +179,7 @@ def scan(words: Words) -> None:
             at = view().minute(before["created"])
             page_link("findings", words("store.scanned", at=at), icon=":material/troubleshoot:", run=before["name"])
     if pressed:
-        run = runlist.begin_folder(path)
+        run = begin.begin_folder(path)
         if run is not None:
             st.switch_page(st.session_state["pages"]["findings"], query_params=link_params(run=run.name))
 
@@ -112,31 +191,58 @@ def scanned(path: str) -> Mapping[str, Any] | None:
     return next((row for row in rows if row["state"] == "done" and row["store"] == real), None)
 
 
-def box(words: Words) -> str:
-    """The id, key or offset that is asked for; it is part of the address."""
+def box(words: Words) -> list[str]:
+    """The ids, keys or offsets that are asked for; they are part of the address."""
     state, query = st.session_state, st.query_params
-    state.setdefault("store_id", query.get("id", ""))
-    asked = st.text_input(words("store.box"), key="store_id", placeholder=words("store.placeholder"))
+    if "id" in query or "store_id" not in state:
+        state["store_id"] = "\n".join(query.get("id", "").split(","))
+    with st.form("store-box", border=False):
+        left, right = st.columns([7, 1], gap="small", vertical_alignment="bottom")
+        label, hint = words("store.box"), words("store.placeholder")
+        left.text_area(label, key="store_id", placeholder=hint, height=68)
+        right.form_submit_button(words("lookup.button"), type="primary", on_click=_into_link, width="stretch")
+    found = lookups.texts_of(state["store_id"] or "")
+    if len(found) > lookups.MOST_IDS:
+        st.warning(words("store.many", n=f"{lookups.MOST_IDS:,}", of=f"{len(found):,}"), icon=":material/info:")
+    return found[: lookups.MOST_IDS]
+
+
+def _into_link() -> None:
+    asked = lookups.texts_of(st.session_state.get("store_id") or "")
     if asked:
-        query["id"] = asked.strip()
+        st.query_params["id"] = ",".join(asked)
     else:
-        query.pop("id", None)
-    return (asked or "").strip()
+        st.query_params.pop("id", None)
 
 
 def ask(text: str) -> None:
     """Puts something else into the box, as if it had been written there."""
-    st.session_state["store_id"] = text
+    st.session_state["store_id"] = st.query_params["id"] = text
 
 
-def answer(store: StoreFolder, asked: str, view: View) -> None:
-    """The records of an id, or of a bare offset; or why none was found."""
+def answer_all(store: StoreFolder, asked: Sequence[str], view: View) -> None:
+    """Every id, key or offset with its answer; of several each in a box of its own, and how many were found."""
+    if len(asked) == 1:
+        answer(store, asked[0], view)
+        return
+    words, found = view.words, 0
+    sentence = st.empty()
+    for text in asked:
+        with st.container(border=True):
+            st.markdown(f"`{text}`" if text.isalnum() else escaped(text))
+            found += answer(store, text, view)
+    with sentence:
+        said(words("store.found", found=f"{found:,}", ids=words.count("id", len(asked))))
+
+
+def answer(store: StoreFolder, asked: str, view: View) -> bool:
+    """The records of an id, or of a bare offset; or why none was found. Whether one was."""
     words, lookup = view.words, StoreLookup(store, Clock(view.now(), view.zone, "assumed"))
     is_offset = asked.isascii() and asked.isdigit() and len(asked) <= 19
     found = lookup.at(int(asked)) if is_offset else lookup.one(asked)
     if not found.found:
         missed(found, view)
-        return
+        return False
     if found.reason:
         st.info(escaped(answers.reason(found, view)), icon=":material/info:")
     told = answers.shown_figures(found, view)
@@ -147,8 +253,9 @@ def answer(store: StoreFolder, asked: str, view: View) -> None:
         show_html(records.copies(rows, [answers.relation(copy, words) for copy in copies], view))
         _cut(MOST_ROWS, len(found.copies), words)
     for copy, row in list(zip(copies, rows, strict=True))[:MOST_RECORDS]:
-        record(store, copy, row, view)
+        record(store, copy, row, view, asked)
     _cut(MOST_RECORDS, len(found.copies), words)
+    return True
 
 
 def _cut(shown: int, there: int, words: Words) -> None:
@@ -162,7 +269,8 @@ def missed(found: Answer, view: View) -> None:
     _figures(answers.shown_figures(found, view), view)
     if isinstance(at := found.figures.get("record_offset"), int):
         label = view.words("store.record_at", offset=f"{at:,}")
-        st.button(label, type="tertiary", icon=":material/arrow_forward:", on_click=ask, args=(str(at),))
+        key = f"store-at-{found.id}"
+        st.button(label, key=key, type="tertiary", icon=":material/arrow_forward:", on_click=ask, args=(str(at),))
 
 
 def _figures(known: Mapping[str, Any], view: View) -> None:
@@ -171,7 +279,7 @@ def _figures(known: Mapping[str, Any], view: View) -> None:
         show_html(shown)
 
 
-def record(store: StoreFolder, copy: Copy, row: Mapping[str, Any], view: View) -> None:
+def record(store: StoreFolder, copy: Copy, row: Mapping[str, Any], view: View, asked: str) -> None:
     """A record whole: its card, its bytes under a ruler, the ones before and after it."""
     words, stored = view.words, Stored(row["commit_log_offset"], copy.record, row["file"])
     show_html(records.card(row, view))
@@ -182,7 +290,8 @@ def record(store: StoreFolder, copy: Copy, row: Mapping[str, Any], view: View) -
         for key, other in (("store.before", before), ("store.after", after)):
             if other is not None:
                 label = words(key, offset=f"{other.offset:,}")
-                st.button(label, key=f"{key}-{stored.offset}", type="tertiary", on_click=ask, args=(str(other.offset),))
+                target, name = str(other.offset), f"{key}-{asked}-{stored.offset}"
+                st.button(label, key=name, type="tertiary", on_click=ask, args=(target,))
 
 
 _ROLES = {
@@ -231,7 +340,12 @@ def files(made: Overview, view: View) -> None:
         Column("used", words("store.used"), right=True),
     ]
     rows = [
-        [file["file"], f"{file['bytes']:,}", f"{file['on_disk']:,}", f"{file['used']:,}"]
+        [
+            link(file["file"], browse.to(file=file["file"])),
+            f"{file['bytes']:,}",
+            f"{file['on_disk']:,}",
+            f"{file['used']:,}",
+        ]
         for file in made["files"][:MOST_ROWS]
     ]
     show_html(table(columns, rows, words("store.files")))
@@ -249,17 +363,24 @@ def topics(made: Overview, words: Words) -> None:
         Column("topic", words("record.topic"), mono=True, wide=True),
         Column("queues", words("store.queues"), right=True),
         Column("messages", words("store.messages"), right=True),
-        Column("ranges", words("store.ranges"), mono=True, wide=True),
+        Column("ranges", words("store.ranges"), mono=True),
     ]
     rows = []
     for topic in sorted(made["topics"], key=lambda topic: not topic["messages"])[:MOST_ROWS]:
-        ranges = ", ".join(f"{queue['queue_id']}: {queue['first']:,}–{queue['end']:,}" for queue in topic["queues"])
+        name = topic["topic"]
+        ranges = [
+            link(
+                f"{queue['queue_id']}: {queue['first']:,}–{queue['end']:,}",
+                browse.to(topic=name, queue=queue["queue_id"]),
+            )
+            for queue in topic["queues"]
+        ]
         rows.append(
             [
-                tag("span", topic["topic"], class_="mq-topic"),
+                link(tag("span", name, class_="mq-topic"), browse.to(topic=name)),
                 f"{len(topic['queues']):,}",
                 f"{topic['messages']:,}",
-                ranges,
+                join(ranges, ", "),
             ]
         )
     show_html(table(columns, rows, words("store.topics")))
@@ -268,7 +389,8 @@ def topics(made: Overview, words: Words) -> None:
 def notes(made: Overview, view: View) -> list[str]:
     """What is odd about the folder, and what was cut on this page."""
     words = view.words
-    lines = [] if st.query_params.get("store") else [words("store.scan_uploaded")]
+    path = st.query_params.get("store", "")
+    lines = [words("store.scan_uploaded")] if not path or path.startswith(UPLOAD) else []
     lines += [words("store.aborted")] if made["aborted"] else []
     if made["checkpoint"]:
         flushed = records.moment(made["checkpoint"]["physical_timestamp"])

@@ -1,20 +1,22 @@
 """Uploads laid out as store folders: commit log files, pieces of one, or whole stores packed into a zip or tar file.
 
-They are in a folder that goes with the session. What is unpacked stays below it, is bounded, and takes no room where it
-is zeros. Reads no record.
+They are in a folder that goes with the last session that has it open. What is unpacked stays below it, is bounded, and
+takes no room where it is zeros. Reads no record.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
+import secrets
 import tarfile
 import tempfile
+import weakref
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
-from os import SEEK_CUR
+from os import SEEK_CUR, SEEK_END
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
@@ -36,27 +38,90 @@ _STEP = 1 << 20
 _BROKEN = (*READ_ERRORS, tarfile.TarError, RuntimeError)  # RuntimeError: a zip that is encrypted
 
 
+Moved = Callable[[str, int, int], None]  # of a file: its name, bytes so far, bytes in all
+
+
 class _Member(NamedTuple):
     path: PurePosixPath
     open: Callable[[], IO[bytes] | None]
+    size: int
+
+
+@dataclass(weakref_slot=True, slots=True)
+class Kept:
+    """What came of some uploads: their stores by a name each, and what is wrong with the others.
+
+    An address names it by its token. Sessions hold it; with the last of them its folder is deleted.
+    """
+
+    key: list[str]
+    place: tempfile.TemporaryDirectory[str]
+    stores: dict[str, Path]
+    problems: list[str]
+    names: list[str]
+    token: str = field(default_factory=lambda: secrets.token_hex(8))
+
+
+_kept: weakref.WeakValueDictionary[str, Kept] = weakref.WeakValueDictionary()
+
+
+def held(token: str) -> Kept | None:
+    """The uploads that an address names, held by this session as well; None where they are gone."""
+    found = _kept.get(token)
+    if found is not None:
+        st.session_state["store_kept"] = found
+    return found
+
+
+def latest() -> Kept | None:
+    """The uploads that this session has open."""
+    found = st.session_state.get("store_kept")
+    return found if isinstance(found, Kept) else None
+
+
+def close() -> None:
+    """This session has no uploads open any more."""
+    st.session_state.pop("store_kept", None)
 
 
 def folder(uploaded: Sequence[Any], words: Words) -> Path | None:
     """The store folder that the uploads come to; of several, the one that is chosen."""
     key = sorted(file.file_id for file in uploaded)
-    known, kept, stores, problems = st.session_state.get("store_kept", ([], None, {}, []))
-    if kept is None or known != key:
-        kept = tempfile.TemporaryDirectory(prefix="idcore-store-", ignore_cleanup_errors=True)
-        stores, problems = _laid_out(uploaded, Path(kept.name), words)
-        st.session_state["store_kept"] = (key, kept, stores, problems)  # it goes with the session, or the next upload
-    for problem in problems:
+    kept = latest()
+    if kept is None or kept.key != key:
+        place = tempfile.TemporaryDirectory(prefix="idcore-store-", ignore_cleanup_errors=True)
+        bar = st.progress(0.0, words("store.copying", name=escaped(uploaded[0].name)))
+        moved = partial(_show, bar, words)
+        stores, problems = _laid_out(uploaded, Path(place.name), words, moved)
+        bar.empty()
+        kept = Kept(key, place, stores, problems, [file.name for file in uploaded])
+        _kept[kept.token] = st.session_state["store_kept"] = kept
+    return chosen(kept, words)
+
+
+def _show(bar: Any, words: Words, name: str, done: int, total: int) -> None:
+    """How far an upload is copied or unpacked, every 16 MiB."""
+    if done % (16 * _STEP) < _STEP or done == total:
+        figures = {"done": words.bytes(done), "total": words.bytes(total), "share": words.share(done, total)}
+        bar.progress(min(1.0, done / total) if total else 1.0, words("store.copied", name=escaped(name), **figures))
+
+
+def chosen(kept: Kept, words: Words) -> Path | None:
+    """The store of the uploads that is looked into, after what is wrong with the others."""
+    for problem in kept.problems:
         st.error(problem, icon=":material/error:")
-    if len(stores) < 2:
-        return next(iter(stores.values()), None)
-    return stores[st.selectbox(words("store.which"), list(stores), key="store_which")]
+    if len(kept.stores) < 2:
+        return next(iter(kept.stores.values()), None)
+    return kept.stores[st.selectbox(words("store.which"), list(kept.stores), key="store_which")]
 
 
-def _laid_out(uploaded: Iterable[Any], root: Path, words: Words) -> tuple[dict[str, Path], list[str]]:
+def _silent(name: str, done: int, total: int) -> None:
+    """Nobody waits."""
+
+
+def _laid_out(
+    uploaded: Iterable[Any], root: Path, words: Words, moved: Moved = _silent
+) -> tuple[dict[str, Path], list[str]]:
     """The stores by a name each, and what is wrong with uploads that are not stores."""
     stores: dict[str, Path] = {}
     pieces: dict[str, Any] = {}
@@ -64,7 +129,7 @@ def _laid_out(uploaded: Iterable[Any], root: Path, words: Words) -> tuple[dict[s
     for file in uploaded:
         try:
             if _PACKED.fullmatch(file.name):
-                stores |= _unpacked(file, root / f"packed-{len(stores)}", words)
+                stores |= _unpacked(file, root / f"packed-{len(stores)}", words, moved)
             else:
                 _add_piece(file, pieces, words)
         except CoreError as problem:
@@ -73,9 +138,13 @@ def _laid_out(uploaded: Iterable[Any], root: Path, words: Words) -> tuple[dict[s
         log = root / "pieces" / "commitlog"
         log.mkdir(parents=True)
         for name, file in pieces.items():
+            total, done = file.seek(0, SEEK_END), 0
             file.seek(0)
             with (log / name).open("wb") as place:
-                shutil.copyfileobj(file, place, _STEP)
+                while piece := file.read(_STEP):
+                    place.write(piece)
+                    done += len(piece)
+                    moved(file.name, done, total)
         stores[words("store.pieces")] = log.parent
     return stores, problems
 
@@ -94,15 +163,18 @@ def _add_piece(file: Any, pieces: dict[str, Any], words: Words) -> None:
     pieces[name] = file
 
 
-def _unpacked(file: Any, root: Path, words: Words) -> dict[str, Path]:
+def _unpacked(file: Any, root: Path, words: Words, moved: Moved) -> dict[str, Path]:
     """Every store of a packed file, by where it is in it."""
     try:
         with _members(file, words) as members:
             places = {place: root / str(number) for number, place in enumerate(_places(members))}
+            total, done = sum(member.size for member in members), 0
             for member in members:
                 place = next((parent for parent in member.path.parents if parent in places), None)
                 if place is not None and (inside := _inside(member.path, place)) is not None:
-                    _copy(member, places[place] / inside)
+                    for size in _copy(member, places[place] / inside):
+                        moved(file.name, done + size, total)
+                done += member.size
     except CoreError:
         raise
     except _BROKEN as problem:
@@ -132,7 +204,7 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
             raise CoreError("pack_large", {"name": file.name, "most": most})
         path = PurePosixPath(name)
         if is_file and ".." not in path.parts:
-            made.append(_Member(path, opened))
+            made.append(_Member(path, opened, more))
 
     file.seek(0)
     if file.name.lower().endswith(".zip"):
@@ -160,15 +232,18 @@ def _inside(path: PurePosixPath, place: PurePosixPath) -> PurePosixPath | None:
     return inside if inside.parts[0] in _OF_A_STORE or _LOG_NAME.fullmatch(str(inside)) else None
 
 
-def _copy(member: _Member, target: Path) -> None:
-    """A file; what is zeros takes no room."""
+def _copy(member: _Member, target: Path) -> Iterator[int]:
+    """Copies a file, and gives the bytes so far; what is zeros takes no room."""
     target.parent.mkdir(parents=True, exist_ok=True)
     source = member.open()
     assert source is not None  # a regular file
+    done = 0
     with source, target.open("wb") as place:
         while piece := source.read(_STEP):
             if piece.count(0) == len(piece):
                 place.seek(len(piece), SEEK_CUR)
             else:
                 place.write(piece)
+            done += len(piece)
+            yield done
         place.truncate()

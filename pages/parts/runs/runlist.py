@@ -1,101 +1,240 @@
-"""The list of scans row by row, and the two ways to start one without the decode page: uploads, a server's folder."""
+"""The list of runs row by row: found, filtered, named, pinned, selected, deleted. Starts only what is tried again."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from idcore import intake
 from idcore.catalogue import Words
 from idcore.errors import CoreError
-from idcore.ids.clock import Clock
-from idcore.runs import Run, runs_root
-from pages.parts import cache, cards, problems, scans
+from idcore.runs import COMPARE, KINDS, LONGEST_NAME, Run, runs_root
+from idcore.triage import run_rows
+from idcore.triage.run_rows import LIVE, STATES, Filter
+from pages.parts import cache, problems, scans
 from pages.parts.markdown import escaped
 from pages.parts.markup import tag
 from pages.parts.runs import watch
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
 
+Row = Mapping[str, Any]
+SHOWN = 20
+FEW = 5  # so many runs need no search
 
-def scans_sentence(runs: Sequence[Mapping[str, Any]], words: Words) -> str:
-    """How many scans, how much text, how many at work."""
-    size = sum((row["summary"] or {}).get("text_bytes", 0) for row in runs)
-    live = sum(row["state"] in ("new", "running") for row in runs)
-    text = words("runs.said", runs=words.count("run", len(runs)), size=words.bytes(size))
+
+def every() -> list[dict[str, Any]]:
+    """The runs that this reader may see: those that are kept, and what this session does not keep."""
+    held = st.session_state.get("held", ())
+    return [row for row in cache.all_runs(str(runs_root())) if row["kept"] or row["name"] in held]
+
+
+def title_of(row: Row) -> str:
+    """What a run is called in the reader's language."""
+    return scans.title_of(row["title"], row["options"], view().words, row["summary"])
+
+
+def runs_sentence(runs: Sequence[Row], words: Words) -> str:
+    """How many runs, how much text, how many at work."""
+    size = sum((row["summary"] or {}).get("text_bytes", 0) for row in runs if row["kind"] != COMPARE)
+    live = sum(row["state"] in LIVE for row in runs)
+    text = words("runs.said", runs=counted(runs, words), size=words.bytes(size))
     return text + (words("runs.said_live", n=words.count("running", live)) if live else "")
 
 
-def rows(start: int, count: int, live: bool) -> None:
-    """The scans of one page of the list, newest first."""
-    runs = cache.runs(str(runs_root()))
+def counted(rows: Sequence[Row], words: Words) -> str:
+    """`3 scans`, `3 scans and 1 comparison`."""
+    pairs = sum(row["kind"] == COMPARE for row in rows)
+    scanned = [words.count("run", len(rows) - pairs)] if len(rows) > pairs or not rows else []
+    return words.listed([*scanned, *([words.count("comparison", pairs)] if pairs else [])])
+
+
+def listing(live: bool) -> None:
+    """The runs that fit the filter, pinned ones first, the newest before the others; small pastes are folded."""
+    words = view().words
+    runs = every()
     if problem := st.session_state.get("runs_problem"):
         st.error(problem, icon=":material/error:")
-    if live and not any(row["state"] in ("new", "running") for row in runs):
+    if live and not any(row["state"] in LIVE for row in runs):
         st.rerun()
-    for row in runs[start : start + count]:
+    wanted = asked(words) if len(runs) > FEW or asked_for().any else Filter()
+    found = run_rows.chosen(runs, wanted, title_of, _files)
+    listed, small = (found, []) if wanted.find.strip() else run_rows.apart(found)
+    if wanted.any:
+        st.caption(words("runs.fit", n=f"{len(found):,}", of=counted(runs, words)))
+    selection(found, words)
+    paged(listed, "runs_page")
+    if small:
+        fold = st.expander(words("runs.small", n=f"{len(small):,}"), key="runs_small", on_change="rerun")
+        if fold.open:
+            with fold:
+                st.caption(words("runs.small_help", n=run_rows.MOST_SMALL))
+                paged(small, "runs_small_page")
+
+
+def _files(row: Row) -> list[str]:
+    run = Run(runs_root() / row["name"])
+    return cache.file_names(str(run.path), cache.stamp(run))
+
+
+def paged(rows: Sequence[Row], key: str) -> None:
+    """One page of rows, and the way to the others."""
+    pages = max(1, -(-len(rows) // SHOWN))
+    page = min(int(st.session_state.get(key) or 1), pages)
+    for row in rows[(page - 1) * SHOWN : page * SHOWN]:
         one(row)
+    if pages > 1:
+        st.pagination(pages, key=key)
 
 
-def one(row: Mapping[str, Any]) -> None:
-    """One scan: title, figures, state; open, delete."""
-    words = view().words
-    with st.container(border=True, key=f"run-{row['name']}"):
-        left, right = st.columns([5, 3], vertical_alignment="center")
-        with left:
-            facts = [view().minute(row["created"]), *figures(row, words)]
-            broken = (row["summary"] or {}).get("failed_files", 0)
-            show_html(
-                tag(
-                    "div",
-                    tag(
-                        "b", scans.title_of(row["title"], row["options"], words, row["summary"]), class_="mq-run-title"
-                    ),
-                    tag("div", *(tag("span", fact) for fact in facts), class_="mq-run"),
-                    tag("div", words.count("broken_file", broken), class_="mq-warning mq-note") if broken else None,
-                    class_="mq-run-row",
-                )
-            )
-            if row["state"] in ("new", "running"):
-                progress(row["name"], words)
-            elif row["state"] == "failed":
-                show_html(
-                    tag(
-                        "div",
-                        words("scan.failed", reason=words.said(row["error"] or words("scan.gone"))),
-                        class_="mq-error mq-note",
-                    )
-                )
-            elif row["state"] == "cancelled":
-                show_html(tag("div", words("scan.cancelled"), class_="mq-faint mq-note"))
+# ---- which
+
+
+def asked_for() -> Filter:
+    """What the address asks for."""
+    query = st.query_params
+    return Filter(query.get("find", ""), query.get("state", ""), query.get("kind", ""), query.get("pinned") == "1")
+
+
+def asked(words: Words) -> Filter:
+    """The search box and the three filters; the address has what they hold."""
+    wanted, state = asked_for(), st.session_state
+    state["runs_find"], state["runs_pinned"] = wanted.find, wanted.pinned
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="runs-filter"):
+        st.text_input(
+            words("runs.find"), key="runs_find", type="search", placeholder=words("runs.find_hint"), width=300,
+            on_change=_into_link, args=("find",),
+        )  # fmt: skip
+        switches: tuple[tuple[str, tuple[str, ...]], ...] = (("state", STATES), ("kind", KINDS))
+        for name, options in switches:
+            value = getattr(wanted, name)
+            state[f"runs_{name}"] = value if value in options else ""
+            st.selectbox(
+                words(f"runs.{name}"), ["", *options], key=f"runs_{name}", width=160,
+                format_func=partial(_option, words, name),
+                on_change=_into_link, args=(name,),
+            )  # fmt: skip
+        st.toggle(words("runs.only_pinned"), key="runs_pinned", on_change=_into_link, args=("pinned",))
+    return wanted
+
+
+def _option(words: Words, name: str, value: str) -> str:
+    return words(f"runs.{name}_{value or 'any'}")
+
+
+def _into_link(name: str) -> None:
+    value = st.session_state.get(f"runs_{name}")
+    if value:
+        st.query_params[name] = "1" if value is True else str(value)
+    else:
+        st.query_params.pop(name, None)
+    st.session_state.pop("runs_page", None)
+
+
+# ---- several at once
+
+
+def picked() -> set[str]:
+    """The names of the runs that are selected."""
+    found: set[str] = st.session_state.setdefault("runs_picked", set())
+    return found
+
+
+def pick(name: str) -> None:
+    """The box of a row: selected, or no longer."""
+    (picked().add if st.session_state.get(f"pick-{name}") else picked().discard)(name)
+
+
+def selection(found: Sequence[Row], words: Words) -> None:
+    """How many are selected, and what can be done with all of them. Those that do not fit the filter do not count."""
+    chosen = [row for row in found if row["name"] in picked()]
+    if not chosen:
+        return
+    gone = [row for row in chosen if not row["pinned"]]
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="runs-selection"):
+        st.markdown(words("runs.selected", runs=counted(chosen, words)), width="content")
+        with st.popover(words("runs.delete_some"), type="tertiary", icon=":material/delete:", disabled=not gone):
+            st.markdown(words("runs.delete_many_sure", runs=counted(gone, words)))
+            if len(gone) < len(chosen):
+                st.markdown(words("runs.pinned_stay", runs=counted([row for row in chosen if row["pinned"]], words)))
+            st.button(
+                words("runs.delete_many", runs=counted(gone, words)), key="delete-picked", type="primary",
+                on_click=delete, args=([row["name"] for row in gone],),
+            )  # fmt: skip
+        if len(chosen) < len(found):
+            label = words("runs.select_all", n=f"{len(found):,}")
+            st.button(label, type="tertiary", on_click=picked().update, args=([row["name"] for row in found],))
+        st.button(words("runs.select_none"), type="tertiary", on_click=picked().clear)
+
+
+# ---- one
+
+
+def one(row: Row) -> None:
+    """One run: title, figures, state; open, name, pin, delete."""
+    words, name = view().words, row["name"]
+    with st.container(border=True, key=f"run-{name}"):
+        left, right = st.columns([5, 4], vertical_alignment="center")
+        with left, st.container(horizontal=True, gap="small", vertical_alignment="top", key=f"head-{name}"):
+            st.session_state[f"pick-{name}"] = name in picked()
+            label = words("runs.select", title=escaped(title_of(row)))
+            st.checkbox(label, key=f"pick-{name}", label_visibility="collapsed", on_change=pick, args=(name,))
+            with st.container(gap="xsmall"):
+                about(row, words)
         with (
             right,
             st.container(horizontal=True, gap="small", horizontal_alignment="right", vertical_alignment="center"),
         ):
             if row["state"] == "done":
-                page_link("findings", words("runs.open"), icon=":material/arrow_forward:", run=row["name"])
-            elif row["state"] in ("failed", "cancelled"):
-                st.button(words("scan.again"), key=f"again-{row['name']}", on_click=again, args=(row["name"],))
-            with st.popover(words("runs.delete"), type="tertiary", icon=":material/delete:"):
-                st.markdown(words("runs.delete_sure" if row["options"].get("sources") else "runs.delete_sure_folder"))
-                st.button(
-                    words("runs.delete_yes"),
-                    key=f"delete-{row['name']}",
-                    type="primary",
-                    on_click=delete,
-                    args=(row["name"],),
-                )
+                page = "compare" if row["kind"] == COMPARE else "findings"
+                page_link(page, words("runs.open"), icon=":material/arrow_forward:", run=name)
+            elif row["state"] in ("failed", "cancelled") and row["kind"] != COMPARE:
+                st.button(words("scan.again"), key=f"again-{name}", on_click=again, args=(name,))
+            st.button(
+                words("runs.unpin" if row["pinned"] else "runs.pin"), key=f"pin-{name}", type="tertiary",
+                icon=":material/keep_off:" if row["pinned"] else ":material/keep:", help=words("runs.pin_help"),
+                on_click=pin, args=(name, not row["pinned"]),
+            )  # fmt: skip
+            with st.popover(words("runs.rename"), type="tertiary"):
+                naming(row, words)
+            delete_one(row, words)
 
 
-def figures(row: Mapping[str, Any], words: Words) -> list[str]:
-    """Files, bytes, ids, how long it took."""
+def about(row: Row, words: Words) -> None:
+    """Title, figures, how far it is or how it ended."""
+    marks = [("runs.is_pinned", row["pinned"]), ("runs.is_not_kept", not row["kept"])]
+    marks += [("runs.kind_compare", row["kind"] == COMPARE), ("runs.kind_store", row["kind"] == "store")]
+    facts = [tag("b", words(key)) for key, there in marks if there]
+    facts += [tag("span", fact) for fact in (view().minute(row["created"]), *figures(row, words))]
+    broken = (row["summary"] or {}).get("failed_files", 0)
+    notes = [("mq-warning", words.count("broken_file", broken))] if broken else []
+    if row["state"] == "failed":
+        notes.append(("mq-error", words("scan.failed", reason=words.said(row["error"] or words("scan.gone")))))
+    elif row["state"] == "cancelled":
+        notes.append(("mq-faint", words("scan.cancelled")))
+    show_html(
+        tag(
+            "div",
+            tag("b", title_of(row), class_="mq-run-title"),
+            tag("div", *facts, class_="mq-run"),
+            *(tag("div", text, class_=f"{role} mq-note") for role, text in notes),
+            class_="mq-run-row",
+        )
+    )
+    if row["state"] in LIVE:
+        watch.progress(scans.store().open(row["name"]), key=f"stop-{row['name']}")
+
+
+def figures(row: Row, words: Words) -> list[str]:
+    """Files, bytes, ids, how long it took; of a comparison, how many ids are in one input only."""
     summary = row["summary"]
     if not summary:
         return []
+    if row["kind"] == COMPARE:
+        only = {side: f"{summary[f'only_{side}']:,}" for side in ("first", "second")}
+        return [words.bytes(summary["text_bytes"]), words("compare.only", **only)]
     return [
         words.count("file", summary["files"]),
         words.bytes(summary["text_bytes"]),
@@ -105,110 +244,89 @@ def figures(row: Mapping[str, Any], words: Words) -> list[str]:
     ]
 
 
-def progress(name: str, words: Words) -> None:
-    """How far a running scan is."""
-    job = scans.job_of(scans.store().open(name))
-    if job is None:
-        st.caption(words("scan.elsewhere"))
-        return
-    now = job.progress()
-    if now.bytes_total:
-        st.progress(
-            min(1.0, now.bytes_done / now.bytes_total),
-            watch.progress_text(now.bytes_done, now.bytes_total, now.ids, now.seconds, now.seconds_left, words),
-        )
-    else:
-        st.progress(0.0, words("scan.waiting"))
-    st.button(words("scan.cancel"), key=f"cancel-{name}", on_click=job.cancel)
+def naming(row: Row, words: Words) -> None:
+    """A box for a name of the reader's own."""
+    name = row["name"]
+    with st.form(f"naming-{name}", border=False):
+        st.text_input(
+            words("runs.name"), value=title_of(row), key=f"name-{name}", max_chars=LONGEST_NAME,
+            help=words("runs.name_help"),
+        )  # fmt: skip
+        st.form_submit_button(words("runs.name_save"), on_click=rename, args=(name, title_of(row)))
+
+
+def delete_one(row: Row, words: Words) -> None:
+    """Delete, with a question first; what is pinned is not offered."""
+    name = row["name"]
+    why = words("runs.unpin_first") if row["pinned"] else None
+    with st.popover(words("runs.delete"), type="tertiary", disabled=row["pinned"], help=why):
+        st.markdown(words("runs.delete_sure" if row["options"].get("sources") else sure_of(row)))
+        st.button(
+            words("runs.delete_yes"), key=f"delete-{name}", type="primary", on_click=delete, args=([name],)
+        )  # fmt: skip
+
+
+def sure_of(row: Row) -> str:
+    """What is said before a run without an input of its own is deleted."""
+    return "runs.delete_sure_compare" if row["kind"] == COMPARE else "runs.delete_sure_folder"
+
+
+# ---- what a click does
+
+
+def tried(*steps: Callable[[], Any]) -> None:
+    """What a click does, step by step; the error of a step is shown above the list, and the others go on."""
+    st.session_state.pop("runs_problem", None)
+    for step in steps:
+        _try(step)
+    cache.forget_runs()
+
+
+def _try(step: Callable[[], Any]) -> None:
+    try:
+        step()
+    except (CoreError, OSError) as error:
+        st.session_state["runs_problem"] = problems.message(error, view().words)
 
 
 def again(name: str) -> None:
     """Starts a scan that ended early once more."""
-    st.session_state.pop("runs_problem", None)
-    try:
-        scans.again(name)
-    except (CoreError, OSError) as error:
-        st.session_state["runs_problem"] = problems.message(error, view().words)
-    cache.forget_runs()
+    tried(lambda: scans.again(name))
 
 
-def delete(name: str) -> None:
-    """Deletes a scan for good; a running one is stopped first."""
-    st.session_state.pop("runs_problem", None)
-    try:
-        job = scans.job_of(scans.store().open(name))
-        if job is not None:
-            job.cancel()
-            job.wait(10)
-        scans.store().delete(name)
-    except (CoreError, OSError) as error:
-        st.session_state["runs_problem"] = problems.message(error, view().words)
-    if st.session_state.get("run") == name:
-        st.session_state.pop("run", None)
-    if getattr(st.session_state.get("decode"), "run", None) == name:
-        st.session_state.pop("decode")
-    cache.forget_runs()
+def pin(name: str, pinned: bool) -> None:
+    """First in the list, or back into its order."""
+    tried(lambda: scans.store().open(name).pin(pinned))
 
 
-def uploads() -> None:
-    """Files from the visitor, scanned without being decoded at once."""
-    words = view().words
-    with st.form("run-upload", border=False):
-        files = st.file_uploader(words("decode.upload"), accept_multiple_files=True, key="run-files")
-        if st.form_submit_button(words("runs.scan")) and files:
-            begin_uploads(files, words)
+def rename(name: str, title: str) -> None:
+    """The name in the box; the title as it was made is not a name."""
+    text = str(st.session_state.get(f"name-{name}") or "")
+    if text != title:
+        tried(lambda: scans.store().open(name).rename(text))
 
 
-def begin_uploads(files: Sequence[Any], words: Words) -> None:
-    """Starts the scan of uploaded files."""
-    if not scans.ready():
-        watch.no_engine(words)
+def delete(names: Sequence[str]) -> None:
+    """Deletes runs for good, but what is pinned by now; those at work are stopped first."""
+    tried(*(partial(step, name) for step in (_stop, _delete) for name in names))
+
+
+def _stop(name: str) -> None:
+    run = scans.store().open(name)
+    if not run.pinned and (job := scans.job_of(run)) is not None:
+        job.cancel()
+
+
+def _delete(name: str) -> None:
+    run = scans.store().open(name)
+    if run.pinned:
         return
-    dated = intake.Dating.of(cards.clock_of(view()))
-    with problems.caught():
-        scans.begin([intake.Source(file.name, file) for file in files], dated)
-    st.rerun()
-
-
-def folder() -> None:
-    """A folder or file of the server, inside what the administrator allows."""
-    words = view().words
-    roots = scans.allowed_roots()
-    if not roots:
-        show_html(tag("p", words("runs.folder_off"), class_="mq-faint"))
-        return
-    with st.form("run-folder", border=False):
-        path = st.text_input(
-            words("runs.folder"),
-            key="run-path",
-            placeholder=str(roots[0]),
-            help=words("runs.folder_help", roots=words("comma").join(map(str, roots))),
-        )
-        if not (st.form_submit_button(words("runs.scan")) and path):
-            return
-    if begin_folder(path):
-        st.rerun()
-
-
-def begin_folder(path: str) -> Run | None:
-    """Starts the scan of a path of the server, or says why not. A store folder is scanned record by record."""
-    words = view().words
-    try:
-        real = scans.allowed(path)
-        store = scans.store_in(real) if isinstance(real, Path) else None
-    except PermissionError:
-        roots = words("comma").join(map(str, scans.allowed_roots()))
-        st.error(words("runs.folder_refused", roots=roots), icon=":material/block:")
-        return None
-    if isinstance(real, Path) and not os.path.exists(real):
-        st.error(words("problem.missing", name=escaped(path)), icon=":material/block:")
-        return None
-    if not scans.ready():
-        watch.no_engine(words)
-        return None
-    with problems.caught():
-        run = scans.store().create(path, "console", {"zone": view().zone_name})
-        clock: Clock = cards.clock_of(view())
-        dated = intake.Dating.of(clock)
-        scans.launch(run, [] if store else [str(real)], dated, store=store)
-    return run
+    if (job := scans.job_of(run)) is not None:
+        job.wait(10)
+    scans.store().delete(run.name)
+    state = st.session_state
+    picked().discard(run.name)
+    if state.get("run") == run.name:
+        state.pop("run", None)
+    if getattr(state.get("decode"), "run", None) == run.name:
+        state.pop("decode")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -13,12 +14,18 @@ from pages.parts.markdown import escaped
 from pages.parts.markup import tag
 from pages.parts.view import view
 
+if TYPE_CHECKING:
+    from idcore.spark.watch import Progress
+
 LOOK = 0.4  # seconds between two looks at a job; each stays with it for WAIT, or until it ends, and is done in time
 WAIT = 0.3
 
 
-def scan_state(run: Run | None, again: Callable[[], None] | None = None, *, table: bool = False) -> bool:
-    """Shows how far a scan is; True when its tables are there. `table`: decoded ids are above."""
+def scan_state(
+    run: Run | None, again: Callable[[], None] | None = None, *, table: bool = False, place: str = "scan"
+) -> bool:
+    """Shows how far a scan is; True when its tables are there. `table`: decoded ids are above. `place`: where on a page
+    that shows a scan more than once."""
     words = view().words
     if run is None:
         no_engine(words)
@@ -27,35 +34,49 @@ def scan_state(run: Run | None, again: Callable[[], None] | None = None, *, tabl
     if state == "done":
         return True
     if state in ("new", "running"):
-        st.fragment(ticking, run_every=LOOK)(run, table)
+        st.fragment(ticking, run_every=LOOK)(run, table, place)
     elif state == "cancelled":
         st.info(words("scan.cancelled"), icon=":material/cancel:")
-        offer(words, again)
+        offer(words, again, place)
     else:
         st.error(
             words("scan.failed", reason=escaped(words.said(run.error or words("scan.gone")))), icon=":material/error:"
         )
-        offer(words, again)
+        offer(words, again, place)
     return False
 
 
-def offer(words: Words, again: Callable[[], None] | None) -> None:
+def offer(words: Words, again: Callable[[], None] | None, place: str) -> None:
     """Try again."""
     if again is not None:
-        st.button(words("scan.again"), on_click=again, key="scan-again")
+        st.button(words("scan.again"), on_click=again, key=f"{place}-again")
 
 
-def ticking(run: Run, table: bool) -> None:
+def ticking(run: Run, table: bool, place: str) -> None:
     """One look at the job; when it has ended, the whole page is drawn again."""
+    job = scans.job_of(run)
+    if job is not None and not job.cancelling:  # what was just clicked is answered at once
+        job.wait(WAIT)
+    if run.state not in ("new", "running"):
+        st.rerun()
+    if job is None:  # its thread has not begun, or is of another process
+        words = view().words
+        st.progress(0.0, words("scan.waiting") + (words("scan.table") if table else ""))
+        return
+    progress(run, table, key=f"{place}-cancel-{run.name}")
+
+
+def progress(run: Run, table: bool = False, *, key: str) -> None:
+    """How far a scan is: bytes, rate, ids, time left, and a way to stop it; or that it is being stopped."""
     words = view().words
     job = scans.job_of(run)
-    if job is not None:
-        job.wait(WAIT)
-    state = run.state
-    if state not in ("new", "running"):
-        st.rerun()
-    progress = job.progress() if job is not None else None
-    if progress is None or progress.state == "waiting" or not progress.bytes_total:
+    if job is None:
+        st.caption(words("scan.elsewhere"))
+        return
+    now = job.progress()
+    if job.cancelling:
+        st.progress(_share(now), words("scan.cancelling"))
+    elif now.state == "waiting" or not now.bytes_total:
         engine = scans.engine()
         starting = engine is not None and engine.state == "starting"
         text = (
@@ -65,15 +86,14 @@ def ticking(run: Run, table: bool) -> None:
         )
         st.progress(0.0, text + (words("scan.table") if table else ""))
     else:
-        share = min(1.0, progress.bytes_done / progress.bytes_total)
-        st.progress(
-            share,
-            progress_text(
-                progress.bytes_done, progress.bytes_total, progress.ids, progress.seconds, progress.seconds_left, words
-            ),
-        )
-    if job is not None:
-        st.button(words("scan.cancel"), key=f"cancel-{run.name}", on_click=job.cancel)
+        text = progress_text(now.bytes_done, now.bytes_total, now.ids, now.seconds, now.seconds_left, words)
+        st.progress(_share(now), text)
+    label = words("scan.cancelling" if job.cancelling else "scan.cancel")
+    st.button(label, key=key, on_click=job.cancel, disabled=job.cancelling)
+
+
+def _share(now: Progress) -> float:
+    return min(1.0, now.bytes_done / now.bytes_total) if now.bytes_total else 0.0
 
 
 def progress_text(done: int, total: int, ids: int, seconds: float, left: float | None, words: Words) -> str:

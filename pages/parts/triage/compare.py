@@ -10,70 +10,103 @@ import streamlit as st
 from idcore import intake
 from idcore.catalogue import Words
 from idcore.errors import CoreError
+from idcore.ids.clock import from_ms
+from idcore.ids.identify import Case
 from idcore.intake import PASTED, Source
-from idcore.runs import runs_root
-from idcore.triage.compared import (
-    GROUPS,
-    KEPT,
-    MESSAGE,
-    SIDES,
-    STORED,
-    Asked,
-    Compared,
-    compare,
-    digest_of,
-    size_of,
-    within,
-)
+from idcore.runs import COMPARE, Run, RunError, runs_root
+from idcore.triage import compared as core
+from idcore.triage.compared import GROUPS, KEPT, MESSAGE, SIDES, STORED, Asked, Compared, digest_of, size_of
 from idcore.triage.time_range import ALL_TIMES, TimeRange
-from pages.parts import cache, problems, scans
+from pages.parts import cache, cards, problems, scans
 from pages.parts.markdown import escaped
 from pages.parts.markup import Column, Html, join, link, table, tag
-from pages.parts.triage import tables, time_range
+from pages.parts.runs import keeping
+from pages.parts.triage import lines, tables, time_range
 from pages.parts.view import RANGE, View, view
 from pages.parts.widgets import href, show_html
 
 if TYPE_CHECKING:  # the boxes are up before pandas and the kernels are
-    import pandas as pd
+    from idcore.scan.compare import Difference
 
 
-PARAMS = {"before": "first", "after": "second"}
+PARAMS = {"before": "a", "after": "b"}
+OLDER = {"before": "first", "after": "second"}  # what links of older versions call them
 LIMIT = 256 << 20  # bytes of one side that the page reads; the command reads any size
 SAMPLES, ROWS = 12, 25
+SAID = 3  # producers of one side that have a sentence of their own
+LINKED = 150  # ids that an address of lines names; of more it names their producer and their times
 TABLES = ("uniq", "client", "offset")
+LINE_FILTERS = {"uniq": "process", "client": "client", "offset": "broker"}  # parameters of the page of lines
 
 
 def from_link() -> None:
-    """What the address asks for, unless it is here already: ?first=RUN&second=RUN."""
+    """What the address asks for, unless it is here already: ?a=RUN&b=RUN, or ?run=NAME of a comparison."""
     query, state = st.query_params, st.session_state
-    first, second = query.get("first"), query.get("second")
-    here = state.get("compare")
+    first, second = (query.get(PARAMS[side]) or query.get(OLDER[side]) for side in SIDES)
     state.setdefault("compare-case", query.get("case") == "any")
-    if here is not None and here.link and not first and not second:  # back from another page
-        query["first"], query["second"] = first, second = here.link
-    if not first or not second:
-        return
-    known, fresh = runs(view().words), here is None or here.link != (first, second)
+    if first and second:
+        _of_pair(first, second)
+    elif (name := query.get("run")) and state.get("compare_run") != name:
+        state.pop("compare", None)
+        state["compare_run"] = name
+
+
+def _of_pair(first: str, second: str) -> None:
+    """The two scans of a link: compared already, or to be compared now."""
+    query, state = st.query_params, st.session_state
+    known, here = runs(view().words), state.get("compare_of")
+    any_case = query.get("case") == "any"
+    asked = (first, second, any_case)
     for side, name in zip(SIDES, (first, second), strict=True):
-        if name in known and (fresh or f"compare-run-{side}" not in state):
+        if name in known and (here != asked or f"compare-run-{side}" not in state):
             state[f"compare-run-{side}"] = name
-    if not fresh:
+    if here == asked and ("compare" in state or _is_there(state.get("compare_run"))):
         return
     try:
-        state["compare"] = Asked(of_run(first), of_run(second), query.get("case") == "any", (first, second))
+        both = (of_run(first), of_run(second))
     except (CoreError, OSError) as error:  # a link to a scan that was deleted: say so, and offer the empty boxes
         problems.show_error(error)
-        state.pop("compare", None)
-        for name in PARAMS.values():
-            query.pop(name, None)
+        forget()
+        return
+    state["compare_of"] = asked
+    state["compare"] = Asked(*both, any_case, (first, second))
+    state.pop("compare_run", None)
+
+
+def _is_there(name: str | None) -> bool:
+    try:
+        return name is not None and scans.store().open(name).kind == COMPARE
+    except RunError:
+        return False
+
+
+def forget() -> None:
+    """Neither the address nor the session has a comparison any more."""
+    for name in ("compare", "compare_run", "compare_of"):
+        st.session_state.pop(name, None)
+    for name in ("run", *PARAMS.values(), *OLDER.values()):
+        st.query_params.pop(name, None)
 
 
 def of_run(name: str) -> tuple[Source, ...]:
     """The input that a scan keeps; none where it scanned a folder of the server."""
-    return tuple(intake.kept(scans.store().open(name)))
+    run = scans.store().open(name)
+    if run.kind == COMPARE:
+        raise RunError("not_a_scan", {"name": name}, "run", None, name)
+    return tuple(intake.kept(run))
 
 
-def box(words: Words) -> None:
+def box(words: Words, run: Run | None) -> None:
+    """What is compared; folded where the answer is below it."""
+    if run is None:
+        inputs(words)
+        return
+    title = scans.title_of(run.title, run.options, words, run.summary)
+    with st.expander(words("compare.others", title=escaped(title)), icon=":material/compare_arrows:"):
+        inputs(words)
+
+
+def inputs(words: Words) -> None:
     """Two boxes, two uploaders, the scans whose input is kept, and the button."""
     titles = runs(words)
     with st.form("compare-input", border=False):
@@ -95,6 +128,7 @@ def box(words: Words) -> None:
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
             st.form_submit_button(words("compare.button"), type="primary", on_click=take)
             st.checkbox(words("compare.case"), key="compare-case", help=words("case.help"))
+    keeping.choice()
 
 
 def runs(words: Words) -> dict[str, str]:
@@ -104,8 +138,8 @@ def runs(words: Words) -> dict[str, str]:
 
 
 def take() -> None:
-    """The button: what was pasted, uploaded and chosen, side by side. The address keeps what a link can carry."""
-    state, query = st.session_state, st.query_params
+    """The button: what was pasted, uploaded and chosen, side by side."""
+    state = st.session_state
     sides, chosen = [], []
     for side in SIDES:
         text, files = state.get(f"compare-text-{side}") or "", state.get(f"compare-files-{side}") or []
@@ -118,30 +152,88 @@ def take() -> None:
         except (CoreError, OSError):  # deleted since it was listed
             sides.append(())
     any_case = bool(state.get("compare-case"))
-    linked = (chosen[0], chosen[1]) if chosen[0] and chosen[1] else None
-    state["compare"] = Asked(sides[0], sides[1], any_case, linked)
-    wanted = {"first": linked and linked[0], "second": linked and linked[1], "case": "any" if any_case else None}
-    for name, value in wanted.items():
-        if value and (linked or name == "case"):
-            query[name] = value
-        else:
-            query.pop(name, None)
+    forget()
+    state["compare"] = Asked(sides[0], sides[1], any_case, (chosen[0], chosen[1]))
+    if any_case:
+        st.query_params["case"] = "any"
+    else:
+        st.query_params.pop("case", None)
 
 
-def asked(words: Words) -> Asked | None:
-    """What is to be compared; a side that is empty is said."""
-    here = st.session_state.get("compare")
-    if not isinstance(here, Asked):
+def current(words: Words) -> Run | None:
+    """The comparison of this page: made now, or made before and kept."""
+    here, state = st.session_state.get("compare"), st.session_state
+    if isinstance(here, Asked):
+        if not is_whole(here, words) or too_large(here, words):
+            return None
+        with problems.caught(), st.spinner(words("compare.working", size=words.bytes(here.size))):
+            state["compare_run"] = made_of(here).name
+        state.pop("compare", None)
+    name = state.get("compare_run")
+    if not name:
         return None
-    for side in SIDES:
+    try:
+        run = scans.store().open(name)
+    except RunError as error:
+        problems.show_error(error)
+        forget()
+        return None
+    if run.kind != COMPARE:
+        st.error(words("problem.not_comparison", name=name), icon=":material/error:")
+        forget()
+        return None
+    if run.state != "done":
+        reason = words.said(run.error or words("scan.gone"))
+        st.error(words("compare.failed", reason=escaped(reason)), icon=":material/error:")
+        return None
+    if not run.kept:
+        scans.hold(name)
+    into_link(run)
+    return run
+
+
+def made_of(here: Asked) -> Run:
+    """The comparison of two inputs, made once: the same inputs again give the one that is kept."""
+    dating = intake.Dating.of(cards.clock_of(view()))
+    digest = digest_of(here, dating)
+    known = core.find(cache.runs_of(str(runs_root()), COMPARE), digest)
+    kept = scans.wants_kept() and all(scans.store().open(name).kept for name in here.of if name)
+    if known is not None and kept:
+        return scans.store().open(known)
+    run = core.make(here, dating, scans.store(), digest, **({} if kept else scans.NOT_KEPT))
+    cache.forget_runs()
+    return run
+
+
+def into_link(run: Run) -> None:
+    """The address names both scans where both inputs are of scans, else the comparison itself."""
+    query, state = st.query_params, st.session_state
+    first, second = run.options["of"]
+    any_case = run.options["case"] == "any"
+    case = "any" if any_case else None
+    if first and second and run.kept:
+        wanted = {"a": first, "b": second, "run": None, "case": case}
+        state["compare_of"] = (first, second, any_case)
+    else:
+        wanted = {"a": None, "b": None, "run": run.name, "case": case}
+    for name, value in {**wanted, "first": None, "second": None}.items():
+        if value is None:
+            query.pop(name, None)
+        elif query.get(name) != value:
+            query[name] = value
+
+
+def is_whole(here: Asked, words: Words) -> bool:
+    """Whether both sides have something; a side that is empty is said."""
+    for side, name in zip(SIDES, here.of, strict=True):
         if not getattr(here, side):
             key = "compare.nothing"
-            if here.link:
-                run = scans.store().open(here.link[SIDES.index(side)])
+            if name:
+                run = scans.store().open(name)
                 key = "compare.not_kept" if scans.store_of(run) is None else "compare.not_text"
             st.warning(words(key, side=words(f"compare.the_{side}")), icon=":material/info:")
-            return None
-    return here
+            return False
+    return True
 
 
 def too_large(here: Asked, words: Words) -> bool:
@@ -152,30 +244,146 @@ def too_large(here: Asked, words: Words) -> bool:
     largest = SIDES[sizes.index(max(sizes))]
     side, size = words(f"compare.the_{largest}"), words.bytes(max(sizes))
     st.info(words("compare.too_large", side=side, size=size, limit=words.bytes(LIMIT)), icon=":material/info:")
-    names = [getattr(here, side)[0].name if len(getattr(here, side)) == 1 else f"{PARAMS[side]}-logs" for side in SIDES]
+    names = [getattr(here, side)[0].name if len(getattr(here, side)) == 1 else f"{OLDER[side]}-logs" for side in SIDES]
     st.code(f"python -m idcore compare {' '.join(map(shlex.quote, names))} --out only", language="console")
     return True
 
 
-def in_range(here: Asked, shown: View) -> TimeRange:
+def in_range(run: Run, shown: View) -> TimeRange:
     """The time range of two scans; other inputs have none, because no scan has dated their IDs."""
-    if here.link is None:
-        return ALL_TIMES
-    first, second = (scans.store().open(name) for name in here.link)
-    return time_range.bar(first, shown, second)
+    both = _scans_of(run)
+    return ALL_TIMES if both is None else time_range.bar(both[0], shown, both[1])
 
 
-def compared(here: Asked, chosen: TimeRange) -> Compared:
-    """The answer, made once for an input; so is its digest, or every click would read large uploads again."""
-    state = st.session_state
-    of, digest = state.get("compare_digest", (None, ""))
-    if of is not here:
-        digest = digest_of(here)
-        state["compare_digest"] = (here, digest)
-    if not chosen or here.link is None:
-        return cache.compared(digest, lambda: compare(here))
-    runs = [scans.store().open(name) for name in here.link]
-    return cache.compared(f"{digest} {chosen.params()}", lambda: compare(here, within(runs, chosen)))
+def _scans_of(run: Run) -> tuple[Run, Run] | None:
+    """The two scans of a comparison, where both inputs are of scans that are still there."""
+    try:
+        first, second = (scans.store().open(name or "") for name in run.options["of"])
+    except RunError:
+        return None
+    return first, second
+
+
+def compared(run: Run, chosen: TimeRange) -> Compared:
+    """The answer that a comparison keeps; within a time range it is made again of both scans."""
+    key, both = f"{run.path} {cache.stamp(run)}", _scans_of(run)
+    if not chosen or both is None:
+        return cache.compared(key, lambda: core.read(run))
+    before, after = (tuple(intake.kept(one)) for one in both)
+    here = Asked(before, after, run.options["case"] == "any", (both[0].name, both[1].name))
+    dating = intake.Dating.of(cards.clock_of(view()))
+    return cache.compared(
+        f"{key} {chosen.params()}",
+        lambda: core.compare(here, dating, scans.store(), core.within(both, chosen)),
+    )
+
+
+def missing(run: Run, found: Compared, view: View) -> None:
+    """What is in one input only and when it was generated: a sentence for each of the producers with most."""
+    words = view.words
+    said = []
+    for side in SIDES:
+        rows = core.largest(found, side)
+        for row in rows[:SAID]:
+            exact = "ids" in line_filters(found, side, row)
+            way = lines_link(run, found, side, row, words("compare.lines" if exact else "compare.lines_then"))
+            said.append(join([_marked(missing_sentence(row, side, found, view)), way or ""], " "))
+        if rest := rows[SAID:]:
+            group = GROUPS[rest[0].kind]
+            ids = words.count(f"{group}_id", sum(core.only(row, side) for row in rest))
+            others = words.count("process" if group == MESSAGE else "broker", len(rest))
+            said.append(_marked(words(f"compare.rest_{side}", others=others, ids=ids)))
+    if said:
+        show_html(tag("ul", *(tag("li", line) for line in said), class_="mq-missing"))
+
+
+def missing_sentence(row: Difference, side: str, found: Compared, view: View) -> str:
+    """How many ids of whom are in one input only, and when they were generated."""
+    words = view.words
+    ids = words.count(f"{GROUPS[row.kind]}_id", core.only(row, side))
+    text = words(f"compare.lost_{side}", ids=ids, who=row.subject.partition(" loader ")[0])
+    span = found.made.get((side, row.kind, row.subject))
+    if span is None:
+        return text + words("stop")
+    first, last = (from_ms(at, view.zone) for at in (span.first, span.last))
+    if f"{first:%Y-%m-%d %H:%M}" == f"{last:%Y-%m-%d %H:%M}":
+        return text + words("compare.made_in", at=view.minute(first)) + words("stop")
+    end = f"{last:%H:%M}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M}"
+    start = view.minute(first)
+    return text + words("compare.made_between", first=start, last=end) + words("stop")
+
+
+def _marked(sentence: str) -> Html:
+    """A sentence with its **figures** set off."""
+    return join(tag("b", part) if place % 2 else part for place, part in enumerate(sentence.split("**")))
+
+
+def lines_link(run: Run, found: Compared, side: str, row: Difference, label: str) -> Html | None:
+    """The lines of the ids that one side has alone. Needs a scan."""
+    name, asked = run.options["of"][SIDES.index(side)], line_filters(found, side, row)
+    return link(label, href("lines", run=name, **asked)) if name and core.only(row, side) else None
+
+
+def line_filters(found: Compared, side: str, row: Difference) -> dict[str, str]:
+    """Which lines the ids are in that one side has alone; of many those of their producer in that time."""
+    ids = found.whose.get((side, row.kind, row.subject), [])
+    if len(ids) == core.only(row, side) <= LINKED:
+        return {"ids": ",".join(ids)}
+    asked = {LINE_FILTERS[row.kind]: found.lines[row.kind, row.subject]}
+    if span := found.made.get((side, row.kind, row.subject)):
+        asked |= {"from": _instant(span.first), "to": _instant(span.last + 1)}
+    return asked
+
+
+def first_lines(run: Run, found: Compared, view: View) -> None:
+    """The lines of the largest difference in place, once somebody opens them."""
+    words = view.words
+    for side, name in zip(SIDES, run.options["of"], strict=True):
+        rows = core.largest(found, side)
+        if not name or not rows:
+            continue
+        who = rows[0].subject.partition(" loader ")[0]
+        label = words("compare.first_lines", who=who, side=words(f"compare.the_{side}"))
+        fold = st.expander(
+            label, key=f"compare-lines-{side}", icon=":material/format_list_numbered:", on_change="rerun"
+        )
+        if fold.open:
+            with fold:
+                try:
+                    lines.preview(scans.store().open(name), view, line_filters(found, side, rows[0]))
+                except RunError as error:
+                    problems.show_error(error)
+        return
+
+
+def _instant(milliseconds: int) -> str:
+    return from_ms(milliseconds).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def offer_scans(run: Run, words: Words) -> None:
+    """An input that is not of a scan has no lines to lead to: a button scans it."""
+    sides = [side for side, name in zip(SIDES, run.options["of"], strict=True) if not name]
+    if not sides or not scans.ready():
+        return
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption(words("compare.no_lines"), width="content")
+        for side in sides:
+            label = words("compare.scan_side", side=words(f"compare.the_{side}"))
+            st.button(label, key=f"compare-scan-{side}", on_click=scan_side, args=(run, side), type="tertiary")
+
+
+def scan_side(run: Run, side: str) -> None:
+    """Scans the input of one side, and remembers the scan in the comparison."""
+    of = list(run.options["of"])
+    dating = intake.Dating.of(cards.clock_of(view()))
+    case: Case = "any" if run.options["case"] == "any" else "strict"
+    sources = core.sources_of(run, side)
+    pasted = sum(intake.lines_of(intake.text_of(b"".join(one.pieces()))) for one in sources if one.name == PASTED)
+    try:
+        of[SIDES.index(side)] = scans.begin(sources, dating, case, lines=pasted).name
+        run.set_options(of=of)
+    except (CoreError, OSError) as error:
+        st.session_state["scan_problem"] = problems.message(error, view().words)
 
 
 def compared_sentence(found: Compared, words: Words, chosen: TimeRange) -> str:
@@ -217,9 +425,9 @@ def samples(found: Compared, side: str) -> Html | None:
     return tag("p", join(links, " "), class_="mq-samples") if links else None
 
 
-def table_of(kind: str, rows: pd.DataFrame, words: Words) -> None:
-    """Producers, clients or brokers, those with the most differences first."""
-    mine = rows[rows["kind"] == kind]
+def table_of(kind: str, run: Run, found: Compared, words: Words) -> None:
+    """Producers, clients or brokers, those with the most differences first; each count leads to its lines."""
+    mine = core.frame([row for row in found.rows if row.kind == kind])
     if mine.empty:
         return
     st.subheader(words(f"compare.table_{kind}"), anchor=False)
@@ -232,28 +440,43 @@ def table_of(kind: str, rows: pd.DataFrame, words: Words) -> None:
         Column("sample", words("compare.col_sample"), mono=True),
     ]
     page, first = tables.paged(mine, f"compare-page-{kind}", ROWS)
+    by_name = {row.subject: row for row in found.rows if row.kind == kind}
     body = []
     for row in page.to_dict("records"):
         sample = (row["sample_only_first"] or row["sample_only_second"]).partition(" ")[0]
-        counts = [tables.number(row[name]) for name in ("only_first", "only_second", "both", "first", "second")]
+        counts: list[object] = []
+        for side, name in zip(SIDES, ("only_first", "only_second"), strict=True):
+            count = tables.number(row[name])
+            counts.append(lines_link(run, found, side, by_name[row["subject"]], count) or count)
+        counts += [tables.number(row[name]) for name in ("both", "first", "second")]
         body.append([row["subject"], *counts, link(sample, href("anatomy", id=sample)) if sample else ""])
     show_html(table(columns, body, words(f"compare.table_{kind}"), first=first, numbered=True))
     tables.pager(mine, f"compare-page-{kind}", ROWS)
 
 
-def notes(here: Asked, found: Compared, chosen: TimeRange, words: Words) -> list[str]:
+def notes(run: Run, found: Compared, chosen: TimeRange, view: View) -> list[str]:
     """What was assumed, and what was cut."""
+    words = view.words
     names = {
-        side: words("comma").join(words("decode.pasted") if s.name == PASTED else s.name for s in getattr(here, side))
-        for side in SIDES
+        side: words("comma").join(words("decode.pasted") if name == PASTED else name for name in sources)
+        for side, sources in zip(SIDES, run.options["sides"], strict=True)
     }
     cut = [side for side in SIDES if len(found.ids[side]) == KEPT]
+    undated = sum(
+        core.only(row, side) - (span.dated if (span := found.made.get((side, row.kind, row.subject))) else 0)
+        for side in SIDES
+        for row in core.largest(found, side)
+        if row.kind != "offset"
+    )
     return [
         words("compare.inputs", **names),
         words("compare.range_note") if chosen else "",
-        words("compare.range_scans") if here.link is None and any(name in st.query_params for name in RANGE) else "",
+        words("compare.range_scans") if not chosen and any(name in st.query_params for name in RANGE) else "",
         words("compare.apart"),
         words("compare.no_proof"),
-        words("compare.case_any" if here.any_case else "compare.case_strict"),
+        words("compare.lines_of_many", n=f"{LINKED:,}") if any(run.options["of"]) else "",
+        words("compare.undated", ids=words.count("id", undated)) if undated else "",
+        words("compare.case_any" if run.options["case"] == "any" else "compare.case_strict"),
         words("compare.cut", n=f"{KEPT:,}") if cut else "",
+        words("compare.kept", at=view.minute(run.created)) if run.kept else "",
     ]

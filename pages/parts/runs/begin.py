@@ -1,0 +1,187 @@
+"""The two ways to start a scan without the decode page: uploads, and files of the server; and how far that scan is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from idcore import intake
+from idcore.allowed import BYTES_A_SECOND, Contents, contents
+from idcore.catalogue import Words
+from idcore.runs import Run, RunError, runs_root
+from pages.parts import cache, cards, problems, scans
+from pages.parts.markdown import escaped
+from pages.parts.markup import tag
+from pages.parts.runs import runlist, watch
+from pages.parts.view import view
+from pages.parts.widgets import page_link, show_html
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A path of the server that may be scanned, the store in it, and what is there."""
+
+    path: str
+    real: str
+    store: str | None
+    contents: Contents
+
+
+def uploads() -> None:
+    """Files from the visitor, scanned without being decoded at once."""
+    words = view().words
+    with st.form("run-upload", border=False):
+        files = st.file_uploader(words("decode.upload"), accept_multiple_files=True, key="run-files")
+        sent = st.form_submit_button(words("runs.scan"), key="scan-uploads")
+    if sent and not files:
+        st.warning(words("runs.no_upload"), icon=":material/info:")
+    elif sent:
+        begin_uploads(files, words)
+    going("runs_uploaded", words)
+
+
+def begin_uploads(files: Sequence[Any], words: Words) -> None:
+    """Starts the scan of uploaded files."""
+    if not scans.ready():
+        watch.no_engine(words)
+        return
+    dated = intake.Dating.of(cards.clock_of(view()))
+    with problems.caught():
+        run = scans.begin([intake.Source(file.name, file) for file in files], dated)
+    st.session_state["runs_uploaded"] = run.name
+    st.rerun()
+
+
+def folder() -> None:
+    """A folder or file of the server, inside what the administrator allows."""
+    words, state = view().words, st.session_state
+    roots = scans.allowed_roots()
+    if not roots:
+        show_html(tag("p", words("runs.folder_off"), class_="mq-faint"))
+        return
+    with st.form("run-folder", border=False):
+        path = st.text_input(
+            words("runs.folder"),
+            key="run-path",
+            placeholder=str(roots[0]),
+            help=words("runs.folder_help", roots=words("comma").join(map(str, roots))),
+        )
+        sent = st.form_submit_button(words("runs.scan"), key="scan-folder")
+    if sent:
+        state.pop("runs_offered", None)
+        if path and begin_folder(path, ask=True):
+            st.rerun()
+        if not path:
+            st.warning(words("runs.no_path"), icon=":material/info:")
+    if offered := state.get("runs_offered"):
+        offer(offered, words)
+    going("runs_begun", words)
+
+
+def going(key: str, words: Words) -> None:
+    """The scan that was begun right here: how far it is, and at its end the way to its findings."""
+    name = st.session_state.get(key)
+    if not name:
+        return
+    try:
+        run = scans.store().open(name)
+        if watch.scan_state(run, again=partial(runlist.again, name), place=key):
+            with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                title = scans.title_of(run.title, run.options, words, run.summary)
+                st.markdown(words("runs.done", title=escaped(title)), width="content")
+                page_link("findings", words("runs.open"), icon=":material/arrow_forward:", run=name)
+    except RunError:  # deleted in the list
+        st.session_state.pop(key, None)
+
+
+def begin_folder(path: str, *, ask: bool = False) -> Run | None:
+    """Starts the scan of a path of the server, or says why not. A store folder is scanned record by record.
+
+    With `ask`, what was scanned before or takes long is offered first.
+    """
+    words = view().words
+    place = _place_of(path, words)
+    if place is None:
+        return None
+    if not scans.ready():
+        watch.no_engine(words)
+        return None
+    if ask and (place.contents.large or before(place.contents.digest) is not None):
+        st.session_state["runs_offered"] = place
+        return None
+    with problems.caught():
+        return _begin(place)
+
+
+def _place_of(path: str, words: Words) -> _Place | None:
+    try:
+        real = scans.allowed(path)
+        store = scans.store_in(real) if isinstance(real, Path) else None
+    except PermissionError:
+        roots = words("comma").join(map(str, scans.allowed_roots()))
+        st.error(escaped(words("runs.folder_refused", roots=roots)), icon=":material/block:")
+        return None
+    if isinstance(real, Path) and not os.path.exists(real):
+        st.error(words("problem.missing", name=escaped(path)), icon=":material/block:")
+        return None
+    with problems.caught(), st.spinner(words("runs.counting")):
+        found = contents(str(real), store)
+    if not found.files:
+        st.warning(words("runs.no_file", path=escaped(path)), icon=":material/info:")
+        return None
+    return _Place(path, str(real), store, found)
+
+
+def _begin(place: _Place) -> Run:
+    options = {"zone": view().zone_name, "contents": place.contents.digest}
+    run = scans.store().create(place.path, "console", options)
+    dated = intake.Dating.of(cards.clock_of(view()))
+    scans.launch(run, [] if place.store else [place.real], dated, store=place.store)
+    st.session_state["runs_begun"] = run.name
+    st.session_state.pop("runs_offered", None)
+    return run
+
+
+def start(place: _Place) -> None:
+    """The scan that was offered."""
+    runlist.tried(lambda: _begin(place))
+
+
+def forget_offer() -> None:
+    """The scan that was offered does not begin."""
+    st.session_state.pop("runs_offered", None)
+
+
+def before(digest: str) -> dict[str, Any] | None:
+    """The latest finished or running scan of the very same files."""
+    rows = cache.runs(str(runs_root()))
+    states = ("new", "running", "done")
+    return next((row for row in rows if row["options"].get("contents") == digest and row["state"] in states), None)
+
+
+def offer(place: _Place, words: Words) -> None:
+    """What is known before the scan begins: the same files were scanned, or it will take long."""
+    found = place.contents
+    files, size = words.count("file", found.files), words.bytes(found.bytes)
+    with st.container(border=True, key="runs-offer"):
+        st.markdown(words("runs.there", path=escaped(place.path), files=files, size=size))
+        if found.large:
+            rate, span = words.bytes(BYTES_A_SECOND), words.duration(round(found.seconds))
+            st.markdown(words("runs.long", span=span, rate=rate))
+        earlier = before(found.digest)
+        if earlier is not None:
+            st.markdown(words("runs.scanned_before", at=view().minute(earlier["created"])))
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            if earlier is not None:
+                page_link("findings", words("runs.open_it"), icon=":material/arrow_forward:", run=earlier["name"])
+            label = words("runs.scan_again" if earlier is not None else "runs.scan_now")
+            st.button(label, type="secondary" if earlier is not None else "primary", on_click=start, args=(place,))
+            st.button(
+                words("runs.not_now"), type="tertiary", on_click=st.session_state.pop, args=("runs_offered", None)
+            )

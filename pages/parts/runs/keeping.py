@@ -1,0 +1,29 @@
+"""What a reader who pastes sees about keeping, and the choice not to. Deletes nothing: the end of the session does."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import scans
+from pages.parts.markup import tag
+from pages.parts.view import view
+from pages.parts.widgets import show_html
+
+
+def choice() -> None:
+    """The box that keeps nothing, and one line that says what is kept and who sees it. The address has the choice."""
+    words, query = view().words, st.query_params
+    if st.session_state.get("unkept") and scans.wants_kept():
+        query["keep"] = "no"  # back from another page
+    st.session_state["unkept"] = not scans.wants_kept()
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="keeping"):
+        label, help_text = words("keep.not"), words("keep.help")
+        st.checkbox(label, key="unkept", help=help_text, on_change=_into_link, persist_state="session")
+        show_html(tag("span", words("keep.yes" if scans.wants_kept() else "keep.no"), class_="mq-faint mq-note"))
+
+
+def _into_link() -> None:
+    if st.session_state.get("unkept"):
+        st.query_params["keep"] = "no"
+    else:
+        st.query_params.pop("keep", None)

@@ -1,0 +1,93 @@
+"""Scans that are named and kept or not, a comparison with its link and its lines, in real Chromium with Spark."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.harness import Visit, console, visit
+from tests.browser.samples import log
+
+pytestmark = pytest.mark.browser
+SCAN = 90_000  # milliseconds: the first scan waits for Spark
+
+
+def main(tab: Visit) -> Locator:
+    return tab.page.locator('[data-testid="stMain"]')
+
+
+def unkept(runs: Path) -> list[Path]:
+    """Folders of runs that are not to be kept."""
+    facts = ((path, json.loads(path.read_text(encoding="utf-8"))) for path in runs.glob("*/run.json"))
+    return [path.parent for path, held in facts if not held.get("kept", True)]
+
+
+def scan_folder(tab: Visit, folder: Path) -> None:
+    tab.go("/runs")
+    tab.page.get_by_role("textbox", name="File or folder on the server").fill(str(folder))
+    tab.page.locator(".st-key-scan-folder button").click()
+
+
+def names_and_pins(tab: Visit) -> None:
+    """The first row gets a name and is pinned; a reload shows both."""
+    row = tab.page.locator('[class*="st-key-run-2"]').first
+    row.get_by_role("button", name="Rename").click()
+    tab.page.get_by_role("textbox", name="Name").fill("Ticket 4711")
+    tab.page.get_by_role("button", name="Save").click()
+    expect(main(tab)).to_contain_text("Ticket 4711")
+    tab.page.keyboard.press("Escape")
+    expect(tab.page.get_by_role("dialog")).to_have_count(0)
+    tab.settle()
+    row.get_by_role("button", name="Pin").click()
+    expect(row).to_contain_text("pinned")
+    tab.page.reload()
+    expect(main(tab)).to_contain_text("Ticket 4711")
+    expect(main(tab)).to_contain_text("pinned")
+    tab.settle()
+
+
+def compares(tab: Visit) -> None:
+    """Two pasted logs: what is missing and when, the link of the answer, and its lines once the input is scanned."""
+    tab.go("/compare")
+    tab.page.get_by_role("textbox", name=re.compile("^First input")).fill(log(90))
+    tab.page.get_by_role("textbox", name=re.compile("^Second input")).fill(log(60))
+    tab.page.get_by_role("button", name="Compare", exact=True).click()
+    expect(main(tab)).to_contain_text("10 msgIds of 10.42.0.1 pid 4001 only in the first: generated")
+    expect(tab.page.locator('[data-testid="stPlotlyChart"] .js-plotly-plot').first).to_be_visible(timeout=30_000)
+    expect(tab.page).to_have_url(re.compile("/compare.*run=2"))
+    tab.settle()
+    tab.page.reload()
+    expect(main(tab)).to_contain_text("10 msgIds of 10.42.0.1 pid 4001 only in the first: generated")
+    tab.page.get_by_role("button", name="Scan the first input").click()
+    tab.page.get_by_role("link", name="See the lines").first.click()
+    tab.heading("Lines")
+    expect(main(tab)).to_contain_text("10 IDs of the 180 in this scan", timeout=SCAN)
+    tab.settle()
+
+
+def test_a_reader_scans_names_compares_and_leaves_nothing_behind(browser: Browser, tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "app.log").write_text(log(300), encoding="utf-8")
+    with console(tmp_path / "console", IDCORE_ALLOWED_PATHS=str(logs)) as running:
+        with visit(browser, running.url) as tab:
+            scan_folder(tab, logs)
+            expect(main(tab)).to_contain_text("is scanned.", timeout=SCAN)
+            tab.settle()
+            scan_folder(tab, logs)
+            expect(main(tab)).to_contain_text("The same files were scanned on")
+            names_and_pins(tab)
+            compares(tab)
+            tab.go("/decode?keep=no")
+            tab.page.get_by_role("textbox", name="IDs or log lines").fill(log(60))
+            tab.page.get_by_role("button", name="Decode", exact=True).click()
+            expect(tab.page.locator('[data-testid="stPlotlyChart"] .js-plotly-plot').first).to_be_visible(timeout=SCAN)
+            tab.settle()
+            assert len(unkept(running.runs)) == 1
+        assert "Traceback" not in running.said()
+    assert not unkept(running.runs), "with the server goes what was not to be kept"
+    assert len([path for path in running.runs.iterdir() if (path / "run.json").exists()]) == 3

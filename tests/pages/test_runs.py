@@ -1,0 +1,302 @@
+"""The page of runs as a reader has it: named, pinned, searched, several deleted, small pastes, folders, not kept."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore import allowed
+from idcore.catalogue import words
+from idcore.intake import Dating, Source
+from idcore.runs import COMPARE, Run, Runs
+from idcore.spark import background
+from pages.parts import cache, scans
+from pages.parts.runs import watch
+from tests.pages.conftest import RUN, make_run
+from tests.pages.test_messages import labels
+from tests.pages.test_pages import press, shown
+
+Open = Callable[..., AppTest]
+
+
+def change(folder: Path, options: dict[str, Any] | None = None, **facts: Any) -> str:
+    path = folder / "run.json"
+    held = json.loads(path.read_text())
+    held["options"] |= options or {}
+    path.write_text(json.dumps(held | facts))
+    return folder.name
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> list[str]:
+    """Seven runs: two of files, a store, a comparison, one that failed, and two small pastes."""
+    names = [f"2026112{n}-015500-a1b2c{n}" for n in range(7)]
+    folders = [make_run(tmp_path / "runs", name, title=f"orders{n}.log") for n, name in enumerate(names)]
+    for n, folder in enumerate(folders):
+        change(folder, created=datetime(2026, 11, 20 + n, tzinfo=UTC).isoformat())
+    change(folders[2], plan={"store": "/data/store"})
+    change(folders[3], {"sides": [["a.log"], ["b.log"]]}, kind=COMPARE)
+    summary = {"text_bytes": 2_048, "only_first": 1_204, "only_second": 7}
+    (folders[3] / "summary.json").write_text(json.dumps(summary))
+    change(folders[4], state="failed", error="disk full")
+    for folder in folders[5:]:
+        change(folder, {"sources": ["pasted.txt"], "ids": 2, "lines": 1})
+        held = json.loads((folder / "summary.json").read_text())
+        (folder / "summary.json").write_text(json.dumps(held | {"ids": 2}))
+    return names
+
+
+def done_at_once(run: Run, *_: object, **__: object) -> None:
+    """A scan that takes no time."""
+    run.set_state("done")
+    cache.forget_runs()
+
+
+def listed(app: AppTest) -> list[str]:
+    """The runs of the page, in its order, by the last digit of their names."""
+    return [key[-1] for box in app.checkbox if (key := str(box.key)).startswith("pick-")]
+
+
+def test_a_run_is_named_in_the_list_and_on_its_pages(open_page: Open, run: str, tmp_path: Path) -> None:
+    app = open_page("runs")
+    app.text_input(key=f"name-{run}").set_value("<b>Ticket</b> 4711")
+    press(app, "Save")
+    assert "&lt;b&gt;Ticket&lt;/b&gt; 4711" in shown(app) and not app.exception
+    assert Run(tmp_path / "runs" / run).title == "app.log, old.log.gz"
+    assert "&lt;b&gt;Ticket&lt;/b&gt; 4711" in shown(open_page("producers", run=run))
+    app = open_page("runs", lang="zh")
+    app.text_input(key=f"name-{run}").set_value("")
+    press(app, "保存")
+    assert "app.log, old.log.gz" in shown(app)
+
+
+def test_pinned_runs_are_first_and_stay(open_page: Open, many: list[str], tmp_path: Path) -> None:
+    app = open_page("runs")
+    assert listed(app) == ["4", "3", "2", "1", "0"], "small pastes are folded"
+    app.button(key=f"pin-{many[0]}").click().run()
+    assert listed(app) == ["0", "4", "3", "2", "1"] and "pinned" in shown(app)
+    for name in many[:3]:
+        app.checkbox(key=f"pick-{name}").check().run()
+    assert "Selected: **3 scans**" in shown(app)
+    assert "2 scans with all tables" in shown(app) and "not deleted: 1 scan." in shown(app)
+    press(app, "Delete 2 scans")
+    assert not app.exception and listed(app) == ["0", "4", "3"]
+    assert {run.name for run in Runs(tmp_path / "runs").list()} == {many[n] for n in (0, 3, 4, 5, 6)}
+
+
+def test_what_was_pinned_after_the_page_was_drawn_stays(open_page: Open, many: list[str], tmp_path: Path) -> None:
+    app = open_page("runs")
+    app.checkbox(key=f"pick-{many[1]}").check().run()
+    Run(tmp_path / "runs" / many[1]).pin(True)
+    press(app, "Delete 1 scan")
+    assert (tmp_path / "runs" / many[1]).exists() and not app.exception
+
+
+def test_runs_are_searched_and_filtered_by_the_address(open_page: Open, many: list[str], tmp_path: Path) -> None:
+    Run(tmp_path / "runs" / many[1]).rename("Ticket 4711")
+    for query, wanted in (
+        ({"find": "ticket"}, ["1"]), ({"find": "OLD.log 2026-never"}, []), ({"find": "orders2"}, ["2"]),
+        ({"kind": "store"}, ["2"]), ({"kind": "compare"}, ["3"]), ({"state": "failed"}, ["4"]),
+        ({"state": "done", "kind": "text"}, ["1", "0"]), ({"pinned": "1"}, []), ({"find": "2 IDs"}, ["6", "5"]),
+    ):  # fmt: skip
+        app = open_page("runs", **query)
+        assert listed(app) == wanted, query
+        assert f"{len(wanted) + 2 * (query.get('state') == 'done')} of" in shown(app)
+    app = open_page("runs", lang="zh")
+    app.selectbox(key="runs_kind").select("store").run()
+    assert listed(app) == ["2"] and app.query_params["kind"] in ("store", ["store"])
+    app.text_input(key="runs_find").set_value("no such").run()
+    assert listed(app) == [] and app.query_params["find"] in ("no such", ["no such"])
+
+
+def test_small_pastes_are_counted_and_open(open_page: Open, many: list[str]) -> None:
+    app = open_page("runs")
+    assert "Small pastes (2)" in [fold.label for fold in app.expander]
+    app.session_state["runs_small"] = True
+    assert listed(app.run()) == ["4", "3", "2", "1", "0", "6", "5"] and "up to 20 IDs" in shown(app)
+
+
+def test_a_comparison_is_listed_and_opens_on_its_page(open_page: Open, many: list[str]) -> None:
+    app = open_page("runs", kind="compare")
+    page = shown(app)
+    assert "a.log compared with b.log" in page and "only in the first 1,204, only in the second 7" in page
+    assert any(
+        "compare" in link.proto.page and many[3] in link.proto.query_string for link in app.main.get("page_link")
+    )
+    app = open_page("findings", run=many[3])
+    assert "is a comparison of two inputs" in app.error[0].value and not app.exception
+
+
+# ---- server folders
+
+
+@pytest.fixture
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(folder))
+    monkeypatch.setattr(scans, "ready", lambda: True)
+    monkeypatch.setattr(scans, "launch", done_at_once)
+    return folder
+
+
+def scan(app: AppTest, path: str) -> AppTest:
+    app.text_input(key="run-path").set_value(path)
+    return app.button(key="scan-folder").click().run()
+
+
+def test_a_folder_scan_is_never_silent(open_page: Open, logs: Path) -> None:
+    app = open_page("runs")
+    assert "Enter a path" in scan(app, "").warning[0].value
+    assert "There is no file in" in scan(app, str(logs)).warning[0].value and not Runs().list()
+    assert "There is no" in scan(app, str(logs / "nothing")).error[0].value
+    app.button(key="scan-uploads").click().run()
+    assert "Choose at least one file" in app.warning[0].value
+
+
+def test_the_same_files_again_are_offered_not_scanned(open_page: Open, logs: Path) -> None:
+    (logs / "a.log").write_text("msgId=AC110001473C7D4991AD336AEA5703E0")
+    app = scan(open_page("runs"), str(logs))
+    (run,) = Runs().list()
+    assert "is scanned." in shown(app) and "Open" in labels(app), "right where the reader pressed"
+    app = scan(open_page("runs"), str(logs))
+    assert "The same files were scanned on" in shown(app) and len(Runs().list()) == 1
+    assert any(link.proto.label == "Open that scan" and run.name in link.proto.query_string
+               for link in app.main.get("page_link"))  # fmt: skip
+    press(app, "Not now")
+    assert "The same files" not in shown(app)
+    press(scan(app, str(logs)), "Scan again")
+    assert len(Runs().list()) == 2 and not app.exception
+    os.utime(logs / "a.log", (1, 1))
+    assert "The same files" not in shown(scan(open_page("runs"), str(logs))) and len(Runs().list()) == 3
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "about 10 s at 477 MiB/s"), ("zh", "约需 10 秒")])
+def test_a_very_large_input_is_estimated_before_it_starts(
+    open_page: Open, logs: Path, monkeypatch: pytest.MonkeyPatch, lang: str, said: str
+) -> None:
+    (logs / "a.log").write_text("x")
+    monkeypatch.setattr("pages.parts.runs.begin.contents", lambda *_: allowed.Contents(1, 5_000_000_000, "d"))
+    app = scan(open_page("runs", lang=lang), str(logs))
+    assert said in shown(app) and "4.7 GiB" in shown(app) and not Runs().list()
+    press(app, words(lang)("runs.scan_now"))
+    assert len(Runs().list()) == 1 and not app.exception
+
+
+class Slow:
+    """A job that was asked to stop and has not yet."""
+
+    def __init__(self) -> None:
+        self.cancelling = False
+
+    def cancel(self) -> None:
+        self.cancelling = True
+
+    def wait(self, seconds: float | None = None) -> None:
+        assert not self.cancelling, "the answer to the click waits for nothing"
+
+    def progress(self) -> Any:
+        from idcore.spark.watch import Progress
+
+        return Progress("running", 50, 100, 7, 1.0, 1.0)
+
+
+def test_a_click_on_cancel_is_answered_at_once(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_run(tmp_path / "runs", state="running")
+    job = Slow()
+    monkeypatch.setattr(scans, "job_of", lambda run: job)
+    for page in ("runs", "findings"):
+        job.cancelling = False
+        app = open_page(page, run=RUN)
+        press(app, "Cancel")
+        assert [bar.proto.text for bar in app.get("progress")] == ["Cancelling…"], page
+        assert next(button for button in app.button if button.label == "Cancelling…").disabled
+    assert watch.WAIT < watch.LOOK
+
+
+# ---- what is not kept
+
+
+def held(app: AppTest) -> dict[str, Any]:
+    return app.session_state["held"] if "held" in app.session_state else {}  # noqa: SIM401  it has no get
+
+
+def test_what_is_not_kept_goes_with_its_session(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(scans, "ready", lambda: True)
+    monkeypatch.setattr(scans, "launch", done_at_once)
+    app = open_page("decode")
+    assert "everybody who opens this console can see it" in shown(app)
+    app.checkbox(key="unkept").check().run()
+    assert "Not kept" in shown(app) and app.query_params["keep"] in ("no", ["no"])
+    app.text_area[0].set_value("".join(f"msgId=AC110001473C7D4991AD336AEA57{n:04X}\n" for n in range(30)))
+    press(app, "Decode")
+    (run,) = Runs().list()
+    assert not run.kept and list(held(app)) == [run.name] and not app.exception
+    assert not open_page("runs").checkbox, "not in the list of others"
+    other = open_page("producers", run=run.name)
+    assert list(held(other)) == [run.name], "another session with the link has it as well"
+    app.session_state["held"].clear()
+    gc.collect()
+    assert run.path.exists()
+    other.session_state["held"].clear()
+    gc.collect()
+    assert not run.path.exists()
+
+
+def test_a_link_that_says_so_keeps_nothing_and_the_same_input_is_not_shared(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scans, "ready", lambda: True)
+    monkeypatch.setattr(scans, "launch", done_at_once)
+    asked = "AC110001473C7D4991AD336AEA5703E0"
+    first = open_page("decode", ids=asked, keep="no")
+    second = open_page("decode", ids=asked)
+    assert sorted(run.kept for run in Runs().list()) == [False, True]
+    assert len(held(first)) == 1 and not held(second)
+
+
+def test_a_job_that_is_not_wanted_any_more_deletes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for when in ("at work", "done"):
+        run = Runs(tmp_path).create("a", kept=False)
+
+        def work(paths: Any, out: Path, options: Any, report: Any, stop: Any, names: Any, when: str = when) -> None:
+            assert stop.wait(10) or when == "done"
+
+        monkeypatch.setattr(background, "scan", work if when == "at work" else lambda *_: None)
+        job = background.start(run, [], background.ScanOptions(at=datetime(2026, 1, 1, tzinfo=UTC)))
+        if when == "done":
+            job.wait(10)
+        scans.discard(tmp_path, run.name, 10)
+        assert not run.path.exists(), when
+
+
+def test_the_same_input_is_scanned_once_if_it_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scans, "launch", done_at_once)
+    dated = Dating(UTC, "assumed", datetime(2026, 1, 1, tzinfo=UTC))
+    source = [Source("a.log", b"x")]
+    assert scans.begin(source, dated).name == scans.begin(source, dated).name
+
+
+def test_an_index_of_lines_that_is_made_while_its_run_is_deleted_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Runs(tmp_path).create("a", kept=False)
+
+    def locate(run: Run) -> None:
+        scans.discard(run.path.parent, run.name)
+        (run.path / "lines").mkdir(parents=True)
+
+    monkeypatch.setattr(background, "locate", locate)
+    assert background.Locating(run).wait(10) and not run.path.exists()

@@ -1,0 +1,145 @@
+"""A store on its page from topics and files down to records; several ids; stores that stay open; uploads by a link."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore.catalogue import words
+from pages.parts.messages import stores, uploads
+from tests.pages.test_messages import SECOND, buttons
+from tests.pages.test_pages import press, shown
+from tests.pages.test_uploads import LOG, Uploaded
+from tests.store.unpacked import ARCHIVE, real_store
+
+Open = Callable[..., AppTest]
+OFFSET_ID = "7F0000010000559700000000000000F6"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return real_store(tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture
+def open_store(store: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> Open:
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(store.parent))
+    return lambda **query: open_page("store", store=str(store), **query)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_topic_leads_to_its_queues_and_a_queue_to_its_records(open_store: Open, lang: str) -> None:
+    page = shown(open_store(lang=lang))
+    assert "topic=VectorTopic" in page and "topic=VectorTopic&amp;queue=0" in page and f"file={LOG}" in page
+    page = shown(app := open_store(lang=lang, topic="VectorTopic"))
+    assert "topic=VectorTopic&amp;queue=0" in page and words(lang)("store.first") in page and not app.exception
+    app = open_store(lang=lang, topic="VectorTopic", queue="0")
+    page = shown(app)
+    assert "id=246" in page and f"id={SECOND}" in page and not app.exception and not app.warning
+    press(app, words(lang)("store.page_after"))
+    assert app.query_params["offset"] in ("25", ["25"]) and "id=246" not in shown(app)
+    press(app, words(lang)("store.page_before"))
+    assert "id=246" in shown(app)
+    press(app, words(lang)("store.back"))
+    assert "topic" not in app.query_params and "queue" not in app.query_params and not app.exception
+
+
+def test_a_file_leads_to_its_records_by_physical_offset(open_store: Open) -> None:
+    app = open_store(file=LOG, at="246")
+    page = shown(app)
+    assert "Physical offsets 246 to" in page and "id=583" in page and "VectorTopic" in page
+    press(app, "Earlier")
+    assert "Physical offsets 0 to" in shown(app) and "Earlier" not in buttons(app)
+    press(app, "Later")
+    assert "Physical offsets 0 to" not in shown(app) and not app.exception
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"topic": "No![x](y)"}, r"There is no topic No!\[x\]"),
+        ({"topic": "VectorTopic", "queue": "99"}, "Topic VectorTopic has no queue 99"),
+        ({"topic": "VectorTopic", "queue": "²"}, "has no queue ²"),
+        ({"file": "../../etc/passwd"}, "There is no commit log file ../../etc/passwd"),
+    ],
+)
+def test_what_a_link_names_and_the_store_does_not_have_is_said(
+    open_store: Open, query: dict[str, str], said: str
+) -> None:
+    app = open_store(**query)
+    assert said in app.warning[0].value and not app.exception
+    assert "VectorTopic" in shown(app), "and what is there is offered"
+    app = open_store(topic="VectorTopic", queue="0", offset="99999999999")
+    assert not app.exception and "Earlier" in buttons(app), "an offset behind the end is the last page"
+
+
+def test_several_ids_are_each_answered(open_store: Open) -> None:
+    app = open_store(id=f"{SECOND},{OFFSET_ID},99999999,no-such-key")
+    page = shown(app)
+    assert "<b>2</b> of <b>4 IDs</b> found." in page and not app.exception
+    assert len(app.warning) == 2 and page.count("plain message 1 of prodA") >= 2
+    app.text_area(key="store_id").set_value("246\n583")
+    press(app, "Look up")
+    assert app.query_params["id"] in ("246,583", ["246,583"]) and "<b>2</b> of <b>2 IDs</b>" in shown(app)
+    app.text_area(key="store_id").set_value("")
+    press(app, "Look up")
+    assert "id" not in app.query_params and not app.exception
+
+
+def test_a_store_stays_open_while_other_pages_are_visited(open_store: Open, store: Path) -> None:
+    app = open_store(id="246")
+    app.switch_page("pages/runs/runs.py").run()
+    for name in ("store", "id"):
+        app.query_params.pop(name, None)
+    app.switch_page("pages/messages/store.py").run()
+    assert "VectorTopic" in shown(app) and app.query_params["store"] in (str(store), [str(store)])
+    app.text_input(key="store_folder").set_value("").run()
+    assert "VectorTopic" not in shown(app) and "store" not in app.query_params
+
+
+def test_uploads_stay_open_and_a_link_opens_them_as_long_as_somebody_has_them(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Any] = [Uploaded("store.tar.gz", ARCHIVE.read_bytes())]
+    app = open_page("store")
+    monkeypatch.setattr(stores.st, "file_uploader", lambda *_, **__: given)
+    app.session_state["store_new"] = True
+    app.run()
+    assert "VectorTopic" in shown(app) and not app.exception
+    address = app.query_params["store"][0] if isinstance(app.query_params["store"], list) else app.query_params["store"]
+    assert address.startswith(stores.UPLOAD)
+    given.clear()  # another page was visited: the uploader is empty
+    assert "VectorTopic" in shown(app.run()) and "store.tar.gz" in shown(app)
+    other = open_page("store", store=address, topic="VectorTopic")
+    assert "Topic VectorTopic" in [head.value for head in other.subheader], "by a link, in another session"
+    press(other, "Close")
+    assert "VectorTopic" not in shown(other) and "VectorTopic" in shown(app.run())
+    press(app, "Close")
+    gc.collect()
+    gone = open_page("store", store=address)
+    assert "no longer on the server" in gone.warning[0].value and not gone.exception
+    assert uploads.held("0" * 16) is None
+
+
+def test_what_is_unpacked_is_counted_in_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    moved: list[tuple[str, int, int]] = []
+    upload = Uploaded("store.tar.gz", ARCHIVE.read_bytes())
+    uploads._laid_out([upload], tmp_path, words("en"), lambda *told: moved.append(told))
+    assert {name for name, _, _ in moved} == {"store.tar.gz"} and len({total for *_, total in moved}) == 1
+    done = [at for _, at, _ in moved]
+    assert done == sorted(done) and done[0] > 0 and done[-1] <= moved[0][2]
+    shown_text: list[str] = []
+
+    class Bar:
+        def progress(self, share: float, text: str) -> None:
+            shown_text.append(text)
+
+    uploads._show(Bar(), words("en"), "a*b.tar", 3 << 20, 4 << 20)
+    assert not shown_text, "between the steps nothing is sent"
+    uploads._show(Bar(), words("en"), "a*b.tar", 4 << 20, 4 << 20)
+    assert shown_text == [r"Unpacking a\*b.tar: 4.0 MiB of 4.0 MiB, 100%"]

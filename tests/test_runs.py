@@ -1,0 +1,172 @@
+"""Folders of runs: names of readers, pins, kinds, several writers at once, runs that are not kept; and their list."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore import allowed
+from idcore.runs import COMPARE, LONGEST_NAME, STORE, TEXT, Run, RunError, Runs
+from idcore.triage import run_rows
+from idcore.triage.run_rows import Filter
+
+NOBODY = 4_194_305  # a pid that Linux never gives
+
+
+def change(run: Run, **facts: Any) -> None:
+    path = run.path / "run.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | facts))
+
+
+def test_a_name_is_beside_the_made_title_and_an_empty_one_gives_it_back(tmp_path: Path) -> None:
+    run = Runs(tmp_path).create("app.log", options={"zone": "UTC"})
+    run.rename("  Ticket   4711\n")
+    assert (run.title, run.options) == ("app.log", {"zone": "UTC", "named": "Ticket 4711"})
+    run.rename("x" * 500)
+    assert len(run.options["named"]) == LONGEST_NAME
+    run.rename(" ")
+    assert run.options["named"] is None and run.title == "app.log"
+
+
+def test_a_name_and_a_pin_do_not_change_whose_run_it_is(tmp_path: Path) -> None:
+    run = Runs(tmp_path).create("app.log")
+    run.set_state("running")
+    change(run, pid=NOBODY)
+    run.rename("mine")
+    run.pin(True)
+    assert run.facts["pid"] == NOBODY and run.state == "failed" and run.pinned
+    run.pin(False)
+    assert not run.pinned
+
+
+def _rename(path: Path, number: int) -> None:
+    Run(path).rename(f"name {number}")
+
+
+def test_of_many_writers_at_once_none_undoes_another(tmp_path: Path) -> None:
+    run = Runs(tmp_path).create("app.log")
+    spawn = multiprocessing.get_context("spawn")
+    others = [spawn.Process(target=_rename, args=(run.path, number)) for number in range(3)]
+    for one in others:
+        one.start()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: run.set_state("running", **{f"fact_{n}": n}), range(60)))
+        list(pool.map(run.pin, [True] * 20))
+    for one in others:
+        one.join()
+        assert one.exitcode == 0
+    facts = run.facts
+    assert [facts[f"fact_{n}"] for n in range(60)] == list(range(60))
+    assert facts["pinned"] and facts["options"]["named"].startswith("name ")
+    assert [path.name for path in run.path.iterdir()] == ["run.json"], "no spare file is left"
+
+
+def test_a_run_that_was_deleted_is_not_made_again_by_a_writer(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    run = runs.create("app.log")
+    runs.delete(run.name)
+    for write in (lambda: run.rename("x"), lambda: run.pin(True), lambda: run.set_state("done")):
+        with pytest.raises(RunError):
+            write()
+    assert not run.path.exists()
+
+
+def test_the_kind_of_a_run_is_known_for_older_ones_too(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    text, store, pair = runs.create("a"), runs.create("b"), runs.create("c", kind=COMPARE)
+    store.set_state("done", plan={"store": "/data/store"})
+    assert [run.kind for run in (text, store, pair)] == [TEXT, STORE, COMPARE]
+    assert text.kept and not text.pinned
+
+
+def test_what_is_not_kept_is_swept_once_its_server_has_gone(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    kept, left, mine = runs.create("kept"), runs.create("left", kept=False), runs.create("mine", kept=False)
+    for run in (kept, left):
+        change(run, pid=NOBODY)
+    assert runs.sweep() == 1
+    assert {run.name for run in runs.list()} == {kept.name, mine.name} and not mine.kept
+
+
+# ---- the list
+
+
+def row(name: str, **more: Any) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "name": name,
+        "options": {},
+        "state": "done",
+        "summary": None,
+        "kind": TEXT,
+        "pinned": False,
+    }
+    return made | more
+
+
+def paste(ids: int, **options: Any) -> dict[str, Any]:
+    return {"options": {"sources": ["pasted.txt"], "ids": ids, **options}}
+
+
+def test_every_word_of_a_search_is_in_the_title_or_a_file() -> None:
+    rows = [row("a"), row("b"), row("c", pinned=True)]
+    titles = {"a": "Ticket 4711", "b": "Orders", "c": "other"}
+    files = {"a": ["app.log"], "b": ["ticket-4711/app.log"], "c": ["x"]}
+
+    def found(text: str, **more: Any) -> list[str]:
+        chosen = run_rows.chosen(
+            rows, Filter(text, **more), lambda row: titles[row["name"]], lambda row: files[row["name"]]
+        )
+        return [one["name"] for one in chosen]
+
+    assert found("4711 TICKET") == ["a", "b"] and found("orders app") == ["b"] and found("4712") == []
+    assert found("") == ["c", "a", "b"], "pinned first"
+    assert found("", pinned=True) == ["c"]
+
+
+def test_a_filter_knows_states_and_kinds_and_ignores_what_it_does_not_know() -> None:
+    rows = [row("a", state="new"), row("b", state="running", kind=STORE), row("c", state="failed", kind=COMPARE)]
+    assert [one["name"] for one in rows if Filter(state="running").fits(one)] == ["a", "b"]
+    assert [one["name"] for one in rows if Filter(kind=COMPARE).fits(one)] == ["c"]
+    assert all(Filter(state="<b>", kind="?").fits(one) for one in rows) and not Filter(state="<b>").any
+
+
+def test_small_pastes_are_apart_unless_somebody_wants_them() -> None:
+    rows = [
+        row("one", **paste(1)), row("most", **paste(20)), row("more", **paste(21)),
+        row("named", **paste(1, named="mine")), row("pinned", **paste(1), pinned=True),
+        row("live", **paste(1), state="running"), row("none", **paste(0)),
+        row("file", options={"sources": ["a.log"], "ids": 1}), row("folder"),
+        row("cut", **paste(20), summary={"ids": 9_000}),
+    ]  # fmt: skip
+    listed, small = run_rows.apart(rows)
+    assert [one["name"] for one in small] == ["one", "most"] and len(listed) == len(rows) - 2
+
+
+def test_a_run_that_is_deleted_while_the_list_is_made_is_left_out(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    first, second = runs.create("first"), runs.create("second")
+    listed = runs.list()
+    runs.delete(first.name)
+    assert [one["name"] for one in run_rows.rows_of(listed)] == [second.name]
+
+
+# ---- what a folder of the server has in it
+
+
+def test_the_contents_of_a_folder_are_the_same_until_a_file_changes(tmp_path: Path) -> None:
+    (tmp_path / "logs" / "deep").mkdir(parents=True)
+    (tmp_path / "logs" / "a.log").write_bytes(b"x" * 10)
+    (tmp_path / "logs" / "deep" / "b.log").write_bytes(b"y" * 5)
+    found = allowed.contents(str(tmp_path / "logs"))
+    assert (found.files, found.bytes, found.large) == (2, 15, False)
+    assert allowed.contents(str(tmp_path / "logs")) == found
+    os.utime(tmp_path / "logs" / "a.log", (1, 1))
+    assert allowed.contents(str(tmp_path / "logs")).digest != found.digest
+    assert allowed.contents(str(tmp_path / "nothing")).files == 0
+    assert allowed.Contents(1, 5_000_000_000, "").large and allowed.Contents(1, 1_000_000_000, "").seconds == 2.0
