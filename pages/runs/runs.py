@@ -32,7 +32,7 @@ else:
         st.pagination(pages, key="runs_page")
 
 # scan
-st.subheader(words("runs.new"), anchor=False)
+st.header(words("runs.new"), anchor=False)
 left, right = st.columns(2, gap="large")
 with left:
     runlist.uploads()

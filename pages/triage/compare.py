@@ -50,7 +50,7 @@ for kind in compare.TABLES:
     compare.table_of(kind, frame, words)
 for side in compared.SIDES:
     if samples := compare.samples(found, side):
-        st.subheader(words(f"compare.samples_{side}"), anchor=False)
+        st.header(words(f"compare.samples_{side}"), anchor=False)
         show_html(samples)
 with st.container(horizontal=True, gap="medium"):
     download(words("compare.counts"), lambda: export.csv_frame(frame), "compare.csv", key="compare-csv")

@@ -222,7 +222,7 @@ def table_of(kind: str, rows: pd.DataFrame, words: Words) -> None:
     mine = rows[rows["kind"] == kind]
     if mine.empty:
         return
-    st.subheader(words(f"compare.table_{kind}"), anchor=False)
+    st.header(words(f"compare.table_{kind}"), anchor=False)
     columns = [
         Column("subject", words(f"compare.col_{kind}"), mono=True, role="broker" if kind == "offset" else "host"),
         *(
