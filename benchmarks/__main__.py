@@ -25,6 +25,7 @@ COMMANDS = {
     "A hundred IDs in a live cluster": ["lookup"],
     "Memory": ["memory", "--dense", "50000000"],
     "What a person waits for": ["console"],
+    "Ten visitors at once": ["tabs"],
 }
 PACKAGES = ("pyspark", "pyarrow", "numpy", "numba", "duckdb", "polars")
 

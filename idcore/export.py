@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-_OFFSET = re.compile(r"[+-]\d\d:\d\d(:\d\d)?")  # of a zone: it names nothing that a spreadsheet could run
+_OFFSET = re.compile(r"[+-][0-9]{2}:[0-9]{2}(:[0-9]{2})?")  # of a zone: it names nothing that a spreadsheet could run
 
 
 class _Line:

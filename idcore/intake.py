@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 from idcore.errors import CoreError, coded, refuse
 from idcore.ids.clock import Clock, ZoneSource
 from idcore.ids.describe import Seeds, describe
-from idcore.ids.find import Token, find
-from idcore.ids.identify import Case, Verdict, identify
+from idcore.ids.find import Token, find, names_another
+from idcore.ids.identify import Case, Verdict, identify, identify_alone
 from idcore.ids.neighbours import settled
 from idcore.runs import Run
 from idcore.sources.kinds import CUT, PACKINGS, WIDE, kind_of
@@ -103,6 +103,8 @@ class Intake:
     longest: int = 0  # digits of the longest run, where nothing was found
     cut: bool = False  # there is more than was read at once
     lower: int = 0  # all in lower case: rejected ids that would be read, or, read as upper case, those that were
+    alone: bool = False  # one string, pasted without anything around it
+    texts: list[str] = field(default_factory=list)  # names of the texts that were looked through
     failed: list[tuple[str, CoreError]] = field(default_factory=list)  # names of files that could not be read, and why
     partly: list[tuple[str, CoreError]] = field(default_factory=list)  # the same of files read up to a place
     size: int = 0  # characters that were looked through
@@ -120,6 +122,17 @@ class Intake:
         return [item for item in self.items if item.verdict.best is None]
 
     @property
+    def read_in_lower_case(self) -> bool:
+        """Whether a string that was pasted alone is an id in lower case: it is read, with a word on its letters."""
+        return self.alone and self.items[0].verdict.in_lower_case
+
+    @property
+    def without_ids(self) -> list[str]:
+        """Files that have no id, where all of each was read and others have some."""
+        named = {item.source for item in self.found}
+        return [] if self.cut or not named else [name for name in self.texts if name not in named]
+
+    @property
     def kinds(self) -> dict[str, int]:
         """How many ids of each kind."""
         counts: dict[str, int] = {}
@@ -133,15 +146,23 @@ class Intake:
 def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "strict") -> Intake:
     """Finds and judges the ids of several texts, each with the name it came under."""
     items: list[Found] = []
-    made = Intake()
+    made = Intake(texts=[name for name, _ in sources])
+    named = 0
     for name, text in sources:
         for token in _tokens(text):
             if len(items) >= limit:
                 made.cut = True
                 break
             verdict = identify(token.text, token.label, case, vouched=token.vouched)
-            made.lower += _lower(token, verdict, case)
+            lower = _lower(token, verdict, case)
+            made.lower += lower
+            named += lower and names_another(token.label)
             items.append(Found(token, verdict, name))
+    if case == "strict" and named == made.lower:
+        made.lower = 0  # all of them are called something else: nobody is asked whether they are ids
+    made.alone = len(sources) == len(items) == 1 and not sources[0][0] and _only(sources[0][1], items[0].token.text)
+    if made.alone:
+        items = [replace(items[0], verdict=identify_alone(items[0].token.text, case))]
     verdicts = settled(item.verdict for item in items)
     made.items = [replace(item, verdict=verdict) for item, verdict in zip(items, verdicts, strict=True)]
     made.size = sum(len(text) for _, text in sources)
@@ -182,6 +203,11 @@ def _lower(token: Token, verdict: Verdict, case: Case) -> bool:
     if case == "strict" and verdict.reason == "lower_case":
         verdict = identify(token.text, token.label, "any", vouched=token.vouched)
     return verdict.best is not None
+
+
+def _only(text: str, token: str) -> bool:
+    """Whether a text is one string and nothing else."""
+    return text.strip(" \t\r\n\ufeff,;\"'") == token
 
 
 def _tokens(text: str) -> Iterator[Token]:

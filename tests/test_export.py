@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from idcore import export
+from idcore.ids.describe import KEYS
 
 
 def test_half_a_character_in_an_answer_or_a_name_can_be_taken_away() -> None:
@@ -28,8 +29,17 @@ def test_no_spreadsheet_runs_an_exported_cell(start: str) -> None:
 
 
 def test_an_offset_of_a_zone_is_exported_as_it_is() -> None:
-    zones = ["+08:00", "-03:30", "+05:41:16", "-1+cmd", "+08:00=1"]
-    assert [export.guarded(text) for text in zones] == [*zones[:3], "'-1+cmd", "'+08:00=1"]
+    zones = ["+08:00", "-03:30", "+05:41:16", "-1+cmd", "+08:00=1", "+08:0٠", "+08:00\n=1"]
+    assert [export.guarded(text) for text in zones] == [*zones[:3], *(f"'{text}" for text in zones[3:])]
+
+
+def test_a_zone_is_the_same_in_every_file_of_decoded_ids_and_of_tables() -> None:
+    table = pd.DataFrame({"zone": ["+08:00"], "subject": ["+08:00 cmd"]})
+    assert export.csv_frame(table).decode("utf-8-sig") == "zone,subject\r\n+08:00,'+08:00 cmd\r\n"
+    lines = list(
+        export.csv_of_ids([dict.fromkeys(KEYS) | {"why": [], "why_codes": [], "others": [], "zone": "-03:30"}])
+    )
+    assert "-03:30" in lines[1] and "'" not in lines[1]
 
 
 def test_numbers_are_exported_as_numbers() -> None:

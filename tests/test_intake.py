@@ -42,6 +42,31 @@ def test_where_nothing_is_found_the_longest_run_is_told() -> None:
     assert intake.read([("", f"nothing but msgId={UNIQ[:31]} here")]).longest == 31
 
 
+def test_one_string_alone_is_read_in_any_case_and_a_list_is_not() -> None:
+    lower = UNIQ.lower()
+    alone = intake.read([("", f' "{lower}"\n')])
+    assert alone.read_in_lower_case and [item.token.text for item in alone.found] == [lower]
+    for text in (f"{lower} {OFFSET}", f"{lower}\n{lower}", f"msgId={lower}", f"got {lower}"):
+        made = intake.read([("", text)])
+        assert not made.read_in_lower_case and "lower_case" in [item.verdict.reason for item in made.refused]
+    assert not intake.read([("a.log", lower)]).found, "a file is read like a scan reads it"
+    assert not intake.read([("", UNIQ)]).read_in_lower_case
+
+
+def test_labels_decide_whether_lower_case_may_be_ids() -> None:
+    lower = UNIQ.lower()
+    assert intake.read([("", f"a traceId={lower} md5={lower}")]).lower == 0
+    assert intake.read([("", f"a traceId={lower} msgId={lower}")]).lower == 2, "all are read if any is"
+    assert intake.read([("", f"a traceId={lower}")], case="any").lower == 1
+
+
+def test_files_without_ids_are_named_where_others_have_some() -> None:
+    texts = [("a.log", "nothing"), ("b.log", f"x {UNIQ}"), ("c.log", UNIQ.lower())]
+    assert intake.read(texts).without_ids == ["a.log", "c.log"]
+    assert intake.read(texts[:1]).without_ids == [], "no file has one: the page says that of all"
+    assert intake.read([*texts, ("d.log", f"x {UNIQ}\n" * 9)], limit=3).without_ids == [], "not all was read"
+
+
 def test_what_is_beyond_the_limit_is_said_to_be_cut() -> None:
     made = intake.read([("", f"x {UNIQ}\n" * 50)], limit=10)
     assert len(made.found) == 10 and made.cut

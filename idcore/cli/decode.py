@@ -168,12 +168,17 @@ def _flat(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def print_table(rows: Iterable[dict[str, Any]], out: IO[str], *, every: bool) -> None:
-    """A card for a single id, a line for each of many; with `every`, a card for each interpretation."""
+    """A card for a single id, a line for each of many; with `every`, a card for each interpretation.
+
+    A single one that is rejected for its lower case also has a card for what it would be.
+    """
     ahead = iter(rows)
     first = next(ahead, None)
     if first is None:
         return
     second = next(ahead, None)
+    in_lower_case = second is None and any("lower_case" in other["why_codes"] for other in first["others"])
+    every = every or in_lower_case  # the page of the console decodes it: both show the same values
     if every or second is None:
         shown = _flat(_again(first, second, ahead)) if every else iter([first])
         for number, row in enumerate(shown):

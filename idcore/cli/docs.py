@@ -56,7 +56,8 @@ A token is a maximal run of hex digits, without the digits of an escape right in
 `\\u0022`). It is a candidate with {digits} digits. Only candidates can be rejected.
 
 1. All letters lower case: rejected (`lower_case`). Trace IDs, MD5 sums and UUIDs look like this. Some IDs do too:
-   those with letters only in Go's last 12 or Rust's last 16 digits. `--case any` accepts all such tokens.
+   those with letters only in Go's last 12 or Rust's last 16 digits. `--case any` accepts all such tokens. The console
+   decodes one that is pasted alone, with a note.
 2. 34 digits: a 5.x msgId if it begins with 01, else rejected (`version`).
 3. Read the bytes that are the port of an offsetMsgId. Above {port:,}: a msgId. From 1 on, with an offset of at most
    2^48: an offsetMsgId, unless a little-endian msgId is the better interpretation (below). Port 0, or an impossible

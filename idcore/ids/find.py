@@ -51,6 +51,13 @@ _NAMES = frozenset(
     }
 )
 
+# Words of labels that name something else in 32 or more hex digits: `traceId`, `x_request_id`, `MD5`, `sha256`.
+_OTHER_THINGS = frozenset(
+    {"trace", "span", "parent", "request", "req", "correlation", "session", "sess", "token", "nonce", "sign"}
+    | {"signature", "md", "sha", "etag", "digest", "hash", "checksum", "uuid", "guid", "tid"}
+)
+_LABEL_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
 _BORN = re.compile(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
 _BORN_WALL = re.compile(r"born\s?timestamp:\s+(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{3})", re.IGNORECASE)
 _PREFIX = re.compile(
@@ -242,6 +249,12 @@ def _label(text: str, start: int) -> str | None:
     if len(name) >= 8 and _HEX_WORD.fullmatch(name):
         return None
     return name
+
+
+def names_another(label: str | None) -> bool:
+    """Whether a label says that its value is not a message ID: a trace, span or request, a hash, a session."""
+    parts = [part.lower() for part in (label or "", *_LABEL_WORD.findall(label or ""))]
+    return any(part in _OTHER_THINGS or part.removesuffix("id") in _OTHER_THINGS for part in parts)
 
 
 def _vouched(text: str, start: int) -> bool:

@@ -57,6 +57,11 @@ class Verdict:
         return self.readings[0] if self.readings else None
 
     @property
+    def in_lower_case(self) -> bool:
+        """Whether it is an id whose letters are all lower case."""
+        return self.best is not None and letters_of(self.text) == "lower"
+
+    @property
     def others(self) -> tuple[Reading, ...]:
         """Every interpretation but the best, those that cannot hold last."""
         return self.readings[1:] + self.rejected
@@ -92,6 +97,15 @@ def identify(text: str, label: str | None = None, case: Case = "strict", *, vouc
         return Verdict(text, label, tuple(found), tuple(rejected))
     assert error is not None
     return Verdict(text, label, (), tuple(rejected), error, error.code)
+
+
+def identify_alone(text: str, case: Case = "strict") -> Verdict:
+    """One text that a person gives alone: letters that are all lower case do not reject it if it is an ID otherwise."""
+    verdict = identify(text, None, case)
+    if verdict.reason != "lower_case":
+        return verdict
+    found = identify(text, None, "any")
+    return found if found.best is not None else verdict
 
 
 def decode(text: str, label: str | None = None, case: Case = "strict") -> MessageId:
@@ -201,4 +215,4 @@ def _lost_client(text: str, raw: bytes) -> list[Reading]:
     return [Reading(client, "possible", makers.client_maker(client.seconds), (bare_reason("lost_version"),), 1)]
 
 
-__all__ = ["Case", "Certainty", "Reading", "Verdict", "decode", "identify"]
+__all__ = ["Case", "Certainty", "Reading", "Verdict", "decode", "identify", "identify_alone"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore.ids.identify import Reading, identify
+from idcore.ids.identify import Reading, identify_alone
 from idcore.intake import Found
 from idcore.run_times import linked_token
 from idcore.simulate import example
@@ -30,10 +30,10 @@ def reading(found: Found, shown: Reading) -> None:
         show_html(cards.facts(found, shown, view(), clock))
         left, right = st.columns([3, 2], gap="large")
         with left:
-            st.subheader(words("anatomy.lessons"), anchor=False)
+            st.header(words("anatomy.lessons"), anchor=False)
             show_html(ruler.lessons(shown, words))
         with right:
-            st.subheader(words("anatomy.why"), anchor=False)
+            st.header(words("anatomy.why"), anchor=False)
             show_html(cards.reasons(found, shown, words, clock))
             months = cards.months(shown, view(), clock, found)
             if months is not None:
@@ -59,7 +59,7 @@ if not text:
             )
     st.stop()
 with problems.caught():
-    verdict = identify(text)
+    verdict = identify_alone(text)
 clock = cards.clock_of(view())
 query = st.query_params
 found = Found(linked_token(text, verdict.best, query.get("sent_at", ""), query.get("run", "")), verdict)
@@ -67,8 +67,9 @@ found = Found(linked_token(text, verdict.best, query.get("sent_at", ""), query.g
 # show
 if verdict.best is None:
     st.error(refusals.why_not(verdict, words), icon=":material/block:")
-if note := cards.filler(text, words):
-    show_html(note)
+for note in (cards.filler(text, words), cards.lower_case(verdict, words)):
+    if note is not None:
+        show_html(note)
 every = [*verdict.readings, *verdict.rejected]
 if not every:
     st.stop()

@@ -34,7 +34,7 @@ with result:
         st.stop()
     same = st.container()
     above, below = decoded.one(here) if here.single else decoded.many(here)
-    refusals.line(here.intake, view(), here.files)
+    refusals.line(here.intake, view(), here.files, here.open_run())
     decode_session.case_offer(here)
 
     # scan

@@ -17,7 +17,7 @@ with problems.caught():
 if not offers:
     st.info(words("lookup.off"), icon=":material/info:")
     st.markdown(words("lookup.how"))
-    st.code(lookups.EXAMPLE, language="toml")
+    st.code(lookups.EXAMPLE, language=None)
     st.markdown(words("lookup.instead"))
     page_link("store", words("card.store"), icon=":material/folder_open:", id=st.query_params.get("id"))
     st.stop()

@@ -25,8 +25,8 @@ with problems.caught(), stores.opened(folder) as store:
     if asked:
         stores.answer_all(store, asked, shown)
     browse.place(store, overview, shown)
-    st.subheader(words("store.files"), anchor=False)
+    st.header(words("store.files"), anchor=False)
     stores.files(overview, shown)
-    st.subheader(words("store.topics"), anchor=False)
+    st.header(words("store.topics"), anchor=False)
     stores.topics(overview, words)
     small_print([*stores.notes(overview, shown), words("store.read_only"), zone_note(shown)])

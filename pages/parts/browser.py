@@ -1,10 +1,11 @@
-"""What only the browser can do: see the theme switched, hear clicks on charts, close a phone's menu, scroll, copy."""
+"""What only the browser can do: see the theme, mark the page it is on, hear clicks on charts, scroll, copy."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
@@ -16,7 +17,23 @@ from pages.parts.view import COOKIE
 # and on a phone its sidebar stays open over the page that a link in it has opened. The 5 MB that draw charts it asks
 # for with the first chart only: half a second of waiting that is better spent while the reader looks for the ids.
 # Where a box can be drawn in a chart, Streamlit does not hear of clicks: they are passed on as a selection.
+# To a screen reader a link to the page it is on is like any other: Streamlit only gives it another colour.
+# A page that is not served over HTTPS has no clipboard, and Streamlit's copy buttons fail there. What is selected may
+# still be copied.
 WATCH = """
+const copied = async (text) => {
+  const area = document.createElement("textarea");
+  const before = document.activeElement;
+  area.value = text;
+  area.style.cssText = "position:fixed;top:0;opacity:0";
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  before?.focus();
+  if (!done) throw new Error("not copied");
+};
+if (!navigator.clipboard) Object.defineProperty(navigator, "clipboard", { value: { writeText: copied } });
 const heard = new WeakSet();
 const hear = (chart) => {
   if (!chart._ev || heard.has(chart._ev)) return;
@@ -37,8 +54,16 @@ export default function ({ data, setStateValue }) {
   if (code && data.charts) {
     setTimeout(() => import(new URL(data.charts, code.src).href).catch(() => {}), 300);
   }
+  const mark = () => {
+    for (const link of document.querySelectorAll('[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]')) {
+      if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+  };
+  mark();
   const look = () => {
     document.querySelectorAll(".js-plotly-plot").forEach(hear);
+    mark(); // the address changes without anything in the menu
     const now = app ? getComputedStyle(app).colorScheme : last;
     if ((now === "dark" || now === "light") && now !== last) {
       last = now;
@@ -47,6 +72,8 @@ export default function ({ data, setStateValue }) {
   };
   const timer = setInterval(look, 600);
   const menu = document.querySelector('[data-testid="stSidebar"]');
+  const drawn = new MutationObserver(mark);
+  if (menu) drawn.observe(menu, { childList: true, subtree: true });
   const close = (event) => {
     if (window.innerWidth < 768 && event.target.closest('[data-testid="stPageLink-NavLink"]')) {
       setTimeout(() => document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click(), 50);
@@ -55,6 +82,7 @@ export default function ({ data, setStateValue }) {
   menu?.addEventListener("click", close);
   return () => {
     clearInterval(timer);
+    drawn.disconnect();
     menu?.removeEventListener("click", close);
   };
 }
@@ -78,8 +106,10 @@ export default function ({ data }) {
 # where the browser forbids that, too, it stays in sight, selected, next to the keys that copy it.
 COPY = """
 export default function ({ data, parentElement }) {
-  const [button, said, area] = ["button", "span", "textarea"].map((name) => parentElement.querySelector(name));
-  button.textContent = data.label;
+  const find = (name) => parentElement.querySelector(name);
+  const [button, said, area] = ["button", "[role=status]", "textarea"].map(find);
+  find(".mq-copying").classList.toggle("mq-quiet", data.quiet);
+  find("button span").textContent = data.label;
   area.setAttribute("aria-label", data.label);
   const select = () => {
     area.hidden = false;
@@ -108,10 +138,12 @@ export default function ({ data, parentElement }) {
   };
 }
 """
-COPY_HTML = (
-    '<div class="mq-copying"><button type="button"></button> <span role="status"></span>'
-    '<textarea readonly hidden rows="8"></textarea></div>'
-)
+COPY_HTML = """
+<div class="mq-copying"><button type="button"><svg viewBox="0 0 24 24" width="16" height="16" aria-hidden="true"><path
+fill="currentColor" d="M16 1H4a2 2 0 0 0-2 2v14h2V3h12zm3 4H8a2 2 0 0 0-2 2v14c0 1.1.9 2 2 2h11a2 2 0 0 0 2-2V7a2 2 0 0
+0-2-2m0 16H8V7h11z"/></svg><span></span></button> <span role="status"></span>
+<textarea readonly hidden rows="8"></textarea></div>
+"""
 
 
 @cache
@@ -119,10 +151,14 @@ def _copy() -> ComponentRenderer:
     return st.components.v2.component("browser_copy", html=COPY_HTML, js=COPY, isolate_styles=False)
 
 
-def copy_button(text: str, words: Words, key: str) -> None:
-    """A button that copies a text into the clipboard; where the browser forbids it, it says which keys to press."""
+def copy_button(text: str, words: Words, key: str, label: str | None = None) -> None:
+    """A button that copies a text into the clipboard; where the browser forbids it, it says which keys to press.
+
+    With a label of its own it is one of a row of links; without, it copies for a ticket.
+    """
     if st.runtime.exists():
-        told = {"label": words("copy.ticket"), "copied": words("copy.done"), "press": words("copy.press"), "text": text}
+        told: dict[str, Any] = {"copied": words("copy.done"), "press": words("copy.press"), "text": text}
+        told |= {"label": label or words("copy.ticket"), "quiet": label is not None}
         _copy()(data=told, key=f"copy-{key}", width="content")
 
 

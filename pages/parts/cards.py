@@ -12,7 +12,7 @@ from idcore.catalogue import Words
 from idcore.ids import clock as clocks
 from idcore.ids.clock import Clock, SentAt
 from idcore.ids.describe import made_by, when, why
-from idcore.ids.identify import Reading
+from idcore.ids.identify import Reading, Verdict
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.intake import Found
 from idcore.remoting.profile import FILE, NAMESRV
@@ -55,7 +55,7 @@ def anatomy_params(found: Found, clock: Clock) -> dict[str, str | None]:
     return {"id": found.token.text, "sent_at": moment}
 
 
-def card(found: Found, view: View, clock: Clock) -> Html:
+def card(found: Found, view: View, clock: Clock, *, alone: bool = False) -> Html:
     """Everything about one id."""
     words = view.words
     best = found.verdict.best
@@ -73,6 +73,7 @@ def card(found: Found, view: View, clock: Clock) -> Html:
         title,
         tag("p", words(f"kind_lead.{best.id.kind}"), class_="mq-lead"),
         filler(found.token.text, words),
+        lower_case(found.verdict, words) if alone else None,
         tag("div", ruler.ruler(best, words, large=True), ruler.key(best, words), class_="mq-anatomy"),
         facts(found, best, view, clock),
         tag(
@@ -149,6 +150,11 @@ def reasons(found: Found, reading: Reading, words: Words, clock: Clock) -> Html:
 def filler(text: str, words: Words) -> Html | None:
     """A word on an id whose digits are all the same: no client generated it."""
     return tag("p", words("card.filler"), class_="mq-warning mq-note") if len(set(text.upper())) == 1 else None
+
+
+def lower_case(verdict: Verdict, words: Words) -> Html | None:
+    """A word on an id that was given alone, in lower case."""
+    return tag("p", words("card.lower_case"), class_="mq-warning mq-note") if verdict.in_lower_case else None
 
 
 def other(reading: Reading, words: Words, told: str | None = None) -> Html:

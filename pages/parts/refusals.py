@@ -13,12 +13,14 @@ from idcore.ids.clock import Clock
 from idcore.ids.describe import when
 from idcore.ids.identify import Verdict
 from idcore.intake import Found, Intake, Source, commit_logs
-from pages.parts import cards
+from idcore.runs import Run
+from pages.parts import cache, cards
 from pages.parts.markdown import escaped
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html
 
 SHOWN = 200
+NAMED = 5  # files of a sentence
 WRONG_SHAPE = ("empty", "odd", "length", "digit")  # errors that only say that an id looks different
 LENGTHS = (32, 34, 56)
 LEAST_RUN = 8  # digits: every "bad" and "fade" is a shorter run, and proves nothing
@@ -50,20 +52,49 @@ def intake_sentence(intake: Intake, where: str, words: Words, summary: Mapping[s
     )
 
 
-def line(intake: Intake, view: View, files: bool) -> None:
-    """Rejected tokens: one line with their count, which opens."""
-    if not intake.refused:
-        return
+def line(intake: Intake, view: View, files: bool, run: Run | None = None) -> None:
+    """Rejected tokens: one line with their count, which opens. What was cut is counted by the scan."""
     words = view.words
+    counted = intake.cut and run is not None and run.state == "done"
     reasons: dict[str, int] = {}
-    for item in intake.refused:
-        code = item.verdict.reason or ""
-        reasons[code] = reasons.get(code, 0) + 1
-    said = reasons_text(reasons, words)
-    with st.expander(words("refused.line", n=words.count("token", len(intake.refused)), reasons=said)):
-        show_html(cards.refused(intake.refused[:SHOWN], view, files=files))
-        if len(intake.refused) > SHOWN:
-            st.caption(words("refused.more", n=f"{len(intake.refused) - SHOWN:,}"))
+    if counted and run is not None:
+        reasons = reasons_of(run)
+    else:
+        for item in intake.refused:
+            code = item.verdict.reason or ""
+            reasons[code] = reasons.get(code, 0) + 1
+    if not reasons:
+        return
+    total, shown = sum(reasons.values()), intake.refused[:SHOWN]
+    key = "refused.line_first" if intake.cut and not counted else "refused.line"
+    with st.expander(words(key, n=words.count("token", total), reasons=reasons_text(reasons, words))):
+        if shown:
+            show_html(cards.refused(shown, view, files=files))
+        if total > len(shown):
+            st.caption(words("refused.more", n=f"{total - len(shown):,}"))
+
+
+def reasons_of(run: Run) -> dict[str, int]:
+    """Why strings of a scan were rejected, each reason with its count, over all files."""
+    refused = cache.frame(run, "refused")
+    if refused.empty:
+        return {}
+    return {str(code): int(n) for code, n in refused.groupby("reason")["ids"].sum().items()}
+
+
+def without_ids(run: Run | None, words: Words, intake: Intake | None = None) -> str:
+    """Which files have no id, while others have some: of a scan, or of what was read at once."""
+    names, total = (intake.without_ids, len(intake.texts)) if intake is not None else ([], 0)
+    if run is not None and run.state == "done":
+        files = cache.frame(run, "files")
+        if not files.empty:
+            none = files[(files["ids"] == 0) & (files["error"].isna() | (files["error"] == ""))]
+            names, total = [str(name) for name in none["file"]], len(files)
+    if not 0 < len(names) < total:
+        return ""
+    more = len(names) - NAMED
+    listed = words("comma").join(names[:NAMED]) + (words("decode.more_files", n=f"{more:,}") if more > 0 else "")
+    return words("run.without_ids", count=len(names), n=f"{len(names):,}", of=f"{total:,}", names=listed)
 
 
 def reasons_text(reasons: Mapping[str, int], words: Words) -> str:
@@ -114,7 +145,8 @@ def no_id(intake: Intake, view: View, files: bool = False) -> None:
 
 def why_not(verdict: Verdict, words: Words) -> str:
     """Why a text is not an id: for a wrong length the lengths that ids have, for everything else the core's reason."""
-    if verdict.reason == "digit" and len(verdict.text) in LENGTHS and verdict.error is not None:
+    typed = verdict.text.split() == [verdict.text]  # blanks inside are not a wrong digit: the longest run counts
+    if verdict.reason == "digit" and typed and len(verdict.text) in LENGTHS and verdict.error is not None:
         return words.error(verdict.error)  # a zero typed as the letter O: the place helps, a length does not
     if verdict.reason in WRONG_SHAPE:
         return no_run(max(map(len, RUN.findall(verdict.text)), default=0), words)

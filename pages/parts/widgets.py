@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Plotly are
     import pandas as pd
     import plotly.graph_objects as go
 
+FEW = 2  # ids that are a sentence and not a chart
 CONFIG: dict[str, Any] = {"displayModeBar": False, "doubleClick": "reset", "showTips": False}
 
 
@@ -52,6 +53,15 @@ class Brush:
 
     state: str
     take: Callable[[Mapping[str, Any]], None]
+
+
+def few(ids: int, names: Sequence[str]) -> bool:
+    """Whether ids are so few that a chart would look empty: then a sentence is here in its place."""
+    if ids > FEW:
+        return False
+    words = view().words
+    st.html(tag("p", words("chart.few", n=words.count("id", ids), name=words.listed(names)), class_="mq-faint mq-note"))
+    return True
 
 
 def chart(

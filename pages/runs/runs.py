@@ -26,7 +26,7 @@ else:
     st.fragment(runlist.listing, run_every=1.0 if live else None)(live)
 
 # scan
-st.subheader(words("runs.new"), anchor=False)
+st.header(words("runs.new"), anchor=False)
 left, right = st.columns(2, gap="large")
 with left:
     begin.uploads()

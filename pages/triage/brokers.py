@@ -36,7 +36,7 @@ cut = kept.cut(shown.now(), shown.zone)
 # show
 said(sentences.brokers(brokers, shown))
 within = time_range.bar(run, shown)
-chosen = filters.chosen("broker", None)
+chosen = filters.known("broker", filters.chosen("broker", None), brokers["address"].tolist())
 some = brokers[brokers["address"].isin(chosen)]
 if some.empty:
     some = brokers
@@ -66,21 +66,21 @@ if pages > 1:
     st.pagination(pages, key="brokers_page")
 
 if dated:
-    st.subheader(words("brokers.growth"), anchor=False)
+    st.header(words("brokers.growth"), anchor=False)
     mine = {address: dated[address] for address in some["address"] if address in dated}
     parts = {address: broker_logs.in_range(log, within) for address, log in mine.items()}
     logs.growth_chart({address: log for address, log in parts.items() if log}, growth, colours, within, shown)
     logs.ask(dated, kept, shown)
 
 # tables
-st.subheader(words("brokers.table"), anchor=False)
+st.header(words("brokers.table"), anchor=False)
 brokers["growth"] = [logs.rate_text(rates.get(address), words) for address in brokers["address"]]
 tables.brokers(brokers, ends, colours, shown, run.name)
 filters.takeaway(brokers.drop(columns="growth"), "brokers")
 
 for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, tables.tags)):
     if not rows.empty:  # of the scan of a store
-        st.subheader(words(f"brokers.{name}"), anchor=False)
+        st.header(words(f"brokers.{name}"), anchor=False)
         draw(tables.paged(rows, f"{name}_page")[0], shown)
         tables.pager(rows, f"{name}_page")
         filters.takeaway(rows, name)

@@ -54,7 +54,7 @@ for kind in compare.TABLES:
     compare.table_of(kind, run, found, words)
 for side in compared.SIDES:
     if samples := compare.samples(found, side):
-        st.subheader(words(f"compare.samples_{side}"), anchor=False)
+        st.header(words(f"compare.samples_{side}"), anchor=False)
         show_html(samples)
 with st.container(horizontal=True, gap="medium"):
     rows = partial(compared.frame, found.rows, found)

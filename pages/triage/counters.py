@@ -11,7 +11,7 @@ from pages.parts import cache, scans
 from pages.parts.charts import counters as charts
 from pages.parts.triage import filters, lines, ranking, sentences, shared, tables, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, heading, said, small_print, zone_note
+from pages.parts.widgets import chart, few, heading, said, small_print, zone_note
 
 shown = view()
 words = shown.words
@@ -30,6 +30,7 @@ if processes.empty:
     st.stop()
 if found is None:
     processes = sorted_processes(processes, "wraps").reset_index(drop=True)
+ranking.unknown(run, asked)
 place = ranking.choose(processes, shown)
 key = process_key(processes.iloc[place])
 row = shared.find_row(run, key).iloc[0].to_dict()
@@ -48,7 +49,7 @@ drawn = None
 with left:
     if points.drawn.empty:
         st.info(words("counters.no_points"), icon=":material/info:")
-    else:
+    elif not few(int(row["distinct"]), [str(row["host"])]):
         missing = int(part["missing"])
         figure, drawn = charts.sawtooth(
             points.drawn, words, shown.palette, shown.zone, shown.zone_name, missing=missing, shown=in_range
@@ -62,12 +63,12 @@ with right:
     ranking.ranking_list(processes, place, cache.rows(run, "processes") if found is None else found.count, shown)
 
 if drawn is not None and drawn.gaps:
-    st.subheader(words("counters.gaps"), anchor=False)
+    st.header(words("counters.gaps"), anchor=False)
     largest = sorted(drawn.gaps, key=lambda gap: -gap[2])
     tables.gaps(largest[:100], shown, run.name, key)
 
 # tables
-st.subheader(words("producers.processes"), anchor=False)
+st.header(words("producers.processes"), anchor=False)
 rows, first = tables.paged(processes, "processes_page")
 (tables.processes if found is None else tables.processes_in)(rows, shown, run.name, first=first)
 tables.pager(processes, "processes_page")

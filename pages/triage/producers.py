@@ -9,7 +9,7 @@ from pages.parts import cache
 from pages.parts.charts import producers as charts
 from pages.parts.triage import filters, lines, sentences, shared, tables, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, heading, said, small_print, zone_note
+from pages.parts.widgets import chart, few, heading, said, small_print, zone_note
 
 MEASURES = ("ids", "distinct")
 SORTS = ("ids", "missing", "wraps", "rate", "first", "host")
@@ -43,7 +43,7 @@ if hosts.empty:
 
 options = [name for name in MEASURES if name in hosts]
 with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
-    st.subheader(words("producers.by_host"), anchor=False)
+    st.header(words("producers.by_host"), anchor=False)
     measure = st.segmented_control(
         words("producers.measure"),
         options,
@@ -59,21 +59,23 @@ bars = charts.bars(
     measure or "ids",
     words,
     shown.palette,
-    chosen=filters.linked("host"),
+    chosen=cache.where(run, "hosts", host=filters.linked("host"))["host"].tolist(),
     marks=shared.host_marks(run, top_hosts(hosts, measure or "ids")[0], words),
     beyond=shared.beyond(run, hosts, measure or "ids") if found is None else (0, 0),
 )
 alt = words("producers.alt", hosts=words.count("host", count))
-picked = chart(bars, alt, lambda: hosts, f"hosts-{filters.generation('host')}", select=True)
+small = few(int(hosts["ids"].sum()), hosts["host"].tolist())
+picked = None if small else chart(bars, alt, lambda: hosts, f"hosts-{filters.generation('host')}", select=True)
 chosen = filters.chosen("host", picked)
+chosen = filters.known("host", chosen, cache.where(run, "hosts", host=chosen)["host"].tolist())
 of_host, marked = st.container(), {}
 with st.expander(words("producers.hosts_table")):
     tables.hosts(top_hosts(hosts, measure or "ids")[0], shown, run.name)
 
 order = [host for host in top_hosts(hosts, "ids")[0]["host"] if not chosen or host in chosen]
 activity, least = time_range.activity(run, in_range, order)
-if not activity.empty:
-    st.subheader(words("producers.over_time"), anchor=False)
+if not activity.empty and not small:
+    st.header(words("producers.over_time"), anchor=False)
     grid, step = binned(activity, [host for host in order if host in set(activity["host"])], least)
     heat = charts.heat(grid, step, words, shown.palette, shown.zone, shown.zone_name, in_range)
     alt, brush = words("producers.alt_time", step=charts.step_text(step, words)), time_range.brush(in_range, shown.zone)
@@ -89,7 +91,7 @@ if len(chosen) == 1 and not marked:
         lines.preview(run, shown, {"host": chosen[0], **in_range.params()})
 
 # tables
-st.subheader(words("producers.processes"), anchor=False)
+st.header(words("producers.processes"), anchor=False)
 with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
     sort = "ids"
     if found is None:

@@ -114,6 +114,13 @@ def test_a_lower_case_id_is_refused_with_the_way_out() -> None:
     assert "--case" not in one_line(run("decode", "zz")), "this way out leads nowhere"
 
 
+def test_one_id_in_lower_case_also_has_the_card_of_what_it_would_be() -> None:
+    card = run("decode", "c0a8832a3c1c18b4aac2146e2f4f03e7", "--format", "table").stdout.decode()
+    taken = run("decode", "c0a8832a3c1c18b4aac2146e2f4f03e7", "--format", "table", "--case", "any").stdout.decode()
+    values = [line for line in taken.splitlines() if line.split()[0] in ("host", "pid", "loader", "counter", "maker")]
+    assert "rejected" in card and len(values) == 6 and all(line in card for line in values)
+
+
 def test_lower_case_is_taken_when_asked() -> None:
     done = run("decode", "c0a8832a3c1c18b4aac2146e2f4f03e7", "--case", "any")
     assert done.returncode == 0

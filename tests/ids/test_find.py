@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from idcore.ids import Token, find
+from idcore.ids.find import names_another
 
 ID = "AC110001473C7D4991AD336AEA5703E0"
 OFFSET = "AC11000100002A9F00000000000E8580"
@@ -21,6 +22,22 @@ CLIENT = "01EA2C235B8585B70D08C1575B00000015"
 
 def places(text: str) -> list[tuple[str, int, int]]:
     return [(token.text, token.line, token.column) for token in find(text)]
+
+
+@pytest.mark.parametrize("label", [
+    "traceId", "TraceID", "trace_id", "traceid", "spanId", "X_B3_TraceId", "requestId", "reqId", "tid", "md5",
+    "fileMd5", "SHA1", "sha256", "ETag", "uuid", "sessionId", "idToken", "correlationId",
+])  # fmt: skip
+def test_a_label_can_say_that_its_value_is_something_else(label: str) -> None:
+    assert names_another(label)
+
+
+@pytest.mark.parametrize("label", [
+    None, "", "id", "key", "msgId", "MSGID", "messageId", "message_id", "offsetMsgId", "UNIQ_KEY", "transactionId",
+    "orderId", "origin_message_id", "shardKey", "share", "mdcId", "uid",
+])  # fmt: skip
+def test_other_labels_leave_it_open(label: str | None) -> None:
+    assert not names_another(label)
 
 
 def test_line_ends_and_no_final_line_end() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from idcore.catalogue import words
 from idcore.errors import CoreError
 from idcore.ids import ClientId, OffsetId, UniqId, Verdict, decode, identify
+from idcore.ids.identify import identify_alone
 from tests.ids.slow import classify
 
 HEX = "0123456789ABCDEF"
@@ -175,6 +176,14 @@ def test_lower_case_is_refused_and_any_case_takes_it() -> None:
     assert str(verdict.best.id if verdict.best else "") == text
     assert named(identify("01" + text, case="any"))[0][0] == "client_v1"
     assert named(identify("c0a8832a" * 3 + text, case="any"))[0][0] == "uniq_v6"
+
+
+def test_an_id_that_is_given_alone_is_read_in_lower_case() -> None:
+    text = "ac110001473c7d4991ad336aea5703e0"
+    assert identify_alone(text) == identify(text, None, "any") and identify_alone(text).in_lower_case
+    assert identify_alone(text.upper()) == identify(text.upper()) and not identify_alone(text.upper()).in_lower_case
+    never = "9f86d081884c7d659a2feaa0c55ad015"  # no ID in upper case either
+    assert identify_alone(never) == identify(never) and identify_alone(never).reason == "lower_case"
 
 
 def test_digits_alone_are_no_lower_case() -> None:

@@ -46,7 +46,7 @@ def shown(app: AppTest) -> str:
     """Everything that stands on the page, as one text."""
     parts = [
         str(item.value)
-        for kind in ("markdown", "title", "subheader", "caption", "error", "warning", "info", "code")
+        for kind in ("markdown", "title", "header", "subheader", "caption", "error", "warning", "info", "code")
         for item in getattr(app, kind)
     ]
     html = [item.proto.body for item in app.get("html") if not item.proto.body.startswith("<style")]
@@ -195,7 +195,49 @@ def test_lower_case_ids_can_be_read_as_upper_case_and_refused_again(open_page: O
 
 def test_a_link_says_how_lower_case_is_read(open_page: Open) -> None:
     assert "172.17.0.1" in shown(open_page("decode", ids=UNIQ.lower(), case="any"))
-    assert open_page("decode", ids=UNIQ.lower()).error
+    assert open_page("decode", ids=f"{UNIQ.lower()},{OFFSET.lower()}").error
+
+
+@pytest.mark.parametrize(
+    "text", [UNIQ.lower(), f"  {UNIQ.lower()},\n", "20010db885a3000000008a2e03707334473c7d4991ad336aea5703e0"]
+)
+def test_one_id_in_lower_case_is_decoded_with_a_note(open_page: Open, text: str) -> None:
+    pasted = open_page()
+    pasted.text_area[0].set_value(text)
+    press(pasted, "Decode")
+    alone = text.strip(" ,\n")
+    for app in (pasted, open_page("decode", ids=alone), open_page("anatomy", id=alone)):
+        page = shown(app)
+        assert "18236" in page and "7D4991AD" in page and not app.error
+        assert page.count("some other program may have changed them") == 1
+        assert "as upper case" not in " ".join(button.label for button in app.button)
+    assert pasted.query_params["case"] in ("any", ["any"]), "its scan reads it like the page"
+
+
+def test_lower_case_that_is_called_something_else_is_not_offered_as_ids(open_page: Open) -> None:
+    app = open_page()
+    app.text_area[0].set_value(f"msgId={OFFSET} traceId={UNIQ.lower()} request_id={UNIQ.lower()}")
+    press(app, "Decode")
+    assert app.expander[0].label == "2 strings rejected: all lower case"
+    assert not [button.label for button in app.button if "upper case" in button.label]
+
+
+@pytest.mark.parametrize(
+    ("text", "longest"),
+    [
+        (f"{UNIQ[:16]} {UNIQ[16:]}", 16),
+        (f"msgId={UNIQ[:20]}\n{UNIQ[20:]}", 20),
+        (f"{UNIQ[:8]} {UNIQ[8:16]} {UNIQ[16:]}", 16),
+        (f"{UNIQ[:20]} {UNIQ[20:31]}", 20),  # as long as an ID with its blank
+    ],
+)
+def test_an_id_with_blanks_inside_gets_the_longest_run(open_page: Open, text: str, longest: int) -> None:
+    app = open_page()
+    app.text_area[0].set_value(text)
+    said = f"No ID in this text. IDs have 32, 34 or 56 hex digits; the longest hex string here has {longest}."
+    assert press(app, "Decode").error[0].value == said
+    if "=" not in text:
+        assert open_page("anatomy", id=text).error[0].value == said
 
 
 def test_what_is_cut_says_so_in_the_sentence_and_on_the_buttons(open_page: Open) -> None:
@@ -300,8 +342,8 @@ def test_a_run_that_was_cancelled_is_offered_again_on_every_page(open_page: Open
 
 def test_a_host_in_the_address_filters_the_processes(open_page: Open, run: str) -> None:
     app = open_page("producers", run=run, host="![x](https://example.org/x.png)")
-    assert not app.exception and [button.label for button in app.button if "example.org" in button.label] == [
-        r"!\[x\](https://example.org/x.png): no processes"
+    assert not app.exception and [info.value for info in app.info if "example.org" in info.value] == [
+        r"This scan has no IDs of host !\[x\](https://example.org/x.png)."
     ]
     page = shown(open_page("producers", run=run, host="172.17.0.2"))
     table = page[page.rindex("<tbody>") :]

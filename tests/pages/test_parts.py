@@ -29,6 +29,30 @@ def reader(lang: str = "en") -> View:
     return View(catalogue.words(lang), SHANGHAI, "Asia/Shanghai", "chosen", "light")
 
 
+# ---- colours
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours by WCAG 2."""
+
+    def light(colour: str) -> float:
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    dark, bright = sorted((light(one), light(other)))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_colour_that_text_may_have_is_readable_on_both_grounds(theme: roles.Theme) -> None:
+    colours = roles.palette(theme)
+    series = {f"series {place}": colour for place, colour in enumerate(colours.series)}
+    named = {**colours.roles, **series, "text": colours.text, "muted": colours.muted}
+    grounds = (colours.background, colours.panel)
+    assert {name: one for name, one in named.items() if min(contrast(one, ground) for ground in grounds) < 4.5} == {}
+
+
 # ---- markup
 
 

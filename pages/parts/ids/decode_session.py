@@ -59,6 +59,8 @@ class DecodeSession:
             return
         self.unread = False
         self.intake = read_sources(self.sources, self.case)
+        if self.intake.read_in_lower_case:
+            self.case = "any"  # its scan and its link read it like this page
         if self.link is None and not self.files and only_ids(text_of(self.sources)):
             ids = ids_of(self.intake, MOST_LINKED)
             self.link = ",".join(ids) if ids else None
@@ -326,14 +328,14 @@ def result(here: DecodeSession) -> DeltaGenerator:
 def case_offer(here: DecodeSession) -> None:
     """Ids whose letters are all lower case are rejected; they can still be read on request."""
     words, n = view().words, here.intake.lower
-    if not n:
+    if not n or here.intake.read_in_lower_case:
         return
     other: Case = "strict" if here.case == "any" else "any"
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if here.case == "any":
             st.caption(words("case.read", n=words.count("lower", n)), width="content")
         st.button(
-            words(f"case.{other}", n=words.count("lower", n)),
+            words("case.any_cut" if other == "any" and here.intake.cut else f"case.{other}", n=words.count("lower", n)),
             key="case",
             type="tertiary",
             help=words("case.help") if other == "any" else None,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import cards, refusals
+from pages.parts import browser, cards, refusals
 from pages.parts.ids.decode_session import DecodeSession
+from pages.parts.markup import tag
 from pages.parts.runs import watch
 from pages.parts.triage import shared
 from pages.parts.view import view
@@ -18,8 +19,9 @@ ROWS = 50
 def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     """A single id as a card; gives the place above it and the row below it."""
     words, item = view().words, here.intake.found[0]
+    without_ids(here)
     above = st.container()
-    show_html(cards.card(item, view(), clock := here.clock()))
+    show_html(cards.card(item, view(), clock := here.clock(), alone=here.intake.alone))
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
         page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **cards.anatomy_params(item, clock))
@@ -37,6 +39,7 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
             here.intake, here.where(words), words, run.summary if run and run.state == "done" else None
         )
     )
+    without_ids(here)
     above = st.container()
     if found:
         first = (page - 1) * ROWS
@@ -47,6 +50,12 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     with below:
         cards.message_links(list(dict.fromkeys(item.token.text for item in found)), words)
     return above, below
+
+
+def without_ids(here: DecodeSession) -> None:
+    """A line on the files that have no id."""
+    if text := refusals.without_ids(here.open_run(), view().words, here.intake):
+        show_html(tag("p", text, class_="mq-faint mq-note"))
 
 
 def of_server(here: DecodeSession) -> None:
@@ -71,8 +80,8 @@ def takeaway(here: DecodeSession, below: DeltaGenerator) -> None:
         return words("decode.part", kind=kind, n=f"{len(found):,}") if here.intake.cut else kind
 
     with below:
-        with st.popover(named(words("copy")), type="tertiary", icon=":material/content_copy:"):
-            st.code("\n".join(item.token.text for item in found), language=None, height=200)
+        text = "\n".join(item.token.text for item in found)
+        browser.copy_button(text, words, "ids", named(words("copy")))
         table, lines = here.exports()
         download(named("CSV"), table, "ids.csv", key="ids-csv")
         download(named("JSON"), lines, "ids.jsonl", key="ids-json", mime="application/x-ndjson")

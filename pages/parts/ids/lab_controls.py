@@ -9,6 +9,7 @@ import streamlit as st
 from idcore import times
 from idcore.catalogue import Words
 from idcore.lab import READY, STEPS_MOST, Story
+from pages.parts import browser
 from pages.parts.ids import lab
 from pages.parts.view import link_params
 from pages.parts.widgets import download
@@ -120,8 +121,7 @@ def takeaway(story: Story, words: Words) -> None:
             words("lab.clear"), key="lab-clear", type="tertiary", icon=":material/restart_alt:", disabled=idle,
             on_click=lambda: tell(story.cleared()),
         )  # fmt: skip
-        with st.popover(words("lab.link"), type="tertiary", icon=":material/link:"):
-            st.code(address(story), language=None, wrap_lines=True)
+        browser.copy_button(address(story), words, "story", words("lab.link"))
         download(words("lab.zip"), lambda: lab.archive(story), "lab-store.zip", key="lab-zip", mime="application/zip")
 
 

@@ -17,7 +17,7 @@ from pages.parts.charts.producers import bars
 from pages.parts.markdown import escaped
 from pages.parts.triage import diagnosis, shared
 from pages.parts.view import View
-from pages.parts.widgets import chart, page_link
+from pages.parts.widgets import chart, few, page_link
 
 MOST_SAID = 3  # kinds of findings on the decode page
 
@@ -61,7 +61,7 @@ def three(run: Run, view: View) -> None:
         page_link("producers", words("pictures.producers"), icon=":material/dns:", run=run.name)
         if hosts.empty:
             st.caption(words("pictures.no_uniq"))
-        else:
+        elif not few(int(hosts["ids"].sum()), hosts["host"].tolist()):
             beyond = shared.beyond(run, hosts, "ids")
             figure = bars(hosts, "ids", words, view.palette, limit=5, small=True, beyond=beyond)
             label = words("producers.alt", hosts=words.count("host", len(hosts) + beyond[0]))
@@ -73,13 +73,13 @@ def three(run: Run, view: View) -> None:
         points = cache.points(run, busiest) if busiest is not None else pd.DataFrame()
         if points.empty:
             st.caption(words("pictures.no_uniq"))
-        else:
+        elif busiest is not None and not few(int(table["distinct"].max()), [str(busiest["host"])]):
             figure, _ = small(points, words, view.palette, view.zone, view.zone_name)
             chart(figure, words("counters.alt_small"), None, "small-counter")
     with right:
         page_link("brokers", words("pictures.brokers"), icon=":material/storage:", run=run.name)
         if brokers.empty:
             st.caption(words("pictures.no_offset"))
-        else:
+        elif not few(int(brokers["ids"].sum()), brokers["address"].tolist()):
             figure = totals(brokers, words, view.palette, limit=5)
             chart(figure, words("brokers.alt", brokers=words.count("broker", len(brokers))), None, "small-brokers")

@@ -430,7 +430,7 @@ def table_of(kind: str, run: Run, found: Compared, words: Words) -> None:
     mine = core.frame([row for row in found.rows if row.kind == kind])
     if mine.empty:
         return
-    st.subheader(words(f"compare.table_{kind}"), anchor=False)
+    st.header(words(f"compare.table_{kind}"), anchor=False)
     columns = [
         Column("subject", words(f"compare.col_{kind}"), mono=True, role="broker" if kind == "offset" else "host"),
         *(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -11,7 +11,10 @@ import streamlit as st
 
 from idcore import export
 from pages.parts.markdown import escaped
+from pages.parts.view import view
 from pages.parts.widgets import download
+
+LONGEST = 100  # characters of a link that are shown
 
 
 def linked(name: str) -> list[str]:
@@ -65,6 +68,14 @@ def _into_link(name: str, usual: str) -> None:
         st.query_params[name] = value
     else:
         st.query_params.pop(name, None)
+
+
+def known(name: str, asked: Sequence[str], there: Collection[str]) -> list[str]:
+    """What a link asks for and the scan has; the rest is said: a link can be mistyped, or of another scan."""
+    for value in asked:
+        if value not in there:
+            st.info(view().words(f"filter.unknown_{name}", name=escaped(value[:LONGEST])), icon=":material/info:")
+    return [value for value in asked if value in there]
 
 
 def generation(name: str) -> int:

@@ -106,21 +106,21 @@ def _row(ids: Sequence[Occurrence], index: Index, run: Run, view: View) -> Html:
         if sent != told:  # the ids of one line have one time, most often
             facts.append(tag("span", sent, class_="mq-mono mq-time"))
         facts.append(tag("span", _maker(one, run), class_="mq-mono"))
+        facts.append(link(words("page.anatomy"), href("anatomy", id=one.id, run=run.name)))
         told = sent
     head = tag("div", *facts, class_="mq-line-head")
     if first.problem is not None:
         return tag("li", head, tag("p", words.said(first.problem), class_="mq-warning mq-note"))
-    return tag("li", head, tag("details", tag("summary", _line(ids, run)), _around(first, index, run)))
+    return tag("li", head, tag("details", tag("summary", _line(ids)), _around(first, index, run)))
 
 
-def _line(ids: Sequence[Occurrence], run: Run) -> Html:
-    """The text, each of its ids a link to its anatomy."""
+def _line(ids: Sequence[Occurrence]) -> Html:
+    """The text, its ids marked. A click opens it, so it has no links: a screen reader would not find them there."""
     parts: list[Html | str] = []
     text, done = ids[0].text, 0
     more = "…" if ids[0].cut else ""
     for one in ids:
-        opened = link(one.id, href("anatomy", id=one.id, run=run.name))
-        parts += [text[done : one.at], tag("mark", opened, class_=f"mq-of-{one.kind}")]
+        parts += [text[done : one.at], tag("mark", one.id, class_=f"mq-of-{one.kind}")]
         done = one.at + len(one.id)
     return tag("code", more, *parts, text[done:], more)
 

@@ -52,6 +52,12 @@ def choose(processes: pd.DataFrame, view: View) -> int:
     return place
 
 
+def unknown(run: Run, asked: str | None) -> None:
+    """A sentence where the address names a process that the scan does not have."""
+    if asked and shared.find_row(run, asked).empty:
+        filters.known("process", [asked], ())
+
+
 def into_link(processes: pd.DataFrame, place: int) -> None:
     """The address names the process."""
     st.query_params["process"] = process_key(processes.iloc[place])

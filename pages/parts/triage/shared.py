@@ -17,10 +17,10 @@ from idcore.errors import CoreError
 from idcore.runs import Run, runs_root
 from idcore.triage import address_flags
 from idcore.triage.processes import find_process
-from pages.parts import cache, problems, scans
+from pages.parts import browser, cache, problems, scans
 from pages.parts.markdown import escaped
 from pages.parts.markup import tag
-from pages.parts.refusals import reasons_text
+from pages.parts.refusals import reasons_of, reasons_text, without_ids
 from pages.parts.runs import runlist, watch
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show_html
@@ -80,8 +80,7 @@ def line(run: Run, page: str, words: Words) -> None:
             if not others:
                 st.caption(words("run.no_other"))
             page_link("runs", words("run.all"), icon=":material/history:")
-        with st.popover(words("run.link"), type="tertiary", icon=":material/link:"):
-            st.code(address(run), language=None, wrap_lines=True)
+        browser.copy_button(address(run), words, "link", words("run.link"))
         download(
             words("run.download"), lambda: everything(run), f"{run.name}.zip", key="run-zip", mime="application/zip"
         )
@@ -178,11 +177,10 @@ def notes(run: Run, shown: View) -> list[str]:
                 unread = [words("aside", text=row.file, note=_problem(row, words)) for row in rows.head(5).itertuples()]
                 names = words("comma").join(unread)
                 lines.append(words(key, n=words.count("file", len(rows)), of=f"{len(files):,}", names=names))
-    refused = cache.frame(run, "refused")
-    if not refused.empty:
-        sums = refused.groupby("reason")["ids"].sum().sort_values(ascending=False)
-        said = reasons_text({str(code): int(n) for code, n in sums.items()}, words)
-        lines.append(words("refused.line", n=words.count("token", int(sums.sum())), reasons=said) + words("stop"))
+    lines.append(without_ids(run, words))
+    if reasons := reasons_of(run):
+        n = words.count("token", sum(reasons.values()))
+        lines.append(words("refused.line", n=n, reasons=reasons_text(reasons, words)) + words("stop"))
     return lines
 
 

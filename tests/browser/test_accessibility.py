@@ -1,0 +1,125 @@
+"""Every page for people who cannot see well or use no mouse: axe-core in both themes, the keyboard, the clipboard."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from pages.parts import frame
+from tests.browser.harness import NARROW, Console, visit
+from tests.browser.samples import OFFSET, TRACE, UNIQ, log
+
+pytestmark = pytest.mark.browser
+WRONG = {"serious", "critical"}
+RULES = {"heading-order", "page-has-heading-one", "empty-heading"}  # axe calls a jump from h1 to h3 moderate
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
+IPV6 = "20010DB885A3000000008A2E03707334473C7D4991AD336AEA5703E0"  # 56 digits, made by hand
+CONTENT = {"decode": f"ids={UNIQ},{OFFSET},{TRACE}", "anatomy": f"id={UNIQ}", "lab": "story=send.lost"}
+
+
+@pytest.fixture(scope="module")
+def run(browser: Browser, warm_console: Console) -> Iterator[str]:
+    """The name of a scan with several hosts, processes and brokers."""
+    with visit(browser, warm_console.url) as tab:
+        tab.go("/decode?lang=en")
+        tab.page.get_by_role("textbox", name="IDs or log lines").fill(log(600))
+        tab.page.get_by_role("button", name="Decode", exact=True).click()
+        expect(tab.page.locator('[data-testid="stPlotlyChart"] .js-plotly-plot').nth(2)).to_be_visible(timeout=90_000)
+        yield str(tab.page.url).split("run=")[1].split("&")[0]
+
+
+def problems(page: Page) -> list[str]:
+    """What axe finds that keeps people out, and headings that are not an outline."""
+    found = Axe().run(page, options={"runOnly": TAGS, "resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{one['id']} ({one['impact']}): {node['html'][:200]}"
+        for one in found
+        if one["impact"] in WRONG or one["id"] in RULES
+        for node in one["nodes"]
+    ]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_any_page(browser: Browser, warm_console: Console, run: str, scheme: str) -> None:
+    addresses = [address for rows in frame.GROUPS.values() for address, _, _ in rows]
+    links = [f"{address}?{CONTENT.get(address, f'run={run}')}&lang=en" for address in addresses]
+    found = {}
+    with visit(browser, warm_console.url, scheme=scheme) as tab:
+        for link in ["decode?lang=en", f"decode?run={run}&lang=en", "anatomy?lang=en", *links]:
+            tab.go(f"/{link}")
+            tab.page.wait_for_timeout(500)  # colours fade in
+            found[link] = problems(tab.page)
+            expect(tab.page.locator('[data-testid="stSidebar"] [aria-current="page"]')).to_have_count(1)
+    noise = [line for line in warm_console.said().splitlines() if re.search("warn|deprecat|error", line, re.IGNORECASE)]
+    assert noise == [], "the log of a server that works is silent"
+    assert {link: wrong for link, wrong in found.items() if wrong} == {}
+
+
+def test_the_keyboard_is_seen_and_is_not_taken_for_the_open_page(browser: Browser, warm_console: Console) -> None:
+    look = "(e) => { const s = getComputedStyle(e); return [s.outlineStyle, s.boxShadow, s.backgroundColor] }"
+    with visit(browser, warm_console.url) as tab:
+        tab.go("/lab?lang=en")
+        links = tab.page.locator('[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]')
+        opened, other = (links.filter(has_text=name) for name in ("Lab", "Anatomy"))
+        expect(opened).to_have_attribute("aria-current", "page")
+        usual = other.evaluate(look)
+        tab.page.keyboard.press("Tab")
+        while "Anatomy" not in tab.page.evaluate("document.activeElement.innerText"):
+            tab.page.keyboard.press("Tab")
+        outline, shadow, ground = other.evaluate(look)
+        assert (outline, shadow, ground) == ("solid", usual[1], usual[2])
+        outline, shadow, _ = opened.evaluate(look)
+        assert outline == "none" and shadow != usual[1]
+
+
+@pytest.mark.parametrize("secure", [True, False], ids=["https", "http"])
+def test_whatever_offers_to_copy_puts_its_text_on_the_clipboard(
+    browser: Browser, warm_console: Console, run: str, secure: bool
+) -> None:
+    with visit(browser, warm_console.url) as tab:
+        page, clipboard = tab.page, "(window.clipboard_ || navigator.clipboard)"
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=warm_console.url)
+        if not secure:  # as on a page that another machine serves over HTTP
+            page.add_init_script(
+                "window.clipboard_ = navigator.clipboard;"
+                "Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})"
+            )
+        for link, text in {
+            f"decode?ids={UNIQ},{OFFSET}": f"{UNIQ}\n{OFFSET}",
+            f"counters?run={run}": f"{warm_console.url}/counters?run={run}",
+            "lab?story=send.lost": f"{warm_console.url}/lab?story=send.lost",
+        }.items():
+            tab.go(f"/{link}")
+            button = page.locator(".mq-copying").first
+            button.get_by_role("button").click()
+            expect(button).to_contain_text("Copied")
+            assert page.evaluate(f"{clipboard}.readText()") == text
+        tab.go("/lookup")
+        code = page.get_by_test_id("stCode")
+        code.get_by_role("button").click()
+        page.wait_for_timeout(200)
+        assert page.evaluate(f"{clipboard}.readText()").strip() == code.inner_text().strip()
+
+
+def test_an_id_of_56_digits_fits_on_a_phone(browser: Browser, warm_console: Console) -> None:
+    with visit(browser, warm_console.url, size=NARROW) as tab:
+        for link in (f"decode?ids={IPV6}", f"decode?ids={IPV6},{OFFSET}", f"anatomy?id={IPV6}", f"lookup?id={IPV6}"):
+            tab.go(f"/{link}")
+            tab.fits()
+            outside = """() => [...document.querySelectorAll('.mq-card, .mq-key, .mq-span, .mq-hex, .mq-byte')].filter(
+              (one) => one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.textContent)"""
+            assert tab.page.evaluate(outside) == [], link
+
+
+def test_a_table_uses_the_width_of_a_wide_screen(browser: Browser, warm_console: Console, run: str) -> None:
+    with visit(browser, warm_console.url, size=(1920, 1080)) as tab:
+        tab.go(f"/producers?run={run}")
+        table = tab.page.locator(".mq-table").first
+        expect(table).to_be_visible()
+        box = table.bounding_box()
+        assert box and box["x"] + box["width"] > 1920 - 60 and box["width"] > 1_500
