@@ -43,7 +43,7 @@ compare.offer_scans(run, words)
 
 # chart
 if found.bins:
-    st.subheader(words("compare.over_time"), anchor=False)
+    st.header(words("compare.over_time"), anchor=False)
     times = charts.times(found)
     figure = charts.over_time(times, found.bin_seconds, shown)
     chart(figure, charts.alt_over_time(times, shown), partial(charts.data_over_time, times), "compare-times")

@@ -68,7 +68,7 @@ def of_topic(store: StoreFolder, made: Overview, topic: str, view: View) -> None
     if known is None:
         _unknown("store.no_topic", words, topic=topic)
         return
-    st.subheader(words("store.of_topic", topic=escaped(topic)), anchor=False)
+    st.header(words("store.of_topic", topic=escaped(topic)), anchor=False)
     columns = [
         Column("queue", words("record.queue"), right=True),
         Column("first", words("store.first"), right=True),
@@ -119,7 +119,7 @@ def records_of_file(store: StoreFolder, name: str, view: View) -> None:
     if file is None:
         _unknown("store.no_such_file", words, file=name)
         return
-    st.subheader(words("store.of_file", file=name), anchor=False)
+    st.header(words("store.of_file", file=name), anchor=False)
     asked = _number("at")
     at = file.start if asked is None else max(file.start, min(asked, file.end - 1))
     entries, after = of_file(store, file, at, PAGE)
