@@ -19,6 +19,7 @@ LINKS = {
     f"/decode?ids={UNIQ},{OFFSET}": OFFSET,
     f"/anatomy?id={UNIQ}": "18B4AAC2",
     "/findings": "Findings",
+    "/lines": "Lines",
     "/compare": "Were these messages received?",
     "/lab?story=send.lost": "One msgId, 2 records",
     "/producers": "Producers",

@@ -92,12 +92,16 @@ def example(browser: Browser, warm_console: Console) -> str:
 
 
 @pytest.mark.parametrize("look", LOOKS, ids="-".join)
-@pytest.mark.parametrize("page", ["decode", "anatomy", "lab", "findings", "producers", "counters", "brokers", "runs"])
+@pytest.mark.parametrize(
+    "page", ["decode", "anatomy", "lab", "findings", "lines", "producers", "counters", "brokers", "runs"]
+)
 def test_picture_of_the_example(browser: Browser, warm_console: Console, example: str, page: str, look: Look) -> None:
     query = f"id={UNIQ}" if page == "anatomy" else f"run={example}"
     with looked(browser, warm_console.url, look, f"/{page}?{query}") as tab:
         if page in CHARTS:
             expect(tab.page.locator(CHART).nth(CHARTS[page] - 1)).to_be_visible(timeout=30_000)
+        if page == "lines":
+            expect(tab.page.locator(".mq-lines li").first).to_be_visible(timeout=30_000)
         if page == "lab":
             expect(tab.page.locator(".mq-step")).to_have_count(3)
         shoot(tab, named(page, look))
@@ -164,7 +168,7 @@ def messages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Messages]:
 @pytest.mark.parametrize("look", LOOKS, ids="-".join)
 def test_picture_of_two_runs_compared(browser: Browser, warm_console: Console, compared: str, look: Look) -> None:
     with looked(browser, warm_console.url, look, f"/compare?{compared}") as tab:
-        expect(tab.page.locator(CHART)).to_be_visible(timeout=30_000)
+        expect(tab.page.locator(CHART).first).to_be_visible(timeout=30_000)
         shoot(tab, named("compare", look))
 
 
