@@ -67,7 +67,8 @@ def _nearest(seen: list[tuple[int, Record]]) -> tuple[Record, ...]:
 def _records(member: Member, topic: str, queue: int, instant: int, notes: Notes) -> list[Record]:
     cluster = notes.cluster
     index = cluster.ask(member, QueueAt(topic, queue, instant))
-    offsets = cluster.ask(member, QueueSlice(topic, queue, index, _MOST_OF_A_QUEUE))
+    units = cluster.ask(member, QueueSlice(topic, queue, index, _MOST_OF_A_QUEUE)).units
+    offsets = [unit.physical_offset for unit in units]
     found = []
     for offset, raw in zip(offsets, cluster.ask_all(member, [View(each, topic) for each in offsets]), strict=True):
         if isinstance(raw, RemotingError) or not raw:

@@ -1,4 +1,4 @@
-"""JSON as fastjson writes it: keys that are numbers may have no quotes. Does not interpret the JSON."""
+"""JSON as fastjson writes it: keys may be numbers without quotes, or objects. Does not interpret the JSON."""
 
 from __future__ import annotations
 
@@ -12,12 +12,45 @@ _STRING_OR_KEY = re.compile(
     r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|(?P<before>[{,]\s*)(?P<key>-?\d{1,20}|[A-Za-z_$][\w$]{0,200})(?P<after>\s*:)',
     re.DOTALL,
 )
+_STRING_OR_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[][{},:]', re.DOTALL)
+_OBJECT_AS_KEY = re.compile(r"\{\s*\{")
 
 
 def _quote(match: re.Match[str]) -> str:
     if match["key"] is None:
         return match[0]
     return f'{match["before"]}"{match["key"]}"{match["after"]}'
+
+
+class _Pairs:
+    """A map whose keys are objects becomes a list of pairs: {{"queueId":0}:7} is read as [[{"queueId":0},7]].
+
+    So fastjson writes a Map<MessageQueue, …> (ConsumeStats, TopicStatsTable).
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._open: list[str] = []  # a bracket, or where in a list of pairs we are: "key" or "value"
+
+    def __call__(self, match: re.Match[str]) -> str:
+        mark, inside = match[0], self._open[-1] if self._open else ""
+        if mark in "{[":
+            is_map = mark == "{" and _OBJECT_AS_KEY.match(self._text, match.start()) is not None
+            self._open.append("key" if is_map else mark)
+            return "[[" if is_map else mark
+        if mark in "}]" and self._open:
+            self._open.pop()
+        if inside not in ("key", "value") or mark[0] == '"':
+            return mark
+        if (inside, mark) == ("key", ":"):
+            self._open[-1] = "value"
+            return ","
+        if (inside, mark) == ("value", ","):
+            self._open[-1] = "key"
+            return "],["
+        if (inside, mark) == ("value", "}"):
+            return "]]"
+        raise ValueError(f"{mark} at character {match.start()} of a map")
 
 
 def loads(raw: bytes) -> Any:
@@ -27,6 +60,9 @@ def loads(raw: bytes) -> Any:
         try:
             return json.loads(text)
         except json.JSONDecodeError:
-            return json.loads(_STRING_OR_KEY.sub(_quote, text))
+            text = _STRING_OR_KEY.sub(_quote, text)
+            if _OBJECT_AS_KEY.search(text):
+                text = _STRING_OR_MARK.sub(_Pairs(text), text)
+            return json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None

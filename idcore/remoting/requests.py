@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, ClassVar, Generic, TypeVar
 
 from idcore.remoting import loose_json
 from idcore.remoting.errors import AnswerError, FrameError, NotPermitted
 from idcore.remoting.frame import Frame
+from idcore.safe_text import encodable
 
 T = TypeVar("T", covariant=True)  # what an answer comes to
 
@@ -27,18 +28,32 @@ _MISSED = "can not find message by the offset"
 
 
 class ReadCode(IntEnum):
-    """Every code this package can send (RequestCode.java). None of them changes anything on a server."""
+    """Every code this package can send (RequestCode.java). None of them changes anything on a server.
+
+    Some codes sound as harmless and are not: 308 removes offsets, 11 makes groups, 309, 222 and 323 act.
+    """
 
     QUERY_MESSAGE = 12
+    QUERY_CONSUMER_OFFSET = 14
     GET_BROKER_RUNTIME_INFO = 28
     SEARCH_OFFSET_BY_TIMESTAMP = 29
     GET_MAX_OFFSET = 30
     GET_MIN_OFFSET = 31
     VIEW_MESSAGE_BY_ID = 33
+    GET_ALL_CONSUMER_OFFSET = 43
+    GET_ALL_DELAY_OFFSET = 45
     GET_ROUTEINFO_BY_TOPIC = 105
     GET_BROKER_CLUSTER_INFO = 106
+    GET_ALL_SUBSCRIPTIONGROUP_CONFIG = 201
+    GET_TOPIC_STATS_INFO = 202
+    GET_CONSUMER_CONNECTION_LIST = 203
+    GET_PRODUCER_CONNECTION_LIST = 204
     GET_ALL_TOPIC_LIST_FROM_NAMESERVER = 206
+    GET_CONSUME_STATS = 208
+    QUERY_TOPIC_CONSUME_BY_WHO = 300
     QUERY_CONSUME_QUEUE = 321
+    GET_ALL_PRODUCER_INFO = 328
+    GET_SUBSCRIPTIONGROUP_CONFIG = 352
 
 
 class Request(ABC, Generic[T]):
@@ -122,13 +137,17 @@ class Query(Request[bytes]):
 
 @dataclass(frozen=True, slots=True)
 class BrokerState:
-    """What a broker says of itself: the ends of its log, its oldest message, its clock, its version."""
+    """What a broker says of itself: the ends of its log, its oldest message, its clock, its version.
+
+    `dispatch_behind` is how many bytes of the log have no entry in the queues and the index yet.
+    """
 
     min_offset: int
     max_offset: int
     earliest_ms: int | None
     clock_ms: int | None
     version: str
+    dispatch_behind: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,20 +157,21 @@ class RuntimeInfo(Request[BrokerState]):
     code: ClassVar[ReadCode] = ReadCode.GET_BROKER_RUNTIME_INFO
 
     def read(self, answer: Frame) -> BrokerState:
-        table = _object(_json(answer), "table")
-        earliest = _whole(table, "earliestMessageTimeStamp", -1)
+        table = object_in(json_object(answer), "table")
+        earliest = whole_number(table, "earliestMessageTimeStamp", -1)
         return BrokerState(
-            _whole(table, "commitLogMinOffset"),
-            _whole(table, "commitLogMaxOffset"),
+            whole_number(table, "commitLogMinOffset"),
+            whole_number(table, "commitLogMaxOffset"),
             earliest if earliest > 0 else None,
             _clock(table),
             str(table.get("brokerVersionDesc", "")),
+            whole_number(table, "dispatchBehindBytes") if "dispatchBehindBytes" in table else None,
         )
 
 
 def _clock(table: Mapping[str, Any]) -> int | None:
     # The broker's own time is not in the answer; its start and how long it has run are, the latter in whole seconds.
-    boot, up = _whole(table, "bootTimestamp", 0), _UPTIME.search(str(table.get("runtime", "")))
+    boot, up = whole_number(table, "bootTimestamp", 0), _UPTIME.search(str(table.get("runtime", "")))
     if not boot or not up:
         return None
     days, hours, minutes, seconds = (int(part) for part in up.groups())
@@ -170,7 +190,7 @@ class QueueEnd(Request[int]):
         return {"topic": self.topic, "queueId": str(self.queue)}
 
     def read(self, answer: Frame) -> int:
-        return _whole(answer.fields or {}, "offset")
+        return whole_number(answer.fields or {}, "offset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +213,29 @@ class QueueAt(Request[int]):
         return {"topic": self.topic, "queueId": str(self.queue), "timestamp": str(self.at_ms)}
 
     def read(self, answer: Frame) -> int:
-        return _whole(answer.fields or {}, "offset")
+        return whole_number(answer.fields or {}, "offset")
 
 
 @dataclass(frozen=True, slots=True)
-class QueueSlice(Request["tuple[int, ...]"]):
-    """The physical offsets of some neighbouring entries of a consume queue."""
+class QueueUnit:
+    """One entry of a consume queue; `tags_code` is the hash of the tag, in SCHEDULE_TOPIC_XXXX the due time in ms."""
+
+    physical_offset: int
+    tags_code: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePart:
+    """Neighbouring entries of a consume queue, and its ends, where the broker said them."""
+
+    units: tuple[QueueUnit, ...] = ()
+    min_offset: int | None = None
+    max_offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSlice(Request[QueuePart]):
+    """Some neighbouring entries of a consume queue."""
 
     code: ClassVar[ReadCode] = ReadCode.QUERY_CONSUME_QUEUE
     topic: str
@@ -209,12 +246,15 @@ class QueueSlice(Request["tuple[int, ...]"]):
     def fields(self) -> dict[str, str]:
         return {"topic": self.topic, "queueId": str(self.queue), "index": str(self.index), "count": str(self.count)}
 
-    def read(self, answer: Frame) -> tuple[int, ...]:
-        # an index outside the queue is answered without a body
-        rows = (_json(answer).get("queueData") or []) if answer.body else []
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise FrameError.wrong("frame_not_list", "queueData", name="queueData")
-        return tuple(_whole(row, "physicOffset") for row in rows)
+    def read(self, answer: Frame) -> QueuePart:
+        if not answer.body:  # an index outside the queue
+            return QueuePart()
+        values = json_object(answer)
+        rows = [as_object(row) for row in list_in(values, "queueData")]
+        units = (QueueUnit(whole_number(row, "physicOffset"), whole_number(row, "tagsCode", 0)) for row in rows)
+        return QueuePart(
+            tuple(units), whole_number(values, "minQueueIndex", 0), whole_number(values, "maxQueueIndex", 0)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,16 +273,34 @@ class ClusterInfo(Request["tuple[BrokerEntry, ...]"]):
     code: ClassVar[ReadCode] = ReadCode.GET_BROKER_CLUSTER_INFO
 
     def read(self, answer: Frame) -> tuple[BrokerEntry, ...]:
-        table = _object(_json(answer), "brokerAddrTable")
+        table = object_in(json_object(answer), "brokerAddrTable")
         return tuple(_broker(name, entry) for name, entry in table.items())
 
 
 @dataclass(frozen=True, slots=True)
+class QueueAccess:
+    """How many queues of a topic one broker reads and writes, and its permission bits: 4 to read, 2 to write."""
+
+    read_queues: int
+    write_queues: int
+    permission: int
+
+    def can_be_read(self, queue: int) -> bool:
+        """Whether consumers are given this queue at all."""
+        return bool(self.permission & 4) and queue < self.read_queues
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
-    """Where a topic lives: its brokers, and how many queues it has on each."""
+    """Where a topic lives: its brokers, how many queues can be read on each, and what else its queues are.
+
+    The queues of a static topic are logical ones: their offsets are not those of the records.
+    """
 
     brokers: tuple[BrokerEntry, ...]
     queues: Mapping[str, int]
+    access: Mapping[str, QueueAccess] = field(default_factory=dict)
+    static: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,13 +314,17 @@ class RouteInfo(Request["Route | None"]):
         return {"topic": self.topic}
 
     def read(self, answer: Frame) -> Route | None:
-        values = _json(answer)
-        brokers, queues = values.get("brokerDatas") or [], values.get("queueDatas") or []
-        if not isinstance(brokers, list) or not isinstance(queues, list):
-            raise FrameError.wrong("frame_not_list", "brokerDatas", name="brokerDatas or queueDatas")
+        values = json_object(answer)
+        access = {}
+        for row in map(as_object, list_in(values, "queueDatas")):
+            read = whole_number(row, "readQueueNums", 0)
+            write, permission = whole_number(row, "writeQueueNums", read), whole_number(row, "perm", 6)
+            access[text_in(row, "brokerName")] = QueueAccess(read, write, permission)
         return Route(
-            tuple(_broker(None, entry) for entry in brokers),
-            {str(_row(row).get("brokerName", "")): _whole(_row(row), "readQueueNums", 0) for row in queues},
+            tuple(_broker(None, entry) for entry in list_in(values, "brokerDatas")),
+            {name: each.read_queues for name, each in access.items()},
+            access,
+            bool(values.get("topicQueueMappingByBroker")),
         )
 
     def result(self, answer: Frame, address: str) -> Route | None:
@@ -276,37 +338,38 @@ class TopicList(Request["tuple[str, ...]"]):
     code: ClassVar[ReadCode] = ReadCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
 
     def read(self, answer: Frame) -> tuple[str, ...]:
-        names = _json(answer).get("topicList") or []
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise FrameError.wrong("frame_not_list", "topicList", name="topicList")
-        return tuple(sorted(names))
+        return tuple(sorted(texts_in(json_object(answer), "topicList")))
 
 
 # ---- reading bodies
 
 
-def _json(answer: Frame) -> dict[str, Any]:
+def json_object(answer: Frame) -> dict[str, Any]:
+    """The body of an answer as an object of JSON."""
     try:
         values = loose_json.loads(answer.body)
     except ValueError as problem:
         raise FrameError.wrong("frame_body_json", "body", why=str(problem)) from None
-    return _row(values)
+    return as_object(values)
 
 
-def _row(values: Any) -> dict[str, Any]:
+def as_object(values: Any) -> dict[str, Any]:
+    """A value that has to be an object."""
     if not isinstance(values, dict):
         raise FrameError.wrong("frame_not_object", "body", name="body")
     return values
 
 
-def _object(values: dict[str, Any], name: str) -> dict[str, Any]:
+def object_in(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An object of an object."""
     found = values.get(name)
     if not isinstance(found, dict):
         raise FrameError.wrong("frame_not_object", name, name=name)
     return found
 
 
-def _whole(values: Mapping[str, Any], name: str, default: int | None = None) -> int:
+def whole_number(values: Mapping[str, Any], name: str, default: int | None = None) -> int:
+    """A whole number of an object, also as text."""
     value = values.get(name, default)
     text = str(value)
     if isinstance(value, bool) or not re.fullmatch(r"-?\d{1,19}", text, re.ASCII):
@@ -314,8 +377,30 @@ def _whole(values: Mapping[str, Any], name: str, default: int | None = None) -> 
     return int(text)
 
 
+def list_in(values: Mapping[str, Any], name: str) -> list[Any]:
+    """A list of an object; empty where it is missing or null."""
+    found = values.get(name)
+    if found is not None and not isinstance(found, list):
+        raise FrameError.wrong("frame_not_list", name, name=name)
+    return found or []
+
+
+def texts_in(values: Mapping[str, Any], name: str) -> list[str]:
+    """A list of texts of an object."""
+    found = list_in(values, name)
+    if not all(isinstance(text, str) for text in found):
+        raise FrameError.wrong("frame_not_list", name, name=name)
+    return [encodable(text) for text in found]
+
+
+def text_in(values: Mapping[str, Any], name: str) -> str:
+    """A text of an object; empty where it is missing. What is half a character there could not be sent on."""
+    found = values.get(name)
+    return "" if found is None else encodable(str(found))
+
+
 def _broker(name: str | None, entry: Any) -> BrokerEntry:
-    row = _row(entry)
-    addresses = _object(row, "brokerAddrs")
-    found = {_whole({"brokerId": number}, "brokerId"): str(address) for number, address in addresses.items()}
+    row = as_object(entry)
+    addresses = object_in(row, "brokerAddrs")
+    found = {whole_number({"brokerId": number}, "brokerId"): str(address) for number, address in addresses.items()}
     return BrokerEntry(str(row.get("brokerName") or name or ""), str(row.get("cluster") or ""), found)

@@ -267,6 +267,14 @@ LOOSE: list[tuple[bytes, Any]] = [
     (b'{bare:1,"{0:":"{1:,2:"}', {"bare": 1, "{0:": "{1:,2:"}),
     (b'{0:"a\\"{1:\\"b"}', {"0": 'a"{1:"b'}),
     ('{0:"北京,1:"}'.encode(), {"0": "北京,1:"}),
+    (
+        b'{"t":{{"brokerName":"a","queueId":0,"topic":"{{"}:{"at":9},{"queueId":1}:[{0:1},2]},"n":{ {0:1} : {} }}',
+        {
+            "t": [[{"brokerName": "a", "queueId": 0, "topic": "{{"}, {"at": 9}], [{"queueId": 1}, [{"0": 1}, 2]]],
+            "n": [[{"0": 1}, {}]],
+        },
+    ),
+    (b'{{{"a":1}:2}:3}', [[[[{"a": 1}, 2]], 3]]),
 ]
 
 
@@ -276,7 +284,20 @@ def test_keys_without_quotes_are_read_as_fastjson_writes_them(raw: bytes, value:
 
 
 @pytest.mark.parametrize(
-    "raw", [b"", b"{0}", b'{0:"a', b"{0:1,}", b"[0:1]", b"\xff", b"[" * 100_000, b'{0:"' + b'\\"' * 50_000]
+    "raw",
+    [
+        b"",
+        b"{0}",
+        b'{0:"a',
+        b"{0:1,}",
+        b"[0:1]",
+        b"\xff",
+        b"[" * 100_000,
+        b'{0:"' + b'\\"' * 50_000,
+        b"{" * 100_000,
+        b"{{0:1}}",
+        b"{{]:1}",
+    ],
 )
 def test_what_is_no_json_is_an_error_and_soon(raw: bytes) -> None:
     with pytest.raises(ValueError):

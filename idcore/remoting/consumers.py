@@ -1,0 +1,337 @@
+"""Typed questions about groups: offsets, connections, subscriptions, settings; and about producers. No sockets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from idcore.remoting.errors import FrameError
+from idcore.remoting.frame import Frame
+from idcore.remoting.requests import (
+    QUERY_NOT_FOUND,
+    SYSTEM_ERROR,
+    ReadCode,
+    Request,
+    as_object,
+    json_object,
+    list_in,
+    object_in,
+    text_in,
+    texts_in,
+    whole_number,
+)
+from idcore.safe_text import encodable
+
+NOT_SUPPORTED, GROUP_NOT_EXIST, NOT_ONLINE = 3, 26, 206
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerOffset(Request["int | None"]):
+    """The next offset that a group consumes of a queue; None where it has never committed one.
+
+    4.9 answers 0 instead of None while the queue still has its first message: both mean that nothing was passed.
+    """
+
+    code: ClassVar[ReadCode] = ReadCode.QUERY_CONSUMER_OFFSET
+    group: str
+    topic: str
+    queue: int
+
+    def fields(self) -> dict[str, str]:
+        named = {"consumerGroup": self.group, "topic": self.topic, "queueId": str(self.queue)}
+        return named | {"setZeroIfNotFound": "false"}
+
+    def read(self, answer: Frame) -> int | None:
+        return whole_number(answer.fields or {}, "offset")
+
+    def result(self, answer: Frame, address: str) -> int | None:
+        return None if answer.code == QUERY_NOT_FOUND else Request.result(self, answer, address)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOffsets:
+    """What one group has passed of one topic, by queue."""
+
+    topic: str
+    group: str
+    offsets: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AllConsumerOffsets(Request["tuple[GroupOffsets, ...]"]):
+    """The offsets of every group of a broker."""
+
+    code: ClassVar[ReadCode] = ReadCode.GET_ALL_CONSUMER_OFFSET
+
+    def read(self, answer: Frame) -> tuple[GroupOffsets, ...]:
+        found = []
+        for key, offsets in object_in(json_object(answer), "offsetTable").items():
+            topic, _, group = key.partition("@")  # a group may have another @: `G@broadcast`
+            found.append(GroupOffsets(encodable(topic), encodable(group), _numbers(as_object(offsets))))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class AllDelayOffsets(Request["Mapping[int, int]"]):
+    """The next offset of SCHEDULE_TOPIC_XXXX that will be delivered, by delay level."""
+
+    code: ClassVar[ReadCode] = ReadCode.GET_ALL_DELAY_OFFSET
+
+    def read(self, answer: Frame) -> Mapping[int, int]:
+        return _numbers(object_in(json_object(answer), "offsetTable"))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupConfig:
+    """The settings of a group at one broker."""
+
+    name: str
+    can_consume: bool
+    can_broadcast: bool
+    retry_queues: int
+    most_retries: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupConfigOf(Request["GroupConfig | None"]):
+    """The settings of one group, from 5.0 on; None where the broker has no such group."""
+
+    code: ClassVar[ReadCode] = ReadCode.GET_SUBSCRIPTIONGROUP_CONFIG
+    group: str
+
+    def fields(self) -> dict[str, str]:
+        return {"group": self.group}
+
+    def read(self, answer: Frame) -> GroupConfig | None:
+        return _config(self.group, json_object(answer))
+
+    def result(self, answer: Frame, address: str) -> GroupConfig | None:
+        return None if answer.code == GROUP_NOT_EXIST else Request.result(self, answer, address)
+
+
+@dataclass(frozen=True, slots=True)
+class AllGroupConfigs(Request["Mapping[str, GroupConfig]"]):
+    """The settings of every group of a broker."""
+
+    code: ClassVar[ReadCode] = ReadCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG
+
+    def read(self, answer: Frame) -> Mapping[str, GroupConfig]:
+        table = object_in(json_object(answer), "subscriptionGroupTable")
+        return {name: _config(name, as_object(row)) for name, row in table.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStats:
+    """Both ends of one queue, and when its last message was stored."""
+
+    broker: str
+    topic: str
+    queue: int
+    min_offset: int
+    max_offset: int
+    last_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicStats(Request["tuple[QueueStats, ...]"]):
+    """The queues of a topic at one broker."""
+
+    code: ClassVar[ReadCode] = ReadCode.GET_TOPIC_STATS_INFO
+    topic: str
+
+    def fields(self) -> dict[str, str]:
+        return {"topic": self.topic}
+
+    def read(self, answer: Frame) -> tuple[QueueStats, ...]:
+        found = []
+        for queue, row in _pairs(json_object(answer), "offsetTable"):
+            ends = whole_number(row, "minOffset"), whole_number(row, "maxOffset")
+            found.append(QueueStats(*_queue(queue), *ends, whole_number(row, "lastUpdateTimestamp", 0)))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedClient:
+    """A client as the broker has it; `address` is where its connection comes from, `version` a number of MQVersion."""
+
+    client_id: str
+    address: str
+    language: str
+    version: int
+    heartbeat_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What a group wants of one topic; `version` is the client's clock (ms) when it subscribed."""
+
+    topic: str
+    kind: str
+    expression: str
+    tags: frozenset[str]
+    version: int
+    by_class: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Who of a group is connected to one broker, and how the group consumes."""
+
+    clients: tuple[ConnectedClient, ...]
+    consume_type: str
+    message_model: str
+    from_where: str
+    subscriptions: Mapping[str, Subscription] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerConnections(Request["Connection | None"]):
+    """The connections of a group; None where nobody of it is connected to this broker."""
+
+    code: ClassVar[ReadCode] = ReadCode.GET_CONSUMER_CONNECTION_LIST
+    group: str
+
+    def fields(self) -> dict[str, str]:
+        return {"consumerGroup": self.group}
+
+    def read(self, answer: Frame) -> Connection | None:
+        values = json_object(answer)
+        subscriptions = object_in(values, "subscriptionTable") if values.get("subscriptionTable") else {}
+        return Connection(
+            tuple(_client(as_object(row)) for row in list_in(values, "connectionSet")),
+            text_in(values, "consumeType"),
+            text_in(values, "messageModel"),
+            text_in(values, "consumeFromWhere"),
+            {encodable(topic): _subscription(topic, as_object(row)) for topic, row in subscriptions.items()},
+        )
+
+    def result(self, answer: Frame, address: str) -> Connection | None:
+        return None if answer.code == NOT_ONLINE else Request.result(self, answer, address)
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerConnections(Request["tuple[ConnectedClient, ...]"]):
+    """The connected producers of a group; none where the broker does not have the group."""
+
+    code: ClassVar[ReadCode] = ReadCode.GET_PRODUCER_CONNECTION_LIST
+    group: str
+
+    def fields(self) -> dict[str, str]:
+        return {"producerGroup": self.group}
+
+    def read(self, answer: Frame) -> tuple[ConnectedClient, ...]:
+        return tuple(_client(as_object(row)) for row in list_in(json_object(answer), "connectionSet"))
+
+    def miss(self, answer: Frame) -> tuple[ConnectedClient, ...] | None:
+        absent = answer.code == SYSTEM_ERROR and "not exist" in (answer.remark or "")
+        return () if absent else None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueProgress:
+    """How far a group is in one queue; `last_ms` is when the last message was stored that it passed.
+
+    `pull_offset` is how far it was handed messages: 0 before 5.1.0, and lost when the broker restarts.
+    """
+
+    broker: str
+    topic: str
+    queue: int
+    broker_offset: int
+    consumer_offset: int
+    pull_offset: int
+    last_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumeStats(Request["tuple[QueueProgress, ...]"]):
+    """How far a group is at one broker: in one topic, or with "" in every topic it has offsets for."""
+
+    code: ClassVar[ReadCode] = ReadCode.GET_CONSUME_STATS
+    group: str
+    topic: str = ""
+
+    def fields(self) -> dict[str, str]:
+        return {"consumerGroup": self.group} | ({"topic": self.topic} if self.topic else {})
+
+    def read(self, answer: Frame) -> tuple[QueueProgress, ...]:
+        found = []
+        for queue, row in _pairs(json_object(answer), "offsetTable"):
+            ends = whole_number(row, "brokerOffset"), whole_number(row, "consumerOffset")
+            more = whole_number(row, "pullOffset", 0), whole_number(row, "lastTimestamp", 0)
+            found.append(QueueProgress(*_queue(queue), *ends, *more))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicGroups(Request["tuple[str, ...]"]):
+    """The groups that consume a topic at one broker, as far as it lists them."""
+
+    code: ClassVar[ReadCode] = ReadCode.QUERY_TOPIC_CONSUME_BY_WHO
+    topic: str
+
+    def fields(self) -> dict[str, str]:
+        return {"topic": self.topic}
+
+    def read(self, answer: Frame) -> tuple[str, ...]:
+        return tuple(sorted(texts_in(json_object(answer), "groupList")))
+
+
+@dataclass(frozen=True, slots=True)
+class AllProducers(Request["Mapping[str, tuple[ConnectedClient, ...]] | None"]):
+    """Every connected producer by its group; None where the broker is too old to be asked (before 4.9.4)."""
+
+    code: ClassVar[ReadCode] = ReadCode.GET_ALL_PRODUCER_INFO
+
+    def read(self, answer: Frame) -> Mapping[str, tuple[ConnectedClient, ...]] | None:
+        groups = object_in(json_object(answer), "data")
+        return {encodable(group): tuple(_client(as_object(row)) for row in list_in(groups, group)) for group in groups}
+
+    def result(self, answer: Frame, address: str) -> Mapping[str, tuple[ConnectedClient, ...]] | None:
+        return None if answer.code == NOT_SUPPORTED else Request.result(self, answer, address)
+
+
+# ---- reading bodies
+
+
+def _numbers(values: Mapping[str, Any]) -> dict[int, int]:
+    return {whole_number({"key": key}, "key"): whole_number({"value": value}, "value") for key, value in values.items()}
+
+
+def _pairs(values: Mapping[str, Any], name: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """A map whose keys are objects, as loose_json reads it; an empty map is one."""
+    found = values.get(name)
+    if found == {}:
+        return []
+    if not isinstance(found, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in found):
+        raise FrameError.wrong("frame_not_object", name, name=name)
+    return [(as_object(key), as_object(value)) for key, value in found]
+
+
+def _queue(values: Mapping[str, Any]) -> tuple[str, str, int]:
+    return text_in(values, "brokerName"), text_in(values, "topic"), whole_number(values, "queueId")
+
+
+def _client(row: Mapping[str, Any]) -> ConnectedClient:
+    address = text_in(row, "clientAddr") or text_in(row, "remoteIP").removeprefix("/")
+    beat = whole_number(row, "lastUpdateTimestamp", 0) or None
+    return ConnectedClient(
+        text_in(row, "clientId"), address, text_in(row, "language"), whole_number(row, "version", 0), beat
+    )
+
+
+def _subscription(topic: str, row: Mapping[str, Any]) -> Subscription:
+    expression = text_in(row, "subString")
+    tags = frozenset(texts_in(row, "tagsSet"))
+    version = whole_number(row, "subVersion", 0)
+    kind = text_in(row, "expressionType") or "TAG"
+    return Subscription(encodable(topic), kind, expression, tags, version, row.get("classFilterMode") is True)
+
+
+def _config(name: str, row: Mapping[str, Any]) -> GroupConfig:
+    def allowed(setting: str) -> bool:
+        return row.get(setting) is not False
+
+    queues, retries = whole_number(row, "retryQueueNums", 1), whole_number(row, "retryMaxTimes", 16)
+    return GroupConfig(encodable(name), allowed("consumeEnable"), allowed("consumeBroadcastEnable"), queues, retries)
