@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 IDS = {"idcore.catalogue", "idcore.errors", "idcore.safe_text", "idcore.layout", "idcore.ids"}
 CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
-CORE |= {"idcore.growth", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
+CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
@@ -37,7 +37,8 @@ ARROWS: dict[str, set[str]] = {
     "idcore.simulate": IDS | {"idcore.message", "idcore.store"},
     "idcore.lab": IDS | {"idcore.message", "idcore.store", "idcore.simulate"},
     "idcore.remoting": IDS | {"idcore.message"},
-    "idcore.lookup": IDS | {"idcore.message", "idcore.remoting", "idcore.store"},
+    "idcore.fate": IDS,
+    "idcore.lookup": IDS | {"idcore.message", "idcore.remoting", "idcore.store", "idcore.fate"},
     "idcore.runs": IDS,
     "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),

@@ -1,0 +1,182 @@
+"""What a verdict rests on, and the verdict: values and codes only, no sentence. Judges nothing and asks nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+T = TypeVar("T")
+
+# proved: somebody saw it; inferred: it follows from offsets and copies; uncertain: something else is possible too.
+Certainty = Literal["proved", "inferred", "uncertain", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard(Generic[T]):
+    """What came of a question: the answer and when it came. Without a time nobody answered, which proves nothing."""
+
+    value: T | None = None
+    at_ms: int | None = None
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is an answer; its value may still be None: there is no such thing."""
+        return self.at_ms is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The record that is judged, and what is known of its queue.
+
+    `readable` is None where the route does not say; `end` is the next offset of the queue.
+    """
+
+    record: str  # its offsetMsgId
+    broker: str
+    topic: str
+    queue: int
+    offset: int
+    stored_ms: int
+    tag: str | None = None
+    readable: bool | None = None
+    static: bool = False
+    from_slave: bool = False
+    end: Heard[int] = field(default_factory=Heard)
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy that belongs to one group.
+
+    `kind`: `dead`; `waiting` for its time; `queued` in the retry topic. `passed` says whether the group's offset is
+    past a queued one. `delivered` says whether a waiting one was taken out of its queue.
+    """
+
+    kind: Literal["dead", "waiting", "queued"]
+    tries: int
+    stored_ms: int
+    due_ms: int | None = None
+    passed: Heard[bool] = field(default_factory=Heard)
+    delivered: Heard[bool] = field(default_factory=Heard)
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """The record at the group's offset, which it does not get past."""
+
+    record: str
+    msg_id: str | None
+    offset: int
+    stored_ms: int
+
+
+class Attempt(Protocol):
+    """One try of a consumer, as the message trace has it."""
+
+    @property
+    def began_ms(self) -> int: ...
+
+    @property
+    def ended_ms(self) -> int | None: ...
+
+    @property
+    def success(self) -> bool | None: ...
+
+    @property
+    def retry_times(self) -> int: ...
+
+    @property
+    def client_host(self) -> str | None: ...
+
+    @property
+    def request_id(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The group's subscription of the home topic; `since_ms` is the client's clock when it subscribed."""
+
+    kind: str
+    expression: str
+    tags: frozenset[str]
+    since_ms: int
+    by_class: bool = False
+
+    def excludes(self, tag: str | None) -> bool | None:
+        """Whether it drops a message with this tag; None where only the broker could judge the expression."""
+        if self.by_class or self.kind not in ("TAG", ""):
+            return None
+        everything = not self.tags or "*" in self.tags or self.expression.strip() in ("", "*")
+        return not everything and (tag is None or tag not in self.tags)
+
+
+@dataclass(frozen=True, slots=True)
+class Consumers:
+    """Who of a group is connected, over all brokers that answered; without clients nobody is.
+
+    `filter` is None where the connected clients do not subscribe the topic.
+    """
+
+    clients: int = 0
+    consume_type: str = ""
+    broadcast: bool = False
+    from_last: bool = False
+    filter: Filter | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Everything that is known of one group and one record.
+
+    `again` is the offset asked a second time, some seconds after `offset`.
+    `broadcast_offset` is what every connected client of a broadcasting group was handed (5.1.0 on).
+    """
+
+    name: str
+    offset: Heard[int] = field(default_factory=Heard)
+    again: Heard[int] = field(default_factory=Heard)
+    pull_offset: Heard[int] = field(default_factory=Heard)
+    broadcast_offset: Heard[int] = field(default_factory=Heard)
+    consumers: Heard[Consumers] = field(default_factory=Heard)
+    can_consume: Heard[bool] = field(default_factory=Heard)
+    can_broadcast: Heard[bool] = field(default_factory=Heard)
+    copies: tuple[Copy, ...] = ()
+    copies_complete: bool = False
+    blocker: Blocker | None = None
+    attempts: tuple[Attempt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One `why`: a code, and the values of its sentence."""
+
+    code: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One value that the verdict rests on, and when it was read."""
+
+    name: str
+    value: Any
+    at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one record in one group. `code` is also the code of what would disprove it."""
+
+    group: str
+    record: str
+    code: str
+    certainty: Certainty
+    values: Mapping[str, Any] = field(default_factory=dict)
+    why: tuple[Reason, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+    @property
+    def asked_at_ms(self) -> int | None:
+        """When the oldest answer came that it rests on."""
+        return min((fact.at_ms for fact in self.facts if fact.at_ms is not None), default=None)
