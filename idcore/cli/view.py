@@ -15,6 +15,7 @@ from idcore.cli.parser import Usage, read_clock
 from idcore.cli.records import card
 from idcore.cli.traces import trace_lines
 from idcore.errors import CoreError
+from idcore.fate.sentences import reason_text, verdict_text
 from idcore.ids import find, identify
 from idcore.ids.clock import parse_instant, to_ms
 from idcore.lookup import (
@@ -29,10 +30,10 @@ from idcore.lookup import (
     evidence_text,
     has_own,
     open_source,
-    reason_text,
     row_of,
     spoken,
 )
+from idcore.lookup import reason_text as miss_text
 from idcore.safe_text import json_text, printable
 
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
@@ -59,13 +60,13 @@ def run(options: argparse.Namespace) -> int:
         return _failed(problem, NOTHING_ASKED)
     form = options.format or ("table" if sys.stdout.isatty() else "json")
     with closing(source):
-        return _answer(source, _texts(options.ids or ["-"]), options.topic, form)
+        return _answer(source, _texts(options.ids or ["-"]), options, form)
 
 
-def _answer(source: Source, texts: Iterable[str], topic: str | None, form: str) -> int:
+def _answer(source: Source, texts: Iterable[str], options: argparse.Namespace, form: str) -> int:
     missed = asked = refused = 0
     try:
-        for answer in source.look_up(texts, topic, _user(), _progress()):
+        for answer in source.look_up(texts, options.topic, _user(), _progress(), options.fate):
             asked += 1
             missed += not answer.found
             refused += answer.nothing_asked or (answer.reason == "not_permitted" and not answer.found)
@@ -150,12 +151,24 @@ def _print(answer: Answer, form: str, out: IO[str]) -> None:
             if "relation" in copy:
                 out.write(f"  {'relation':<27} {printable(copy['relation_text'])}\n")
             out.write(card(copy) + "\n")
+            for line in _fates(answer, copy["offset_msg_id"]):
+                out.write(line + "\n")
     out.flush()
+
+
+def _fates(answer: Answer, record: str) -> Iterator[str]:
+    """What became of one record in each group, and why; a line of each."""
+    for verdict in answer.fate or ():
+        if verdict.record == record:
+            said = f"{printable(verdict.group)}: {printable(verdict_text(verdict))} ({verdict.certainty})"
+            yield f"  {'group':<27} {said}"
+            for reason in verdict.why:
+                yield f"  {'':<27} {printable(reason_text(reason))}"
 
 
 def _head(answer: Answer) -> Iterator[str]:
     """What an id came to; a sentence with its figures is part of the first line."""
-    name, text, count = printable(answer.id) or "(empty)", printable(reason_text(answer)), len(answer.copies)
+    name, text, count = printable(answer.id) or "(empty)", printable(miss_text(answer)), len(answer.copies)
     if answer.found:
         yield f"{name}: {count} record{'' if count == 1 else 's'}"
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,13 +13,16 @@ from itertools import islice
 from pathlib import Path
 
 from idcore.errors import coded
-from idcore.ids import ClientId, Clock, OffsetId, UniqId, Verdict, identify, sent_at
+from idcore.fate import Verdict
+from idcore.ids import ClientId, Clock, OffsetId, UniqId, identify, sent_at
+from idcore.ids import Verdict as IdVerdict
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import to_ms
 from idcore.ids.span import CLOCK_SLACK_MS, Span, span
 from idcore.lookup import batches, by_offset, by_time, traces
 from idcore.lookup.by_key import Found, Search
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
+from idcore.lookup.fates import Pace, fates
 from idcore.lookup.model import Answer, Copy
 from idcore.lookup.notes import Notes, instant
 from idcore.lookup.queue_probe import count_messages, index_knows, probe
@@ -65,9 +69,11 @@ class LookupService:
         audit: AuditLog | None = None,
         limit: RateLimit | None = None,
         trace_topics: Sequence[str] | None = None,
+        pace: Pace | None = None,
     ) -> None:
         self.cluster = cluster
         self._trace_topics = trace_topics
+        self._pace = pace or Pace(lambda: time.time_ns() // 1_000_000, time.sleep)
         self._moment = moment
         self._audit = audit
         self._limit = limit
@@ -75,7 +81,12 @@ class LookupService:
         self._lock = threading.Lock()
 
     def look_up(
-        self, ids: Iterable[str], topic: str | None = None, user: str = "", progress: Progress | None = None
+        self,
+        ids: Iterable[str],
+        topic: str | None = None,
+        user: str = "",
+        progress: Progress | None = None,
+        fate: bool = False,
     ) -> Iterator[Answer]:
         """One answer for each id, in their order, as they come: so many ids are taken at once.
 
@@ -84,18 +95,18 @@ class LookupService:
         """
         waiting = iter(ids)
         while part := list(islice(waiting, _IDS_AT_ONCE)):
-            yield from self._look_up(part, topic, user, progress)
+            yield from self._look_up(part, user, partial(self.one, topic=topic, progress=progress, fate=fate))
 
     def close(self) -> None:
         """Ends every connection."""
         self.cluster.close()
 
-    def _look_up(self, ids: Sequence[str], topic: str | None, user: str, progress: Progress | None) -> Iterator[Answer]:
+    def _look_up(self, ids: Sequence[str], user: str, one: Callable[[str], Answer]) -> Iterator[Answer]:
         if self._limit is not None:
             self._limit.take(user, len(ids), self._moment().now.timestamp())
         once = list(dict.fromkeys(ids))
         with ThreadPoolExecutor(min(_AT_ONCE, len(once)) or 1, "look-up") as pool:
-            waiting = {each: pool.submit(self._recorded, each, topic, user, progress) for each in once}
+            waiting = {each: pool.submit(self._recorded, each, user, one) for each in once}
             try:
                 for each in ids:
                     yield waiting[each].result()
@@ -103,8 +114,8 @@ class LookupService:
                 for future in waiting.values():
                     future.cancel()
 
-    def _recorded(self, text: str, topic: str | None, user: str, progress: Progress | None) -> Answer:
-        answer = self.one(text, topic, progress)
+    def _recorded(self, text: str, user: str, one: Callable[[str], Answer]) -> Answer:
+        answer = one(text)
         if self._audit is not None:
             result = f"found {len(answer.copies)}" if answer.found else str(answer.reason)
             try:
@@ -113,7 +124,7 @@ class LookupService:
                 raise NotRecorded("audit", {"why": coded(problem)}) from None
         return answer
 
-    def one(self, text: str, topic: str | None = None, progress: Progress | None = None) -> Answer:
+    def one(self, text: str, topic: str | None = None, progress: Progress | None = None, fate: bool = False) -> Answer:
         """The answer for one id; an error on the way becomes part of it."""
         notes = Notes(self.cluster)
         look_up = _LookUp(self, text, topic, notes, self._moment(), progress)
@@ -143,7 +154,9 @@ class LookupService:
             msg_ids = traces.ids_of(text, copies)
             trace = traces.look(self.cluster, msg_ids, self._trace_topics, copies, look_up.trace_begin(copies))
             notes.asked |= dict.fromkeys(trace.asked)
-        return Answer(text, copies, reason or None, tuple(notes.evidence), tuple(notes.asked), trace=trace)
+        verdicts = self._fate(copies, notes) if fate else None
+        seen = tuple(notes.evidence), tuple(notes.asked)
+        return Answer(text, copies, reason or None, *seen, trace=trace, fate=verdicts)
 
     def _named(self, copies: Sequence[Copy]) -> tuple[Copy, ...]:
         """The copies with what the administrator configured: the topics of traces, and the link to another tracer."""
@@ -157,6 +170,13 @@ class LookupService:
             )
             for copy in copies
         )
+
+    def _fate(self, copies: Sequence[Copy], notes: Notes) -> tuple[Verdict, ...]:
+        try:
+            return fates(copies, notes, self._pace)
+        except RemotingError as problem:
+            notes.fail(problem)  # the message is there, even if nothing is known of its groups
+            return ()
 
     def likely(self) -> list[str]:
         """Topics in which something was found, the latest first."""
@@ -184,7 +204,7 @@ class _LookUp:
         self.moment = moment
         self.search = Search(text, notes, progress or (lambda done, total, name: None))
         self.clock = moment.clock
-        self.verdict: Verdict = identify(text, case="any")
+        self.verdict: IdVerdict = identify(text, case="any")
 
     def run(self) -> tuple[Found, str]:
         """What was found, or the reason why not."""

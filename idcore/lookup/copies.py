@@ -20,6 +20,9 @@ from idcore.message.validators import (
 from idcore.remoting.bodies import BodyPolicy
 
 TIMER_TOPIC = "rmq_sys_wheel_timer"
+# What a POP consumer did not acknowledge comes back with this property; a recall names the message that it takes back.
+FIRST_POP_TIME, RECALLED = "1ST_POP_TIME", "TIMER_DEL_UNIQKEY"
+_POP_SEPARATOR = "+"  # of %RETRY%group+topic, from 5.2 on where it is enabled; no name may contain it
 _BY_TOPIC = {
     HALF_TOPIC: "half",
     OP_HALF_TOPIC: "operation",
@@ -52,7 +55,24 @@ def home_topic(record: Record) -> str:
         value = properties.get(name)
         if value and not is_special(value):
             return value
+    if record.topic.startswith(RETRY_PREFIX) and _POP_SEPARATOR in record.topic:
+        return record.topic.partition(_POP_SEPARATOR)[2]
     return record.topic
+
+
+def group_of(record: Record, homes: Iterable[str]) -> str | None:
+    """The consumer group that a retry, a dead letter or what waits to become one belongs to; None of other records.
+
+    A POP retry topic ends with the home topic, either after `+` or after `_`, which names may contain too.
+    """
+    waits = record.topic in (SCHEDULE_TOPIC, TIMER_TOPIC)
+    topic = record.properties.get(names.REAL_TOPIC, "") if waits else record.topic
+    for prefix in (RETRY_PREFIX, DLQ_PREFIX):
+        if topic.startswith(prefix):
+            group = topic.removeprefix(prefix).partition(_POP_SEPARATOR)[0]
+            tails = [f"_{home}" for home in homes if group.endswith(f"_{home}")]
+            return group.removesuffix(tails[0]) if tails and FIRST_POP_TIME in record.properties else group
+    return None
 
 
 def explain(found: Sequence[tuple[Record, str]], bodies: BodyPolicy | None = None) -> tuple[Copy, ...]:
@@ -60,10 +80,11 @@ def explain(found: Sequence[tuple[Record, str]], bodies: BodyPolicy | None = Non
     once = {(str(record.store_host), record.physical_offset): (record, broker) for record, broker in reversed(found)}
     ordered = sorted(once.values(), key=lambda pair: (pair[0].store_timestamp, pair[0].physical_offset))
     copies: list[Copy] = []
+    homes = {home_topic(record) for record, _ in ordered}
     bodies_of: dict[tuple[str, str | None], set[tuple[int, int]]] = {}
     for record, broker in ordered:
         earlier = bodies_of.setdefault((record.topic, record.uniq_id), set())
-        relation, group = _relation(record, earlier)
+        relation, group = _relation(record, earlier), group_of(record, homes)
         earlier.add((record.body_crc, len(record.body)))
         copies.append(Copy(record, broker, relation, group, bodies))
     # The message itself first, the broker's own copies behind it; both in the order they were stored.
@@ -79,21 +100,25 @@ def related(copies: Sequence[Copy]) -> tuple[Copy, ...]:
     )
 
 
-def _relation(record: Record, earlier: Set[tuple[int, int]]) -> tuple[str, str | None]:
+def _relation(record: Record, earlier: Set[tuple[int, int]]) -> str:
     """What a record is; `earlier` are CRC and length of the bodies stored before it under its id in its topic."""
+    properties = record.properties
+    if record.topic == TIMER_TOPIC and RECALLED in properties:
+        return "recall"
     for prefix, relation in ((RETRY_PREFIX, "retry"), (DLQ_PREFIX, "dead_letter")):
         if record.topic.startswith(prefix):
-            return relation, record.topic[len(prefix) :]
+            return relation
+        if record.topic in (SCHEDULE_TOPIC, TIMER_TOPIC) and properties.get(names.REAL_TOPIC, "").startswith(prefix):
+            return f"{relation}_waiting"
     if record.topic in _BY_TOPIC:
-        return _BY_TOPIC[record.topic], None
+        return _BY_TOPIC[record.topic]
     if is_trace_topic(record.topic):
-        return "trace", None
+        return "trace"
     if record.prepared_transaction_offset > 0:
-        return "committed", None
+        return "committed"
     if record.in_batch:
-        return "batch", None
-    properties = record.properties
+        return "batch"
     delayed = names.DELAY in properties or any(name.startswith("TIMER_") for name in properties)
     if not earlier or record.uniq_id is None:
-        return ("delivered" if delayed and names.REAL_TOPIC in properties else "message"), None
-    return ("resent" if (record.body_crc, len(record.body)) in earlier else "differs"), None
+        return "delivered" if delayed and names.REAL_TOPIC in properties else "message"
+    return "resent" if (record.body_crc, len(record.body)) in earlier else "differs"

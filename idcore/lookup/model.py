@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from idcore.fate import Verdict
 from idcore.message import Record
 from idcore.message.attempts import MessageTrace
 from idcore.remoting.bodies import BodyPolicy
@@ -73,7 +74,7 @@ class Answer:
     """What one id came to. Without copies there is a reason; with them only where the index does not lead to them.
 
     `source` is the kind of source that answered: some have sentences of their own. `trace` is None where nobody asked
-    for it.
+    for it. `fate` is what became of each record in each group; None where that was not asked.
     """
 
     id: str
@@ -84,6 +85,7 @@ class Answer:
     nothing_asked: bool = False
     source: str = ""
     trace: Traced | None = None
+    fate: tuple[Verdict, ...] | None = None
 
     @property
     def found(self) -> bool:

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from idcore import fate
 from idcore.catalogue import words
 from idcore.lookup.model import Answer, Copy, Evidence, Traced
 from idcore.lookup.sentences import doubt_text, evidence_text, relation_text
@@ -16,11 +17,15 @@ from idcore.remoting.bodies import BodyPolicy
 
 def row_of(answer: Answer) -> dict[str, Any]:
     """The keys of the contract. A figure has its value; of other evidence each code has its sentences and values."""
-    row = {
+    row: dict[str, Any] = {
         "id": answer.id, "found": answer.found, "copies": [_printed(copy_row(copy)) for copy in answer.copies],
         "reason": answer.reason, "evidence": _evidence(answer.evidence), "asked": list(answer.asked),
     }  # fmt: skip
-    return row if answer.trace is None else row | {"trace": trace_row(answer.trace)}
+    if answer.trace is not None:
+        row["trace"] = trace_row(answer.trace)
+    if answer.fate is not None:
+        row["fate"] = [fate.row_of(verdict) for verdict in answer.fate]
+    return row
 
 
 def _evidence(items: Iterable[Evidence]) -> dict[str, Any]:

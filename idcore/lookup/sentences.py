@@ -53,7 +53,11 @@ def evidence_text(item: Evidence, words: Words = _ENGLISH, values: Mapping[str, 
 
 def relation_text(copy: Copy, words: Words = _ENGLISH) -> str:
     """What a copy is among the others; empty for a record that was not related to any."""
-    return "" if copy.relation is None else words(f"lookup.relation.{copy.relation}", group=copy.group)
+    return (
+        ""
+        if copy.relation is None
+        else words(f"lookup.relation.{copy.relation}", group=copy.group, tries=f"{copy.record.reconsume_times:,}")
+    )
 
 
 def _utc(milliseconds: int) -> str:

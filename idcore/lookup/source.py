@@ -33,9 +33,17 @@ class Source(Protocol):
     """Where messages are looked for."""
 
     def look_up(
-        self, ids: Iterable[str], topic: str | None = None, user: str = "", progress: Progress | None = None
+        self,
+        ids: Iterable[str],
+        topic: str | None = None,
+        user: str = "",
+        progress: Progress | None = None,
+        fate: bool = False,
     ) -> Iterator[Answer]:
-        """One answer for each id, in their order, as they come; a CoreError where none can be given."""
+        """One answer for each id, in their order, as they come; a CoreError where none can be given.
+
+        `fate`: also what became of each message in each consumer group, where the source can say so.
+        """
         ...
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from idcore.ids.clock import from_ms, is_time
 from idcore.ids.span import span
 from idcore.lookup.copies import related
 from idcore.lookup.model import Answer, Copy, Evidence
-from idcore.lookup.source import Offer, Progress, Terms
+from idcore.lookup.source import Offer, Progress, Terms, WrongTerms
 from idcore.message import Record, flags
 from idcore.message import properties as names
 from idcore.message.row import has_key, inner_messages
@@ -108,9 +108,16 @@ class StoreLookup:
         self._searched_most = searched_most
 
     def look_up(
-        self, ids: Iterable[str], topic: str | None = None, user: str = "", progress: Progress | None = None
+        self,
+        ids: Iterable[str],
+        topic: str | None = None,
+        user: str = "",
+        progress: Progress | None = None,
+        fate: bool = False,
     ) -> Iterator[Answer]:
         """One answer for each id, each looked up when it is asked for. A folder keeps no record of its users."""
+        if fate:
+            raise WrongTerms("terms_fate")
         for text in ids:
             yield self.one(text, topic)
 
@@ -361,6 +368,8 @@ def _holds(record: Record, key: str) -> bool:
 
 def open_source(option: str, at: Path, terms: Terms) -> StoreLookup:
     """The store in a folder; a CoreError where the folder has no store."""
+    if terms.options.get("fate"):
+        raise WrongTerms("terms_fate")
     return StoreLookup(StoreFolder(at), terms.moment.clock, terms.begin, terms.end)
 
 

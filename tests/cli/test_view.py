@@ -157,7 +157,7 @@ def test_all_copies_of_a_retried_message_are_shown(store: Path) -> None:
     times = {copy["reconsume_times"] for copy in row["copies"]}
     assert {0, 1, 2} <= times
     relations = {(copy["relation"], copy["relation_text"]) for copy in row["copies"]}
-    assert {relation for relation, _ in relations} >= {"message", "delayed", "retry"}
+    assert {relation for relation, _ in relations} >= {"message", "retry_waiting", "retry"}
     assert any(text.startswith("retry copy for consumer group ") for _, text in relations)
 
 

@@ -18,6 +18,7 @@ from idcore.cli.view import _user
 from idcore.ids import OffsetId
 from tests.cli.test_view import KEYS, RECORD
 from tests.remoting.fake import UNIQ, Fake, record
+from tests.remoting.test_fates import HOME, Cluster
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -63,6 +64,37 @@ def test_found_by_either_id_and_by_key_with_every_field(fake: Fake, names: str) 
         assert (copy["msg_id"], copy["relation"], copy["commit_log_offset"]) == (UNIQ, "message", 0)
 
 
+def test_what_became_of_it_in_each_group_is_said_below_the_record_and_in_the_row() -> None:
+    cluster = Cluster(HOME)
+    cluster.offsets["Orders@works"], cluster.listed = 11, ["works", "gone"]
+    with cluster.server:
+        arguments = ["--namesrv", str(cluster.server.address), "--topic", "Orders", "--fate", UNIQ]
+        done = view(*arguments)
+        lines = view(*arguments, "--format", "table").stdout.splitlines()
+    assert done.returncode == 0 and done.stderr == ""
+    (row,) = rows(done)
+    assert set(row) == KEYS | {"fate"}
+    assert [(each["group"], each["verdict"], each["certainty"]) for each in row["fate"]] == [
+        ("gone", "never_read", "inferred"),
+        ("works", "consumed", "inferred"),
+    ]
+    keys = {
+        "group",
+        "record",
+        "verdict",
+        "verdict_text",
+        "certainty",
+        "values",
+        "why",
+        "evidence",
+        "asked_at",
+        "disproof",
+    }
+    assert all(set(each) == keys for each in row["fate"]) and row["fate"][0]["why"][0]["code"] == "offline"
+    assert "  group                       works: consumed (inferred)" in lines
+    assert " " * 30 + "no client of the group is connected" in lines
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -95,6 +127,7 @@ def test_nobody_to_ask_is_status_3_and_wrong_usage_2(names: str, tmp_path: Path)
         ["--namesrv", names, "--store", str(tmp_path), UNIQ],
         ["--namesrv", names, "--from", "2026-01-01", UNIQ],
         ["--namesrv", names, "--access-key", "only", UNIQ],
+        ["--store", str(tmp_path), "--fate", UNIQ],
         ["--namesrv", names, "--tls-ca", str(tmp_path / "none.pem"), UNIQ],
         ["--cluster", "none", UNIQ],
         ["--cluster", "", UNIQ],

@@ -164,7 +164,7 @@ def test_every_verdict_and_every_reason_has_a_row_and_words_in_the_table() -> No
     assert verdicts == set(words.table("fate.verdict.")) == set(words.table("fate.disproof."))
     reasons = {code for *_, why in TABLE for code in why}
     # these come of several records, or hinder a group that has an offset under a verdict of their own
-    elsewhere = {"twice", "other_record", "broker_unknown", "not_dispatched", "disabled"}
+    elsewhere = {"twice", "other_record", "not_dispatched", "disabled"}
     assert reasons | elsewhere == set(words.table("fate.why."))
     assert all(text.endswith(".") for text in words.table("fate.disproof.").values())
 

@@ -31,7 +31,12 @@ class Archive:
     closed = 0
 
     def look_up(
-        self, ids: Iterable[str], topic: str | None = None, user: str = "", progress: Progress | None = None
+        self,
+        ids: Iterable[str],
+        topic: str | None = None,
+        user: str = "",
+        progress: Progress | None = None,
+        fate: bool = False,
     ) -> Iterator[Answer]:
         for text in ids:
             found = (Copy(record("Orders", UNIQ, 64, b"kept for years"), "tape 7"),) if text == UNIQ else ()

@@ -15,6 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.catalogue import words
+from idcore.fate import Fact, Reason, Verdict
 from idcore.lookup import Answer, Copy, Evidence, Offer, Progress, copy_row
 from idcore.message import Host, Message, Record, encode_messages, flags
 from idcore.remoting.profile import from_file
@@ -99,7 +100,10 @@ def test_an_offset_inside_a_record_is_said_to_be_one(open_store: Open) -> None:
 
 @pytest.mark.parametrize(
     ("lang", "wanted"),
-    [("en", ("the message", "retry copy for consumer group", "waiting copy")), ("zh", ("消息本身", "暂存记录"))],
+    [
+        ("en", ("the message", "retry copy for consumer group", "delayed copy of retry")),
+        ("zh", ("消息本身", "的延迟记录")),
+    ],
 )
 def test_copies_of_one_id_say_what_each_is(open_store: Open, lang: str, wanted: tuple[str, ...]) -> None:
     text = shown(open_store(id="CB0071156B7B4E0E2F2A691BA5A307BD", lang=lang))
@@ -183,16 +187,22 @@ class Answering:
         self.by_id = {item.record.uniq_id: item.record for item in found}
         self.asked: list[tuple[list[str], str | None, str]] = []
 
-    def look_up(self, ids: list[str], topic: str | None, user: str, progress: Progress) -> Iterator[Answer]:
+    def look_up(self, ids: list[str], topic: str | None, user: str, progress: Progress, fate: bool) -> Iterator[Answer]:
         self.asked.append((ids, topic, user))
         progress(3, 7, "VectorTopic")
         for text in ids:
             if text in self.by_id:
                 copies = (Copy(self.by_id[text], "broker-a"), Copy(self.by_id[text], "broker-b", "retry", "g"))
-                yield Answer(text, copies, None, (), ("127.0.0.1:10911",))
+                known = (self.fate(self.by_id[text]),) if fate else None
+                yield Answer(text, copies, None, (), ("127.0.0.1:10911",), fate=known)
             else:
                 evidence = (Evidence.of("clock", broker="broker-a", clock=CLOCK, here="9 ms after 1970"),)
                 yield Answer(text, (), "clock_behind", evidence, ("127.0.0.1:10911",))
+
+    def fate(self, record: Record) -> Verdict:
+        values = {"tries": 2, "due": 1_795_000_000_500}
+        facts = (Fact("consumer_offset", 1_234, 1_795_000_000_000), Fact("subscription", None))
+        return Verdict("<g>", str(record.offset_id), "retry_waiting", "proved", values, (Reason("late"),), facts)
 
 
 @pytest.fixture
@@ -235,6 +245,29 @@ def test_a_link_fills_the_box_and_only_a_click_asks(
     assert "plain message 1 of prodA" in text and reason in text
     assert "2026-11-21 09:00:00.500 +08:00" in text and "9 ms after 1970" in text and CLOCK not in text
     assert f"{SECOND},0A0000070D5818B4AAC2000F42400064" in str(app.query_params["id"])
+
+
+@pytest.mark.parametrize(
+    ("lang", "button", "said"),
+    [
+        ("en", "Look up", "Waiting for retry 2 after a failure, due at 2026-11-18 "),
+        ("zh", "查询", "消费失败，第 2 次重试将在 2026-11-18 "),
+    ],
+)
+def test_what_became_of_a_message_is_below_its_record_where_it_was_asked(
+    open_page: Open, source: Answering, lang: str, button: str, said: str
+) -> None:
+    app = open_page("lookup", id=SECOND, lang=lang, zone="Asia/Shanghai")
+    press(app, button)
+    assert "&lt;g&gt;" not in shown(app) and "fate" not in app.query_params
+    app.checkbox[0].check()
+    press(app, button)
+    text = shown(app)
+    assert (not app.exception and app.query_params["fate"] == ["1"]) or app.query_params["fate"] == "1"
+    assert said in text and "&lt;g&gt;" in text and "<g>" not in text and "1,234" in text
+    assert words(lang)("fate.disproof.retry_waiting") in text and words(lang)("fate.certainty.proved") in text
+    app.query_params["fate"] = "0"
+    assert "&lt;g&gt;" not in shown(app.run())
 
 
 def test_an_answer_is_not_shown_under_the_link_of_another_id(open_page: Open, source: Answering) -> None:

@@ -93,6 +93,6 @@ class Fake:
             yield answer(frame, 0, b"")
 
     def service(self, **more: Any) -> LookupService:
-        options = {name: more.pop(name) for name in ("audit", "limit", "trace_topics") if name in more}
+        options = {name: more.pop(name) for name in ("audit", "limit", "trace_topics", "pace") if name in more}
         profile = Profile("fake", name_servers(str(self.server.address)), limits=Limits(2, 2), **more)
         return LookupService(Cluster(profile), lambda: Moment(NOW, UTC), **options)

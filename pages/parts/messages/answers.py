@@ -9,6 +9,8 @@ from typing import Any
 import streamlit as st
 
 from idcore.catalogue import Words, upper
+from idcore.fate.sentences import fact_text, verdict_text
+from idcore.fate.sentences import reason_text as fate_reason
 from idcore.lookup import Answer, Copy, doubt_text, evidence_text, reason_text, relation_text
 from idcore.lookup.sentences import INSTANTS, reason_of
 from idcore.store.consistency import Doubt
@@ -82,6 +84,38 @@ def rests_on(answer: Answer, view: View) -> Html:
         ),
         class_="mq-plain",
     )
+
+
+def fates(answer: Answer, record: str, view: View) -> Html | None:
+    """What became of one record in each consumer group, and why; None where nothing is known of it."""
+    words = view.words
+
+    def time(milliseconds: int) -> str:
+        at = records.moment(milliseconds)
+        return view.full(at) if at else f"{milliseconds:,} ms"
+
+    rows: list[list[Any]] = []
+    for verdict in answer.fate or ():
+        if verdict.record != record:
+            continue
+        facts = [
+            [words(f"fate.fact.{fact.name}"), fact_text(fact, words), "" if fact.at_ms is None else time(fact.at_ms)]
+            for fact in verdict.facts
+        ]
+        named = [Column("fact", words("lookup.fact")), Column("value", words("record.value"), mono=True)]
+        named.append(Column("at", words("fate.asked_at"), mono=True))
+        against = tag("p", tag("b", words("fate.against")), " ", words(f"fate.disproof.{verdict.code}"))
+        inside = (table(named, facts, words("lookup.fact")), against)
+        why = [tag("div", upper(fate_reason(reason, words, time)), words("stop")) for reason in verdict.why]
+        severity = tag("span", words(f"fate.certainty.{verdict.certainty}"), class_="mq-faint")
+        said = upper(verdict_text(verdict, words, time))
+        rows.append([verdict.group, said, severity, join(why), records.fold(words("lookup.fact"), *inside)])
+    if not rows:
+        return None
+    columns = [Column("group", words("fate.group"), mono=True), Column("verdict", words("fate.outcome"))]
+    columns += [Column(name, words(f"fate.{name}")) for name in ("sure", "reasons")]
+    columns.append(Column("evidence", words("lookup.fact")))
+    return table(columns, rows, words("fate.table"))
 
 
 def dated(values: Mapping[str, Any], view: View) -> dict[str, Any]:

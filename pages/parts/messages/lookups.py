@@ -48,6 +48,7 @@ class Asked:
     ids: list[str]
     topic: str | None
     cluster: str
+    fate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Answers:
     cluster: str
     at: datetime
     asked: str  # as it is in the address
+    fate: bool = False
 
 
 def offers() -> dict[str, Offer]:
@@ -96,11 +98,13 @@ def form(clusters: Sequence[str], words: Words) -> Asked | None:
         state["lookup_text"] = "\n".join(query.get("id", "").split(","))
         state["lookup_topic"] = query.get("topic", "")
         state["lookup_cluster"] = query.get("cluster") if query.get("cluster") in clusters else clusters[0]
+        state["lookup_fate"] = query.get("fate") == "1"
     with st.form("lookup", border=False):
         text = st.text_area(words("lookup.box"), key="lookup_text", height=110, placeholder=words("lookup.placeholder"))
         left, right = st.columns(2, gap="medium")
         topic = left.text_input(words("lookup.topic"), key="lookup_topic", placeholder=words("lookup.any_topic"))
         cluster = right.selectbox(words("lookup.cluster"), clusters, key="lookup_cluster")
+        fate = st.checkbox(words("lookup.fate"), key="lookup_fate", help=words("lookup.fate_help"))
         sent = st.form_submit_button(words("lookup.button"), type="primary")
     ids = texts_of(text or "")
     if not sent:
@@ -112,12 +116,12 @@ def form(clusters: Sequence[str], words: Words) -> Asked | None:
         st.warning(words("lookup.many", n=f"{MOST_IDS:,}", of=f"{len(ids):,}"), icon=":material/info:")
         ids = ids[:MOST_IDS]
     query["id"] = ",".join(ids)
-    for name, value in (("topic", topic), ("cluster", str(cluster))):
+    for name, value in (("topic", topic), ("cluster", str(cluster)), ("fate", "1" if fate else "")):
         if value:
             query[name] = value
         else:
             query.pop(name, None)
-    return Asked(ids, topic.strip() or None, str(cluster))
+    return Asked(ids, topic.strip() or None, str(cluster), fate)
 
 
 def ask(asked: Asked, offer: Offer, view: View) -> None:
@@ -130,7 +134,7 @@ def ask(asked: Asked, offer: Offer, view: View) -> None:
         topics.update(done=done, total=total)
 
     def work() -> None:
-        found.extend(source.look_up(asked.ids, asked.topic, name, tell))
+        found.extend(source.look_up(asked.ids, asked.topic, name, tell, asked.fate))
 
     name = user()
     with problems.caught():
@@ -151,7 +155,7 @@ def ask(asked: Asked, offer: Offer, view: View) -> None:
     elif problem is not None:
         raise problem
     if found:
-        st.session_state["lookup_answers"] = Answers(found, asked.cluster, view.now(), ",".join(asked.ids))
+        st.session_state["lookup_answers"] = Answers(found, asked.cluster, view.now(), ",".join(asked.ids), asked.fate)
 
 
 def latest() -> Answers | None:
@@ -160,7 +164,9 @@ def latest() -> Answers | None:
     if not isinstance(found, Answers):
         return None
     asked = st.query_params.get("id")
-    return found if not asked or found.asked == asked else None
+    if asked and (found.asked, found.fate) != (asked, st.query_params.get("fate") == "1"):
+        return None
+    return found
 
 
 def found_sentence(last: Answers, words: Words) -> str:
@@ -191,6 +197,9 @@ def answer_card(answer: Answer, view: View) -> None:
             show_html(records.copies(rows, relations, view))
         for row, text in zip(rows, relations, strict=True):
             show_html(records.card(row, view, text if len(rows) > 1 else ""))
+            known = answers.fates(answer, str(row["offset_msg_id"]), view)
+            if known is not None:
+                show_html(known)
         run = scans.current_name()
         if rows and run is not None:
             broker = str(rows[0]["store_host"])

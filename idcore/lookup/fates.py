@@ -1,0 +1,436 @@
+"""What became of a message in each group: the questions to a live cluster for it. Judges nothing (idcore/fate)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+from idcore.errors import CoreError
+from idcore.fate import Blocker, Group, Heard, Home, Verdict, judge, mark_doubles
+from idcore.fate import Copy as GroupCopy
+from idcore.fate.model import Consumers, Filter
+from idcore.lookup.by_key import MOST_OF_A_UNIQUE_KEY
+from idcore.lookup.copies import TIMER_TOPIC, group_of, is_special
+from idcore.lookup.model import Copy
+from idcore.lookup.notes import Notes
+from idcore.message import Record, decode_record, decode_records
+from idcore.message import properties as names
+from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.message.row import has_key
+from idcore.message.validators import SCHEDULE_TOPIC
+from idcore.remoting.consumers import (
+    AllConsumerOffsets,
+    AllDelayOffsets,
+    AllGroupConfigs,
+    Connection,
+    ConsumerConnections,
+    ConsumerOffset,
+    ConsumeStats,
+    GroupConfigOf,
+    TopicGroups,
+)
+from idcore.remoting.errors import RemotingError
+from idcore.remoting.guard import Member
+from idcore.remoting.requests import Query, QueueMax, QueueSlice, Request, Route, RuntimeInfo, View
+
+MOST_RECORDS, MOST_GROUPS = 8, 200
+# From so many groups on one answer with all offsets of a broker is less than one question for each.
+_MANY_GROUPS = 64
+_AT_ONCE = 8
+# Clients report their offsets so often; what is asked again sooner has not moved yet.
+PAUSE_SECONDS = 5.0
+# Brokers whose clocks differ: a retry copy may seem older than its message.
+_EARLIER_MS = 3_600_000
+# This version lists the topic's own name as a group, and not the groups that are connected but never committed.
+_LISTS_WRONGLY = "V5_3_3"
+_TIMER_DUE = "TIMER_OUT_MS"
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The time of answers, and how to wait; a test has its own."""
+
+    now_ms: Callable[[], int]
+    pause: Callable[[float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A copy of a group, and where it is."""
+
+    record: Record
+    broker: str
+    group: str
+
+
+def fates(copies: Sequence[Copy], notes: Notes, pace: Pace) -> tuple[Verdict, ...]:
+    """The verdict of every group on every record that consumers could get."""
+    homes = [copy for copy in copies if copy.relation != "trace" and not is_special(copy.record.topic)]
+    if len(homes) > MOST_RECORDS:
+        notes.add("records_left_out", count=len(homes) - MOST_RECORDS, limit=MOST_RECORDS)
+    verdicts: list[Verdict] = []
+    for topic in dict.fromkeys(copy.record.topic for copy in homes[:MOST_RECORDS]):
+        records = [copy for copy in homes[:MOST_RECORDS] if copy.record.topic == topic]
+        known = {copy.group for copy in copies if copy.group}
+        verdicts += _Fates(topic, records, known, notes, pace).run()
+    return tuple(verdicts)
+
+
+class _Fates:
+    """The groups of one topic, and the records of one message in it."""
+
+    def __init__(self, topic: str, homes: Sequence[Copy], groups: Iterable[str], notes: Notes, pace: Pace) -> None:
+        self.topic = topic
+        self.known_groups = set(groups)
+        self.notes = notes
+        self.pace = pace
+        self.cluster = notes.cluster
+        self.members = self.cluster.topology().brokers()
+        self.route: Route | None = self.cluster.routes([topic])[topic]
+        of_address = {member.registered: member.broker for each in self.members.values() for member in each}
+        self.homes = [(copy.record, of_address.get(copy.broker, "")) for copy in homes]
+        listed = [entry.name for entry in self.route.brokers] if self.route else []
+        named = [broker for _, broker in self.homes if broker]
+        self.brokers = [name for name in dict.fromkeys([*listed, *named]) if name in self.members]
+        for name in listed:
+            if name not in self.members:
+                self.notes.add("groups_incomplete", broker=name)
+        self.slaves: set[str] = set()
+        self.versions: dict[str, str] = {}
+        self.silent: set[str] = set(listed) - set(self.members)
+
+    def run(self) -> list[Verdict]:
+        """Who consumes the topic, what is known of each of them, and the verdicts."""
+        groups = self._groups()
+        if not groups:
+            self.notes.add("no_groups", topic=self.topic)
+            return []
+        known = self._collect(groups)
+        again = {key: judge(known[key][0], known[key][1], self.pace.now_ms()) for key in known}
+        if {verdict.code for verdict in again.values()} & {"behind"} or _has(again.values(), "just_delivered"):
+            self.pace.pause(PAUSE_SECONDS)
+            known |= self._ask_again(known, again)
+        verdicts: list[Verdict] = []
+        for group in groups:
+            found = [judge(*known[place, group], self.pace.now_ms()) for place in range(len(self.homes))]
+            verdicts += mark_doubles(found) if len({home.body_crc for home, _ in self.homes}) == 1 else found
+        return verdicts
+
+    # ---- asking
+
+    def _ask(self, broker: str, requests: Sequence[Request[Any]]) -> list[Heard[Any]]:
+        """Questions to a broker: its master, else a slave; each answer with its time."""
+        members = self.members.get(broker, ())
+        if not members or not requests:
+            return [Heard() for _ in requests]
+        try:
+            member, answers = self.cluster.ask_any(members, requests)
+        except RemotingError as problem:
+            for each in members:
+                self.notes.ask(each)
+            self.notes.fail(problem)
+            self.silent.add(broker)
+            return [Heard() for _ in requests]
+        self._asked(broker, member)
+        now = self.pace.now_ms()
+        heard: list[Heard[Any]] = []
+        for answer in answers:
+            if isinstance(answer, RemotingError):
+                self.notes.fail(answer)
+            heard.append(Heard() if isinstance(answer, RemotingError) else Heard(answer, now))
+        return heard
+
+    def _asked(self, broker: str, member: Member) -> None:
+        self.notes.ask(member)
+        if member.number:
+            self.slaves.add(broker)
+            self.notes.add("replica", broker=str(member), instead=str(self.members[broker][0]))
+
+    def _ask_all(self, jobs: Mapping[str, Sequence[Request[Any]]]) -> dict[str, list[Heard[Any]]]:
+        """The same of several brokers at once."""
+        if not jobs:
+            return {}
+        with ThreadPoolExecutor(min(_AT_ONCE, len(jobs)), "fate") as pool:
+            return dict(zip(jobs, pool.map(self._ask, jobs, jobs.values()), strict=True))
+
+    # ---- which groups
+
+    def _groups(self) -> list[str]:
+        answers = self._ask_all({name: [RuntimeInfo(), TopicGroups(self.topic)] for name in self.brokers})
+        found = set(self.known_groups)
+        for name, (state, groups) in answers.items():
+            self.versions[name] = state.value.version if state.value else ""
+            if not groups.answered:
+                self.notes.add("groups_incomplete", broker=name)
+            found |= set(groups.value or ())
+        wrong = [name for name in self.brokers if self.versions[name].startswith(_LISTS_WRONGLY)]
+        if wrong:
+            found.discard(self.topic)
+            found |= self._unlisted(wrong, found)
+        found.discard("")
+        if len(found) > MOST_GROUPS:
+            self.notes.add("groups_left_out", count=len(found) - MOST_GROUPS, limit=MOST_GROUPS)
+        return sorted(found)[:MOST_GROUPS]
+
+    def _unlisted(self, brokers: Sequence[str], listed: set[str]) -> set[str]:
+        """Groups that such a broker does not list: those with an offset, and those connected for this topic."""
+        found: set[str] = set()
+        for (offsets,) in self._ask_all({name: [AllConsumerOffsets()] for name in brokers}).values():
+            found |= {each.group for each in offsets.value or () if each.topic == self.topic and "@" not in each.group}
+        retries = (topic for topic in self.cluster.topics() if topic.startswith(RETRY_PREFIX))
+        named = {topic.removeprefix(RETRY_PREFIX) for topic in retries} - found - listed
+        asked = sorted(named)[:MOST_GROUPS]
+        answers = self._ask_all({name: [ConsumerConnections(group) for group in asked] for name in brokers})
+        for heard in answers.values():
+            for group, each in zip(asked, heard, strict=True):
+                if each.value is not None and self.topic in each.value.subscriptions:
+                    found.add(group)
+        return found
+
+    # ---- what is known of a group
+
+    def _collect(self, groups: Sequence[str]) -> dict[tuple[int, str], tuple[Home, Group]]:
+        """Everything for these groups and every record."""
+        connections = self._connections(groups)
+        configs = self._configs(groups)
+        found, complete = self._copies(groups)
+        progress = self._progress(found)
+        offsets = self._offsets(groups)
+        collected = {}
+        for place, (record, broker) in enumerate(self.homes):
+            home = self._home(record, broker)
+            for group in groups:
+                config = configs.get((broker, group), Heard())
+                known = Group(
+                    group,
+                    offsets[place, group],
+                    consumers=connections[group],
+                    can_consume=Heard(config.value and config.value.can_consume, config.at_ms),
+                    can_broadcast=Heard(config.value and config.value.can_broadcast, config.at_ms),
+                    copies=tuple(
+                        progress[at] for at, each in enumerate(found) if _belongs(each, group, record, self.homes)
+                    ),
+                    copies_complete=group in complete and record.uniq_id is not None,
+                )
+                collected[place, group] = home, self._handed_out(known, record, broker)
+        return collected
+
+    def _home(self, record: Record, broker: str) -> Home:
+        access = self.route.access.get(broker) if self.route else None
+        (end,) = self._ask(broker, [QueueMax(self.topic, record.queue_id)])
+        return Home(
+            str(record.offset_id),
+            broker or "?",
+            self.topic,
+            record.queue_id,
+            record.queue_offset,
+            record.store_timestamp,
+            record.properties.get(names.TAGS),
+            readable=access.can_be_read(record.queue_id) if access else None,
+            static=self.route.static if self.route else False,
+            from_slave=broker in self.slaves,
+            end=end,
+        )
+
+    def _offsets(self, groups: Sequence[str]) -> dict[tuple[int, str], Heard[int]]:
+        found: dict[tuple[int, str], Heard[int]] = {}
+        for place, (record, broker) in enumerate(self.homes):
+            if len(groups) <= _MANY_GROUPS:
+                asked = [ConsumerOffset(group, self.topic, record.queue_id) for group in groups]
+                found |= {(place, group): each for group, each in zip(groups, self._ask(broker, asked), strict=True)}
+                continue
+            (every,) = self._ask(broker, [AllConsumerOffsets()])
+            held = {each.group: each.offsets for each in every.value or () if each.topic == self.topic}
+            for group in groups:
+                found[place, group] = Heard(held.get(group, {}).get(record.queue_id), every.at_ms)
+        return found
+
+    def _handed_out(self, group: Group, record: Record, broker: str) -> Group:
+        """How far messages were given to clients, where that matters: not passed yet, or broadcast."""
+        consumers = group.consumers.value or Consumers()
+        if consumers.broadcast:
+            if not self.versions.get(broker, "").startswith("V5"):
+                return group  # 4.9 notes none, and answers 0 for every group
+            (offset,) = self._ask(broker, [ConsumerOffset(f"{group.name}@broadcast", self.topic, record.queue_id)])
+            return replace(group, broadcast_offset=offset)
+        if group.offset.value is None or group.offset.value > record.queue_offset:
+            return group
+        (stats,) = self._ask(broker, [ConsumeStats(group.name, self.topic)])
+        own = [
+            each.pull_offset for each in stats.value or () if each.topic == self.topic and each.queue == record.queue_id
+        ]
+        return replace(group, pull_offset=Heard(own[0] if own else None, stats.at_ms))
+
+    def _connections(self, groups: Sequence[str]) -> dict[str, Heard[Consumers]]:
+        answers = self._ask_all({name: [ConsumerConnections(group) for group in groups] for name in self.brokers})
+        silent = bool(
+            self.silent & {*self.brokers, *(entry.name for entry in (self.route.brokers if self.route else ()))}
+        )
+        found = {}
+        for place, group in enumerate(groups):
+            heard: list[Heard[Connection]] = [answers[name][place] for name in self.brokers]
+            found[group] = _united(heard, self.topic, silent)
+        return found
+
+    def _configs(self, groups: Sequence[str]) -> dict[tuple[str, str], Heard[Any]]:
+        """The settings of each group at the brokers of the records; before 5.0 there is one question for all."""
+        found: dict[tuple[str, str], Heard[Any]] = {}
+        for broker in dict.fromkeys(broker for _, broker in self.homes):
+            if self.versions.get(broker, "").startswith("V5"):
+                heard = self._ask(broker, [GroupConfigOf(group) for group in groups])
+                found |= {(broker, group): each for group, each in zip(groups, heard, strict=True)}
+                continue
+            (every,) = self._ask(broker, [AllGroupConfigs()])
+            found |= {(broker, group): Heard((every.value or {}).get(group), every.at_ms) for group in groups}
+        return found
+
+    # ---- copies
+
+    def _copies(self, groups: Sequence[str]) -> tuple[list[_Found], set[str]]:
+        """The copies of these groups, and the groups of which every broker answered."""
+        key, begin = self.homes[0][0].uniq_id, min(record.store_timestamp for record, _ in self.homes) - _EARLIER_MS
+        if key is None:
+            return [], set()
+        topics = {each: group for group in groups for each in self._topics_of(group)}
+        asked = [*topics, SCHEDULE_TOPIC, TIMER_TOPIC]
+        routes = self.cluster.routes(list(topics))
+        jobs: dict[str, list[Request[Any]]] = {}
+        for name in dict.fromkeys(
+            [*self.brokers, *(entry.name for route in routes.values() if route for entry in route.brokers)]
+        ):
+            jobs[name] = [Query(topic, key, True, max(0, begin)) for topic in asked]
+        found: list[_Found] = []
+        open_groups: set[str] = set()
+        for broker, answers in self._ask_all(jobs).items():
+            for topic, heard in zip(asked, answers, strict=True):
+                records, whole = self._records(heard, broker, topic, key)
+                if not whole or broker in self.slaves:
+                    open_groups |= {topics[topic]} if topic in topics else set(groups)
+                for record in records:
+                    group = topics.get(topic) or group_of(record, [self.topic])
+                    if group is not None and group in groups:
+                        found.append(_Found(record, broker, group))
+        return found, set(groups) - open_groups - (set(groups) if self.silent else set())
+
+    def _topics_of(self, group: str) -> list[str]:
+        retries = [f"{RETRY_PREFIX}{group}{more}" for more in ("", f"_{self.topic}", f"+{self.topic}")]
+        return [*retries, f"{DLQ_PREFIX}{group}"]
+
+    def _records(self, heard: Heard[Any], broker: str, topic: str, key: str) -> tuple[list[Record], bool]:
+        """The records of an answer, and whether it has all there are."""
+        if heard.value is None:
+            return [], False
+        try:
+            every = list(decode_records(heard.value))
+        except CoreError as problem:
+            self.notes.add("bad_record", broker=broker, problem=problem.coded())
+            return [], False
+        own = [record for record in every if record.topic == topic and has_key(record, key)]
+        return own, len(every) < MOST_OF_A_UNIQUE_KEY
+
+    def _progress(self, found: Sequence[_Found]) -> list[GroupCopy]:
+        """What the groups and the delays have done with each copy."""
+        jobs: dict[str, list[Request[Any]]] = {}
+        for each in found:
+            jobs.setdefault(each.broker, [AllDelayOffsets()]).append(_question(each))
+        answers = {broker: iter(heard) for broker, heard in self._ask_all(jobs).items()}
+        delays = {broker: next(heard) for broker, heard in answers.items()}
+        return [_copy(each, next(answers[each.broker]), delays[each.broker]) for each in found]
+
+    # ---- asking again
+
+    def _ask_again(
+        self, known: Mapping[tuple[int, str], tuple[Home, Group]], before: Mapping[tuple[int, str], Verdict]
+    ) -> dict[tuple[int, str], tuple[Home, Group]]:
+        """The offsets that may have moved, and what blocks those that have not."""
+        fresh: dict[tuple[int, str], tuple[Home, Group]] = {}
+        delivered = sorted({group for (_, group), verdict in before.items() if _has([verdict], "just_delivered")})
+        if delivered:
+            fresh |= {key: value for key, value in self._collect(delivered).items() if before[key].code == "no_verdict"}
+        waiting = [key for key, verdict in before.items() if verdict.code == "behind"]
+        for place, group in waiting:
+            home, held = known[place, group]
+            record, broker = self.homes[place]
+            (again,) = self._ask(broker, [ConsumerOffset(group, self.topic, record.queue_id)])
+            still = again.answered and again.value == held.offset.value
+            blocker = self._blocker(broker, record.queue_id, again.value) if still and again.value is not None else None
+            fresh[place, group] = home, replace(held, again=again, blocker=blocker)
+        return fresh
+
+    def _blocker(self, broker: str, queue: int, offset: int) -> Blocker | None:
+        (part,) = self._ask(broker, [QueueSlice(self.topic, queue, offset, 1)])
+        if part.value is None or not part.value.units:
+            return None
+        (raw,) = self._ask(broker, [View(part.value.units[0].physical_offset, self.topic)])
+        try:
+            record = decode_record(raw.value or b"")
+        except CoreError as problem:
+            self.notes.add("bad_record", broker=broker, problem=problem.coded())
+            return None
+        return Blocker(str(record.offset_id), record.uniq_id, record.queue_offset, record.store_timestamp)
+
+
+def _has(verdicts: Iterable[Verdict], code: str) -> bool:
+    return any(reason.code == code for verdict in verdicts for reason in verdict.why)
+
+
+def _united(heard: Sequence[Heard[Connection]], topic: str, silent: bool) -> Heard[Consumers]:
+    """What all brokers say of the clients of a group; nothing where nobody saw one and somebody was silent."""
+    seen = [each.value for each in heard if each.value is not None]
+    times = [each.at_ms for each in heard if each.at_ms is not None]
+    if not seen:
+        return Heard() if silent or not times or len(times) < len(heard) else Heard(Consumers(), min(times))
+    subscribed = [each.subscriptions[topic] for each in seen if topic in each.subscriptions]
+    newest = max(subscribed, key=lambda each: each.version, default=None)
+    chosen = None
+    if newest is not None:
+        chosen = Filter(newest.kind, newest.expression, newest.tags, newest.version, newest.by_class)
+    clients = {client.client_id for each in seen for client in each.clients}
+    first = seen[0]
+    return Heard(
+        Consumers(
+            len(clients),
+            first.consume_type,
+            first.message_model == "BROADCASTING",
+            first.from_where.startswith("CONSUME_FROM_LAST_OFFSET"),
+            chosen,
+        ),
+        min(times),
+    )
+
+
+def _belongs(found: _Found, group: str, record: Record, homes: Sequence[tuple[Record, str]]) -> bool:
+    """Whether a copy is of this record: a send-back names it; what came back by itself may be of any."""
+    if found.group != group:
+        return False
+    origin = found.record.properties.get(names.ORIGIN_MESSAGE_ID)
+    others = {str(home.offset_id) for home, _ in homes}
+    return origin not in others or origin == str(record.offset_id)
+
+
+def _question(found: _Found) -> Request[Any]:
+    """The question of how far a copy is: the due time of a waiting one, the group's offset in a retry queue."""
+    record = found.record
+    if record.topic.startswith(RETRY_PREFIX):
+        return ConsumerOffset(found.group, record.topic, record.queue_id)
+    return QueueSlice(record.topic, record.queue_id, record.queue_offset, 1)
+
+
+def _copy(found: _Found, answer: Heard[Any], delays: Heard[Any]) -> GroupCopy:
+    record = found.record
+    goal = record.properties.get(names.REAL_TOPIC, "")
+    tries, stored = record.reconsume_times, record.store_timestamp
+    if record.topic.startswith(DLQ_PREFIX) or (record.topic == SCHEDULE_TOPIC and goal.startswith(DLQ_PREFIX)):
+        return GroupCopy("dead", tries, stored)
+    if record.topic.startswith(RETRY_PREFIX):
+        passed = answer.value is not None and answer.value > record.queue_offset
+        return GroupCopy("queued", tries, stored, passed=Heard(passed, answer.at_ms) if answer.answered else Heard())
+    if record.topic == TIMER_TOPIC:
+        due = record.properties.get(_TIMER_DUE, "")
+        return GroupCopy("waiting", tries, stored, int(due) if due.isascii() and due.isdigit() else None)
+    units = answer.value.units if answer.value is not None else ()
+    next_offset = (delays.value or {}).get(record.queue_id + 1)
+    delivered = Heard() if next_offset is None else Heard(next_offset > record.queue_offset, delays.at_ms)
+    return GroupCopy("waiting", tries, stored, units[0].tags_code if units else None, delivered=delivered)

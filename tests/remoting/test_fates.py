@@ -1,0 +1,277 @@
+"""What is asked for a verdict, and what silence comes to: a cluster of one listener that has groups."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from idcore.fate import Verdict
+from idcore.ids import OffsetId
+from idcore.lookup import Answer, relation_text, row_of
+from idcore.lookup.copies import explain, group_of, home_topic
+from idcore.lookup.fates import Pace
+from idcore.message import Record
+from idcore.remoting.frame import Frame
+from tests.remoting.fake import UNIQ, Fake, record
+from tests.remoting.servers import answer
+
+STORED = 1_795_000_000_000
+NOW_MS = STORED + 600_000
+HOME = record("Orders", UNIQ, 0, properties={"TAGS": "TagA"}).placed(10, 0, STORED)
+OTHER = record("Orders", "BLOCKER", 900).placed(8, 900, STORED)
+SCHEDULE = "SCHEDULE_TOPIC_XXXX"
+
+
+def copy(topic: str, queue_offset: int, tries: int, offset: int, **properties: str) -> Record:
+    made = record(topic, UNIQ, offset, reconsume_times=tries, properties={"RETRY_TOPIC": "Orders", **properties})
+    return made.placed(queue_offset, offset, STORED + offset)
+
+
+class Cluster(Fake):
+    """One that also has groups: offsets by `topic@group`, connections, settings; `silent` codes get no answer."""
+
+    def __init__(self, *records: Record) -> None:
+        super().__init__(["Orders", SCHEDULE], records)
+        self.offsets: dict[str, int | list[int]] = {}
+        self.listed = ["works"]
+        self.connected: dict[str, dict[str, Any]] = {"works": self.connection()}
+        self.version = "V5_3_2"
+        self.delays = {3: 0}
+        self.due = NOW_MS + 60_000
+        self.end = 50
+        self.pulled = 0
+        self.silent: set[int] = set()
+        self.pauses: list[float] = []
+
+    @staticmethod
+    def connection(expression: str = "*", topic: str = "Orders", **more: Any) -> dict[str, Any]:
+        tags = [] if expression == "*" else expression.split(" || ")
+        subscription = {"topic": topic, "subString": expression, "tagsSet": tags, "subVersion": STORED - 9_000}
+        return {
+            "connectionSet": [{"clientId": "10.0.0.3@1", "clientAddr": "10.0.0.3:5", "language": "JAVA", "version": 1}],
+            "consumeType": "CONSUME_PASSIVELY", "messageModel": "CLUSTERING",
+            "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET", "subscriptionTable": {topic: subscription}, **more,
+        }  # fmt: skip
+
+    def offset(self, topic: str, group: str) -> int | None:
+        held = self.offsets.get(f"{topic}@{group}")
+        return held if not isinstance(held, list) else held.pop(0) if len(held) > 1 else held[0]
+
+    def handle(self, frame: Frame) -> Iterable[bytes]:
+        code, group, topic = frame.code, frame.field("consumerGroup") or "", frame.field("topic") or ""
+        if code in self.silent:
+            yield answer(frame, 1, b"", "no time for this")
+        elif code == 300:
+            yield answer(frame, 0, json.dumps({"groupList": self.listed}).encode())
+        elif code == 14:
+            found = self.offset(topic, group)
+            yield answer(frame, 22, b"", "none") if found is None else answer(frame, 0, offset=str(found))
+        elif code == 203:
+            held = self.connected.get(group)
+            yield answer(frame, 206, b"", "not online") if held is None else answer(frame, 0, json.dumps(held).encode())
+        elif code == 352:
+            yield answer(frame, 0, b'{"consumeEnable":true}')
+        elif code == 201:
+            yield answer(frame, 0, b'{"subscriptionGroupTable":{}}')
+        elif code == 43:
+            table = {name: {0: offset} for name, offset in self.offsets.items()}
+            yield answer(frame, 0, json.dumps({"offsetTable": table}).encode())
+        elif code == 45:
+            yield answer(frame, 0, json.dumps({"offsetTable": self.delays}).encode())
+        elif code == 208:
+            key = '{"brokerName":"a","queueId":0,"topic":"Orders"}'
+            stats = f'{{"brokerOffset":50,"consumerOffset":1,"lastTimestamp":0,"pullOffset":{self.pulled}}}'
+            yield answer(frame, 0, f'{{"offsetTable":{{{key}:{stats}}}}}'.encode())
+        elif code == 30:
+            yield answer(frame, 0, offset=str(self.end))
+        elif code == 321:
+            row = {"physicOffset": 900, "tagsCode": self.due}
+            yield answer(frame, 0, json.dumps({"queueData": [row], "minQueueIndex": 0, "maxQueueIndex": 9}).encode())
+        elif code == 28:
+            state = {"commitLogMinOffset": "0", "commitLogMaxOffset": "9", "brokerVersionDesc": self.version}
+            yield answer(frame, 0, json.dumps({"table": state}).encode())
+        else:
+            yield from super().handle(frame)
+
+    def answer(self) -> Answer:
+        service = self.service(pace=Pace(lambda: NOW_MS + 5_000 * len(self.pauses), self.pauses.append))
+        with service.cluster:
+            return service.one(UNIQ, "Orders", fate=True)
+
+    def verdicts(self) -> dict[str, Verdict]:
+        found = self.answer().fate
+        assert found is not None
+        return {verdict.group: verdict for verdict in found}
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    made = Cluster(HOME, OTHER)
+    with made.server:
+        yield made
+
+
+def said(verdict: Verdict) -> tuple[str, list[str]]:
+    return verdict.code, [reason.code for reason in verdict.why]
+
+
+def test_what_is_not_asked_is_not_there(cluster: Cluster) -> None:
+    service = cluster.service()
+    with service.cluster:
+        found = service.one(UNIQ, "Orders")
+    assert found.fate is None and "fate" not in row_of(found)
+    assert not {frame.code for frame in cluster.server.seen} & {14, 43, 45, 201, 203, 208, 300, 352}
+
+
+def test_an_offset_past_the_record_is_consumed_and_nobody_waits(cluster: Cluster) -> None:
+    cluster.offsets["Orders@works"] = 11
+    found = cluster.answer()
+    (row,) = row_of(found)["fate"]
+    assert (row["group"], row["verdict"], row["certainty"]) == ("works", "consumed", "inferred")
+    assert row["record"] == str(HOME.offset_id) and row["asked_at"] == "2026-11-18T11:16:40.000+00:00"
+    assert not cluster.pauses and str(cluster.server.address) in found.asked
+
+
+def test_an_offset_that_does_not_move_names_its_blocker(cluster: Cluster) -> None:
+    cluster.offsets["Orders@works"] = 8
+    verdict = cluster.verdicts()["works"]
+    assert said(verdict) == ("stuck", ["still", "blocker"]) and verdict.values == {"ahead": 2}
+    assert verdict.why[1].values["msg_id"] == "BLOCKER" and cluster.pauses == [5.0]
+
+
+def test_an_offset_that_moves_has_a_rate(cluster: Cluster) -> None:
+    cluster.offsets["Orders@works"] = [5, 8]
+    assert said(cluster.verdicts()["works"]) == ("behind", ["moving"])
+
+
+def test_a_message_that_was_pulled_is_handed_out(cluster: Cluster) -> None:
+    cluster.offsets["Orders@works"] = 10
+    cluster.pulled = 11
+    assert said(cluster.verdicts()["works"]) == ("handed_out", [])
+
+
+def test_the_queue_has_no_entry_yet(cluster: Cluster) -> None:
+    cluster.offsets["Orders@works"], cluster.end = 10, 10
+    assert cluster.verdicts()["works"].code == "not_dispatched"
+
+
+def test_a_retry_waits_until_its_level_delivers_it(cluster: Cluster) -> None:
+    cluster.offsets["Orders@works"] = 11
+    waits = copy(SCHEDULE, 0, 1, 2_000, REAL_TOPIC="%RETRY%works")
+    cluster.records.append(replace(waits, queue_id=2))  # of level 3
+    verdict = cluster.verdicts()["works"]
+    assert said(verdict) == ("retry_waiting", []) and verdict.values == {"tries": 1, "due": cluster.due}
+    cluster.delays = {3: 1}
+    assert said(cluster.verdicts()["works"]) == ("no_verdict", ["just_delivered"]) and cluster.pauses == [5.0]
+    cluster.records.append(copy("%RETRY%works", 4, 1, 3_000))
+    cluster.topics.append("%RETRY%works")
+    cluster.offsets["%RETRY%works@works"] = 4
+    assert said(cluster.verdicts()["works"]) == ("retry_queued", [])
+    cluster.offsets["%RETRY%works@works"] = 5
+    assert said(cluster.verdicts()["works"]) == ("consumed_on_retry", [])
+    cluster.records.append(copy("%DLQ%works", 0, 2, 4_000))
+    assert cluster.verdicts()["works"].values["tries"] == 2
+
+
+def test_copies_are_found_in_topics_that_nobody_registered(cluster: Cluster) -> None:
+    """A retry topic is made by the first failure; its route may be younger than what we know of the name server."""
+    cluster.offsets |= {"Orders@works": 11, "%RETRY%works_Orders@works": 0}
+    cluster.records.append(copy("%RETRY%works_Orders", 0, 1, 2_000))
+    assert cluster.verdicts()["works"].code == "retry_queued"
+
+
+def test_a_group_that_broadcasts_is_judged_by_what_was_pulled(cluster: Cluster) -> None:
+    cluster.connected["works"] = cluster.connection(messageModel="BROADCASTING")
+    cluster.offsets["Orders@works@broadcast"] = 11
+    assert said(cluster.verdicts()["works"]) == ("broadcast", ["broadcast_reached"])
+    cluster.version, cluster.offsets["Orders@works@broadcast"] = "V4_9_7", 0
+    assert said(cluster.verdicts()["works"]) == ("broadcast", ["broadcast_unknown"])
+
+
+@pytest.mark.parametrize(
+    ("offset", "silent", "code", "why"),
+    [
+        (11, 14, "no_verdict", "offset_unknown"),
+        (11, 12, "no_verdict", "copies_unknown"),
+        (11, 203, "consumed", "connection_unknown"),
+        (5, 203, "no_verdict", "connection_unknown"),
+        (None, 203, "never_read", "connection_unknown"),
+    ],
+)
+def test_silence_takes_away_what_only_the_silent_could_say(
+    cluster: Cluster, offset: int | None, silent: int, code: str, why: str
+) -> None:
+    if offset is not None:
+        cluster.offsets["Orders@works"] = offset
+    cluster.silent = {silent}
+    service = cluster.service(pace=Pace(lambda: NOW_MS, cluster.pauses.append))
+    with service.cluster:
+        address = cluster.server.address
+        by_offset = str(OffsetId.of(address.ip, address.port, HOME.physical_offset))
+        found = service.one(by_offset if silent == 12 else UNIQ, "Orders", fate=True)
+    assert found.fate is not None and [said(verdict) for verdict in found.fate] == [(code, [why])]
+    assert "error_answer" in {item.code for item in found.evidence}
+
+
+def test_groups_that_could_not_be_listed_are_missed(cluster: Cluster) -> None:
+    cluster.silent = {300}
+    found = cluster.answer()
+    assert found.found and found.fate == ()
+    assert {"groups_incomplete", "no_groups"} <= {item.code for item in found.evidence}
+
+
+def test_the_release_that_lists_groups_wrongly_is_asked_otherwise(cluster: Cluster) -> None:
+    cluster.version = "V5_3_3"
+    cluster.listed = ["Orders", "works"]
+    cluster.topics += ["%RETRY%fresh", "%RETRY%elsewhere"]
+    cluster.connected["fresh"] = cluster.connection()
+    cluster.connected["elsewhere"] = cluster.connection(topic="Notices")
+    cluster.offsets |= {"Orders@works": 11, "Orders@offline": 3, "Orders@spread@broadcast": 3, "Notices@other": 1}
+    found = {group: verdict.code for group, verdict in cluster.verdicts().items()}
+    assert found == {"works": "consumed", "fresh": "never_read", "offline": "offline"}
+
+
+def test_very_many_groups_are_asked_by_one_question(cluster: Cluster) -> None:
+    cluster.listed = [f"g{at:03}" for at in range(70)]
+    cluster.offsets = {f"Orders@{group}": 11 for group in cluster.listed[:60]}
+    found = cluster.verdicts()
+    assert [found[group].code for group in cluster.listed].count("consumed") == 60
+    codes = [frame.code for frame in cluster.server.seen]
+    assert 43 in codes and 14 not in codes
+
+
+def test_a_producers_retry_that_was_consumed_twice_says_so(cluster: Cluster) -> None:
+    cluster.records.append(record("Orders", UNIQ, 5_000, properties={"TAGS": "TagA"}).placed(11, 5_000, STORED))
+    cluster.offsets["Orders@works"] = 12
+    found = cluster.answer()
+    assert found.fate is not None
+    assert [said(verdict) for verdict in found.fate] == [("consumed", ["twice"])] * 2
+    cluster.offsets["Orders@works"] = 11
+    found = cluster.answer()
+    assert found.fate is not None
+    assert [verdict.why[-1].code for verdict in found.fate if verdict.code != "consumed"] == ["other_record"]
+
+
+class TestGroupsOfCopies:
+    def test_a_pop_retry_topic_is_taken_apart(self) -> None:
+        popped = {"1ST_POP_TIME": "1795000000000"}
+        v2 = record("%RETRY%my_group+Orders_eu", UNIQ, 0, properties=popped)
+        v1 = record("%RETRY%my_group_Orders", UNIQ, 100, properties=popped)
+        plain = record("%RETRY%my_group_Orders", UNIQ, 0, properties={"RETRY_TOPIC": "Orders"})
+        assert group_of(v2, []) == "my_group" and home_topic(v2) == "Orders_eu"
+        assert group_of(v1, ["Orders"]) == "my_group" and group_of(plain, ["Orders"]) == "my_group_Orders"
+        relations = explain([(HOME, "a"), (v1, "a")])
+        assert [(each.relation, each.group) for each in relations] == [("message", None), ("retry", "my_group")]
+
+    def test_a_waiting_retry_is_not_a_delay_and_a_recall_is_not_a_wait(self) -> None:
+        waits = record(SCHEDULE, UNIQ, 0, reconsume_times=3, properties={"REAL_TOPIC": "%RETRY%g"})
+        dead = record(SCHEDULE, UNIQ, 100, properties={"REAL_TOPIC": "%DLQ%g"})
+        delayed = record(SCHEDULE, UNIQ, 200, properties={"REAL_TOPIC": "Orders"})
+        recall = record("rmq_sys_wheel_timer", UNIQ, 300, properties={"TIMER_DEL_UNIQKEY": f"Orders+{UNIQ}"})
+        copies = explain([(each, "a") for each in (waits, dead, delayed, recall)])
+        assert [each.relation for each in copies] == ["retry_waiting", "dead_letter_waiting", "delayed", "recall"]
+        assert relation_text(copies[0]) == "delayed copy of retry 3 for consumer group g"
