@@ -2106,7 +2106,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.sure": "Certainty",
     "fate.reasons": "Why",
     "fate.asked_at": "Asked at",
-    "fate.against": "This would disprove it:",
+    "fate.against": "What would disprove it",
+    "fate.evidence": "Evidence of these results ({n})",
     "fate.table": "What became of this record in each consumer group",
     # stores: why a record is not there
     "store.reason.before_minimum": "offset {offset} is below {minimum}, where the commit log begins now: the file was deleted",

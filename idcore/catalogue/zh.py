@@ -2019,7 +2019,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.sure": "确定程度",
     "fate.reasons": "原因",
     "fate.asked_at": "查询时间",
-    "fate.against": "以下情况可推翻此结论：",
+    "fate.against": "可推翻此结论的情况",
+    "fate.evidence": "结果的证据（{n}）",
     "fate.table": "这条记录在各消费组的消费结果",
     # stores: why a record is not there
     "store.reason.before_minimum": "偏移量 {offset} 低于 CommitLog 现在的起点 {minimum}：文件已被删除",

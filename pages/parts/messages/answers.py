@@ -94,28 +94,31 @@ def fates(answer: Answer, record: str, view: View) -> Html | None:
         at = records.moment(milliseconds)
         return view.full(at) if at else f"{milliseconds:,} ms"
 
+    def wrapped(text: str) -> Html:
+        return tag("span", text, class_="mq-topic")
+
+    known = [verdict for verdict in answer.fate or () if verdict.record == record]
     rows: list[list[Any]] = []
-    for verdict in answer.fate or ():
-        if verdict.record != record:
-            continue
-        facts = [
-            [words(f"fate.fact.{fact.name}"), fact_text(fact, words), "" if fact.at_ms is None else time(fact.at_ms)]
-            for fact in verdict.facts
-        ]
-        named = [Column("fact", words("lookup.fact")), Column("value", words("record.value"), mono=True)]
-        named.append(Column("at", words("fate.asked_at"), mono=True))
-        against = tag("p", tag("b", words("fate.against")), " ", words(f"fate.disproof.{verdict.code}"))
-        inside = (table(named, facts, words("lookup.fact")), against)
-        why = [tag("div", upper(fate_reason(reason, words, time)), words("stop")) for reason in verdict.why]
-        severity = tag("span", words(f"fate.certainty.{verdict.certainty}"), class_="mq-faint")
+    facts: list[list[Any]] = []
+    for verdict in known:
+        reasons = (upper(fate_reason(reason, words, time)) + words("stop") for reason in verdict.why)
+        sure = tag("span", words(f"fate.certainty.{verdict.certainty}"), class_="mq-faint")
         said = upper(verdict_text(verdict, words, time))
-        rows.append([verdict.group, said, severity, join(why), records.fold(words("lookup.fact"), *inside)])
-    if not rows:
+        rows.append([wrapped(verdict.group), wrapped(said), sure, join(map(wrapped, reasons))])
+        for fact in verdict.facts:
+            asked_at = "" if fact.at_ms is None else time(fact.at_ms)
+            facts.append([verdict.group, words(f"fate.fact.{fact.name}"), fact_text(fact, words), asked_at])
+    if not known:
         return None
-    columns = [Column("group", words("fate.group"), mono=True), Column("verdict", words("fate.outcome"))]
-    columns += [Column(name, words(f"fate.{name}")) for name in ("sure", "reasons")]
-    columns.append(Column("evidence", words("lookup.fact")))
-    return table(columns, rows, words("fate.table"))
+    named = [("group", True), ("outcome", False), ("sure", False), ("reasons", False)]
+    columns = [Column(name, words(f"fate.{name}"), mono) for name, mono in named]
+    group, at = Column("group", words("fate.group"), True), Column("at", words("fate.asked_at"), True)
+    evidence = [group, Column("fact", words("lookup.fact")), Column("value", words("record.value"), True), at]
+    against = [[verdict.group, wrapped(words(f"fate.disproof.{verdict.code}"))] for verdict in known]
+    disproof = table([group, Column("against", words("fate.against"))], against, words("fate.against"))
+    inside = table(evidence, facts, words("lookup.fact"))
+    folded = records.fold(words("fate.evidence", n=f"{len(facts):,}"), inside, disproof)
+    return tag("div", table(columns, rows, words("fate.table")), folded, class_="mq-plain")
 
 
 def dated(values: Mapping[str, Any], view: View) -> dict[str, Any]:
