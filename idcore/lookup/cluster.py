@@ -128,14 +128,19 @@ class LookupService:
         """The answer for one id; an error on the way becomes part of it."""
         notes = Notes(self.cluster)
         look_up = _LookUp(self, text, topic, notes, self._moment(), progress)
+        unknown = () if fate else None
         try:
             found, reason = look_up.run()
         except NotPermitted as problem:
             notes.fail(problem)
-            return Answer(text, (), "not_permitted", tuple(notes.evidence), tuple(notes.asked), not notes.asked)
+            return Answer(
+                text, (), "not_permitted", tuple(notes.evidence), tuple(notes.asked), not notes.asked, fate=unknown
+            )
         except RemotingError as problem:
             notes.fail(problem)
-            return Answer(text, (), "unreachable", tuple(notes.evidence), tuple(notes.asked), not notes.asked)
+            return Answer(
+                text, (), "unreachable", tuple(notes.evidence), tuple(notes.asked), not notes.asked, fate=unknown
+            )
         copies = self._named(explain(found, self.cluster.profile.bodies))
         with self._lock:
             for copy in copies:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -74,15 +74,27 @@ def fates(copies: Sequence[Copy], notes: Notes, pace: Pace) -> tuple[Verdict, ..
     for topic in dict.fromkeys(copy.record.topic for copy in homes[:MOST_RECORDS]):
         records = [copy for copy in homes[:MOST_RECORDS] if copy.record.topic == topic]
         known = {copy.group for copy in copies if copy.group}
-        verdicts += _Fates(topic, records, known, notes, pace).run()
+        verdicts += _Fates(topic, records, known, notes, pace, {str(copy.record.offset_id) for copy in homes}).run()
     return tuple(verdicts)
 
 
 class _Fates:
     """The groups of one topic, and the records of one message in it."""
 
-    def __init__(self, topic: str, homes: Sequence[Copy], groups: Iterable[str], notes: Notes, pace: Pace) -> None:
+    def __init__(
+        self,
+        topic: str,
+        homes: Sequence[Copy],
+        groups: Iterable[str],
+        notes: Notes,
+        pace: Pace,
+        origins: Set[str],
+    ) -> None:
         self.topic = topic
+        self.origins = origins
+        # records of a batch share an id, and are messages of their own
+        one_body = len({copy.record.body_crc for copy in homes}) == 1
+        self.one_message = one_body and all(copy.relation != "batch" for copy in homes)
         self.known_groups = set(groups)
         self.notes = notes
         self.pace = pace
@@ -115,7 +127,7 @@ class _Fates:
         verdicts: list[Verdict] = []
         for group in groups:
             found = [judge(*known[place, group], self.pace.now_ms()) for place in range(len(self.homes))]
-            verdicts += mark_doubles(found) if len({home.body_crc for home, _ in self.homes}) == 1 else found
+            verdicts += mark_doubles(found) if self.one_message else found
         return verdicts
 
     # ---- asking
@@ -210,7 +222,9 @@ class _Fates:
                     can_consume=Heard(config.value and config.value.can_consume, config.at_ms),
                     can_broadcast=Heard(config.value and config.value.can_broadcast, config.at_ms),
                     copies=tuple(
-                        progress[at] for at, each in enumerate(found) if _belongs(each, group, record, self.homes)
+                        progress[at]
+                        for at, each in enumerate(found)
+                        if each.group == group and _belongs(each, record, self.origins)
                     ),
                     copies_complete=group in complete and record.uniq_id is not None,
                 )
@@ -401,13 +415,10 @@ def _united(heard: Sequence[Heard[Connection]], topic: str, silent: bool) -> Hea
     )
 
 
-def _belongs(found: _Found, group: str, record: Record, homes: Sequence[tuple[Record, str]]) -> bool:
+def _belongs(found: _Found, record: Record, origins: Set[str]) -> bool:
     """Whether a copy is of this record: a send-back names it; what came back by itself may be of any."""
-    if found.group != group:
-        return False
     origin = found.record.properties.get(names.ORIGIN_MESSAGE_ID)
-    others = {str(home.offset_id) for home, _ in homes}
-    return origin not in others or origin == str(record.offset_id)
+    return origin not in origins or origin == str(record.offset_id)
 
 
 def _question(found: _Found) -> Request[Any]:

@@ -256,6 +256,27 @@ def test_a_producers_retry_that_was_consumed_twice_says_so(cluster: Cluster) -> 
     assert [verdict.why[-1].code for verdict in found.fate if verdict.code != "consumed"] == ["other_record"]
 
 
+def test_a_copy_belongs_to_the_record_that_it_names(cluster: Cluster) -> None:
+    one, two = (record("Orders", UNIQ, at).placed(at // 1_000, at, STORED) for at in (6_000, 7_000))
+    cluster.records = [one, two, copy("%DLQ%works", 0, 1, 9_000, ORIGIN_MESSAGE_ID=str(two.offset_id))]
+    cluster.offsets["Orders@works"] = 8
+    found = cluster.answer()
+    assert found.fate is not None
+    assert {verdict.record: verdict.code for verdict in found.fate} == {
+        str(one.offset_id): "consumed",
+        str(two.offset_id): "dead",
+    }
+
+
+def test_an_answer_without_a_message_has_no_verdicts(cluster: Cluster) -> None:
+    service = cluster.service()
+    with service.cluster:
+        assert service.one("nothing", "Orders", fate=True).fate == ()
+        cluster.silent = {206}
+        lost = cluster.service().one("nothing", fate=True)
+    assert (lost.reason, lost.fate) == ("unreachable", ())
+
+
 class TestGroupsOfCopies:
     def test_a_pop_retry_topic_is_taken_apart(self) -> None:
         popped = {"1ST_POP_TIME": "1795000000000"}
