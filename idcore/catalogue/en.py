@@ -2060,7 +2060,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.disabled": "the group may not consume",
     "fate.why.offline": "no client of the group is connected",
     "fate.why.filtered_ahead": "it will be filtered: tag {tag}, subscription {expression}",
-    "fate.disproof.consumed": "A consumer log or a message trace that shows a failure without a retry copy, or an offset that was reset.",
+    "fate.disproof.consumed": "A log or a message trace of a failure, an offset that was reset, or a POP client that did not acknowledge it.",
     "fate.disproof.dead": "A consumer that handled the message after it was resent from the dead letter topic.",
     "fate.disproof.retry_waiting": "A message trace of an attempt that succeeded.",
     "fate.disproof.retry_queued": "A message trace of an attempt that succeeded, or a consumer that is processing it now.",

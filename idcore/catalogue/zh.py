@@ -1973,7 +1973,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.disabled": "该消费组已被禁止消费",
     "fate.why.offline": "该消费组没有客户端在线",
     "fate.why.filtered_ahead": "之后会被过滤：Tag 为 {tag}，订阅表达式为 {expression}",
-    "fate.disproof.consumed": "消费者日志或消息轨迹显示消费失败且没有重试消息，或者消费位点被重置过。",
+    "fate.disproof.consumed": "消费者日志或消息轨迹显示消费失败，消费位点被重置过，或者 POP 客户端没有确认。",
     "fate.disproof.dead": "死信重新发送后，有消费者处理了这条消息。",
     "fate.disproof.retry_waiting": "消息轨迹中有一次成功的消费。",
     "fate.disproof.retry_queued": "消息轨迹中有一次成功的消费，或者消费者正在处理。",

@@ -29,7 +29,7 @@ public class Consumers {
 
     public static void main(String[] arguments) throws Exception {
         try {
-            run(arguments[0]);
+            run(arguments[0], arguments[1]);
         } catch (Throwable problem) {
             problem.printStackTrace(System.out);
             System.exit(3);
@@ -38,7 +38,7 @@ public class Consumers {
         System.exit(0);
     }
 
-    static void run(String server) throws Exception {
+    static void run(String server, String broker) throws Exception {
         names = server;
         DefaultMQProducer producer = new DefaultMQProducer("fate-producer");
         producer.setNamesrvAddr(names);
@@ -67,6 +67,10 @@ public class Consumers {
         });
         start("spread", "*", 16, (message, delay) -> true);
         pull("pulls");
+        if (canPop()) {
+            popped(broker, "pops");
+            start("pops", "*", 16, (message, delay) -> true);
+        }
         Thread.sleep(3_000); // all of them have their queues
         send(producer, "first", 1);
         Thread.sleep(4_000);
@@ -109,6 +113,8 @@ public class Consumers {
         consumer.setMaxReconsumeTimes(most);
         if (group.equals("spread")) {
             broadcast(consumer);
+        } else if (group.equals("pops")) {
+            DefaultMQPushConsumer.class.getMethod("setClientRebalance", boolean.class).invoke(consumer, false);
         }
         consumer.subscribe(TOPIC, tags);
         consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
@@ -117,6 +123,9 @@ public class Consumers {
                     + message.getReconsumeTimes();
                 try {
                     System.out.println("BEGAN " + what);
+                    if (message.getProperty("POP_CK") != null) {
+                        System.out.println("POPPED " + what);
+                    }
                     boolean done = listener.take(message, context::setDelayLevelWhenNextConsume);
                     System.out.println((done ? "DONE " : "FAILED ") + what);
                     if (!done) {
@@ -140,6 +149,29 @@ public class Consumers {
                 method.invoke(consumer, Enum.valueOf((Class) method.getParameterTypes()[0], "BROADCASTING"));
             }
         }
+    }
+
+    /** Only 5.x can; the class is not there before. */
+    static boolean canPop() {
+        try {
+            Class.forName("org.apache.rocketmq.common.message.MessageRequestMode");
+            return true;
+        } catch (ClassNotFoundException old) {
+            return false;
+        }
+    }
+
+    /** The broker gives this group its messages by POP. */
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    static void popped(String broker, String group) throws Exception {
+        Class<?> kind = Class.forName("org.apache.rocketmq.tools.admin.DefaultMQAdminExt");
+        Class mode = Class.forName("org.apache.rocketmq.common.message.MessageRequestMode");
+        Object admin = kind.getConstructor().newInstance();
+        kind.getMethod("setNamesrvAddr", String.class).invoke(admin, names);
+        kind.getMethod("setInstanceName", String.class).invoke(admin, "fate-admin");
+        kind.getMethod("start").invoke(admin);
+        kind.getMethod("setMessageRequestMode", String.class, String.class, String.class, mode, int.class, long.class)
+            .invoke(admin, broker, TOPIC, group, Enum.valueOf(mode, "POP"), 8, 5000L);
     }
 
     static void pull(String group) throws Exception {
