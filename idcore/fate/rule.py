@@ -73,19 +73,20 @@ class _Case:
         succeeded = [attempt for attempt in self.group.attempts if attempt.success]
         if not succeeded:
             return None
-        first = min(succeeded, key=lambda attempt: attempt.began_ms)
+        first = min(succeeded, key=lambda attempt: attempt.began_ms or 0)
         at = first.began_ms if first.ended_ms is None else first.ended_ms
-        why = Reason("trace_success", {"client": first.client_host or "?", "at": at, "tries": first.retry_times})
+        known = {"client": first.client, "at": at, "tries": first.retry_times}
+        why = Reason("trace_success", {name: value for name, value in known.items() if value is not None})
         return self._say("consumed", "proved", why)
 
     def _running(self) -> Verdict | None:
-        begun: list[Attempt] = [attempt for attempt in self.group.attempts if attempt.ended_ms is None]
-        if not begun:
+        begun = [each for each in self.group.attempts if each.success is None and each.began_ms is not None]
+        last: Attempt | None = max(begun, key=lambda attempt: attempt.began_ms or 0, default=None)
+        if last is None or last.began_ms is None:
             return None
-        last = max(begun, key=lambda attempt: attempt.began_ms)
         if self.newest is not None and last.began_ms < self.newest.stored_ms:
             return None
-        return self._say("running", "inferred", since=last.began_ms, client=last.client_host or "?")
+        return self._say("running", "inferred", since=last.began_ms, client=last.client)
 
     def _by_copies(self) -> Verdict | None:
         dead = max(self._copies("dead"), key=lambda copy: copy.stored_ms, default=None)

@@ -28,6 +28,7 @@ from idcore.lookup.notes import Notes, instant
 from idcore.lookup.queue_probe import count_messages, index_knows, probe
 from idcore.lookup.source import Moment, Offer, Progress, Terms, WrongTerms
 from idcore.message import Record
+from idcore.message.attempts import Attempt
 from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.errors import NotPermitted, NotRecorded, ProfileError, RemotingError
@@ -159,7 +160,7 @@ class LookupService:
             msg_ids = traces.ids_of(text, copies)
             trace = traces.look(self.cluster, msg_ids, self._trace_topics, copies, look_up.trace_begin(copies))
             notes.asked |= dict.fromkeys(trace.asked)
-        verdicts = self._fate(copies, notes) if fate else None
+        verdicts = self._fate(copies, notes, trace.found.attempts if trace is not None else ()) if fate else None
         seen = tuple(notes.evidence), tuple(notes.asked)
         return Answer(text, copies, reason or None, *seen, trace=trace, fate=verdicts)
 
@@ -176,9 +177,9 @@ class LookupService:
             for copy in copies
         )
 
-    def _fate(self, copies: Sequence[Copy], notes: Notes) -> tuple[Verdict, ...]:
+    def _fate(self, copies: Sequence[Copy], notes: Notes, attempts: Sequence[Attempt]) -> tuple[Verdict, ...]:
         try:
-            return fates(copies, notes, self._pace)
+            return fates(copies, notes, self._pace, attempts)
         except RemotingError as problem:
             notes.fail(problem)  # the message is there, even if nothing is known of its groups
             return ()

@@ -17,6 +17,7 @@ from idcore.lookup.model import Copy
 from idcore.lookup.notes import Notes
 from idcore.message import Record, decode_record, decode_records
 from idcore.message import properties as names
+from idcore.message.attempts import Attempt
 from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.message.row import has_key
 from idcore.message.validators import SCHEDULE_TOPIC
@@ -65,16 +66,18 @@ class _Found:
     group: str
 
 
-def fates(copies: Sequence[Copy], notes: Notes, pace: Pace) -> tuple[Verdict, ...]:
-    """The verdict of every group on every record that consumers could get."""
+def fates(copies: Sequence[Copy], notes: Notes, pace: Pace, attempts: Sequence[Attempt] = ()) -> tuple[Verdict, ...]:
+    """The verdict of every group on every record that consumers could get; `attempts` are those of the trace."""
     homes = [copy for copy in copies if copy.relation != "trace" and not is_special(copy.record.topic)]
     if len(homes) > MOST_RECORDS:
         notes.add("records_left_out", count=len(homes) - MOST_RECORDS, limit=MOST_RECORDS)
     verdicts: list[Verdict] = []
     for topic in dict.fromkeys(copy.record.topic for copy in homes[:MOST_RECORDS]):
         records = [copy for copy in homes[:MOST_RECORDS] if copy.record.topic == topic]
-        known = {copy.group for copy in copies if copy.group}
-        verdicts += _Fates(topic, records, known, notes, pace, {str(copy.record.offset_id) for copy in homes}).run()
+        origins = {str(copy.record.offset_id) for copy in homes}
+        asking = _Fates(topic, records, notes, pace, origins, attempts)
+        asking.known_groups |= {copy.group for copy in copies if copy.group}
+        verdicts += asking.run()
     return tuple(verdicts)
 
 
@@ -85,17 +88,18 @@ class _Fates:
         self,
         topic: str,
         homes: Sequence[Copy],
-        groups: Iterable[str],
         notes: Notes,
         pace: Pace,
         origins: Set[str],
+        attempts: Sequence[Attempt],
     ) -> None:
         self.topic = topic
         self.origins = origins
         # records of a batch share an id, and are messages of their own
         one_body = len({copy.record.body_crc for copy in homes}) == 1
         self.one_message = one_body and all(copy.relation != "batch" for copy in homes)
-        self.known_groups = set(groups)
+        self.attempts = attempts
+        self.known_groups = {attempt.group for attempt in attempts if attempt.group}
         self.notes = notes
         self.pace = pace
         self.cluster = notes.cluster
@@ -227,9 +231,14 @@ class _Fates:
                         if each.group == group and _belongs(each, record, self.origins)
                     ),
                     copies_complete=group in complete and record.uniq_id is not None,
+                    attempts=self._attempts(group),
                 )
                 collected[place, group] = home, self._handed_out(known, record, broker)
         return collected
+
+    def _attempts(self, group: str) -> tuple[Attempt, ...]:
+        """Those of the group, where there is one record only: a trace has no place of its record."""
+        return tuple(each for each in self.attempts if each.group == group and len(self.homes) == 1)
 
     def _home(self, record: Record, broker: str) -> Home:
         access = self.route.access.get(broker) if self.route else None

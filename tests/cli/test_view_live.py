@@ -18,7 +18,7 @@ from idcore.cli.view import _user
 from idcore.ids import OffsetId
 from tests.cli.test_view import KEYS, RECORD
 from tests.remoting.fake import UNIQ, Fake, record
-from tests.remoting.test_fates import HOME, Cluster
+from tests.remoting.fake_groups import HOME, Cluster
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -11,6 +11,7 @@ from idcore import catalogue
 from idcore.fate import Attempt, Blocker, Copy, Group, Heard, Home, Verdict, judge, mark_doubles, row_of
 from idcore.fate.model import Consumers, Filter
 from idcore.fate.sentences import fact_text, reason_text, verdict_text
+from idcore.message.attempts import Attempt as Traced
 
 STORED = 1_795_000_000_000
 NOW = STORED + 600_000
@@ -29,8 +30,7 @@ class Try:
     ended_ms: int | None = None
     success: bool | None = None
     retry_times: int = 0
-    client_host: str | None = "10.0.0.3"
-    request_id: str = "0A42333A0DC818B4AAC246C290FD0000"
+    client: str | None = "10.0.0.3:50122"
 
 
 def heard(value: Any) -> Heard[Any]:
@@ -213,9 +213,15 @@ def test_two_records_of_one_message() -> None:
     assert mark_doubles([two, two]) == [two, two]
 
 
-def test_attempts_of_any_making_fit() -> None:
-    attempt: Attempt = Try(STORED)
-    assert attempt.ended_ms is None
+def test_attempts_of_traces_fit_also_those_of_old_clients_that_lack_a_time() -> None:
+    old = Traced("0A42", "G", "0A43", STORED, None, True, None, 0, None, None, None, None, None)
+    attempt: Attempt = old
+    verdict = judge(HOME, group(5, attempts=(attempt,)), NOW)
+    assert (verdict.code, verdict.why[0].values) == ("consumed", {"at": STORED, "tries": 0})
+    begun = replace(old, success=None)
+    assert judge(HOME, group(5, attempts=(begun,), **still(5)), NOW).code == "running"
+    lost = replace(old, success=None, began_ms=None)
+    assert judge(HOME, group(5, attempts=(lost,), **still(5)), NOW).code == "stuck"
 
 
 @pytest.mark.parametrize(
