@@ -40,6 +40,8 @@ class Cluster(Fake):
         self.end = 50
         self.pulled = 0
         self.silent: set[int] = set()
+        self.permission = 6
+        self.absent: list[str] = []  # brokers of the route that the cluster does not list
         self.pauses: list[float] = []
 
     @staticmethod
@@ -89,6 +91,13 @@ class Cluster(Fake):
         elif code == 28:
             state = {"commitLogMinOffset": "0", "commitLogMaxOffset": "9", "brokerVersionDesc": self.version}
             yield answer(frame, 0, json.dumps({"table": state}).encode())
+        elif code == 105 and topic in self.topics:
+            brokers = dict.fromkeys(self.absent, "127.0.0.1:1") | {"a": str(self.server.address)}
+            route = {
+                "brokerDatas": [{"brokerAddrs": {"0": to}, "brokerName": name} for name, to in brokers.items()],
+                "queueDatas": [{"brokerName": "a", "readQueueNums": 1, "writeQueueNums": 4, "perm": self.permission}],
+            }
+            yield answer(frame, 0, json.dumps(route).encode())
         else:
             yield from super().handle(frame)
 

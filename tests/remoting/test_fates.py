@@ -68,6 +68,27 @@ def test_the_queue_has_no_entry_yet(cluster: Cluster) -> None:
     assert cluster.verdicts()["works"].code == "not_dispatched"
 
 
+def test_a_queue_that_is_only_written_is_not_read(cluster: Cluster) -> None:
+    cluster.offsets["Orders@works"], cluster.permission = 5, 2
+    assert cluster.verdicts()["works"].code == "unreadable_queue"
+
+
+@pytest.mark.parametrize(
+    ("offset", "connected", "code"),
+    [(11, True, "no_verdict"), (5, False, "no_verdict"), (5, True, "stuck")],
+)
+def test_a_broker_of_the_route_that_is_gone_is_silent(
+    cluster: Cluster, offset: int, connected: bool, code: str
+) -> None:
+    cluster.offsets["Orders@works"], cluster.absent = offset, ["gone"]
+    if not connected:
+        cluster.connected.clear()
+    found = cluster.answer()
+    assert found.fate is not None and [verdict.code for verdict in found.fate] == [code]
+    assert {verdict.certainty for verdict in found.fate} <= {"none", "uncertain"}
+    assert "groups_incomplete" in {item.code for item in found.evidence}
+
+
 def test_a_retry_waits_until_its_level_delivers_it(cluster: Cluster) -> None:
     cluster.offsets["Orders@works"] = 11
     waits = copy(SCHEDULE, 0, 1, 2_000, REAL_TOPIC="%RETRY%works")
