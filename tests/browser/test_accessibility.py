@@ -119,7 +119,7 @@ def test_an_id_of_56_digits_fits_on_a_phone(browser: Browser, warm_console: Cons
 def test_a_table_uses_the_width_of_a_wide_screen(browser: Browser, warm_console: Console, run: str) -> None:
     with visit(browser, warm_console.url, size=(1920, 1080)) as tab:
         tab.go(f"/producers?run={run}")
-        table = tab.page.locator(".mq-table").first
+        table = tab.page.get_by_role("region", name="Processes")
         expect(table).to_be_visible()
         box = table.bounding_box()
         assert box and box["x"] + box["width"] > 1920 - 60 and box["width"] > 1_500
