@@ -115,3 +115,9 @@ def test_a_term_is_not_a_pattern(term: str) -> None:
 )
 def test_a_whole_address_is_known(term: str, address: str | None) -> None:
     assert address_in(term) == address
+
+
+def test_a_comparison_leads_to_its_own_page() -> None:
+    known = Known(PAGES, {"a": "ticket 4711 gap", "b": "ticket 4711 log"}, comparisons=["a"])
+    hits = {hit.params["run"]: hit.page for hit in groups("4711", known)["run"].hits}
+    assert hits == {"a": "compare", "b": "findings"}

@@ -137,6 +137,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "decode.chip_consumed": "a MessageExt line",
     "decode.chip_incident": "an incident log",
     "decode.nothing": "Nothing was pasted and no file chosen. Paste IDs or log lines above.",
+    "decode.both": "The text in the box and the files are one input. To decode the files alone, empty the box.",
     "decode.pasted": "pasted text",
     "decode.pasted_title": "{ids} from {lines}",
     "decode.more_files": " and {n} more",

@@ -122,6 +122,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "decode.chip_consumed": "一行 MessageExt",
     "decode.chip_incident": "一段故障日志",
     "decode.nothing": "没有粘贴内容，也没有选择文件。请在上方粘贴消息 ID 或日志。",
+    "decode.both": "文本框中的内容与上传的文件会作为同一份输入解码。只解码文件时，请先清空文本框。",
     "decode.pasted": "粘贴的文本",
     "decode.pasted_title": "{lines}中的 {ids}",
     "decode.more_files": " 及另外 {n} 个",

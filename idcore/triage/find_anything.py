@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any
@@ -49,6 +49,7 @@ class Known:
     hosts: pd.DataFrame = field(default_factory=pd.DataFrame)
     brokers: pd.DataFrame = field(default_factory=pd.DataFrame)
     findings: Sequence[str] = ()
+    comparisons: Collection[str] = ()  # those of the runs that have a page of their own
 
 
 def search(term: str, known: Known) -> list[Group]:
@@ -65,7 +66,7 @@ def search(term: str, known: Known) -> list[Group]:
         ]
     runs, pages = list(known.runs), list(known.pages)
     groups += [
-        _texts("run", list(known.runs.values()), words, lambda n, text: Hit(text, "findings", {"run": runs[n]})),
+        _texts("run", list(known.runs.values()), words, lambda n, text: _of_run(runs[n], text, known)),
         _texts(
             "page",
             [f"{title} {address}" for address, title in known.pages.items()],
@@ -75,6 +76,10 @@ def search(term: str, known: Known) -> list[Group]:
         ),
     ]
     return [group for group in groups if group.hits]
+
+
+def _of_run(name: str, text: str, known: Known) -> Hit:
+    return Hit(text, "compare" if name in known.comparisons else "findings", {"run": name})
 
 
 def address_in(term: str) -> str | None:

@@ -30,6 +30,17 @@ def evidence_of(row: Row) -> dict[str, Any]:
     return dict(json.loads(row["evidence"]))
 
 
+def title(code: str, words: catalogue.Words, variant: str = "") -> str:
+    """A code as a name, or a variant of it that has one of its own."""
+    names = [name for name in (f"finding.{code}.{variant}", f"finding.{code}") if words.has(name)]
+    return words(names[0]) if names else code
+
+
+def title_of(row: Row, words: catalogue.Words) -> str:
+    """The name of a finding."""
+    return title(str(row["code"]), words, str(evidence_of(row).get("variant", "")))
+
+
 def where_of(evidence: Evidence) -> dict[str, str]:
     """The first place of each id, as `file:line`."""
     return {str(one["id"]): f"{one['file']}:{one['line']}" for one in evidence.get("places") or ()}

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from idcore.errors import CoreError
-from idcore.runs import Run, runs_root
+from idcore.runs import COMPARE, Run, runs_root
 from idcore.triage import find_anything
 from idcore.triage.find_anything import Hit, Known
 from pages.parts import browser, cache, scans
@@ -80,10 +80,13 @@ def _table(run: Run, name: str, term: str) -> pd.DataFrame:
 
 def _known(run: Run | None, view: View, term: str) -> Known:
     words = view.words
-    done = [row for row in cache.runs(str(runs_root())) if row["state"] == "done"][:LISTED]
+    kept = [row for row in cache.all_runs(str(runs_root())) if row["kept"]]
+    done = [row for row in kept if row["state"] == "done"][:LISTED]
+    pairs = [row["name"] for row in done if row["kind"] == COMPARE]
     pages = {name: page.title for name, page in st.session_state["pages"].items() if words.has(f"page.{name}")}
     tables = {name: _table(run, name, term) for name in TABLES} if run else {}
     found = cache.frame(run, "findings").to_dict("records") if run else []
     kinds = words.table("finding.")
     findings = [f"{kinds.get(row['code'], row['code'])} · {row['subject']}" for row in found]
-    return Known(pages, scans.labels(done, view), run.name if run else None, findings=findings, **tables)
+    name = run.name if run else None
+    return Known(pages, scans.labels(done, view), name, findings=findings, comparisons=pairs, **tables)

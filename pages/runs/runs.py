@@ -8,7 +8,7 @@ from idcore.runs import runs_root
 from idcore.triage.run_rows import LIVE
 from pages.parts.runs import begin, runlist
 from pages.parts.view import view
-from pages.parts.widgets import empty, heading, said, small_print, zone_note
+from pages.parts.widgets import empty, heading, small_print, zone_note
 
 shown = view()
 words = shown.words
@@ -21,7 +21,6 @@ runs = runlist.every()
 if not runs:
     empty(words("empty.no_runs"), ("decode", words("empty.decode")))
 else:
-    said(runlist.runs_sentence(runs, words))
     live = any(row["state"] in LIVE for row in runs)
     st.fragment(runlist.listing, run_every=1.0 if live else None)(live)
 

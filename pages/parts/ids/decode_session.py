@@ -317,6 +317,8 @@ def box(here: DecodeSession) -> None:
     note = st.empty()
     if here.pressed:
         note.warning(words("decode.nothing"), icon=":material/info:")
+    elif here.files and any(source.name == PASTED for source in here.sources):
+        note.info(words("decode.both"), icon=":material/info:")
 
 
 def result(here: DecodeSession) -> DeltaGenerator:

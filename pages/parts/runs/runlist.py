@@ -18,7 +18,7 @@ from pages.parts.markdown import escaped
 from pages.parts.markup import tag
 from pages.parts.runs import watch
 from pages.parts.view import view
-from pages.parts.widgets import page_link, show_html
+from pages.parts.widgets import page_link, said, show_html
 
 Row = Mapping[str, Any]
 SHOWN = 20
@@ -55,6 +55,7 @@ def listing(live: bool) -> None:
     """The runs that fit the filter, pinned ones first, the newest before the others; small pastes are folded."""
     words = view().words
     runs = every()
+    said(runs_sentence(runs, words))  # here, so that it follows a deletion
     if problem := st.session_state.get("runs_problem"):
         st.error(problem, icon=":material/error:")
     if live and not any(row["state"] in LIVE for row in runs):

@@ -60,7 +60,7 @@ def option(name: str, numbers: Mapping[str, int], words: Words) -> str:
 
 def kind_option(code: str, numbers: Mapping[str, int], words: Words) -> str:
     """A code, or all of them, with its number, for the list next to the switch."""
-    name = title(code, words) if code in numbers else words("findings.every_kind")
+    name = finding_rows.title(code, words) if code in numbers else words("findings.every_kind")
     return words("findings.kind_option", kind=name, n=f"{numbers.get(code, sum(numbers.values())):,}")
 
 
@@ -68,8 +68,13 @@ def brief(kind: Kind, words: Words) -> str:
     """What is wrong with one subject, or with so many, in a few words."""
     key = messages.key_of(words, "brief", kind.code, kind.variant)
     if not words.has(key):
-        return title(kind.code, words)
-    values = {"kind": title(kind.code, words), "who": who(kind, words), "n": f"{kind.total:,}", "count": kind.number}
+        return finding_rows.title(kind.code, words)
+    values = {
+        "kind": finding_rows.title(kind.code, words),
+        "who": who(kind, words),
+        "n": f"{kind.total:,}",
+        "count": kind.number,
+    }
     said = words.fill(key, {**values, "ids": words.count("id", kind.total)})
     return _BETWEEN.sub("", said)
 
@@ -119,18 +124,11 @@ def outside(shown: TimeRange, every: pd.DataFrame, words: Words) -> str:
 
 def checked(words: Words) -> str:
     """Everything that was looked for."""
-    return words("findings.checked", n=len(RULES), codes=words("semicolon").join(title(code, words) for code in RULES))
-
-
-def title(code: str, words: Words, variant: str = "") -> str:
-    """A code as a name, or a variant of it that has one of its own."""
-    names = [name for name in (f"finding.{code}.{variant}", f"finding.{code}") if words.has(name)]
-    return words(names[0]) if names else code
-
-
-def title_of(row: Row, words: Words) -> str:
-    """The name of a finding."""
-    return title(str(row["code"]), words, str(evidence_of(row).get("variant", "")))
+    return words(
+        "findings.checked",
+        n=len(RULES),
+        codes=words("semicolon").join(finding_rows.title(code, words) for code in RULES),
+    )
 
 
 def head(row: Row, view: View) -> Html:
@@ -140,7 +138,7 @@ def head(row: Row, view: View) -> Html:
     return tag(
         "div",
         tag("span", words(f"severity.{row['severity']}"), class_=f"mq-severity mq-{row['severity']}"),
-        tag("strong", title_of(row, words)),
+        tag("strong", finding_rows.title_of(row, words)),
         tag("span", subject(row, words), class_="mq-mono mq-subject"),
         tag("span", sure, class_="mq-warning") if sure else None,
         tag("span", when, class_="mq-faint mq-mono mq-when") if when else None,
@@ -185,7 +183,7 @@ def kind_head(kind: Kind, view: View) -> Html:
     return tag(
         "div",
         tag("span", words(f"severity.{kind.severity}"), class_=f"mq-severity mq-{kind.severity}"),
-        tag("strong", title(kind.code, words, kind.variant)),
+        tag("strong", finding_rows.title(kind.code, words, kind.variant)),
         tag("span", who(kind, words), class_="mq-subject"),
         tag("span", when, class_="mq-faint mq-mono mq-when") if when else None,
         class_="mq-finding",
@@ -236,7 +234,7 @@ def kind_table(kind: Kind, run: Run, view: View) -> Html:
         ]
         for row, (number, of) in zip(cells, kind.rows, strict=True)
     ]
-    return table([first, *links, *columns], rows, title(kind.code, words, kind.variant))
+    return table([first, *links, *columns], rows, finding_rows.title(kind.code, words, kind.variant))
 
 
 def address(run: Run) -> str:
@@ -395,7 +393,7 @@ def when_figure(found: Sequence[Kind], view: View, in_range: TimeRange = ALL_TIM
     dated = [kind for kind in found if not pd.isna(kind.when()[0])]
     if len(dated) < LEAST_DATED:
         return None
-    names = [title(kind.code, view.words, kind.variant) for kind in dated]
+    names = [finding_rows.title(kind.code, view.words, kind.variant) for kind in dated]
     return charts.over_time(dated, names, view.palette, view.zone, view.zone_name, in_range)
 
 

@@ -16,7 +16,7 @@ from idcore.errors import CoreError
 from idcore.ids.clock import from_ms
 from idcore.occurrences.index import Filter, Index, Occurrence, Selection
 from idcore.runs import Run
-from idcore.triage import line_filter
+from idcore.triage import finding_rows, line_filter
 from idcore.triage.processes import process_key
 from pages.parts import cache, problems, scans
 from pages.parts.markdown import escaped
@@ -205,9 +205,9 @@ def _value(name: str, value: str, run: Run, view: View) -> str:
     if name == "process":
         return value.replace("~", " · ")
     if name == "finding" and value.isdecimal():
-        codes = cache.frame(run, "findings")["code"]
-        if int(value) < len(codes):
-            return view.words(f"finding.{codes.iloc[int(value)]}")
+        rows = cache.frame(run, "findings")
+        if int(value) < len(rows):
+            return finding_rows.title_of(rows.iloc[int(value)].to_dict(), view.words)
     return value if len(value) <= 80 else f"{value[:79]}…"
 
 

@@ -65,7 +65,7 @@ def facts(run: Run, view: View) -> list[str]:
     """What was scanned, and with which versions."""
     summary, words = run.summary or {}, view.words
     versions = summary.get("versions") or {}
-    return [
+    lines = [
         " · ".join(
             [
                 words.count("file", summary.get("files", 0)),
@@ -77,6 +77,7 @@ def facts(run: Run, view: View) -> list[str]:
         *shared.notes(run, view),
         words("report.versions", versions=", ".join(f"{name} {number}" for name, number in versions.items())),
     ]
+    return [line for line in lines if line]
 
 
 def _seen(row: Row, view: View) -> list[str]:
@@ -120,7 +121,7 @@ def _section(part: Kind | tuple[int, Row], run: Run, view: View, address: str) -
         return _kind_section(part, run, view, address)
     words, (number, row) = view.words, part
     evidence = finding_rows.evidence_of(row)
-    name = words("colon", name=words(f"severity.{row['severity']}")) + diagnosis.title_of(row, words)
+    name = words("colon", name=words(f"severity.{row['severity']}")) + finding_rows.title_of(row, words)
     ids = evidence_view.details(evidence, view)[:MOST_IDS]
     figures = evidence_view.fact_line(evidence, view, diagnosis.said_figures(row))
     label, shown = diagnosis.log_lines(number, row, run, view)
@@ -140,7 +141,7 @@ def _section(part: Kind | tuple[int, Row], run: Run, view: View, address: str) -
 
 def _kind_section(kind: Kind, run: Run, view: View, address: str) -> list[str]:
     words = view.words
-    name = words("colon", name=words(f"severity.{kind.severity}")) + diagnosis.title(kind.code, words, kind.variant)
+    name = words("colon", name=words(f"severity.{kind.severity}")) + finding_rows.title(kind.code, words, kind.variant)
     _, cells = diagnosis.kind_cells(kind, view)
     subjects = [
         "- " + " · ".join([code(row[0]), *map(escaped, filter(None, row[1:]))]) for row in cells[:MOST_SUBJECTS]
@@ -204,7 +205,7 @@ def _h3(severity: str, name: str, subject: str, view: View, address: str) -> Htm
 def _kind_html(kind: Kind, run: Run, view: View, address: str) -> Iterable[Html]:
     words = view.words
     where = f"{address}&kind={kind.code}&severity={kind.severity}" if address else ""
-    name = diagnosis.title(kind.code, words, kind.variant)
+    name = finding_rows.title(kind.code, words, kind.variant)
     yield _h3(kind.severity, name, diagnosis.who(kind, words), view, where)
     yield tag("p", upper(diagnosis.brief(kind, words)), words("stop"))
     for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
@@ -222,7 +223,7 @@ def _finding_html(part: tuple[int, Row], run: Run, view: View, address: str, dra
     words, (number, row) = view.words, part
     evidence = finding_rows.evidence_of(row)
     where = f"{address}&finding={number}" if address else ""
-    yield _h3(str(row["severity"]), diagnosis.title_of(row, words), diagnosis.subject(row, words), view, where)
+    yield _h3(str(row["severity"]), finding_rows.title_of(row, words), diagnosis.subject(row, words), view, where)
     if seen := _seen(row, view):
         yield tag("p", " · ".join(seen), class_="faint")
     yield tag("p", upper(diagnosis.say("meaning", row, view)), words("stop"))
