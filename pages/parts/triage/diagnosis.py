@@ -160,7 +160,7 @@ def when_of(row: Row, view: View) -> str:
     by_minute = rule.subject == "broker"  # more is not known of brokers
     if pd.isna(first):
         return ""
-    if pd.isna(last) or first == last:
+    if pd.isna(last) or first == last or (by_minute and view.minute(first) == view.minute(last)):
         when = view.minute(first) if by_minute else view.full(first)
     else:
         start, end = times.between(first, last, view.zone, by_minute)
