@@ -430,6 +430,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lines.said_none": "No ID of this scan fits.",
     "lines.preview": "{shown} of {all}:",
     "lines.all": "all lines",
+    "lines.below": "The lines are below the chart.",
     "lines.undated": "time not known",
     "lines.making": "The lines of this scan are being found…",
     "lines.no_engine": "The lines of this scan have not been found yet, and this server cannot scan now.",

@@ -412,6 +412,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lines.said_none": "本次扫描中没有符合条件的 ID。",
     "lines.preview": "显示 {all}中的前 {shown} 个：",
     "lines.all": "查看全部",
+    "lines.below": "日志行显示在图表下方。",
     "lines.undated": "时间未知",
     "lines.making": "正在定位本次扫描的日志行…",
     "lines.no_engine": "尚未定位本次扫描的日志行，而此服务器目前无法扫描。",

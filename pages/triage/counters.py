@@ -58,7 +58,7 @@ with left:
         alt = sentence.replace("**", "")
         state = chart(figure, alt, lambda: points.inside, f"counter-{place}", select=points.dated, brush=brush)
         if marked := filters.picked(state):
-            lines.preview(run, shown, marked)
+            lines.clicked(run, shown, marked)
 with right:
     ranking.ranking_list(processes, place, cache.rows(run, "processes") if found is None else found.count, shown)
 

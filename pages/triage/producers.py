@@ -81,7 +81,7 @@ if not activity.empty and not small:
     alt, brush = words("producers.alt_time", step=charts.step_text(step, words)), time_range.brush(in_range, shown.zone)
     cell = chart(heat, alt, lambda: activity, "activity", select=True, brush=brush)
     if marked := filters.picked(cell):
-        lines.preview(run, shown, marked)
+        lines.clicked(run, shown, marked)
     notes.insert(0, charts.heat_note(heat, step, words))
 if len(hosts) > TOP + 1:
     notes.insert(0, words("producers.top_note", n=TOP, all=words.count("host", count)))

@@ -150,6 +150,14 @@ def _around(one: Occurrence, index: Index, run: Run) -> Html:
     )
 
 
+def clicked(run: Run, view: View, filters: Mapping[str, str]) -> None:
+    """The first lines of what was clicked in a picture; they may be out of sight, so a note says where they are."""
+    if st.session_state.get("lines-clicked") != filters:
+        st.session_state["lines-clicked"] = dict(filters)
+        st.toast(view.words("lines.below"), icon=":material/arrow_downward:")
+    preview(run, view, filters)
+
+
 def preview(run: Run, view: View, filters: Mapping[str, str]) -> None:
     """The first lines in place, and a link to all of them; `filters` as in the address of the page of lines."""
     words = view.words
