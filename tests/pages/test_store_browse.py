@@ -116,7 +116,7 @@ def test_uploads_stay_open_and_a_link_opens_them_as_long_as_somebody_has_them(
     given.clear()  # another page was visited: the uploader is empty
     assert "VectorTopic" in shown(app.run()) and "store.tar.gz" in shown(app)
     other = open_page("store", store=address, topic="VectorTopic")
-    assert "Topic VectorTopic" in [head.value for head in other.subheader], "by a link, in another session"
+    assert "Topic VectorTopic" in [head.value for head in other.header], "by a link, in another session"
     press(other, "Close")
     assert "VectorTopic" not in shown(other) and "VectorTopic" in shown(app.run())
     press(app, "Close")
