@@ -149,7 +149,7 @@ def _longest_rise(values: list[int]) -> list[int]:
 
 
 def within(log: Log, begin: float | None, end: float | None) -> Log | None:
-    """The points from `begin` up to `end` (ms since 1970); None where there are none."""
+    """The points from `begin` up to `end` (ms since 1970); None without any."""
     inside = (log.low_at >= (begin or 0)) & (log.low_at < (end or np.inf))
     if not inside.any():
         return None

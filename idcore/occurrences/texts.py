@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from idcore.errors import coded, refuse
 
-_FINAL = 256  # blocks held unpacked: 64 MiB
+_MOST_UNPACKED = 256  # blocks held: 64 MiB
 
 
 class Block(NamedTuple):
@@ -36,7 +36,7 @@ class Source(NamedTuple):
     blocks: tuple[Block, ...] = ()
 
 
-@lru_cache(maxsize=_FINAL)
+@lru_cache(maxsize=_MOST_UNPACKED)
 def _unpacked(path: str, at: int, packed: int, size: int) -> bytes:
     with open(path, "rb") as file:
         file.seek(at)
@@ -44,7 +44,7 @@ def _unpacked(path: str, at: int, packed: int, size: int) -> bytes:
 
 
 def read(source: Source, folder: Path, start: int, stop: int, allowed: Callable[[str], object]) -> bytes:
-    """The bytes from `start` to before `stop`, fewer at the end of the text. CoreError says why there are none.
+    """The bytes from `start` to before `stop`, fewer at the end of the text. CoreError says why they cannot be read.
 
     `allowed` is asked before a file of the input is opened; it raises where that is not permitted any more.
     """
