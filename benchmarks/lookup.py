@@ -6,7 +6,6 @@ python -m benchmarks.lookup                     median of 7 rounds; needs the se
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 import tempfile
@@ -16,7 +15,7 @@ from pathlib import Path
 from tests.java import jars
 from tests.remoting.asking import desk_of, profile
 from tests.remoting.boot import RealCluster
-from tests.remoting.conftest import Filled
+from tests.remoting.conftest import Filled, filled
 
 IDS = 100
 
@@ -54,10 +53,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         cluster = RealCluster(Path(folder))
         try:
-            cluster.start()
-            cluster.send(Path(folder) / "sent.jsonl")
-            text = (Path(folder) / "sent.jsonl").read_text(encoding="utf-8")
-            found = measure(Filled(cluster, [json.loads(line) for line in text.splitlines()]), options.rounds)
+            found = measure(filled(cluster), options.rounds)
         finally:
             cluster.stop()
     for name, (median, slowest) in found.items():

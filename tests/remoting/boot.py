@@ -1,4 +1,4 @@
-"""A real name server and brokers on loopback: `a` wants signatures (ACL 2.0), `b` and its slave speak TLS only."""
+"""Real name servers and brokers on loopback: processes by name, a guarded cluster, and one broker with its clients."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import os
 import random
 import socket
 import subprocess
+import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-from tests.java import jars
+from idcore.remoting.acl import Credentials
+from tests.java import agent, jars
 
 HERE = Path(__file__).resolve().parent
+NAMES, BROKER = "org.apache.rocketmq.namesrv.NamesrvStartup", "org.apache.rocketmq.broker.BrokerStartup"
 ACCESS, SECRET = "tester", "tester-secret-1"
-READER = "reader", "reader-secret-1"
 QUIET = '<configuration><root level="OFF"/></configuration>'
-_BROKER = """\
+_MEMBER = """\
 brokerClusterName=TestCluster
 brokerName={name}
 brokerId={number}
@@ -55,6 +56,45 @@ authorizationProvider=org.apache.rocketmq.auth.authorization.provider.DefaultAut
 authorizationMetadataProvider=org.apache.rocketmq.auth.authorization.provider.LocalAuthorizationMetadataProvider
 """
 
+_ALONE = """\
+brokerClusterName=Alone
+brokerName=alone
+brokerId=0
+brokerIP1=127.0.0.1
+brokerIP2=127.0.0.1
+bindAddress=127.0.0.1
+listenPort={port}
+namesrvAddr=127.0.0.1:{names}
+storePathRootDir={store}
+storePathCommitLog={store}/commitlog
+autoCreateTopicEnable=true
+traceTopicEnable=true
+mappedFileSizeCommitLog=1048576
+mappedFileSizeConsumeQueue=6000
+maxMessageSize=524288
+maxHashSlotNum=5000
+maxIndexNum=4000
+diskMaxUsedSpaceRatio=95
+timerWheelEnable=true
+messageDelayLevel=1s 1s 1s 1s 1s 1s 1s 1s 1s 1h
+"""
+WRITER, READER = Credentials("writer-key", "writer-secret"), Credentials("reader-key", "reader-secret")
+_ACL = f"""\
+globalWhiteRemoteAddresses: []
+accounts:
+- accessKey: {READER.access_key}
+  secretKey: {READER.secret_key}
+  whiteRemoteAddress:
+  admin: false
+  defaultTopicPerm: SUB
+  defaultGroupPerm: SUB
+- accessKey: {WRITER.access_key}
+  secretKey: {WRITER.secret_key}
+  whiteRemoteAddress:
+  admin: true
+"""
+CLIENTS = ("Clients.java", "Consumers.java", "Traced.java", "Tiny.java")
+
 
 def _free(port: int) -> bool:
     for host in ("127.0.0.1", "0.0.0.0"):
@@ -77,17 +117,101 @@ def free_ports(taken: set[int]) -> int:
     raise RuntimeError("no free ports")
 
 
-class RealCluster:
-    """The processes, by their pids; `stop` ends those and no other."""
+# Clusters of one run boot at the same time.
+_TAKEN: set[int] = set()
+
+
+class Processes:
+    """Java processes of one release, by their names; `stop` ends those and no other, and none begins after it."""
+
+    def __init__(self, work: Path, release: str) -> None:
+        work.mkdir(exist_ok=True)
+        self.work = work
+        self.release = release
+        self._jars = f"{jars.folder(release)}/*"
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._started = time.monotonic()
+
+    def folder(self, name: str, conf: str = "") -> Path:
+        """The folder of one process, with its settings and silent logs."""
+        folder = self.work / name
+        for part in ("conf", "home/conf", "user"):
+            (folder / part).mkdir(parents=True, exist_ok=True)
+        for path in ("conf/rmq.logback-test.xml", "home/conf/logback_broker.xml", "home/conf/logback_namesrv.xml"):
+            (folder / path).write_text(QUIET)
+        (folder / "server.conf").write_text(conf)
+        return folder
+
+    def java(self, name: str, *options: str) -> list[str]:
+        """The command of a process up to the name of its class."""
+        folder = self.work / name
+        path = os.pathsep.join((str(self.work / "classes"), str(folder / "conf"), self._jars))
+        return [
+            "java", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Duser.home={folder / 'user'}",
+            f"-Drocketmq.home.dir={folder / 'home'}", *options, "-cp", path,
+        ]  # fmt: skip
+
+    def compile(self, *sources: str) -> None:
+        """Programs of the folder java, against the jars of this release."""
+        command = ["javac", "-nowarn", "-d", str(self.work / "classes"), "-cp", self._jars]
+        files = [str(HERE / "java" / source) for source in sources]
+        subprocess.run([*command, *files], check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+
+    def boot(self, name: str, main: str, *options: str) -> None:
+        """Begins a server; `wait` ends when it is there."""
+        self.begin(name, [*self.java(name, *options), main, "-c", str(self.work / name / "server.conf")])
+
+    def begin(self, name: str, command: list[str]) -> subprocess.Popen[bytes]:
+        """Begins a process, which writes to its file `out`."""
+        left_out = ("NAMESRV_ADDR", "ROCKETMQ_HOME", "JAVA_TOOL_OPTIONS")
+        environment = {key: value for key, value in os.environ.items() if key not in left_out}
+        with self._lock, self._out(name).open("wb") as out:
+            if self._stopped:
+                raise RuntimeError("ended while it booted")
+            made = self._running[name] = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=environment,
+                cwd=self.work / name,
+            )  # fmt: skip
+        return made
+
+    def wait(self, name: str, text: bytes = b"boot success", limit: float = 150.0) -> None:
+        """Until a process has written this."""
+        until = time.monotonic() + limit
+        while text not in self._out(name).read_bytes():
+            said = self._out(name).read_text(errors="replace")[-3_000:]
+            if name not in self._running or self._running[name].poll() is not None:
+                raise RuntimeError(f"{name} ended:\n{said}")
+            if time.monotonic() > until:
+                raise TimeoutError(f"{name} did not write {text.decode()}:\n{said}")
+            time.sleep(0.1)
+
+    def kill(self, name: str) -> None:
+        """Ends one of them at once."""
+        process = self._running.pop(name)
+        process.kill()
+        process.wait()
+
+    def stop(self) -> None:
+        """Ends what is left."""
+        with self._lock:
+            self._stopped = True
+        for name in list(self._running):
+            self.kill(name)
+
+    def _out(self, name: str) -> Path:
+        return self.work / name / "out"
+
+
+class RealCluster(Processes):
+    """Several brokers of 5.3.3: `a` wants signatures (ACL 2.0), `b` and its slave speak TLS only."""
 
     def __init__(self, work: Path) -> None:
-        self.work = work
-        taken: set[int] = set()
-        self.port_a, self.port_b, self.port_slave = (free_ports(taken) for _ in range(3))
+        super().__init__(work, jars.SERVER)
+        self.port_a, self.port_b, self.port_slave = (free_ports(_TAKEN) for _ in range(3))
         self.names = f"127.0.0.1:{self.port_a + 3}"
         self.ca = work / "cert.pem"
-        self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._started = time.monotonic()
 
     @property
     def broker_a(self) -> str:
@@ -104,79 +228,46 @@ class RealCluster:
         """Holds the log of b, and speaks TLS only."""
         return f"127.0.0.1:{self.port_slave}"
 
-    def start(self, limit: float = 90.0) -> float:
-        """Boots all of them; the seconds it took until both masters were there."""
+    def start(self) -> None:
+        """Boots all of them, until both masters are there."""
         self._certificate()
-        self._folder("names", f"listenPort={self.names.rpartition(':')[2]}\nbindAddress=127.0.0.1\n")
+        self.folder("names", f"listenPort={self.port_a + 3}\nbindAddress=127.0.0.1\n")
         user = json.dumps({"username": ACCESS, "password": SECRET})
         inner = json.dumps({"accessKey": ACCESS, "secretKey": SECRET})
-        names = self.names.rpartition(":")[2]
         for name, broker, number, role, port, more in (
             ("broker-a", "broker-a", 0, "ASYNC_MASTER", self.port_a, _AUTH.format(user=user, inner=inner)),
             ("broker-b", "broker-b", 0, "ASYNC_MASTER", self.port_b, ""),
             ("slave-b", "broker-b", 1, "SLAVE", self.port_slave, ""),
         ):
-            store = self.work / name / "store"
-            conf = _BROKER.format(name=broker, number=number, role=role, port=port, names=names, store=store)
-            self._folder(name, conf + more)
+            store, names = self.work / name / "store", self.port_a + 3
+            conf = _MEMBER.format(name=broker, number=number, role=role, port=port, names=names, store=store)
+            self.folder(name, conf + more)
         # The log of broker b begins at 2 MiB, as if two files had been deleted: the broker itself waits a minute
         # before it deletes anything.
         log = self.work / "broker-b" / "store" / "commitlog"
         log.mkdir(parents=True)
         (log / f"{2 << 20:020d}").write_bytes(bytes(1 << 20))
-        self._run("names", "org.apache.rocketmq.namesrv.NamesrvStartup", "permissive", "192m")
-        self._wait("names", limit)
-        memory, main = "-XX:MaxDirectMemorySize=256m", "org.apache.rocketmq.broker.BrokerStartup"
+        self.boot("names", NAMES, *self._tls("permissive"), "-Xmx192m")
+        self.wait("names")
+        memory = ("-Xmx384m", "-XX:MaxDirectMemorySize=256m")
         for name, mode in (("broker-a", "permissive"), ("broker-b", "enforcing")):
-            self._run(name, main, mode, "384m", memory)
+            self.boot(name, BROKER, *self._tls(mode), *memory)
+        self.compile("Sender.java")
         for name in ("broker-a", "broker-b"):
-            self._wait(name, limit)
+            self.wait(name)
         # A slave that registers before its master does not learn where to copy from; it boots while others work.
-        self._run("slave-b", main, "enforcing", "384m", memory, "-Dtls.enable=true")
-        return time.monotonic() - self._started
+        self.boot("slave-b", BROKER, *self._tls("enforcing"), *memory, "-Dtls.enable=true")
 
-    def send(self, file: Path, limit: float = 120.0) -> None:
-        """Runs Sender.java."""
-        classes = self.work / "classes"
-        self._folder("sender", "")
-        path = f"{self.work / 'sender' / 'conf'}{os.pathsep}{jars.folder(jars.SERVER)}/*"
-        compile_ = ["javac", "-nowarn", "-d", str(classes), "-cp", path, str(HERE / "java" / "Sender.java")]
-        subprocess.run(compile_, check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit)
-        command = [
-            *self._java("sender", "permissive"), "-Xmx192m", "-Dtls.enable=true", "-cp", f"{classes}{os.pathsep}{path}",
-            "Sender", self.names, ACCESS, SECRET, self.broker_a, self.broker_b, str(file),
-        ]  # fmt: skip
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit)
-        if done.returncode:
-            raise RuntimeError(done.stdout[-2_000:] + done.stderr[-4_000:])
+    def send(self, file: Path, limit: float = 150.0) -> None:
+        """Runs Sender.java. What mqadmin prints of two messages is in files next to this one, by command."""
+        self.folder("sender")
+        options = [*self._tls("permissive"), "-Xmx192m", "-Dtls.enable=true"]
+        arguments = [self.names, ACCESS, SECRET, self.broker_a, self.broker_b, str(file)]
+        if self.begin("sender", [*self.java("sender", *options), "Sender", *arguments]).wait(limit):
+            raise RuntimeError((self.work / "sender" / "out").read_text(errors="replace")[-4_000:])
 
-    def mqadmin(self, *arguments: str) -> str:
-        """What mqadmin prints, over TLS; it has no keys, so broker `a` does not answer it."""
-        path = f"{self.work / 'sender' / 'conf'}{os.pathsep}{jars.folder(jars.SERVER)}/*"
-        command = [
-            *self._java("sender", "permissive"),
-            "-Dtls.enable=true",
-            "-Dfile.encoding=UTF-8",
-            "-cp",
-            path,
-            "org.apache.rocketmq.tools.command.MQAdminStartup",
-            *arguments,
-            "-n",
-            self.names,
-        ]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=90)
-        return done.stdout
-
-    def kill(self, name: str) -> None:
-        """Ends one of them at once."""
-        process = self._processes.pop(name)
-        process.kill()
-        process.wait()
-
-    def stop(self) -> None:
-        """Ends what is left."""
-        for name in list(self._processes):
-            self.kill(name)
+    def _tls(self, mode: str) -> tuple[str, ...]:
+        return f"-Dtls.config.file={self.work / 'tls.properties'}", f"-Dtls.server.mode={mode}"
 
     def _certificate(self) -> None:
         key = self.work / "key.pem"
@@ -190,45 +281,68 @@ class RealCluster:
             f"tls.client.authServer=false\ntls.client.trustCertPath={self.ca}\n"
         )
 
-    def _folder(self, name: str, conf: str) -> None:
-        for part in ("conf", "home/conf", "user"):
-            (self.work / name / part).mkdir(parents=True, exist_ok=True)
-        (self.work / name / "conf" / "rmq.logback-test.xml").write_text(QUIET)
-        (self.work / name / "server.conf").write_text(conf)
 
-    def _java(self, name: str, mode: str) -> list[str]:
-        folder = self.work / name
-        return [
-            "java",
-            "-Xms64m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            f"-Duser.home={folder / 'user'}",
-            f"-Drocketmq.home.dir={folder / 'home'}",
-            f"-Dtls.config.file={self.work / 'tls.properties'}",
-            f"-Dtls.server.mode={mode}",
+class OneBroker(Processes):
+    """A name server and a broker of one release, and one process with all clients that the tests want.
+
+    The clients write what they did into their file `out`, a line for each thing; `events` has the words of each.
+    4.9.7 wants signatures (ACL 1.0): a cluster has them or has not.
+    """
+
+    def __init__(self, work: Path, release: str) -> None:
+        super().__init__(work, release)
+        self.old = release == jars.OLD_SERVER
+        self.port = free_ports(_TAKEN)
+        self.names = f"127.0.0.1:{self.port + 3}"
+        self.pid = 0
+
+    def start(self) -> OneBroker:
+        """Boots both servers and begins the clients; itself."""
+        self.folder("names", f"listenPort={self.port + 3}\nbindAddress=127.0.0.1\n")
+        conf = _ALONE.format(port=self.port, names=self.port + 3, store=self.work / "broker" / "store")
+        (self.folder("broker", conf + ("aclEnable=true\n" if self.old else "")) / "home/conf/plain_acl.yml").write_text(
+            _ACL
+        )
+        self.folder("clients")
+        # 4.9 cannot be told to listen on loopback only
+        guard = [f"-javaagent:{agent.loopback_agent(self.work)}"] if self.old else []
+        self.boot("names", NAMES, *guard, "-Xmx192m")
+        self.wait("names")
+        self.boot("broker", BROKER, *guard, "-Xmx384m", "-XX:MaxDirectMemorySize=256m")
+        self.compile(*CLIENTS)
+        self.wait("broker")
+        options = ["-Xmx256m", "-Drocketmq.client.rebalance.waitInterval=500", "-Drocketmq.client.logUseSlf4j=true"]
+        arguments = [
+            self.names,
+            f"127.0.0.1:{self.port}",
+            *((WRITER.access_key, WRITER.secret_key) if self.old else ()),
         ]
+        self.pid = self.begin("clients", [*self.java("clients", *options), "Clients", *arguments]).pid
+        return self
 
-    def _run(self, name: str, main: str, mode: str, memory: str, *options: str) -> None:
-        folder = self.work / name
-        path = f"{folder / 'conf'}{os.pathsep}{jars.folder(jars.SERVER)}/*"
-        command = [*self._java(name, mode), f"-Xmx{memory}", *options, "-cp", path, main, "-c", f"{folder}/server.conf"]
-        left_out = ("NAMESRV_ADDR", "ROCKETMQ_HOME", "JAVA_TOOL_OPTIONS")
-        environment = {key: value for key, value in os.environ.items() if key not in left_out}
-        with (folder / "out").open("wb") as out:
-            self._processes[name] = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=environment, cwd=folder
-            )
+    @property
+    def events(self) -> list[list[str]]:
+        """What the clients have done so far."""
+        text = (self.work / "clients" / "out").read_text(encoding="utf-8", errors="replace")
+        return [line.split() for line in text.rpartition("\n")[0].splitlines()]
 
-    def _wait(self, name: str, limit: float) -> None:
-        out = self.work / name / "out"
-        self._until(lambda: b"boot success" in out.read_bytes(), name, limit)
-
-    def _until(self, done: Callable[[], bool], name: str, limit: float) -> None:
-        while not done():
-            text = (self.work / name / "out").read_text(errors="replace")[-3_000:]
-            if self._processes[name].poll() is not None:
-                raise RuntimeError(f"{name} ended:\n{text}")
-            if time.monotonic() - self._started > limit:
-                raise TimeoutError(f"{name} did not boot:\n{text}")
+    def wait_for(self, *events: str, limit: float = 90) -> None:
+        """Until the clients have done all this."""
+        until = time.monotonic() + limit
+        while missing := [event for event in events if event.split() not in self.events]:
+            assert self._running["clients"].poll() is None and time.monotonic() < until, f"{missing} of {self.events}"
             time.sleep(0.1)
+
+    def words(self, *beginning: str) -> list[str]:
+        """The rest of the first line that begins like this, once it is there."""
+        until = time.monotonic() + 90
+        while True:
+            for event in self.events:
+                if event[: len(beginning)] == list(beginning):
+                    return event[len(beginning) :]
+            assert self._running["clients"].poll() is None and time.monotonic() < until, f"{beginning}: {self.events}"
+            time.sleep(0.1)
+
+    def credentials(self) -> Credentials | None:
+        """Whose questions the broker answers."""
+        return WRITER if self.old else None

@@ -1,9 +1,10 @@
-"""One real cluster for every test of this folder that asks for it: booted once, filled once, ended with the session."""
+"""The real clusters of this folder: each boots once, in the background from the folder's first test on."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,12 @@ import pytest
 
 from idcore.lookup import LookupService
 from tests.java import jars
-from tests.remoting.boot import RealCluster
+from tests.remoting.boot import OneBroker, Processes, RealCluster
+
+# The fixtures that want a cluster, and which.
+_WANTED = {
+    "real": {"guarded"}, "alone": {jars.SERVER, jars.OLD_SERVER}, "current": {jars.SERVER}, "old": {jars.OLD_SERVER},
+}  # fmt: skip
 
 
 class Filled:
@@ -26,6 +32,52 @@ class Filled:
         return [line for line in self.lines if line["kind"] in kinds and topic in (None, line["topic"])]
 
 
+def filled(cluster: RealCluster) -> Filled:
+    """Boots the guarded cluster and fills it."""
+    cluster.start()
+    file = cluster.work / "sent.jsonl"
+    cluster.send(file)
+    return Filled(cluster, [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()])
+
+
+class Clusters:
+    """What boots, by name."""
+
+    def __init__(self, work: Path, wanted: set[str]) -> None:
+        self._all: list[Processes] = []
+        self._booting: dict[str, Future[Any]] = {}
+        self._pool = ThreadPoolExecutor(max(1, len(wanted)), "boot")
+        # The clients of a broker of its own take the longest, but are wanted last.
+        if "guarded" in wanted:
+            guarded = RealCluster(work / "guarded")
+            self._all.append(guarded)
+            self._booting["guarded"] = self._pool.submit(filled, guarded)
+        for release in sorted(wanted - {"guarded"}):
+            alone = OneBroker(work / release, release)
+            self._all.append(alone)
+            self._booting[release] = self._pool.submit(alone.start)
+
+    def ready(self, name: str) -> Any:
+        """The cluster, once it has booted."""
+        return self._booting[name].result()
+
+    def stop(self) -> None:
+        """Ends every process, of a boot under way too."""
+        for cluster in self._all:
+            cluster.stop()
+        self._pool.shutdown()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def clusters(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
+    """Those that the chosen tests want: they boot while the tests run that want none."""
+    names = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
+    wanted = {cluster for name in names & _WANTED.keys() for cluster in _WANTED[name]}
+    made = Clusters(tmp_path_factory.mktemp("clusters"), set() if jars.missing_server() else wanted)
+    yield made
+    made.stop()
+
+
 @pytest.fixture(scope="session")
 def service(real: Filled) -> Iterator[LookupService]:
     """Asks it with the right keys and the right certificate."""
@@ -37,14 +89,28 @@ def service(real: Filled) -> Iterator[LookupService]:
 
 
 @pytest.fixture(scope="session")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
+def real(clusters: Clusters) -> Filled:
+    """Several brokers with keys and certificates, filled."""
     jars.need_server()
-    work: Path = tmp_path_factory.mktemp("cluster")
-    cluster = RealCluster(work)
-    try:
-        cluster.start()
-        cluster.send(work / "sent.jsonl")
-        lines = [json.loads(line) for line in (work / "sent.jsonl").read_text(encoding="utf-8").splitlines()]
-        yield Filled(cluster, lines)
-    finally:
-        cluster.stop()
+    return clusters.ready("guarded")  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="session")
+def current(clusters: Clusters) -> OneBroker:
+    """One broker of 5.3.3 with its clients."""
+    jars.need_server()
+    return clusters.ready(jars.SERVER)  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="session")
+def old(clusters: Clusters) -> OneBroker:
+    """One broker of 4.9.7 with its clients."""
+    jars.need_server()
+    return clusters.ready(jars.OLD_SERVER)  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="session", params=[jars.SERVER, jars.OLD_SERVER])
+def alone(clusters: Clusters, request: pytest.FixtureRequest) -> OneBroker:
+    """Each of both."""
+    jars.need_server()
+    return clusters.ready(request.param)  # type: ignore[no-any-return]

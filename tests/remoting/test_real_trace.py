@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -18,30 +13,10 @@ from idcore.lookup.model import Traced
 from idcore.message.validators import TRACE_TOPIC
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.profile import Profile, name_servers
-from tests.java import agent, jars
-from tests.remoting.boot import HERE, QUIET, free_ports
+from tests.remoting.boot import OneBroker
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]
 
-BROKER = """\
-brokerClusterName=Traced
-brokerName=traced
-brokerId=0
-brokerIP1=127.0.0.1
-listenPort={port}
-namesrvAddr=127.0.0.1:{names}
-storePathRootDir={store}
-storePathCommitLog={store}/commitlog
-autoCreateTopicEnable=true
-traceTopicEnable=true
-messageDelayLevel=1s 1s 1s 1s 1s
-mappedFileSizeCommitLog=1048576
-mappedFileSizeConsumeQueue=6000
-maxMessageSize=524288
-maxHashSlotNum=5000
-maxIndexNum=4000
-diskMaxUsedSpaceRatio=95
-"""
 # The clocks of one machine, read in and around the listener by a machine that does other work as well.
 SLACK_MS = 3_000
 
@@ -60,52 +35,21 @@ class Logged:
 
 
 class Ran:
-    """One release's name server and broker, and what a client of the same release did there."""
+    """What the clients of one release did, from what they printed."""
 
-    def __init__(self, work: Path, server: str) -> None:
-        self.port = free_ports(set())
-        self.names = f"127.0.0.1:{self.port + 3}"
-        self._work, self._jars = work, f"{jars.folder(server)}/*"
-        self._processes: list[subprocess.Popen[bytes]] = []
-        (work / "home" / "conf").mkdir(parents=True)
-        for path in ("home/conf/logback_broker.xml", "home/conf/logback_namesrv.xml", "rmq.logback-test.xml"):
-            (work / path).write_text(QUIET)
-        (work / "names.conf").write_text(f"listenPort={self.port + 3}\n")
-        (work / "broker.conf").write_text(BROKER.format(port=self.port, names=self.port + 3, store=work / "store"))
-
-    def run(self) -> None:
-        """Boots both, then sends and consumes."""
-        self._agent = [f"-javaagent:{agent.loopback_agent(self._work)}"]
-        self._boot("names", "org.apache.rocketmq.namesrv.NamesrvStartup")
-        self._boot("broker", "org.apache.rocketmq.broker.BrokerStartup")
-        path, out = f"{self._work}{os.pathsep}{self._jars}", self._work / "log"
-        compile_ = ["javac", "-nowarn", "-d", str(self._work), "-cp", path, str(HERE / "java" / "Traced.java")]
-        subprocess.run(compile_, check=True, capture_output=True, timeout=90)
-        client = subprocess.Popen(
-            [*self._java(), "-cp", path, "Traced", self.names, str(out)], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        said, _ = client.communicate(timeout=150)
-        assert client.returncode == 0, said[-3_000:]
-        self.pid = client.pid
-        lines = [line.split() for line in out.read_text(encoding="utf-8").splitlines()]
-        self.sends = [words[1:] for words in lines if words[0] == "send"]
-        self.oneway = next(words[1] for words in lines if words[0] == "oneway")
+    def __init__(self, cluster: OneBroker) -> None:
+        self.cluster = cluster
+        self.sends = [words[1:] for words in cluster.events if words[0] == "send"]
+        self.oneway = next(words[1] for words in cluster.events if words[0] == "oneway")
         self.attempts = [
             Logged(words[1], words[2], int(words[3]), int(words[4]), int(words[5]), words[6], int(words[7]))
-            for words in lines
+            for words in cluster.events
             if words[0] == "attempt"
         ]
 
-    def stop(self) -> None:
-        """Ends them at once."""
-        for process in reversed(self._processes):
-            process.kill()
-            process.wait()
-
     def trace(self, *msg_ids: str) -> list[Traced]:
         """The trace of some messages, as the command line asks for it."""
-        cluster = Cluster(Profile("traced", name_servers(self.names)))
+        cluster = Cluster(Profile("traced", name_servers(self.cluster.names), self.cluster.credentials()))
         service = LookupService(cluster, lambda: Moment(datetime.now(UTC), UTC), trace_topics=("OwnTrace",))
         with cluster:
             answers = list(service.look_up(msg_ids))
@@ -116,35 +60,11 @@ class Ran:
         assert {copy.record.topic for copy in copies if copy.relation == "message"} == {"Traced"}
         return [answer.trace for answer in answers if answer.trace is not None]
 
-    def _java(self) -> list[str]:
-        return [
-            "java", "-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=256m", "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1", f"-Duser.home={self._work}", f"-Drocketmq.home.dir={self._work / 'home'}",
-        ]  # fmt: skip
 
-    def _boot(self, name: str, main: str) -> None:
-        out = self._work / f"{name}.out"
-        path = f"{self._work}{os.pathsep}{self._jars}"
-        command = [*self._java(), *self._agent, "-cp", path, main, "-c", str(self._work / f"{name}.conf")]
-        with out.open("wb") as file:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT)
-        self._processes.append(process)
-        until = time.monotonic() + 90
-        while b"boot success" not in out.read_bytes():
-            assert process.poll() is None, out.read_text(errors="replace")[-2_000:]
-            assert time.monotonic() < until, f"{name} did not boot"
-            time.sleep(0.1)
-
-
-@pytest.fixture(scope="module", params=[jars.SERVER, jars.OLD_SERVER])
-def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
-    jars.need_server()
-    made = Ran(tmp_path_factory.mktemp("traced"), request.param)
-    try:
-        made.run()
-        yield made
-    finally:
-        made.stop()
+@pytest.fixture(scope="module")
+def ran(alone: OneBroker) -> Ran:
+    alone.wait_for("TRACED")
+    return Ran(alone)
 
 
 def test_attempts_are_those_that_the_consumers_logged(ran: Ran) -> None:
@@ -171,7 +91,7 @@ def test_the_process_of_an_attempt_is_the_one_that_ran(ran: Ran) -> None:
     producer = UniqId.from_hex(ids[0])  # in the same process
     attempts = [one for traced in ran.trace(*ids) for one in traced.found.attempts]
     assert {(one.host, one.pid, one.loader) for one in attempts} == {
-        (producer.host, ran.pid & 0xFFFF, producer.loader_text)
+        (producer.host, ran.cluster.pid & 0xFFFF, producer.loader_text)
     }
     assert all((one.client or "").startswith("127.0.0.1:") for one in attempts)
 
@@ -181,7 +101,7 @@ def test_sends_have_what_the_producer_got(ran: Ran) -> None:
     for (msg_id, began, ended, offset_id, status), traced in zip(ran.sends, ran.trace(*ids), strict=True):
         (send,) = traced.found.sends
         assert (send.msg_id, send.topic, send.group, send.kind) == (msg_id, "Traced", "senders", "normal")
-        assert (send.broker, send.offset_msg_id) == (f"127.0.0.1:{ran.port}", offset_id)
+        assert (send.broker, send.offset_msg_id) == (f"127.0.0.1:{ran.cluster.port}", offset_id)
         assert send.success == (status == "SEND_OK")
         assert int(began) <= send.began_ms <= send.began_ms + send.cost_ms <= int(ended)
 

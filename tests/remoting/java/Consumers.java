@@ -2,6 +2,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
@@ -16,7 +17,7 @@ import org.apache.rocketmq.common.message.MessageExt;
 /** Consumers that do different things with the same messages; one line for each message sent and each thing done. */
 public class Consumers {
     static final String TOPIC = "FateTopic";
-    static String names;
+    static final Set<String> said = ConcurrentHashMap.newKeySet();
     static final Map<String, DefaultMQPushConsumer> pushing = new ConcurrentHashMap<>();
 
     interface Listener {
@@ -27,25 +28,9 @@ public class Consumers {
         void level(int level);
     }
 
-    public static void main(String[] arguments) throws Exception {
-        try {
-            run(arguments[0], arguments[1]);
-        } catch (Throwable problem) {
-            problem.printStackTrace(System.out);
-            System.exit(3);
-        }
-        Thread.sleep(600_000); // the test ends it: until then its consumers stay connected
-        System.exit(0);
-    }
-
-    static void run(String server, String broker) throws Exception {
-        names = server;
-        DefaultMQProducer producer = new DefaultMQProducer("fate-producer");
-        producer.setNamesrvAddr(names);
-        producer.setInstanceName("fate-producer");
-        producer.setDefaultTopicQueueNums(1);
-        producer.start();
-        send(producer, "warm", 60);
+    static void run() throws Exception {
+        DefaultMQProducer producer = Clients.producer("fate-producer", false);
+        send(producer, "warm");
         start("works", "*", 16, (message, delay) -> true);
         start("gone", "*", 16, (message, delay) -> true);
         start("tagged", "TagB || TagC", 16, (message, delay) -> true);
@@ -68,45 +53,52 @@ public class Consumers {
         start("spread", "*", 16, (message, delay) -> true);
         pull("pulls");
         if (canPop()) {
-            popped(broker, "pops");
+            popped("pops");
             start("pops", "*", 16, (message, delay) -> true);
+            wait("DONE pops warm 0");
         }
-        Thread.sleep(3_000); // all of them have their queues
-        send(producer, "first", 1);
-        Thread.sleep(4_000);
+        wait("DONE works warm 0", "DONE gone warm 0", "FAILED fails warm 0", "FAILED later warm 0",
+            "FAILED dies warm 0", "BEGAN hangs warm 0", "DONE pulls warm 0");
+        hasQueues("tagged");
+        hasQueues("spread");
+        send(producer, "first");
+        wait("DONE gone first 0");
         pushing.remove("gone").shutdown();
-        System.out.println("GONE");
-        Thread.sleep(1_000);
-        send(producer, "second", 1);
-        Thread.sleep(1_000);
+        say("GONE");
+        send(producer, "second");
+        wait("DONE works second 0");
         start("newcomer", "*", 16, (message, delay) -> true);
-        Thread.sleep(2_000);
-        send(producer, "third", 1);
-        System.out.println("READY");
+        hasQueues("newcomer");
+        send(producer, "third");
+        say("READY");
     }
 
-    static void send(DefaultMQProducer producer, String name, int tries) throws Exception {
-        for (int at = 1;; at++) {
-            try {
-                Message message = new Message(TOPIC, "TagA", name, name.getBytes(StandardCharsets.UTF_8));
-                System.out.println("SENT " + name + " " + producer.send(message, 5000).getMsgId());
-                return;
-            } catch (Exception problem) {
-                if (at == tries) {
-                    throw problem;
-                }
-                Thread.sleep(500);
-            }
+    static void say(String line) {
+        said.add(line);
+        Clients.line(line);
+    }
+
+    static void wait(String... lines) throws Exception {
+        while (!said.containsAll(List.of(lines))) {
+            Thread.sleep(50);
         }
+    }
+
+    /** It pulls from then on. */
+    static void hasQueues(String group) throws Exception {
+        while (pushing.get(group).getDefaultMQPushConsumerImpl().getRebalanceImpl().getProcessQueueTable().isEmpty()) {
+            Thread.sleep(50);
+        }
+    }
+
+    static void send(DefaultMQProducer producer, String name) throws Exception {
+        Message message = new Message(TOPIC, "TagA", name, name.getBytes(StandardCharsets.UTF_8));
+        String id = Clients.patiently(() -> producer.send(message)).getMsgId();
+        say("SENT " + name + " " + id + " " + System.currentTimeMillis());
     }
 
     static void start(String group, String tags, int most, Listener listener) throws Exception {
-        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(group);
-        consumer.setNamesrvAddr(names);
-        consumer.setInstanceName(group);
-        consumer.setPollNameServerInterval(1000);
-        consumer.setHeartbeatBrokerInterval(1000);
-        consumer.setPersistConsumerOffsetInterval(500);
+        DefaultMQPushConsumer consumer = Clients.consumer(group, false, null);
         boolean fresh = group.equals("newcomer");
         consumer.setConsumeFromWhere(
             fresh ? ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET : ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
@@ -122,12 +114,12 @@ public class Consumers {
                 String what = group + " " + new String(message.getBody(), StandardCharsets.UTF_8) + " "
                     + message.getReconsumeTimes();
                 try {
-                    System.out.println("BEGAN " + what);
+                    say("BEGAN " + what);
                     if (message.getProperty("POP_CK") != null) {
-                        System.out.println("POPPED " + what);
+                        say("POPPED " + what);
                     }
                     boolean done = listener.take(message, context::setDelayLevelWhenNextConsume);
-                    System.out.println((done ? "DONE " : "FAILED ") + what);
+                    say((done ? "DONE " : "FAILED ") + what);
                     if (!done) {
                         return ConsumeConcurrentlyStatus.RECONSUME_LATER;
                     }
@@ -163,20 +155,20 @@ public class Consumers {
 
     /** The broker gives this group its messages by POP. */
     @SuppressWarnings({"unchecked", "rawtypes"})
-    static void popped(String broker, String group) throws Exception {
+    static void popped(String group) throws Exception {
         Class<?> kind = Class.forName("org.apache.rocketmq.tools.admin.DefaultMQAdminExt");
         Class mode = Class.forName("org.apache.rocketmq.common.message.MessageRequestMode");
         Object admin = kind.getConstructor().newInstance();
-        kind.getMethod("setNamesrvAddr", String.class).invoke(admin, names);
+        kind.getMethod("setNamesrvAddr", String.class).invoke(admin, Clients.names);
         kind.getMethod("setInstanceName", String.class).invoke(admin, "fate-admin");
         kind.getMethod("start").invoke(admin);
         kind.getMethod("setMessageRequestMode", String.class, String.class, String.class, mode, int.class, long.class)
-            .invoke(admin, broker, TOPIC, group, Enum.valueOf(mode, "POP"), 8, 5000L);
+            .invoke(admin, Clients.broker, TOPIC, group, Enum.valueOf(mode, "POP"), 8, 5000L);
     }
 
     static void pull(String group) throws Exception {
-        DefaultLitePullConsumer consumer = new DefaultLitePullConsumer(group);
-        consumer.setNamesrvAddr(names);
+        DefaultLitePullConsumer consumer = new DefaultLitePullConsumer(group, Clients.hook);
+        consumer.setNamesrvAddr(Clients.names);
         consumer.setInstanceName(group);
         consumer.setPollNameServerInterval(1000);
         consumer.setPersistConsumerOffsetInterval(500);
@@ -188,7 +180,7 @@ public class Consumers {
             while (true) {
                 List<MessageExt> messages = new ArrayList<>(consumer.poll(500));
                 for (MessageExt message : messages) {
-                    System.out.println("DONE " + group + " " + new String(message.getBody(), StandardCharsets.UTF_8) + " 0");
+                    say("DONE " + group + " " + new String(message.getBody(), StandardCharsets.UTF_8) + " 0");
                 }
             }
         });

@@ -26,6 +26,7 @@ import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.remoting.RPCHook;
 import org.apache.rocketmq.remoting.protocol.subscription.SubscriptionGroupConfig;
 import org.apache.rocketmq.tools.admin.DefaultMQAdminExt;
+import org.apache.rocketmq.tools.command.MQAdminStartup;
 
 /** Sends messages of every kind with the real client, then looks each up as mqadmin does; one JSON line for each. */
 public class Sender {
@@ -102,6 +103,22 @@ public class Sender {
             look(item);
         }
         out.close();
+        mqadmin(names, file);
+    }
+
+    /** What mqadmin prints of the second message with keys of broker b, by both of its ids. */
+    static void mqadmin(String names, String file) throws Exception {
+        PrintStream before = System.out;
+        String[] item = sent.stream().filter(each -> each[0].equals("keys") && each[1].equals("Notices"))
+            .skip(1).findFirst().get();
+        for (String[] command : new String[][] {{"queryMsgById", item[3]}, {"queryMsgByUniqueKey", item[2]}}) {
+            try (PrintStream printed = new PrintStream(file + "." + command[0], "UTF-8")) {
+                System.setOut(printed);
+                MQAdminStartup.main(new String[] {command[0], "-i", command[1], "-t", "Notices", "-n", names});
+            } finally {
+                System.setOut(before);
+            }
+        }
     }
 
     static void topic(String broker, String name) throws Exception {
