@@ -34,7 +34,7 @@ _INVENTED = {17}
 
 
 class Labelled(NamedTuple):
-    """An id, the name in front of it, and the family that made it."""
+    """An id, its label, and the family that made it."""
 
     text: str
     label: str | None
@@ -43,7 +43,7 @@ class Labelled(NamedTuple):
 
 
 def reference() -> Iterator[Labelled]:
-    """Ids of the official classes; offset ids with a port and an offset that a record can have."""
+    """Ids of the official classes; offsetMsgIds with a port and an offset that a record can have."""
     for line in (VECTORS / "reference-ids.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         if row["kind"] == "uniq":

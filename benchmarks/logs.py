@@ -47,7 +47,7 @@ def _no_lines(rng: np.random.Generator) -> bytes:
 
 
 def _sparse(rng: np.random.Generator) -> bytes:
-    """SendResult lines of which every uniq id is of a process of its own."""
+    """SendResult lines of which every msgId is of a process of its own."""
     head = b"2026-11-20 10:00:00,000 INFO [send-1] o.a.r.c.p.DefaultMQProducer - SendResult [sendStatus=SEND_OK, msgId="
     tail = b", messageQueue=MessageQueue [topic=OrderPaid, brokerName=broker-07, queueId=3], queueOffset=7345612]\n"
     return _of_ids(rng, head, b", offsetMsgId=0A2A010700002A9F0000000000001000" + tail)

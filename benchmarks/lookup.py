@@ -1,4 +1,4 @@
-"""A hundred ids against a real cluster on this machine: with their topic, without, by offset id.
+"""A hundred ids against a real cluster on this machine: with their topic, without, by offsetMsgId.
 
 python -m benchmarks.lookup                     median of 7 rounds; needs the servers: python tests/java/jars.py
 """

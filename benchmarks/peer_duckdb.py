@@ -2,7 +2,7 @@
 
     python -m benchmarks.peer_duckdb LOG OUT        writes four Parquet files, prints one JSON line of totals
 
-Kept generous: runs of 32 digits only, whatever has four zero digits in the middle is an offset id; nothing is scored,
+Kept generous: runs of 32 digits only, whatever has four zero digits in the middle is an offsetMsgId; nothing is scored,
 refused or attributed. Equal ids are folded in one pass before anything is counted, so that distinct is exact.
 """
 

@@ -1984,7 +1984,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.disproof.broadcast": "Broker 上没有证据：需查询每个客户端自己的位点或日志。",
     "fate.disproof.filtered": "消费组越过这条消息时，订阅表达式与 Tag 匹配。",
     "fate.disproof.passed_maybe_skipped": "消息轨迹、消费者日志，或者在消息存储之前就已在线的客户端。",
-    "fate.disproof.taken": "消费者日志显示消费失败，或者重试主题中有它的副本。",
+    "fate.disproof.taken": "消费者日志显示消费失败，或者重试主题中有它的重试消息。",
     "fate.disproof.handed_out": "消费位点已越过这条消息，或者拉取它的客户端已被终止。",
     "fate.disproof.unreadable_queue": "有消费者手动指定读取该队列。",
     "fate.disproof.not_dispatched": "再次查询时队列中已有它的条目。",

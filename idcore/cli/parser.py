@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, tzinfo
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from idcore import __version__
 from idcore.catalogue import languages
+from idcore.cli import epilogs
 from idcore.errors import CoreError
 from idcore.ids.clock import machine_zone, parse_instant, parse_zone
 from idcore.ids.line_time import FIRST_YEAR
@@ -61,7 +62,19 @@ def build_parser() -> argparse.ArgumentParser:
     _view(commands)
     _compare(commands)
     _make(commands)
+    for command in commands_of(parser):
+        epilogs.add(command)
     return parser
+
+
+def commands_of(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parsers of all commands that do something, in their order: `make ids`, but not `make`."""
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if not below:
+        yield parser
+    for action in below:
+        for command in action.choices.values():
+            yield from commands_of(command)
 
 
 def _zone(text: str) -> tzinfo:

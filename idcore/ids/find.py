@@ -227,7 +227,7 @@ def _tokens(
 
 
 def _label(text: str, start: int) -> str | None:
-    """The name in front of a value, past quotes, brackets and one of the signs that give a name its value."""
+    """The label in front of a value, past quotes, brackets and one of the signs that give a name its value."""
     before = text[max(0, start - _SIGNS_MOST) : start]
     bare = before.rstrip(_SIGNS)
     while bare.endswith(_ESCAPED_SIGNS):

@@ -26,7 +26,7 @@ class TracerId:
     trace_id: str
 
     def link(self, template: str) -> str:
-        """The address of this trace, by the operator's template."""
+        """The address of this trace, by the administrator's template."""
         return template.replace(LINK_PLACE, quote(self.trace_id, safe=""))
 
 

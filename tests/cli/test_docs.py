@@ -1,11 +1,26 @@
-"""docs/formats.md says what the code says."""
+"""The documents that are rendered say what the code says, and their examples can be run."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
 from idcore import catalogue
-from idcore.cli.docs import FORMATS, formats
+from idcore.__main__ import main
+from idcore.cli import build_parser, epilogs
+from idcore.cli.docs import CLI, FORMATS, TABLES, formats
+from idcore.cli.parser import commands_of
+from idcore.cli.reference import commands, tables
 from idcore.ids import identify
 from idcore.layout import LAYOUTS
+from idcore.scan.schemas import SCHEMAS
+
+ELSEWHERE = ("scan ", "--namesrv ")  # Spark and a cluster: other tests run them
 
 
 def test_the_page_is_rendered_from_the_layouts() -> None:
@@ -32,3 +47,50 @@ def test_the_examples_are_what_they_are_said_to_be() -> None:
         reading = identify(text).best
         assert reading is not None
         assert reading.id.layout == layout
+
+
+def test_the_pages_of_commands_and_tables_are_rendered_from_the_code() -> None:
+    assert CLI.read_text(encoding="utf-8") == commands(), "make docs"
+    assert TABLES.read_text(encoding="utf-8") == tables(), "make docs"
+
+
+def test_every_command_and_option_is_on_the_page_and_has_help_and_examples() -> None:
+    page = commands()
+    names = {command.prog.rpartition(" ")[2] for command in commands_of(build_parser())}
+    assert names == set(epilogs.EPILOGS)
+    for command in commands_of(build_parser()):
+        section = page.split(f"\n## {command.prog.removeprefix('python -m idcore ')}\n")[1].split("\n## ")[0]
+        for action in command._actions:
+            options = [option for option in action.option_strings if option not in ("-h", "--help")]
+            assert action.help and all(f"| `{option}" in section for option in options)
+        shown = command.format_help()
+        assert all(example in shown for example in epilogs.EPILOGS[command.prog.rpartition(" ")[2]].examples)
+
+
+def test_every_column_of_every_table_is_explained() -> None:
+    page = tables()
+    for name, schema in SCHEMAS.items():
+        section = page.split(f"\n## {name}\n")[1].split("\n## ")[0]
+        assert re.findall(r"^\| `(\w+)` \| \w+ \| .+ \|$", section, re.MULTILINE) == schema.names
+
+
+def test_the_examples_run_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the order in which a reader needs them: what one makes, another reads."""
+    monkeypatch.chdir(tmp_path)
+    examples = [example for epilog in epilogs.EPILOGS.values() for example in epilog.examples]
+    for name in ("sent.log", "received.log"):
+        Path(name).write_text("msgId=0A2ACF11102918B4AAC263F4FD4A414C\n")
+    for example in sorted(examples, key=lambda text: " make " not in text):
+        command, _, target = example.removeprefix("python -m idcore ").partition(" > ")
+        command, _, source = command.partition(" < ")
+        arguments = shlex.split(command)
+        build_parser().parse_args(arguments)
+        if any(word in f"{command} " for word in ELSEWHERE):
+            continue
+        if source:
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path(source).read_bytes())))
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            assert main(arguments) in (0, 1), example
+        assert printed.getvalue() or " make " in example
+        assert target == "" or printed.getvalue().startswith("text,")

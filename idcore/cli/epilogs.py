@@ -1,0 +1,85 @@
+"""What `--help` shows below the options of each command: examples and exit statuses. docs/cli.md has the same."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from dataclasses import dataclass
+
+USAGE = (2, "wrong usage")
+# Of every command: what no command decides by itself.
+COMMON = (
+    (1, "the system refused something, for example a file that cannot be written"),
+    (70, "an internal error; please report it"),
+    (130, "ended by Ctrl-C"),
+    (141, "the reader of the output has gone, as after `| head`"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Epilog:
+    """Examples, which tests parse and run, and what each exit status means."""
+
+    examples: tuple[str, ...]
+    statuses: tuple[tuple[int, str], ...]
+
+    def __str__(self) -> str:
+        shown = [f"  {example}" for example in self.examples]
+        meant = [f"  {status}  {meaning}" for status, meaning in self.statuses]
+        return "\n".join(["examples:", *shown, "", "exit status:", *meant])
+
+
+_MADE = ((0, "written"), USAGE)
+EPILOGS = {
+    "decode": Epilog(
+        (
+            "python -m idcore decode AC110001473C7D4991AD336AEA5703E0",
+            "python -m idcore decode - --format csv < orders.log > orders.csv",
+        ),
+        (
+            (0, "every ID was decoded, or the text has none"),
+            (1, "a string that looks like an ID was rejected; standard error has the first"),
+            USAGE,
+        ),
+    ),
+    "scan": Epilog(
+        (
+            "python -m idcore scan orders.log --out tables --zone +08:00",
+            "python -m idcore scan --store store --out tables-of-store",
+        ),
+        (
+            (0, "done"),
+            (1, "some input could not be read: standard error names it, the rest is done"),
+            USAGE,
+            (3, "the scan could not be done; one line says why"),
+            (130, "cancelled by Ctrl-C or SIGTERM; DIR is unchanged"),
+        ),
+    ),
+    "view": Epilog(
+        (
+            "python -m idcore view 0A2ACF11102918B4AAC263F4FD4A414C --store store",
+            "python -m idcore view order-860954509 --namesrv 10.0.0.1:9876 --topic OrderPaid --fate",
+        ),
+        (
+            (0, "every message was found"),
+            (1, "some were not found; each has its reason"),
+            USAGE,
+            (3, "nothing could be asked: no such folder, no answer, or not permitted"),
+        ),
+    ),
+    "compare": Epilog(
+        ("python -m idcore compare sent.log received.log --out differences",),
+        ((0, "done, also if the inputs differ"), (1, "some input could not be read"), USAGE),
+    ),
+    "ids": Epilog(("python -m idcore make ids --count 3",), _MADE),
+    "log": Epilog(("python -m idcore make log --lines 2000 --out orders.log",), _MADE),
+    "store": Epilog(("python -m idcore make store --messages 1000 --out store",), _MADE),
+    "incident": Epilog(
+        ("python -m idcore make incident clock_back --variant two_seconds --out clock_back.log",), _MADE
+    ),
+}
+
+
+def add(command: ArgumentParser) -> None:
+    """Puts examples and exit statuses below the options of a command, each on its own line."""
+    if epilog := EPILOGS.get(command.prog.rpartition(" ")[2]):  # a test holds that every command has one
+        command.epilog, command.formatter_class = str(epilog), RawDescriptionHelpFormatter

@@ -1,0 +1,284 @@
+"""docs/cli.md and docs/tables.md, rendered from the parser and from the columns of a scan. Only docs.py writes them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+
+from idcore.cli.epilogs import COMMON, EPILOGS
+from idcore.cli.parser import build_parser, commands_of
+from idcore.scan.schemas import SCHEMAS
+
+_CLI_HEAD = """\
+# Command line
+
+For everybody who runs `python -m idcore`: each command with its options, examples and exit statuses.
+
+`make docs` renders this page from the parser; `python -m idcore COMMAND --help` shows the same. The examples use the
+Python of `.venv` (`. .venv/bin/activate`). Results go to standard output. Errors are one line on standard error.
+[tables.md](tables.md) has the columns and the keys of the output.
+
+Sizes of `--split-size` are bytes, or a number with k, M or G. Times are ISO 8601. A time without a zone is in the zone
+of `--zone`.
+"""
+
+_TABLES_HEAD = """\
+# Tables and JSON
+
+For everybody who processes results further: every column that a scan writes, and the JSON of the commands.
+
+`make docs` renders this page from `idcore/scan/schemas.py`. Names and types stay from release to release; further
+columns may come. `scan --out DIR` writes each table as a folder with Parquet files. `summary.json` is written last: a
+folder without it is an unfinished scan. The tables depend neither on the order of files and lines nor on the splits.
+"""
+
+_TABLES = {
+    "processes": "One row for each fingerprint of msgIds",
+    "hosts": "One row for each producing host",
+    "brokers": "One row for each broker address in offsetMsgIds",
+    "segments": "One row for each commit log file of a broker, if files have 1 GiB",
+    "clients": "One row for each process with 5.x msgIds",
+    "counters": "Points of the counter of each process, as many as a chart needs",
+    "timeline": "IDs by minute and kind",
+    "activity": "IDs by host and minute",
+    "distribution": "Up to 128 equal ranges from the least to the greatest offset of a broker",
+    "copies": "IDs that go with two or more different offsetMsgIds",
+    "growth": "Offsets by broker and minute, from lines that have both IDs",
+    "findings": "What the rules found ([findings.md](findings.md))",
+    "refused": "Strings that look like an ID and were rejected, by reason",
+    "topics": "One row for each topic and queue; scan of a store only",
+    "tags": "One row for each topic and tag; scan of a store only",
+    "files": "One row for each file, and for each member of an archive",
+}
+_COLUMNS = {
+    "layout": "layout of the ID ([formats.md](formats.md))",
+    "host": "address inside the ID, dotted or as in RFC 5952",
+    "pid": "process ID inside the ID",
+    "loader": "hash of the class loader, 8 hex digits",
+    "maker": "code of the client that probably generated the IDs",
+    "ids": "occurrences of IDs",
+    "distinct": "different IDs; upper and lower case are equal",
+    "first_elapsed_ms": "elapsed of the first ID",
+    "last_elapsed_ms": "elapsed of the last ID",
+    "first_sent_at": "when the first ID was generated; empty if unknown",
+    "last_sent_at": "when the last ID was generated",
+    "first_counter": "counter of the first ID",
+    "last_counter": "counter of the last ID",
+    "produced": "generated IDs: the range of the counter from the first to the last ID",
+    "missing": "generated, but not in this input",
+    "wraps": "how often the counter went from 65,535 to 0",
+    "wraps_certain": "false if two neighbours are so far apart that the rate allows an unseen wrap",
+    "out_of_order": "steps at which the counter falls as time rises",
+    "tracks": "most counter segments that are alive at the same time",
+    "rate_per_second": "generated IDs for each second between the first and the last",
+    "chains": "counter segments",
+    "loader_position": "number of the loader in HotSpot's stream of hashes",
+    "loader_bits": "the mask, 31 or 25 bits, under which it was found",
+    "last_possible_elapsed_ms": "elapsed of the last ID that its month can have",
+    "zone": "offset from UTC in which the process counts",
+    "zone_source": "where the zone is from: `born`, `prefix`, `given` or `assumed`",
+    "month": "month of the last ID, if log lines show it",
+    "processes": "different processes",
+    "address": "host and port of the broker",
+    "port": "port of the broker",
+    "segments": "different commit log files, if files have 1 GiB",
+    "min_offset": "least physical offset",
+    "max_offset": "greatest physical offset",
+    "bytes_per_second": "of lines with both IDs: bytes from the lowest to the highest offset, divided by the seconds "
+                        "between their times; null if the record with the highest offset is not the later one",
+    "segment": "name of the commit log file: 20 digits",
+    "mac": "MAC address inside the ID",
+    "min_sequence": "least sequence",
+    "max_sequence": "greatest sequence",
+    "elapsed_ms": "elapsed of the ID",
+    "sent_at": "when the ID was generated",
+    "counter": "counter of the ID",
+    "position": "counter without wraps, from the beginning of its segment",
+    "track": "number of the parallel counter",
+    "chain": "number of the counter segment",
+    "missing_before": "missing IDs right below this one in its segment; of a thinned process for the 100 widest gaps",
+    "minute": "the minute, in UTC",
+    "kind": "`uniq` (msgId), `offset` (offsetMsgId) or `client` (5.x msgId)",
+    "from_offset": "begin of the range",
+    "to_offset": "end of the range",
+    "msg_id": "the ID, in upper case",
+    "offset_msg_ids": "its offsetMsgIds, joined by commas, in the order of address and offset",
+    "lines": "lines in which the ID goes with an offsetMsgId",
+    "min_at": "time of the lowest offset of the minute; of equal offsets the earliest",
+    "max_at": "time of the highest offset of the minute",
+    "code": "code of the rule",
+    "severity": "`error`, `warning` or `info`",
+    "subject": "process, broker, ID or label that the finding is about",
+    "count": "how many IDs, messages or processes",
+    "evidence": "JSON: IDs, their places, figures",
+    "values": "JSON: the values of the sentence",
+    "certainty": "how certain the finding is",
+    "reason": "why it was rejected",
+    "sample": "the first such string",
+    "file": "name of the file; `archive.zip!path/in/it` for a member",
+    "byte": "where the string begins, in bytes of the unpacked text",
+    "topic": "topic",
+    "tag": "tag; empty for none; null in every row if there are more than 1,000 tags",
+    "queue_id": "number of the queue",
+    "messages": "records",
+    "bytes": "size in bytes",
+    "first_store_timestamp": "earliest store time",
+    "last_store_timestamp": "latest store time",
+    "min_queue_offset": "least queue offset",
+    "max_queue_offset": "greatest queue offset",
+    "crc_failed": "bodies whose CRC does not match",
+    "text_bytes": "size of the text, unpacked",
+    "refused": "rejected strings",
+    "error": "code of what could not be read; null if all was read",
+    "error_values": "JSON: the values of its sentence",
+}  # fmt: skip
+_TYPES = {pa.int64(): "int64", pa.int32(): "int32", pa.string(): "text", pa.bool_(): "bool", pa.float64(): "double"}
+
+_TABLES_TAIL = """\
+## Which IDs `counters` keeps
+
+Every ID of a process with up to 1,500. Of a larger process:
+
+- the first and last of 256 time buckets and of each counter segment;
+- the lowest and highest position;
+- both sides of the 100 largest gaps, and of all wraps if there are at most 256.
+
+## How lines pair two IDs
+
+The i-th offsetMsgId of a line goes with its i-th msgId or 5.x msgId, then with the last. This applies to lines of at
+most 1 MiB with at most 64 IDs of each kind. `growth` dates the offset by that ID, to the millisecond. An ID that occurs
+once in all input and has one offsetMsgId there is never in `copies`.
+
+## summary.json
+
+| key | meaning |
+|---|---|
+| `bytes`, `text_bytes`, `files`, `failed_files` | size as stored, size unpacked, files, files that could not be read |
+| `ids`, `distinct` | occurrences, different IDs |
+| `uniq`, `offset`, `client` | occurrences of msgIds, offsetMsgIds, 5.x msgIds |
+| `refused` | rejected strings |
+| `processes`, `hosts`, `brokers`, `segments` | rows of these tables |
+| `zone_sources` | processes by the source of their zone |
+| `findings` | findings by severity |
+| `start_seconds`, `seconds` | until Spark was up; from then to the last table |
+| `assumed` | zone, reference time and case that the scan was given |
+| `versions` | of this project, Python and its libraries |
+
+## The JSON of `decode`
+
+One object in each line, with all of these keys. Those that do not apply are null.
+
+| key | meaning |
+|---|---|
+| `text` | the string as it was, letter case included |
+| `line`, `column` | its place in standard input, from 1; null for arguments |
+| `label` | the label in front of it, for example `msgId` |
+| `kind`, `layout`, `certainty` | what it is, and how certain: `certain`, `likely` or `possible` |
+| `host`, `pid`, `loader`, `loader_position`, `loader_bits`, `elapsed_ms`, `counter` | the fields of a msgId |
+| `host`, `port`, `offset`, `segment`, `position` | the fields of an offsetMsgId; `segment` if files have 1 GiB |
+| `mac`, `pid`, `seconds`, `sequence` | the fields of a 5.x msgId |
+| `sent_at`, `month`, `zone`, `zone_source` | when it was generated, and where month and zone are from |
+| `sent_at_earliest`, `sent_at_latest` | the range of the time, if it is not exact |
+| `maker`, `maker_code` | the client that probably generated it, in words and as a code |
+| `why`, `why_codes` | the reasons for this interpretation, as sentences and as codes |
+| `others` | the other interpretations, best first, with the same keys |
+| `error` | null, or `problem`, `field` and `byte` |
+
+[store.md](store.md) and [lookup.md](lookup.md) have the JSON of `view`.
+
+## The JSON of `compare`
+
+One object in each line, for each producer, client and broker that differs: `before` and `after` (IDs of the first and of
+the second input), `both`, `missing` (only in the first), `new` (only in the second), and examples of both.
+"""
+
+
+def commands() -> str:
+    """The whole page of the command line."""
+    parser = build_parser()
+    below, helps = list(commands_of(parser)), dict(_helps(parser))
+    rows = ((f"[`{_short(one)}`](#{_short(one).replace(' ', '-')})", helps[one.prog]) for one in below)
+    common = table(("exit status", "of every command"), ((str(status), meaning) for status, meaning in COMMON))
+    sections = (_command(one, one.description or helps[one.prog]) for one in below)
+    return "\n".join([_CLI_HEAD, table(("command", "what it does"), rows), common, *sections])
+
+
+def _helps(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    """What the lists of commands say about each."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for one in action._choices_actions:
+                yield action.choices[one.dest].prog, one.help or ""
+                yield from _helps(action.choices[one.dest])
+
+
+def _short(command: argparse.ArgumentParser) -> str:
+    return command.prog.removeprefix("python -m idcore ")
+
+
+def _command(command: argparse.ArgumentParser, said: str) -> str:
+    """The section of one command."""
+    epilog = EPILOGS[command.prog.rpartition(" ")[2]]
+    rows = ((_name(action), (action.help or "") + _default(action)) for action in _actions(command))
+    return "\n".join([
+        f"## {_short(command)}\n",
+        f"{said[0].upper()}{said[1:].removesuffix('.')}.\n",
+        f"    {_usage(command)}\n",
+        table(("argument", "meaning"), rows),
+        "```sh", *epilog.examples, "```\n",
+        table(("exit status", "meaning"), ((str(status), meaning) for status, meaning in epilog.statuses)),
+    ])  # fmt: skip
+
+
+def _actions(command: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    yield from (action for action in command._actions if not isinstance(action, argparse._HelpAction))
+
+
+def _name(action: argparse.Action) -> str:
+    """An option with its value, or the name of an argument."""
+    if not action.option_strings:
+        return f"`{action.metavar or action.dest}`"
+    value = action.metavar or "|".join(str(one) for one in action.choices or ())
+    return f"`{action.option_strings[0]} {value}".strip() + "`"
+
+
+def _default(action: argparse.Action) -> str:
+    return f" (default: {action.default})" if "default" not in (action.help or "") and action.default else ""
+
+
+def _usage(command: argparse.ArgumentParser) -> str:
+    """The command with its arguments: brackets are around what may be left out, `|` is between alternatives."""
+    shown, groups = [command.prog], command._mutually_exclusive_groups
+    for action in _actions(command):
+        group = next((one for one in groups if action in one._group_actions), None)
+        if group is not None and action is not group._group_actions[0]:
+            continue
+        among = [action] if group is None else group._group_actions
+        text = " | ".join(_plain(one) for one in among)
+        needed = group.required if group is not None else action.required
+        shown.append(text if needed and len(among) == 1 else f"({text})" if needed else f"[{text}]")
+    return " ".join(shown)
+
+
+def _plain(action: argparse.Action) -> str:
+    name = _name(action).strip("`")
+    return f"{name}…" if action.nargs == "*" else name
+
+
+def tables() -> str:
+    """The whole page of the tables."""
+    parts = [_TABLES_HEAD]
+    for name, schema in SCHEMAS.items():
+        rows = ((f"`{field.name}`", _TYPES.get(field.type, "time"), _COLUMNS[field.name]) for field in schema)
+        parts += [f"## {name}\n", f"{_TABLES[name]}.\n", table(("column", "type", "meaning"), rows)]
+    return "\n".join([*parts, _TABLES_TAIL])
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table of Markdown."""
+    names = list(head)
+    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
