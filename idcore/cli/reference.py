@@ -190,8 +190,14 @@ One object in each line, with all of these keys. Those that do not apply are nul
 
 ## The JSON of `compare`
 
-One object in each line, for each producer, client and broker that differs: `before` and `after` (IDs of the first and of
-the second input), `both`, `missing` (only in the first), `new` (only in the second), and examples of both.
+One object in each line, for each producer, client and broker that differs.
+
+| key | meaning |
+|---|---|
+| `kind`, `subject` | kind of its IDs; the process, client or broker |
+| `before`, `after` | IDs of it in the first input, and in the second |
+| `both`, `missing`, `new` | in both inputs; only in the first; only in the second |
+| `only_before`, `only_after` | examples of IDs that only one input contains |
 """
 
 
