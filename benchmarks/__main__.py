@@ -27,6 +27,7 @@ COMMANDS = {
     "What a person waits for": ["console"],
     "Ten visitors at once": ["tabs"],
 }
+FOR_WHOM = "For everybody who asks how fast it is: measured figures, each with the command that repeats it."
 PACKAGES = ("pyspark", "pyarrow", "numpy", "numba", "duckdb", "polars")
 
 
@@ -75,7 +76,7 @@ def main() -> None:
         said += done.stdout
         parts += [f"## {title}", f"`python -m benchmarks.{' '.join(command)}`", done.stdout.strip()]
     (ROOT / "docs" / "performance.md").write_text(
-        "\n\n".join(["# Performance", in_short(said), *head, *parts]) + "\n", encoding="utf-8"
+        "\n\n".join(["# Performance", FOR_WHOM, in_short(said), *head, *parts]) + "\n", encoding="utf-8"
     )
 
 

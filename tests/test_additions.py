@@ -57,7 +57,7 @@ def test_a_packed_format_is_three_files(name: str) -> None:
     """Its row, its packer for the tests that every format passes, and its word in the documentation."""
     assert naming("idcore/sources", name) == {"idcore/sources/packings.py"}
     assert SUFFIXES.get(name, name) in PACKERS
-    assert name.replace("bz2", "bzip2") in (ROOT / "docs" / "scan.md").read_text(encoding="utf-8")
+    assert name.replace("bz2", "bzip2") in (ROOT / "docs" / "inputs.md").read_text(encoding="utf-8")
 
 
 def test_a_kind_without_a_reader_is_a_mistake_and_never_text(monkeypatch: pytest.MonkeyPatch) -> None:

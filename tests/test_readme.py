@@ -1,22 +1,29 @@
-"""The README is held to the code: its commands run and print what it shows, its links lead somewhere."""
+"""README and documents are held to the code: commands run and print what is shown, links lead to what is there."""
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from idcore.cli import build_parser
+from idcore.cli.parser import commands_of
 from idcore.remoting import profile
 from idcore.spark.session import java
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CHINESE = (ROOT / "README.zh-CN.md").read_text(encoding="utf-8")
-PAGES = [ROOT / "README.md", ROOT / "README.zh-CN.md", *sorted((ROOT / "docs").rglob("*.md"))]
+ENTRANCE = [ROOT / name for name in ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+DOCUMENTS = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not path.name[0].isdigit()]  # without decisions
+PAGES = [*ENTRANCE, *sorted((ROOT / "docs").rglob("*.md"))]
+RENDERED = ("cli.md", "findings.md", "formats.md", "tables.md")
+MOST_WORDS = 2_600
 
 
 def examples(page: str = README) -> list[tuple[str, list[str]]]:
@@ -62,17 +69,58 @@ def test_the_chinese_readme_shows_examples_of_the_english_one_which_are_run() ->
         assert block in README
 
 
+def anchors(page: Path) -> set[str]:
+    """The addresses that GitHub gives the headings of a page: lower case, hyphens for spaces, no marks."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    heads = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_links_lead_to_files_that_are_there(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
-    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
-    assert not missing
+def test_links_lead_to_files_and_headings_that_are_there(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8"))
+    for path, heading in links:
+        if "://" not in path:
+            target = page.parent / path if path else page
+            assert target.exists(), path
+            assert not heading or heading in anchors(target), f"{path}#{heading}"
+
+
+def test_the_index_leads_to_every_document() -> None:
+    linked = set(re.findall(r"\]\(([^)#]+\.md)", (ROOT / "docs" / "README.md").read_text(encoding="utf-8")))
+    assert {(ROOT / "docs" / link).resolve() for link in linked} == {*DOCUMENTS} - {ROOT / "docs" / "README.md"}
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_document_begins_with_whom_it_is_for_and_is_short(page: Path) -> None:
+    title, empty, first = page.read_text(encoding="utf-8").splitlines()[:3]
+    assert title.startswith("# ") and not empty and re.match(r"For [^:]+(?:: |\.)", first)
+    assert page.name in RENDERED or len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS
+
+
+def test_documents_that_the_code_names_are_there() -> None:
+    for folder in ("idcore", "pages", "benchmarks", "scripts"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for name in re.findall(r"\bdocs/[\w./-]+\.md\b", path.read_text(encoding="utf-8")):
+                assert (ROOT / name).exists(), f"{path}: {name}"
 
 
 def test_every_make_target_named_in_the_docs_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     named = {name for page in PAGES for name in re.findall(r"`make ([a-z-]+)", page.read_text(encoding="utf-8"))}
-    assert named <= targets
+    assert named - {command.prog.split()[-1] for command in commands_of(build_parser())} <= targets
+
+
+def test_every_command_that_a_document_shows_can_be_parsed() -> None:
+    """The name of a command alone, and a usage with brackets or an ellipsis, are not commands."""
+    parsed, names = 0, {command.prog.removeprefix("python -m idcore ") for command in commands_of(build_parser())}
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for shown in re.findall(r"(?:^(?:    |\$ )?|`)python -m idcore ([^`\n]*)", text, re.MULTILINE):
+            if shown not in names and not re.search(r"[…\[]|COMMAND", shown):
+                build_parser().parse_args(shlex.split(re.split(r" [<>|] ", shown)[0], comments=True))
+                parsed += 1
+    assert parsed > 30
 
 
 def test_every_environment_variable_is_documented_and_used() -> None:
@@ -81,5 +129,5 @@ def test_every_environment_variable_is_documented_and_used() -> None:
     )
     used = set(re.findall(r"environ(?:\.get\(|\.setdefault\(|\[)\"(IDCORE_[A-Z_]+)\"", code))
     used |= {value for value in vars(profile).values() if isinstance(value, str) and value.startswith("IDCORE_")}
-    documented = set(re.findall(r"`(IDCORE_[A-Z_]+)", (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")))
+    documented = set(re.findall(r"`(IDCORE_[A-Z_]+)", (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")))
     assert used == documented

@@ -43,6 +43,8 @@ _OF_ARGUMENTS = ("empty", "digit", "odd", "length")
 _HEAD = """\
 # Formats of message IDs
 
+For everybody who needs an ID byte by byte: its layouts, what is an ID, and the reasons of each interpretation.
+
 `make docs` renders this page from `idcore/layout.py` and the tables of words. A test holds it to them.
 
 A message has two IDs. The producing client generates a *msgId* (`uniq`) before it sends; the 5.x gRPC clients generate
@@ -101,35 +103,13 @@ These are the main weights; `idcore/ids/scoring.py` has all, those of 5.x and li
 
 ## Time
 
-A msgId contains neither the month nor the zone. It contains the milliseconds since the month began in the producer's
-zone. By default the month is the newest possible one: the instant is not after "now", and elapsed is shorter than that
-month. A log line can show more:
-
-- `bornTimestamp - elapsed` is a local midnight on a first within one second. This fixes month and zone (`zone_source`
-  born).
-- A time at the start of the line fixes the month. It fixes the zone too if it names one (prefix).
-- Otherwise the zone is the one given, or this machine's (assumed). A store timestamp dates nothing.
-
-One ID has one instant. Facts that lines prove of a process hold for all its IDs (`idcore/ids/dating.py`, and the
-scan's `month_inference.py`). Processes that no line dates have the zone of at least 9 in 10 of the IDs whose zone is
-proved. If a zone was given, all of them must have it. Their month is the newest up to a day after the last dated ID.
-
-`decode` reads standard input to its end first. A pipe that pauses for two seconds is shown as it comes, dated by the
-lines before the pause.
-
-If the time is not exact, `sent_at_earliest` and `sent_at_latest` are its range:
-
-- The zone is assumed: all zones in use, and the next month if the ID is brand-new in a zone further east.
-- Little-endian msgIds: their month begins on the last day of the month before, at midnight or an hour to either side,
-  as chance sets `tm_isdst`. A bornTimestamp, or a dated line within ten seconds, settles the hour. No zone is derived.
-- C++ 2.1.0 (`tm_isdst` 0): under daylight saving its month begins at 01:00.
-- 5.x msgIds: Java clients up to 5.0.2 count in their local zone. Lines show it; seconds in the future do so alone.
+A msgId contains the milliseconds since its month began in the producer's zone. It contains neither the month nor the
+zone. [explanation/dating.md](explanation/dating.md) has how log lines prove both, and the range of a time that is not
+exact.
 """
 
 _TOLD_APART = """\
-`python -m benchmarks.accuracy` gives labelled IDs to client families. The IDs are those of 21 releases of the Java
-classes, of public log lines, and of the sources of other clients. Of 2,206 IDs 99.9 % go to the right family. None goes
-to a wrong one with confidence; a test holds both.
+What cannot be distinguished, and what settles it ([how often this is right](explanation/accuracy.md#clients)):
 
 - The Go client and messense/rocketmq-rs cannot be distinguished: one ID of either is the same.
 - C++ 1.2.4 and later look like Java with an unusual loader, until the seed of rand() is found (`idcore/ids/seeds.py`,
@@ -147,7 +127,10 @@ to a wrong one with confidence; a test holds both.
 _FINDINGS_HEAD = """\
 # Findings
 
+For support engineers who got a finding: what it means, what to do, and when it is wrong.
+
 `make docs` renders this page from the rules in `idcore/findings` and their words. A test holds it to them.
+[explanation/accuracy.md](explanation/accuracy.md) has how often the findings are right.
 
 `python -m idcore scan` judges its own tables and writes the table `findings`. A row has code, severity, subject,
 count, evidence, values, certainty, first_sent_at and last_sent_at. Severity is error, warning or info; the pages call
@@ -269,22 +252,6 @@ UNIQ_KEY, so a consumer shows the offsetMsgId. If such a client sends a single m
 UNIQ_KEY. Host, pid and loader in it are then usually those of the broker's JVM.
 
 A line of more than 1 MiB is read in pieces. A record that is split by such a cut is seen in part or not at all.
-
-## How often they are right
-
-`python -m benchmarks.findings --seeds 5 --first 501` makes every incident in every variant on a healthy background,
-and scans it. Compared with the truth of the logs 975 findings were right, none was wrong and none was missed. In
-healthy logs nothing above info was found.
-
-Gaps were measured with further seeds (`--only missing_ids --seeds 60 --first 20001`). Of 922 warnings all were found
-and none was wrong. In 458 samples and logs of batches no warning was raised.
-
-Chains were measured on the generated logs of the scan's own tests (`tests/scan/logs.py`). Of 200 shared fingerprints
-all were found, and none in 320 other processes. Of 288 clocks set back by 0.7 s to 3 days 258 were found, with up to
-30 % of the IDs missing.
-
-The log of real clients (`tests/vectors/real.log.gz`) has only findings that are true of it; a test names them. No log
-shows two things: whether a client is Go or rocketmq-rs, and why a process restarted.
 """
 
 

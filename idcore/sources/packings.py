@@ -49,7 +49,7 @@ class Packing(NamedTuple):
     member: Callable[[], Any] | None = None
 
 
-# A further one takes a row here, a packer in tests/scan/packing.py and a word in docs/scan.md.
+# A further one takes a row here, a packer in tests/scan/packing.py and a word in docs/inputs.md.
 PACKED = {
     "gzip": Packing((b"\x1f\x8b",), lambda: isal.IgzipDecompressor(flag=isal.DECOMP_GZIP) if isal else Inflated()),
     "bz2": Packing(

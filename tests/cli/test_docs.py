@@ -13,7 +13,7 @@ import pytest
 from idcore import catalogue
 from idcore.__main__ import main
 from idcore.cli import build_parser, epilogs
-from idcore.cli.docs import CLI, FORMATS, TABLES, formats
+from idcore.cli.docs import CLI, DOCS, FORMATS, TABLES, formats
 from idcore.cli.parser import commands_of
 from idcore.cli.reference import commands, tables
 from idcore.ids import identify
@@ -94,3 +94,14 @@ def test_the_examples_run_one_after_the_other(tmp_path: Path, monkeypatch: pytes
             assert main(arguments) in (0, 1), example
         assert printed.getvalue() or " make " in example
         assert target == "" or printed.getvalue().startswith("text,")
+
+
+def test_the_commands_of_the_tutorial_answer_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (DOCS / "tutorials" / "support.md").read_text(encoding="utf-8")
+    made, view = re.findall(r"^python -m idcore (.*)$", page, re.MULTILINE)
+    assert main(shlex.split(made)) == 0
+    assert main(shlex.split(view)) == 0 and "a producer retry or a duplicate send" in capsys.readouterr().out
+    assert main(shlex.split(view.replace("0034 ", "0035 "))) == 1

@@ -1,7 +1,7 @@
 """Counters of one process cut into chains (one start of a process each) and tracks (processes alive at once).
 
 All functions take the distinct ids of one process as sorted words `elapsed << 16 | counter`. The rules are in
-docs/scan.md; `tests/scan/twin.py` is their slow twin.
+docs/explanation/counters.md; `tests/scan/twin.py` is their slow twin.
 """
 
 from __future__ import annotations

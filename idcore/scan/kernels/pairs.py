@@ -229,7 +229,7 @@ def pair(own, i, sent, again, behind, found, pairing):
 def pair_lines(buf, origin, found, dating, votes, pairing, behind):
     """Dates the msgIds of each line, and pairs them: the i-th offsetMsgId goes with the i-th of them, then the last.
 
-    The rules are in docs/scan.md. A pair is loose when its line ends `behind` the split. It is also loose when its id
+    The rules are in docs/tables.md. A pair is loose when its line ends `behind` the split. It is also loose when its id
     already has an offsetMsgId in the same line, or when the offsetMsgId does not fit its word.
     """
     found, dating, votes, pairing = borrowed(found), borrowed(dating), borrowed(votes), borrowed(pairing)
