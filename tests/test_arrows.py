@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Who may import whom; the longest name that fits a module is its row. A name stands for the module and all below it
 # that has no row of its own: `pages.parts` are the parts on top, not their folders.
-IDS = {"idcore.catalogue", "idcore.errors", "idcore.safe_text", "idcore.layout", "idcore.ids"}
+IDS = {"idcore.catalogue", "idcore.errors", "idcore.safe_text", "idcore.layout", "idcore.ids", "idcore.loose_json"}
 CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
@@ -27,6 +27,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.catalogue": {"idcore.safe_text"},
     "idcore.errors": {"idcore.catalogue"},
     "idcore.safe_text": set(),
+    "idcore.loose_json": set(),
     "idcore.layout": {"idcore.errors"},
     "idcore.ids": IDS,
     "idcore.scan.kernels": IDS,

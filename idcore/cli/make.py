@@ -46,6 +46,7 @@ def run_store(options: argparse.Namespace) -> int:
     from idcore.message import Host
     from idcore.simulate.append import BROKER_DEFAULTS, Settings
     from idcore.simulate.broker import Broker
+    from idcore.simulate.consumption import Consumption
     from idcore.simulate.dialects import LINES
     from idcore.simulate.traffic import Traffic
     from idcore.simulate.writer import StoreWriter
@@ -58,10 +59,13 @@ def run_store(options: argparse.Namespace) -> int:
         broker = Broker(writer, Host(bytes((10, 20, 0, 5)), 10911))
         traffic = Traffic(broker, options.seed, start, zone)
         traffic.play(options.messages)
-        broker.write_offsets()
+        consumption = Consumption(traffic, options.groups)
+        consumption.play()
+        broker.write_offsets(consumption.offsets)
+        consumption.write(options.out)
     (options.out / "broker.conf").write_text(settings.broker_conf, encoding="utf-8")
     head = {"made_by": "make store", "broker": options.broker, **_head(options, start, zone)}
-    _tell(options.out, {**head, **traffic.truth()})
+    _tell(options.out, {**head, **traffic.truth(), **consumption.truth()})
     return 0
 
 

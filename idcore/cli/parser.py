@@ -204,13 +204,11 @@ def _view(commands: Any) -> None:
         help="default: $ROCKETMQ_SECRET_KEY; safer, because options are visible in process lists",
     )
     command.add_argument("--topic", metavar="T", help="search this topic only (default: all topics)")
-    command.add_argument(
-        "--fate", action="store_true", help="live cluster: also which consumer groups consumed it, and why not"
-    )
+    command.add_argument("--fate", action="store_true", help="also which consumer groups consumed it, and why not")
     command.add_argument("--from", dest="begin", metavar="TIME", help="ISO 8601: records stored at this time or later")
     command.add_argument("--to", dest="end", metavar="TIME", help="ISO 8601: records stored at this time or earlier")
     command.add_argument(
-        "--trace", action="store_true", help="live cluster: also show sends and consumers' attempts from message traces"
+        "--trace", action="store_true", help="also show sends and consumers' attempts from message traces"
     )
     command.add_argument(
         "--trace-topic",
@@ -262,6 +260,7 @@ def _make(commands: Any) -> None:
     store = kinds.add_parser("store", help="a store folder in a broker's format")
     store.add_argument("--messages", type=_count, required=True, metavar="N", help="number of messages sent")
     store.add_argument("--out", type=_made, required=True, metavar="DIR", help="folder for the store; new or empty")
+    store.add_argument("--groups", type=_count, default=0, metavar="N", help="consumer groups, each with its own fate")
     store.add_argument(
         "--broker-sizes",
         action="store_true",

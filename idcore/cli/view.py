@@ -47,8 +47,6 @@ def run(options: argparse.Namespace) -> int:
     if not options.ids and sys.stdin.isatty():
         raise Usage("no ID given; write IDs, or - to read standard input")
     option = next(name for name in SOURCES if getattr(options, name, None) is not None)
-    if options.store is not None and (options.trace or options.trace_topic):
-        raise Usage("--trace goes with --namesrv and --cluster")
     reference, zone, known = read_clock(options)
     begin, end = (None if text is None else to_ms(parse_instant(text, zone)) for text in (options.begin, options.end))
     terms = Terms(Moment(reference, zone, known == "given"), begin, end, os.environ, vars(options))

@@ -29,7 +29,8 @@ class Heard(Generic[T]):
 class Home:
     """The record that is judged, and what is known of its queue.
 
-    `readable` is None where the route does not say; `end` is the next offset of the queue.
+    `readable` is None where the route does not say; `end` is the next offset of the queue. `snapshot_ms` is the instant
+    that a copied store folder shows; None where brokers were asked.
     """
 
     record: str  # its offsetMsgId
@@ -42,6 +43,7 @@ class Home:
     readable: bool | None = None
     static: bool = False
     from_slave: bool = False
+    snapshot_ms: int | None = None
     end: Heard[int] = field(default_factory=Heard)
 
 
@@ -126,7 +128,7 @@ class Consumers:
 class Group:
     """Everything that is known of one group and one record.
 
-    `again` is the offset asked a second time, some seconds after `offset`.
+    `again` is the offset asked a second time, some seconds after `offset`. `kept_filter` is from a broker's files.
     `broadcast_offset` is what every connected client of a broadcasting group was handed (5.1.0 on).
     """
 
@@ -136,6 +138,7 @@ class Group:
     pull_offset: Heard[int] = field(default_factory=Heard)
     broadcast_offset: Heard[int] = field(default_factory=Heard)
     consumers: Heard[Consumers] = field(default_factory=Heard)
+    kept_filter: Filter | None = None
     can_consume: Heard[bool] = field(default_factory=Heard)
     can_broadcast: Heard[bool] = field(default_factory=Heard)
     copies: tuple[Copy, ...] = ()

@@ -121,7 +121,8 @@ class _Case:
         return self._say("retry_waiting", "proved", *why, tries=copy.tries, due=copy.due_ms)
 
     def _by_broadcast(self) -> Verdict | None:
-        if not (self.online and self.consumers.broadcast):
+        kept = self.home.snapshot_ms is not None and self.group.broadcast_offset.answered
+        if not (kept or (self.online and self.consumers.broadcast)):
             return None
         if self.group.can_broadcast.value is False:
             return self._say("disabled", "proved")
@@ -146,7 +147,9 @@ class _Case:
         if not self.group.copies_complete:
             return self._no_verdict("copies_unknown")
         if not self.group.consumers.answered:
-            return self._say("consumed", "uncertain", Reason("connection_unknown"))
+            kept = self.group.kept_filter
+            known = [Reason("expression", self._filter(kept))] if kept is not None else []
+            return self._say("consumed", "uncertain", *known, Reason("connection_unknown"))
         if not self.online:
             return self._say("consumed", "inferred", Reason("nobody_connected"))
         kind = self.consumers.consume_type
@@ -181,9 +184,12 @@ class _Case:
             code, values = hindered
             certainty: Certainty = "proved" if code in _CERTAIN else "inferred"
             return self._say(code, certainty, *self._incomplete(), *self._proxy(code), **{"ahead": ahead} | values)
-        if not self.group.consumers.answered:
+        if self.group.consumers.answered:
+            return self._moving(ahead)
+        if self.home.snapshot_ms is None:
             return self._no_verdict("connection_unknown")
-        return self._moving(ahead)
+        doubts = [Reason("connection_unknown"), *self._incomplete(), *self._young()]
+        return self._say("behind", "uncertain", *doubts, ahead=ahead)
 
     def _moving(self, ahead: int) -> Verdict:
         first, second = self.group.offset, self.group.again
@@ -265,6 +271,11 @@ class _Case:
             reasons.append(Reason("slave"))
         if certainty != "none" and {reason.code for reason in reasons} & _DOUBTS:
             certainty = "uncertain"
+        if self.home.snapshot_ms is not None:
+            reasons = [replace(each, code=_OF_A_COPY.get(each.code, each.code)) for each in reasons]
+            if code in _OPEN:  # so it was then; who looks at the folder does not know what came after
+                reasons.append(Reason("snapshot", {"at": self.home.snapshot_ms}))
+                certainty = "inferred" if certainty == "proved" else certainty
         known = {name: value for name, value in values.items() if value is not None}
         return Verdict(self.group.name, self.home.record, code, certainty, known, tuple(reasons), tuple(self._facts()))
 
@@ -298,3 +309,16 @@ def _fact(name: str, heard: Heard[Any]) -> Iterator[Fact]:
 
 _CERTAIN = frozenset({"unreadable_queue", "not_dispatched", "disabled"})
 _DOUBTS = frozenset({"slave", "young", "copies_unknown"})
+# Verdicts that the next minutes change.
+_OPEN = frozenset({
+    "retry_waiting", "retry_queued", "running", "handed_out", "behind", "never_read", "unreadable_queue",
+    "not_dispatched", "disabled",
+})  # fmt: skip
+# Reasons that a copied store folder has in the place of those of a broker that was asked.
+_OF_A_COPY = {
+    name: f"copied_{name}"
+    for name in (
+        "connection_unknown", "copies_unknown", "offset_unknown", "retry_offset_unknown", "just_delivered",
+        "delay_unknown", "young", "late",
+    )
+}  # fmt: skip

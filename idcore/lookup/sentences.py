@@ -12,7 +12,7 @@ from idcore.lookup.model import Answer, Copy, Evidence
 from idcore.store.consistency import Doubt
 
 # Values of the evidence that are instants, as ISO 8601.
-INSTANTS = frozenset({"first", "stored", "sent", "begin", "earliest", "clock", "here"})
+INSTANTS = frozenset({"first", "stored", "sent", "begin", "earliest", "clock", "here", "shown", "written"})
 
 # Kinds of sources that have reasons of their own; their sentences contain the figures.
 _OWN = {"store": "store.reason"}

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from idcore.errors import CoreError
 from idcore.ids import Clock, OffsetId, UniqId, Verdict, identify
-from idcore.ids.clock import from_ms, is_time
+from idcore.ids.clock import from_ms, is_time, to_ms
 from idcore.ids.span import span
+from idcore.lookup import traces
 from idcore.lookup.copies import related
-from idcore.lookup.model import Answer, Copy, Evidence
-from idcore.lookup.source import Offer, Progress, Terms, WrongTerms
+from idcore.lookup.model import Answer, Copy, Evidence, Traced
+from idcore.lookup.source import Offer, Progress, Terms
+from idcore.lookup.store_fates import StoreEvidence, fates
 from idcore.message import Record, flags
 from idcore.message import properties as names
+from idcore.message.attempts import Written, paired
 from idcore.message.row import has_key, inner_messages
+from idcore.message.validators import is_trace_topic
 from idcore.store.commitlog import Miss, Stored
 from idcore.store.consistency import doubts
 from idcore.store.folder import StoreFolder
@@ -39,6 +43,11 @@ class _Draft:
     copies: list[Copy] = field(default_factory=list)
     reason: str | None = None
     figures: dict[str, Any] = field(default_factory=dict)
+    facts: list[Evidence] = field(default_factory=list)
+
+    def note(self, code: str, **values: Any) -> None:
+        """One fact with a sentence."""
+        self.facts.append(Evidence.of(code, **values))
 
 
 @dataclass(slots=True)
@@ -92,7 +101,10 @@ def _entry(key: str, hashed: str, pointer: Pointer | None) -> dict[str, Any]:
 
 
 class StoreLookup:
-    """Look-ups in one folder. `begin` and `end` bound the store time, in ms; `clock` reads the ids' own time."""
+    """Look-ups in one folder. `begin` and `end` bound the store time, in ms; `clock` reads the ids' own time.
+
+    With `trace_topics`, of which there may be none, each answer has the trace too: from these and the usual topics.
+    """
 
     def __init__(
         self,
@@ -101,11 +113,13 @@ class StoreLookup:
         begin: int | None = None,
         end: int | None = None,
         searched_most: int = SEARCHED_MOST,
+        trace_topics: Sequence[str] | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
         self._window = (begin, end)
         self._searched_most = searched_most
+        self._trace_topics = trace_topics
 
     def look_up(
         self,
@@ -116,24 +130,22 @@ class StoreLookup:
         fate: bool = False,
     ) -> Iterator[Answer]:
         """One answer for each id, each looked up when it is asked for. A folder keeps no record of its users."""
-        if fate:
-            raise WrongTerms("terms_fate")
         for text in ids:
-            yield self.one(text, topic)
+            yield self.one(text, topic, fate)
 
     def close(self) -> None:
         """Closes the files that are open."""
         self._store.close()
 
-    def one(self, text: str, topic: str | None = None) -> Answer:
+    def one(self, text: str, topic: str | None = None, fate: bool = False) -> Answer:
         """As an offsetMsgId first, then as what it is under every topic that could hold it, then by search."""
         draft = _Draft(text, topic)
         self._view(draft)
         if self._store.unreadable:
             draft.figures["unreadable"] = self._store.unreadable
-        return self._answer(draft)
+        return self._answer(draft, fate)
 
-    def at(self, offset: int) -> Answer:
+    def at(self, offset: int, fate: bool = False) -> Answer:
         """What begins at an offset of the log."""
         draft = _Draft(str(offset))
         outcome = self._store.log.look(offset)
@@ -141,12 +153,58 @@ class StoreLookup:
             draft.copies = [copy_of(outcome, self._store)]
         else:
             draft.reason, draft.figures = outcome.reason, outcome.evidence
-        return self._answer(draft)
+        return self._answer(draft, fate)
 
-    def _answer(self, draft: _Draft) -> Answer:
+    def _answer(self, draft: _Draft, fate: bool) -> Answer:
         copies = related(draft.copies) if len(draft.copies) > 1 else tuple(draft.copies)
-        evidence = tuple(Evidence.figure(name, value) for name, value in draft.figures.items())
-        return Answer(draft.id, copies, draft.reason, evidence, (str(self._store.root),), source=KIND)
+        copies = tuple(replace(each, relation="trace") if self._is_trace(each.record) else each for each in copies)
+        trace = verdicts = None
+        if self._trace_topics is not None:
+            trace = self._trace(draft, copies)
+        if fate:
+            attempts = trace.found.attempts if trace is not None else ()
+            verdicts = fates(self._store, copies, draft.note, attempts)
+            self._date(draft)
+        evidence = (*(Evidence.figure(name, value) for name, value in draft.figures.items()), *draft.facts)
+        asked = (str(self._store.root),)
+        return Answer(draft.id, copies, draft.reason, evidence, asked, source=KIND, trace=trace, fate=verdicts)
+
+    def _is_trace(self, record: Record) -> bool:
+        return record.topic in (self._trace_topics or ()) or is_trace_topic(record.topic)
+
+    def _trace(self, draft: _Draft, copies: Sequence[Copy]) -> Traced:
+        """The trace records in the log that name the message."""
+        msg_ids, notes = traces.ids_of(draft.id, copies), _Draft(draft.id)
+        named = self._trace_topics or ()
+        topics = [topic for topic in self._store.topics if topic in named or is_trace_topic(topic)]
+        if not topics:
+            notes.note("store_no_trace")
+        written: list[Written] = []
+        wanted = list(dict.fromkeys(each for msg_id in msg_ids for each in (msg_id, msg_id.upper())))
+        for key in wanted:
+            found = self._look_up(key, topics, everything=True)
+            for stored in found.copies.values():
+                written += traces.contexts(stored.record, notes.note)
+        trace = paired(written, set(wanted))
+        for code, values in traces.silence(trace, msg_ids, copies):
+            notes.note(code, **values)
+        return Traced(trace, msg_ids, tuple(topics), tuple(notes.facts))
+
+    def _date(self, draft: _Draft) -> None:
+        """Of which time the folder is, and what of its files could not be read."""
+        config, at = self._store.config, StoreEvidence(self._store).snapshot_ms
+        if at:
+            written = config.offsets_written_ms
+            draft.note(
+                "store_snapshot",
+                shown=self._instant(at),
+                age_seconds=max(0, to_ms(self._clock.reference) // 1_000 - at // 1_000),
+                written="–" if written is None else self._instant(written),
+            )
+        else:
+            draft.note("store_snapshot_undated")
+        for each in config.notes:
+            draft.note(each.code, **each.values)
 
     def _view(self, draft: _Draft) -> None:
         verdict = identify(draft.id, None, "any")
@@ -244,11 +302,12 @@ class StoreLookup:
         elif not self._search(draft):
             draft.reason = "unknown"
 
-    def _look_up(self, key: str, topics: Iterable[str]) -> _ByKey:
+    def _look_up(self, key: str, topics: Iterable[str], everything: bool = False) -> _ByKey:
+        """What the index leads to; `everything`: whenever it was stored."""
         result = _ByKey()
         for topic in topics:
             entries = self._store.index.look_up(topic, key)
-            inside = set(in_window(entries, *self._window))
+            inside = set(entries if everything else in_window(entries, *self._window))
             hits = 0
             for entry in entries:
                 outcome = self._store.log.look(entry.physical_offset)
@@ -368,9 +427,9 @@ def _holds(record: Record, key: str) -> bool:
 
 def open_source(option: str, at: Path, terms: Terms) -> StoreLookup:
     """The store in a folder; a CoreError where the folder has no store."""
-    if terms.options.get("fate"):
-        raise WrongTerms("terms_fate")
-    return StoreLookup(StoreFolder(at), terms.moment.clock, terms.begin, terms.end)
+    named = terms.options.get("trace_topic") or ()
+    asked = named if named or terms.options.get("trace") else None
+    return StoreLookup(StoreFolder(at), terms.moment.clock, terms.begin, terms.end, trace_topics=asked)
 
 
 def offered(environment: Mapping[str, str]) -> dict[str, Offer]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from idcore.errors import CoreError
@@ -44,11 +44,11 @@ def look(cluster: Cluster, msg_ids: Sequence[str], named: Sequence[str], copies:
             notes.add("trace_other_topics", names=", ".join(others[:_MOST_TOPICS]))
         for key in wanted if topics else []:
             for record, _ in _records(key, topics, begin, notes):
-                written += _contexts(record, notes)
+                written += contexts(record, notes.add)
     except RemotingError as problem:
         notes.fail(problem)
     found = paired(written, set(wanted))
-    for code, values in _silence(found, msg_ids, copies):
+    for code, values in silence(found, msg_ids, copies):
         notes.add(code, **values)
     return Traced(found, tuple(msg_ids), tuple(topics), tuple(notes.evidence), tuple(notes.asked))
 
@@ -97,21 +97,21 @@ def _decoded(raw: bytes, member: Member, notes: Notes) -> Iterator[Record]:
         notes.add("bad_record", broker=str(member), problem=problem.coded())
 
 
-def _contexts(record: Record, notes: Notes) -> Iterator[Written]:
+def contexts(record: Record, note: Callable[..., None]) -> Iterator[Written]:
     """The contexts of one record, each with the address of the client, which is where the record was born."""
     try:
         body = record.plain_body()
     except CoreError as problem:
-        notes.add("trace_bad", offset_msg_id=str(record.offset_id), problem=problem.coded())
+        note("trace_bad", offset_msg_id=str(record.offset_id), problem=problem.coded())
         return
     for item in read_trace(body):
         if isinstance(item, CoreError):
-            notes.add("trace_bad", offset_msg_id=str(record.offset_id), problem=item.coded())
+            note("trace_bad", offset_msg_id=str(record.offset_id), problem=item.coded())
         else:
             yield item, str(record.born_host)
 
 
-def _silence(
+def silence(
     found: MessageTrace, msg_ids: Sequence[str], copies: Sequence[Copy]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Why something may not be traced. None of it is a proof."""

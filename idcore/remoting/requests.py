@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, ClassVar, Generic, TypeVar
 
-from idcore.remoting import loose_json
+from idcore import loose_json
 from idcore.remoting.errors import AnswerError, FrameError, NotPermitted
 from idcore.remoting.frame import Frame
 from idcore.safe_text import encodable

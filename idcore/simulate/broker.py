@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 
 from idcore.message import Host, Message, MessageBatch, Record
@@ -152,13 +153,14 @@ class Broker:
         self._halves, self._notes = self._halves + 1, self._notes + 1
         return self.writer.put(note, now)
 
-    def write_offsets(self) -> None:
-        """How far the schedule and the transaction check have come: a broker that boots on the store goes on there."""
+    def write_offsets(self, of_groups: Mapping[str, Mapping[int, int]] | None = None) -> None:
+        """How far the schedule, the transaction check and groups have come: a broker that boots on it goes on there."""
         config = self.writer.root / "config"
         config.mkdir(exist_ok=True)
         version = {"counter": 1, "stateVersion": 0, "timestamp": 0}
         group = "CID_RMQ_SYS_TRANS"
-        done = {f"{HALF_TOPIC}@{group}": {"0": self._halves}, f"{OP_HALF_TOPIC}@{group}": {"0": self._notes}}
+        done: dict[str, Mapping[int, int]] = {f"{HALF_TOPIC}@{group}": {0: self._halves}}
+        done |= {f"{OP_HALF_TOPIC}@{group}": {0: self._notes}, **(of_groups or {})}
         for name, table in (("delayOffset.json", self._delivered), ("consumerOffset.json", done)):
             text = json.dumps({"dataVersion": version, "offsetTable": table}, indent=1)
             (config / name).write_text(text + "\n", encoding="utf-8")

@@ -18,13 +18,14 @@ from idcore.simulate.broker import Broker
 from idcore.simulate.generate import Generator
 from idcore.simulate.writer import Put
 
-_TOPICS = ("OrderPaid", "OrderShipped", "UserSignedUp", "StockChanged")
+TOPICS = ("OrderPaid", "OrderShipped", "UserSignedUp", "StockChanged")
 _TAGS = ("created", "paid", "shipped", "cancelled", "退款")
 _QUEUES = 4
 _GROUP = "order_consumer"
 # Long enough that %RETRY% and this name take a record of version 2.
 _LONG_GROUP = "settlement_consumer_" + "of_the_second_data_centre_" * 4
 _LISTED_MOST = 20_000
+_FIRST_MOST = 400
 _COMPRESSIONS: tuple[Compression, ...] = ("zlib", "lz4", "zstd")
 _ACTS = (
     ("plain", 70),
@@ -58,6 +59,7 @@ class Traffic:
     _now: int = 0
     _waiting: list[tuple[int, int, Callable[[], None]]] = field(default_factory=list)
     _listed: list[dict[str, Any]] = field(default_factory=list)
+    first: list[Record] = field(default_factory=list)  # some that were simply sent, for consumers that fail
     _acts: Counter[str] = field(default_factory=Counter)
     _records: Counter[tuple[str, int]] = field(default_factory=Counter)
     _sent: int = 0
@@ -87,6 +89,15 @@ class Traffic:
         while self._waiting:
             self._pass(max(1, self._waiting[0][0] - self._now))
 
+    @property
+    def now(self) -> int:
+        """The instant of the last thing that happened."""
+        return self._now
+
+    def note(self, record: Record) -> None:
+        """Counts a record that others have put into the store."""
+        self._records[record.topic, record.queue_id] += 1
+
     def _pass(self, milliseconds: int) -> None:
         """Time goes on; what falls due meanwhile happens first."""
         until = self._now + milliseconds
@@ -104,7 +115,7 @@ class Traffic:
         number = self._sent
         keys = [f"order-{100_000 + number}"] + ([f"user-{rng.randrange(500)}"] if rng.random() < 0.5 else [])
         body = f'{{"order":{100_000 + number},"amount":{rng.randrange(1, 99_999) / 100:.2f},"note":"第{number}单"}}'
-        message = Message.of(rng.choice(_TOPICS), body.encode(), rng.choice(_TAGS), keys, flag=rng.choice((0, 0, 0, 7)))
+        message = Message.of(rng.choice(TOPICS), body.encode(), rng.choice(_TAGS), keys, flag=rng.choice((0, 0, 0, 7)))
         process.sent += 1
         return message.with_uniq_id(process.generator.create_uniq_id())
 
@@ -131,6 +142,8 @@ class Traffic:
             self._put(entry, self.broker.send(packed, queue_id, born, process.host, born, bits))
         else:
             put = self._put(entry, self.broker.send(message, queue_id, born, process.host, born))
+            if act == "plain" and len(self.first) < _FIRST_MOST:
+                self.first += put
             if act == "producer_retry":  # the answer was lost: the same message once more, to another queue
                 again = born + 3_000
                 self._later(again, lambda: self._retry(entry, message, (queue_id + 1) % _QUEUES, born, process.host))

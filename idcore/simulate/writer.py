@@ -113,6 +113,11 @@ class StoreWriter:
         return None
 
     @property
+    def queue_ends(self) -> dict[tuple[str, int], int]:
+        """The next offset of each queue."""
+        return dict(self._next)
+
+    @property
     def end(self) -> int:
         """Where the next record goes."""
         return self._log.end

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -14,11 +13,11 @@ from idcore.errors import coded, refuse
 from idcore.layout import CHECKPOINT
 from idcore.message import is_system_topic
 from idcore.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, place_of
+from idcore.store.config import BrokerConfig, read_config
 from idcore.store.files import Reading
 from idcore.store.index import Index
 from idcore.store.queue import ConsumeQueues
 
-_LARGEST_CONFIG = 64 << 20
 _TRIED_MOST = 20  # files of a folder that is not a store
 
 
@@ -73,23 +72,13 @@ class StoreFolder:
     @cached_property
     def topics(self) -> list[str]:
         """Every topic that has a queue or a configuration; those of the system last."""
-        names = set(self.queues.topics) | set(self._configured)
+        names = set(self.queues.topics) | set(self.config.topics or ())
         return sorted(names, key=lambda name: (is_system_topic(name), name))
 
     @cached_property
-    def _configured(self) -> dict[str, Any]:
-        path = self.root / "config" / "topics.json"
-        raw = b""
-        with self.reading.noted(path):
-            if path.is_file() and path.stat().st_size <= _LARGEST_CONFIG:
-                raw = path.read_bytes()
-        if not raw:
-            return {}
-        try:
-            table = json.loads(raw).get("topicConfigTable")
-        except (ValueError, AttributeError, RecursionError):
-            return {}  # half written, or not JSON: the queues still name the topics
-        return table if isinstance(table, dict) else {}
+    def config(self) -> BrokerConfig:
+        """What the broker's own files say of topics and groups."""
+        return read_config(self.root, self.reading)
 
     @cached_property
     def first(self) -> Stored | None:

@@ -127,7 +127,6 @@ def test_nobody_to_ask_is_status_3_and_wrong_usage_2(names: str, tmp_path: Path)
         ["--namesrv", names, "--store", str(tmp_path), UNIQ],
         ["--namesrv", names, "--from", "2026-01-01", UNIQ],
         ["--namesrv", names, "--access-key", "only", UNIQ],
-        ["--store", str(tmp_path), "--fate", UNIQ],
         ["--namesrv", names, "--tls-ca", str(tmp_path / "none.pem"), UNIQ],
         ["--cluster", "none", UNIQ],
         ["--cluster", "", UNIQ],

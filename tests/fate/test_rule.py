@@ -147,7 +147,41 @@ TABLE: list[Row] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("row", "home", "known", "code", "certainty", "why"), TABLE)
+def copied(offset: int | None = 11, **more: Any) -> Group:
+    """A group in a copied store folder, which does not show who was connected."""
+    return group(offset, None, **more)
+
+
+SNAPSHOT = replace(HOME, snapshot_ms=NOW)
+NOT_SHOWN = "copied_connection_unknown"
+COPIED: list[Row] = [
+    ("1", SNAPSHOT, copied(attempts=(Try(1, 9, True),)), "consumed", "proved", ["trace_success"]),
+    ("2", SNAPSHOT, copied(copies=(DEAD,)), "dead", "proved", []),
+    ("3", SNAPSHOT, copied(copies=(waiting(1, False, NOW + 9),)), "retry_waiting", "inferred", ["snapshot"]),
+    ("3", SNAPSHOT, copied(copies=(waiting(1, False, NOW - 9),)), "retry_waiting", "inferred",
+     ["copied_late", "snapshot"]),
+    ("3", SNAPSHOT, copied(copies=(waiting(1, None, NOW - 9),)), "no_verdict", "none", ["copied_delay_unknown"]),
+    ("3", SNAPSHOT, copied(copies=(waiting(1, True, 9),)), "no_verdict", "none", ["copied_just_delivered"]),
+    ("3", SNAPSHOT, copied(copies=(queued(1, False),)), "retry_queued", "inferred", ["snapshot"]),
+    ("3", SNAPSHOT, copied(copies=(queued(1, None),)), "no_verdict", "none", ["copied_retry_offset_unknown"]),
+    ("3", SNAPSHOT, copied(copies=(queued(1, True),)), "consumed_on_retry", "inferred", []),
+    ("5", SNAPSHOT, copied(None, broadcast_offset=heard(11)), "broadcast", "inferred", ["broadcast_reached"]),
+    ("5", SNAPSHOT, copied(None, broadcast_offset=heard(None)), "broadcast", "uncertain", ["broadcast_unknown"]),
+    ("6", SNAPSHOT, copied(), "consumed", "uncertain", [NOT_SHOWN]),
+    ("6", SNAPSHOT, copied(kept_filter=SQL), "consumed", "uncertain", ["expression", NOT_SHOWN]),
+    ("6", SNAPSHOT, copied(copies_complete=False), "no_verdict", "none", ["copied_copies_unknown"]),
+    ("7", SNAPSHOT, copied(10, pull_offset=heard(11)), "handed_out", "inferred", ["snapshot"]),
+    ("8", SNAPSHOT, copied(10), "behind", "uncertain", [NOT_SHOWN, "snapshot"]),
+    ("8", replace(SNAPSHOT, stored_ms=NOW - 2_000), copied(10), "behind", "uncertain",
+     [NOT_SHOWN, "copied_young", "snapshot"]),
+    ("8", replace(SNAPSHOT, readable=False), copied(5), "unreadable_queue", "inferred", ["snapshot"]),
+    ("8", SNAPSHOT, copied(5, can_consume=heard(False)), "disabled", "inferred", ["snapshot"]),
+    ("9", SNAPSHOT, copied(None), "never_read", "inferred", [NOT_SHOWN, "snapshot"]),
+    ("10", SNAPSHOT, replace(copied(), offset=Heard()), "no_verdict", "none", ["copied_offset_unknown"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("row", "home", "known", "code", "certainty", "why"), TABLE + COPIED)
 def test_the_rule(row: str, home: Home, known: Group, code: str, certainty: str, why: list[str]) -> None:
     verdict = judge(home, known, NOW)
     assert (verdict.code, verdict.certainty, [reason.code for reason in verdict.why]) == (code, certainty, why)
@@ -162,7 +196,7 @@ def test_every_verdict_and_every_reason_has_a_row_and_words_in_the_table() -> No
     words = catalogue.words()
     verdicts = {judge(home, known, NOW).code for _, home, known, *_ in TABLE}
     assert verdicts == set(words.table("fate.verdict.")) == set(words.table("fate.disproof."))
-    reasons = {code for *_, why in TABLE for code in why}
+    reasons = {code for *_, why in TABLE + COPIED for code in why}
     # these come of several records, or hinder a group that has an offset under a verdict of their own
     elsewhere = {"twice", "other_record", "not_dispatched", "disabled"}
     assert reasons | elsewhere == set(words.table("fate.why."))
@@ -187,6 +221,12 @@ def test_whoever_is_silent_takes_the_verdicts_away_that_only_they_could_give(sil
             after = judge(home, replace(known, **quiet), NOW)
             allowed = {"offset": {"no_verdict"}, "consumers": {"no_verdict", "never_read", "handed_out"}}[silent]
             assert after.code in allowed, (code, after.code)
+
+
+def test_a_copied_folder_never_says_who_is_connected() -> None:
+    seen = {judge(home, known, NOW).code for _, home, known, *_ in COPIED}
+    assert not seen & {"offline", "stuck", "not_subscribed", "filtered", "filtered_ahead", "taken"}
+    assert judge(SNAPSHOT, Group("G"), NOW).code == "no_verdict"
 
 
 def test_the_verdict_says_since_when_it_is_known() -> None:

@@ -78,6 +78,18 @@ def test_what_a_link_names_and_the_store_does_not_have_is_said(
     assert not app.exception and "Earlier" in buttons(app), "an offset behind the end is the last page"
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_became_of_a_record_in_each_group_is_below_it(open_store: Open, lang: str) -> None:
+    said = words(lang)
+    app = open_store(lang=lang, id="CB0071156B7B4E0E2F2A691BA5A307BD")
+    page = shown(app)
+    assert said("fate.table") in page and said("fate.verdict.consumed_on_retry", tries="1") in page.lower()
+    assert said("fate.why.copied_connection_unknown")[1:] in page and not app.exception
+    notes = [caption.value for caption in app.caption]
+    assert any("01:56:20.061" in note for note in notes), "of which time the folder is"
+    assert said("fate.verdict.consumed") in shown(open_store(lang=lang, id="583")).lower(), "a bare offset too"
+
+
 def test_several_ids_are_each_answered(open_store: Open) -> None:
     app = open_store(id=f"{SECOND},{OFFSET_ID},99999999,no-such-key")
     page = shown(app)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from idcore.fate import Verdict, row_of
 from idcore.fate.rule import YOUNG_MS
-from idcore.lookup import Answer, LookupService, Moment
+from idcore.lookup import Answer, LookupService, Moment, Terms, open_source
 from idcore.lookup.fates import Pace
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.profile import Profile, name_servers
@@ -78,6 +80,26 @@ def test_each_verdict_is_what_the_consumer_did(alone: OneBroker) -> None:
     for verdict in verdicts.values():
         row = row_of(verdict)
         assert row["asked_at"] and row["evidence"] and row["disproof"] and "?" not in row["verdict_text"]
+
+
+def test_a_copy_of_the_store_says_the_same_of_each_group(alone: OneBroker, tmp_path: Path) -> None:
+    alone.wait_for("FAILED dies first 1", "DONE later first 1", "DONE newcomer third 0")
+    # a folder does not show tags, nor that a group pulls; the rest is as the brokers say it
+    expected = dict.fromkeys(("works", "gone", "tagged", "pulls", "newcomer"), "consumed") | {
+        "fails": "retry_waiting", "later": "consumed_on_retry", "dies": "dead", "hangs": "behind",
+    } | ({} if alone.old else {"spread": "broadcast", "pops": "consumed"})  # fmt: skip
+    msg_id, _ = alone.words("SENT", "first")
+    until, found, number = time.monotonic() + 40, dict[str, str](), 0
+    while found != expected and time.monotonic() < until:  # the broker writes its files every 5 s
+        number += 1
+        copy = shutil.copytree(alone.work / "broker" / "store", tmp_path / str(number))
+        source = open_source("store", copy, Terms(Moment(datetime.now(UTC), UTC), None, None, {}, {}))
+        (answer,) = source.look_up([msg_id], fate=True)
+        source.close()
+        found = {verdict.group: verdict.code for verdict in answer.fate or ()}
+        time.sleep(0.5)
+    assert found == expected
+    assert {item.code for item in answer.evidence if not item.is_figure} == {"store_snapshot"}
 
 
 def test_a_group_without_clients_is_offline_not_behind(alone: OneBroker) -> None:

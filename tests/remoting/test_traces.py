@@ -252,10 +252,6 @@ class TestCommandLine:
         assert "2026-11-18T11:06:40.001+00:00 30 ms null 1 10.0.0.3 4464 readers" in lines
         assert "2026-11-18T11:06:40.002+00:00 no end 2 10.0.0.3 4464 readers" in lines
 
-    def test_a_store_folder_has_no_trace(self) -> None:
-        done = view("--store", "nowhere", UNIQ, "--trace")
-        assert (done.returncode, done.stdout) == (2, "") and "--trace goes with" in done.stderr
-
 
 def test_a_profile_names_its_trace_topics(tmp_path: Any) -> None:
     fake = Traceful(["Orders", USUAL, OWN], [MESSAGE, traces(1, pub(), OWN)])

@@ -62,6 +62,12 @@ def figures(known: Mapping[str, Any], view: View) -> Html | None:
     return table(columns, rows, words("lookup.fact")) if rows else None
 
 
+def sentences(answer: Answer, view: View) -> list[str]:
+    """The evidence that has sentences of its own."""
+    items = (item for item in answer.evidence if not item.is_figure)
+    return [upper(evidence_text(item, view.words, dated(item.values, view))) + view.words("stop") for item in items]
+
+
 def rests_on(answer: Answer, view: View) -> Html:
     """The evidence as small tables, and who was asked; open where no message was found."""
     words = view.words

@@ -237,9 +237,9 @@ def answer_all(store: StoreFolder, asked: Sequence[str], view: View) -> None:
 
 def answer(store: StoreFolder, asked: str, view: View) -> bool:
     """The records of an id, or of a bare offset; or why none was found. Whether one was."""
-    words, lookup = view.words, StoreLookup(store, Clock(view.now(), view.zone, "assumed"))
+    words, lookup = view.words, StoreLookup(store, Clock(view.now(), view.zone, "assumed"), trace_topics=())
     is_offset = asked.isascii() and asked.isdigit() and len(asked) <= 19
-    found = lookup.at(int(asked)) if is_offset else lookup.one(asked)
+    found = lookup.at(int(asked), fate=True) if is_offset else lookup.one(asked, fate=True)
     if not found.found:
         missed(found, view)
         return False
@@ -254,7 +254,12 @@ def answer(store: StoreFolder, asked: str, view: View) -> bool:
         _cut(MOST_ROWS, len(found.copies), words)
     for copy, row in list(zip(copies, rows, strict=True))[:MOST_RECORDS]:
         record(store, copy, row, view, asked)
+        known = answers.fates(found, str(row["offset_msg_id"]), view)
+        if known is not None:
+            show_html(known)
     _cut(MOST_RECORDS, len(found.copies), words)
+    for text in answers.sentences(found, view):
+        st.caption(escaped(text))
     return True
 
 

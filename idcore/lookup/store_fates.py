@@ -1,0 +1,222 @@
+"""What became of a message in each group, out of a copied store folder: its evidence for the rule. Judges nothing.
+
+A folder shows one moment. It has offsets, copies and settings, but not who was connected, nor with which tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, cached_property
+from itertools import pairwise
+
+from idcore.fate import Copy as GroupCopy
+from idcore.fate import Group, Heard, Home, Verdict, judge, mark_doubles
+from idcore.fate.model import Filter
+from idcore.ids.clock import is_time
+from idcore.lookup.copies import TIMER_TOPIC, group_of, is_special
+from idcore.lookup.fates import MOST_RECORDS
+from idcore.lookup.model import Copy
+from idcore.message import Record
+from idcore.message import properties as names
+from idcore.message.attempts import Attempt
+from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.message.validators import SCHEDULE_TOPIC
+from idcore.store.commitlog import Skipped, Stored
+from idcore.store.folder import StoreFolder
+
+_TIMER_DUE = "TIMER_OUT_MS"
+# The end of a log that no index file has yet is read whole, up to so many bytes; a gap between two of them is damage.
+_TAIL_MOST, _GAP_MOST = 64 << 20, 8 << 20
+
+
+def holds_copies(topic: str) -> bool:
+    """Whether copies are here that a group's failures make, or that wait to become such."""
+    return topic in (SCHEDULE_TOPIC, TIMER_TOPIC) or topic.startswith((RETRY_PREFIX, DLQ_PREFIX))
+
+
+class StoreEvidence:
+    """One folder as evidence: the home of a record, and what is known of a group and a record."""
+
+    def __init__(self, store: StoreFolder) -> None:
+        self.store = store
+        self.config = store.config
+        self.end_of = cache(self._end_of)
+
+    @cached_property
+    def snapshot_ms(self) -> int:
+        """The instant that the folder shows: the latest that anything in it says."""
+        checkpoint, last = self.store.checkpoint, self.store.last
+        times = [
+            self.config.latest_ms or 0,
+            checkpoint.physical_timestamp if checkpoint else 0,
+            last.record.store_timestamp if last else 0,
+        ]
+        return max((at for at in times if is_time(at)), default=0)
+
+    def _end_of(self, topic: str, queue: int) -> int | None:
+        """The next offset of a queue; None where the folder does not have the queue's files."""
+        found = next((each for each in self.store.queues.of(topic) if each.queue_id == queue), None)
+        return found.span[1] if found is not None and found.span is not None else None
+
+    def home(self, record: Record) -> Home:
+        """The record that is judged."""
+        settings = (self.config.topics or {}).get(record.topic)
+        end = self.end_of(record.topic, record.queue_id)
+        return Home(
+            str(record.offset_id),
+            str(record.store_host),
+            record.topic,
+            record.queue_id,
+            record.queue_offset,
+            record.store_timestamp,
+            record.properties.get(names.TAGS),
+            readable=settings.can_be_read(record.queue_id) if settings is not None else None,
+            static=record.topic in self.config.static_topics,
+            snapshot_ms=self.snapshot_ms,
+            end=Heard() if end is None else Heard(end, self.snapshot_ms),
+        )
+
+    def group(
+        self, name: str, home: Home, copies: Iterable[Record], is_whole: bool, attempts: Iterable[Attempt] = ()
+    ) -> Group:
+        """What is known of a group and a record; `copies` are those of this group and record."""
+        config, key, at = self.config, (home.topic, name), self.snapshot_ms
+        settings = (config.groups or {}).get(name)
+        kept = config.expressions.get(key)
+        handed_out = config.handed_out.get(key, {}).get(home.queue)
+        return Group(
+            name,
+            Heard() if config.offsets is None else Heard(config.offsets.get(key, {}).get(home.queue), at),
+            pull_offset=Heard() if handed_out is None else Heard(handed_out, at),
+            broadcast_offset=Heard(config.broadcast[key].get(home.queue), at) if key in config.broadcast else Heard(),
+            kept_filter=Filter(kept.kind, kept.text, frozenset(), kept.since_ms) if kept is not None else None,
+            can_consume=Heard(settings.can_consume, at) if settings is not None else Heard(),
+            can_broadcast=Heard(settings.can_broadcast, at) if settings is not None else Heard(),
+            copies=tuple(self.copy(record, name) for record in copies),
+            copies_complete=is_whole,
+            attempts=tuple(attempts),
+        )
+
+    def copy(self, record: Record, group: str) -> GroupCopy:
+        """How far a group's copy of a message is."""
+        tries, stored, at = record.reconsume_times, record.store_timestamp, self.snapshot_ms
+        goal = record.properties.get(names.REAL_TOPIC, "")
+        if record.topic.startswith(DLQ_PREFIX) or (record.topic == SCHEDULE_TOPIC and goal.startswith(DLQ_PREFIX)):
+            return GroupCopy("dead", tries, stored)
+        if record.topic.startswith(RETRY_PREFIX):
+            offsets = self.config.offsets
+            if offsets is None:
+                return GroupCopy("queued", tries, stored)
+            reached = offsets.get((record.topic, group), {}).get(record.queue_id)
+            return GroupCopy("queued", tries, stored, passed=Heard(is_past(reached, record.queue_offset), at))
+        if record.topic == TIMER_TOPIC:
+            text, read = record.properties.get(_TIMER_DUE, ""), self.config.timer_read_ms
+            due = int(text) if text.isascii() and text.isdigit() else None
+            is_read = Heard() if due is None or read is None else Heard(due < read, at)
+            return GroupCopy("waiting", tries, stored, due, delivered=is_read)
+        unit = self.store.queues.unit(record.topic, record.queue_id, record.queue_offset)
+        following = (self.config.delays or {}).get(record.queue_id + 1)
+        delivered = Heard() if following is None else Heard(following > record.queue_offset, at)
+        return GroupCopy("waiting", tries, stored, unit.tags_code if unit else None, delivered=delivered)
+
+    # ---- the copies of a message
+
+    def records_of(self, key: str) -> tuple[list[Record], bool]:
+        """All records with this UNIQ_KEY, messages and copies, and whether these are all there are."""
+        store, whole = self.store, self._index_is_whole
+        found: dict[int, Record] = {}
+        for topic in store.topics:
+            for entry in store.index.look_up(topic, key):
+                outcome = store.log.look(entry.physical_offset)
+                if not isinstance(outcome, Stored):
+                    whole = False  # it may have been one of them
+                elif outcome.record.topic == topic and outcome.record.uniq_id == key:
+                    found[outcome.offset] = outcome.record
+        tail, is_whole = self._tail
+        found |= {record.physical_offset: record for record in tail if record.uniq_id == key}
+        return [found[offset] for offset in sorted(found)], whole and is_whole
+
+    @cached_property
+    def _index_is_whole(self) -> bool:
+        headers = [file.header for file in self.store.index.files if file.header is not None and file.entries]
+        return all(b.begin_physical_offset - a.end_physical_offset < _GAP_MOST for a, b in pairwise(headers))
+
+    @cached_property
+    def _tail(self) -> tuple[list[Record], bool]:
+        """The records behind the last one that the index has, and whether everything there could be read."""
+        log = self.store.log
+        headers = [file.header for file in self.store.index.files if file.header is not None and file.entries]
+        begin = max((header.end_physical_offset for header in headers), default=log.minimum or 0)
+        if log.file_of(begin) is None or (log.end or 0) - begin > _TAIL_MOST:
+            return [], False
+        found, whole = [], True
+        for step in log.walk(begin):
+            if isinstance(step, Stored):
+                found.append(step.record)
+            whole = whole and not isinstance(step, Skipped)
+        return found, whole
+
+    def covers(self, record: Record) -> bool:
+        """Whether the index, or what is read behind it, begins before a record."""
+        headers = [file.header for file in self.store.index.files if file.header is not None and file.entries]
+        first = min((header.begin_physical_offset for header in headers), default=self.store.log.minimum or 0)
+        return first <= record.physical_offset
+
+
+def is_past(reached: int | None, offset: int) -> bool:
+    """Whether a group's next offset is behind a record."""
+    return reached is not None and reached > offset
+
+
+def fates(
+    store: StoreFolder, copies: Sequence[Copy], note: Callable[..., None], attempts: Sequence[Attempt] = ()
+) -> tuple[Verdict, ...]:
+    """The verdict of every group on every record that consumers could get; `attempts` are those of the trace."""
+    evidence = StoreEvidence(store)
+    homes = [copy for copy in copies if copy.relation != "trace" and not is_special(copy.record.topic)]
+    if len(homes) > MOST_RECORDS:
+        note("records_left_out", count=len(homes) - MOST_RECORDS, limit=MOST_RECORDS)
+    verdicts: list[Verdict] = []
+    for topic in dict.fromkeys(copy.record.topic for copy in homes[:MOST_RECORDS]):
+        own = [copy for copy in homes[:MOST_RECORDS] if copy.record.topic == topic]
+        one_message = len({copy.record.body_crc for copy in own}) == 1 and all(each.relation != "batch" for each in own)
+        found = _of_topic(evidence, [copy.record for copy in own], attempts)
+        if not found:
+            note("store_no_groups", topic=topic)
+        for group in sorted(found):
+            verdicts += mark_doubles(found[group]) if one_message else found[group]
+    return tuple(verdicts)
+
+
+def _of_topic(
+    evidence: StoreEvidence, records: Sequence[Record], attempts: Sequence[Attempt]
+) -> dict[str, list[Verdict]]:
+    """The verdicts of every group on the records of one topic and message."""
+    topic, found = records[0].topic, dict[str, list[Verdict]]()
+    keys = {(record.uniq_id or "").upper() for record in records}
+    attempts = [each for each in attempts if each.msg_id.upper() in keys]
+    by_key = {record.uniq_id: evidence.records_of(record.uniq_id) for record in records if record.uniq_id is not None}
+    groups = evidence.config.groups_of(topic) | {attempt.group for attempt in attempts if attempt.group}
+    groups |= {group for every, _ in by_key.values() for each in every if (group := group_of(each, [topic]))}
+    for record in records:
+        home = evidence.home(record)
+        every, whole = by_key.get(record.uniq_id or "", ([], False))
+        whole = whole and evidence.covers(record)
+        for group in groups - {""}:
+            # a trace has no place of its record
+            traced = [each for each in attempts if each.group == group and len(records) == 1]
+            known = evidence.group(group, home, copies_of(record, group, every), whole, traced)
+            found.setdefault(group, []).append(judge(home, known, evidence.snapshot_ms))
+    return found
+
+
+def copies_of(record: Record, group: str, every: Sequence[Record]) -> list[Record]:
+    """Of all records of a message those that are copies of one record and of one group.
+
+    A send-back names its record; what came back by itself may be of any.
+    """
+    homes = {str(each.offset_id) for each in every if not is_special(each.topic)}
+    own = [each for each in every if group_of(each, [record.topic]) == group]
+    origins = [each.properties.get(names.ORIGIN_MESSAGE_ID) for each in own]
+    of_it = str(record.offset_id)
+    return [each for each, origin in zip(own, origins, strict=True) if origin not in homes or origin == of_it]

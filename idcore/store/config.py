@@ -1,0 +1,282 @@
+"""The broker's own files about groups: offsets, delays, settings; a damaged one is read from its .bak. Judges nothing.
+
+Every file has a copy with the suffix .bak: what the broker wrote the time before (ConfigManager.persist).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from idcore import loose_json
+from idcore.errors import CoreError
+from idcore.ids.clock import is_time
+from idcore.safe_text import encodable
+from idcore.store.files import Reading
+
+T = TypeVar("T")
+LARGEST = 64 << 20
+_ROCKSDB_MARK = "CURRENT"  # a file that each RocksDB folder has
+_READABLE = 4  # PermName.PERM_READ
+_BROADCAST = "@broadcast"
+_ALL_QUEUES = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is odd about one file: a code with the values of its sentence."""
+
+    code: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSettings:
+    """Which queues of a topic consumers may read."""
+
+    is_readable: bool
+    read_queues: int
+
+    def can_be_read(self, queue: int) -> bool:
+        """Whether a consumer is ever assigned this queue."""
+        return self.is_readable and queue < self.read_queues
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSettings:
+    """What a group is allowed."""
+
+    can_consume: bool
+    can_broadcast: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A filter that a broker keeps for a group: not of tags, which only clients and the broker's memory have."""
+
+    kind: str
+    text: str
+    since_ms: int
+
+
+GroupOffsets = Mapping[tuple[str, str], Mapping[int, int]]  # of (topic, group): queue to offset
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerConfig:
+    """What the files say; None where neither a file nor its .bak could be read.
+
+    `handed_out` is how far an ordered POP group was given messages. `latest_ms` is the newest time in any file.
+    """
+
+    offsets: GroupOffsets | None = None
+    broadcast: GroupOffsets = field(default_factory=dict)
+    handed_out: GroupOffsets = field(default_factory=dict)
+    expressions: Mapping[tuple[str, str], Expression] = field(default_factory=dict)
+    delays: Mapping[int, int] | None = None
+    groups: Mapping[str, GroupSettings] | None = None
+    topics: Mapping[str, TopicSettings] | None = None
+    static_topics: frozenset[str] = frozenset()
+    timer_read_ms: int | None = None
+    latest_ms: int | None = None
+    offsets_written_ms: int | None = None
+    notes: tuple[Note, ...] = ()
+
+    def groups_of(self, topic: str) -> set[str]:
+        """The groups that have read a topic, or have a filter for it."""
+        tables = (self.offsets or {}, self.broadcast, self.handed_out, self.expressions)
+        return {group for table in tables for name, group in table if name == topic}
+
+
+def read_config(root: Path, reading: Reading) -> BrokerConfig:
+    """The files below `config` of a store folder. What cannot be read is noted, and the rest goes on."""
+    return _Files(root, reading).config()
+
+
+class _Files:
+    """The files of one folder, and what is odd about them."""
+
+    def __init__(self, root: Path, reading: Reading) -> None:
+        self._root = root
+        self._folder = root / "config"
+        self._reading = reading
+        self._times: list[int] = []
+        self._written: dict[str, int] = {}
+        self.notes: list[Note] = []
+
+    def config(self) -> BrokerConfig:
+        """Everything that is there."""
+        rocks = self._rocksdb()
+        offsets = self._file("consumerOffset.json", _offsets)
+        delays = self._file("delayOffset.json", lambda values: _numbers(_table(values, "offsetTable")))
+        if (self._folder / "lmqConsumerOffset.json").is_file():
+            self._note("config_lmq", name="lmqConsumerOffset.json")
+        if offsets is None and not rocks:
+            self._note("config_no_offsets", name="consumerOffset.json")
+        plain, broadcast = offsets if offsets is not None else (None, {})
+        timer = self._timer()
+        return BrokerConfig(
+            offsets=plain,
+            broadcast=broadcast,
+            handed_out=self._file("consumerOrderInfo.json", _handed_out) or {},
+            expressions=self._file("consumerFilter.json", _expressions) or {},
+            delays=delays,
+            groups=self._file("subscriptionGroup.json", _groups),
+            topics=self._file("topics.json", _topics),
+            static_topics=self._file("topicQueueMapping.json", _static) or frozenset(),
+            timer_read_ms=timer,
+            latest_ms=max((at for at in self._times if is_time(at)), default=None),
+            offsets_written_ms=self._written.get("consumerOffset.json"),
+            notes=tuple(self.notes),
+        )
+
+    def _note(self, code: str, **values: Any) -> None:
+        self.notes.append(Note(code, values))
+
+    def _rocksdb(self) -> bool:
+        """Names the parts that are kept in RocksDB. Whether the config is among them."""
+        found = False
+        for folder in (self._root, self._folder):
+            with self._reading.noted(folder):
+                for inside in sorted(folder.iterdir()) if folder.is_dir() else ():
+                    if (inside / _ROCKSDB_MARK).is_file():
+                        self._note("config_rocksdb", name=str(inside.relative_to(self._root)))
+                        found = found or folder == self._folder
+        return found
+
+    def _file(self, name: str, read: Callable[[dict[str, Any]], T]) -> T | None:
+        """What a file says, or else its .bak; None where neither can be read."""
+        problem: CoreError | None = None
+        for path in (self._folder / name, self._folder / f"{name}.bak"):
+            raw = self._raw(path)
+            if raw is None:
+                continue
+            try:
+                values = loose_json.loads(raw)
+                found = read(_object(values))
+            except ValueError as error:
+                problem = problem or CoreError("config_damaged", {"name": path.name, "why": str(error)})
+                continue
+            if path.name != name:
+                self._note("config_bak" if problem else "config_only_bak", name=name)
+            version = values.get("dataVersion")
+            if isinstance(version, dict) and type(at := version.get("timestamp")) is int:
+                self._times.append(at)
+            self._written[name] = int(path.stat().st_mtime * 1_000)
+            return found
+        if problem is not None:
+            self._note("config_lost", name=name, problem=problem.coded())
+        return None
+
+    def _raw(self, path: Path) -> bytes | None:
+        """The bytes of a file; None where there is none, or it cannot be read."""
+        with self._reading.noted(path):
+            if path.is_file():
+                size = path.stat().st_size
+                if size > LARGEST:
+                    self._note("config_large", name=path.name, size=size, most=LARGEST)
+                    return None
+                return path.read_bytes()
+        return None
+
+    def _timer(self) -> int | None:
+        """Up to which due time the timer wheel has delivered: the first of the numbers in `timercheck`."""
+        for path in (self._folder / "timercheck", self._folder / "timercheck.bak"):
+            raw = self._raw(path)
+            at = int.from_bytes(raw[:8], "big", signed=True) if raw is not None and len(raw) >= 8 else 0
+            if at > 0:
+                self._times.append(at)
+                return at
+        return None
+
+
+# ---- from JSON
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("not an object")
+    return value
+
+
+def _table(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = values.get(name)
+    return {} if found is None else _object(found)
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int or abs(value) >= 1 << 63:
+        raise ValueError(f"{str(value)[:40]!r} in the place of a number")
+    return value
+
+
+def _numbers(values: Mapping[str, Any]) -> dict[int, int]:
+    return {int(key): _number(value) for key, value in values.items()}
+
+
+def _pair(key: str) -> tuple[str, str]:
+    topic, _, group = key.partition("@")
+    return encodable(topic), encodable(group)
+
+
+def _offsets(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
+    """Offsets of groups; and apart from them what each client of a broadcasting group was handed (5.1.0 on)."""
+    if "offsetTable" not in values:
+        raise ValueError("no offsetTable")
+    plain: dict[tuple[str, str], dict[int, int]] = {}
+    broadcast: dict[tuple[str, str], dict[int, int]] = {}
+    for key, queues in _table(values, "offsetTable").items():
+        topic, group = _pair(key)
+        table = broadcast if group.endswith(_BROADCAST) else plain
+        table[topic, group.removesuffix(_BROADCAST)] = _numbers(_object(queues))
+    return plain, broadcast
+
+
+def _handed_out(values: dict[str, Any]) -> GroupOffsets:
+    """The end of what ordered POP groups hold: `o` is the first offset, then each one's distance from it."""
+    found = {}
+    for key, queues in _table(values, "table").items():
+        ends = {}
+        for queue, row in _object(queues).items():
+            offsets = _object(row).get("o")
+            if isinstance(offsets, list) and offsets:
+                first, *others = map(_number, offsets)
+                ends[int(queue)] = first + max(others, default=0) + 1
+        found[_pair(key)] = ends
+    return found
+
+
+def _expressions(values: dict[str, Any]) -> Mapping[tuple[str, str], Expression]:
+    """The filters of groups that are or were connected; only expressions that a broker compiles are kept here."""
+    found = {}
+    for topic, held in _table(values, "filterDataByTopic").items():
+        for group, row in _table(_object(held), "groupFilterData").items():
+            kind, text = _object(row).get("expressionType"), row.get("expression")
+            since = row.get("clientVersion")
+            if isinstance(kind, str) and isinstance(text, str):
+                found[encodable(topic), encodable(group)] = Expression(kind, text, since if type(since) is int else 0)
+    return found
+
+
+def _groups(values: dict[str, Any]) -> Mapping[str, GroupSettings]:
+    return {
+        encodable(name): GroupSettings(
+            _object(row).get("consumeEnable") is not False, row.get("consumeBroadcastEnable") is not False
+        )
+        for name, row in _table(values, "subscriptionGroupTable").items()
+    }
+
+
+def _topics(values: dict[str, Any]) -> Mapping[str, TopicSettings]:
+    found = {}
+    for name, row in _table(values, "topicConfigTable").items():
+        perm, queues = _object(row).get("perm"), row.get("readQueueNums")
+        readable = type(perm) is not int or bool(perm & _READABLE)
+        found[encodable(name)] = TopicSettings(readable, queues if type(queues) is int else _ALL_QUEUES)
+    return found
+
+
+def _static(values: dict[str, Any]) -> frozenset[str]:
+    return frozenset(map(encodable, _table(values, "topicQueueMappingInfoMap")))

@@ -1,0 +1,104 @@
+"""The broker's own files: both lines, the forms of fastjson, damage and what is read instead, RocksDB named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore.store.config import LARGEST, BrokerConfig, Expression, GroupSettings, TopicSettings, read_config
+from idcore.store.files import Reading
+from idcore.store.folder import StoreFolder
+
+# as fastjson 1 writes it: tabs, numbers as keys without quotes
+OFFSETS = b'{\n\t"dataVersion":{"timestamp":1795226115045},\n\t"offsetTable":{\n\t\t"T@G":{0:12,1:9\n\t\t}\n\t}\n}'
+
+
+def written(root: Path, **files: Any) -> Path:
+    """A folder with these files below config: `a__b` is a.json.b."""
+    (root / "config").mkdir(exist_ok=True)
+    for name, value in files.items():
+        raw = value if isinstance(value, bytes) else json.dumps(value).encode()
+        stem, _, more = name.partition("__")
+        (root / "config" / (f"{stem}.json" + (f".{more}" if more else ""))).write_bytes(raw)
+    return root
+
+
+def config(root: Path) -> BrokerConfig:
+    return read_config(root, Reading())
+
+
+def codes(found: BrokerConfig) -> list[str]:
+    return [note.code for note in found.notes]
+
+
+def test_a_real_broker_is_read(real: StoreFolder) -> None:
+    found = real.config
+    assert found.offsets is not None and found.offsets["Orders", "normal_group"] == {0: 141, 1: 139, 2: 140, 3: 140}
+    assert found.groups_of("Orders") == {"normal_group"}
+    assert found.delays == {1: 264, 2: 17, 3: 16} and not found.notes
+    assert found.groups is not None and found.groups["retry_group"] == GroupSettings(True, True)
+    assert found.topics is not None and found.topics["VectorTopic"] == TopicSettings(True, 4)
+    assert not found.topics["rmq_sys_SYNC_BROKER_MEMBER_broker-a"].is_readable
+    assert found.latest_ms == 1795226115045 and found.offsets_written_ms is not None
+
+
+def test_every_file_is_read_in_the_form_that_brokers_write(tmp_path: Path) -> None:
+    offsets = {"T@G": {"0": 12}, "T@G@broadcast": {"0": 7}}
+    order = {"T@P": {"0": {"popTime": 5, "i": 60000, "o": [7, 1, 3], "oc": {}, "cm": 0}, "1": {"o": []}}}
+    rule = {"consumerGroup": "G", "topic": "T", "expressionType": "SQL92", "expression": "a > 5", "clientVersion": 99}
+    written(
+        tmp_path,
+        consumerOffset={"offsetTable": offsets},
+        delayOffset=b'{"offsetTable":{3:16}}',
+        consumerOrderInfo={"table": order},
+        consumerFilter={"filterDataByTopic": {"T": {"topic": "T", "groupFilterData": {"G": rule}}}},
+        subscriptionGroup={"subscriptionGroupTable": {"G": {"consumeEnable": False, "consumeBroadcastEnable": True}}},
+        topics={"topicConfigTable": {"T": {"perm": 2, "readQueueNums": 4}}},
+        topicQueueMapping={"topicQueueMappingInfoMap": {"S": {}}},
+    )
+    (tmp_path / "config" / "timercheck").write_bytes((1795226115000).to_bytes(8, "big") + bytes(48))
+    found = config(tmp_path)
+    assert (found.offsets, found.broadcast) == ({("T", "G"): {0: 12}}, {("T", "G"): {0: 7}})
+    assert found.handed_out == {("T", "P"): {0: 11}} and found.delays == {3: 16}
+    assert found.expressions == {("T", "G"): Expression("SQL92", "a > 5", 99)}
+    assert found.groups == {"G": GroupSettings(False, True)} and found.static_topics == {"S"}
+    assert found.topics is not None and not found.topics["T"].can_be_read(0)
+    assert TopicSettings(True, 4).can_be_read(3) and not TopicSettings(True, 4).can_be_read(4)
+    assert found.groups_of("T") == {"G", "P"} and found.timer_read_ms == found.latest_ms == 1795226115000
+    assert not found.notes
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b"", OFFSETS[:-9], b"\0" * 64, b"[]", b'{"offsetTable":[]}', b'{"offsetTable":{"T@G":{0:"x"}}}', b"{}",
+     b'{"offsetTable":{"T@G":{0:99999999999999999999}}}', b"\xff{}", b"[" * 100_000],
+)  # fmt: skip
+def test_a_damaged_file_is_read_from_its_older_copy_and_this_is_said(tmp_path: Path, raw: bytes) -> None:
+    found = config(written(tmp_path, consumerOffset=raw, consumerOffset__bak=OFFSETS))
+    assert found.offsets == {("T", "G"): {0: 12, 1: 9}} and codes(found) == ["config_bak"]
+    found = config(written(tmp_path, consumerOffset__bak=raw))
+    assert found.offsets is None and codes(found) == ["config_lost", "config_no_offsets"]
+    assert found.notes[0].values["problem"]["code"] == "config_damaged"
+
+
+def test_what_is_missing_or_too_large_is_said_and_the_rest_goes_on(tmp_path: Path) -> None:
+    found = config(tmp_path)
+    assert codes(found) == ["config_no_offsets"] and found == BrokerConfig(notes=found.notes)
+    found = config(written(tmp_path, consumerOffset__bak=OFFSETS, lmqConsumerOffset={"offsetTable": {}}))
+    assert codes(found) == ["config_only_bak", "config_lmq"] and found.offsets
+    with (tmp_path / "config" / "consumerOffset.json").open("wb") as file:
+        file.truncate(LARGEST + 1)
+    found = config(tmp_path)
+    assert codes(found)[:2] == ["config_large", "config_only_bak"] and found.offsets
+
+
+def test_rocksdb_folders_are_named_and_not_read(tmp_path: Path) -> None:
+    for name in ("config/consumerOffsets", "consumequeue_rocksdb", "config/plain"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / ("LOCK" if name.endswith("plain") else "CURRENT")).touch()
+    found = config(written(tmp_path, delayOffset={"offsetTable": {"3": 16}}))
+    assert codes(found) == ["config_rocksdb", "config_rocksdb"] and found.delays == {3: 16} and found.offsets is None
+    assert [note.values["name"] for note in found.notes] == ["consumequeue_rocksdb", "config/consumerOffsets"]
