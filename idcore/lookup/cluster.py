@@ -26,6 +26,7 @@ from idcore.lookup.fates import Pace, fates
 from idcore.lookup.model import Answer, Copy
 from idcore.lookup.notes import Notes, instant
 from idcore.lookup.queue_probe import count_messages, index_knows, probe
+from idcore.lookup.recent import Recent
 from idcore.lookup.source import Moment, Offer, Progress, Terms, WrongTerms
 from idcore.message import Record
 from idcore.message.attempts import Attempt
@@ -75,6 +76,7 @@ class LookupService:
         self.cluster = cluster
         self._trace_topics = trace_topics
         self._pace = pace or Pace(lambda: time.time_ns() // 1_000_000, time.sleep)
+        self._recent = Recent()
         self._moment = moment
         self._audit = audit
         self._limit = limit
@@ -179,7 +181,7 @@ class LookupService:
 
     def _fate(self, copies: Sequence[Copy], notes: Notes, attempts: Sequence[Attempt]) -> tuple[Verdict, ...]:
         try:
-            return fates(copies, notes, self._pace, attempts)
+            return fates(copies, notes, self._pace, self._recent, attempts)
         except RemotingError as problem:
             notes.fail(problem)  # the message is there, even if nothing is known of its groups
             return ()

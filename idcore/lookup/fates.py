@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 from idcore.errors import CoreError
@@ -15,6 +16,7 @@ from idcore.lookup.by_key import MOST_OF_A_UNIQUE_KEY
 from idcore.lookup.copies import TIMER_TOPIC, group_of, is_special
 from idcore.lookup.model import Copy
 from idcore.lookup.notes import Notes
+from idcore.lookup.recent import Recent, Told
 from idcore.message import Record, decode_record, decode_records
 from idcore.message import properties as names
 from idcore.message.attempts import Attempt
@@ -30,7 +32,9 @@ from idcore.remoting.consumers import (
     ConsumerOffset,
     ConsumeStats,
     GroupConfigOf,
+    QueueStats,
     TopicGroups,
+    TopicStats,
 )
 from idcore.remoting.errors import RemotingError
 from idcore.remoting.guard import Member
@@ -42,6 +46,8 @@ _MANY_GROUPS = 64
 _AT_ONCE = 8
 # Clients report their offsets so often; what is asked again sooner has not moved yet.
 PAUSE_SECONDS = 5.0
+# What was asked so short a time ago is not asked again: many ids ask the same of one group.
+RECENT_MS = 2_000
 # Brokers whose clocks differ: a retry copy may seem older than its message.
 _EARLIER_MS = 3_600_000
 # This version lists the topic's own name as a group, and not the groups that are connected but never committed.
@@ -58,6 +64,14 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
+class Clock:
+    """The pace of one look-up, and the answers of those before it."""
+
+    pace: Pace
+    recent: Recent
+
+
+@dataclass(frozen=True, slots=True)
 class _Found:
     """A copy of a group, and where it is."""
 
@@ -66,7 +80,9 @@ class _Found:
     group: str
 
 
-def fates(copies: Sequence[Copy], notes: Notes, pace: Pace, attempts: Sequence[Attempt] = ()) -> tuple[Verdict, ...]:
+def fates(
+    copies: Sequence[Copy], notes: Notes, pace: Pace, recent: Recent, attempts: Sequence[Attempt] = ()
+) -> tuple[Verdict, ...]:
     """The verdict of every group on every record that consumers could get; `attempts` are those of the trace."""
     homes = [copy for copy in copies if copy.relation != "trace" and not is_special(copy.record.topic)]
     if len(homes) > MOST_RECORDS:
@@ -75,10 +91,14 @@ def fates(copies: Sequence[Copy], notes: Notes, pace: Pace, attempts: Sequence[A
     for topic in dict.fromkeys(copy.record.topic for copy in homes[:MOST_RECORDS]):
         records = [copy for copy in homes[:MOST_RECORDS] if copy.record.topic == topic]
         origins = {str(copy.record.offset_id) for copy in homes}
-        asking = _Fates(topic, records, notes, pace, origins, attempts)
+        asking = _Fates(topic, records, notes, Clock(pace, recent), origins, attempts)
         asking.known_groups |= {copy.group for copy in copies if copy.group}
         verdicts += asking.run()
     return tuple(verdicts)
+
+
+# One queue of a retry topic: the broker, and the question for the group's offset there.
+_Queue = tuple[str, ConsumerOffset]
 
 
 class _Fates:
@@ -89,7 +109,7 @@ class _Fates:
         topic: str,
         homes: Sequence[Copy],
         notes: Notes,
-        pace: Pace,
+        clock: Clock,
         origins: Set[str],
         attempts: Sequence[Attempt],
     ) -> None:
@@ -101,7 +121,9 @@ class _Fates:
         self.attempts = attempts
         self.known_groups = {attempt.group for attempt in attempts if attempt.group}
         self.notes = notes
-        self.pace = pace
+        self.pace, self.recent = clock.pace, clock.recent
+        self.begun_ms = self.pace.now_ms()
+        self.since_ms = self.begun_ms - RECENT_MS
         self.cluster = notes.cluster
         self.members = self.cluster.topology().brokers()
         self.route: Route | None = self.cluster.routes([topic])[topic]
@@ -126,7 +148,6 @@ class _Fates:
         known = self._collect(groups)
         again = {key: judge(known[key][0], known[key][1], self.pace.now_ms()) for key in known}
         if {verdict.code for verdict in again.values()} & {"behind"} or _has(again.values(), "just_delivered"):
-            self.pace.pause(PAUSE_SECONDS)
             known |= self._ask_again(known, again)
         verdicts: list[Verdict] = []
         for group in groups:
@@ -136,26 +157,44 @@ class _Fates:
 
     # ---- asking
 
-    def _ask(self, broker: str, requests: Sequence[Request[Any]]) -> list[Heard[Any]]:
-        """Questions to a broker: its master, else a slave; each answer with its time."""
+    def _ask(self, broker: str, requests: Sequence[Request[Any]], since_ms: int | None = None) -> list[Heard[Any]]:
+        """Questions to a broker: its master, else a slave; each answer with its time.
+
+        With an instant an answer counts that somebody else got since then.
+        """
         members = self.members.get(broker, ())
         if not members or not requests:
             return [Heard() for _ in requests]
+
+        def send(asked: Sequence[Request[Any]]) -> list[Told]:
+            member, answers = self.cluster.ask_any(members, asked)
+            now = self.pace.now_ms()
+            return [Told(member, answer, now) for answer in answers]
+
         try:
-            member, answers = self.cluster.ask_any(members, requests)
+            told = send(requests) if since_ms is None else self.recent.ask(broker, requests, since_ms, send)
         except RemotingError as problem:
             for each in members:
                 self.notes.ask(each)
             self.notes.fail(problem)
             self.silent.add(broker)
             return [Heard() for _ in requests]
-        self._asked(broker, member)
-        now = self.pace.now_ms()
-        heard: list[Heard[Any]] = []
-        for answer in answers:
-            if isinstance(answer, RemotingError):
-                self.notes.fail(answer)
-            heard.append(Heard() if isinstance(answer, RemotingError) else Heard(answer, now))
+        return [self._heard(broker, each) for each in told]
+
+    def _heard(self, broker: str, told: Told) -> Heard[Any]:
+        self._asked(broker, told.member)
+        if isinstance(told.answer, RemotingError):
+            self.notes.fail(told.answer)
+            return Heard()
+        return Heard(told.answer, told.at_ms)
+
+    def _next_offsets(self, broker: str, requests: Sequence[Request[int | None]], offset: int) -> list[Heard[Any]]:
+        """Next offsets of queues: what was past an offset a moment ago still is, what was not is asked again."""
+        heard = self._ask(broker, requests, self.since_ms)
+        short = [at for at, each in enumerate(heard) if each.value is None or each.value <= offset]
+        again = self._ask(broker, [requests[at] for at in short], self.begun_ms)
+        for at, each in zip(short, again, strict=True):
+            heard[at] = each
         return heard
 
     def _asked(self, broker: str, member: Member) -> None:
@@ -164,17 +203,21 @@ class _Fates:
             self.slaves.add(broker)
             self.notes.add("replica", broker=str(member), instead=str(self.members[broker][0]))
 
-    def _ask_all(self, jobs: Mapping[str, Sequence[Request[Any]]]) -> dict[str, list[Heard[Any]]]:
+    def _ask_all(
+        self, jobs: Mapping[str, Sequence[Request[Any]]], since_ms: int | None = None
+    ) -> dict[str, list[Heard[Any]]]:
         """The same of several brokers at once."""
-        if not jobs:
-            return {}
+        if len(jobs) < 2:
+            return {broker: self._ask(broker, requests, since_ms) for broker, requests in jobs.items()}
         with ThreadPoolExecutor(min(_AT_ONCE, len(jobs)), "fate") as pool:
-            return dict(zip(jobs, pool.map(self._ask, jobs, jobs.values()), strict=True))
+            return dict(zip(jobs, pool.map(self._ask, jobs, jobs.values(), repeat(since_ms)), strict=True))
 
     # ---- which groups
 
     def _groups(self) -> list[str]:
-        answers = self._ask_all({name: [RuntimeInfo(), TopicGroups(self.topic)] for name in self.brokers})
+        answers = self._ask_all(
+            {name: [RuntimeInfo(), TopicGroups(self.topic)] for name in self.brokers}, self.since_ms
+        )
         found = set(self.known_groups)
         for name, (state, groups) in answers.items():
             self.versions[name] = state.value.version if state.value else ""
@@ -193,12 +236,14 @@ class _Fates:
     def _unlisted(self, brokers: Sequence[str], listed: set[str]) -> set[str]:
         """Groups that such a broker does not list: those with an offset, and those connected for this topic."""
         found: set[str] = set()
-        for (offsets,) in self._ask_all({name: [AllConsumerOffsets()] for name in brokers}).values():
+        for (offsets,) in self._ask_all({name: [AllConsumerOffsets()] for name in brokers}, self.since_ms).values():
             found |= {each.group for each in offsets.value or () if each.topic == self.topic and "@" not in each.group}
         retries = (topic for topic in self.cluster.topics() if topic.startswith(RETRY_PREFIX))
         named = {topic.removeprefix(RETRY_PREFIX) for topic in retries} - found - listed
         asked = sorted(named)[:MOST_GROUPS]
-        answers = self._ask_all({name: [ConsumerConnections(group) for group in asked] for name in brokers})
+        answers = self._ask_all(
+            {name: [ConsumerConnections(group) for group in asked] for name in brokers}, self.since_ms
+        )
         for heard in answers.values():
             for group, each in zip(asked, heard, strict=True):
                 if each.value is not None and self.topic in each.value.subscriptions:
@@ -211,9 +256,12 @@ class _Fates:
         """Everything for these groups and every record."""
         connections = self._connections(groups)
         configs = self._configs(groups)
-        found, complete = self._copies(groups)
-        progress = self._progress(found)
+        # Whoever passes a message after a failure has sent it back before: offsets first, then the copies.
         offsets = self._offsets(groups)
+        known_ms = max((each.at_ms or 0 for each in offsets.values()), default=0)
+        passed, wanted = self._retries(groups, known_ms)
+        found, complete = self._copies(groups, wanted)
+        progress = self._progress(found, passed)
         collected = {}
         for place, (record, broker) in enumerate(self.homes):
             home = self._home(record, broker)
@@ -242,7 +290,7 @@ class _Fates:
 
     def _home(self, record: Record, broker: str) -> Home:
         access = self.route.access.get(broker) if self.route else None
-        (end,) = self._ask(broker, [QueueMax(self.topic, record.queue_id)])
+        (end,) = self._next_offsets(broker, [QueueMax(self.topic, record.queue_id)], record.queue_offset)
         return Home(
             str(record.offset_id),
             broker or "?",
@@ -260,14 +308,17 @@ class _Fates:
     def _offsets(self, groups: Sequence[str]) -> dict[tuple[int, str], Heard[int]]:
         found: dict[tuple[int, str], Heard[int]] = {}
         for place, (record, broker) in enumerate(self.homes):
-            if len(groups) <= _MANY_GROUPS:
-                asked = [ConsumerOffset(group, self.topic, record.queue_id) for group in groups]
-                found |= {(place, group): each for group, each in zip(groups, self._ask(broker, asked), strict=True)}
-                continue
-            (every,) = self._ask(broker, [AllConsumerOffsets()])
-            held = {each.group: each.offsets for each in every.value or () if each.topic == self.topic}
-            for group in groups:
-                found[place, group] = Heard(held.get(group, {}).get(record.queue_id), every.at_ms)
+            asked = [ConsumerOffset(group, self.topic, record.queue_id) for group in groups]
+            if len(groups) > _MANY_GROUPS:
+                (every,) = self._ask(broker, [AllConsumerOffsets()], self.since_ms)
+                held = {each.group: each.offsets for each in every.value or () if each.topic == self.topic}
+                known = {group: held.get(group, {}).get(record.queue_id) for group in groups}
+                found |= {(place, group): Heard(offset, every.at_ms) for group, offset in known.items()}
+                if every.at_ms is None or every.at_ms >= self.begun_ms:
+                    continue
+                asked = [each for each in asked if (known[each.group] or 0) <= record.queue_offset]
+            heard = self._next_offsets(broker, asked, record.queue_offset)
+            found |= {(place, each.group): one for each, one in zip(asked, heard, strict=True)}
         return found
 
     def _handed_out(self, group: Group, record: Record, broker: str) -> Group:
@@ -276,18 +327,21 @@ class _Fates:
         if consumers.broadcast:
             if not self.versions.get(broker, "").startswith("V5"):
                 return group  # 4.9 notes none, and answers 0 for every group
-            (offset,) = self._ask(broker, [ConsumerOffset(f"{group.name}@broadcast", self.topic, record.queue_id)])
+            asked = ConsumerOffset(f"{group.name}@broadcast", self.topic, record.queue_id)
+            (offset,) = self._next_offsets(broker, [asked], record.queue_offset)
             return replace(group, broadcast_offset=offset)
         if group.offset.value is None or group.offset.value > record.queue_offset:
             return group
-        (stats,) = self._ask(broker, [ConsumeStats(group.name, self.topic)])
+        (stats,) = self._ask(broker, [ConsumeStats(group.name, self.topic)], self.begun_ms)
         own = [
             each.pull_offset for each in stats.value or () if each.topic == self.topic and each.queue == record.queue_id
         ]
         return replace(group, pull_offset=Heard(own[0] if own else None, stats.at_ms))
 
     def _connections(self, groups: Sequence[str]) -> dict[str, Heard[Consumers]]:
-        answers = self._ask_all({name: [ConsumerConnections(group) for group in groups] for name in self.brokers})
+        answers = self._ask_all(
+            {name: [ConsumerConnections(group) for group in groups] for name in self.brokers}, self.since_ms
+        )
         silent = bool(
             self.silent & {*self.brokers, *(entry.name for entry in (self.route.brokers if self.route else ()))}
         )
@@ -302,34 +356,57 @@ class _Fates:
         found: dict[tuple[str, str], Heard[Any]] = {}
         for broker in dict.fromkeys(broker for _, broker in self.homes):
             if self.versions.get(broker, "").startswith("V5"):
-                heard = self._ask(broker, [GroupConfigOf(group) for group in groups])
+                heard = self._ask(broker, [GroupConfigOf(group) for group in groups], self.since_ms)
                 found |= {(broker, group): each for group, each in zip(groups, heard, strict=True)}
                 continue
-            (every,) = self._ask(broker, [AllGroupConfigs()])
+            (every,) = self._ask(broker, [AllGroupConfigs()], self.since_ms)
             found |= {(broker, group): Heard((every.value or {}).get(group), every.at_ms) for group in groups}
         return found
 
     # ---- copies
 
-    def _copies(self, groups: Sequence[str]) -> tuple[list[_Found], set[str]]:
+    def _retries(self, groups: Sequence[str], since_ms: int) -> tuple[dict[_Queue, Heard[Any]], dict[str, list[str]]]:
+        """How far the groups are in their retry topics, and which topics of copies have anything, by broker."""
+        begin = self._begin_ms()
+        topics = {each: group for group in groups for each in self._topics_of(group)}
+        routes = self.cluster.routes(list(topics))
+        routed = [entry.name for route in routes.values() if route for entry in route.brokers]
+        asked = [*topics, SCHEDULE_TOPIC, TIMER_TOPIC]
+        jobs = {name: [TopicStats(topic, True) for topic in asked] for name in dict.fromkeys([*self.brokers, *routed])}
+        wanted: dict[str, list[str]] = {}
+        queues: dict[str, list[ConsumerOffset]] = {}
+        for broker, answers in self._ask_all(jobs, since_ms).items():
+            stats = dict(zip(asked, answers, strict=True))
+            wanted[broker] = [topic for topic in asked if _may_have(stats[topic], begin)]
+            queues[broker] = [
+                ConsumerOffset(topics[topic], topic, queue.queue)
+                for topic in wanted[broker]
+                if topic.startswith(RETRY_PREFIX)
+                for queue in stats[topic].value or ()
+            ]
+        heard = self._ask_all(queues, self.begun_ms)
+        pairs = ((broker, zip(queues[broker], answers, strict=True)) for broker, answers in heard.items())
+        return {(broker, asked): each for broker, found in pairs for asked, each in found}, wanted
+
+    def _begin_ms(self) -> int:
+        """From when on copies of the message may have been stored."""
+        return max(0, min(record.store_timestamp for record, _ in self.homes) - _EARLIER_MS)
+
+    def _copies(self, groups: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> tuple[list[_Found], set[str]]:
         """The copies of these groups, and the groups of which every broker answered."""
-        key, begin = self.homes[0][0].uniq_id, min(record.store_timestamp for record, _ in self.homes) - _EARLIER_MS
+        key, begin = self.homes[0][0].uniq_id, self._begin_ms()
         if key is None:
             return [], set()
         topics = {each: group for group in groups for each in self._topics_of(group)}
-        asked = [*topics, SCHEDULE_TOPIC, TIMER_TOPIC]
-        routes = self.cluster.routes(list(topics))
-        jobs: dict[str, list[Request[Any]]] = {}
-        for name in dict.fromkeys(
-            [*self.brokers, *(entry.name for route in routes.values() if route for entry in route.brokers)]
-        ):
-            jobs[name] = [Query(topic, key, True, max(0, begin)) for topic in asked]
         found: list[_Found] = []
         open_groups: set[str] = set()
+        jobs = {name: [Query(topic, key, True, begin) for topic in asked] for name, asked in wanted.items()}
         for broker, answers in self._ask_all(jobs).items():
-            for topic, heard in zip(asked, answers, strict=True):
+            if broker in self.slaves or broker in self.silent:
+                open_groups |= set(groups)
+            for topic, heard in zip(wanted[broker], answers, strict=True):
                 records, whole = self._records(heard, broker, topic, key)
-                if not whole or broker in self.slaves:
+                if not whole:
                     open_groups |= {topics[topic]} if topic in topics else set(groups)
                 for record in records:
                     group = topics.get(topic) or group_of(record, [self.topic])
@@ -353,14 +430,22 @@ class _Fates:
         own = [record for record in every if record.topic == topic and has_key(record, key)]
         return own, len(every) < MOST_OF_A_UNIQUE_KEY
 
-    def _progress(self, found: Sequence[_Found]) -> list[GroupCopy]:
+    def _progress(self, found: Sequence[_Found], passed: Mapping[_Queue, Heard[Any]]) -> list[GroupCopy]:
         """What the groups and the delays have done with each copy."""
         jobs: dict[str, list[Request[Any]]] = {}
         for each in found:
-            jobs.setdefault(each.broker, [AllDelayOffsets()]).append(_question(each))
-        answers = {broker: iter(heard) for broker, heard in self._ask_all(jobs).items()}
-        delays = {broker: next(heard) for broker, heard in answers.items()}
-        return [_copy(each, next(answers[each.broker]), delays[each.broker]) for each in found]
+            question = _question(each)
+            if question is not None and (each.broker, question) not in passed:
+                jobs.setdefault(each.broker, []).append(question)
+        waiting = {each.broker: [AllDelayOffsets()] for each in found if each.record.topic == SCHEDULE_TOPIC}
+        delays = self._ask_all(waiting, self.pace.now_ms())
+        answers: dict[tuple[str, Any], Heard[Any]] = dict(passed)
+        for broker, heard in self._ask_all(jobs).items():
+            answers |= {(broker, question): one for question, one in zip(jobs[broker], heard, strict=True)}
+        return [
+            _copy(each, answers.get((each.broker, _question(each)), Heard()), *delays.get(each.broker, [Heard()]))
+            for each in found
+        ]
 
     # ---- asking again
 
@@ -370,23 +455,36 @@ class _Fates:
         """The offsets that may have moved, and what blocks those that have not."""
         fresh: dict[tuple[int, str], tuple[Home, Group]] = {}
         delivered = sorted({group for (_, group), verdict in before.items() if _has([verdict], "just_delivered")})
+        waiting = [key for key, verdict in before.items() if verdict.code == "behind"]
+        earlier = {key: self._earlier(*key) for key in waiting}
+        if delivered or not all(each.answered for each in earlier.values()):
+            self.pace.pause(PAUSE_SECONDS)
+            self.begun_ms = self.since_ms = self.pace.now_ms()
         if delivered:
             fresh |= {key: value for key, value in self._collect(delivered).items() if before[key].code == "no_verdict"}
-        waiting = [key for key, verdict in before.items() if verdict.code == "behind"]
         for place, group in waiting:
             home, held = known[place, group]
             record, broker = self.homes[place]
-            (again,) = self._ask(broker, [ConsumerOffset(group, self.topic, record.queue_id)])
+            if earlier[place, group].answered:  # somebody asked long enough ago
+                held = replace(held, offset=earlier[place, group])
+            (again,) = self._ask(broker, [ConsumerOffset(group, self.topic, record.queue_id)], self.begun_ms)
             still = again.answered and again.value == held.offset.value
             blocker = self._blocker(broker, record.queue_id, again.value) if still and again.value is not None else None
             fresh[place, group] = home, replace(held, again=again, blocker=blocker)
         return fresh
 
+    def _earlier(self, place: int, group: str) -> Heard[Any]:
+        """The group's offset as it was heard for another id, long enough ago to show whether it moves."""
+        record, broker = self.homes[place]
+        question = ConsumerOffset(group, self.topic, record.queue_id)
+        told = self.recent.before(broker, question, self.begun_ms - round(PAUSE_SECONDS * 1_000))
+        return Heard() if told is None or told.at_ms < record.store_timestamp else self._heard(broker, told)
+
     def _blocker(self, broker: str, queue: int, offset: int) -> Blocker | None:
-        (part,) = self._ask(broker, [QueueSlice(self.topic, queue, offset, 1)])
+        (part,) = self._ask(broker, [QueueSlice(self.topic, queue, offset, 1)], self.since_ms)
         if part.value is None or not part.value.units:
             return None
-        (raw,) = self._ask(broker, [View(part.value.units[0].physical_offset, self.topic)])
+        (raw,) = self._ask(broker, [View(part.value.units[0].physical_offset, self.topic)], self.since_ms)
         try:
             record = decode_record(raw.value or b"")
         except CoreError as problem:
@@ -430,12 +528,21 @@ def _belongs(found: _Found, record: Record, origins: Set[str]) -> bool:
     return origin not in origins or origin == str(record.offset_id)
 
 
-def _question(found: _Found) -> Request[Any]:
+def _may_have(stats: Heard[Sequence[QueueStats]], begin_ms: int) -> bool:
+    """Whether a topic may have a record that was stored since then; without an answer it may."""
+    if stats.value is None:
+        return True
+    return any(queue.max_offset > 0 and (queue.last_ms <= 0 or queue.last_ms >= begin_ms) for queue in stats.value)
+
+
+def _question(found: _Found) -> ConsumerOffset | QueueSlice | None:
     """The question of how far a copy is: the due time of a waiting one, the group's offset in a retry queue."""
     record = found.record
     if record.topic.startswith(RETRY_PREFIX):
         return ConsumerOffset(found.group, record.topic, record.queue_id)
-    return QueueSlice(record.topic, record.queue_id, record.queue_offset, 1)
+    if record.topic == SCHEDULE_TOPIC:
+        return QueueSlice(record.topic, record.queue_id, record.queue_offset, 1)
+    return None
 
 
 def _copy(found: _Found, answer: Heard[Any], delays: Heard[Any]) -> GroupCopy:

@@ -11,6 +11,7 @@ from idcore.remoting.frame import Frame
 from idcore.remoting.requests import (
     QUERY_NOT_FOUND,
     SYSTEM_ERROR,
+    TOPIC_NOT_EXIST,
     ReadCode,
     Request,
     as_object,
@@ -135,10 +136,11 @@ class QueueStats:
 
 @dataclass(frozen=True, slots=True)
 class TopicStats(Request["tuple[QueueStats, ...]"]):
-    """The queues of a topic at one broker."""
+    """The queues of a topic at one broker; with `or_none` a topic that it does not have has no queues."""
 
     code: ClassVar[ReadCode] = ReadCode.GET_TOPIC_STATS_INFO
     topic: str
+    or_none: bool = False
 
     def fields(self) -> dict[str, str]:
         return {"topic": self.topic}
@@ -149,6 +151,9 @@ class TopicStats(Request["tuple[QueueStats, ...]"]):
             ends = whole_number(row, "minOffset"), whole_number(row, "maxOffset")
             found.append(QueueStats(*_queue(queue), *ends, whole_number(row, "lastUpdateTimestamp", 0)))
         return tuple(found)
+
+    def miss(self, answer: Frame) -> tuple[QueueStats, ...] | None:
+        return () if self.or_none and answer.code == TOPIC_NOT_EXIST else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from idcore.remoting.acl import Credentials
@@ -93,7 +94,7 @@ accounts:
   whiteRemoteAddress:
   admin: true
 """
-CLIENTS = ("Clients.java", "Consumers.java", "Traced.java", "Tiny.java")
+CLIENTS = ("Consumers", "Traced", "Tiny")
 
 
 def _free(port: int) -> bool:
@@ -296,7 +297,7 @@ class OneBroker(Processes):
         self.names = f"127.0.0.1:{self.port + 3}"
         self.pid = 0
 
-    def start(self) -> OneBroker:
+    def start(self, programs: Sequence[str] = CLIENTS) -> OneBroker:
         """Boots both servers and begins the clients; itself."""
         self.folder("names", f"listenPort={self.port + 3}\nbindAddress=127.0.0.1\n")
         conf = _ALONE.format(port=self.port, names=self.port + 3, store=self.work / "broker" / "store")
@@ -309,14 +310,11 @@ class OneBroker(Processes):
         self.boot("names", NAMES, *guard, "-Xmx192m")
         self.wait("names")
         self.boot("broker", BROKER, *guard, "-Xmx384m", "-XX:MaxDirectMemorySize=256m")
-        self.compile(*CLIENTS)
+        self.compile("Clients.java", *(f"{name}.java" for name in (*CLIENTS, "Many")))
         self.wait("broker")
         options = ["-Xmx256m", "-Drocketmq.client.rebalance.waitInterval=500", "-Drocketmq.client.logUseSlf4j=true"]
-        arguments = [
-            self.names,
-            f"127.0.0.1:{self.port}",
-            *((WRITER.access_key, WRITER.secret_key) if self.old else ()),
-        ]
+        keys = (WRITER.access_key, WRITER.secret_key) if self.old else ()
+        arguments = [self.names, f"127.0.0.1:{self.port}", ",".join(programs), *keys]
         self.pid = self.begin("clients", [*self.java("clients", *options), "Clients", *arguments]).pid
         return self
 

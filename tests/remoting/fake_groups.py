@@ -83,6 +83,11 @@ class Cluster(Fake):
             key = '{"brokerName":"a","queueId":0,"topic":"Orders"}'
             stats = f'{{"brokerOffset":50,"consumerOffset":1,"lastTimestamp":0,"pullOffset":{self.pulled}}}'
             yield answer(frame, 0, f'{{"offsetTable":{{{key}:{stats}}}}}'.encode())
+        elif code == 202:
+            times = [each.store_timestamp for each in self.records if each.topic == topic]
+            key = f'{{"brokerName":"a","queueId":0,"topic":{json.dumps(topic)}}}'
+            stats = f'{{"minOffset":0,"maxOffset":{len(times)},"lastUpdateTimestamp":{max(times, default=0)}}}'
+            yield answer(frame, 0, f'{{"offsetTable":{{{key}:{stats}}}}}'.encode()) if times else answer(frame, 17)
         elif code == 30:
             yield answer(frame, 0, offset=str(self.end))
         elif code == 321:

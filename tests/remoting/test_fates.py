@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -138,6 +139,8 @@ def test_silence_takes_away_what_only_the_silent_could_say(
     if offset is not None:
         cluster.offsets["Orders@works"] = offset
     cluster.silent = {silent}
+    if silent == 12:  # there is something that cannot be read
+        cluster.records.append(copy("%RETRY%works", 0, 1, 2_000))
     service = cluster.service(pace=Pace(lambda: NOW_MS, cluster.pauses.append))
     with service.cluster:
         address = cluster.server.address
@@ -172,6 +175,45 @@ def test_very_many_groups_are_asked_by_one_question(cluster: Cluster) -> None:
     assert [found[group].code for group in cluster.listed].count("consumed") == 60
     codes = [frame.code for frame in cluster.server.seen]
     assert 43 in codes and 14 not in codes
+
+
+def test_of_a_hundred_messages_each_group_is_asked_about_once(cluster: Cluster) -> None:
+    ids = [f"{UNIQ[:-4]}{at:04X}" for at in range(100)]
+    cluster.records = [record("Orders", each, at).placed(at, at, STORED) for at, each in enumerate(ids)]
+    cluster.listed = [f"g{at}" for at in range(10)]
+    cluster.connected = {group: cluster.connection() for group in cluster.listed}
+    cluster.offsets |= {f"Orders@{group}": 100 for group in cluster.listed[1:]} | {"Orders@g0": 60}
+    cluster.end, cluster.pulled = 100, 100
+    service = cluster.service(pace=Pace(lambda: NOW_MS, cluster.pauses.append))
+    with service.cluster:
+        answers = list(service.look_up(ids, "Orders", fate=True))
+    codes = [verdict.code for answer in answers for verdict in answer.fate or ()]
+    assert (codes.count("consumed"), codes.count("handed_out")) == (960, 40)
+    asked = Counter(frame.code for frame in cluster.server.seen if frame.code not in (12, 105, 106, 206))
+    # for each group one of connection, settings, offset, and four topics of copies with the two of the broker's own
+    assert asked == {28: 1, 300: 1, 30: 1, 203: 10, 352: 10, 14: 10, 208: 1, 202: 42}
+
+
+def test_who_waited_for_one_message_need_not_wait_for_the_next(cluster: Cluster) -> None:
+    second = UNIQ[:-4] + "FFFF"
+    cluster.records.append(record("Orders", second, 1_000).placed(11, 1_000, STORED))
+    cluster.offsets["Orders@works"] = 8
+    service = cluster.service(pace=Pace(lambda: NOW_MS + 5_000 * len(cluster.pauses), cluster.pauses.append))
+    with service.cluster:
+        found = [service.one(each, "Orders", fate=True).fate for each in (UNIQ, second)]
+    assert [[said(verdict) for verdict in each or ()] for each in found] == 2 * [[("stuck", ["still", "blocker"])]]
+    assert cluster.pauses == [5.0]
+
+
+def test_an_answer_of_a_moment_ago_is_not_taken_for_a_message_behind_it(cluster: Cluster) -> None:
+    """A group that had not passed the first, and meanwhile has passed both: the second look-up asks again."""
+    second, clock = UNIQ[:-4] + "FFFF", iter(range(NOW_MS, NOW_MS + 1_000))
+    cluster.records.append(record("Orders", second, 1_000).placed(11, 1_000, STORED))
+    cluster.offsets["Orders@works"], cluster.pulled = [10, 12], 11
+    service = cluster.service(pace=Pace(lambda: next(clock), cluster.pauses.append))
+    with service.cluster:
+        found = [service.one(each, "Orders", fate=True).fate for each in (UNIQ, second)]
+    assert [[verdict.code for verdict in each or ()] for each in found] == [["handed_out"], ["consumed"]]
 
 
 def test_a_producers_retry_that_was_consumed_twice_says_so(cluster: Cluster) -> None:

@@ -13,14 +13,19 @@ from idcore.fate import Verdict, row_of
 from idcore.fate.rule import YOUNG_MS
 from idcore.lookup import Answer, LookupService, Moment, Terms, open_source
 from idcore.lookup.fates import Pace
+from idcore.remoting.address import Endpoint
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.profile import Profile, name_servers
 from tests.remoting.asking import texts
 from tests.remoting.boot import OneBroker
+from tests.remoting.relay import Relay
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(240)]
 
 TOPIC = "FateTopic"
+# What may be sent, said once more: none of it changes a server.
+OF_NAME_SERVERS = {105, 106, 206}
+OF_BROKERS = {12, 14, 28, 29, 30, 31, 33, 43, 45, 201, 202, 203, 204, 208, 300, 321, 328, 352}
 # The clients of the tests report their offsets ten times as often as others do.
 PACE = Pace(lambda: time.time_ns() // 1_000_000, lambda seconds: time.sleep(seconds / 4))
 
@@ -109,3 +114,24 @@ def test_a_group_without_clients_is_offline_not_behind(alone: OneBroker) -> None
     assert said(verdicts["gone"]) == ("offline", "inferred", ["proxy"]) and verdicts["gone"].values == {"ahead": 0}
     assert said(verdicts["works"])[0] == "consumed"
     assert ["DONE", "gone", "second", "0"] not in alone.events
+
+
+def test_nothing_but_questions_leaves_the_process(alone: OneBroker) -> None:
+    alone.wait_for("READY", "TRACED")
+    broker_address = f"127.0.0.1:{alone.port}"
+    ids = [alone.words("SENT", name)[0] for name in ("first", "second", "third")]
+    ids += [words[1] for words in alone.events if words[0] == "send"] + [f"{ids[0][:-4]}FFFF", "no-such-key"]
+    with Relay(alone.names) as names, Relay(broker_address) as broker:
+        mapped = {Endpoint.parse(broker_address): broker.endpoint}
+        profile = Profile("relayed", name_servers(names.address), alone.credentials(), address_map=mapped)
+        service = LookupService(
+            Cluster(profile), lambda: Moment(datetime.now(UTC), UTC), trace_topics=("OwnTrace",), pace=PACE
+        )
+        with service.cluster:
+            answers = list(service.look_up(ids, fate=True))
+    assert [answer.found for answer in answers] == [True] * (len(ids) - 2) + [False] * 2
+    assert {frame.code for frame in names.seen} == OF_NAME_SERVERS
+    sent = {frame.code for frame in broker.seen}
+    assert sent <= OF_BROKERS
+    assert sent >= {12, 14, 28, 30, 45, 202, 203, 208, 300, 321}
+    assert not any(frame.body for frame in (*names.seen, *broker.seen))

@@ -1,3 +1,4 @@
+import java.util.Map;
 import org.apache.rocketmq.acl.common.AclClientRPCHook;
 import org.apache.rocketmq.acl.common.SessionCredentials;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
@@ -22,12 +23,14 @@ public class Clients {
     public static void main(String[] arguments) throws Exception {
         names = arguments[0];
         broker = arguments[1];
-        if (arguments.length > 2) {
-            hook = new AclClientRPCHook(new SessionCredentials(arguments[2], arguments[3]));
+        if (arguments.length > 3) {
+            hook = new AclClientRPCHook(new SessionCredentials(arguments[3], arguments[4]));
         }
-        begin(Tiny::run);
-        begin(Traced::run);
-        begin(Consumers::run);
+        Map<String, Program> programs =
+            Map.of("Tiny", Tiny::run, "Traced", Traced::run, "Consumers", Consumers::run, "Many", Many::run);
+        for (String name : arguments[2].split(",")) {
+            begin(programs.get(name));
+        }
         Thread.sleep(1_800_000); // the test ends it: until then its consumers stay connected
         System.exit(0);
     }

@@ -1,0 +1,64 @@
+"""Answers that were heard a moment ago, for who asks the same. Asks nobody itself, and judges nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from idcore.remoting.errors import RemotingError
+from idcore.remoting.guard import Member
+from idcore.remoting.requests import Request
+
+# How long an answer serves as the first of two, and how many questions are remembered.
+_FIRST_MS, _MOST = 60_000, 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An answer, or the error in its place: of whom, and when it came."""
+
+    member: Member
+    answer: Any | RemotingError
+    at_ms: int
+
+
+Ask = Callable[[Sequence[Request[Any]]], Sequence[Told]]
+
+
+class Recent:
+    """The answers of brokers, by broker and question: many ids ask the same of one group."""
+
+    def __init__(self) -> None:
+        self._told: dict[tuple[str, Request[Any]], tuple[Told, Told]] = {}
+        self._asking: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._lock = threading.Lock()
+
+    def ask(self, broker: str, requests: Sequence[Request[Any]], since_ms: int, ask: Ask) -> list[Told]:
+        """Answers that came at this instant or later. Only what nobody else has asked since is asked now."""
+        with self._lock:
+            asking = self._asking[broker]
+        with asking:  # who comes second waits for the first, and finds his answers
+            missing = [each for each in dict.fromkeys(requests) if self._at(broker, each) < since_ms]
+            fresh = dict(zip(missing, ask(missing), strict=True)) if missing else {}
+            with self._lock:
+                if len(self._told) + len(fresh) > _MOST:
+                    self._told.clear()
+                for request, told in fresh.items():
+                    first, last = self._told.get((broker, request), (told, told))
+                    kept = first if told.at_ms - first.at_ms <= _FIRST_MS else last
+                    self._told[broker, request] = kept, told
+            found = {request: self._told[broker, request][1] for request in requests if request not in fresh}
+        return [fresh.get(request) or found[request] for request in requests]
+
+    def before(self, broker: str, request: Request[Any], at_ms: int) -> Told | None:
+        """An answer from before an instant, for who wants to know what has changed since."""
+        with self._lock:
+            first, last = self._told.get((broker, request), (None, None))
+        return next((told for told in (last, first) if told is not None and told.at_ms <= at_ms), None)
+
+    def _at(self, broker: str, request: Request[Any]) -> int:
+        held = self._told.get((broker, request))
+        return -1 if held is None else held[1].at_ms
