@@ -1434,6 +1434,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.frame_json": "the header is not valid JSON: {why}",
     "error.frame_body_json": "the body is not valid JSON: {why}",
     "error.frame_not_object": "{name} is not an object",
+    "error.frame_not_constant": "{name} is “{value}”, not the name of a constant",
     "error.frame_not_text": "{name} is {kind}, not a string",
     "error.frame_not_list": "{name} is not a list of the expected kind",
     "error.frame_not_int": "{name} is not a 32-bit number",

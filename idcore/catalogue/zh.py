@@ -1410,6 +1410,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.frame_json": "头部不是有效的 JSON：{why}",
     "error.frame_body_json": "正文不是有效的 JSON：{why}",
     "error.frame_not_object": "{name} 不是对象",
+    "error.frame_not_constant": "{name} 的值“{value}”不是常量名",
     "error.frame_not_text": "{name} 的类型是 {kind}，不是字符串",
     "error.frame_not_list": "{name} 不是预期的列表",
     "error.frame_not_int": "{name} 不是 32 位数字",

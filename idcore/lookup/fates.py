@@ -32,6 +32,7 @@ from idcore.remoting.consumers import (
     ConsumerOffset,
     ConsumeStats,
     GroupConfigOf,
+    QueueProgress,
     QueueStats,
     TopicGroups,
     TopicStats,
@@ -333,10 +334,7 @@ class _Fates:
         if group.offset.value is None or group.offset.value > record.queue_offset:
             return group
         (stats,) = self._ask(broker, [ConsumeStats(group.name, self.topic)], self.begun_ms)
-        own = [
-            each.pull_offset for each in stats.value or () if each.topic == self.topic and each.queue == record.queue_id
-        ]
-        return replace(group, pull_offset=Heard(own[0] if own else None, stats.at_ms))
+        return replace(group, pull_offset=_pulled(stats, self.topic, record.queue_id))
 
     def _connections(self, groups: Sequence[str]) -> dict[str, Heard[Consumers]]:
         answers = self._ask_all(
@@ -495,6 +493,12 @@ class _Fates:
 
 def _has(verdicts: Iterable[Verdict], code: str) -> bool:
     return any(reason.code == code for verdict in verdicts for reason in verdict.why)
+
+
+def _pulled(stats: Heard[Sequence[QueueProgress]], topic: str, queue: int) -> Heard[int]:
+    """How far the group was handed messages of a queue."""
+    own = [each.pull_offset for each in stats.value or () if each.topic == topic and each.queue == queue]
+    return Heard(own[0] if own else None, stats.at_ms)
 
 
 def _united(heard: Sequence[Heard[Connection]], topic: str, silent: bool) -> Heard[Consumers]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -201,14 +202,19 @@ class ConsumerConnections(Request["Connection | None"]):
         return {"consumerGroup": self.group}
 
     def read(self, answer: Frame) -> Connection | None:
+        # Whatever is missing here would read as a reason: no client, no subscription, another kind of consumer.
         values = json_object(answer)
-        subscriptions = object_in(values, "subscriptionTable") if values.get("subscriptionTable") else {}
+        if not isinstance(values.get("connectionSet"), list):
+            raise FrameError.wrong("frame_not_list", "connectionSet", name="connectionSet")
         return Connection(
             tuple(_client(as_object(row)) for row in list_in(values, "connectionSet")),
-            text_in(values, "consumeType"),
-            text_in(values, "messageModel"),
+            _constant(values, "consumeType"),
+            _constant(values, "messageModel"),
             text_in(values, "consumeFromWhere"),
-            {encodable(topic): _subscription(topic, as_object(row)) for topic, row in subscriptions.items()},
+            {
+                encodable(topic): _subscription(topic, as_object(row))
+                for topic, row in object_in(values, "subscriptionTable").items()
+            },
         )
 
     def result(self, answer: Frame, address: str) -> Connection | None:
@@ -326,7 +332,18 @@ def _client(row: Mapping[str, Any]) -> ConnectedClient:
     )
 
 
+def _constant(values: Mapping[str, Any], name: str) -> str:
+    """The name of a constant of Java; it cannot be missing."""
+    found = text_in(values, name)
+    if not re.fullmatch("[A-Z][A-Z_]*", found):
+        raise FrameError.wrong("frame_not_constant", name, name=name, value=found[:40])
+    return found
+
+
 def _subscription(topic: str, row: Mapping[str, Any]) -> Subscription:
+    if not isinstance(row.get("subString"), str):
+        kind = type(row.get("subString")).__name__
+        raise FrameError.wrong("frame_not_text", "subString", name="subString", kind=kind)
     expression = text_in(row, "subString")
     tags = frozenset(texts_in(row, "tagsSet"))
     version = whole_number(row, "subVersion", 0)
