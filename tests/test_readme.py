@@ -94,7 +94,7 @@ def test_the_index_leads_to_every_document() -> None:
 @pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_document_begins_with_whom_it_is_for_and_is_short(page: Path) -> None:
     title, empty, first = page.read_text(encoding="utf-8").splitlines()[:3]
-    assert title.startswith("# ") and not empty and re.match(r"For [^:]+(?:: |\.)", first)
+    assert title.startswith("# ") and not empty and re.match(r"For [^:]+(?:: |\.)|适用于.+：", first)
     assert page.name in RENDERED or len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS
 
 

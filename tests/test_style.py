@@ -15,6 +15,7 @@ from idcore.cli import build_parser
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_WORDS = 25
+CHINESE = ".zh-CN."
 MEASURED = "performance.md"  # its figures and notes are written by the benchmarks
 
 RULES = {
@@ -34,7 +35,7 @@ NOT_PROSE = re.compile(r"```.*?```|^ {4}python .*\n(?: {8}.*\n)*", re.DOTALL | r
 
 def documents() -> Iterator[Path]:
     yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
-    yield from (path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != MEASURED)
+    yield from (path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != MEASURED and CHINESE not in path.name)
 
 
 def messages() -> Iterator[tuple[str, str]]:
