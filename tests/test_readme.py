@@ -123,6 +123,17 @@ def test_every_command_that_a_document_shows_can_be_parsed() -> None:
     assert parsed > 30
 
 
+def test_the_profile_that_is_shown_can_be_read(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "how-to" / "connect-a-cluster.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    for name in ("ca.pem", "client.pem", "client.key"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "clusters.toml").write_text(shown, encoding="utf-8")
+    variables = {"PROD_ACCESS_KEY": "a", "PROD_SECRET_KEY": "b"}
+    (prod,) = profile.from_file(tmp_path / "clusters.toml", variables).values()
+    assert prod.trace_topics == ("OrdersTrace",) and prod.tls is not None
+
+
 def test_every_environment_variable_is_documented_and_used() -> None:
     code = "".join(
         path.read_text(encoding="utf-8") for folder in ("idcore", "pages") for path in (ROOT / folder).rglob("*.py")

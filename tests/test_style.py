@@ -35,7 +35,9 @@ NOT_PROSE = re.compile(r"```.*?```|^ {4}python .*\n(?: {8}.*\n)*", re.DOTALL | r
 
 def documents() -> Iterator[Path]:
     yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
-    yield from (path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != MEASURED and CHINESE not in path.name)
+    yield from (
+        path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != MEASURED and CHINESE not in path.name
+    )
 
 
 def messages() -> Iterator[tuple[str, str]]:
