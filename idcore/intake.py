@@ -19,7 +19,8 @@ from idcore.ids.find import Token, find, names_another
 from idcore.ids.identify import Case, Verdict, identify, identify_alone
 from idcore.ids.neighbours import settled
 from idcore.runs import Run
-from idcore.sources.kinds import CUT, PACKINGS, WIDE, kind_of
+from idcore.sources.archives import ARCHIVES, kind_of
+from idcore.sources.kinds import PACKINGS, WIDE
 
 PASTED = "pasted.txt"
 LIMIT = 5_000  # ids read at once; the scan reads all of them
@@ -233,7 +234,7 @@ def heads_of(data: bytes | BinaryIO | Path, name: str, limit: int = HEAD) -> Hea
     data.seek(0)
     try:
         kind = kind_of(raw[:LOOK])
-        if kind not in PACKINGS | CUT:
+        if kind not in PACKINGS and kind not in ARCHIVES:
             return Heads([(name, text_of(raw[:limit], kind))], len(raw) > limit)
         made = _unpacked(data, name, limit)
     except CoreError as error:  # what a scan cannot read says what it is

@@ -36,25 +36,36 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a format: its name everywhere, its size in bytes, what it means, and how its bytes are read."""
+    """One field of a format: its name everywhere, its size in bytes, what it means, and how its bytes are read.
+
+    `always` is the one value that it has, where it has only one: the version of a format.
+    """
 
     name: str
     size: int
     meaning: str
     raw: Raw = "unsigned"
+    always: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """One format: fields in the order of their bytes. `little` turns each field's bytes round, not their order."""
+    """One format: fields in the order of their bytes. `little` turns each field's bytes round, not their order.
+
+    Of an id: what it is, a real one, and whether its month begins `early`, on the last day of the month before.
+    """
 
     name: str
     fields: tuple[Field, ...]
     byteorder: ByteOrder = "big"
+    title: str = ""
+    example: str = ""
+    early: bool = False
     size: int = derived(init=False, compare=False, repr=False)
     digits: int = derived(init=False, compare=False, repr=False)
     spans: tuple[Span, ...] = derived(init=False, compare=False, repr=False)
     struct: Struct = derived(init=False, compare=False, repr=False)
+    names: tuple[str, ...] = derived(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         spans = []
@@ -66,13 +77,32 @@ class Layout:
         object.__setattr__(self, "size", start)
         object.__setattr__(self, "digits", 2 * start)
         object.__setattr__(self, "spans", tuple(spans))
+        object.__setattr__(self, "names", tuple(item.name for item in self.fields))
         object.__setattr__(self, "struct", Struct((">" if self.byteorder == "big" else "<") + codes))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Layout, (self.name, self.fields, self.byteorder)
+        return Layout, (self.name, self.fields, self.byteorder, self.title, self.example, self.early)
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def kind(self) -> str:
+        """What an id is: uniq, offset or client."""
+        return self.name.partition("_")[0]
+
+    @property
+    def has_ipv6(self) -> bool:
+        """Whether its address has 16 bytes."""
+        return any(item.name == "ip" and item.size == 16 for item in self.fields)
+
+    def holds(self, raw: bytes) -> bool:
+        """Whether each field that has only one value has it in these bytes."""
+        order = self.byteorder
+        return all(
+            item.always is None or int.from_bytes(raw[span.start : span.stop], order) == item.always
+            for item, span in zip(self.fields, self.spans, strict=True)
+        )
 
     def span(self, name: str) -> Span:
         """The place of one field; KeyError names the layout and the field it has not."""
@@ -108,52 +138,72 @@ def _dtype(layout: Layout) -> numpy.dtype:
     return numpy.dtype(parts)
 
 
-def _uniq(name: str, ip: int, byteorder: ByteOrder = "big") -> Layout:
-    since = "the first of the month" if byteorder == "big" else "the last day of the month before"
-    return Layout(
-        name,
-        (
-            Field("ip", ip, "address of the producing client", "bytes"),
-            Field("pid", 2, "lower 16 bits of its process ID"),
-            Field("loader", 4, "hash of the class loader that loaded the generator"),
-            Field("elapsed", 4, f"milliseconds since {since}, 00:00, in the producer's own zone"),
-            Field("counter", 2, "sequence of the whole process, wraps at 65,536"),
-        ),
-        byteorder,
+def _uniq(name: str, ip: int, title: str, example: str, byteorder: ByteOrder = "big", *, early: bool = False) -> Layout:
+    since = "the last day of the month before" if early else "the first of the month"
+    fields = (
+        Field("ip", ip, "address of the producing client", "bytes"),
+        Field("pid", 2, "lower 16 bits of its process ID"),
+        Field("loader", 4, "hash of the class loader that loaded the generator"),
+        Field("elapsed", 4, f"milliseconds since {since}, 00:00, in the producer's own zone"),
+        Field("counter", 2, "sequence of the whole process, wraps at 65,536"),
     )
+    return Layout(name, fields, byteorder, title, example, early)
 
 
-def _offset(name: str, ip: int) -> Layout:
-    return Layout(
-        name,
-        (
-            Field("ip", ip, "address of the broker that stored the message", "bytes"),
-            Field("port", 4, "port of that broker, 1 to 65,535"),
-            Field("offset", 8, "physical offset of the record in the broker's commit log", "signed"),
-        ),
+def _offset(name: str, ip: int, title: str, example: str) -> Layout:
+    fields = (
+        Field("ip", ip, "address of the broker that stored the message", "bytes"),
+        Field("port", 4, "port of that broker, 1 to 65,535"),
+        Field("offset", 8, "physical offset of the record in the broker's commit log", "signed"),
     )
+    return Layout(name, fields, "big", title, example)
 
 
-UNIQ_V4 = _uniq("uniq_v4", 4)
-UNIQ_V6 = _uniq("uniq_v6", 16)
+UNIQ_V4 = _uniq(
+    "uniq_v4", 4,
+    "msgId, generated by the producing client: `msgId`, `UNIQ_KEY`, `transactionId` (MessageClientIDSetter)",
+    "AC110001473C7D4991AD336AEA5703E0",
+)  # fmt: skip
+UNIQ_V6 = _uniq(
+    "uniq_v6", 16, "the same on a host with IPv6", "FE8000000000000038ABE5FFFED4CBD2001518B4AAC219B9B5640000"
+)
 CLIENT_V1 = Layout(
     "client_v1",
     (
-        Field("version", 1, "version of the format, always 01"),
+        Field("version", 1, "version of the format, always 01", always=1),
         Field("mac", 6, "MAC address of the producing client", "bytes"),
         Field("pid", 2, "lower 16 bits of its process ID"),
         Field("seconds", 4, "seconds since 2021-01-01T00:00:00Z"),
         Field("sequence", 4, "sequence of the whole process"),
     ),
+    title="5.x msgId, generated by the 5.x gRPC clients (MessageIdCodec)",
+    example="01EA2C235B8585B70D08C1575B00000015",
 )
-OFFSET_V4 = _offset("offset_v4", 4)
-OFFSET_V6 = _offset("offset_v6", 16)
-UNIQ_V4_LE = _uniq("uniq_v4_le", 4, "little")
+OFFSET_V4 = _offset(
+    "offset_v4", 4,
+    "offsetMsgId, generated by the broker as it stores the message: `offsetMsgId`, and `msgId` in a printed "
+    "MessageExt (MessageDecoder)",
+    "AC11000100002A9F00000000000E8580",
+)  # fmt: skip
+OFFSET_V6 = _offset(
+    "offset_v6", 16, "the same of a broker with an IPv6 address",
+    "20010DB800000000000000000000001700002A9F0000010000000007",
+)  # fmt: skip
+UNIQ_V4_LE = _uniq(
+    "uniq_v4_le", 4,
+    "msgId of the C++ client 1.2.0 to 1.2.3 and the Node.js and Python wrappers on it: the bytes of each field are "
+    "reversed",
+    "0101007F0000A61200003CF1C4030100", "little", early=True,
+)  # fmt: skip
 
-# The order is a contract: a layout's code in kernels and fact tables is its place here plus one.
+# The order is a contract: a layout's code in kernels and fact tables is its place here plus one. Of two with the same
+# kind and digits, the first is meant where nothing says which.
 LAYOUTS: dict[str, Layout] = {
     layout.name: layout for layout in (UNIQ_V4, UNIQ_V6, CLIENT_V1, OFFSET_V4, OFFSET_V6, UNIQ_V4_LE)
 }
+# A process has one of these where nothing names another.
+USUAL_OF_PROCESSES = (UNIQ_V4.name, UNIQ_V6.name)
+ID_DIGITS: tuple[int, ...] = tuple(sorted({layout.digits for layout in LAYOUTS.values()}))
 
 
 def _record(born: int, store: int) -> Layout:

@@ -7,17 +7,23 @@ import io
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from idcore import catalogue
-from idcore.ids.model import MODELS
-from idcore.layout import LAYOUTS
+from idcore.ids import find, identify, rules
+from idcore.ids.model import MODELS, ClientId, UniqId
+from idcore.layout import CLIENT_V1, LAYOUTS, UNIQ_V4, Field, Layout
 from idcore.lookup import NO_VERDICT
+from idcore.occurrences.locate import Locator, Places
+from idcore.scan import column_texts
+from idcore.scan.kernels import codes
+from idcore.scan.kernels import find as kernel
 from idcore.sources import archives, kinds
-from idcore.sources.archives import BETWEEN
-from idcore.sources.kinds import CUT
+from idcore.sources.archives import ARCHIVES, BETWEEN
+from idcore.sources.inputs import Split, walk
 from idcore.sources.packings import PACKED
-from tests.scan.packing import ARCHIVES, PACKERS
+from tests.scan import packing
 
 ROOT = Path(__file__).resolve().parent.parent
 SUFFIXES = {"gzip": "gz", "zstd": "zst"}  # else the name is the suffix
@@ -35,28 +41,88 @@ def naming(folder: str, text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ["uniq_v6", "offset_v6", "client_v1"])
-def test_a_layout_is_read_by_four_files_and_its_model(name: str) -> None:
-    """Its fields, the rule of one id, its code in the kernel, its row in the documentation. What makes ids to try the
-    rest on may name it too; `uniq_v4_le` has rules of its own besides."""
+def test_a_layout_is_read_by_its_row_and_the_rule_where_lengths_are_shared(name: str) -> None:
+    """What makes ids to try the rest on may name it too; `uniq_v4_le` has a rule of its own besides."""
     makers = naming("idcore/simulate", name)
     assert naming("idcore", name) - makers <= {
         "idcore/layout.py",
         "idcore/ids/model.py",
         "idcore/ids/identify.py",
         "idcore/scan/kernels/find.py",
-        "idcore/cli/docs.py",
     }
 
 
+def test_no_module_has_the_lengths_of_ids_by_itself() -> None:
+    """The kernel reads two of them as words; the console may show them, but not count with them."""
+    found = [
+        path.relative_to(ROOT).as_posix()
+        for folder in ("idcore", "pages")
+        for path in (ROOT / folder).rglob("*.py")
+        if re.search(r"\b32, 34|\{56\}|\b34, 56|\{32,56\}", path.read_text(encoding="utf-8"))
+    ]
+    assert not found
+
+
+def _made(version: bytes) -> Layout:
+    """A msgId with its version in front, its fields in another order, the bytes of each the other way round."""
+    fields = {field.name: field for field in UNIQ_V4.fields}
+    own = Field("version", len(version), "version of the format", always=int.from_bytes(version, "little"))
+    order = ("counter", "ip", "pid", "loader", "elapsed")
+    return Layout("uniq_made", (own, *(fields[name] for name in order)), "little")
+
+
+@pytest.mark.parametrize("version", [b"\x07", b"\x02\xc2"], ids=["34 digits", "36 digits"])
+def test_a_row_is_enough_for_a_layout_of_any_length_and_byte_order(
+    version: bytes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    layout = _made(version)
+    text = f"{version.hex().upper()}0B0A0100007F34129956341278563412"
+    late, other = text[:-2] + "F0", f"{version[0] ^ 1:02X}{text[2:]}"
+    monkeypatch.setitem(LAYOUTS, layout.name, layout)
+    monkeypatch.setattr(rules, "CANDIDATE_DIGITS", {*rules.CANDIDATE_DIGITS, layout.digits})
+    (token, *_) = find(f"msgId={text}, {text[2:]}00")
+    best = identify(token.text, token.label).best
+    own = UniqId(layout, bytes([127, 0, 0, 1]), 0x1234, 0x12345699, 0x12345678, 0x0A0B, text)
+    assert best is not None and best.id == own == UniqId.from_hex(text)
+    assert bytes(own).hex().upper() == text
+    assert [identify(wrong).reason for wrong in (late, other)] == ["elapsed", "version"]
+
+    log = tmp_path / "a.log"
+    log.write_text("\n".join([text, late, f"msgId={late}", other, CLIENT_V1.example, ""]))
+    locator = Locator()
+    finder, code = locator.finder, codes.CODES["uniq_v4_le"]  # a code that is there: kernels have theirs compiled in
+    layouts = {code: layout, **kernel.OWN_LENGTHS}
+    finder.rules = kernel.rules_for(False, finder.rules.loaders, layouts)
+    texts = walk([Split(0, str(log), 0, log.stat().st_size)])
+    (places,) = (places for _, windows, _ in texts if windows for places in locator.read(windows))
+    assert isinstance(places, Places)
+    client = ClientId.from_hex(CLIENT_V1.example)
+    third = code << 56 | 0x1234 << 32 | 0x12345699
+    assert finder.keys[0].tolist() == [0, 0x7F000001, third]
+    assert codes.codes_of(finder.keys).tolist() == [code, codes.CODES["client_v1"]]
+    assert places.slots.tolist() == [0, 0, 1]
+    assert places.values.tolist() == [
+        0x12345678 << 16 | 0x0A0B, 0xF0345678 << 16 | 0x0A0B, client.seconds << 32 | client.sequence,
+    ]  # fmt: skip
+    refused = dict(zip(kernel.REASONS, finder.found.refused[:, 0].tolist(), strict=True))
+    assert refused == {"lower_case": 0, "version": 1, "port": 0, "elapsed": 1}
+    monkeypatch.setattr(column_texts, "_LAYOUTS", codes.rows_of(dict.fromkeys(range(1, 7), layout)))
+    monkeypatch.setattr(codes, "DIGITS", np.full(7, layout.digits))
+    words = finder.keys[:1].repeat(2, 0)
+    assert column_texts.digits(words, places.values[:2]).to_pylist() == [text, late]
+
+
 def test_every_layout_has_the_model_of_its_kind() -> None:
-    assert {name: model.kind for name, model in MODELS.items()} == {name: name.partition("_")[0] for name in LAYOUTS}
+    assert {layout.kind for layout in LAYOUTS.values()} == set(MODELS)
+    own = [layout for layout in kernel.OWN_LENGTHS.values() if layout.kind == "offset"]
+    assert not own, "an offsetMsgId of a length of its own needs its rule in `_of_own_length` and `judge_own_length`"
 
 
 @pytest.mark.parametrize("name", PACKED)
 def test_a_packed_format_is_three_files(name: str) -> None:
     """Its row, its packer for the tests that every format passes, and its word in the documentation."""
     assert naming("idcore/sources", name) == {"idcore/sources/packings.py"}
-    assert SUFFIXES.get(name, name) in PACKERS
+    assert SUFFIXES.get(name, name) in packing.PACKERS
     assert name.replace("bz2", "bzip2") in (ROOT / "docs" / "inputs.md").read_text(encoding="utf-8")
 
 
@@ -101,6 +167,13 @@ def test_each_look_up_reason_is_decided_somewhere_and_is_in_the_tables_of_both_d
     assert known >= NO_VERDICT
 
 
-def test_what_is_called_cut_can_be_cut_and_is_tested() -> None:
-    assert set(BETWEEN) == CUT
-    assert CUT - {"parquet"} <= set(ARCHIVES)
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_an_archive_is_three_files(name: str) -> None:
+    """Its row with its mark and its reader, one of its kind for the tests, and its row in the documentation."""
+    assert naming("idcore/sources", name) == {"idcore/sources/archives.py"}
+    assert name in packing.ARCHIVES or name == "parquet"
+    assert f"| {name} " in (ROOT / "docs" / "inputs.md").read_text(encoding="utf-8").lower()
+
+
+def test_what_can_be_cut_is_an_archive_and_is_tested() -> None:
+    assert set(BETWEEN) - {"parquet"} <= set(packing.ARCHIVES)

@@ -24,11 +24,11 @@ CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones"
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
-    "idcore.catalogue": {"idcore.safe_text"},
+    "idcore.catalogue": {"idcore.safe_text", "idcore.layout"},
     "idcore.errors": {"idcore.catalogue"},
     "idcore.safe_text": set(),
     "idcore.loose_json": set(),
-    "idcore.layout": {"idcore.errors"},
+    "idcore.layout": set(),
     "idcore.ids": IDS,
     "idcore.scan.kernels": IDS,
     "idcore.sources": {"idcore.errors", "idcore.safe_text", "idcore.layout", "idcore.scan.kernels"},

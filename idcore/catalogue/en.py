@@ -3,6 +3,10 @@
 A value is one text, or the forms of a count: `=0` for none, then the categories of CLDR (`one`, `other`).
 """
 
+from idcore.layout import ID_DIGITS
+
+LENGTHS = ", ".join(map(str, ID_DIGITS[:-1])) + f" or {ID_DIGITS[-1]}"
+
 
 def plural(number: float) -> str:
     """The category of a number (CLDR)."""
@@ -152,8 +156,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "decode.elsewhere": "This scan read a folder on the server: its **{ids}** are counted in the charts but not listed here.",
     "decode.commit_log": "{names}: a commit log, read here as plain text, so only IDs inside the messages are found. Open it on the Store page to see every record with its topic and both IDs.",
     "decode.binary": "No ID found, and this is not text. Open commit log files (20-digit names) on the Store page to see all their messages.",
-    "decode.no_id": "No ID in this text. IDs have 32, 34 or 56 hex digits.",
-    "decode.no_id_run": "No ID in this text. IDs have 32, 34 or 56 hex digits; the longest hex string here has {n}.",
+    "decode.no_id": "No ID in this text. IDs have " + LENGTHS + " hex digits.",
+    "decode.no_id_run": "No ID in this text. IDs have " + LENGTHS + " hex digits; the longest hex string here has {n}.",
     "case.any": "Decode {n} as upper case",
     "case.any_cut": "Also decode IDs in lower case",
     "case.help": "They may be IDs, but trace IDs and MD5 sums look the same, and wrong guesses distort the charts.",
@@ -921,7 +925,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "compare.none_range": "Neither input has msgIds in this time range.",
     "compare.range_note": "Compared are msgIds of this time range. offsetMsgIds have no time of their own and are left out, like IDs that their scan cannot date.",
     "compare.range_scans": "The time range in the address was not used: it applies to two scans, not to pasted or uploaded input.",
-    "compare.no_ids": "IDs have 32, 34 or 56 hex digits.",
+    "compare.no_ids": "IDs have " + LENGTHS + " hex digits.",
     "compare.unread": "Some input could not be read, so IDs may only seem to be missing: {names}.",
     "compare.lost_before": "**{ids}** of {who} only in the first",
     "compare.lost_after": "**{ids}** of {who} only in the second",
@@ -1267,9 +1271,9 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.empty": "empty",
     "error.digit": "character {place}, {char!r}, is not a hex digit",
     "error.odd": "{digits} digits: an odd number, but two digits make a byte",
-    "error.length": "{digits} digits; IDs have 32, 34 or 56",
+    "error.length": "{digits} digits; IDs have " + LENGTHS,
     "error.lower_case": "all letters are lower case, as in trace IDs, MD5 sums and UUIDs; message IDs use upper case",
-    "error.version": "version is {version:02X}; a 5.x msgId of 34 digits begins with 01",
+    "error.version": "version is {version:02X}; an ID of {digits} digits begins with {wanted:02X}",
     "error.port": "port {port} is outside 1 to 65,535",
     "error.offset": "physical offset {offset} is negative or above 2^48, so no commit log has it",
     "error.elapsed": "elapsed {elapsed_ms} ms is longer than the longest month ({longest_ms} ms)",
@@ -1924,7 +1928,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.advice.not_in_topology": "look it up by its msgId, or ask an administrator to add the address to the address map",
     "lookup.advice.unreachable": "try again when the servers named in the evidence are up",
     "lookup.advice.not_permitted": "check access key and secret key, and what they may read",
-    "lookup.advice.not_an_id": "a message ID has 32, 34 or 56 hex digits; check that none was lost",
+    "lookup.advice.not_an_id": "a message ID has " + LENGTHS + " hex digits; check that none was lost",
     "lookup.advice.unknown": "check cluster, topic and spelling (the index is case-sensitive), then look at the message trace",
     # look-ups: evidence
     "lookup.fact.log_range": "{broker} has offsets from {min_offset} up to {max_offset}, where its log ends; asked for {offset}",

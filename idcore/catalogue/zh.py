@@ -1,5 +1,9 @@
 """中文：控制台、命令行与报告的全部文字，按代码排列。Chinese: the same codes as in en.py. Only words."""
 
+from idcore.layout import ID_DIGITS
+
+LENGTHS = "、".join(map(str, ID_DIGITS[:-1])) + f" 或 {ID_DIGITS[-1]}"
+
 
 def plural(number: float) -> str:
     """The category of a number (CLDR)."""
@@ -137,8 +141,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "decode.elsewhere": "本次扫描读取的是服务器上的目录：其中的 **{ids}** 计入图表，但不在此逐个列出。",
     "decode.commit_log": "{names}：这是 CommitLog 文件，此处按普通文本读取，只能找到消息内容中的 ID。请在“存储目录”页打开，查看每条记录的主题和两种 ID。",
     "decode.binary": "没有找到 ID，而且这不是文本。CommitLog 文件（文件名为 20 位数字）请在“存储目录”页打开，查看其中的全部消息。",
-    "decode.no_id": "这段文本中没有消息 ID。消息 ID 为 32、34 或 56 位十六进制数字。",
-    "decode.no_id_run": "这段文本中没有消息 ID。消息 ID 为 32、34 或 56 位十六进制数字，这里最长的一串有 {n} 位。",
+    "decode.no_id": "这段文本中没有消息 ID。消息 ID 为 " + LENGTHS + " 位十六进制数字。",
+    "decode.no_id_run": "这段文本中没有消息 ID。消息 ID 为 " + LENGTHS + " 位十六进制数字，这里最长的一串有 {n} 位。",
     "case.any": "将 {n}按大写解码",
     "case.any_cut": "全小写的 ID 也解码",
     "case.help": "它们可能是消息 ID，但 Trace ID 和 MD5 也是这种形式；误判会使图表失真。",
@@ -897,7 +901,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "compare.none_range": "两份输入在此时间范围内都没有 msgId。",
     "compare.range_note": "只比较此时间范围内的 msgId。offsetMsgId 本身没有时间，与扫描无法确定时间的 ID 一样不参与比较。",
     "compare.range_scans": "未使用地址中的时间范围：它只适用于两次扫描，不适用于粘贴或上传的输入。",
-    "compare.no_ids": "ID 为 32、34 或 56 位十六进制数字。",
+    "compare.no_ids": "ID 为 " + LENGTHS + " 位十六进制数字。",
     "compare.unread": "部分输入未能读取，因此有些 ID 可能并未真正缺失：{names}。",
     "compare.lost_before": "{who} 有 **{ids}**只在第一份中",
     "compare.lost_after": "{who} 有 **{ids}**只在第二份中",
@@ -1243,9 +1247,9 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.empty": "内容为空",
     "error.digit": "第 {place} 个字符 {char!r} 不是十六进制数字",
     "error.odd": "共 {digits} 位，是奇数；两位才是一个字节",
-    "error.length": "共 {digits} 位；消息 ID 为 32、34 或 56 位",
+    "error.length": "共 {digits} 位；消息 ID 为 " + LENGTHS + " 位",
     "error.lower_case": "字母全是小写，像 Trace ID、MD5 或 UUID；消息 ID 的字母是大写",
-    "error.version": "版本为 {version:02X}；34 位的消息 ID 以 01 开头",
+    "error.version": "版本为 {version:02X}；{digits} 位的消息 ID 以 {wanted:02X} 开头",
     "error.port": "端口 {port} 不在 1 至 65,535 之间",
     "error.offset": "物理偏移量 {offset} 为负数或超过 2^48，任何 CommitLog 都没有",
     "error.elapsed": "月内毫秒数 {elapsed_ms} 超过最长的月份（{longest_ms} 毫秒）",
@@ -1837,7 +1841,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.advice.not_in_topology": "请用 msgId 查询，或请管理员把该地址加进配置的地址映射",
     "lookup.advice.unreachable": "请等证据中列出的服务器恢复后再试",
     "lookup.advice.not_permitted": "请检查 AccessKey 和 SecretKey 及其读权限",
-    "lookup.advice.not_an_id": "请检查是否少了一位：消息 ID 为 32、34 或 56 位十六进制数字",
+    "lookup.advice.not_an_id": "请检查是否少了一位：消息 ID 为 " + LENGTHS + " 位十六进制数字",
     "lookup.advice.unknown": "请检查集群、主题和拼写（索引区分大小写），再查消息轨迹",
     # look-ups: evidence
     "lookup.fact.log_range": "{broker} 存有偏移量 {min_offset} 到 {max_offset}（CommitLog 末尾）；查询的是 {offset}",

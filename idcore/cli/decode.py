@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import IO, Any
 
+from idcore.catalogue.en import LENGTHS
 from idcore.cli.held import Held
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.table import Table, card
@@ -72,7 +73,7 @@ class Refused:
             more = f"{self.count} of {self.seen} rejected; first: " if self.count > 1 else ""
             return more + self.first + self._way_out
         if self.read_input and not self.seen:
-            return "no ID in this text; IDs have 32, 34 or 56 hex digits"
+            return f"no ID in this text; IDs have {LENGTHS} hex digits"
         return ""
 
     @property

@@ -224,9 +224,9 @@ def _little_endian(month: Month, zone: tzinfo) -> Month:
 
 
 def epochs(reference: datetime, zone: tzinfo, layout: Layout = UNIQ_V4, count: int = 13) -> tuple[Month, ...]:
-    """The months as a layout counts them: little-endian ids begin a day early."""
+    """The months as a layout counts them: those of some begin a day early."""
     found = months(reference, zone, count)
-    if layout.byteorder == "little":
+    if layout.early:
         return tuple(_little_endian(month, zone) for month in found)
     return found
 

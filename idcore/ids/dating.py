@@ -86,7 +86,7 @@ class Dates:
             month = self._not_later(month, elapsed, known.clock, found.layout)
         if month is None or not elapsed < month.length_ms:
             return known.clock, None
-        code = "month_process" if found.layout.byteorder == "little" else "zone_process"
+        code = "month_process" if found.layout.early else "zone_process"
         if known.kind == MONTH:
             code = "zone_input" if known.clock.zone_source in _SOURCES else "month_process"
         return replace(known.clock, month=month), bare_reason(code)
@@ -145,11 +145,11 @@ class Voting:
             self._see_client(best.id, best.made_by.code, born, prefix)
             return
         for reading in verdict.readings:
-            if isinstance(reading.id, UniqId) and (reading is best or reading.id.layout.byteorder == "little"):
+            if isinstance(reading.id, UniqId) and (reading is best or reading.id.layout.early):
                 self._see_uniq(reading.id, born, prefix, sure=reading is best)
 
     def _see_uniq(self, found: UniqId, born: int | None, prefix: datetime | None, *, sure: bool) -> None:
-        little = found.layout.byteorder == "little"
+        little = found.layout.early
         longest = rules.LITTLE_ENDIAN_ELAPSED_MS if little else rules.LONGEST_MONTH_MS
         if found.elapsed > longest + DAY_MS:
             return
@@ -190,7 +190,7 @@ class Voting:
                 made = start + vote.high
                 latest = made if latest is None else max(latest, made)
                 ahead = _ahead(start)
-                if kind != MONTH and _layout(key).byteorder == "big" and (_loader(key), ahead) != (0, 0):
+                if kind != MONTH and not _layout(key).early and (_loader(key), ahead) != (0, 0):
                     proven[kind, ahead] += vote.ids
         zone = self._input_zone(proven)
         processes = {key: _joined(_layout(key), votes, self._clock, zone) for key, votes in self._votes.items()}
@@ -263,7 +263,7 @@ def _ahead(start_ms: int) -> int:
 
 
 def _label(start_ms: int, layout: Layout) -> tuple[int, int]:
-    return _month_of(start_ms + (DAY_MS + HOUR_MS if layout.byteorder == "little" else 0))
+    return _month_of(start_ms + (DAY_MS + HOUR_MS if layout.early else 0))
 
 
 def _joined(
@@ -271,7 +271,7 @@ def _joined(
 ) -> _Process:
     """The months of one process: of each the start that most ids of the best kind have, else as its zone has it."""
     best = min(kind for kind, _ in votes)
-    little = layout.byteorder == "little"
+    little = layout.early
     clock = base
     if not little and best != MONTH:
         clock = _zone_clock(votes, best, base)
@@ -318,6 +318,6 @@ def _zone_clock(votes: dict[tuple[int, int], _Votes], best: int, base: Clock) ->
 
 
 def _reckoned(year: int, number: int, clock: Clock, layout: Layout) -> Month:
-    if layout.byteorder == "big":
+    if not layout.early:
         return month_of(year, number, clock.zone)
     return clocks.epochs(from_ms(month_of(year, number, clock.zone).start_ms, clock.zone), clock.zone, layout, 1)[0]

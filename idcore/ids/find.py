@@ -11,16 +11,17 @@ from operator import itemgetter
 from string import hexdigits
 
 from idcore.ids import rules
+from idcore.layout import ID_DIGITS
 
 # A line up to this long is read as a whole, so that a hint behind an id counts too. A longer one is read in windows.
 LONGEST_WHOLE_LINE = 1 << 20
 _WINDOW = 1 << 18
-# Digits of a run that can still be a candidate: 56 and the four of an escape in front.
-_LONGEST_RUN = 60
+# Digits of a run that can still be a candidate: the most of an id, and the four of an escape in front.
+_LONGEST_RUN = ID_DIGITS[-1] + 4
 # What is kept in front of a window, for escapes and labels.
 _CONTEXT = 256
 
-_RUN = re.compile(r"[0-9A-Fa-f]{32,}")
+_RUN = re.compile(rf"[0-9A-Fa-f]{{{ID_DIGITS[0]},}}")
 _NO_HEX = re.compile(r"[^0-9A-Fa-f]")
 _HEX_WORD = re.compile(r"[0-9A-Fa-f]+")
 
@@ -51,7 +52,7 @@ _NAMES = frozenset(
     }
 )
 
-# Words of labels that name something else in 32 or more hex digits: `traceId`, `x_request_id`, `MD5`, `sha256`.
+# Words of labels that name something else in as many hex digits: `traceId`, `x_request_id`, `MD5`, `sha256`.
 _OTHER_THINGS = frozenset(
     {"trace", "span", "parent", "request", "req", "correlation", "session", "sess", "token", "nonce", "sign"}
     | {"signature", "md", "sha", "etag", "digest", "hash", "checksum", "uuid", "guid", "tid"}
@@ -86,7 +87,7 @@ class Token:
 
 
 def find(text: str | Iterable[str]) -> Iterator[Token]:
-    """Every candidate (32, 34 or 56 digits) of a text, in order.
+    """Every candidate (so many digits as an id has) of a text, in order.
 
     `text` is a whole text or any pieces of one: lines with their ends, or chunks cut anywhere. Memory stays bounded for
     lines of any length.
@@ -121,7 +122,7 @@ def find(text: str | Iterable[str]) -> Iterator[Token]:
 
 
 def _of_line(line: str, number: int) -> Iterator[Token]:
-    if len(line) < 32:
+    if len(line) < ID_DIGITS[0]:
         return
     if number == 1 and line[0] == "\ufeff":
         line = line[1:]

@@ -14,6 +14,7 @@ from idcore.ids.model import (
     OffsetId,
     UniqId,
     elapsed_error,
+    from_bytes,
     offset_error,
     port_error,
     refuse,
@@ -30,7 +31,7 @@ from idcore.ids.scoring import (
     weigh_offset,
     weigh_uniq,
 )
-from idcore.layout import CLIENT_V1, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
+from idcore.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
 
 Case = Literal["strict", "any"]
 
@@ -82,10 +83,8 @@ def identify(text: str, label: str | None = None, case: Case = "strict", *, vouc
     except CoreError as problem:
         return Verdict(text, label, (), (), problem, problem.code)
     letters = letters_of(text)
-    if len(text) == CLIENT_V1.digits:
-        found, rejected, error = _client(raw, text, label)
-    else:
-        found, rejected, error = _uniq_or_offset(raw, text, label, vouched)
+    judge = _uniq_or_offset if len(text) in _PAIRS else _of_own_length
+    found, rejected, error = judge(raw, text, label, vouched)
     if letters == "lower" and case != "any":
         error = refuse("lower_case", None, _first_letter(text) // 2, text)
         rejected = [_rejected(item, error) for item in found] + rejected
@@ -187,24 +186,34 @@ def _judged_uniq(
     uniq: UniqId, label: str | None, vouched: bool, lead: Reason, points: int
 ) -> tuple[list[Reading], CoreError | None]:
     """An interpretation as a msgId, or the error of its elapsed."""
-    elapsed = uniq.elapsed
-    if not (
-        vouched or rules.elapsed_possible(elapsed) or rules.clock_set_back(elapsed) or makers.is_known(uniq.loader)
-    ):
+    if not _elapsed_holds(uniq, vouched):
         return [], elapsed_error(uniq)
     return [weigh_uniq(uniq, label, lead, points)], None
 
 
-# ---- 34 digits
+def _elapsed_holds(uniq: UniqId, vouched: bool) -> bool:
+    elapsed = uniq.elapsed
+    return vouched or rules.elapsed_possible(elapsed) or rules.clock_set_back(elapsed) or makers.is_known(uniq.loader)
 
 
-def _client(raw: bytes, text: str, label: str | None) -> tuple[list[Reading], list[Reading], CoreError | None]:
-    client = ClientId.from_bytes(raw, CLIENT_V1, text)
-    reading = weigh_client(client, label)
-    if client.version != 1:
-        error = version_error(client)
-        return [], [_rejected(reading, error)], error
-    return [reading], [], None
+# ---- 34 digits, and every other length
+
+
+def _of_own_length(
+    raw: bytes, text: str, label: str | None, vouched: bool
+) -> tuple[list[Reading], list[Reading], CoreError | None]:
+    """A length that no msgId shares with an offsetMsgId: the layout whose version the bytes have."""
+    layouts = [layout for layout in LAYOUTS.values() if layout.size == len(raw)]
+    layout = next((layout for layout in layouts if layout.holds(raw)), None)
+    error = version_error(raw, layouts[0], text) if layout is None else None
+    found = from_bytes(raw, layout or layouts[0], text)
+    if isinstance(found, ClientId):
+        reading = weigh_client(found, label)
+    else:
+        assert isinstance(found, UniqId), "an offsetMsgId of another length has no rule yet"
+        reading = weigh_uniq(found, label, None, 1)
+        error = error or (None if _elapsed_holds(found, vouched) else elapsed_error(found))
+    return ([reading], [], None) if error is None else ([], [_rejected(reading, error)], error)
 
 
 def _lost_client(text: str, raw: bytes) -> list[Reading]:

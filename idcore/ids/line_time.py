@@ -28,7 +28,7 @@ from idcore.ids.clock import (
 from idcore.ids.find import Token
 from idcore.ids.model import UniqId
 from idcore.ids.reasons import Reason, bare_reason
-from idcore.layout import UNIQ_V4_LE, Layout
+from idcore.layout import Layout
 
 FIRST_YEAR = 2010  # no id is older: RocketMQ's first release is of 2012
 _LAST_YEAR = 9_997
@@ -105,7 +105,7 @@ def _little_start(start_ms: int, early_ms: int, late_ms: int, zone: tzinfo) -> M
     return Month(own.label, begun, own.start_ms + own.length_ms - begun)
 
 
-def _refine_little(elapsed: int, clock: Clock, born_ms: int | None, prefix: datetime | None) -> _Refined:
+def _refine_early(elapsed: int, clock: Clock, layout: Layout, born_ms: int | None, prefix: datetime | None) -> _Refined:
     """As `refine`, of little-endian ids: what fixes the hour at which their month began, and no zone."""
     if born_ms is not None:
         instant, late, code, month_code = born_ms, _BORN_TOLERANCE_MS, "hour_born", "month_born"
@@ -117,7 +117,7 @@ def _refine_little(elapsed: int, clock: Clock, born_ms: int | None, prefix: date
     month = _little_start(instant - elapsed, early, late, clock.zone)
     if month is not None:
         return replace(clock, month=month), bare_reason(code)
-    return _month_before(elapsed, clock, UNIQ_V4_LE, instant, month_code)
+    return _month_before(elapsed, clock, layout, instant, month_code)
 
 
 def _refine_born(elapsed: int, clock: Clock, layout: Layout, born_ms: int) -> _Refined:
@@ -184,12 +184,12 @@ def refine(
     dates nothing: store clocks up to 44 days off occur in public logs.
     """
     answer = None
-    if layout.byteorder == "little":
+    if layout.early:
         if born_ms is not None or prefix is not None:
-            answer = _refine_little(elapsed, clock, born_ms, prefix)
+            answer = _refine_early(elapsed, clock, layout, born_ms, prefix)
     elif born_ms is not None:
         answer = _refine_born(elapsed, clock, layout, born_ms)
-    if answer is None and prefix is not None and layout.byteorder == "big":
+    if answer is None and prefix is not None and not layout.early:
         answer = _refine_prefix(elapsed, clock, layout, prefix)
     return answer if answer is not None else (clock, None)
 

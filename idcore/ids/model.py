@@ -23,6 +23,10 @@ from idcore.layout import (
 Kind = Literal["uniq", "offset", "client"]
 COMMIT_LOG_FILE_SIZE = 1 << 30
 _NO_HEX = re.compile(r"[^0-9A-Fa-f]")
+# The fields of each kind, as its class takes them.
+_UNIQ = ("ip", "pid", "loader", "elapsed", "counter")
+_OFFSET = ("ip", "port", "offset")
+_CLIENT = ("version", "mac", "pid", "seconds", "sequence")
 
 
 def unhex(text: str) -> bytes:
@@ -37,15 +41,21 @@ def unhex(text: str) -> bytes:
     return bytes.fromhex(text)
 
 
-def _of_size(text: str, layouts: tuple[Layout, ...]) -> tuple[bytes, Layout]:
+def _of_size(text: str, kind: Kind, layout: Layout | None) -> tuple[bytes, Layout]:
+    """The bytes, and the layout that was asked for, else the first of the kind with their length."""
     raw = unhex(text)
-    for layout in layouts:
-        if layout.size == len(raw):
-            return raw, layout
-    raise refuse("length", None, min(len(raw), min(x.size for x in layouts)), text, digits=len(text))
+    layouts = (layout,) if layout else tuple(own for own in LAYOUTS.values() if own.kind == kind)
+    sized = [own for own in layouts if own.size == len(raw)]
+    if not sized:
+        raise refuse("length", None, min(len(raw), min(own.size for own in layouts)), text, digits=len(text))
+    found = next((own for own in sized if own.holds(raw)), None)
+    if found is None:
+        raise version_error(raw, sized[0], text)
+    return raw, found
 
 
-def _sized(raw: bytes, layout: Layout) -> tuple[Any, ...]:
+def _values(raw: bytes, layout: Layout, names: tuple[str, ...]) -> tuple[Any, ...]:
+    """The fields of these names; what is always the same needs no name."""
     if len(raw) != layout.size:
         raise refuse(
             "size",
@@ -56,7 +66,19 @@ def _sized(raw: bytes, layout: Layout) -> tuple[Any, ...]:
             layout=layout.name,
             wanted=layout.size,
         )
-    return layout.struct.unpack(raw)
+    values = layout.struct.unpack(raw)
+    if names == layout.names:
+        return values
+    named = dict(zip(layout.names, values, strict=True))
+    return tuple(named[name] for name in names)
+
+
+def _packed(layout: Layout, names: tuple[str, ...], *values: Any) -> bytes:
+    """The bytes of the fields of these names."""
+    if names != layout.names:
+        named = dict(zip(names, values, strict=True))
+        values = tuple(named[item.name] if item.always is None else item.always for item in layout.fields)
+    return layout.struct.pack(*values)
 
 
 @lru_cache(maxsize=65_536)
@@ -111,9 +133,9 @@ class UniqId:
     def from_hex(cls, text: str, layout: Layout | None = None) -> UniqId:
         """A msgId from its digits, strictly: an elapsed that no month and no clock set back explains is rejected.
 
-        Without a layout the length decides between v4 and v6; the little-endian one has to be asked for.
+        Without a layout the length decides; the second of a length, the little-endian one, has to be asked for.
         """
-        raw, found = _of_size(text, (layout,) if layout else (UNIQ_V4, UNIQ_V6))
+        raw, found = _of_size(text, cls.kind, layout)
         made = cls.from_bytes(raw, found, text)
         if not rules.elapsed_possible(made.elapsed) and not rules.clock_set_back(made.elapsed):
             raise elapsed_error(made)
@@ -122,7 +144,7 @@ class UniqId:
     @classmethod
     def from_bytes(cls, raw: bytes, layout: Layout, text: str | None = None) -> UniqId:
         """The raw fields, with any values."""
-        ip, pid, loader, elapsed, counter = _sized(raw, layout)
+        ip, pid, loader, elapsed, counter = _values(raw, layout, _UNIQ)
         if layout.byteorder == "little":
             ip = ip[::-1]
         return cls(layout, ip, pid, loader, elapsed, counter, raw.hex().upper() if text is None else text)
@@ -143,7 +165,7 @@ class UniqId:
 
     def __bytes__(self) -> bytes:
         ip = self.ip[::-1] if self.layout.byteorder == "little" else self.ip
-        return self.layout.struct.pack(ip, self.pid, self.loader, self.elapsed, self.counter)
+        return _packed(self.layout, _UNIQ, ip, self.pid, self.loader, self.elapsed, self.counter)
 
     def __str__(self) -> str:
         return self.text
@@ -161,7 +183,7 @@ class UniqId:
     @property
     def signed_elapsed(self) -> int:
         """Elapsed as the client meant it: below zero where only a clock that was set back explains it."""
-        little = self.layout.byteorder == "little" and self.elapsed < rules.LITTLE_ENDIAN_ELAPSED_MS
+        little = self.layout.early and self.elapsed < rules.LITTLE_ENDIAN_ELAPSED_MS
         if self.elapsed >= rules.SIGN_BIT and not little and not rules.elapsed_possible(self.elapsed):
             return self.elapsed - rules.ELAPSED_WRAP
         return self.elapsed
@@ -181,7 +203,7 @@ class OffsetId:
     @classmethod
     def from_hex(cls, text: str, layout: Layout | None = None) -> OffsetId:
         """An offsetMsgId from its digits, strictly: a port above 65,535 is rejected, as Java's decoder does."""
-        raw, found = _of_size(text, (layout,) if layout else (OFFSET_V4, OFFSET_V6))
+        raw, found = _of_size(text, cls.kind, layout)
         made = cls.from_bytes(raw, found, text)
         if made.port > rules.PORT_LIMIT:
             raise port_error(made)
@@ -190,7 +212,9 @@ class OffsetId:
     @classmethod
     def from_bytes(cls, raw: bytes, layout: Layout, text: str | None = None) -> OffsetId:
         """The raw fields, with any values; the offset is signed, as Java's long is."""
-        ip, port, offset = _sized(raw, layout)
+        ip, port, offset = _values(raw, layout, _OFFSET)
+        if layout.byteorder == "little":
+            ip = ip[::-1]
         return cls(layout, ip, port, offset, raw.hex().upper() if text is None else text)
 
     @classmethod
@@ -205,7 +229,8 @@ class OffsetId:
         return cls(layout, ip, port, physical_offset, raw.hex().upper())
 
     def __bytes__(self) -> bytes:
-        return self.layout.struct.pack(self.ip, self.port, self.physical_offset)
+        ip = self.ip[::-1] if self.layout.byteorder == "little" else self.ip
+        return _packed(self.layout, _OFFSET, ip, self.port, self.physical_offset)
 
     def __str__(self) -> str:
         return self.text
@@ -245,20 +270,19 @@ class ClientId:
     @classmethod
     def from_hex(cls, text: str, layout: Layout | None = None) -> ClientId:
         """A 5.x msgId from its digits, strictly: it has to begin with 01."""
-        raw, found = _of_size(text, (layout or CLIENT_V1,))
-        made = cls.from_bytes(raw, found, text)
-        if made.version != 1:
-            raise version_error(made)
-        return made
+        return cls.from_bytes(*_of_size(text, cls.kind, layout), text)
 
     @classmethod
     def from_bytes(cls, raw: bytes, layout: Layout = CLIENT_V1, text: str | None = None) -> ClientId:
         """The raw fields, with any values."""
-        version, mac, pid, seconds, sequence = _sized(raw, layout)
+        version, mac, pid, seconds, sequence = _values(raw, layout, _CLIENT)
+        if layout.byteorder == "little":
+            mac = mac[::-1]
         return cls(layout, version, mac, pid, seconds, sequence, raw.hex().upper() if text is None else text)
 
     def __bytes__(self) -> bytes:
-        return self.layout.struct.pack(self.version, self.mac, self.pid, self.seconds, self.sequence)
+        mac = self.mac[::-1] if self.layout.byteorder == "little" else self.mac
+        return _packed(self.layout, _CLIENT, self.version, mac, self.pid, self.seconds, self.sequence)
 
     def __str__(self) -> str:
         return self.text
@@ -293,11 +317,13 @@ def offset_error(offset_id: OffsetId) -> CoreError:
     )
 
 
-def version_error(client_id: ClientId) -> CoreError:
-    """The error of a 34-digit token that does not begin with 01."""
-    return refuse(
-        "version", "version", client_id.layout.span("version").start, client_id.text, version=client_id.version
+def version_error(raw: bytes, layout: Layout, text: str) -> CoreError:
+    """The error of bytes that have another version than the only layout of their length."""
+    (field, span), *_ = (
+        (field, span) for field, span in zip(layout.fields, layout.spans, strict=True) if field.always is not None
     )
+    version = int.from_bytes(raw[span.start : span.stop], layout.byteorder)
+    return refuse("version", field.name, span.start, text, version=version, digits=layout.digits, wanted=field.always)
 
 
 def elapsed_error(uniq_id: UniqId) -> CoreError:
@@ -312,12 +338,11 @@ def elapsed_error(uniq_id: UniqId) -> CoreError:
     )
 
 
-# The name of a layout begins with its kind.
 MODELS: dict[str, type[UniqId] | type[OffsetId] | type[ClientId]] = {
-    name: model for model in (UniqId, OffsetId, ClientId) for name in LAYOUTS if name.startswith(f"{model.kind}_")
+    model.kind: model for model in (UniqId, OffsetId, ClientId)
 }
 
 
 def from_bytes(raw: bytes, layout: Layout, text: str | None = None) -> MessageId:
     """The value of any layout from its bytes."""
-    return MODELS[layout.name].from_bytes(raw, layout, text)
+    return MODELS[layout.kind].from_bytes(raw, layout, text)

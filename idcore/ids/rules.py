@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from idcore.layout import ID_DIGITS
+
 # Digits of a candidate; only a token of one of these lengths can be rejected.
-CANDIDATE_DIGITS = frozenset({32, 34, 56})
+CANDIDATE_DIGITS = frozenset(ID_DIGITS)
+_HEX = "[0-9A-Fa-f]"
+# A pattern for them, the longest first, in which no group is kept.
+CANDIDATE = (
+    f"{_HEX}{{{ID_DIGITS[0]}}}"
+    f"(?:{'|'.join(f'{_HEX}{{{digits - ID_DIGITS[0]}}}' for digits in reversed(ID_DIGITS[1:]))})?"
+)
 
 PORT_LIMIT = 65_535
 OFFSET_LIMIT = 1 << 48

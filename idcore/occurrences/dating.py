@@ -14,7 +14,7 @@ from idcore.ids.clock import CLIENT_EPOCH_S, parse_zone
 from idcore.ids.rules import RUST_MONTH_MS
 from idcore.layout import LAYOUTS
 from idcore.scan import column_texts
-from idcore.scan.kernels import find
+from idcore.scan.kernels import codes, find
 
 NO_TIME = -(1 << 62)
 _PROCESS = ["layout", "host", "pid", "loader"]
@@ -27,28 +27,12 @@ POINTS = [*_PROCESS, "elapsed_ms", "sent_at"]
 _LITTLE, _RUST = "grpc_cpp_old", "grpc_rust"
 
 
-def codes_of(keys: np.ndarray) -> np.ndarray:
-    """The layout code of each key."""
-    return (keys[:, 2] >> find.CODE_SHIFT).astype(np.int64)
-
-
-def is_offset(keys: np.ndarray) -> np.ndarray:
-    """Whether each key is of a broker."""
-    code = codes_of(keys)
-    return (code == int(find.CODE_OFFSET_V4)) | (code == int(find.CODE_OFFSET_V6))
-
-
-def is_client(keys: np.ndarray) -> np.ndarray:
-    """Whether each key is of a 5.x client."""
-    return codes_of(keys) == int(find.CODE_CLIENT)
-
-
 def process_columns(keys: np.ndarray) -> pa.Table:
     """Keys of msgIds of 4.x as the columns of the table `processes`."""
     third = keys[:, 2]
     return pa.table(
         {
-            "layout": pa.array(list(LAYOUTS)).take(pa.array(codes_of(keys) - 1)),
+            "layout": pa.array(list(LAYOUTS)).take(pa.array(codes.codes_of(keys) - 1)),
             "host": column_texts.hosts(keys),
             "pid": pa.array(((third >> find.PID_SHIFT) & np.uint64(0xFFFF)).astype(np.int32)),
             "loader": column_texts.loaders((third & find.WORD).astype(np.int64)),
@@ -65,12 +49,11 @@ def client_columns(keys: np.ndarray) -> pa.Table:
 def names_of(keys: np.ndarray) -> pa.Table:
     """What the tables of a scan call each key, as text: kind, layout, digits and, where it has them, the names of its
     process, client or broker."""
-    offset, client = is_offset(keys), is_client(keys)
+    offset, client = codes.are(keys, codes.OFFSETS), codes.are(keys, codes.CLIENTS)
     processes = process_columns(keys)
     clients = client_columns(keys)
     addresses = column_texts.addresses(keys, processes["host"].combine_chunks())
     uniq = pa.array(~offset & ~client)
-    wide = np.isin(codes_of(keys), [int(find.CODE_V6), int(find.CODE_OFFSET_V6)])
 
     def only(which: pa.Array, column: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.if_else(which, column.cast(pa.string()), None)
@@ -79,7 +62,7 @@ def names_of(keys: np.ndarray) -> pa.Table:
         {
             "kind": np.select([offset, client], ["offset", "client"], "uniq"),
             "layout": processes["layout"],
-            "digits": np.select([wide, client], ["56", "34"], "32"),
+            "digits": codes.DIGITS[codes.codes_of(keys)].astype(str),
             "host": only(uniq, processes["host"]),
             "pid": pc.if_else(uniq, processes["pid"].cast(pa.string()), only(pa.array(client), clients["pid"])),
             "loader": only(uniq, processes["loader"]),
@@ -91,13 +74,15 @@ def names_of(keys: np.ndarray) -> pa.Table:
 
 def times(keys: np.ndarray, slots: np.ndarray, values: np.ndarray, tables: dict[str, pa.Table]) -> np.ndarray:
     """Milliseconds since 1970 of each id; NO_TIME where the scan could not date it, and of an offsetMsgId."""
-    client = is_client(keys)
+    client = codes.are(keys, codes.CLIENTS)
     raw = np.where(client[slots], (values >> find.SEQUENCE_SHIFT) * np.uint64(1000), values >> find.COUNTER_SHIFT)
     raw = raw.astype(np.int64)
     starts = np.full(len(keys), NO_TIME, np.int64)
     most = np.full(len(keys), 1 << 62, np.int64)
     out = np.full(len(values), NO_TIME, np.int64)
-    for slot, row in _rows(keys, np.flatnonzero(~client & ~is_offset(keys)), process_columns, tables["processes"]):
+    for slot, row in _rows(
+        keys, np.flatnonzero(~client & ~codes.are(keys, codes.OFFSETS)), process_columns, tables["processes"]
+    ):
         first, last = (_ms(row[f"{end}_sent_at"]) - row[f"{end}_elapsed_ms"] for end in ("first", "last"))
         if first == last:
             starts[slot], most[slot] = first, row["last_possible_elapsed_ms"] or 0

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from idcore.errors import CoreError
+from idcore.layout import USUAL_OF_PROCESSES
 from idcore.occurrences.key_words import without_letters, words_of
 from idcore.occurrences.texts import Block, Source, read
 
@@ -32,7 +33,6 @@ _SEARCHED = 32 << 20  # bytes of text that are looked through at once
 _THREADS = 2
 Allowed = Callable[[str], object]
 KINDS = ("uniq", "offset", "client")
-_LITTLE = "uniq_v4_le"
 _NONE = np.zeros(0, np.int64)
 _COUNTS = pa.schema([("name", pa.string()), ("from_ms", pa.int64()), ("ids", pa.int64())])
 
@@ -47,7 +47,7 @@ class Filter:
 
     kind: str = ""
     host: str = ""
-    process: tuple[str, ...] = ()  # host, pid, loader, and the layout where it is the little-endian one
+    process: tuple[str, ...] = ()  # host, pid, loader, and the layout where it is not the usual one
     client: tuple[str, ...] = ()  # mac, pid
     broker: str = ""
     segment: str = ""
@@ -267,7 +267,8 @@ class Index:
         asked += [("address", wanted.broker)] if wanted.broker else []
         hits = [_truth(pc.equal(names[name], value)) for name, value in asked]
         if wanted.process:
-            hits.append(_truth(pc.equal(names["layout"], _LITTLE)) == (len(wanted.process) > 3))
+            layouts = pa.array(wanted.process[3:] or USUAL_OF_PROCESSES)
+            hits.append(_truth(pc.is_in(names["layout"], value_set=layouts)))
         if wanted.host:
             hits.append(_truth(pc.or_kleene(pc.equal(names["host"], wanted.host), pc.equal(names["mac"], wanted.host))))
         return np.logical_and.reduce(hits) if hits else None

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from idcore.ids.model import ClientId, OffsetId, UniqId, from_bytes, unhex
 from idcore.layout import LAYOUTS
+from idcore.scan.kernels import codes
 
-_CODES = {name: number for number, name in enumerate(LAYOUTS, 1)}
-_CODE_SHIFT, _LETTERS = 56, 3 << 16  # of the third word: layout; of a 5.x msgId, in which case its letters are
-_CLIENTS = {code for name, code in _CODES.items() if name.startswith(ClientId.kind)}
+_CODE_SHIFT, _LETTERS = (
+    int(codes.CODE_SHIFT),
+    3 << 16,
+)  # of the third word: layout; of a 5.x msgId, the case of its letters
 _WORD = (1 << 64) - 1
 Words = tuple[int, int, int, int]  # the three words of a key, and the value
 
@@ -27,9 +29,9 @@ def words_of(text: str) -> Iterator[Words]:
             else:
                 own, value = made.pid, made.seconds << 32 | made.sequence
             address = int.from_bytes(made.mac if isinstance(made, ClientId) else made.ip, "big")
-            yield address >> 64, address & _WORD, _CODES[layout.name] << _CODE_SHIFT | own, value & _WORD
+            yield address >> 64, address & _WORD, codes.CODES[layout.name] << _CODE_SHIFT | own, value & _WORD
 
 
 def without_letters(third: int) -> int:
     """The third word of a 5.x msgId without what its letters are; of others as it is."""
-    return third & ~_LETTERS if third >> _CODE_SHIFT in _CLIENTS else third
+    return third & ~_LETTERS if int(codes.CLIENTS) >> (third >> _CODE_SHIFT) & 1 else third

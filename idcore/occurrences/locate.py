@@ -8,19 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from idcore.errors import CoreError, coded
-from idcore.scan.facts import loaders
+from idcore.scan.finder import Finder
 from idcore.scan.kernels import find
 from idcore.scan.kernels.line_numbers import BEGIN, END, LINE, number_lines
 from idcore.sources.unpack import READ_ERRORS
-from idcore.sources.windows import AFTER, WINDOW, Windows
-
-_MOST = (WINDOW + AFTER) // 32 + 2  # ids of one window
+from idcore.sources.windows import Windows
 
 
 class Places(NamedTuple):
     """The ids of one window: slot and value of each, the byte at which it begins, and its line.
 
-    `slots` are rows of `Locator.keys`; `values` are as the kernel has them (elapsed and counter, offset, seconds and
+    `slots` are rows of `Finder.keys`; `values` are as the kernel has them (elapsed and counter, offset, seconds and
     sequence). `lines` counts the line feeds before it; `begins` and `ends` are bytes of the text.
     """
 
@@ -33,32 +31,10 @@ class Places(NamedTuple):
 
 
 class Locator:
-    """The keys found so far, over any number of texts."""
+    """The ids of any number of texts; their keys are those of its finder."""
 
     def __init__(self, any_case: bool = False) -> None:
-        self.rules = find.Rules(any_case, loaders())
-        self.state = np.zeros(find.STATE_SIZE, np.int64)
-        self.found = find.Found(
-            table=np.zeros((1 << 12, find.TABLE_COLUMNS), np.uint64),
-            keys=np.empty(((1 << 11) + 1, find.KEY_COLUMNS), np.uint64),
-            values=np.empty(_MOST, np.uint64),
-            slots=np.empty(_MOST, np.uint32),
-            lines=np.empty((_MOST, find.LINE_COLUMNS), np.int64),
-            state=self.state,
-            refused=np.zeros((len(find.REASONS), 3), np.int64),
-            samples=np.zeros((len(find.REASONS), 64), np.uint8),
-            places=np.empty(_MOST, np.int64),
-        )
-
-    @property
-    def keys(self) -> np.ndarray:
-        """The words of each key, by its slot."""
-        return self.found.keys[: self.state[find.STATE_KEYS]]
-
-    def forget(self) -> None:
-        """Drops the keys: the next one has slot 0."""
-        self.found.table.fill(0)
-        self.state[find.STATE_KEYS] = 0
+        self.finder = Finder(any_case, with_places=True)
 
     def read(self, windows: Windows, heard: Callable[[bytes], None] | None = None) -> Iterator[Places | CoreError]:
         """The ids of one text, a window at a time; last, why the rest could not be read.
@@ -86,29 +62,15 @@ class Locator:
 
     def _window(self, windows: Windows, stop: int, counted: np.ndarray) -> Iterator[Places]:
         """The text up to `stop`; in pieces where the table of keys has to grow."""
+        state = self.finder.state
         while windows.at < stop:
-            start, state = windows.at, self.state
+            start = windows.at
             state[find.STATE_IDS] = state[find.STATE_LINES] = state[find.LINE_FIRST] = 0
-            windows.at = int(find.find(windows.buf, windows.origin, start, stop, find.PLACE, self.rules, self.found))
-            n = int(state[find.STATE_IDS])
+            self.finder.step(windows, stop, find.PLACE)
+            n, found = int(state[find.STATE_IDS]), self.finder.found
             rows = np.empty((n, 3), np.int64)
-            places = self.found.places[:n]
+            places = found.places[:n]
             number_lines(windows.buf, windows.origin, (start, windows.at), places, counted, rows)
-            if windows.at < stop:
-                self._grow()
             if n:
-                yield Places(
-                    self.found.slots[:n].copy(),
-                    self.found.values[:n].copy(),
-                    places.copy(),
-                    rows[:, LINE],
-                    rows[:, BEGIN],
-                    rows[:, END],
-                )
-
-    def _grow(self) -> None:
-        larger = np.zeros((4 * len(self.found.table), find.TABLE_COLUMNS), np.uint64)
-        find.grow(self.found.table, larger)
-        keys = np.empty((len(larger) // 2 + 1, find.KEY_COLUMNS), np.uint64)
-        keys[: len(self.found.keys)] = self.found.keys
-        self.found = self.found._replace(table=larger, keys=keys)
+                own = found.slots[:n].copy(), found.values[:n].copy(), places.copy()
+                yield Places(*own, rows[:, LINE], rows[:, BEGIN], rows[:, END])

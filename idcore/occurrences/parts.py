@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from idcore.occurrences import dating
 from idcore.occurrences.locate import Locator, Places
 from idcore.occurrences.settled import settle
+from idcore.scan.kernels import codes
 from idcore.sources.inputs import Split, shown, walk
 from idcore.sources.kinds import PLAIN
 
@@ -129,7 +130,7 @@ class PartWriter:
                     break  # here as well
                 self.found.append((len(self.texts) - 1, some))
                 self.rows += len(some.slots)
-                if self.rows >= MOST_ROWS or len(self.locator.keys) >= MOST_KEYS:
+                if self.rows >= MOST_ROWS or len(self.locator.finder.keys) >= MOST_KEYS:
                     yield self._finish([*self.texts[-1]], windows.origin + windows.at)
             self.texts[-1][_LINES] = self.locator.lines
         if self.rows:
@@ -142,14 +143,14 @@ class PartWriter:
         """Writes what there is; the text `again` goes on in the next piece, from the byte `at`."""
         self.texts[-1][_LINES] = self.locator.lines
         self.kept.write()
-        name, keys = self._name(), self.locator.keys.copy()
+        name, keys = self._name(), self.locator.finder.keys.copy()
         self._put(name, "places", self._places(keys))
         self._put(name, "texts", _table(TEXTS, zip(*self.texts, strict=True)))
         self._put(name, "blocks", _table(BLOCKS, zip(*self.kept.blocks, strict=True)))
         rows = self.rows
         self.number += 1
         self._begin()
-        self.locator.forget()
+        self.locator.finder.forget()
         if again is not None:
             self.texts.append(again)
             self.kept.begin(0, at)
@@ -163,7 +164,7 @@ class PartWriter:
         self._put(self._name(), "keys", pa.table(list(keys.T), schema=KEYS))
         self._put(self._name(), "names", dating.names_of(keys))
         sent = dating.times(keys, slots, values, self.tables)
-        sent = _of_lines(sent, texts, begins, dating.is_offset(keys)[slots])
+        sent = _of_lines(sent, texts, begins, codes.are(keys, codes.OFFSETS)[slots])
         sizes, inside = np.minimum(ends - begins, _MOST_INT), np.minimum(at - begins, _MOST_INT)
         columns = [texts, lines, begins, sizes, inside, slots, values.view(np.int64), sent]
         return pa.table([pa.array(column, kind) for column, kind in zip(columns, PLACES.types, strict=True)], PLACES)

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from idcore.occurrences.dating import codes_of, process_columns
+from idcore.occurrences.dating import process_columns
 from idcore.scan import column_texts
-from idcore.scan.kernels import find, little_endian
+from idcore.scan.kernels import codes, find, little_endian
 from idcore.scan.settle import shaped_as_little_endian, turned
 
 _U = np.uint64
@@ -18,7 +18,7 @@ def settle(
     keys: np.ndarray, slots: np.ndarray, values: np.ndarray, tables: dict[str, pa.Table]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Keys, slots and values as the tables `processes` and `brokers` count them."""
-    code = codes_of(keys)
+    code = codes.codes_of(keys)
     for slot in np.flatnonzero(code == int(find.CODE_OFFSET_V4)).tolist():
         origin = int(keys[slot, 1]), int(keys[slot, 2] & find.WORD)
         process = _process(*origin)

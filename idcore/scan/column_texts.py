@@ -10,18 +10,19 @@ import pyarrow.compute as pc
 
 from idcore.ids.clock import zone_text
 from idcore.ids.model import host_text
-from idcore.scan.kernels import find
+from idcore.layout import LAYOUTS
+from idcore.scan.kernels import codes, find
 from idcore.scan.kernels import keys as kernel
 from idcore.scan.schemas import TEXT, TIME
 
 _BYTE_TEXT = pa.array([str(n) for n in range(256)])
+_LAYOUTS = codes.rows_of(dict(enumerate(LAYOUTS.values(), 1)))
 _HEX_TEXT = pa.array([f"{n:04X}" for n in range(1 << 16)])
 
 
 def hosts(words: np.ndarray) -> pa.Array:
     """Address text of each key: dotted, or RFC 5952."""
-    code = words[:, 2] >> find.CODE_SHIFT
-    wide = (code == find.CODE_V6) | (code == find.CODE_OFFSET_V6)
+    wide = codes.are(words, codes.IPV6)
     parts = [
         _BYTE_TEXT.take(pa.array(((words[:, 1] >> np.uint64(shift)) & np.uint64(255)).astype(np.int64)))
         for shift in (24, 16, 8, 0)
@@ -36,7 +37,7 @@ def hosts(words: np.ndarray) -> pa.Array:
 def addresses(words: np.ndarray, hosts: pa.Array) -> pa.Array:
     """`host:port` of each key of an offsetMsgId, given the texts of its hosts; IPv6 in brackets."""
     ports = pa.array((words[:, 2] & find.WORD).astype(np.int64)).cast(TEXT)
-    wide = pa.array(words[:, 2] >> find.CODE_SHIFT == find.CODE_OFFSET_V6)
+    wide = pa.array(codes.are(words, codes.IPV6))
     bracketed = pc.binary_join_element_wise("[", hosts, "]", "")
     return pc.binary_join_element_wise(pc.if_else(wide, bracketed, hosts), ports, ":")
 
@@ -46,15 +47,9 @@ def digits(words: np.ndarray, values: np.ndarray, rows: np.ndarray | None = None
 
     One text for each id; with `rows`, one for each of the rows into which they cut the ids, with commas between.
     """
-    code = (words[:, 2] >> find.CODE_SHIFT).astype(np.int64)
-    offset = (code == int(find.CODE_OFFSET_V4)) | (code == int(find.CODE_OFFSET_V6))
-    client, little = code == int(find.CODE_CLIENT), code == int(find.CODE_LE)
-    kinds = np.select([offset, client, little], [kernel.OF_OFFSET, kernel.OF_CLIENT, kernel.OF_LITTLE], kernel.OF_UNIQ)
-    wide = (code == int(find.CODE_V6)) | (code == int(find.CODE_OFFSET_V6))
-    sizes = np.select([wide, client], [56, 34], 32)
-    room = sizes
+    room = codes.DIGITS[codes.codes_of(words)]
     if rows is not None:
-        room = sizes + 1
+        room = room + 1
         room[rows[1:] - 1] -= 1  # no comma behind the last of a row
     edges = np.zeros(len(words) + 1, np.int32)
     np.cumsum(room, out=edges[1:])
@@ -62,8 +57,7 @@ def digits(words: np.ndarray, values: np.ndarray, rows: np.ndarray | None = None
     kernel.put_ids(
         np.ascontiguousarray(words, np.uint64),
         np.ascontiguousarray(values, np.uint64),
-        kinds.astype(np.uint8),
-        sizes,
+        _LAYOUTS,
         edges,
         out,
     )

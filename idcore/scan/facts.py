@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 
 import numpy as np
 
 from idcore.errors import CoreError, coded, refuse
-from idcore.ids.makers import known_loaders
 from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of
+from idcore.scan.finder import Finder
 from idcore.scan.month_inference import summary
 from idcore.sources.inputs import Split, walk
 from idcore.sources.unpack import READ_ERRORS
-from idcore.sources.windows import AFTER, BEFORE, WINDOW, Windows
+from idcore.sources.windows import BEFORE, WINDOW, Windows
 
-from .kernels import dates, encode, find, paired_offsets, pairs
+from .kernels import codes, dates, encode, find, paired_offsets, pairs
 from .months import Months, as_months, offsets_in_use
 
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory for any input
 MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 MiB
-_SAMPLE = 56
-
-
-@cache
-def loaders() -> np.ndarray:
-    """Loader hashes of known clients, sorted; the kernels take one array for the life of the process."""
-    return known_loaders()
 
 
 class Scanner:
@@ -36,28 +28,19 @@ class Scanner:
         self.months = as_months(months)
         self.expected = min(MOST_IDS, expected_bytes // 33) + 64
         self.moved: Callable[[int, int], None] | None = None  # reported after each window: bytes and ids of the split
-        self.rules = find.Rules(any_case, loaders())
+        self.finder = Finder(any_case)
+        self.state = self.finder.state
         self.dating = pairs.Dating(self.months.newest, self.months.calendar, offsets_in_use(), dates.no_line_seen())
-        self.state = np.zeros(find.STATE_SIZE, np.int64)
-        self.found = find.Found(
-            table=np.zeros((1 << 12, find.TABLE_COLUMNS), np.uint64),
-            keys=np.empty(((1 << 11) + 1, find.KEY_COLUMNS), np.uint64),
-            values=np.empty(0, np.uint64),
-            slots=np.empty(0, np.uint32),
-            lines=np.empty(((WINDOW + AFTER) // 33 + 2, find.LINE_COLUMNS), np.int64),
-            state=self.state,
-            refused=np.zeros((len(find.REASONS), 3), np.int64),
-            samples=np.zeros((len(find.REASONS), _SAMPLE + 8), np.uint8),
-            places=np.empty(0, np.int64),
+        self.votes = pairs.Votes(
+            np.zeros((len(self.finder.found.keys), pairs.VOTES), np.int64), _rows_of(pairs.VOTE_COLUMNS)
         )
-        self.votes = pairs.Votes(np.zeros(((1 << 11) + 1, pairs.VOTES), np.int64), _rows_of(pairs.VOTE_COLUMNS))
         cache, line = np.full((1024, 4), -1, np.int64), np.empty((pairs.LINE_ROWS, find.LINE_IDS), np.int64)
         self.pairing = pairs.Pairing(cache, _rows_of(0), np.zeros(0, np.int8), _rows_of(0), line)
         self._clear()
 
     def _clear(self) -> None:
-        self.found.table.fill(0)  # as large as it has grown: where there were many keys there will be more
-        self.found = self.found._replace(
+        self.finder.forget()
+        self.finder.found = self.finder.found._replace(
             values=np.empty(self.expected, np.uint64), slots=np.empty(self.expected, np.uint32)
         )
         self.pairing = self.pairing._replace(
@@ -75,11 +58,9 @@ class Scanner:
         ids, ranges, loose, votes = (
             int(self.state[count]) for count in (find.STATE_IDS, find.STATE_RANGES, find.STATE_LOOSE, find.STATE_VOTES)
         )
-        if ids + more > len(self.found.values):
-            new = max(2 * len(self.found.values), ids + more) - len(self.found.values)
-            values = np.concatenate([self.found.values, np.empty(new, np.uint64)])
-            slots = np.concatenate([self.found.slots, np.empty(new, np.uint32)])
-            self.found = self.found._replace(values=values, slots=slots)
+        self.finder.make_room(ids + more)
+        new = len(self.finder.found.values) - len(self.pairing.steps)
+        if new:
             steps = np.concatenate([self.pairing.steps, np.zeros(new, np.int8)])
             self.pairing = self.pairing._replace(steps=steps)
         most = more + 2 * find.LINE_IDS
@@ -92,34 +73,26 @@ class Scanner:
     def _find(self, windows: Windows, stop: int, what: int) -> bool:
         """Takes the text up to `stop`. True when a line that is read on has ended."""
         self._make_room((stop - windows.at) // 32 + 2)
-        went_to = windows.at
-        while windows.at < stop and went_to != find.LINE_ENDED:
-            went_to = find.find(windows.buf, windows.origin, windows.at, stop, what, self.rules, self.found)
-            if went_to != find.LINE_ENDED:
-                windows.at = int(went_to)
-                if windows.at < stop:
-                    self._grow()
+        ended = False
+        while windows.at < stop and not ended:
+            ended = self.finder.step(windows, stop, what)
+        slots, known = len(self.finder.found.keys), len(self.votes.by_slot)
+        if slots > known:
+            by_slot = _roomier(self.votes.by_slot, slots, known)
+            by_slot[known:] = 0
+            self.votes = self.votes._replace(by_slot=by_slot)
         if self.state[find.STATE_LINES]:
             self._pair(windows, behind=what == find.TAIL)
-        return bool(went_to == find.LINE_ENDED)
-
-    def _grow(self) -> None:
-        larger = np.zeros((4 * len(self.found.table), find.TABLE_COLUMNS), np.uint64)
-        find.grow(self.found.table, larger)
-        known, most = len(self.found.keys), len(larger) // 2 + 1
-        self.found = self.found._replace(table=larger, keys=_roomier(self.found.keys, most, known))
-        by_slot = _roomier(self.votes.by_slot, most, known)
-        by_slot[known:] = 0
-        self.votes = self.votes._replace(by_slot=by_slot)
+        return ended
 
     def _pair(self, windows: Windows, behind: bool) -> None:
-        pairs.pair_lines(windows.buf, windows.origin, self.found, self.dating, self.votes, self.pairing, behind)
+        pairs.pair_lines(windows.buf, windows.origin, self.finder.found, self.dating, self.votes, self.pairing, behind)
 
     def scan(self, split: Split, windows: Windows) -> Iterator[Fact]:
         """Everything whose first byte is in the split; facts come early only when there are very many ids."""
         state = self.state
         self.ids = -int(state[find.STATE_IDS])
-        self.found.refused[:] = 0
+        self.finder.found.refused[:] = 0
         state[find.LINE_FIRST] = state[find.STATE_IDS]
         state[find.LINE_START] = split.start
         error: CoreError | None = None
@@ -179,16 +152,16 @@ class Scanner:
             first, n = int(state[find.LINE_FIRST]), int(state[find.STATE_IDS])
             end = windows.at + windows.origin
             if find.may_pair(end - int(state[find.LINE_START]), 1, n - first):
-                self.found.lines[0] = first, n, state[find.LINE_START], end, 1
+                self.finder.found.lines[0] = first, n, state[find.LINE_START], end, 1
                 state[find.STATE_LINES] = 1
                 self._pair(windows, behind=True)
         state[find.STATE_IDS] = ids
 
     def _report(self, split: Split, text_bytes: int, error: CoreError | None) -> Fact:
         refused = []
-        for reason, (count, place, size) in enumerate(self.found.refused):
+        for reason, (count, place, size) in enumerate(self.finder.found.refused):
             if count:
-                sample = self.found.samples[reason, :size].tobytes().decode("ascii")
+                sample = self.finder.found.samples[reason, :size].tobytes().decode("ascii")
                 refused.append(Refused(find.REASONS[reason], int(count), sample, int(place)))
         ids = self.ids + int(self.state[find.STATE_IDS])
         return fact_of([Report(split.number, text_bytes, ids, tuple(refused), error, split.member, split.place)])
@@ -199,7 +172,7 @@ class Scanner:
         if keys:
             yield from self._pack_ids(n, keys)
         ranges = self.pairing.ranges
-        rows = pairs.send_ranges(self.pairing.cache, self.found.keys, ranges, int(self.state[find.STATE_RANGES]))
+        rows = pairs.send_ranges(self.pairing.cache, self.finder.found.keys, ranges, int(self.state[find.STATE_RANGES]))
         if rows:
             yield from _deal(What.RANGES, fold_ranges(ranges[:rows]))
         if self.state[find.STATE_LOOSE]:
@@ -210,25 +183,25 @@ class Scanner:
     def _pack_votes(self, keys: int) -> Iterator[Fact]:
         rows = int(self.state[find.STATE_VOTES])
         votes = _roomier(self.votes.rows, rows + 3 * keys, rows)
-        rows = pairs.put_votes(self.votes.by_slot, self.found.keys[:keys], votes, rows)
+        rows = pairs.put_votes(self.votes.by_slot, self.finder.found.keys[:keys], votes, rows)
         if rows:
             yield from _deal(What.VOTES, votes[:rows])
             yield Fact(EVERY_PART, What.SUMMARY, summary(votes[:rows], self.months).tobytes())
 
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
-        words = self.found.keys[:keys]
+        words = self.finder.found.keys[:keys]
         sizes = np.empty(keys, np.int64)
         unsorted = np.empty(keys, np.bool_)
         parts = np.empty(keys, np.uint8)  # bytes are sorted by counting
-        encode.groups_of(self.found.table, words, keys, sizes, unsorted, parts)
+        encode.groups_of(self.finder.found.table, words, keys, sizes, unsorted, parts)
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(sizes, out=starts[1:])
         grouped = np.empty(n, np.uint64)
         offsets = _PairedOffsets(words, sizes, starts, grouped) if self.state[find.STATE_PAIRED] else None
         if offsets is None:
-            encode.scatter(self.found.values, self.found.slots, n, starts[:-1].copy(), grouped)
+            encode.scatter(self.finder.found.values, self.finder.found.slots, n, starts[:-1].copy(), grouped)
         else:
-            offsets.scatter(self.found, self.pairing.steps, n, unsorted)
+            offsets.scatter(self.finder.found, self.pairing.steps, n, unsorted)
         order = np.argsort(parts, kind="stable")
         order = order[sizes[order] > 0]  # a key seen only behind a split has no ids
         distinct = np.empty(len(order), np.uint32)
@@ -256,8 +229,7 @@ class _PairedOffsets:
     """The offsetMsgIds that are paired with the ids of one task, grouped like these."""
 
     def __init__(self, keys: np.ndarray, sizes: np.ndarray, starts: np.ndarray, grouped: np.ndarray) -> None:
-        code = keys[:, 2] >> find.CODE_SHIFT
-        offset = (code == find.CODE_OFFSET_V4) | (code == find.CODE_OFFSET_V6)
+        offset = codes.are(keys, codes.OFFSETS)
         has = ~offset & (sizes > 0)
         places = np.zeros(len(sizes) + 1, np.int64)
         np.cumsum(np.where(has, sizes, 0), out=places[1:])

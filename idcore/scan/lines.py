@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from idcore.ids import rules
 from idcore.ids.clock import is_time
 from idcore.ids.identify import identify
-from idcore.layout import UNIQ_V4_LE
+from idcore.layout import ID_DIGITS, UNIQ_V4_LE
 from idcore.scan import printers
 from idcore.sources.inputs import InputFile, shown, split_files, walk
 
@@ -28,9 +29,10 @@ MOST_APPLICATIONS = 10_000
 _PIECES = 16
 _LONGEST_LINE = 1 << 20
 
-_KEY = re.compile(rb"UNIQ_KEY=([0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24}|[0-9A-Fa-f]{2})?)(?![0-9A-Fa-f])")
+_HEX = rules.CANDIDATE.encode()
+_KEY = re.compile(rb"UNIQ_KEY=(" + _HEX + rb")(?![0-9A-Fa-f])")
 _START = b"MessageExt ["
-_OFFSET = re.compile(rb"[, \[]msgId=([0-9A-F]{32,56}), ?(?:commitLogOffset|bodyCRC)=")
+_OFFSET = re.compile(rb"[, \[]msgId=([0-9A-F]{%d,%d}), ?(?:commitLogOffset|bodyCRC)=" % (ID_DIGITS[0], ID_DIGITS[-1]))
 # A host name and a slash may be before the address (InetSocketAddress.toString). Every repeat is bounded: a line that
 # is not a record must not cost more than its length.
 BORN_HOST = re.compile(rb"bornHost=(?:[^/,\s]{0,255}/)?([^\s,]{1,64}?):\d{1,5},")
@@ -67,7 +69,6 @@ _BEHIND_OFFSET = re.compile(rb", ?(?:commitLogOffset|bodyCRC)=")
 # commas; a transaction has no offsetMsgId.
 _SENT_WORD = b"offsetMsgId"
 _IS = rb"\\?[\"']?\s?[=:]\s?\\?[\"']?"
-_HEX = rb"[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24}|[0-9A-Fa-f]{2})?"
 _SENT_OFFSETS = re.compile(rb"offsetMsgIds?" + _IS + rb"(" + _HEX + rb"(?:," + _HEX + rb")*)(?![0-9A-Fa-f])")
 _SENT_IDS = re.compile(rb"\bmsgIds?" + _IS + rb"(" + _HEX + rb"(?:," + _HEX + rb")*)(?![0-9A-Fa-f])")
 _JOINED_IDS = re.compile(rb"\bmsgIds?" + _IS + _HEX + rb"(?:," + _HEX + rb"){0,999},(" + _HEX + rb")(?![0-9A-Fa-f,])")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from idcore.ids.dating import INPUT_SHARE
-from idcore.scan.kernels import clients, find, paired_offsets
+from idcore.scan.kernels import clients, codes, find, paired_offsets
 from idcore.scan.kernels.clients import AHEAD_BIAS, NO_AHEAD
 from idcore.scan.kernels.dates import BORN, DAY, HOUR, LENGTH, LITTLE_START, MINUTE, MONTH, PREFIX, START, UTC_START
 from idcore.scan.months import Months
@@ -48,8 +48,7 @@ _LATEST = -1
 def summary(votes: np.ndarray, months: Months) -> np.ndarray:
     """What the votes of one task say of the whole input."""
     packed, ids, high = (votes[:, column].astype(np.int64) for column in (3, 4, 6))
-    code = votes[:, 2] >> find.CODE_SHIFT
-    client, little = code == find.CODE_CLIENT, code == find.CODE_LE
+    client, little = codes.are(votes, codes.CLIENTS), codes.are(votes, codes.EARLY)
     kind, start = packed & 3, (packed >> 2) * MINUTE
     latest = int(np.where(client, high, start + high).max(initial=0))
     month = np.searchsorted(months.calendar[:, 4], start + 14 * HOUR, side="right") - 1
@@ -144,7 +143,7 @@ class _Spans:
 def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Whole) -> Dated:
     """The months of each key. `votes`: words of a key, start (minute << 2 | kind), ids, least and greatest elapsed."""
     keys = len(words)
-    little = (words[:, 2] >> find.CODE_SHIFT) == find.CODE_LE
+    little = codes.are(words, codes.EARLY)
     own = _votes_of(words, votes, little, months.calendar)
     zone, source, fixed = _zones(own, little, known_of_all)
     if not len(own.row):

@@ -14,7 +14,7 @@ import numpy as np
 from idcore.ids import rules
 
 from .crossing import Block
-from .kernels import encode, find, little_endian
+from .kernels import codes, encode, find, little_endian
 
 Origin = tuple[int, int]  # address and port, as bytes 0 to 3 and 6 to 7 say them
 _U = np.uint64
@@ -58,8 +58,8 @@ def _doubtful(blocks: Sequence[Block]) -> dict[Origin, list[_Run]]:
     processes: dict[Origin, list[tuple[int, int]]] = {}
     ends_in_00: dict[Origin, list[int]] = {}  # different offsets, and those of them that end in 00
     for at, block in enumerate(blocks):
-        code = block.keys[:, 2] >> find.CODE_SHIFT
-        offset, turned = np.flatnonzero(code == find.CODE_OFFSET_V4), np.flatnonzero(code == find.CODE_LE)
+        code = codes.codes_of(block.keys)
+        offset, turned = np.flatnonzero(code == int(find.CODE_OFFSET_V4)), np.flatnonzero(code == int(find.CODE_LE))
         places = np.cumsum(block.lengths, dtype=np.int64) - block.lengths
         for key in offset.tolist():
             origin = int(block.keys[key, 1]), int(block.keys[key, 2] & find.WORD)

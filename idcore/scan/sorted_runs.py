@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from idcore.scan.crossing import Block
-from idcore.scan.kernels import clients, encode, find, paired_offsets
+from idcore.scan.kernels import clients, codes, encode, paired_offsets
 
 _ROWS = 1 << 20
 
@@ -29,7 +29,7 @@ class PairedOffsets:
         bits = np.repeat(np.array([block.bits for block in blocks], np.int64), counts)
         # 8 bytes more: a token is loaded as a word
         data = np.concatenate([*(block.paired for block in blocks), np.zeros(8, np.uint8)])
-        order = np.lexsort((brokers[:, 2], brokers[:, 1], brokers[:, 0], brokers[:, 2] >> find.CODE_SHIFT))
+        order = np.lexsort((brokers[:, 2], brokers[:, 1], brokers[:, 0], codes.codes_of(brokers)))
         first = np.ones(len(order), np.bool_)
         first[1:] = (brokers[order[1:]] != brokers[order[:-1]]).any(axis=1)
         self.numbers = np.empty(len(order), np.int64)
@@ -49,7 +49,7 @@ class PairedOffsets:
         """
         rows = np.empty(len(self.loose), np.int64)
         keys = np.ascontiguousarray(self.loose_keys)
-        of_client = keys[:, 2] >> find.CODE_SHIFT == find.CODE_CLIENT
+        of_client = codes.are(keys, codes.CLIENTS)
         keys[of_client, 2] &= ~clients.LETTERS
         paired_offsets.rows_of(runs.keys, keys, rows)
         order = np.argsort(rows, kind="stable")
@@ -106,8 +106,8 @@ def collect(blocks: Sequence[Block]) -> dict[str, SortedRuns]:
         return {}
     words = np.concatenate([block.keys for block in blocks])
     marked = np.ascontiguousarray(words[:, 2])  # the letters of a 5.x client's ids are not part of its key
-    code = (marked >> find.CODE_SHIFT).astype(np.int64)
-    words = np.column_stack([words[:, :2], np.where(code == int(find.CODE_CLIENT), marked & ~clients.LETTERS, marked)])
+    client, offset = codes.are(words, codes.CLIENTS), codes.are(words, codes.OFFSETS)
+    words = np.column_stack([words[:, :2], np.where(client, marked & ~clients.LETTERS, marked)])
     distinct = np.concatenate([block.distinct for block in blocks]).astype(np.int64)
     data = np.concatenate([block.runs for block in blocks])
     bases = np.cumsum([0] + [len(block.runs) for block in blocks])
@@ -115,11 +115,7 @@ def collect(blocks: Sequence[Block]) -> dict[str, SortedRuns]:
         [base + np.cumsum(block.lengths, dtype=np.int64) - block.lengths
          for base, block in zip(bases, blocks, strict=False)]
     )  # fmt: skip
-    kind = np.select(
-        [code == int(find.CODE_CLIENT), (code == int(find.CODE_OFFSET_V4)) | (code == int(find.CODE_OFFSET_V6))],
-        [1, 2],
-        0,
-    )
+    kind = np.select([client, offset], [1, 2], 0)
     found = {}
     for number, name in enumerate(("uniq", "client", "offset")):
         mine = np.flatnonzero(kind == number)

@@ -26,7 +26,7 @@ from idcore.sources.record_lines import tags_of, topics_of
 
 from .crossing import Block, Fact, Report, What, reports_of
 from .dated_offsets import DatedOffsets
-from .kernels import chains, clients, find, merge, paired_offsets, unroll
+from .kernels import chains, clients, codes, find, merge, paired_offsets, unroll
 from .kernels.dates import FIRST_MONTH, MONTH
 from .kernels.pairs import RANGE_COLUMNS, VOTE_COLUMNS
 from .months import Months, as_months, newest_rows
@@ -82,12 +82,12 @@ class _Processes:
         key2 = words[:, 2]
         loaders = key2 & find.WORD
         return cls(
-            layouts=pa.array(_NAMES).take(pa.array((key2 >> find.CODE_SHIFT).astype(np.int64) - 1)),
+            layouts=pa.array(_NAMES).take(pa.array(codes.codes_of(words) - 1)),
             hosts=column_texts.hosts(words),
             pids=((key2 >> find.PID_SHIFT) & np.uint64(0xFFFF)).astype(np.int32),
             loaders=column_texts.loaders(loaders.astype(np.int64)),
             loader_numbers=loaders.astype(np.uint32),
-            little=key2 >> find.CODE_SHIFT == find.CODE_LE,
+            little=codes.are(words, codes.EARLY),
         )
 
 

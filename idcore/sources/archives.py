@@ -12,8 +12,9 @@ from tarfile import BLOCKSIZE, HeaderError, TarInfo
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from idcore.errors import CoreError, coded, refuse
+from idcore.sources import kinds
 from idcore.sources.columns import rows_as_text
-from idcore.sources.kinds import PACKINGS, PARQUET, PLAIN, TAR, WIDE, ZIP, kind_of
+from idcore.sources.kinds import HEAD, PACKINGS, PLAIN, WIDE
 from idcore.sources.unpack import READ_ERRORS, Peeked, opened
 
 MARK = "!"  # between the name of an archive and that of a member
@@ -67,6 +68,17 @@ class _Part(io.RawIOBase):
             self.read(_PIECE)
 
 
+def kind_of(head: bytes) -> str:
+    """The kind of what begins like this; CoreError says why it cannot be read."""
+    for name, archive in ARCHIVES.items():
+        if archive.is_one(head) if archive.is_one else head.startswith(archive.marks):
+            return name
+    for mark, tool in _NOT_READ.items():
+        if head.startswith(mark):
+            raise refuse("archive_kind", tool=tool)
+    return kinds.kind_of(head)
+
+
 def texts(stream: BinaryIO, member: str = "", place: tuple[int, ...] = (), depth: int = 0) -> Iterator[Text]:
     """What a stream holds: itself, if it is text, or all that can be unpacked from it. Take one before the next."""
     try:
@@ -77,16 +89,11 @@ def texts(stream: BinaryIO, member: str = "", place: tuple[int, ...] = (), depth
         source = cast(BinaryIO, peeked)
         if kind in PACKINGS:
             yield from texts(opened(source, kind), member, place, depth + 1)
-        elif kind in _FORWARD:
-            for name, at, part in _FORWARD[kind](source):
+        elif kind in ARCHIVES and (members := ARCHIVES[kind].members):
+            for name, at, part in members(source):
                 yield from texts(part, f"{member}{MARK}{name}", (*place, at), depth + 1)
-        elif kind == PARQUET:
-            held = source.read(_HELD + 1)
-            while len(held) <= _HELD and (more := source.read(_HELD + 1 - len(held))):
-                held += more
-            if len(held) > _HELD:
-                raise refuse("parquet_in_archive")
-            for _, rows in rows_as_text(io.BytesIO(held)):
+        elif kind == _PARQUET:
+            for rows in _rows_of_parquet(source):
                 yield Text(member, place, rows)
         elif kind == PLAIN or kind in WIDE:
             yield Text(member, place, source, None, kind)
@@ -134,6 +141,25 @@ def _texts_of_parquet(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
     """The rows of the row groups that begin from `start` up to `stop`."""
     for group, rows in rows_as_text(file, start, stop):
         yield Text("", (group,), rows)
+
+
+def _rows_of_parquet(source: BinaryIO) -> Iterator[BinaryIO]:
+    held = source.read(_HELD + 1)
+    while len(held) <= _HELD and (more := source.read(_HELD + 1 - len(held))):
+        held += more
+    if len(held) > _HELD:
+        raise refuse("parquet_in_archive")
+    return (rows for _, rows in rows_as_text(io.BytesIO(held)))
+
+
+def _is_tar(head: bytes) -> bool:
+    if len(head) < HEAD or not head[0]:
+        return False
+    try:
+        TarInfo.frombuf(head[:HEAD], "utf-8", "surrogateescape")
+    except HeaderError:
+        return False
+    return True
 
 
 def _member(archive: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) -> BinaryIO:
@@ -347,13 +373,25 @@ class _Inflated(io.RawIOBase):
         return len(data)
 
 
-# A further archive that is read forward has its mark in kinds.py, a row here, and one of its kind in
-# tests/scan/packing.py. One that needs seeking has a case of its own in `texts`, like Parquet. A row in BETWEEN, and in
-# CUT of kinds.py, only if its parts are found without reading what is before them.
-_FORWARD: dict[str, Callable[[BinaryIO], Iterator[tuple[str, int, BinaryIO]]]] = {TAR: _tar_members, ZIP: _zip_forward}
-# What can be cut, because its parts are found without reading what is before them: the texts between two places.
-BETWEEN: dict[str, Callable[[BinaryIO, int, int], Iterator[Text]]] = {
-    TAR: _texts_of_tar,
-    ZIP: _texts_of_zip,
-    PARQUET: _texts_of_parquet,
+class Archive(NamedTuple):
+    """What an archive begins with, or what finds out; its members from the front: name, place of the header, bytes.
+
+    `between`: the texts between two places, where its parts are found without reading what is before them.
+    """
+
+    marks: tuple[bytes, ...] = ()
+    is_one: Callable[[bytes], bool] | None = None
+    members: Callable[[BinaryIO], Iterator[tuple[str, int, BinaryIO]]] | None = None
+    between: Callable[[BinaryIO, int, int], Iterator[Text]] | None = None
+
+
+# A further archive has a row here, one of its kind in tests/scan/packing.py and a row in docs/inputs.md. One that needs
+# seeking has a case of its own in `texts`, like Parquet, and no `members`.
+_PARQUET = "parquet"
+ARCHIVES = {
+    "zip": Archive((b"PK\x03\x04", b"PK\x05\x06"), None, _zip_forward, _texts_of_zip),
+    _PARQUET: Archive((b"PAR1",), None, None, _texts_of_parquet),
+    "tar": Archive((), _is_tar, _tar_members, _texts_of_tar),
 }
+BETWEEN = {name: archive.between for name, archive in ARCHIVES.items() if archive.between}
+_NOT_READ = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "RAR"}

@@ -18,8 +18,8 @@ import numpy as np
 from idcore.errors import CoreError, coded, refuse
 from idcore.layout import MOST_OFFSET
 from idcore.sources import storage as stores
-from idcore.sources.archives import BETWEEN, Text, texts
-from idcore.sources.kinds import COMMITLOG, CUT, HEAD, PLAIN, WHOLE, WIDE, kind_of
+from idcore.sources.archives import BETWEEN, Text, kind_of, texts
+from idcore.sources.kinds import COMMITLOG, HEAD, PLAIN, WHOLE, WIDE
 from idcore.sources.record_lines import RecordLines
 from idcore.sources.unpack import READ_ERRORS, narrowed, reader
 from idcore.sources.uris import is_uri, local_path, without_secrets
@@ -209,7 +209,7 @@ def kind_to_cut(path: str) -> str:
             kind = kind_of(_head(file))
     except READ_ERRORS:
         return WHOLE  # the task that reads it meets the same error, and reports it
-    return kind if kind in CUT or kind in WIDE or kind == PLAIN else WHOLE
+    return kind if kind in BETWEEN or kind in WIDE or kind == PLAIN else WHOLE
 
 
 def _head(file: BinaryIO) -> bytes:

@@ -1,20 +1,16 @@
-"""What a file is, by its first bytes: text in some encoding, packed, an archive, or what a scan cannot read."""
+"""What a file is, by its first bytes: text in some encoding, packed, or what a scan cannot read. No archives."""
 
 from __future__ import annotations
-
-from tarfile import HeaderError, TarInfo
 
 import numpy as np
 
 from idcore.errors import refuse
-from idcore.sources.packings import PACKED
+from idcore.sources.packings import NOT_UNPACKED, PACKED
 
 HEAD = 512  # bytes that show every kind: the last of them is tar's, whose header is one block of this size
 PLAIN, WHOLE = "plain", "whole"  # text as it is; not looked at yet
 WIDE = {"utf-16-le": "<u2", "utf-16-be": ">u2", "utf-32-le": "<u4", "utf-32-be": ">u4"}  # numpy's names of a unit
-ZIP, TAR, PARQUET = "zip", "tar", "parquet"
 COMMITLOG = "commitlog"  # never guessed: the caller of a scan says that a folder is a store
-CUT = {ZIP, TAR, PARQUET}  # their parts can be found without reading what is before them
 PACKINGS = set(PACKED)
 
 _MARKS = {
@@ -24,13 +20,8 @@ _MARKS = {
     b"\xfe\xff": "utf-16-be",
 }
 _MARKS |= {mark: name for name, packing in PACKED.items() for mark in packing.marks}
-_MARKS |= {b"PK\x03\x04": ZIP, b"PK\x05\x06": ZIP, b"PAR1": PARQUET}
 _UNREADABLE = {
-    b"7z\xbc\xaf\x27\x1c": ("archive_kind", "7z"),
-    b"Rar!\x1a\x07": ("archive_kind", "RAR"),
-    b"\x1f\x9d": ("packed_with", "compress"),
-    b"\x89LZO\x00\r\n\x1a\n": ("packed_with", "lzop"),
-    b"\xff\x06\x00\x00sNaPpY": ("packed_with", "snappy"),
+    **{mark: ("packed_with", tool) for mark, tool in NOT_UNPACKED.items()},
     b"LPKSHHRH": ("journal", "journalctl --file NAME -o export"),
     b"Obj\x01": ("avro", ""),
 }
@@ -44,17 +35,7 @@ def kind_of(head: bytes) -> str:
     for mark, (code, tool) in _UNREADABLE.items():
         if head.startswith(mark):
             raise refuse(code, tool=tool)
-    return TAR if _is_tar(head) else _unmarked(head)
-
-
-def _is_tar(head: bytes) -> bool:
-    if len(head) < HEAD or not head[0]:
-        return False
-    try:
-        TarInfo.frombuf(head[:HEAD], "utf-8", "surrogateescape")
-    except HeaderError:
-        return False
-    return True
+    return _unmarked(head)
 
 
 def _unmarked(head: bytes) -> str:

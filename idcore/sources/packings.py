@@ -69,3 +69,8 @@ PACKED = {
     ),
     "lz4": Packing((b"\x04\x22\x4d\x18",)),
 }
+NOT_UNPACKED = {
+    b"\x1f\x9d": "compress",
+    b"\x89LZO\x00\r\n\x1a\n": "lzop",
+    b"\xff\x06\x00\x00sNaPpY": "snappy",
+}

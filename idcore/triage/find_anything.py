@@ -11,10 +11,11 @@ from typing import Any
 import pandas as pd
 
 from idcore.ids.identify import identify
+from idcore.ids.rules import CANDIDATE
 from idcore.triage.processes import process_key, process_name
 
 MOST = 5  # hits of a group that are named
-_HEX = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{56}|[0-9A-Fa-f]{34}|[0-9A-Fa-f]{32})(?![0-9A-Za-z])")
+_HEX = re.compile(rf"(?<![0-9A-Za-z]){CANDIDATE}(?![0-9A-Za-z])")
 _LOOKS_LIKE_ID = re.compile(r"[0-9A-Fa-f]{20,}")
 
 

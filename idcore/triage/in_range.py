@@ -20,6 +20,7 @@ from idcore.ids.model import UniqId
 from idcore.layout import LAYOUTS
 from idcore.occurrences.index import NO_TIME, Filter, Index
 from idcore.triage.activity import CELLS, MINUTE, natural_step
+from idcore.triage.processes import named_layout
 from idcore.triage.strokes import TURN
 from idcore.triage.time_range import TimeRange
 
@@ -153,8 +154,7 @@ def points(index: Index, process: dict[str, Any], thinned: pd.DataFrame, shown: 
 
     The scan's own points decide to which run of the process an ID belongs.
     """
-    turned = ("uniq_v4_le",) if process["layout"] == "uniq_v4_le" else ()
-    key = (str(process["host"]), str(process["pid"]), str(process["loader"]), *turned)
+    key = (str(process["host"]), str(process["pid"]), str(process["loader"]), *named_layout(process["layout"]))
     start, stop = (None if moment is None else to_ms(moment) for moment in (shown.begin, shown.end))
     sent, values = index.points(Filter(process=key, start=start, stop=stop))
     places = np.unique(np.column_stack([sent, values]), axis=0)

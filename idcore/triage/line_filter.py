@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from idcore.errors import refuse
+from idcore.ids import rules
 from idcore.ids.clock import parse_instant
 from idcore.occurrences.index import KINDS, Filter, Index
 from idcore.occurrences.key_words import words_of
@@ -17,7 +18,7 @@ from idcore.triage.finding_rows import evidence_of
 NAMES = ("finding", "kind", "host", "process", "client", "broker", "segment", "file", "ids", "find", "from", "to")
 ORDERS = ("line", "time", "-time")
 MOST_IDS = 1_000
-_ID = re.compile(r"[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{2}|[0-9A-Fa-f]{24})?")
+_ID = re.compile(rules.CANDIDATE)
 _SEPARATORS = re.compile(r"[,\s]+")
 
 

@@ -7,18 +7,23 @@ from typing import Any
 import pandas as pd
 
 from idcore.findings.limits import CUT_COUNTER
+from idcore.layout import USUAL_OF_PROCESSES
+
+
+def named_layout(layout: Any) -> tuple[str, ...]:
+    """The layout of a process where it is not the usual one: the same process may be in a log by both."""
+    return () if layout in USUAL_OF_PROCESSES else (str(layout),)
 
 
 def process_name(row: Any) -> str:
     """A process in one line."""
-    turned = f" · {row['layout']}" if row["layout"] == "uniq_v4_le" else ""  # the same process by either byte order
-    return f"{row['host']} · {row['pid']} · {row['loader']}{turned}"
+    parts = [row["host"], row["pid"], row["loader"], *named_layout(row["layout"])]
+    return " · ".join(map(str, parts))
 
 
 def process_key(row: Any) -> str:
     """A process in an address: host~pid~loader, and the layout where it is not the usual one."""
-    tail = f"~{row['layout']}" if row["layout"] == "uniq_v4_le" else ""
-    return f"{row['host']}~{row['pid']}~{row['loader']}{tail}"
+    return "~".join(map(str, (row["host"], row["pid"], row["loader"], *named_layout(row["layout"]))))
 
 
 def find_process(processes: pd.DataFrame, key: str | None) -> int | None:
@@ -29,7 +34,7 @@ def find_process(processes: pd.DataFrame, key: str | None) -> int | None:
     if len(parts) < 3 or not parts[1].isdecimal():
         return None
     hit = (processes["host"] == parts[0]) & (processes["pid"] == int(parts[1])) & (processes["loader"] == parts[2])
-    hit &= (processes["layout"] == "uniq_v4_le") == (len(parts) > 3)
+    hit &= processes["layout"].isin(parts[3:] or USUAL_OF_PROCESSES)
     places = processes.index[hit]
     return int(places[0]) if len(places) else None
 

@@ -13,6 +13,7 @@ from idcore.ids.clock import Clock
 from idcore.ids.describe import when
 from idcore.ids.identify import Verdict
 from idcore.intake import Found, Intake, Source, commit_logs
+from idcore.layout import ID_DIGITS
 from idcore.runs import Run
 from pages.parts import cache, cards
 from pages.parts.markdown import escaped
@@ -22,7 +23,6 @@ from pages.parts.widgets import page_link, show_html
 SHOWN = 200
 NAMED = 5  # files of a sentence
 WRONG_SHAPE = ("empty", "odd", "length", "digit")  # errors that only say that an id looks different
-LENGTHS = (32, 34, 56)
 LEAST_RUN = 8  # digits: every "bad" and "fade" is a shorter run, and proves nothing
 RUN = re.compile(r"[0-9A-Fa-f]+")
 
@@ -146,7 +146,7 @@ def no_id(intake: Intake, view: View, files: bool = False) -> None:
 def why_not(verdict: Verdict, words: Words) -> str:
     """Why a text is not an id: for a wrong length the lengths that ids have, for everything else the core's reason."""
     typed = verdict.text.split() == [verdict.text]  # blanks inside are not a wrong digit: the longest run counts
-    if verdict.reason == "digit" and typed and len(verdict.text) in LENGTHS and verdict.error is not None:
+    if verdict.reason == "digit" and typed and len(verdict.text) in ID_DIGITS and verdict.error is not None:
         return words.error(verdict.error)  # a zero typed as the letter O: the place helps, a length does not
     if verdict.reason in WRONG_SHAPE:
         return no_run(max(map(len, RUN.findall(verdict.text)), default=0), words)

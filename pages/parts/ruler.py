@@ -57,7 +57,7 @@ def meaning_of(reading: Reading, name: str, words: Words) -> str:
                 return words("means.loader_stream", place=f"{place[0]:,}", bits=place[1])
             return words("means.loader_zero") if found.loader == 0 else words("means.loader_other")
         if name == "elapsed":
-            key = "means.elapsed_le" if found.layout.byteorder == "little" else "means.elapsed"
+            key = "means.elapsed_le" if found.layout.early else "means.elapsed"
             key = "means.elapsed_back" if found.signed_elapsed < 0 else key
             return words(key, span=words.duration(abs(found.signed_elapsed) / 1000))
         return words(f"means.uniq_{name}")

@@ -15,8 +15,8 @@ from idcore.errors import refuse
 from idcore.scan.crossing import What, reports_of
 from idcore.scan.facts import Scanner
 from idcore.scan.local import scan_local
+from idcore.sources.archives import kind_of
 from idcore.sources.inputs import Split, list_files, pack_tasks, unpack_tasks, walk
-from idcore.sources.kinds import kind_of
 from idcore.sources.windows import AFTER, WINDOW
 
 MONTHS = np.array([[0, 31 * 86_400_000 - 1]], np.int64)
@@ -28,7 +28,7 @@ def test_the_fullest_last_window_has_room_for_every_line(tmp_path: Path) -> None
     (tmp_path / "a.log").write_bytes(PAIR * lines)
     tables = scan_local([str(tmp_path / "a.log")], MONTHS)
     assert tables["files"]["ids"].to_pylist() == [2 * lines]
-    assert Scanner(MONTHS).found.lines.shape[0] >= lines
+    assert Scanner(MONTHS).finder.found.lines.shape[0] >= lines
 
 
 @pytest.mark.parametrize("lost", [1, 500, 2000])

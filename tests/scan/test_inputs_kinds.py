@@ -13,7 +13,7 @@ import pytest
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
 from idcore.sources import packings
-from idcore.sources.kinds import kind_of
+from idcore.sources.archives import kind_of
 from tests.scan import logs
 from tests.scan.comparing import same
 from tests.scan.packing import (

@@ -18,7 +18,7 @@ _SOURCES = (
     "idcore.ids.makers:makers.py",
     *(
         f"{__name__}:{name}.py"
-        for name in ("vector", "keys", "little_endian", "find", "dates", "encode", "clients", "pairs")
+        for name in ("codes", "vector", "keys", "little_endian", "find", "dates", "encode", "clients", "pairs")
     ),
     *(f"{__name__}:{name}.py" for name in ("paired_offsets", "chains", "unroll", "merge", "records")),
 )

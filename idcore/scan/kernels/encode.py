@@ -11,14 +11,13 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from .codes import CODE_SHIFT, IPV6, OFFSETS
 from .find import (
-    CODE_CLIENT,
-    CODE_OFFSET_V6,
-    CODE_SHIFT,
     COUNTER_SHIFT,
     SEQUENCE_SHIFT,
     WORD,
     hash_of,
+    is_client,
     is_offset,
     swap_32,
 )
@@ -26,6 +25,7 @@ from .vector import borrowed, will_write
 
 U = np.uint64
 AHEAD = 128  # bytes that a group asks for before it writes them
+IPV6_OFFSETS = IPV6 & OFFSETS
 PARTS = 64  # groups are dealt to this many parts, by host or broker; a part is merged by one task
 
 
@@ -56,13 +56,13 @@ def low_bits(k2):
     """How many low bits of a value are its counter (uniq), its sequence (client), or none (offset)."""
     if is_offset(k2):
         return U(0)
-    return SEQUENCE_SHIFT if k2 >> CODE_SHIFT == CODE_CLIENT else COUNTER_SHIFT
+    return SEQUENCE_SHIFT if is_client(k2) else COUNTER_SHIFT
 
 
 @numba.njit(cache=True, nogil=True)
 def part_of(k0, k1, k2):
     """All processes of a host, all ids of a broker, and little-endian ids that look like one, are in one part."""
-    third = k2 if k2 >> CODE_SHIFT == CODE_OFFSET_V6 else U(0)
+    third = k2 if IPV6_OFFSETS >> (k2 >> CODE_SHIFT) & U(1) else U(0)
     first = min(k1, swap_32(k1)) if k0 == U(0) and k1 <= WORD else k1
     return np.int64(hash_of(k0, first, third) >> U(40)) % PARTS
 

@@ -12,7 +12,8 @@ import numba
 import numpy as np
 
 from idcore.ids import rules
-from idcore.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4
+from idcore.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4, UNIQ_V6, Layout
+from idcore.scan.kernels.codes import CLIENTS, CODE_SHIFT, CODES, EARLY, OFFSETS, WORDS_SIZE, rows_of
 from idcore.scan.kernels.little_endian import (
     COUNTER_SHIFT,
     WORD,
@@ -45,14 +46,13 @@ def _bits_after(layout, name):  # type: ignore[no-untyped-def]
     return 8 * (layout.size - layout.span(name).stop)
 
 
-CODES = {name: number for number, name in enumerate(LAYOUTS, 1)}
 CODE_V4, CODE_V6 = U(CODES["uniq_v4"]), U(CODES["uniq_v6"])
 CODE_CLIENT, CODE_LE = U(CODES["client_v1"]), U(CODES["uniq_v4_le"])
 CODE_OFFSET_V4, CODE_OFFSET_V6 = U(CODES["offset_v4"]), U(CODES["offset_v6"])
-CODE_SHIFT = U(56)  # a key's third word: layout code, then pid and loader, or port
 VALUE_SHIFT = U(_bits_after(UNIQ_V4, "loader"))
 PID_SHIFT = U(_bits_after(UNIQ_V4, "pid") - _bits_after(UNIQ_V4, "loader"))
 SEQUENCE_SHIFT = U(_bits_after(CLIENT_V1, "seconds"))
+assert (UNIQ_V4.digits, UNIQ_V6.digits) == (32, 56), "`judge` reads these, as two words and as three"
 assert _bits_after(OFFSET_V4, "port") == 64 and _bits_after(CLIENT_V1, "pid") == 64, (
     "the words of the kernel are 8 bytes"
 )
@@ -89,11 +89,27 @@ for _row, _label in enumerate(_LABELS):
     LABELS[_row, 1 : 1 + len(_label)] = np.frombuffer(_label, np.uint8)
 
 
+# The layouts of a length that no msgId shares with an offsetMsgId, by code: their bytes alone say what they are.
+SHARED_DIGITS = (UNIQ_V4.digits, UNIQ_V6.digits)
+OWN_LENGTHS = {CODES[name]: layout for name, layout in LAYOUTS.items() if layout.digits not in SHARED_DIGITS}
+CLIENT_DIGITS, CLIENT_VERSION = CLIENT_V1.digits, U(CLIENT_V1.field("version").always or 0)
+
+
 class Rules(NamedTuple):
-    """What decides whether a token is an id: whether lower case will do, and the loaders of known clients, sorted."""
+    """What decides whether a token is an id: whether lower case will do, the loaders of known clients, sorted, and
+    rows of the layouts that have a length of their own. `digits`: the lengths of ids, as bits."""
 
     any_case: bool
     loaders: np.ndarray
+    own_lengths: np.ndarray
+    digits: np.uint64
+
+
+def rules_for(any_case: bool, loaders: np.ndarray, own_lengths: dict[int, Layout] = OWN_LENGTHS) -> Rules:
+    """The rules by the table of layouts."""
+    digits = {*SHARED_DIGITS, *(layout.digits for layout in own_lengths.values())}
+    assert 32 <= min(digits) and max(digits) < 64, "the finder takes runs of 32 to 63 digits"
+    return Rules(any_case, loaders, rows_of(own_lengths), U(sum(1 << size for size in digits)))
 
 
 class Found(NamedTuple):
@@ -181,8 +197,18 @@ def refuse(reason, buf, place, size, origin, refused, samples):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def is_offset(k2):
-    code = k2 >> CODE_SHIFT
-    return code == CODE_OFFSET_V4 or code == CODE_OFFSET_V6
+    return OFFSETS >> (k2 >> CODE_SHIFT) & U(1) != U(0)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_client(k2):
+    return CLIENTS >> (k2 >> CODE_SHIFT) & U(1) != U(0)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_early(k2):
+    """Whether the month of a process begins on the last day of the month before."""
+    return EARLY >> (k2 >> CODE_SHIFT) & U(1) != U(0)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -231,26 +257,63 @@ def id_of(hi, lo, wide, p, loaders):
     return reason, address, ((CODE_V6 if wide else CODE_V4) << CODE_SHIFT) | identity, lo & VALUE_MASK
 
 
+@numba.njit(cache=True, nogil=True)
+def judge_own_length(p, size, rules):
+    """As `judge`, of a length that no msgId shares with an offsetMsgId: by the rows of the layouts of that length."""
+    rows = rules.own_lengths
+    for row in range(rows.shape[0]):
+        if rows[row, 0] != size:
+            continue
+        code = U(rows[row, 1])
+        k0 = k1 = k2 = value = U(0)
+        fits = True
+        for at in range(size >> 1):
+            high, low = U(load_8(p + U(2 * at))), U(load_8(p + U(2 * at + 1)))
+            byte = (((high & U(15)) + (high >> U(6)) * U(9)) << U(4)) | ((low & U(15)) + (low >> U(6)) * U(9))
+            place = rows[row, 2 + at]
+            moved = byte << U(8 * (7 - (place & 7)))
+            if place >= WORDS_SIZE:
+                fits &= byte == U(place - WORDS_SIZE)
+            elif place >= 24:
+                value |= moved
+            elif place >= 16:
+                k2 |= moved
+            elif place >= 8:
+                k1 |= moved
+            else:
+                k0 |= moved
+        if not fits:
+            continue
+        k2 |= code << CODE_SHIFT
+        if is_client(k2):
+            return -1, k0, k1, k2 | letter_case_16(p + U(size - 16)) << CASE_SHIFT, value
+        elapsed = value >> COUNTER_SHIFT
+        late = elapsed > MAX_ELAPSED and elapsed < SET_BACK and not is_known(rules.loaders, k2 & WORD)
+        return ELAPSED if late and not has_label(p) else -1, k0, k1, k2, value
+    return VERSION, U(0), U(0), U(0), U(0)
+
+
 @numba.njit(cache=True, nogil=True, inline="always")
 def judge(p, size, rules):
-    """Of the 32, 34 or 56 digits at p: why they are rejected (-1: they are not), key and value."""
+    """Of so many digits at p as an id has: why they are rejected (-1: they are not), key and value."""
     letters = letter_case_32(p)
     if size != 32:
         letters |= letter_case_32(p + U(size - 32))
     if letters == U(2) and not rules.any_case:
         return LOWER_CASE, U(0), U(0), U(0), U(0)
     hi, lo = unhex_32(p)
-    if size == 34:
-        reason = VERSION if hi >> U(56) != U(1) else -1
-        hi, lo = unhex_32(p + U(2))
-        k1, k2, value = client_of(hi, lo, letter_case_16(p + U(18)))
-        return reason, U(0), k1, k2, value
     if size == 32:
         reason, k1, k2, value = id_of(hi, lo, False, p, rules.loaders)
         return reason, U(0), k1, k2, value
-    last_hi, last_lo = unhex_32(p + U(24))
-    reason, _, k2, value = id_of(last_hi, last_lo, True, p, rules.loaders)
-    return reason, hi, lo, k2, value
+    if size == 56:
+        last_hi, last_lo = unhex_32(p + U(24))
+        reason, _, k2, value = id_of(last_hi, last_lo, True, p, rules.loaders)
+        return reason, hi, lo, k2, value
+    if size == CLIENT_DIGITS and hi >> U(56) == CLIENT_VERSION:
+        hi, lo = unhex_32(p + U(2))
+        k1, k2, value = client_of(hi, lo, letter_case_16(p + U(18)))
+        return -1, U(0), k1, k2, value
+    return judge_own_length(p, size, rules)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -404,7 +467,7 @@ def find(buf, origin, start, stop, what, rules, found):
             escape = escape_before(text + U(place))
             place += escape
             size -= escape
-            if size != 32 and size != 56 and size != 34:
+            if size > 63 or rules.digits >> U(size) & U(1) == U(0):
                 continue
             reason, k0, k1, k2, value = judge(text + U(place), size, rules)
             if reason >= 0:

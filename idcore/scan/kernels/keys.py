@@ -10,10 +10,10 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from idcore.scan.kernels.codes import CODE_SHIFT, WORDS_SIZE
 from idcore.scan.kernels.vector import load_64, store_64
 
 U = np.uint64
-OF_UNIQ, OF_OFFSET, OF_CLIENT, OF_LITTLE = range(4)  # how the words of an id's key hold its bytes
 COMMA = ord(",")
 SLACK = 80  # bytes that have to be readable behind everything that is looked at by words
 _BYTE, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
@@ -138,34 +138,27 @@ def is_plain(address, size):
 
 
 @numba.njit(cache=True, nogil=True)
-def put_ids(words, values, kinds, sizes, edges, out):
+def put_ids(words, values, layouts, edges, out):
     """The digits of ids from the words of their keys and their values, each from its edge on, and a comma.
 
-    Where no room is left for the comma, the next id is in its place; SLACK is behind all.
+    `layouts` has a row for each code (`codes.rows_of`). Where no room is left for the comma, the next id is in its
+    place; SLACK is behind all.
     """
-    raw = np.zeros(32 + SLACK, np.uint8)
-    text = np.zeros(56 + SLACK, np.uint8)
-    text[56] = COMMA
-    key, value = U(words.ctypes.data), U(values.ctypes.data)
-    bytes_, digits, target = U(raw.ctypes.data), U(text.ctypes.data), U(out.ctypes.data)
-    for row in range(kinds.size):
-        p = key + U(24 * row)
-        first, second, third = U(be_64(p)), U(be_64(p + U(8))), U(be_64(p + U(16)))
-        # each ends where its bytes end: what a later one covers is not of the id
-        store_64(bytes_ + U(20), U(be_64(value + U(8 * row))))
-        if kinds[row] == OF_UNIQ or kinds[row] == OF_LITTLE:
-            store_64(bytes_ + U(14), third)
-        else:
-            store_64(bytes_ + U(12), third)
-        if kinds[row] == OF_CLIENT:
-            store_64(bytes_ + U(10), second)
-            raw[11] = 1
-        else:
-            store_64(bytes_ + U(8), second)
-        store_64(bytes_, first)
-        if kinds[row] == OF_LITTLE:
-            for start, stop in ((12, 16), (16, 18), (18, 22), (22, 26), (26, 28)):
-                raw[start:stop] = raw[start:stop][::-1].copy()
-        put_hex(bytes_, digits, 28)
-        size = sizes[row]
-        copy(digits + U(56 - size), target + U(edges[row]), size + 1)
+    raw = np.empty(WORDS_SIZE + 256, np.uint8)
+    for byte in range(256):
+        raw[WORDS_SIZE + byte] = byte  # what is always the same has its own place
+    whole = np.zeros(32 + SLACK, np.uint8)
+    text = np.zeros(64 + SLACK, np.uint8)
+    bytes_, digits = U(whole.ctypes.data), U(text.ctypes.data)
+    held, target = U(raw.ctypes.data), U(out.ctypes.data)
+    for row in range(values.size):
+        for word in range(3):
+            store_64(held + U(8 * word), U(be_64(U(words.ctypes.data) + U(24 * row + 8 * word))))
+        store_64(held + U(24), U(be_64(U(values.ctypes.data) + U(8 * row))))
+        layout = np.int64(words[row, 2] >> CODE_SHIFT) - 1
+        size = np.int64(layouts[layout, 0])
+        for at in range(size >> 1):
+            whole[at] = raw[layouts[layout, 2 + at]]
+        put_hex(bytes_, digits, (size >> 1) + 3 & -4)
+        text[size] = COMMA
+        copy(digits, target + U(edges[row]), size + 1)

@@ -15,7 +15,7 @@ from idcore.ids.client_time import FUTURE_MS
 from .chains import counter_of, elapsed_of
 from .clients import BIG, CLIENT_EPOCH, LITTLE, NO_AHEAD, RUST, way_of_key
 from .encode import decode, get
-from .find import CODE_LE, CODE_SHIFT, COUNTER_SHIFT, SEQUENCE_SHIFT, swap_32
+from .find import COUNTER_SHIFT, SEQUENCE_SHIFT, is_early, swap_32
 from .unroll import (
     DISTINCT,
     FIRST,
@@ -259,7 +259,7 @@ def merge_processes(runs, dates, out, filled):
             base, beyond = run_on(values, counts, own_elapsed, n, own)
             out.bases[key] = base
         analyse(values[:n], row, chain[:n], track, positions, gap, keep)
-        little = runs.key2[order[edges[key]]] >> CODE_SHIFT == CODE_LE
+        little = is_early(runs.key2[order[edges[key]]])
         limit = dates.latest[1] if little else dates.latest[0]
         if months > 0:
             limit = own[0, 2] - 1

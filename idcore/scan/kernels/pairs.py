@@ -28,9 +28,6 @@ from .dates import (
 )
 from .find import (
     BEGIN,
-    CODE_CLIENT,
-    CODE_LE,
-    CODE_SHIFT,
     COUNTER_SHIFT,
     END,
     END_ID,
@@ -42,6 +39,8 @@ from .find import (
     STATE_PAIRED,
     STATE_RANGES,
     STATE_VOTES,
+    is_client,
+    is_early,
     is_offset,
 )
 from .vector import borrowed
@@ -257,8 +256,7 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
                     ids[OFFSET, offsets] = i
                 offsets += 1
                 continue
-            code = k2 >> CODE_SHIFT
-            if code == CODE_CLIENT:
+            if is_client(k2):
                 sent, kind, packed = date_client(
                     values[i], k2, line.born, line.moment, line.ahead, local_2021, dating.in_use
                 )
@@ -269,7 +267,7 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
                     elapsed += ZONES_APART
             else:
                 elapsed = np.int64(values[i] >> COUNTER_SHIFT)
-                sent, kind, packed = date_uniq(elapsed, code == CODE_LE, line, dating)
+                sent, kind, packed = date_uniq(elapsed, is_early(k2), line, dating)
             if kind != NO_VOTE:
                 vote(slot, kind, packed, elapsed, votes, found)
             if i == first and last - first == 2 and is_offset(found.keys[slots[i + 1], 2]):
