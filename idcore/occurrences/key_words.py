@@ -20,7 +20,7 @@ def words_of(text: str) -> Iterator[Words]:
     """Every interpretation; CoreError for what has other characters than hex digits."""
     raw = unhex(text)
     for layout in LAYOUTS.values():
-        if layout.size == len(raw):
+        if layout.size == len(raw) and layout.holds(raw):
             made = from_bytes(raw, layout)
             if isinstance(made, UniqId):
                 own, value = made.pid << 32 | made.loader, made.elapsed << 16 | made.counter

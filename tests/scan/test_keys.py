@@ -9,8 +9,10 @@ import numba
 import numpy as np
 import pytest
 
+from idcore.layout import LAYOUTS
+from idcore.occurrences.key_words import words_of
 from idcore.scan import column_texts
-from idcore.scan.kernels import find
+from idcore.scan.kernels import codes
 from idcore.scan.kernels import keys as kernel
 
 U = np.uint64
@@ -82,34 +84,22 @@ def test_decimal_digits() -> None:
         assert int(_decimal(number)).to_bytes(8, "little") == b"%08d" % number
 
 
-def _plain(key: tuple[int, ...], value: int) -> str:
-    first, second, third = (word.to_bytes(8, "big") for word in key)
-    code, last = third[0], value.to_bytes(8, "big")
-    if code == int(find.CODE_CLIENT):
-        return (b"\1" + second[2:] + third[6:] + last).hex().upper()
-    if code in (int(find.CODE_OFFSET_V4), int(find.CODE_OFFSET_V6)):
-        return (
-            ((first if code == int(find.CODE_OFFSET_V6) else b"") + second + third[4:] + last)
-            .hex()
-            .upper()[0 if code == int(find.CODE_OFFSET_V6) else 8 :]
-        )
-    pieces = [second[4:], third[2:4], third[4:8], last[2:6], last[6:8]]
-    if code == int(find.CODE_LE):
-        pieces = [piece[::-1] for piece in pieces]
-    head = first + second[:4] if code == int(find.CODE_V6) else b""
-    return (head + b"".join(pieces)).hex().upper()
+def _any_id(rng: random.Random) -> tuple[str, tuple[int, ...]]:
+    """The digits of an id of any layout, and its words as the scalar codec has them."""
+    name, layout = rng.choice(list(LAYOUTS.items()))
+    raw = bytearray(rng.randbytes(layout.size))
+    for field, span in zip(layout.fields, layout.spans, strict=True):
+        if field.always is not None:
+            raw[span.start : span.stop] = field.always.to_bytes(field.size, layout.byteorder)
+    text = raw.hex().upper()
+    return text, next(words for words in words_of(text) if words[2] >> 56 == codes.CODES[name])
 
 
 def test_digits_of_ids_of_every_kind() -> None:
     rng = random.Random(5)
-    keys, values, wanted = [], [], []
-    for _ in range(3_000):
-        code = int(rng.choice(sorted(find.CODES.values())))
-        key = rng.getrandbits(64), rng.getrandbits(64), code << 56 | rng.getrandbits(48)
-        value = rng.getrandbits(64)
-        keys.append(key)
-        values.append(value)
-        wanted.append(_plain(key, value))
+    made = [_any_id(rng) for _ in range(3_000)]
+    wanted = [text for text, _ in made]
+    keys, values = [words[:3] for _, words in made], [words[3] for _, words in made]
     found = column_texts.digits(np.array(keys, U), np.array(values, U))
     found.validate(full=True)
     assert found.to_pylist() == wanted
