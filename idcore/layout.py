@@ -196,22 +196,10 @@ UNIQ_V4_LE = _uniq(
     "0101007F0000A61200003CF1C4030100", "little", early=True,
 )  # fmt: skip
 
-UNIQ_V9 = Layout(
-    "uniq_v9",
-    (
-        Field("version", 2, "version of the format, always 9", always=9),
-        Field("counter", 2, "sequence of the whole process, wraps at 65,536"),
-        *UNIQ_V4.fields[:4],
-    ),
-    "little",
-    "msgId of a client that does not exist: another length, another order of the fields and of their bytes",
-    "09000B0A0100007F34129956341278563412",
-)
-
 # The order is a contract: a layout's code in kernels and fact tables is its place here plus one. Of two with the same
 # kind and digits, the first is meant where nothing says which.
 LAYOUTS: dict[str, Layout] = {
-    layout.name: layout for layout in (UNIQ_V4, UNIQ_V6, CLIENT_V1, OFFSET_V4, OFFSET_V6, UNIQ_V4_LE, UNIQ_V9)
+    layout.name: layout for layout in (UNIQ_V4, UNIQ_V6, CLIENT_V1, OFFSET_V4, OFFSET_V6, UNIQ_V4_LE)
 }
 # A process has one of these where nothing names another.
 USUAL_OF_PROCESSES = (UNIQ_V4.name, UNIQ_V6.name)

@@ -9,15 +9,7 @@ import pytest
 
 from idcore.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4, UNIQ_V4_LE, UNIQ_V6, Layout
 
-SIZES = {
-    "uniq_v4": 16,
-    "uniq_v6": 28,
-    "client_v1": 17,
-    "offset_v4": 16,
-    "offset_v6": 28,
-    "uniq_v4_le": 16,
-    "uniq_v9": 18,
-}
+SIZES = {"uniq_v4": 16, "uniq_v6": 28, "client_v1": 17, "offset_v4": 16, "offset_v6": 28, "uniq_v4_le": 16}
 ALL = list(LAYOUTS.values())
 # Where each field begins and ends, by hand from MessageClientIDSetter, MessageDecoder and MessageIdCodec.
 PLACES = {
@@ -27,14 +19,6 @@ PLACES = {
     "offset_v4": {"ip": (0, 4), "port": (4, 8), "offset": (8, 16)},
     "offset_v6": {"ip": (0, 16), "port": (16, 20), "offset": (20, 28)},
     "uniq_v4_le": {"ip": (0, 4), "pid": (4, 6), "loader": (6, 10), "elapsed": (10, 14), "counter": (14, 16)},
-    "uniq_v9": {
-        "version": (0, 2),
-        "counter": (2, 4),
-        "ip": (4, 8),
-        "pid": (8, 10),
-        "loader": (10, 14),
-        "elapsed": (14, 18),
-    },
 }
 
 

@@ -37,7 +37,7 @@ def tokens(data: bytes) -> Iterator[Token]:
             start += 2
         elif before == rb"\u":
             start += 4
-        if run.end() - start in (32, 34, 36, 56):
+        if run.end() - start in (32, 34, 56):
             front = data[max(0, start - 64) : start]
             front = front[: len(front) - len(longest_tail(front))]
             yield Token(start, data[start : run.end()].decode("ascii"), LABEL.search(front) is not None)
@@ -154,17 +154,6 @@ def classify(text: str, labelled: bool = False, case: str = "strict") -> Uniq | 
             return Refused("version")
         mac = ":".join(f"{b:02x}" for b in raw[1:7])
         return Client(mac, number(raw, 7, 2), number(raw, 9, 4), number(raw, 13, 4), text[18:])
-    if len(text) == 36:
-        if raw[:2] != b"\t\0":
-            return Refused("version")
-        loader, elapsed = little(raw, 10, 4), little(raw, 14, 4)
-        if (
-            LONGEST + 1000 < elapsed < 2**32 - DAY
-            and loader not in stream() | dict.fromkeys(MORE_LOADERS)
-            and not labelled
-        ):
-            return Refused("elapsed")
-        return Uniq("uniq_v9", host(raw[7:3:-1]), little(raw, 8, 2), loader, elapsed, little(raw, 2, 2))
     h = 4 if len(text) == 32 else 16
     version = "v4" if h == 4 else "v6"
     port, offset = number(raw, h, 4), number(raw, h + 4, 8)
