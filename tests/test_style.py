@@ -29,7 +29,7 @@ RULES = {
                         r"(?:is|are|was|were|has|have|does|do|can|cannot|may)\b",
 }  # fmt: skip
 # The sections of findings.md that show sentences of the catalogue, which has figures in place of words.
-SHOWN_SENTENCES = re.compile(r"\n### .*?(?=\n## )", re.DOTALL)
+SHOWN_SENTENCES = re.compile(r"\n### .*?(?=\n## |\Z)", re.DOTALL)
 NOT_PROSE = re.compile(r"```.*?```|^ {4}python .*\n(?: {8}.*\n)*", re.DOTALL | re.MULTILINE)
 
 

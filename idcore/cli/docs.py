@@ -16,7 +16,10 @@ from idcore.ids.scoring import CERTAIN_FROM, LIKELY_FROM
 from idcore.layout import LAYOUTS, Layout
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
-FORMATS, FINDINGS, CLI, TABLES = (DOCS / f"{name}.md" for name in ("formats", "findings", "cli", "tables"))
+FORMATS, CLIENTS, FINDINGS, CLI, TABLES = (
+    DOCS / f"{name}.md" for name in ("formats", "clients", "findings", "cli", "tables")
+)
+DECIDED = DOCS / "explanation" / "findings.md"
 
 _NAMES_NOT_COUNTS = ("version", "pid", "port")
 _REFUSED = ("lower_case", "version", "port", "elapsed")
@@ -90,8 +93,19 @@ zone. [explanation/dating.md](explanation/dating.md) has how log lines prove bot
 exact.
 """
 
+_CLIENTS_HEAD = """\
+# Clients
+
+For readers of an ID: which client generated it, by which name, and which clients look the same.
+
+`make docs` renders this page from the tables of words; a test holds it to them. The code is the column `maker` of the
+tables. The loader of a Java client is a place in HotSpot's stream of hashes, which hints at JDK and launch.
+"""
+
 _TOLD_APART = """\
-What cannot be distinguished, and what settles it ([how often this is right](explanation/accuracy.md#clients)):
+## What cannot be distinguished
+
+[accuracy.md](explanation/accuracy.md#clients) has how often the client is right.
 
 - The Go client and messense/rocketmq-rs cannot be distinguished: one ID of either is the same.
 - C++ 1.2.4 and later look like Java with an unusual loader, until the seed of rand() is found (`idcore/ids/seeds.py`,
@@ -112,7 +126,8 @@ _FINDINGS_HEAD = """\
 For support engineers who got a finding: what it means, what to do, and when it is wrong.
 
 `make docs` renders this page from the rules in `idcore/findings` and their words. A test holds it to them.
-[explanation/accuracy.md](explanation/accuracy.md) has how often the findings are right.
+[How they are decided](explanation/findings.md) and [how often they are right](explanation/accuracy.md) have their own
+pages.
 
 `python -m idcore scan` judges its own tables and writes the table `findings`. A row has code, severity, subject,
 count, evidence, values, certainty, first_sent_at and last_sent_at. Severity is error, warning or info; the pages call
@@ -147,7 +162,14 @@ These numbers and those of the rules are in `limits.py`, each with its reason.
 Below, names in code type are figures of the evidence. A bold word is a variant, or a name under `also` in the evidence.
 """
 
-_FINDINGS_TAIL = """\
+_DECIDED = """\
+# How findings are decided
+
+For readers who doubt a finding: what the rules count, when they stay silent, and what they read in the lines.
+
+`make docs` renders this page with the numbers of `idcore/findings/limits.py`, which has the reason of each.
+[findings.md](../findings.md) has every finding, [accuracy.md](accuracy.md) how often they are right.
+
 ## Missing IDs: a hole, a sample, single gaps
 
 Generated (`produced`) is the range of the counter, from the first to the last ID seen. Missing IDs were generated and
@@ -250,11 +272,16 @@ def formats() -> str:
     parts.append(_words({code: said.table("error.")[code] for code in (*_REFUSED, *_OF_ARGUMENTS)}))
     parts.append(f"The last {len(_OF_ARGUMENTS)} occur for arguments of `decode` only.\n")
     parts += ["## Reasons\n", _words(said.table("reason."))]
-    clients = said.table("client.")
-    constants = ", ".join(f"`{loader:08X}` ({clients[code]})" for loader, code in KNOWN_CONSTANTS.items())
-    parts += ["## Clients\n", f"Constant loaders outside the stream: {constants}.\n", _words(clients)]
-    parts.append(_TOLD_APART)
     return "\n".join(parts)
+
+
+def clients() -> str:
+    """The whole page of clients."""
+    names = catalogue.words().table("client.")
+    constants = ", ".join(f"`{loader:08X}` ({names[code]})" for loader, code in KNOWN_CONSTANTS.items())
+    return "\n".join(
+        [_CLIENTS_HEAD, f"Constant loaders outside the stream: {constants}.\n", _words(names), _TOLD_APART]
+    )
 
 
 def findings() -> str:
@@ -265,13 +292,17 @@ def findings() -> str:
         subjects=limits.MOST_SUBJECTS, examined=limits.MOST_EXAMINED, suspects=limits.MOST_SUSPECTS,
         copies=limits.MOST_COPIES, brokers=limits.MOST_BROKERS, loaders=limits.MOST_SEED_LOADERS, table=table,
     )  # fmt: skip
-    tail = _FINDINGS_TAIL.format(
+    return "\n".join([head, *(_rule(rule) for rule in RULES.values())])
+
+
+def decided() -> str:
+    """The whole page of how findings are decided."""
+    return _DECIDED.format(
         side=limits.HOLE_SIDE_IDS, rare=1 / limits.RARE_GAPS, few=limits.FEW_GAPS, gaps=limits.MOST_GAPS,
         step=limits.BATCH_STEP_BYTES >> 10, placed=limits.MOST_PLACED >> 20, searched=limits.MOST_SEARCHED >> 20,
         front=limits.MOST_IN_FRONT >> 10, minutes=limits.SILENT_MINUTES, times=limits.SILENT_TIMES,
         starts=limits.LOOP_STARTS, loop=limits.LOOP_MS // 1000,
     )  # fmt: skip
-    return "\n".join([head, *(_rule(rule) for rule in RULES.values()), tail])
 
 
 def _severity(rule: Rule) -> str:
@@ -366,11 +397,12 @@ def _words(words: Mapping[str, str]) -> str:
 
 def main() -> None:
     """Writes the pages."""
-    DOCS.mkdir(exist_ok=True)
-    FORMATS.write_text(formats(), encoding="utf-8")
-    FINDINGS.write_text(findings(), encoding="utf-8")
-    CLI.write_text(reference.commands(), encoding="utf-8")
-    TABLES.write_text(reference.tables(), encoding="utf-8")
+    pages = {
+        FORMATS: formats(), CLIENTS: clients(), FINDINGS: findings(), DECIDED: decided(),
+        CLI: reference.commands(), TABLES: reference.tables(),
+    }  # fmt: skip
+    for path, page in pages.items():
+        path.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 from idcore import catalogue
 from idcore.__main__ import main
 from idcore.cli import build_parser, epilogs
-from idcore.cli.docs import CLI, DOCS, FORMATS, TABLES, formats
+from idcore.cli.docs import CLI, CLIENTS, DOCS, FORMATS, TABLES, clients, formats
 from idcore.cli.parser import commands_of
 from idcore.cli.reference import commands, tables
 from idcore.ids import identify
@@ -25,6 +25,7 @@ ELSEWHERE = ("scan ", "--namesrv ")  # Spark and a cluster: other tests run them
 
 def test_the_page_is_rendered_from_the_layouts() -> None:
     assert FORMATS.read_text(encoding="utf-8") == formats(), "make docs"
+    assert CLIENTS.read_text(encoding="utf-8") == clients(), "make docs"
 
 
 def test_every_layout_field_reason_and_maker_is_there() -> None:
@@ -33,6 +34,7 @@ def test_every_layout_field_reason_and_maker_is_there() -> None:
         assert f"### {layout.name}\n" in page
         for field in layout.fields:
             assert field.meaning in page
+    page += clients()
     said = catalogue.words()
     refused = {code: said.table("error.")[code] for code in ("lower_case", "version", "port", "elapsed")}
     for words in (said.table("reason."), said.table("client."), refused):

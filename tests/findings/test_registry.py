@@ -167,8 +167,9 @@ def test_a_rule_is_registered_once_and_with_a_predicate(even_pid: Rule) -> None:
 # ---- docs/findings.md
 
 
-def test_the_page_is_rendered_from_the_rules() -> None:
+def test_the_pages_are_rendered_from_the_rules() -> None:
     assert docs.FINDINGS.read_text(encoding="utf-8") == docs.findings(), "make docs"
+    assert docs.DECIDED.read_text(encoding="utf-8") == docs.decided(), "make docs"
 
 
 def test_every_message_of_every_rule_is_on_the_page() -> None:
