@@ -129,13 +129,29 @@ For support engineers who got a finding: what it means, what to do, and when it 
 [How they are decided](explanation/findings.md) and [how often they are right](explanation/accuracy.md) have their own
 pages.
 
+No finding means that no rule found a problem. It does not prove that every message arrived. Missing IDs alone do
+not prove that messages were lost.
+
+## What is checked
+
+{table}
+The pages call info a note. Below, names in code type are figures of the evidence. A bold word is a variant, or a name under `also` in the evidence.
+"""
+
+_DECIDED = """\
+# How findings are decided
+
+For readers who doubt a finding: what the rules count, when they stay silent, and what they read in the lines.
+
+`make docs` renders this page with the numbers of `idcore/findings/limits.py`, which has the reason of each.
+[findings.md](../findings.md) has every finding, [accuracy.md](accuracy.md) how often they are right.
+
+## What is listed, and what is examined
+
 `python -m idcore scan` judges its own tables and writes the table `findings`. A row has code, severity, subject,
 count, evidence, values, certainty, first_sent_at and last_sent_at. Severity is error, warning or info; the pages call
 info a note. Evidence is JSON: IDs, places, figures. A row has no sentence. Pages, reports and
 `scan --format json --lang en|zh` (`finding_list`) make sentences of code and values.
-
-No finding means that no rule found a problem. It does not prove that every message arrived. Missing IDs alone do
-not prove that messages were lost.
 
 The worst findings come first. Of each code and severity {subjects:,} subjects are listed, and one row counts the
 rest. A row of variant `unseen` counts the subjects that were only counted, not examined. Of each kind the largest are
@@ -149,34 +165,18 @@ examined:
 | brokers next to their neighbours | {brokers:,} |
 | loaders, compared with the seeds of C++ | {loaders:,} |
 
-These numbers and those of the rules are in `limits.py`, each with its reason.
-
 - The end of a month is not a clock set back: elapsed that falls by more than 20 days is a new month.
 - If a clock was set back, missing IDs are not judged, because the order of the IDs is unknown.
 - The little-endian C++ client cuts its counter to eight bits: its counters are not judged.
 - The PHP, pyrocketmq and ErQing clients do not count from the month: their times are not judged.
-
-## What is checked
-
-{table}
-Below, names in code type are figures of the evidence. A bold word is a variant, or a name under `also` in the evidence.
-"""
-
-_DECIDED = """\
-# How findings are decided
-
-For readers who doubt a finding: what the rules count, when they stay silent, and what they read in the lines.
-
-`make docs` renders this page with the numbers of `idcore/findings/limits.py`, which has the reason of each.
-[findings.md](../findings.md) has every finding, [accuracy.md](accuracy.md) how often they are right.
 
 ## Missing IDs: a hole, a sample, single gaps
 
 Generated (`produced`) is the range of the counter, from the first to the last ID seen. Missing IDs were generated and
 are not in the input. The rule (`gaps.py`) judges the gaps of each process by their widths:
 
-- **A hole** is a gap that stands out among the usual gaps of the process. At least {side} IDs of its chain are on
-  either side. It is a warning at any share.
+- **A hole** is a gap that stands out among the usual gaps of the process. At least {side} IDs of its counter
+  segment are on either side. It is a warning at any share.
 - How wide is unusual? With few gaps, the bound follows from how often a gap occurs. Few means that at most one ID in
   {rare:.0f} has a gap below it, or fewer than {few} IDs have one. With many, it follows from their mean and their
   wider half. Chance passes the bound in fewer than one of a million processes.
@@ -186,7 +186,7 @@ are not in the input. The rule (`gaps.py`) judges the gaps of each process by th
 - Holes in a sample are a warning that counts the holes alone. It says how much of the rest is in the input.
 
 The evidence has the {gaps} widest gaps: the IDs around each, the counters from and to, how many. Only counters are
-compared. A pause in sending is not a gap. A fall to 0 begins a new chain. Topics that come in runs of 20 messages and
+compared. A pause in sending is not a gap. A fall to 0 begins a new segment. Topics that come in runs of 20 messages and
 more look like holes.
 
 For a process with up to 1,500 IDs the table `counters` has every gap; above that, the 100 widest. The sentence of the
@@ -288,16 +288,14 @@ def findings() -> str:
     """The whole page of findings."""
     rows = ((f"[{rule.code}](#{_anchor(rule)})", _name(rule), _severity(rule)) for rule in RULES.values())
     table = reference.table(("code", "finding", "severity"), rows)
-    head = _FINDINGS_HEAD.format(
-        subjects=limits.MOST_SUBJECTS, examined=limits.MOST_EXAMINED, suspects=limits.MOST_SUSPECTS,
-        copies=limits.MOST_COPIES, brokers=limits.MOST_BROKERS, loaders=limits.MOST_SEED_LOADERS, table=table,
-    )  # fmt: skip
-    return "\n".join([head, *(_rule(rule) for rule in RULES.values())])
+    return "\n".join([_FINDINGS_HEAD.format(table=table), *(_rule(rule) for rule in RULES.values())])
 
 
 def decided() -> str:
     """The whole page of how findings are decided."""
     return _DECIDED.format(
+        subjects=limits.MOST_SUBJECTS, examined=limits.MOST_EXAMINED, suspects=limits.MOST_SUSPECTS,
+        copies=limits.MOST_COPIES, brokers=limits.MOST_BROKERS, loaders=limits.MOST_SEED_LOADERS,
         side=limits.HOLE_SIDE_IDS, rare=1 / limits.RARE_GAPS, few=limits.FEW_GAPS, gaps=limits.MOST_GAPS,
         step=limits.BATCH_STEP_BYTES >> 10, placed=limits.MOST_PLACED >> 20, searched=limits.MOST_SEARCHED >> 20,
         front=limits.MOST_IN_FRONT >> 10, minutes=limits.SILENT_MINUTES, times=limits.SILENT_TIMES,
