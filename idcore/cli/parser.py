@@ -208,6 +208,9 @@ def _view(commands: Any) -> None:
     command.add_argument("--from", dest="begin", metavar="TIME", help="ISO 8601: records stored at this time or later")
     command.add_argument("--to", dest="end", metavar="TIME", help="ISO 8601: records stored at this time or earlier")
     command.add_argument(
+        "--who", action="store_true", help="live cluster: also whether the process behind the ID is connected now"
+    )
+    command.add_argument(
         "--trace", action="store_true", help="also show sends and consumers' attempts from message traces"
     )
     command.add_argument(

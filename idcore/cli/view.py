@@ -32,8 +32,10 @@ from idcore.lookup import (
     open_source,
     row_of,
     spoken,
+    who_texts,
 )
 from idcore.lookup import reason_text as miss_text
+from idcore.lookup.who import client_row
 from idcore.safe_text import json_text, printable
 
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
@@ -47,6 +49,8 @@ def run(options: argparse.Namespace) -> int:
     if not options.ids and sys.stdin.isatty():
         raise Usage("no ID given; write IDs, or - to read standard input")
     option = next(name for name in SOURCES if getattr(options, name, None) is not None)
+    if options.store is not None and options.who:
+        raise Usage("--who goes with --namesrv and --cluster")
     reference, zone, known = read_clock(options)
     begin, end = (None if text is None else to_ms(parse_instant(text, zone)) for text in (options.begin, options.end))
     terms = Terms(Moment(reference, zone, known == "given"), begin, end, os.environ, vars(options))
@@ -144,7 +148,7 @@ def _print(answer: Answer, form: str, out: IO[str]) -> None:
     if form == "json":
         out.write(json_text(row) + "\n")
     else:
-        out.write("\n".join([*_head(answer), *_evidence(answer), *trace_lines(answer.trace)]) + "\n")
+        out.write("\n".join([*_head(answer), *_evidence(answer), *_who(answer), *trace_lines(answer.trace)]) + "\n")
         for copy in row["copies"]:
             if "relation" in copy:
                 out.write(f"  {'relation':<27} {printable(copy['relation_text'])}\n")
@@ -162,6 +166,19 @@ def _fates(answer: Answer, record: str) -> Iterator[str]:
             yield f"  {'group':<27} {said}"
             for reason in verdict.why:
                 yield f"  {'':<27} {printable(reason_text(reason))}"
+
+
+def _who(answer: Answer) -> Iterator[str]:
+    """Who is connected as the process behind the id, a line of each client."""
+    if answer.who is None:
+        return
+    for place, text in enumerate(who_texts(answer.who)):
+        yield printable(f"  {'who' if place == 0 else '':<11} {text}")
+    for client in answer.who.match.clients:
+        row = client_row(client)
+        groups = ", ".join(row["groups"]) or "-"
+        told = f"{client.client_id} {', '.join(client.addresses)} {client.language} {row['version']} {groups}"
+        yield printable(f"  {'client':<11} {told}")
 
 
 def _head(answer: Answer) -> Iterator[str]:

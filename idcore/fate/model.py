@@ -29,8 +29,8 @@ class Heard(Generic[T]):
 class Home:
     """The record that is judged, and what is known of its queue.
 
-    `readable` is None where the route does not say; `end` is the next offset of the queue. `snapshot_ms` is the instant
-    that a copied store folder shows; None where brokers were asked.
+    `readable` is None where the route does not say; `end` is the next offset of the queue, `begin` the first that is
+    still there. `snapshot_ms` is the instant that a copied store folder shows; None where brokers were asked.
     """
 
     record: str  # its offsetMsgId
@@ -45,6 +45,7 @@ class Home:
     from_slave: bool = False
     snapshot_ms: int | None = None
     end: Heard[int] = field(default_factory=Heard)
+    begin: Heard[int] = field(default_factory=Heard)
 
 
 @dataclass(frozen=True, slots=True)

@@ -286,6 +286,7 @@ class _Case:
         for name, heard in (
             ("consumer_offset", self.offset),
             ("pull_offset", group.pull_offset),
+            ("queue_begin", home.begin),
             ("queue_end", home.end),
             ("broadcast_offset", group.broadcast_offset),
             ("can_consume", group.can_consume),

@@ -3,7 +3,16 @@
 from idcore.lookup.cluster import LookupService
 from idcore.lookup.model import NO_VERDICT, Answer, Copy, Evidence
 from idcore.lookup.rows import copy_row, row_of, spoken
-from idcore.lookup.sentences import advice_text, doubt_text, evidence_text, has_own, reason_text, relation_text
+from idcore.lookup.sentences import (
+    advice_text,
+    doubt_text,
+    evidence_text,
+    has_own,
+    issue_text,
+    reason_text,
+    relation_text,
+    who_texts,
+)
 from idcore.lookup.source import SOURCES, Moment, Offer, Progress, Source, Terms, WrongTerms, offered, open_source
 from idcore.lookup.store_folder import StoreLookup
 
@@ -26,10 +35,12 @@ __all__ = [
     "doubt_text",
     "evidence_text",
     "has_own",
+    "issue_text",
     "offered",
     "open_source",
     "reason_text",
     "relation_text",
     "row_of",
     "spoken",
+    "who_texts",
 ]

@@ -21,13 +21,16 @@ from idcore.ids.clock import to_ms
 from idcore.ids.span import CLOCK_SLACK_MS, Span, span
 from idcore.lookup import batches, by_offset, by_time, traces
 from idcore.lookup.by_key import Found, Search
+from idcore.lookup.clients import Who
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.lookup.fates import Pace, fates
+from idcore.lookup.groups import Seen
 from idcore.lookup.model import Answer, Copy
 from idcore.lookup.notes import Notes, instant
 from idcore.lookup.queue_probe import count_messages, index_knows, probe
 from idcore.lookup.recent import Recent
 from idcore.lookup.source import Moment, Offer, Progress, Terms, WrongTerms
+from idcore.lookup.who import LiveClients
 from idcore.message import Record
 from idcore.message.attempts import Attempt
 from idcore.remoting.audit import AuditLog, RateLimit
@@ -62,6 +65,7 @@ class LookupService:
     """Looks ids up in one cluster. Remembers which topics messages were found in, to ask those first.
 
     With `trace_topics`, of which there may be none, each answer has the trace too: from these and the usual topics.
+    With `who` each answer has the connected client behind the id.
     """
 
     def __init__(
@@ -72,11 +76,13 @@ class LookupService:
         limit: RateLimit | None = None,
         trace_topics: Sequence[str] | None = None,
         pace: Pace | None = None,
+        who: bool = False,
     ) -> None:
         self.cluster = cluster
         self._trace_topics = trace_topics
         self._pace = pace or Pace(lambda: time.time_ns() // 1_000_000, time.sleep)
         self._recent = Recent()
+        self._live = LiveClients(cluster, self._pace.now_ms) if who else None
         self._moment = moment
         self._audit = audit
         self._limit = limit
@@ -119,13 +125,17 @@ class LookupService:
 
     def _recorded(self, text: str, user: str, one: Callable[[str], Answer]) -> Answer:
         answer = one(text)
-        if self._audit is not None:
-            result = f"found {len(answer.copies)}" if answer.found else str(answer.reason)
-            try:
-                self._audit.write(self._moment().now, user, self.cluster.name, text, result, answer.asked)
-            except OSError as problem:
-                raise NotRecorded("audit", {"why": coded(problem)}) from None
+        result = f"found {len(answer.copies)}" if answer.found else str(answer.reason)
+        self._record(text, user, result, answer.asked)
         return answer
+
+    def _record(self, subject: str, user: str, result: str, asked: Sequence[str]) -> None:
+        if self._audit is None:
+            return
+        try:
+            self._audit.write(self._moment().now, user, self.cluster.name, subject, result, asked)
+        except OSError as problem:
+            raise NotRecorded("audit", {"why": coded(problem)}) from None
 
     def one(self, text: str, topic: str | None = None, progress: Progress | None = None, fate: bool = False) -> Answer:
         """The answer for one id; an error on the way becomes part of it."""
@@ -163,8 +173,9 @@ class LookupService:
             trace = traces.look(self.cluster, msg_ids, self._trace_topics, copies, look_up.trace_begin(copies))
             notes.asked |= dict.fromkeys(trace.asked)
         verdicts = self._fate(copies, notes, trace.found.attempts if trace is not None else ()) if fate else None
+        who = self._who(text, copies, notes, verdicts or ())
         seen = tuple(notes.evidence), tuple(notes.asked)
-        return Answer(text, copies, reason or None, *seen, trace=trace, fate=verdicts)
+        return Answer(text, copies, reason or None, *seen, trace=trace, fate=verdicts, who=who)
 
     def _named(self, copies: Sequence[Copy]) -> tuple[Copy, ...]:
         """The copies with what the administrator configured: the topics of traces, and the link to another tracer."""
@@ -179,12 +190,31 @@ class LookupService:
             for copy in copies
         )
 
+    def ask(self, subject: str, user: str, work: Callable[[Notes, Pace], Seen]) -> Seen:
+        """A question about groups, under the same limit and audit log as a look-up; `subject` is what the log has."""
+        if self._limit is not None:
+            self._limit.take(user, 1, self._moment().now.timestamp())
+        seen = work(Notes(self.cluster), self._pace)
+        self._record(subject, user, f"groups {len(seen.rows)}" if seen.progress is None else "progress", seen.asked)
+        return seen
+
     def _fate(self, copies: Sequence[Copy], notes: Notes, attempts: Sequence[Attempt]) -> tuple[Verdict, ...]:
         try:
             return fates(copies, notes, self._pace, self._recent, attempts)
         except RemotingError as problem:
             notes.fail(problem)  # the message is there, even if nothing is known of its groups
             return ()
+
+    def _who(self, text: str, copies: Sequence[Copy], notes: Notes, verdicts: Sequence[Verdict]) -> Who | None:
+        if self._live is None:
+            return None
+        try:
+            who = self._live.who(text, copies, [verdict.group for verdict in verdicts])
+        except RemotingError as problem:
+            notes.fail(problem)
+            return None
+        notes.asked |= dict.fromkeys(who.live.asked if who is not None else ())
+        return who
 
     def likely(self) -> list[str]:
         """Topics in which something was found, the latest first."""
@@ -482,7 +512,11 @@ def open_source(option: str, at: str, terms: Terms) -> LookupService:
     limit = RateLimit(profile.lookups_per_minute) if option == "cluster" else None
     named = terms.options.get("trace_topic") or ()
     asked = (*profile.trace_topics, *named) if named or terms.options.get("trace") else None
-    service = LookupService(cluster, lambda: terms.moment, _audit(terms.environment), limit, asked)
+    who = bool(terms.options.get("who"))
+    if who and option == "cluster" and not profile.show_clients:
+        cluster.close()
+        raise WrongTerms("terms_clients", {"name": at})
+    service = LookupService(cluster, lambda: terms.moment, _audit(terms.environment), limit, asked, who=who)
     try:
         cluster.topology()
     except RemotingError:
@@ -501,7 +535,8 @@ def offered(environment: Mapping[str, str]) -> dict[str, Offer]:
 
 
 def _offered(profile: Profile, environment: Mapping[str, str], moment: Callable[[], Moment]) -> LookupService:
-    return LookupService(Cluster(profile), moment, _audit(environment), RateLimit(profile.lookups_per_minute))
+    limit = RateLimit(profile.lookups_per_minute)
+    return LookupService(Cluster(profile), moment, _audit(environment), limit, who=profile.show_clients)
 
 
 def _audit(environment: Mapping[str, str]) -> AuditLog | None:

@@ -39,7 +39,7 @@ from idcore.remoting.consumers import (
 )
 from idcore.remoting.errors import RemotingError
 from idcore.remoting.guard import Member
-from idcore.remoting.requests import Query, QueueMax, QueueSlice, Request, Route, RuntimeInfo, View
+from idcore.remoting.requests import Query, QueueEnd, QueueMax, QueueSlice, Request, Route, RuntimeInfo, View
 
 MOST_RECORDS, MOST_GROUPS = 8, 200
 # From so many groups on one answer with all offsets of a broker is less than one question for each.
@@ -102,25 +102,12 @@ def fates(
 _Queue = tuple[str, ConsumerOffset]
 
 
-class _Fates:
-    """The groups of one topic, and the records of one message in it."""
+class TopicBrokers:
+    """The brokers of one topic, questions to them, and the groups that consume it; `more` are registered addresses."""
 
-    def __init__(
-        self,
-        topic: str,
-        homes: Sequence[Copy],
-        notes: Notes,
-        clock: Clock,
-        origins: Set[str],
-        attempts: Sequence[Attempt],
-    ) -> None:
+    def __init__(self, topic: str, notes: Notes, clock: Clock, more: Iterable[str] = ()) -> None:
         self.topic = topic
-        self.origins = origins
-        # records of a batch share an id, and are messages of their own
-        one_body = len({copy.record.body_crc for copy in homes}) == 1
-        self.one_message = one_body and all(copy.relation != "batch" for copy in homes)
-        self.attempts = attempts
-        self.known_groups = {attempt.group for attempt in attempts if attempt.group}
+        self.known_groups: set[str] = set()
         self.notes = notes
         self.pace, self.recent = clock.pace, clock.recent
         self.begun_ms = self.pace.now_ms()
@@ -128,10 +115,9 @@ class _Fates:
         self.cluster = notes.cluster
         self.members = self.cluster.topology().brokers()
         self.route: Route | None = self.cluster.routes([topic])[topic]
-        of_address = {member.registered: member.broker for each in self.members.values() for member in each}
-        self.homes = [(copy.record, of_address.get(copy.broker, "")) for copy in homes]
+        self.of_address = {member.registered: member.broker for each in self.members.values() for member in each}
         listed = [entry.name for entry in self.route.brokers] if self.route else []
-        named = [broker for _, broker in self.homes if broker]
+        named = [self.of_address[address] for address in more if address in self.of_address]
         self.brokers = [name for name in dict.fromkeys([*listed, *named]) if name in self.members]
         for name in listed:
             if name not in self.members:
@@ -139,22 +125,6 @@ class _Fates:
         self.slaves: set[str] = set()
         self.versions: dict[str, str] = {}
         self.silent: set[str] = set(listed) - set(self.members)
-
-    def run(self) -> list[Verdict]:
-        """Who consumes the topic, what is known of each of them, and the verdicts."""
-        groups = self._groups()
-        if not groups:
-            self.notes.add("no_groups", topic=self.topic)
-            return []
-        known = self._collect(groups)
-        again = {key: judge(known[key][0], known[key][1], self.pace.now_ms()) for key in known}
-        if {verdict.code for verdict in again.values()} & {"behind"} or _has(again.values(), "just_delivered"):
-            known |= self._ask_again(known, again)
-        verdicts: list[Verdict] = []
-        for group in groups:
-            found = [judge(*known[place, group], self.pace.now_ms()) for place in range(len(self.homes))]
-            verdicts += mark_doubles(found) if self.one_message else found
-        return verdicts
 
     # ---- asking
 
@@ -215,7 +185,7 @@ class _Fates:
 
     # ---- which groups
 
-    def _groups(self) -> list[str]:
+    def _groups(self, most: int = MOST_GROUPS) -> list[str]:
         answers = self._ask_all(
             {name: [RuntimeInfo(), TopicGroups(self.topic)] for name in self.brokers}, self.since_ms
         )
@@ -230,9 +200,9 @@ class _Fates:
             found.discard(self.topic)
             found |= self._unlisted(wrong, found)
         found.discard("")
-        if len(found) > MOST_GROUPS:
-            self.notes.add("groups_left_out", count=len(found) - MOST_GROUPS, limit=MOST_GROUPS)
-        return sorted(found)[:MOST_GROUPS]
+        if len(found) > most:
+            self.notes.add("groups_left_out", count=len(found) - most, limit=most)
+        return sorted(found)[:most]
 
     def _unlisted(self, brokers: Sequence[str], listed: set[str]) -> set[str]:
         """Groups that such a broker does not list: those with an offset, and those connected for this topic."""
@@ -250,6 +220,44 @@ class _Fates:
                 if each.value is not None and self.topic in each.value.subscriptions:
                     found.add(group)
         return found
+
+
+class _Fates(TopicBrokers):
+    """The groups of one topic, and the records of one message in it."""
+
+    def __init__(
+        self,
+        topic: str,
+        homes: Sequence[Copy],
+        notes: Notes,
+        clock: Clock,
+        origins: Set[str],
+        attempts: Sequence[Attempt],
+    ) -> None:
+        super().__init__(topic, notes, clock, [copy.broker for copy in homes])
+        self.origins = origins
+        # records of a batch share an id, and are messages of their own
+        one_body = len({copy.record.body_crc for copy in homes}) == 1
+        self.one_message = one_body and all(copy.relation != "batch" for copy in homes)
+        self.attempts = attempts
+        self.known_groups |= {attempt.group for attempt in attempts if attempt.group}
+        self.homes = [(copy.record, self.of_address.get(copy.broker, "")) for copy in homes]
+
+    def run(self) -> list[Verdict]:
+        """Who consumes the topic, what is known of each of them, and the verdicts."""
+        groups = self._groups()
+        if not groups:
+            self.notes.add("no_groups", topic=self.topic)
+            return []
+        known = self._collect(groups)
+        again = {key: judge(known[key][0], known[key][1], self.pace.now_ms()) for key in known}
+        if {verdict.code for verdict in again.values()} & {"behind"} or _has(again.values(), "just_delivered"):
+            known |= self._ask_again(known, again)
+        verdicts: list[Verdict] = []
+        for group in groups:
+            found = [judge(*known[place, group], self.pace.now_ms()) for place in range(len(self.homes))]
+            verdicts += mark_doubles(found) if self.one_message else found
+        return verdicts
 
     # ---- what is known of a group
 
@@ -292,6 +300,7 @@ class _Fates:
     def _home(self, record: Record, broker: str) -> Home:
         access = self.route.access.get(broker) if self.route else None
         (end,) = self._next_offsets(broker, [QueueMax(self.topic, record.queue_id)], record.queue_offset)
+        (begin,) = self._ask(broker, [QueueEnd(self.topic, record.queue_id)], self.since_ms)
         return Home(
             str(record.offset_id),
             broker or "?",
@@ -304,6 +313,7 @@ class _Fates:
             static=self.route.static if self.route else False,
             from_slave=broker in self.slaves,
             end=end,
+            begin=begin,
         )
 
     def _offsets(self, groups: Sequence[str]) -> dict[tuple[int, str], Heard[int]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from idcore.fate import Verdict
+from idcore.lookup.clients import Who
 from idcore.message import Record
 from idcore.message.attempts import MessageTrace
 from idcore.remoting.bodies import BodyPolicy
@@ -74,7 +75,8 @@ class Answer:
     """What one id came to. Without copies there is a reason; with them only where the index does not lead to them.
 
     `source` is the kind of source that answered: some have sentences of their own. `trace` is None where nobody asked
-    for it. `fate` is what became of each record in each group; None where that was not asked.
+    for it. `fate` is what became of each record in each group; None where that was not asked. `who` is the connected
+    client that generated the id; None where that was not asked, or the id is not of a client's process.
     """
 
     id: str
@@ -86,6 +88,7 @@ class Answer:
     source: str = ""
     trace: Traced | None = None
     fate: tuple[Verdict, ...] | None = None
+    who: Who | None = None
 
     @property
     def found(self) -> bool:

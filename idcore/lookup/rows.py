@@ -10,6 +10,7 @@ from idcore import fate
 from idcore.catalogue import words
 from idcore.lookup.model import Answer, Copy, Evidence, Traced
 from idcore.lookup.sentences import doubt_text, evidence_text, relation_text
+from idcore.lookup.who import who_row
 from idcore.message.row import record_row
 from idcore.message.tracers import tracer_ids
 from idcore.remoting.bodies import BodyPolicy
@@ -23,6 +24,8 @@ def row_of(answer: Answer) -> dict[str, Any]:
     }  # fmt: skip
     if answer.trace is not None:
         row["trace"] = trace_row(answer.trace)
+    if answer.who is not None:
+        row["who"] = who_row(answer.who)
     if answer.fate is not None:
         row["fate"] = [fate.row_of(verdict) for verdict in answer.fate]
     return row

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from idcore import catalogue
-from idcore.catalogue import Words
+from idcore.catalogue import Words, upper
+from idcore.fate import Reason
 from idcore.ids.clock import from_ms, is_time
+from idcore.lookup.clients import Who
+from idcore.lookup.groups import Seen
 from idcore.lookup.model import Answer, Copy, Evidence
+from idcore.lookup.progress import Progress, kinds, pace
 from idcore.store.consistency import Doubt
 
 # Values of the evidence that are instants, as ISO 8601.
@@ -58,6 +63,77 @@ def relation_text(copy: Copy, words: Words = _ENGLISH) -> str:
         if copy.relation is None
         else words(f"lookup.relation.{copy.relation}", group=copy.group, tries=f"{copy.record.reconsume_times:,}")
     )
+
+
+def issue_text(reason: Reason, words: Words = _ENGLISH) -> str:
+    """What does not fit together in a group."""
+    shown = {name: f"{value:,}" if isinstance(value, int) else value for name, value in reason.values.items()}
+    return _said(f"groups.issue.{reason.code}", shown, words)
+
+
+def groups_text(seen: Seen, topic: str, words: Words = _ENGLISH) -> str:
+    """How many groups a topic has, and how they are."""
+    if not seen.routed:
+        return words("groups.unknown_topic", topic=topic)
+    if not seen.rows:
+        return words("groups.none", topic=topic)
+    counts = kinds(seen.rows)
+    shown = {state: f"{counts[state]:,}" for state in ("behind", "offline", "done")}
+    return words("groups.said_list", topic=topic, groups=words.count("group", len(seen.rows)), **shown)
+
+
+def progress_texts(seen: Seen, before: Progress | None = None, words: Words = _ENGLISH) -> list[str]:
+    """How far a group is, the verdict first; with an earlier answer also its pace, and the time left."""
+    progress = seen.progress
+    if progress is None or not seen.routed:
+        return [words("groups.unknown_topic", topic="" if progress is None else progress.topic)]
+    known = any(queue.lag is not None for queue in progress.queues)
+    if progress.broadcasts:
+        key = "_broadcast"
+    elif not known:
+        key = "_silent" if progress.silent else "_nothing"
+    else:
+        key = "" if progress.lag else "_silent" if progress.silent else "_done"
+    named = {"group": progress.group, "topic": progress.topic}
+    clients, messages = words.count("connected", len(progress.members)), words.count("message", progress.lag)
+    texts = [words(f"groups.said{key}", clients=clients, messages=messages, **named)]
+    if known and progress.unread:
+        count, of = len(progress.unread), len(progress.queues)
+        texts.append(words("groups.unread", count=count, n=f"{count:,}", of=f"{of:,}"))
+    moved = None if before is None else pace(before, progress)
+    if before is None or moved is None:
+        return [*texts, words("groups.asked_once")]
+    if not known:
+        return texts
+    rates = {"consumed": f"{moved.consumed:,.1f}", "stored": f"{moved.stored:,.1f}"}
+    texts.append(words("groups.pace", **rates))
+    if moved.consumed < 0:
+        return [*texts, words("groups.pace_back")]
+    if moved.lag and moved.left is None:
+        return [*texts, words("groups.pace_never")]
+    return [*texts, words("groups.pace_left", left=words.duration(moved.left or 0))] if moved.lag else texts
+
+
+def who_texts(who: Who, words: Words = _ENGLISH, time: Callable[[int], str] | None = None) -> list[str]:
+    """Whether the process behind an id is connected, what supports it, and who listed the clients."""
+    found, live = who.match, who.live
+    comma = words("comma").join
+    addresses = comma(dict.fromkeys(address for client in found.clients for address in client.addresses))
+    names = comma(dict.fromkeys(client.client_id for client in found.clients))
+    texts = [words(f"who.{found.code}", client=names, host=found.host, pid=found.pid, addresses=addresses)]
+    if found.same_connection is not None:
+        texts.append(words("who.same_connection", client=found.same_connection))
+    if found.language:
+        languages = comma(sorted({client.language for client in found.clients}))
+        maker = re.split("[,，]", words.template(f"client.{found.maker}"))[0]
+        texts.append(words(f"who.{found.language}", languages=languages, maker=maker))
+    if live.older:
+        texts.append(words("who.older", brokers=comma(live.older)))
+    if live.silent:
+        texts.append(words("who.silent", brokers=comma(dict.fromkeys(broker for broker, _ in live.silent))))
+    listed, at = words.count("live_client", len(live.clients)), (time or _utc)(live.at_ms)
+    texts = [upper(text) + words("stop") for text in texts]
+    return [*texts, words("who.asked", brokers=comma(live.asked) or "–", clients=listed, at=at)]
 
 
 def _utc(milliseconds: int) -> str:

@@ -17,7 +17,7 @@ from idcore.remoting.acl import Credentials, sign
 from idcore.remoting.address import Address
 from idcore.remoting.errors import Closed, FrameError, NotInTopology, RemotingError, Unreachable
 from idcore.remoting.frame import LONGEST_FRAME, Frame, FrameReader, encode
-from idcore.remoting.requests import VERSION, ReadCode, Request
+from idcore.remoting.requests import VERSION, Request, sendable
 
 T = TypeVar("T")
 
@@ -37,11 +37,12 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds to connect, seconds to answer what is on its way at once, bytes of one frame."""
+    """Seconds to connect, seconds to answer what is on its way at once, bytes of one frame, codes for clients."""
 
     connect_seconds: float = 3.0
     answer_seconds: float = 5.0
     longest_frame: int = LONGEST_FRAME
+    reach_clients: bool = False  # whether codes that go on to the machines of clients may be sent
 
 
 class Client:
@@ -98,7 +99,7 @@ class Client:
         if not requests:
             return []
         for request in requests:
-            ReadCode(request.code)  # ValueError for a code that is not ours, before anybody is contacted
+            sendable(request.code, self._limits.reach_clients)  # ValueError before anybody is contacted
         if not self._may_dial(address):
             raise NotInTopology.refuse(str(address), self._name)
         connection = self._taken(address)
@@ -189,8 +190,8 @@ class _Connection:
         return [answers[place] for place in range(len(requests))]
 
     def _send(self, request: Request[T], opaque: int, credentials: Credentials | None, until: float) -> None:
-        # The only place that sends, and ReadCode holds every code there is for it.
-        code = ReadCode(request.code)
+        # The only place that sends: every code there is for it is in ReadCode, and in ClientCode where that is allowed.
+        code = sendable(request.code, self._limits.reach_clients)
         fields = request.fields()
         signed = fields if credentials is None else sign(fields, b"", credentials)
         raw = encode(Frame(int(code), opaque, 0, "PYTHON", VERSION, None, signed))

@@ -160,6 +160,16 @@ class Cluster:
         """One question to one process of a broker."""
         return _only(self.ask_all(member, [request]))
 
+    def ask_client(self, member: Member, request: Request[T]) -> T:
+        """A question that a broker passes on. The broker is asked again, even if the client does not answer."""
+        failed: Unreachable | None = None
+        for address in member.dial:
+            try:
+                return self._client.ask(address, request)
+            except Unreachable as problem:
+                failed = problem
+        raise failed or Unreachable.at(member.registered, refuse("no_address"))
+
     def ask_any(
         self, members: Sequence[Member], requests: Sequence[Request[T]]
     ) -> tuple[Member, list[T | RemotingError]]:

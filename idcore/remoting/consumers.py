@@ -13,6 +13,7 @@ from idcore.remoting.requests import (
     QUERY_NOT_FOUND,
     SYSTEM_ERROR,
     TOPIC_NOT_EXIST,
+    ClientCode,
     ReadCode,
     Request,
     as_object,
@@ -303,6 +304,66 @@ class AllProducers(Request["Mapping[str, tuple[ConnectedClient, ...]] | None"]):
         return None if answer.code == NOT_SUPPORTED else Request.result(self, answer, address)
 
 
+@dataclass(frozen=True, slots=True)
+class ClientQueue:
+    """One queue as its client has it: the messages in its memory are from `cached_min` to `cached_max`.
+
+    `committed` is None where the client has no offset of the queue yet.
+    """
+
+    broker: str
+    topic: str
+    queue: int
+    committed: int | None
+    cached: int
+    cached_min: int
+    cached_max: int
+    locked: bool
+    dropped: bool
+    pulled_ms: int
+    consumed_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClientState:
+    """What one consumer says of itself: when it began, what it wants, and the queues it was given."""
+
+    began_ms: int
+    version: str
+    orderly: bool
+    queues: tuple[ClientQueue, ...] = ()
+    subscriptions: Mapping[str, Subscription] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningInfo(Request["ClientState | None"]):
+    """The state of one connected consumer; None where the broker does not have it. It asks the client."""
+
+    code: ClassVar[ClientCode] = ClientCode.GET_CONSUMER_RUNNING_INFO
+    group: str
+    client_id: str
+
+    def fields(self) -> dict[str, str]:
+        # with jstackEnable the client would dump its threads
+        return {"consumerGroup": self.group, "clientId": self.client_id, "jstackEnable": "false"}
+
+    def read(self, answer: Frame) -> ClientState | None:
+        values = json_object(answer)
+        own = object_in(values, "properties")
+        wanted = [as_object(row) for row in list_in(values, "subscriptionSet")]
+        return ClientState(
+            whole_number(own, "PROP_CONSUMER_START_TIMESTAMP", 0),
+            text_in(own, "PROP_CLIENT_VERSION"),
+            text_in(own, "PROP_CONSUMEORDERLY") == "true",
+            tuple(_client_queue(queue, row) for queue, row in _pairs(values, "mqTable")),
+            {text_in(row, "topic"): _subscription(text_in(row, "topic"), row) for row in wanted},
+        )
+
+    def result(self, answer: Frame, address: str) -> ClientState | None:
+        gone = answer.code in (SYSTEM_ERROR, NOT_ONLINE) and "not online" in (answer.remark or "")
+        return None if gone else Request.result(self, answer, address)
+
+
 # ---- reading bodies
 
 
@@ -338,6 +399,21 @@ def _constant(values: Mapping[str, Any], name: str) -> str:
     if not re.fullmatch("[A-Z][A-Z_]*", found):
         raise FrameError.wrong("frame_not_constant", name, name=name, value=found[:40])
     return found
+
+
+def _client_queue(queue: Mapping[str, Any], row: Mapping[str, Any]) -> ClientQueue:
+    committed = whole_number(row, "commitOffset", -1)
+    return ClientQueue(
+        *_queue(queue),
+        None if committed < 0 else committed,
+        whole_number(row, "cachedMsgCount", 0),
+        whole_number(row, "cachedMsgMinOffset", 0),
+        whole_number(row, "cachedMsgMaxOffset", 0),
+        row.get("locked") is True,
+        row.get("droped") is True,
+        whole_number(row, "lastPullTimestamp", 0),
+        whole_number(row, "lastConsumeTimestamp", 0),
+    )
 
 
 def _subscription(topic: str, row: Mapping[str, Any]) -> Subscription:

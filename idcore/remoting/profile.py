@@ -75,6 +75,8 @@ class Profile:
     trace_topics: tuple[str, ...] = ()
     # The address of a trace in the operator's own tracer, with LINK_PLACE where its id goes.
     trace_link: str | None = None
+    # Whether visitors see who is connected: the clients behind an id, with their addresses.
+    show_clients: bool = False
 
     def mapped(self) -> dict[Address, Endpoint]:
         """The address map by the addresses that ids carry."""
@@ -148,6 +150,7 @@ def _profile(name: str, table: _Table, folder: Path, environment: Mapping[str, s
         table.flag("search_whole_log", True),
         tuple(table.texts("trace_topics")),
         _trace_link(table),
+        table.flag("show_clients", False),
     )
     table.finish()
     if not profile.name_servers:
@@ -178,6 +181,7 @@ def _limits(table: _Table) -> Limits:
         table.number("connect_milliseconds", int(1_000 * plain.connect_seconds), 1) / 1_000,
         table.number("answer_milliseconds", int(1_000 * plain.answer_seconds), 1) / 1_000,
         plain.longest_frame,
+        table.flag("reach_clients", False),
     )
 
 

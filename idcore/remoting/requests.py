@@ -56,11 +56,22 @@ class ReadCode(IntEnum):
     GET_SUBSCRIPTIONGROUP_CONFIG = 352
 
 
+class ClientCode(IntEnum):
+    """Codes that only read, but that a broker passes on to a client's machine. Sent only where a profile permits it."""
+
+    GET_CONSUMER_RUNNING_INFO = 307
+
+
+def sendable(code: int, reach_clients: bool) -> ReadCode | ClientCode:
+    """The code, where it may be sent; ValueError for any other."""
+    return ClientCode(code) if reach_clients and code in set(ClientCode) else ReadCode(code)
+
+
 class Request(ABC, Generic[T]):
     """One question: its code, its fields, and how to read the answer."""
 
     __slots__ = ()
-    code: ClassVar[ReadCode]
+    code: ClassVar[ReadCode | ClientCode]
 
     def fields(self) -> dict[str, str]:
         """The extFields."""

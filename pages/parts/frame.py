@@ -46,6 +46,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "messages": (
         ("lookup", "messages/lookup.py", ":material/search:"),
+        ("groups", "messages/groups.py", ":material/groups:"),
         ("store", "messages/store.py", ":material/folder_open:"),
     ),
     "runs": (("runs", "runs/runs.py", ":material/history:"),),
@@ -53,7 +54,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
 TRIAGE = tuple(address for address, _, _ in GROUPS["triage"] if address != "compare")  # pages that show one scan
 HOME = "home"
 THEMES = ("system", "light", "dark")
-SUBJECTS = ("process", "host", "broker", "id", "ids", "store")  # of an address: what a page is about
+SUBJECTS = ("process", "host", "broker", "id", "ids", "store", "group")  # of an address: what a page is about
 LONGEST_SUBJECT = 40
 
 

@@ -20,7 +20,17 @@ from idcore.remoting.address import Address, Endpoint
 from idcore.remoting.client import Client, Limits, Tls
 from idcore.remoting.errors import AnswerError, FrameError, NotInTopology, NotPermitted, ProfileError, Unreachable
 from idcore.remoting.frame import Frame, encode
-from idcore.remoting.requests import Query, ReadCode, Request, RouteInfo, RuntimeInfo, TopicList, View
+from idcore.remoting.requests import (
+    ClientCode,
+    Query,
+    ReadCode,
+    Request,
+    RouteInfo,
+    RuntimeInfo,
+    TopicList,
+    View,
+    sendable,
+)
 from tests.remoting.servers import Server, answer
 
 PACKAGE = Path(requests.__file__).resolve().parent
@@ -197,10 +207,27 @@ class TestGuard:
             found += below
             kinds += below
         codes = {kind.code for kind in found if kind.__module__.startswith("idcore.")}
-        assert codes == set(ReadCode)
+        assert codes == {*ReadCode, *ClientCode}
         look_ups = [12, 28, 29, 30, 31, 33, 105, 106, 206, 321]
         groups = [14, 43, 45, 201, 202, 203, 204, 208, 300, 328, 352]
         assert sorted(ReadCode) == sorted(look_ups + groups)
+        assert list(ClientCode) == [307]
+
+    @pytest.mark.parametrize("reach", [False, True])
+    def test_a_code_that_reaches_clients_is_sent_only_where_the_profile_permits_it(self, reach: bool) -> None:
+        with Server(echo) as server, client(Limits(2, 2, reach_clients=reach)) as asking:
+            if reach:
+                with pytest.raises(FrameError):  # an echo is not JSON
+                    asking.ask(server.address, consumers.RunningInfo("G", "10.0.0.3@1"))
+                assert [frame.code for frame in server.seen] == [307]
+                assert server.seen[0].field("jstackEnable") == "false"
+            else:
+                with pytest.raises(ValueError, match="307"):
+                    asking.ask(server.address, consumers.RunningInfo("G", "10.0.0.3@1"))
+                assert server.callers == 0
+            for number in (223, 308, 309, 222):
+                with pytest.raises(ValueError, match=str(number)):
+                    sendable(number, reach)
 
     # 215 deletes a topic. The others sound like questions: 308 removes the offsets of groups, 11 makes a subscription
     # group, 222 resets offsets, 309 runs a listener, 323 checks half messages again, 36 sends back, 37 ends a

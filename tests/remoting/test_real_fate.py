@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,12 @@ import pytest
 from idcore.fate import Verdict, row_of
 from idcore.fate.rule import YOUNG_MS
 from idcore.lookup import Answer, LookupService, Moment, Terms, open_source
+from idcore.lookup.clients import version_text
 from idcore.lookup.fates import Pace
+from idcore.lookup.groups import groups_of, progress_of
+from idcore.lookup.progress import in_memory, state_of
 from idcore.remoting.address import Endpoint
+from idcore.remoting.client import Limits
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.profile import Profile, name_servers
 from tests.remoting.asking import texts
@@ -135,3 +140,34 @@ def test_nothing_but_questions_leaves_the_process(alone: OneBroker) -> None:
     assert sent <= OF_BROKERS
     assert sent >= {12, 14, 28, 30, 45, 202, 203, 208, 300, 321}
     assert not any(frame.body for frame in (*names.seen, *broker.seen))
+
+
+def test_progress_and_who_it_is_now_are_what_the_clients_are(alone: OneBroker) -> None:
+    alone.wait_for("BEGAN hangs first 0", "GONE", "DONE works third 0", "READY")
+    release = "4.9.7" if alone.old else "5.3.3"
+    profile = Profile("fate", name_servers(alone.names), alone.credentials(), limits=Limits(reach_clients=True))
+    with Cluster(profile) as cluster:
+        service = LookupService(cluster, lambda: Moment(datetime.now(UTC), UTC), who=True)
+        who = service.one(alone.words("SENT", "first")[0], TOPIC).who
+        until = time.monotonic() + 20
+        while True:  # the client hands in its offset every half second, and fetches meanwhile
+            hangs = service.ask("", "", partial(progress_of, TOPIC, "hangs", ask_clients=True)).progress
+            assert hangs is not None and time.monotonic() < until
+            (queue,) = hangs.queues
+            if queue.offset is not None and queue.end and in_memory(hangs, queue.broker, 0, queue.end - 1):
+                break
+            time.sleep(0.3)
+        rows = {row.group: row for row in service.ask("", "", partial(groups_of, TOPIC)).rows}
+    assert who is not None and who.live.complete
+    # its clientId has a name and no pid, but the record came from its connection
+    assert who.match.code == "connected" and (who.match.same_connection or "").endswith("@fate-producer")
+    (client,) = who.match.clients
+    assert (client.language, version_text(client.version), client.groups) == ("JAVA", release, ("fate-producer",))
+    assert not hangs.silent and not hangs.contradictions()
+    assert queue.end and (queue.offset, queue.lag) == (0, queue.end)
+    assert queue.in_flight == (None if alone.old else queue.end)
+    (member,) = hangs.members
+    assert queue.owners == (member.client.client_id,)
+    assert member.state is not None and member.state.version == f"V{release.replace('.', '_')}"
+    assert (rows["works"].lag, state_of(rows["works"])) == (0, "done")
+    assert (rows["gone"].clients, state_of(rows["gone"])) == (0, "offline")

@@ -9,16 +9,18 @@ from typing import Any
 import streamlit as st
 
 from idcore.catalogue import Words, upper
+from idcore.fate import Verdict
 from idcore.fate.sentences import fact_text, verdict_text
 from idcore.fate.sentences import reason_text as fate_reason
 from idcore.lookup import Answer, Copy, doubt_text, evidence_text, reason_text, relation_text
 from idcore.lookup.sentences import INSTANTS, reason_of
 from idcore.store.consistency import Doubt
 from pages.parts.markdown import escaped
-from pages.parts.markup import Column, Html, join, table, tag
-from pages.parts.messages import records
+from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.messages import records, strip
 from pages.parts.triage import evidence_view
 from pages.parts.view import View
+from pages.parts.widgets import href
 
 
 def reason(answer: Answer, view: View) -> str:
@@ -100,7 +102,7 @@ def fates(answer: Answer, record: str, view: View) -> Html | None:
         at = records.moment(milliseconds)
         return view.full(at) if at else f"{milliseconds:,} ms"
 
-    def wrapped(text: str) -> Html:
+    def wrapped(text: Any) -> Html:
         return tag("span", text, class_="mq-topic")
 
     known = [verdict for verdict in answer.fate or () if verdict.record == record]
@@ -110,7 +112,8 @@ def fates(answer: Answer, record: str, view: View) -> Html | None:
         reasons = (upper(fate_reason(reason, words, time)) + words("stop") for reason in verdict.why)
         sure = tag("span", words(f"fate.certainty.{verdict.certainty}"), class_="mq-faint")
         said = upper(verdict_text(verdict, words, time))
-        rows.append([wrapped(verdict.group), wrapped(said), sure, join(map(wrapped, reasons))])
+        name = link(verdict.group, _progress(answer, verdict)) if answer.source == "" else verdict.group
+        rows.append([wrapped(name), wrapped(said), sure, join(map(wrapped, reasons))])
         for fact in verdict.facts:
             asked_at = "" if fact.at_ms is None else time(fact.at_ms)
             facts.append([verdict.group, words(f"fate.fact.{fact.name}"), fact_text(fact, words), asked_at])
@@ -124,7 +127,19 @@ def fates(answer: Answer, record: str, view: View) -> Html | None:
     disproof = table([group, Column("against", words("fate.against"))], against, words("fate.against"))
     inside = table(evidence, facts, words("lookup.fact"))
     folded = records.fold(words("fate.evidence", n=f"{len(facts):,}"), inside, disproof)
-    return tag("div", table(columns, rows, words("fate.table")), folded, class_="mq-plain")
+    drawn = strip.strips(known, words)
+    return tag("div", table(columns, rows, words("fate.table")), drawn, folded, class_="mq-plain")
+
+
+def _progress(answer: Answer, verdict: Verdict) -> str:
+    """The address of the group's progress, with the record's place in its queue."""
+    record = next((copy.record for copy in answer.copies if str(copy.record.offset_id) == verdict.record), None)
+    if record is None:
+        return href("groups", group=verdict.group)
+    broker = next((str(fact.value).split(" ")[0] for fact in verdict.facts if fact.name == "queue"), "")
+    at = f"{broker}:{record.queue_id}:{record.queue_offset}"
+    shown = {"topic": record.topic, "group": verdict.group, "at": at}
+    return href("groups", cluster=st.query_params.get("cluster"), **shown)
 
 
 def dated(values: Mapping[str, Any], view: View) -> dict[str, Any]:

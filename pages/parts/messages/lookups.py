@@ -18,6 +18,7 @@ from idcore.ids.identify import identify
 from idcore.lookup import (
     NO_VERDICT,
     Answer,
+    LookupService,
     Moment,
     Offer,
     Source,
@@ -28,7 +29,7 @@ from idcore.lookup import (
 )
 from pages.parts import problems, scans
 from pages.parts.markup import tag
-from pages.parts.messages import answers, records
+from pages.parts.messages import answers, records, who
 from pages.parts.view import View
 from pages.parts.widgets import download, page_link, show_html
 
@@ -71,6 +72,13 @@ def offers() -> dict[str, Offer]:
 def _source(key: str, _offer: Offer) -> Source:
     """One of each, with its connections, limit and audit log, shared by all readers."""
     return _offer.open(lambda: Moment(datetime.now(UTC), UTC))
+
+
+def cluster(name: str) -> LookupService | None:
+    """The live cluster of this name; None where there is none, or it is another kind of source."""
+    offer = offers().get(name)
+    source = None if offer is None else _source(offer.key, offer)
+    return source if isinstance(source, LookupService) else None
 
 
 def user() -> str:
@@ -201,6 +209,9 @@ def answer_card(answer: Answer, view: View) -> None:
             if known is not None:
                 show_html(known)
         run = scans.current_name()
+        behind = who.card(answer, view)
+        if behind is not None:
+            show_html(behind)
         if rows and run is not None:
             broker = str(rows[0]["store_host"])
             page_link("brokers", words("findings.to_brokers"), icon=":material/storage:", run=run, broker=broker)

@@ -1,0 +1,208 @@
+"""Which connected client generated an id: a clientId taken apart, and matched with address and pid. Asks nobody."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from idcore.errors import CoreError
+from idcore.ids import UniqId
+from idcore.remoting.consumers import ConnectedClient
+
+# MQVersion.java: from 4.0.0 on each release has two numbers, a snapshot's and its own, ten releases a minor version.
+_FIRST, _LAST = 212, 611
+_PROCESS = re.compile(r"(\d{1,10})(?:#(\d{1,20}))?", re.ASCII)
+INNER_GROUP = "CLIENT_INNER_PRODUCER"  # every Java client is in it, producer or consumer
+_JAVA = frozenset({"JAVA"})
+# What clients of a maker call their own language; the wrappers of the C++ client call themselves otherwise.
+_NATIVE = frozenset({"CPP", "PYTHON", "NODE_JS", "DOTNET", "PHP", "RUBY", "OTHER"})
+_LANGUAGES: Mapping[str, frozenset[str]] = {
+    "go": frozenset({"GO"}),
+    "go_family": frozenset({"GO", "RUST", "OTHER", "ERLANG"}),
+    "cpp_old": _NATIVE,
+    "cpp_seed": _NATIVE,
+    "cpp": _NATIVE | _JAVA,
+    "rust_mxsm": frozenset({"RUST"}) | _JAVA,
+    "php": frozenset({"PHP"}),
+    "python_tt67wq": frozenset({"PYTHON"}),
+    "dotnet": frozenset({"DOTNET"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ClientName:
+    """What the text of a clientId says: `address@pid`, from 4.9.0 `address@pid#nanos`, and what may follow.
+
+    `pid` is None where the application named its instance, and for broadcasting clients.
+    """
+
+    host: str
+    pid: int | None
+    nanos: int | None = None
+    instance: str = ""
+
+    @classmethod
+    def read(cls, text: str) -> ClientName:
+        """From a clientId as a broker lists it."""
+        host, _, rest = text.partition("@")
+        instance = rest.partition("@")[0]
+        found = _PROCESS.fullmatch(instance)
+        if found is None:
+            return cls(plain_host(host), None, None, instance)
+        return cls(plain_host(host), int(found[1]), int(found[2]) if found[2] else None, instance)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveClient:
+    """A connected client, over all brokers that list it; `addresses` are those that its connections come from."""
+
+    client_id: str
+    addresses: tuple[str, ...]
+    language: str
+    version: int
+    groups: tuple[str, ...] = ()
+    brokers: tuple[str, ...] = ()
+    heartbeat_ms: int | None = None
+
+    @property
+    def name(self) -> ClientName:
+        """The clientId taken apart."""
+        return ClientName.read(self.client_id)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Where its connections come from, without ports."""
+        return tuple(dict.fromkeys(host_of(address) for address in self.addresses))
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What became of the process behind an id.
+
+    `code` is `connected`, `shared` (several machines are connected as this process), `replaced` (its host is connected,
+    this pid is not), `unnamed` (its host is connected by clientIds without a pid), `gone`, or `unknown`.
+    `clients` are the process's own, or those of its host. `same_connection` is the client whose connection the record
+    came from. `language` says whether the clients agree with who generated the id: `agrees`, `contradicts` or "".
+    """
+
+    code: str
+    host: str
+    pid: int
+    clients: tuple[LiveClient, ...] = ()
+    same_connection: str | None = None
+    language: str = ""
+    maker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """Every client that the brokers listed, when, who did not answer, and who is too old to list all of them."""
+
+    clients: tuple[LiveClient, ...]
+    at_ms: int
+    asked: tuple[str, ...] = ()
+    silent: tuple[tuple[str, CoreError], ...] = ()
+    older: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether a client that is not listed is connected to none of the brokers."""
+        return not self.silent and not self.older
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """The process behind one id, and the list that it was looked for in."""
+
+    msg_id: str
+    match: Match
+    live: Live
+
+
+def plain_host(text: str) -> str:
+    """An address in its usual form, without an interface; any other text as it is."""
+    try:
+        return str(ipaddress.ip_address(text.strip("[]").partition("%")[0]))
+    except ValueError:
+        return text
+
+
+def host_of(address: str) -> str:
+    """The host of `host:port`."""
+    return plain_host(address.rpartition(":")[0] or address)
+
+
+def version_text(number: int) -> str:
+    """A number of MQVersion as a release; other numbers as they are."""
+    if not _FIRST <= number <= _LAST:
+        return str(number)
+    place, is_release = divmod(number - _FIRST, 2)
+    text = f"{4 + place // 100}.{place // 10 % 10}.{place % 10}"
+    return text if is_release else f"{text}-SNAPSHOT"
+
+
+def united(seen: Iterable[tuple[str, str, ConnectedClient]]) -> tuple[LiveClient, ...]:
+    """Rows of brokers (broker, group, row) as clients: rows of one id and one host are one, whatever the ports."""
+    found: dict[tuple[str, str], LiveClient] = {}
+    for broker, group, row in seen:
+        key = row.client_id, host_of(row.address)
+        held = found.get(key)
+        if held is None:
+            held = LiveClient(row.client_id, (), row.language, row.version)
+        beats = [each for each in (held.heartbeat_ms, row.heartbeat_ms) if each is not None]
+        found[key] = replace(
+            held,
+            addresses=_with(held.addresses, row.address),
+            groups=held.groups if group in ("", INNER_GROUP) else _with(held.groups, group),
+            brokers=_with(held.brokers, broker),
+            heartbeat_ms=max(beats, default=None),
+        )
+    return tuple(sorted(found.values(), key=lambda client: (client.client_id, client.addresses)))
+
+
+def match(
+    made: UniqId, maker: str, clients: Sequence[LiveClient], complete: bool, born_host: str | None = None
+) -> Match:
+    """The process of an id among connected clients; `complete` says that every broker listed its own."""
+    own_host = plain_host(made.host)
+    same = [client for client in clients if born_host in client.addresses]
+    of_host = [client for client in clients if client.name.host == own_host]
+    own = [client for client in of_host if client.name.pid is not None and client.name.pid & 0xFFFF == made.pid]
+    own += [client for client in same if client not in own]
+    unnamed = [client for client in of_host if client.name.pid is None]
+    if own:
+        code, shown = "shared" if _several(own) else "connected", own
+    elif unnamed:
+        code, shown = "unnamed", unnamed
+    elif of_host:
+        code, shown = "replaced", of_host
+    else:
+        code, shown = ("gone" if complete else "unknown"), []
+    if code == "replaced" and not complete:
+        code = "unknown"  # the process itself may be connected to the broker that did not answer
+    language = _language(maker, [client for client in (own or unnamed) if client.language])
+    return Match(code, made.host, made.pid, tuple(shown), same[0].client_id if same else None, language, maker)
+
+
+def _several(clients: Sequence[LiveClient]) -> bool:
+    """Whether more than one machine or process is connected. One process may reach two brokers by two addresses."""
+    hosts: dict[str, set[str]] = {}
+    for client in clients:
+        for broker in client.brokers:
+            hosts.setdefault(broker, set()).update(client.hosts)
+    pids = {client.name.pid for client in clients if client.name.pid is not None}
+    return len(pids) > 1 or any(len(each) > 1 for each in hosts.values())
+
+
+def _language(maker: str, clients: Sequence[LiveClient]) -> str:
+    expected = _JAVA if maker.startswith("java_") else _LANGUAGES.get(maker)
+    if expected is None or not clients:
+        return ""
+    agreed = {client.language in expected for client in clients}
+    return "" if len(agreed) > 1 else "agrees" if agreed == {True} else "contradicts"
+
+
+def _with(held: tuple[str, ...], one: str) -> tuple[str, ...]:
+    return held if one in held or not one else (*held, one)

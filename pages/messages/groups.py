@@ -1,0 +1,33 @@
+"""Consumer groups: how far a group is on a topic, its clients, and what contradicts itself. Computes nothing itself."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import problems
+from pages.parts.messages import groups, lookups
+from pages.parts.view import view
+from pages.parts.widgets import heading, small_print, zone_note
+
+shown = view()
+words = shown.words
+heading("page.groups")
+with problems.caught():
+    clusters = lookups.offers()
+if not clusters:
+    st.info(words("lookup.off"), icon=":material/info:")
+    st.markdown(words("lookup.how"))
+    st.code(lookups.EXAMPLE, language=None)
+    st.stop()
+asked = groups.form(list(clusters), words)
+if asked is not None:
+    groups.ask(asked, shown)
+kept = groups.latest()
+if kept is None:
+    small_print([words("groups.how"), words("lookup.guard"), zone_note(shown)])
+    st.stop()
+if kept.now.progress is None:
+    groups.listing(kept, shown)
+else:
+    groups.board(kept, shown)
+small_print([words("lookup.guard"), zone_note(shown)])

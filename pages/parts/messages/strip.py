@@ -1,0 +1,79 @@
+"""A queue as a strip: its ends, where groups are in it, and where the message is. Static HTML; asks nobody."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from idcore.catalogue import Words
+from idcore.fate import Verdict
+from pages.parts.markup import Column, Html, join, table, tag
+
+# What may be in a strip, in the order of its words; each has a sign of its own, because colour alone tells nothing.
+SIGNS = {"begin": "├", "offset": "▼", "pulled": "▽", "blocker": "■", "message": "◆", "end": "┤"}
+MOST_DRAWN = 12
+_DONE = frozenset({"consumed", "consumed_on_retry", "dead", "filtered", "taken"})
+_EDGE = 2.0  # percent, so that a sign at an end is whole
+
+
+def strip(places: Mapping[str, int], words: Words) -> Html:
+    """Offsets by what they are, drawn in their order; the words below have the numbers."""
+    known = {name: places[name] for name in SIGNS if name in places}
+    at = _positions(list(known.values()))
+    signs = [
+        tag("i", SIGNS[name], class_=f"mq-at mq-at-{name}", style=f"left:{at[offset]:.2f}%")
+        for name, offset in known.items()
+    ]
+    said = [tag("span", f"{SIGNS[name]} {words(f'strip.{name}')} {offset:,}") for name, offset in known.items()]
+    return tag(
+        "div",
+        tag("div", *signs, class_="mq-queue", aria_hidden="true"),
+        tag("div", *said, class_="mq-queue-words"),
+        class_="mq-strip",
+    )
+
+
+def _positions(offsets: Sequence[int]) -> dict[int, float]:
+    """Percent from the left by offset: a gap ten times as wide is one step wider."""
+    ordered = sorted(set(offsets))
+    steps = [math.log2(1 + later - before) for before, later in pairwise(ordered)]
+    whole, reached = sum(steps) or 1.0, 0.0
+    found = {}
+    for offset, step in zip(ordered, [*steps, 0.0], strict=True):
+        found[offset] = _EDGE + (100 - 2 * _EDGE) * reached / whole
+        reached += step
+    return found
+
+
+def places_of(verdict: Verdict) -> dict[str, int]:
+    """What a verdict rests on, as places in the queue."""
+    names = {
+        "queue_begin": "begin",
+        "consumer_offset": "offset",
+        "pull_offset": "pulled",
+        "queue_end": "end",
+        "queue_offset": "message",
+    }
+    held = {names[fact.name]: fact.value for fact in verdict.facts if fact.name in names}
+    found = {name: value for name, value in held.items() if isinstance(value, int)}
+    if found.get("pulled", 0) <= found.get("offset", 0):
+        found.pop("pulled", None)  # nothing is in flight
+    for reason in verdict.why:
+        if reason.code == "blocker":
+            found["blocker"] = int(reason.values["offset"])
+    return found
+
+
+def strips(verdicts: Sequence[Verdict], words: Words) -> Html | None:
+    """The strips of the groups that did not get past the record; None where there is none to draw."""
+    drawn = [(verdict.group, places_of(verdict)) for verdict in verdicts if verdict.code not in _DONE]
+    drawn = [(group, places) for group, places in drawn if len(places) > 1]
+    if not drawn:
+        return None
+    columns = [Column("group", words("fate.group"), True), Column("strip", words("strip.table"))]
+    rows = [[tag("span", group, class_="mq-topic"), strip(places, words)] for group, places in drawn[:MOST_DRAWN]]
+    more = len(drawn) - MOST_DRAWN
+    notes = [words("strip.scale"), *([words("strip.more", n=f"{more:,}")] if more > 0 else [])]
+    noted = tag("p", join(notes, " "), class_="mq-faint mq-note")
+    return tag("div", table(columns, rows, words("strip.table")), noted, class_="mq-strips")

@@ -1,0 +1,329 @@
+"""How far a group is, and who is behind an id: a cluster of one listener whose topic has queues, groups and clients."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from idcore.errors import CoreError
+from idcore.lookup import LookupService, issue_text, row_of, who_texts
+from idcore.lookup.groups import Seen, groups_of, progress_of
+from idcore.lookup.progress import Progress, in_memory, pace, state_of
+from idcore.lookup.sentences import groups_text, progress_texts
+from tests.remoting.fake import UNIQ
+from tests.remoting.fake_progress import HOST, NOW_MS, PID, Progressing, client, subscription
+from tests.remoting.test_consumers import PIECES
+
+ONE, TWO = "10.0.0.3@7#1", "10.0.0.4@9#2"
+
+
+@pytest.fixture
+def cluster() -> Iterator[Progressing]:
+    made = Progressing()
+    with made.server:
+        yield made
+
+
+def seen(service: LookupService, group: str = "billing", clients: bool = False) -> Seen:
+    return service.ask("test", "", partial(progress_of, "Orders", group, ask_clients=clients))
+
+
+def progress(cluster: Progressing, group: str = "billing", clients: bool = False) -> Progress:
+    service = cluster.asking(reach_clients=clients)
+    with service.cluster:
+        found = seen(service, group, clients).progress
+    assert found is not None
+    return found
+
+
+def issues(found: Progress, before: Progress | None = None) -> list[str]:
+    reasons = found.contradictions(before)
+    assert all("?" not in issue_text(reason) for reason in reasons)
+    return [reason.code for reason in reasons]
+
+
+def test_each_queue_has_its_place_and_its_lag(cluster: Progressing) -> None:
+    found = progress(cluster)
+    assert [(each.offset, each.lag, each.in_flight) for each in found.queues] == [
+        (1_000, 0, 0), (900, 100, 0), (1_396, 1_104, 14), (None, None, None),
+    ]  # fmt: skip
+    assert found.lag == 1_204 and found.queues[2].passed_ms == NOW_MS - 60_000 and not found.silent
+    assert found.unread == (), "an empty queue needs no offset"
+    assert issues(found) == []
+
+
+def test_a_queue_that_was_never_read_has_no_lag_but_is_said(cluster: Progressing) -> None:
+    """208 writes 0 for it, as for one that is at its beginning."""
+    cluster.ends[3] = 7
+    cluster.offsets["billing"][1] = 0
+    found = progress(cluster)
+    assert [each.offset for each in found.queues] == [1_000, 0, 1_396, None]
+    assert [each.queue for each in found.unread] == [3] and found.lag == 1_000 + 1_104
+    assert [frame.field("queueId") for frame in cluster.server.seen if frame.code == 14] == ["1", "3"]
+
+
+def test_the_sentence_has_the_verdict_first(cluster: Progressing) -> None:
+    cluster.ends[3] = 7
+    service = cluster.asking()
+    with service.cluster:
+        first = seen(service)
+        cluster.now_ms += 10_000
+        second = seen(service)
+    assert progress_texts(first) == [
+        "Group **billing** is **1,204 messages** behind on Orders at most; 1 client is connected.",
+        "It has no offset in **1** of 4 queues.",
+        "Ask again after 5 s or more for the rate and the time left.",
+    ]
+    assert progress_texts(second, first.progress)[2:] == [
+        "It passes **0.0** messages a second, while 0.0 a second are stored.",
+        "At this pace it does not catch up.",
+    ]
+
+
+def test_two_questions_have_a_rate_and_the_time_left(cluster: Progressing) -> None:
+    service = cluster.asking()
+    with service.cluster:
+        before = seen(service).progress
+        cluster.offsets["billing"][2] += 200
+        cluster.ends[2] += 100
+        cluster.now_ms += 10_000
+        now = seen(service)
+    assert before is not None and now.progress is not None
+    moved = pace(before, now.progress)
+    assert moved is not None and (moved.consumed, moved.stored, moved.lag) == (20.0, 10.0, 1_104)
+    assert moved.left == pytest.approx(110.4)
+    assert "At this pace it is done in **1 min 50 s**." in progress_texts(now, before)
+    assert issues(now.progress, before) == ["stuck"]
+    only = pace(before, now.progress, now.progress.queues[1])
+    assert only is not None and (only.consumed, only.left) == (0.0, None)
+    assert pace(before, replace(now.progress, at_ms=before.at_ms + 4_000)) is None, "too soon to say"
+
+
+def test_before_5_1_nothing_is_known_to_be_in_flight(cluster: Progressing) -> None:
+    cluster.version = "V4_9_7"
+    assert [each.in_flight for each in progress(cluster).queues] == [None] * 4
+
+
+def test_a_broadcasting_group_has_no_offset_at_brokers(cluster: Progressing) -> None:
+    cluster.connected["billing"]["messageModel"] = "BROADCASTING"
+    cluster.offsets["billing@broadcast"] = {0: 1_000, 1: 990}
+    found = progress(cluster)
+    assert [each.offset for each in found.queues] == [None] * 4 and found.lag == 0
+    assert [each.pulled for each in found.queues] == [1_000, 990, None, None] and issues(found) == []
+
+
+def test_retries_and_dead_letters_are_counted(cluster: Progressing) -> None:
+    cluster.sides = {"%RETRY%billing": (2, 14), "%DLQ%billing": (0, 3), "%RETRY%billing+Orders": (0, 5)}
+    cluster.offsets["billing@%RETRY%billing"] = {0: 12}
+    sides = {each.topic: (each.kind, each.held, each.waiting) for each in progress(cluster).side_topics}
+    assert sides == {
+        "%RETRY%billing": ("retry", 12, 2),
+        "%RETRY%billing+Orders": ("retry", 5, 5),
+        "%DLQ%billing": ("dead", 3, None),
+    }
+
+
+class TestContradictions:
+    def test_two_machines_with_one_client_id(self, cluster: Progressing) -> None:
+        rows = client(ONE), client(ONE, "10.0.0.9:5")
+        cluster.connected["billing"] = cluster.connection(*rows)
+        found = progress(cluster)
+        assert issues(found) == ["same_id"] and len(found.members) == 2
+        cluster.connected["billing"] = cluster.connection(client(ONE), client(ONE, "10.0.0.3:6"))
+        assert issues(progress(cluster)) == ["same_id_host"]
+
+    def test_settings_and_subscriptions(self, cluster: Progressing) -> None:
+        cluster.can_consume = False
+        cluster.connected["billing"] = cluster.connection(client(ONE), topic="Notices")
+        assert issues(progress(cluster)) == ["disabled", "not_subscribed"]
+        cluster.connected.clear()
+        cluster.can_consume = True
+        assert issues(progress(cluster)) == ["offline"]
+
+    def test_a_queue_that_nobody_can_read(self, cluster: Progressing) -> None:
+        cluster.read_queues = 2
+        cluster.connected["billing"] = cluster.connection(*(client(f"10.0.0.3@{pid}") for pid in (1, 2, 3)))
+        found = progress(cluster)
+        assert issues(found) == ["unreadable", "idle_clients"] and not found.queues[2].readable
+
+    def test_clients_that_overwrite_each_others_subscription(self, cluster: Progressing) -> None:
+        cluster.connected["billing"] = cluster.connection(client(ONE), client(TWO), expression="TagA")
+        service = cluster.asking()
+        with service.cluster:
+            before = seen(service).progress
+            cluster.connected["billing"]["subscriptionTable"] = {"Orders": subscription("TagB", version=NOW_MS)}
+            now = seen(service).progress
+        assert now is not None and "subscribes_again" in issues(now, before)
+        assert "subscribes_again" not in issues(now, now)
+
+    def test_a_broker_that_is_silent_leaves_it_open(self, cluster: Progressing) -> None:
+        cluster.silent = {202, 203, 208, 14}
+        found = progress(cluster)
+        assert found.silent == ("a",) and not any(each.known for each in found.queues) and issues(found) == []
+
+
+class TestClientsAsked:
+    def test_owners_memory_and_tags_are_the_clients_own_words(self, cluster: Progressing) -> None:
+        cluster.connected["billing"] = cluster.connection(client(ONE), client(TWO, "10.0.0.4:5"))
+        cluster.states = {
+            ONE: cluster.state({0: (1_000, 0, 0), 1: (900, 900, 930)}),
+            TWO: cluster.state({1: (900, 900, 930), 2: (1_396, 1_396, 1_409)}, "TagB || TagA"),
+        }
+        found = progress(cluster, clients=True)
+        assert [each.owners for each in found.queues] == [(ONE,), (ONE, TWO), (TWO,), ()]
+        assert issues(found) == ["tags_disagree", "two_owners", "no_owner"]
+        assert in_memory(found, "a", 2, 1_400) == [TWO] and in_memory(found, "a", 2, 1_410) == []
+        assert in_memory(found, "b", 2, 1_400) == []
+        asked = [frame for frame in cluster.server.seen if frame.code == 307]
+        assert {frame.field("clientId") for frame in asked} == {ONE, TWO}
+        assert {frame.field("jstackEnable") for frame in asked} == {"false"}
+
+    def test_a_client_that_does_not_answer_proves_nothing(self, cluster: Progressing) -> None:
+        cluster.connected["billing"] = cluster.connection(client(ONE), client(TWO))
+        cluster.states = {ONE: cluster.state({0: (1_000, 0, 0)})}
+        found = progress(cluster, clients=True)
+        assert [member.failed for member in found.members] == [False, True]
+        assert [each.owners for each in found.queues] == [(ONE,), None, None, None] and issues(found) == []
+
+    def test_without_the_profiles_word_no_client_is_reached(self, cluster: Progressing) -> None:
+        service = cluster.asking(reach_clients=False)
+        with service.cluster, pytest.raises(ValueError, match="307"):
+            seen(service, clients=True)
+        assert 307 not in {frame.code for frame in cluster.server.seen}
+        progress(cluster)
+        assert 307 not in {frame.code for frame in cluster.server.seen}, "nor without the click"
+
+
+class TestList:
+    def rows(self, cluster: Progressing) -> Seen:
+        service = cluster.asking()
+        with service.cluster:
+            return service.ask("test", "", partial(groups_of, "Orders"))
+
+    def test_every_group_of_the_topic_with_its_lag_and_state(self, cluster: Progressing) -> None:
+        cluster.offsets |= {"old": {0: 1_000, 1: 1_000, 2: 2_499}, "done": {0: 1_000, 1: 1_000, 2: 2_500}}
+        cluster.connected["done"] = cluster.connection(client(TWO))
+        cluster.connected["fresh"] = cluster.connection(client(TWO))
+        found = self.rows(cluster)
+        rows = {row.group: (row.lag, row.unread, row.clients, state_of(row)) for row in found.rows}
+        assert rows == {
+            "billing": (1_204, 0, 1, "behind"),
+            "done": (0, 0, 1, "done"),
+            "fresh": (0, 3, 1, "behind"),
+            "old": (1, 0, 0, "offline"),
+        }
+        said = "**4 consumer groups** of Orders: 2 behind, 1 without clients, 1 up to date."
+        assert groups_text(found, "Orders") == said
+
+    def test_three_hundred_are_listed_and_the_rest_is_counted(self, cluster: Progressing) -> None:
+        cluster.connected = {f"g{at:03}": cluster.connection(client(ONE)) for at in range(310)}
+        cluster.offsets.clear()
+        found = self.rows(cluster)
+        assert len(found.rows) == 300
+        assert [item.values for item in found.evidence] == [{"count": 10, "limit": 300}]
+
+    def test_what_a_broker_does_not_say_is_not_known(self, cluster: Progressing) -> None:
+        cluster.silent = {43, 203}
+        (row,) = self.rows(cluster).rows
+        assert (row.lag, row.clients, state_of(row)) == (None, None, "unknown")
+
+    def test_a_topic_without_a_route(self, cluster: Progressing) -> None:
+        service = cluster.asking()
+        with service.cluster:
+            nothing = service.ask("test", "", partial(groups_of, "Nowhere"))
+            one = service.ask("test", "", partial(progress_of, "Nowhere", "billing"))
+        assert not nothing.routed and not nothing.rows
+        assert groups_text(nothing, "Nowhere") == "The cluster has no topic Nowhere."
+        assert progress_texts(one) == ["The cluster has no topic Nowhere."]
+
+
+class TestWho:
+    def producer(self, pid: int, address: str, language: str = "JAVA") -> dict[str, object]:
+        return {"clientId": f"{HOST}@{pid}#9", "remoteIP": f"/{address}", "language": language, "version": 479}
+
+    def test_the_process_behind_an_id_is_found_among_the_live(self, cluster: Progressing) -> None:
+        cluster.producers = {"orders": [self.producer(PID, "192.168.7.7:4")]}
+        service = cluster.asking(who=True)
+        with service.cluster:
+            answer = service.one(UNIQ, "Orders")
+            assert answer.who is not None and answer.who.match.code == "connected"
+            row = row_of(answer)["who"]
+            service.one(UNIQ, "Orders")
+            assert sum(frame.code == 328 for frame in cluster.server.seen) == 1, "the list is kept for some seconds"
+            cluster.now_ms += 6_000
+            service.one(UNIQ, "Orders")
+        assert (row["pid"], row["language"], row["clients"][0]["version"]) == (PID, "agrees", "5.3.3")
+        assert row["clients"][0]["addresses"] == ["192.168.7.7:4"] and row["silent"] == row["older"] == []
+        assert [text for text in who_texts(answer.who) if "192.168" in text] == []
+        assert sum(frame.code == 328 for frame in cluster.server.seen) == 2
+
+    def test_two_machines_with_one_fingerprint_are_seen_live(self, cluster: Progressing) -> None:
+        other = self.producer(PID, "192.168.7.8:4") | {"clientId": f"{HOST}@{PID}#8"}
+        cluster.producers = {"orders": [self.producer(PID, "192.168.7.7:4"), other]}
+        service = cluster.asking(who=True)
+        with service.cluster:
+            who = service.one(UNIQ, "Orders").who
+        assert who is not None and who.match.code == "shared" and "192.168.7.8:4" in who_texts(who)[0]
+
+    def test_an_older_broker_is_asked_for_its_java_clients(self, cluster: Progressing) -> None:
+        cluster.version = "V4_5_2"
+        cluster.producers = {"CLIENT_INNER_PRODUCER": [self.producer(PID, "192.168.7.7:4")]}
+        service = cluster.asking(who=True)
+        with service.cluster:
+            who = service.one(UNIQ, "Orders", fate=True).who
+            cluster.producers.clear()
+            cluster.now_ms += 6_000
+            gone = service.one(UNIQ, "Orders").who
+        assert who is not None and (who.match.code, who.live.older) == ("connected", ("a",))
+        assert gone is not None and gone.match.code == "unknown", "such a broker does not list them all"
+        assert any("before 4.9.4" in text for text in who_texts(gone))
+        assert {frame.field("consumerGroup") for frame in cluster.server.seen if frame.code == 203} >= {"billing"}
+
+    def test_silence_is_not_absence_and_nobody_is_asked_unless_switched_on(self, cluster: Progressing) -> None:
+        cluster.silent = {328}
+        service = cluster.asking(who=True)
+        with service.cluster:
+            who = service.one(UNIQ, "Orders").who
+        assert who is not None and who.match.code == "unknown" and [name for name, _ in who.live.silent] == ["a"]
+        seen_before = len([frame for frame in cluster.server.seen if frame.code == 328])
+        off = cluster.asking()
+        with off.cluster:
+            answer = off.one(UNIQ, "Orders")
+        assert answer.who is None and "who" not in row_of(answer)
+        assert len([frame for frame in cluster.server.seen if frame.code == 328]) == seen_before
+
+
+def test_hostile_answers_are_errors_or_answers_and_nothing_else(cluster: Progressing) -> None:
+    cluster.states = {ONE: cluster.state({0: (1, 1, 2)})}
+    bodies = {
+        202: cluster._stats({0: (0, 9)}, "Orders"), 208: cluster._progress("billing", "Orders"),
+        203: b'{"connectionSet":[{"clientId":"","clientAddr":"x"}],"subscriptionTable":{}}',
+        307: cluster.states[ONE].encode(), 43: b'{"offsetTable":{"Orders@billing":{0:1}}}',
+        328: b'{"data":{"p":[{"clientId":"\\ud800@1#x@y","remoteIP":"/[::","language":"<b>","version":999999999}]}}',
+        352: b"{}", 28: b'{"table":{}}',
+    }  # fmt: skip
+    pick = random.Random(20_261_122)
+    service = cluster.asking(reach_clients=True, who=True)
+    with service.cluster:
+        for number in range(60):
+            code = pick.choice(list(bodies))
+            raw = bodies[code]
+            for _ in range(pick.randrange(0, 3)):
+                start = pick.randrange(len(raw) + 1)
+                raw = raw[:start] + pick.choice(PIECES) + raw[start + pick.choice((0, 1, 5)) :]
+            cluster.raw_answers = {code: raw}
+            try:
+                found = seen(service, clients=bool(number % 2)).progress
+                assert found is not None
+                progress_texts(Seen(found, (), 0, True, (), ()))
+                assert all(isinstance(issue_text(reason), str) for reason in found.contradictions())
+                if not number % 10:
+                    service.ask("test", "", partial(groups_of, "Orders"))
+                    who = service.one(UNIQ, "Orders").who
+                    assert who is None or all(text.encode() for text in who_texts(who))
+            except CoreError as problem:
+                str(problem).encode()
