@@ -22,6 +22,7 @@ from idcore.store import Stored, StoreFolder
 from tests.browser.harness import NARROW, ROOT, WIDE, Console, Visit, console, visit
 from tests.browser.samples import UNIQ
 from tests.remoting.fake import Fake
+from tests.remoting.fake_progress import Progressing, client
 
 FOLDER = ROOT / "docs" / "screenshots"
 TALLEST = 1800
@@ -138,6 +139,25 @@ class Messages:
 
     url: str
     store: Path
+    behind: Progressing
+
+
+def group_behind() -> Progressing:
+    """A group whose clients disagree, with a queue that does not move."""
+    cluster = Progressing()
+    first, second, third = "10.20.3.11@7#1", "10.20.3.12@7#2", "10.20.3.13@9#3"
+    cluster.connected["billing"] = cluster.connection(
+        client(first, "10.20.3.11:50122"), client(second, "10.20.3.12:40222"), client(third, "10.20.3.13:40230")
+    )
+    cluster.states = {
+        first: cluster.state({0: (1_000, 0, 0), 1: (900, 900, 930)}),
+        second: cluster.state({2: (1_396, 1_396, 1_409)}, "TagA"),
+        third: cluster.state({3: (0, 0, 0)}),
+    }
+    cluster.sides = {"%RETRY%billing": (0, 14), "%DLQ%billing": (0, 3)}
+    cluster.offsets |= {"billing@%RETRY%billing": {0: 12}, "mails": {0: 1_000, 1: 1_000, 2: 2_500}, "audit": {2: 40}}
+    cluster.connected["mails"] = cluster.connection(client("10.20.4.2@31#1", "10.20.4.2:50122"))
+    return cluster
 
 
 @pytest.fixture(scope="module")
@@ -154,13 +174,17 @@ def messages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Messages]:
         copies = [record for record in held if record.message().msg_id == RETRIED]
         cluster = Fake(sorted({record.topic for record in held}), copies)
         cluster.earliest = datetime(2026, 11, 18, 4, 0, 13, tzinfo=UTC)
+        behind = group_behind()
         with cluster.server:
             clusters = folder / "clusters.toml"
-            clusters.write_text(f'[clusters.production]\nname_servers = ["{cluster.server.address}"]\n')
-            with console(
-                folder, IDCORE_NO_SPARK="1", IDCORE_ALLOWED_PATHS=str(STORE), IDCORE_CLUSTERS=str(clusters)
-            ) as running:
-                yield Messages(running.url, store)
+            text = f'[clusters.production]\nname_servers = ["{cluster.server.address}"]\n'
+            with behind.server:
+                text += f'[clusters.orders]\nname_servers = ["{behind.server.address}"]\nreach_clients = true\n'
+                clusters.write_text(text)
+                with console(
+                    folder, IDCORE_NO_SPARK="1", IDCORE_ALLOWED_PATHS=str(STORE), IDCORE_CLUSTERS=str(clusters)
+                ) as running:
+                    yield Messages(running.url, store, behind)
     finally:
         shutil.rmtree(STORE, ignore_errors=True)
 
@@ -186,6 +210,21 @@ def test_picture_of_a_look_up(browser: Browser, messages: Messages, look: Look) 
         expect(tab.page.locator(".mq-card")).to_have_count(4, timeout=30_000)
         tab.settle()
         shoot(tab, named("lookup", look))
+
+
+@pytest.mark.parametrize("look", LOOKS, ids="-".join)
+def test_picture_of_a_group(browser: Browser, messages: Messages, look: Look) -> None:
+    query = "cluster=orders&topic=Orders&group=billing&at=a:2:1400"
+    said = words(lang_of(look[0]) or "en")
+    messages.behind.offsets["billing"][2] = 1_396
+    with looked(browser, messages.url, look, f"/groups?{query}") as tab:
+        for button in ("groups.button", "groups.again", "groups.clients_button"):
+            tab.page.get_by_role("button", name=said(button), exact=True).click()
+            expect(tab.page.locator(".mq-strip")).to_be_visible(timeout=30_000)
+            tab.settle()
+            tab.page.wait_for_timeout(3_000)  # a rate is of five seconds and more
+            messages.behind.offsets["billing"][2] += 2
+        shoot(tab, named("groups", look))
 
 
 @pytest.mark.parametrize("page", EMPTY)

@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.lookup import progress
+from pages.parts.messages import groups
 from tests.pages.test_pages import press, shown
 from tests.remoting.fake import UNIQ
 from tests.remoting.fake_progress import HOST, PID, Progressing, client
@@ -80,6 +81,24 @@ def test_asked_again_it_has_a_rate_and_says_both_times(
     assert re.search(r"It passes [\d,.]+ messages a second, while 0.0", texts(app))
     assert re.search(r"Asked one at \d.+ and at \d.+; the rates", texts(app))
     assert "did not move within" in app.warning[0].value, "queue 1 did not"
+
+
+def test_it_is_asked_again_by_itself_where_its_reader_wants_that(
+    cluster: Progressing, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(groups, "EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(groups, "MOST_IN_A_ROW", 2)
+    app = press(open_page("groups", topic="Orders", group="billing"), "Show")
+
+    def asked() -> int:
+        return sum(frame.code == 208 for frame in cluster.server.seen)
+
+    app.run()
+    assert asked() == 1, "without the switch nobody is asked again"
+    app = app.toggle[0].set_value(True).run()
+    assert asked() == 2
+    app.run().run().run()
+    assert not app.exception and asked() == 3 and "Asked 2 times in a row" in texts(app)
 
 
 def test_clients_are_asked_only_where_the_profile_permits_it_and_by_a_click(

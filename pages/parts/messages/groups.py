@@ -237,6 +237,7 @@ def _place(kept: Kept, progress: Progress, words: Words) -> None:
         held = in_memory(progress, broker, queue.queue, int(offset))
         told = words("groups.memory", clients=words("comma").join(held)) if held else words("groups.no_memory")
         parts.append(tag("p", told, class_="mq-advice"))
+    parts.append(tag("p", words("strip.scale"), class_="mq-faint mq-note"))
     show_html(tag("div", *parts))
 
 
