@@ -19,6 +19,7 @@ from idcore.ids import OffsetId
 from tests.cli.test_view import KEYS, RECORD
 from tests.remoting.fake import UNIQ, Fake, record
 from tests.remoting.fake_groups import HOME, Cluster
+from tests.remoting.fake_progress import HOST, PID, Progressing
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -62,6 +63,29 @@ def test_found_by_either_id_and_by_key_with_every_field(fake: Fake, names: str) 
         assert set(copy) > RECORD
         assert base64.b64decode(copy["body"]) == b"card 1234567812345678"
         assert (copy["msg_id"], copy["relation"], copy["commit_log_offset"]) == (UNIQ, "message", 0)
+
+
+def test_who_is_connected_is_said_where_the_profile_permits_it(tmp_path: Path) -> None:
+    cluster = Progressing()
+    row = {"clientId": f"{HOST}@{PID}#9", "remoteIP": "/192.168.7.7:4", "language": "JAVA", "version": 479}
+    cluster.producers = {"orders": [row]}
+    clusters = tmp_path / "clusters.toml"
+    with cluster.server:
+        text = f"name_servers = ['{cluster.server.address}']\n"
+        clusters.write_text(f"[clusters.open]\n{text}show_clients = true\n[clusters.shut]\n{text}")
+        asked = ["--topic", "Orders", "--who", UNIQ]
+        known = view("--cluster", "open", *asked, IDCORE_CLUSTERS=str(clusters))
+        lines = view("--namesrv", str(cluster.server.address), *asked, "--format", "table").stdout.splitlines()
+        before = len(cluster.server.seen)
+        shut = view("--cluster", "shut", *asked, IDCORE_CLUSTERS=str(clusters))
+        assert len(cluster.server.seen) == before
+    (found,) = rows(known)
+    assert set(found) == KEYS | {"who"} and found["who"]["code"] == "connected"
+    assert f"  who         The producer process is connected: {HOST}@{PID}#9." in lines
+    assert f"  client      {HOST}@{PID}#9 192.168.7.7:4 JAVA 5.3.3 orders" in lines
+    assert shut.returncode == 2 and "show_clients is not set" in shut.stderr
+    folder = view("--store", str(tmp_path), "--who", UNIQ)
+    assert folder.returncode == 2 and "--who goes with --namesrv and --cluster" in folder.stderr
 
 
 def test_what_became_of_it_in_each_group_is_said_below_the_record_and_in_the_row() -> None:

@@ -37,6 +37,8 @@ lookups_per_minute = 30
 most_topics = 40
 search_whole_log = false
 trace_topics = ["OrdersTrace"]
+show_clients = true
+reach_clients = true
 trace_link = "https://tempo.prod/explore?left=%7B%22query%22:%22{trace_id}%22%7D"
 connect_milliseconds = 1500
 [clusters.prod.tls]
@@ -76,8 +78,10 @@ class TestProfile:
         assert prod.bodies == BodyPolicy(True, (re.compile("[0-9]{16}"),), 1_000)
         assert (prod.lookups_per_minute, prod.most_topics, prod.search_whole_log) == (30, 40, False)
         assert prod.trace_topics == ("OrdersTrace",) and test.trace_topics == () and test.trace_link is None
+        assert prod.show_clients and prod.limits.reach_clients
+        assert not test.show_clients and not test.limits.reach_clients, "off unless the administrator says otherwise"
         assert prod.trace_link == "https://tempo.prod/explore?left=%7B%22query%22:%22{trace_id}%22%7D"
-        assert prod.limits == Limits(1.5, 5.0) and test.tls is None and test.search_whole_log
+        assert prod.limits == Limits(1.5, 5.0, reach_clients=True) and test.tls is None and test.search_whole_log
 
     def test_the_environment_alone_makes_one_cluster(self) -> None:
         found = configured(
@@ -99,6 +103,8 @@ class TestProfile:
             ("[clusters.a]\nname_servers = ['a:1']\nmost_topics = true\n", "clusters.a.most_topics"),
             ("[clusters.a]\nname_servers = ['a:1']\n[clusters.a.bodies]\nmask = ['(']\n", "clusters.a.bodies.mask"),
             ("[clusters.a]\nname_servers = ['a:1']\ntrace_topics = 'T'\n", "clusters.a.trace_topics"),
+            ("[clusters.a]\nname_servers = ['a:1']\nreach_clients = 'yes'\n", "clusters.a.reach_clients"),
+            ("[clusters.a]\nname_servers = ['a:1']\nshow_clients = 1\n", "clusters.a.show_clients"),
             *(
                 (f"[clusters.a]\nname_servers = ['a:1']\ntrace_link = '{link}'\n", "clusters.a.trace_link")
                 for link in (
