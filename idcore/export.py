@@ -93,8 +93,10 @@ def json_frame(frame: pd.DataFrame) -> bytes:
     return frame.to_json(orient="records", lines=True, date_format="iso").encode()
 
 
-def zip_frames(frames: Iterable[tuple[str, pd.DataFrame]], summary: Mapping[str, Any]) -> bytes:
-    """All tables of a scan as CSV in one zip."""
+def zip_frames(
+    frames: Iterable[tuple[str, pd.DataFrame]], summary: Mapping[str, Any], texts: Mapping[str, str] | None = None
+) -> bytes:
+    """All tables of a scan as CSV in one zip, and texts by the names of their files."""
     import zipfile  # the command line writes none
 
     out = io.BytesIO()
@@ -102,4 +104,6 @@ def zip_frames(frames: Iterable[tuple[str, pd.DataFrame]], summary: Mapping[str,
         archive.writestr("summary.json", json_text(summary, indent=1, default=str))
         for name, frame in frames:
             archive.writestr(f"{name}.csv", csv_frame(frame))
+        for name, text in (texts or {}).items():
+            archive.writestr(name, encodable(text))
     return out.getvalue()

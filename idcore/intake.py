@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 
 from idcore.errors import CoreError, coded, refuse
 from idcore.ids.clock import Clock, ZoneSource
+from idcore.ids.dating import dates_of
 from idcore.ids.describe import Seeds, describe
 from idcore.ids.find import Token, find, names_another
 from idcore.ids.identify import Case, Verdict, identify, identify_alone
@@ -184,6 +185,19 @@ def read_sources(sources: Sequence[Source], case: Case = "strict") -> Intake:
     pasted = [head for source, head in zip(sources, heads, strict=True) if source.name == PASTED]
     made.lines = sum(lines_of(text) for head in pasted for _, text in head.texts)
     return made
+
+
+def zones_of(intake: Intake, clock: Clock) -> dict[str, tuple[tzinfo, int]]:
+    """The zone that the lines of each source prove alone, and how many IDs it has; empty where all prove the same."""
+    groups: dict[str, list[Found]] = {}
+    for item in intake.found:
+        groups.setdefault(item.source, []).append(item)
+    proven: dict[str, tuple[tzinfo, int]] = {}
+    for name, items in groups.items() if len(groups) > 1 else ():
+        made = dates_of(((item.verdict, item.token) for item in items), clock)
+        if made.zone is not None:
+            proven[name] = made.zone[0], len(items)
+    return proven if len({zone for zone, _ in proven.values()}) > 1 else {}
 
 
 def lines_of(text: str) -> int:

@@ -52,7 +52,8 @@ ARROWS: dict[str, set[str]] = {
     | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"},
     "idcore.occurrences": IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.sources"},
     "idcore.triage": IDS
-    | {"idcore.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan", "idcore.occurrences"},
+    | {"idcore.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan", "idcore.occurrences"}
+    | {"idcore.export"},
     "idcore.spark": IDS
     | {
         "idcore.sources",

@@ -16,6 +16,7 @@ from idcore.findings import failed_sends, limits
 from idcore.findings.evidence import is_loopback
 from idcore.findings.model import Finding
 from idcore.findings.registry import RULES
+from idcore.ids.find import behind_label
 from idcore.scan.lines import BORN_HOST, LineEvidence, Piece, texts
 from idcore.sources.inputs import InputFile
 
@@ -31,6 +32,7 @@ class _Needle:
     """Digits that are looked for, and the first place where they are."""
 
     texts: tuple[bytes, ...]
+    label: str = ""  # in front of them: where another label is, is another place
     place: dict[str, Any] | None = None
     broker: str | None = None
     behind_gap: bool = False  # a failed send may be in front of it, in any file that reports sends
@@ -40,6 +42,13 @@ class _Needle:
         """Whether there is still something to look for in a file: in one file the first place is enough."""
         explained = not self.behind_gap or self.failure is not None
         return self.place is None or not (explained or self.place["file"] == file)
+
+    def first_in(self, text: bytes) -> tuple[int, bytes] | None:
+        """The first place in a text, and how the digits are spelled there."""
+        if self.label:
+            hits = [behind_label(self.label, digits).search(text) for digits in self.texts]
+            return min(((hit.start(1), hit[1]) for hit in hits if hit is not None), default=None)
+        return min(((at, digits) for digits in self.texts if (at := text.find(digits)) >= 0), default=None)
 
 
 @dataclass(slots=True)
@@ -68,10 +77,10 @@ def place(found: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]
     hosts = dict(list(_hosts_of(found))[:most])
     brokers = dict(list(_brokers_of(found))[: max(0, most - len(hosts))])
     room = max(0, most - len(hosts) - len(brokers))
-    needles = {text: _Needle(_spellings(text)) for text in list(_wanted(found))[:room]}
-    for text in (text for finding in found if _of_gaps(finding) for text in finding.evidence["ids"]):
-        if text in needles:
-            needles[text].behind_gap = True
+    needles = {named: _Needle(_spellings(named[1]), named[0]) for named in list(_wanted(found))[:room]}
+    for named in (("", text) for finding in found if _of_gaps(finding) for text in finding.evidence["ids"]):
+        if named in needles:
+            needles[named].behind_gap = True
     if needles or hosts or brokers:
         left = limits.MOST_SEARCHED  # once more: what was packed is longer than its file
         for piece in texts(files, limits.MOST_PLACED, LineEvidence()):
@@ -89,16 +98,17 @@ def place(found: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]
     return [_with(finding, needles, hosts, brokers) for finding in found]
 
 
-def _ids(finding: Finding) -> list[str]:
-    """The ids of a finding and, of copies, their offsetMsgIds; of gaps those below them."""
+def _ids(finding: Finding) -> list[tuple[str, str]]:
+    """The ids of a finding and, of copies, their offsetMsgIds; of gaps those below them. Each with its label."""
     offsets = [text for text in finding.evidence.get("offset_msg_ids") or () if isinstance(text, str)]
-    return [*finding.evidence.get("ids", ()), *offsets, *finding.evidence.get("after_ids", ())]
+    texts = [*finding.evidence.get("ids", ()), *offsets, *finding.evidence.get("after_ids", ())]
+    return [(str(finding.evidence.get("label", "")), text) for text in texts]
 
 
-def _wanted(found: Iterable[Finding]) -> Iterator[str]:
+def _wanted(found: Iterable[Finding]) -> Iterator[tuple[str, str]]:
     """Every id once: the first of each finding, worst first, then the second ones, and so on."""
     rounds = zip_longest(*(_ids(finding) for finding in found))
-    yield from dict.fromkeys(text for one in rounds for text in one if text is not None)
+    yield from dict.fromkeys(named for one in rounds for named in one if named is not None)
 
 
 def _asks(finding: Finding, what: str) -> bool:
@@ -135,10 +145,10 @@ def _spellings(text: str) -> tuple[bytes, ...]:
 def _look(piece: Piece, needles: Iterable[_Needle]) -> None:
     text = piece.text
     for needle in needles:
-        found = [(at, digits) for digits in needle.texts if (at := text.find(digits)) >= 0]
-        if not found:
+        found = needle.first_in(text)
+        if found is None:
             continue
-        at, digits = min(found)
+        at, digits = found
         line = piece.line + text.count(b"\n", 0, at) + 1
         if needle.behind_gap:
             needle.failure = failed_sends.in_front(piece, at, digits[:-_TAIL])
@@ -191,9 +201,12 @@ def _around(finding: Finding, placed: Mapping[str, Mapping[str, Any]]) -> dict[s
 
 
 def _with(
-    finding: Finding, needles: Mapping[str, _Needle], hosts: Mapping[str, _Hosts], brokers: Mapping[str, _Broker]
+    finding: Finding,
+    needles: Mapping[tuple[str, str], _Needle],
+    hosts: Mapping[str, _Hosts],
+    brokers: Mapping[str, _Broker],
 ) -> Finding:
-    known = {text: needles[text] for text in _ids(finding) if text in needles}
+    known = {named[1]: needles[named] for named in _ids(finding) if named in needles}
     placed = {text: needle.place for text, needle in known.items() if needle.place is not None}
     more: dict[str, Any] = {"places": list(placed.values())} if placed else {}
     # An address that the ids contain as well shows nothing new.

@@ -252,6 +252,11 @@ def _label(text: str, start: int) -> str | None:
     return name
 
 
+def behind_label(label: str, digits: bytes) -> re.Pattern[bytes]:
+    """An id behind a label, as the scan reads them: `msgId=`, `"msgId": "`."""
+    return re.compile(rb"\b" + re.escape(label.encode()) + rb"[\"']?\s?[=:]\s?[\"']?(" + digits + rb")")
+
+
 def names_another(label: str | None) -> bool:
     """Whether a label says that its value is not a message ID: a trace, span or request, a hash, a session."""
     parts = [part.lower() for part in (label or "", *_LABEL_WORD.findall(label or ""))]

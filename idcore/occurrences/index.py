@@ -92,6 +92,16 @@ class Occurrence:
     at: int = 0
     cut: bool = False
     problem: CoreError | None = None
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the line of an id is: the number of its text, and its bytes there."""
+
+    text: str
+    begin: int
+    end: int
 
 
 @dataclass(frozen=True)
@@ -274,11 +284,16 @@ class Index:
         return np.logical_and.reduce(hits) if hits else None
 
     def _same_ids(self, part: Part, ids: Sequence[str]) -> np.ndarray:
-        mask = np.zeros(part.rows, np.bool_)
-        slots, values = part.column("slot"), part.column("value").view(np.uint64)
+        wanted: dict[int, list[int]] = {}
         for *key, value in (words for one in ids for words in words_of(one)):
             for slot in part.slots.get((key[0], key[1], key[2]), ()):
-                mask |= (slots == slot) & (values == np.uint64(value))
+                wanted.setdefault(slot, []).append(value)
+        mask = np.zeros(part.rows, np.bool_)
+        if wanted:
+            slots, values = part.column("slot"), part.column("value").view(np.uint64)
+            for slot, some in wanted.items():
+                own = np.flatnonzero(slots == slot)
+                mask[own] |= np.isin(values[own], np.array(some, np.uint64))
         return mask
 
     def _with_text(self, part: Part, rows: np.ndarray, text: str, allowed: Allowed) -> np.ndarray:
@@ -363,7 +378,8 @@ class Index:
         begin, at, size = place["begin"], place["at"], place["size"]
         cut = size > LONGEST_LINE
         first = max(0, at - LONGEST_LINE // 2) if cut else 0
-        found = Occurrence(row, text["file"], line, begin + at, "", key["kind"], names, sent, cut=cut)
+        where = Place(text["text"], begin, begin + size)
+        found = Occurrence(row, text["file"], line, begin + at, "", key["kind"], names, sent, cut=cut, place=where)
         source = self.sources[text["text"]]
         try:
             raw = read(source, self.folder, begin + first, begin + min(size, first + LONGEST_LINE), allowed)
@@ -374,22 +390,32 @@ class Index:
         before = len(raw[:inside].decode("utf-8", "replace"))
         return replace(found, id=shown, text=raw.decode("utf-8", "replace").rstrip("\r"), at=before)
 
-    def around(self, row: int, lines: int, allowed: Allowed = _anyone) -> tuple[list[str], list[str]]:
-        """So many lines before and behind the line of a row, fewer at the ends of its text and where lines are long."""
-        part = self.parts[int(np.searchsorted([part.first for part in self.parts], row, side="right")) - 1]
-        place = part.take(np.array([row - part.first])).to_pylist()[0]
-        source = self.sources[part.texts[place["text"]]["text"]]
-        begin, end = place["begin"], place["begin"] + place["size"]
+    def around(self, one: Occurrence, lines: int, allowed: Allowed = _anyone) -> tuple[list[str], list[str]]:
+        """So many lines before and behind the line of an id, fewer at the ends of its text and where lines are long."""
+        if one.place is None:
+            return [], []
+        source, begin, end = self.sources[one.place.text], one.place.begin, one.place.end
         room = lines * 1024
         head = read(source, self.folder, max(0, begin - room), begin, allowed).splitlines()
         tail = read(source, self.folder, end, end + room, allowed).splitlines()
         if begin > room:
             head = head[1:]  # of the first only its end is there
         tail = tail[1:]  # what is between the end of the line and its line feed
-        shown = [
-            [one[:LONGEST_LINE].decode("utf-8", "replace") for one in some] for some in (head[-lines:], tail[:lines])
-        ]
-        return shown[0], shown[1]
+        return _shown(head[-lines:]), _shown(tail[:lines])
+
+    def between(
+        self, one: Occurrence, later: Occurrence, most: int, allowed: Allowed = _anyone
+    ) -> tuple[list[str], list[str]]:
+        """The lines between those of two ids of one text: all as the first list, or the first and the last `most`."""
+        if one.place is None or later.place is None or one.place.text != later.place.text:
+            return [], []
+        start, stop = one.place.end, later.place.begin
+        if stop <= start:
+            return [], []
+        if stop - start > 2 * most * 1024:
+            return self.around(one, most, allowed)[1], self.around(later, most, allowed)[0]
+        found = read(self.sources[one.place.text], self.folder, start, stop, allowed).splitlines()[1:]
+        return (_shown(found), []) if len(found) <= 2 * most else (_shown(found[:most]), _shown(found[-most:]))
 
 
 def _truth(found: Any) -> np.ndarray:

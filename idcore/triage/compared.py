@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from idcore.errors import CoreError, from_coded
-from idcore.ids.clock import to_ms
+from idcore.ids.clock import from_ms, to_ms
 from idcore.intake import Dating, Source, keep, safe_name
 from idcore.runs import COMPARE, Run, Runs, write_text
 
@@ -29,6 +29,8 @@ KEPT = 100_000  # ids of one side that are kept
 BINS = 96  # of the whole span, at most
 STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 604800, 2592000)
 MOST_SERIES = 50  # producers of one side that have bins of their own; the others are one series without a name
+LINKED = 150  # ids that an address of lines names; of more it names their producer and their times
+LINE_FILTERS = {"uniq": "process", "client": "client", "offset": "broker"}  # parameters of the page of lines
 MESSAGE, STORED = "message", "stored"
 GROUPS = {"uniq": MESSAGE, "client": MESSAGE, "offset": STORED}  # what each kind of id names
 _TABLES = ("processes", "clients", "counters")
@@ -480,6 +482,21 @@ def largest(found: Compared, side: str) -> list[Difference]:
     group = MESSAGE if all(found.sums(MESSAGE)[:2]) else STORED
     rows = [row for row in found.rows if only(row, side) and GROUPS[row.kind] == group and found.can_differ(row.kind)]
     return sorted(rows, key=lambda row: (-only(row, side), row.subject))
+
+
+def line_filters(found: Compared, side: str, row: Difference) -> dict[str, str]:
+    """Which lines the ids are in that one side has alone; of many those of their producer in that time."""
+    ids = found.whose.get((side, row.kind, row.subject), [])
+    if len(ids) == only(row, side) <= LINKED:
+        return {"ids": ",".join(ids)}
+    asked = {LINE_FILTERS[row.kind]: found.lines[row.kind, row.subject]}
+    if span := found.made.get((side, row.kind, row.subject)):
+        asked |= {"from": _instant(span.first), "to": _instant(span.last + 1)}
+    return asked
+
+
+def _instant(milliseconds: int) -> str:
+    return from_ms(milliseconds).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def one_a_line(ids: Sequence[str]) -> bytes:

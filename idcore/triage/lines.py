@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import codecs
 import mmap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
+from idcore import export
+from idcore.ids.clock import from_ms
+from idcore.ids.find import behind_label
 from idcore.occurrences.index import Filter, Index, Occurrence
 from idcore.runs import Run
 
@@ -16,6 +22,7 @@ MOST_LINES = 6
 MOST_PLACES = 8
 MOST_LOOKED = 200  # places of the ids of one finding
 BEFORE, AFTER = 400, 800  # bytes of a line in front of its id and in all; where it goes on there is an ellipsis
+MOST_TAKEN = 100_000  # rows of one download
 _INNER = bytes(range(0x80, 0xC0))  # what no letter of UTF-8 begins with
 
 
@@ -74,17 +81,35 @@ def numbered(run: Run, places: Sequence[Mapping[str, Any]], before: int = 0) -> 
     return [found[key] for key in sorted(found)]
 
 
-def indexed(index: Index, ids: Sequence[str], before: int, allowed: Callable[[str], object]) -> list[NumberedLine]:
-    """The first line of each id by the index of a scan, whatever its input is, each with so many lines in front."""
+def as_text(found: Sequence[NumberedLine]) -> str:
+    """Lines with file and number; where lines of a file are left out, a line with "…" says so."""
+    told: list[str] = []
+    for before, line in pairwise([None, *found]):
+        if line is None:
+            continue
+        if before is not None and before.file == line.file and before.number + 1 < line.number:
+            told.append("…")
+        told.append(f"{line.file}:{line.number}  {line.text}")
+    return "\n".join(told)
+
+
+def indexed(
+    index: Index, ids: Sequence[str], before: int, allowed: Callable[[str], object], label: str = ""
+) -> list[NumberedLine]:
+    """The first line of each id by the index of a scan, whatever its input is, each with so many lines in front.
+
+    With a label: the first line that has it in front of the id.
+    """
     rows = index.select(Filter(ids=tuple(ids)), "line", allowed).rows[:MOST_LOOKED]
     firsts: dict[str, Occurrence] = {}
     for one in index.page(rows, allowed):
         if one.problem is not None:
             raise one.problem
-        firsts.setdefault(one.id, one)
+        if not label or behind_label(label, one.id.encode()).search(one.text.encode()):
+            firsts.setdefault(one.id, one)
     found: dict[tuple[str, int], NumberedLine] = {}
     for one in list(firsts.values())[:MOST_PLACES]:
-        ahead = index.around(one.row, before, allowed)[0] if before else []
+        ahead = index.around(one, before, allowed)[0] if before else []
         start = max(0, one.at - BEFORE)
         stop = start + AFTER
         own = f"{'… ' if start else ''}{one.text[start:stop].strip()}{' …' if stop < len(one.text) else ''}"
@@ -113,3 +138,27 @@ def _line(text: mmap.mmap, place: int) -> str:
     raw = text[start:stop].lstrip(_INNER) if head else text[start:stop]
     told = codecs.getincrementaldecoder("utf-8")("replace").decode(raw, final=not tail)
     return f"{head}{told.strip()}{tail}"
+
+
+COLUMNS = ("file", "line", "byte", "id", "kind", "sent_at", "host", "pid", "loader", "mac", "address", "text")
+
+
+def taken(index: Index, rows: np.ndarray, allowed: Callable[[str], object]) -> Iterable[dict[str, Any]]:
+    """The rows of a download, a page at a time."""
+    for start in range(0, min(len(rows), MOST_TAKEN), 1000):
+        for one in index.page(rows[start : min(start + 1000, MOST_TAKEN)], allowed):
+            sent = None if one.sent_ms is None else from_ms(one.sent_ms).isoformat(timespec="milliseconds")
+            own = {"file": one.file, "line": one.line, "byte": one.byte, "id": one.id, "kind": one.kind}
+            row = own | {"sent_at": sent, "text": one.text} | one.names
+            yield {name: row.get(name) for name in COLUMNS}
+
+
+def as_csv(index: Index, rows: np.ndarray, allowed: Callable[[str], object]) -> bytes:
+    """The rows as CSV."""
+    lines = export.csv_lines(COLUMNS, (list(row.values()) for row in taken(index, rows, allowed)))
+    return "".join(lines).encode()
+
+
+def as_json(index: Index, rows: np.ndarray, allowed: Callable[[str], object]) -> bytes:
+    """The rows as JSON Lines."""
+    return "".join(export.json_lines(taken(index, rows, allowed))).encode()

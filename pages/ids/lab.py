@@ -40,4 +40,4 @@ with right:
             words("lab.note_real", size=words.bytes(SIZES.commit_log_file)),
         ]
     )
-browser.reveal(".mq-step-last", lab_controls.turn())
+browser.reveal(".mq-step-last", lab_controls.turn(), wide=900)  # where the buttons stay in sight next to it

@@ -88,11 +88,11 @@ export default function ({ data, setStateValue }) {
 }
 """
 
-# What a click has added at a page's end comes into sight, where the buttons stay in sight next to it.
+# What a click has added further down comes into sight; `wide` is the width from which it does.
 REVEAL = """
 let seen = 0;
 export default function ({ data }) {
-  if (data.turn > seen && window.innerWidth >= 900) {
+  if (data.turn > seen && window.innerWidth >= data.wide) {
     setTimeout(() => {
       const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
       document.querySelector(data.what)?.scrollIntoView({ block: "nearest", behavior: still ? "auto" : "smooth" });
@@ -128,6 +128,8 @@ export default function ({ data, parentElement }) {
   const show = (copied) => {
     area.hidden = copied;
     said.textContent = copied ? data.copied : data.press;
+    clearTimeout(said.mqTimer);
+    if (copied) said.mqTimer = setTimeout(() => (said.textContent = ""), 4000);
     if (copied) button.focus();
     else select();
   };
@@ -167,10 +169,10 @@ def _reveal() -> ComponentRenderer:
     return st.components.v2.component("browser_reveal", js=REVEAL)
 
 
-def reveal(what: str, turn: int) -> None:
+def reveal(what: str, turn: int, wide: int = 0) -> None:
     """Scrolls to the element that a selector names, once for each turn; turn 0 is the page as it was opened."""
     if st.runtime.exists():
-        _reveal()(data={"what": what, "turn": turn}, key="browser-reveal", height=1)
+        _reveal()(data={"what": what, "turn": turn, "wide": wide}, key="browser-reveal", height=1)
 
 
 @cache

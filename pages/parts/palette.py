@@ -56,7 +56,7 @@ def contents(view: View) -> None:
 def _label(hit: Hit, view: View) -> str:
     name = hit.name if len(hit.name) <= LONGEST_NAME else f"{hit.name[: LONGEST_NAME - 1]}…"
     text = view.words(f"find.{hit.message}", id=name) if hit.message else name
-    return escaped(text if hit.ids is None else f"{text} · {view.words.count('id', hit.ids)}")
+    return escaped(text if hit.ids is None else f"{text} · {view.words.count('occurrence', hit.ids)}")
 
 
 def _run() -> Run | None:

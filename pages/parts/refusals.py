@@ -12,9 +12,10 @@ from idcore.catalogue import Words
 from idcore.ids.clock import Clock
 from idcore.ids.describe import when
 from idcore.ids.identify import Verdict
-from idcore.intake import Found, Intake, Source, commit_logs
+from idcore.intake import PASTED, Found, Intake, Source, commit_logs, zones_of
 from idcore.layout import ID_DIGITS
 from idcore.runs import Run
+from idcore.times import offset_text
 from pages.parts import cache, cards
 from pages.parts.markdown import escaped
 from pages.parts.view import View
@@ -45,8 +46,8 @@ def intake_sentence(intake: Intake, where: str, words: Words, summary: Mapping[s
     ordered = sorted(kinds.items(), key=lambda item: -item[1])
     return words(
         key,
-        ids=words.count("id", total),
-        different=words.count("different", different),
+        ids=words.count("occurrence" if key == "decode.said_repeated" else "id", total),
+        different=words.count("distinct", different),
         lines=where,
         kinds=words.listed([words.count(f"kind_{kind}", n) for kind, n in ordered]),
     )
@@ -95,6 +96,22 @@ def without_ids(run: Run | None, words: Words, intake: Intake | None = None) -> 
     more = len(names) - NAMED
     listed = words("comma").join(names[:NAMED]) + (words("decode.more_files", n=f"{more:,}") if more > 0 else "")
     return words("run.without_ids", count=len(names), n=f"{len(names):,}", of=f"{total:,}", names=listed)
+
+
+def zones(intake: Intake, clock: Clock, words: Words) -> str:
+    """Which zone each source proves, where they are not of one: together they are dated as one input."""
+    found = zones_of(intake, clock)
+    named = [
+        words(
+            "decode.zone_of",
+            name=words("decode.pasted") if name == PASTED else escaped(name),
+            zone=offset_text(clock.reference.astimezone(zone)),
+            ids=words.count("id", n),
+        )
+        for name, (zone, n) in found.items()
+    ]
+    more = words("decode.more_files", n=len(named) - NAMED) if len(named) > NAMED else ""
+    return words("decode.zones", sources=words("clause").join(named[:NAMED]) + more) if found else ""
 
 
 def reasons_text(reasons: Mapping[str, int], words: Words) -> str:

@@ -207,6 +207,23 @@ def _digests() -> dict[str, str]:
     return {}
 
 
+def _known(digest: str) -> Run | None:
+    name = _digests().get(digest)
+    try:
+        run = None if name is None else store().open(name)
+    except CoreError:
+        _digests().pop(digest, None)
+        return None
+    return run if run is not None and run.state in ("running", "done") else None
+
+
+def scanned(sources: Sequence[Source], dated: Dating, case: Case) -> str | None:
+    """The finished scan of this very input, if this server made it and keeps it."""
+    names, digests = [source.name for source in sources], [source.digest() for source in sources]
+    run = _known(digest_of(names, digests, dated, case)) if sources else None
+    return run.name if run is not None and run.state == "done" else None
+
+
 def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **facts: Any) -> Run:
     """Copies the input into a new scan and starts it; the same input again gives the scan it had, if that is kept.
 
@@ -214,15 +231,10 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
     """
     names, digests = [source.name for source in sources], [source.digest() for source in sources]
     digest, kept = digest_of(names, digests, dated, case), wants_kept()
-    known = _digests().get(digest) if kept else None
+    known = _known(digest) if kept else None
     if known is not None:
-        try:
-            run = store().open(known)
-            if run.state in ("running", "done"):
-                remember(run.name)
-                return run
-        except CoreError:
-            _digests().pop(digest, None)
+        remember(known.name)
+        return known
     options: dict[str, Any] = {
         "zone": str(dated.zone),
         "zone_source": dated.source,

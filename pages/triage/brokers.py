@@ -6,7 +6,7 @@ from idcore.sources.record_lines import MOST_TAGS
 from idcore.triage import broker_logs
 from pages.parts import cache
 from pages.parts.charts import brokers as charts
-from pages.parts.triage import filters, logs, sentences, shared, tables, time_range
+from pages.parts.triage import filters, logs, opened, sentences, shared, tables, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, said, small_print, zone_note
 
@@ -17,7 +17,7 @@ words = shown.words
 heading("page.brokers")
 
 # load
-run = shared.run_of("brokers")
+run = opened.run_of("brokers")
 brokers, growth, segments, topics, tags = (
     cache.frame(run, name) for name in ("brokers", "growth", "segments", "topics", "tags")
 )

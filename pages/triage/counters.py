@@ -9,7 +9,7 @@ from idcore.triage import strokes
 from idcore.triage.processes import process_key, sorted_processes
 from pages.parts import cache, scans
 from pages.parts.charts import counters as charts
-from pages.parts.triage import filters, lines, ranking, sentences, shared, tables, time_range
+from pages.parts.triage import filters, lines, opened, ranking, sentences, shared, tables, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, few, heading, said, small_print, zone_note
 
@@ -18,9 +18,8 @@ words = shown.words
 heading("page.counters")
 
 # load
-run = shared.run_of("counters")
+run = opened.run_of("counters")
 in_range = time_range.bar(run, shown)
-time_range.index_of(run, shown, make=bool(in_range))
 asked = st.query_params.get("process")
 found = cache.in_range(run, in_range) if in_range else None
 processes = ranking.of_run(run, asked) if found is None else ranking.of_range(run, found, asked)

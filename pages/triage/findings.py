@@ -7,9 +7,9 @@ import streamlit as st
 from idcore.triage import finding_rows
 from idcore.triage.finding_rows import Kind
 from pages.parts import cache
-from pages.parts.triage import diagnosis, finding_filters, report, shared, tables, time_range
+from pages.parts.triage import diagnosis, finding_filters, opened, report, shared, tables, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, download, heading, page_link, said, small_print, zone_note
+from pages.parts.widgets import chart, heading, page_link, said, small_print, zone_note
 
 ROWS = 12
 
@@ -18,7 +18,7 @@ words = shown.words
 heading("page.findings")
 
 # load
-run = shared.run_of("findings")
+run = opened.run_of("findings")
 in_range = time_range.bar(run, shown)
 every = cache.frame(run, "findings")
 found = every if every.empty else every[in_range.overlaps(every["first_sent_at"], every["last_sent_at"])]
@@ -29,12 +29,14 @@ if not run.has("findings"):
 # show
 said(diagnosis.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range)))
 notes = [diagnosis.outside(in_range, every, words), *shared.notes(run, shown), zone_note(shown)]
-here = diagnosis.address(run)
+here = shared.findings_address(run)
 if (asked := st.query_params.get("finding")) is not None:  # one of them, from a link
     if asked.isdecimal() and int(asked) in every.index:
         one = (int(asked), every.loc[int(asked)].to_dict())
         page_link("findings", words("findings.every"), icon=":material/arrow_back:", run=run.name)
         diagnosis.finding_card(*one, run, shown, report.ticket(one, run, shown, here), opened=True)
+        with st.container(horizontal=True, gap="small"):
+            report.buttons(run, shown, here)
         small_print([*shared.notes(run, shown), zone_note(shown)])
         st.stop()
     st.info(words("findings.gone", n=asked[:12]), icon=":material/info:")
@@ -51,20 +53,7 @@ if (figure := diagnosis.when_figure(finding_rows.kinds(found), shown, in_range))
 # filters
 with st.container(horizontal=True, vertical_alignment="center", gap="small", key="finding-filters"):
     rows = finding_filters.choose(found, shown)
-    download(
-        words("findings.markdown"),
-        lambda: report.markdown(run, shown, here).encode(),
-        report.file_name(run, shown, "md"),
-        key="report-md",
-        mime="text/markdown",
-    )
-    download(
-        words("findings.html"),
-        lambda: report.html(run, shown, here).encode(),
-        report.file_name(run, shown, "html"),
-        key="report-html",
-        mime="text/html",
-    )
+    report.buttons(run, shown, here)
 
 # cards
 parts = list(report.parts_of(finding_rows.kinds(rows)))

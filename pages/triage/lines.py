@@ -4,8 +4,9 @@ import streamlit as st
 
 from idcore.errors import CoreError
 from idcore.triage import line_filter
+from idcore.triage import lines as files
 from pages.parts import problems
-from pages.parts.triage import filters, lines, shared
+from pages.parts.triage import filters, lines, opened, shared
 from pages.parts.view import view
 from pages.parts.widgets import download, heading, said, show_html, small_print, zone_note
 
@@ -14,7 +15,7 @@ words = shown.words
 heading("page.lines")
 
 # load
-run = shared.run_of("lines")
+run = opened.run_of("lines")
 with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
     st.text_input(words("lines.find"), key="find", placeholder=words("lines.find_placeholder"), bind="query-params")
     order = st.selectbox(
@@ -37,23 +38,23 @@ except (CoreError, PermissionError) as error:
 
 # show
 key = "lines.said_none" if not found else "lines.said" if given else "lines.said_all"
-said(words(key, n=words.count("id", len(chosen)), all=f"{index.rows:,}"))
+said(words(key, n=words.count("occurrence", len(chosen)), all=f"{index.rows:,}"))
 if found:
-    show_html(lines.rows_html(found, index, run, shown))
+    show_html(lines.rows_html(found, index, run, shown, between="finding" in given))
 if pages > 1:
     st.pagination(pages, key="page", bind="query-params")
 if found:
+    taken = index, chosen.rows, lines.allowed_for(run)
     with st.container(horizontal=True, gap="medium"):
-        download("CSV", lambda: lines.as_csv(index, chosen.rows, run), "lines.csv", key="lines-csv")
+        download("CSV", lambda: files.as_csv(*taken), "lines.csv", key="lines-csv")
         download(
-            "JSON Lines", lambda: lines.as_json(index, chosen.rows, run), "lines.jsonl", key="lines-json",
-            mime="application/x-ndjson",
-        )  # fmt: skip
+            "JSON Lines", lambda: files.as_json(*taken), "lines.jsonl", key="lines-json", mime="application/x-ndjson"
+        )
 small_print(
     [
         words("lines.note"),
-        words("lines.left_undated", n=words.count("id", chosen.undated)) if chosen.undated else "",
-        words("lines.taken_cut", most=f"{lines.MOST_TAKEN:,}") if len(chosen) > lines.MOST_TAKEN else "",
+        words("lines.left_undated", n=words.count("occurrence", chosen.undated)) if chosen.undated else "",
+        words("lines.taken_cut", most=f"{files.MOST_TAKEN:,}") if len(chosen) > files.MOST_TAKEN else "",
         *shared.notes(run, shown),
         zone_note(shown),
     ]

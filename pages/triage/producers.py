@@ -7,7 +7,7 @@ from idcore.triage.activity import TOP, binned, top_hosts
 from idcore.triage.processes import sorted_processes
 from pages.parts import cache
 from pages.parts.charts import producers as charts
-from pages.parts.triage import filters, lines, sentences, shared, tables, time_range
+from pages.parts.triage import filters, lines, opened, sentences, shared, tables, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, few, heading, said, small_print, zone_note
 
@@ -19,7 +19,7 @@ words = shown.words
 heading("page.producers")
 
 # load
-run = shared.run_of("producers")
+run = opened.run_of("producers")
 hosts, processes = (cache.frame(run, name) for name in ("hosts", "processes"))
 if processes.empty:
     clients = cache.frame(run, "clients")
@@ -27,7 +27,6 @@ if processes.empty:
     small_print([*shared.notes(run, shown), zone_note(shown)])
     st.stop()
 in_range = time_range.bar(run, shown)
-time_range.index_of(run, shown, make=bool(in_range) or time_range.is_short(run))
 found = cache.in_range(run, in_range) if in_range else None
 hosts = found.hosts if found is not None else hosts
 count = len(hosts) if found is not None else cache.rows(run, "hosts")
@@ -88,7 +87,7 @@ if len(hosts) > TOP + 1:
 
 if len(chosen) == 1 and not marked:
     with of_host:
-        lines.preview(run, shown, {"host": chosen[0], **in_range.params()})
+        lines.clicked(run, shown, {"host": chosen[0], **in_range.params()})
 
 # tables
 st.header(words("producers.processes"), anchor=False)

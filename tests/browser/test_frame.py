@@ -38,7 +38,7 @@ def test_the_keyboard_alone_leads_anywhere(tab: Visit) -> None:
     expect(page).to_have_title("Brokers · app.log, old.log.gz · RocketMQ IDs")
     box(page)
     page.keyboard.type("10.42.3")
-    expect(page.get_by_role("dialog").get_by_text("10.42.3.18 · 43,771 IDs")).to_be_visible()
+    expect(page.get_by_role("dialog").get_by_text("10.42.3.18 · 43,771 ID occurrences")).to_be_visible()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")

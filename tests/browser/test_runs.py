@@ -65,7 +65,7 @@ def compares(tab: Visit) -> None:
     tab.page.get_by_role("button", name="Scan the first input").click()
     tab.page.get_by_role("link", name="See the lines").first.click()
     tab.heading("Lines")
-    expect(main(tab)).to_contain_text("10 IDs of the 180 in this scan", timeout=SCAN)
+    expect(main(tab)).to_contain_text("10 ID occurrences of the 180 in this scan", timeout=SCAN)
     tab.settle()
 
 

@@ -35,6 +35,13 @@ def test_file_line_and_byte_of_the_first_place(before: int, tmp_path: Path) -> N
     ]
 
 
+def test_an_id_behind_a_label_is_at_the_first_line_that_has_that_label(tmp_path: Path) -> None:
+    path = tmp_path / "app.log"
+    path.write_text(f'offsetMsgId={BROKER}\n{{"msgId": "{BROKER}"}}\n')
+    places = [placed(path, BROKER, label=label).get("places") for label in ("", "msgId", "UNIQ_KEY")]
+    assert [found and (found[0]["line"], found[0]["byte"]) for found in places] == [(1, 12), (2, 56), None]
+
+
 def test_packed_text_and_members_have_lines_too(tmp_path: Path) -> None:
     packed = tmp_path / "app.log.gz"
     packed.write_bytes(gzip.compress(f"{LINE}{ID}\n".encode()))

@@ -19,7 +19,7 @@ from idcore.scan.schemas import SCHEMAS
 from idcore.triage import largest
 from idcore.triage.processes import find_process, process_key, sorted_processes
 from pages.parts import cache
-from pages.parts.triage import ranking, sentences, shared
+from pages.parts.triage import opened, ranking, sentences, shared
 from tests.pages import example_run
 from tests.pages.test_pages import shown
 from tests.pages.test_parts import reader
@@ -128,8 +128,9 @@ def test_a_process_of_a_large_run_is_found_by_its_link(
 
 
 def test_what_is_taken_away_of_a_large_run_says_that_it_is_cut(run: str, small: None, tmp_path: Path) -> None:
-    with zipfile.ZipFile(io.BytesIO(shared.everything(Run(tmp_path / "runs" / run)))) as archive:
+    with zipfile.ZipFile(io.BytesIO(opened.everything(Run(tmp_path / "runs" / run), reader(), ""))) as archive:
         names = archive.namelist()
         assert len(archive.read("processes-first-2.csv").splitlines()) == 3
     assert "processes.csv" not in names
     assert "findings.csv" in names or "files.csv" in names
+    assert "report.html" not in names, "without findings"

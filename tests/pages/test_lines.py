@@ -17,6 +17,7 @@ from idcore.runs import Run
 from idcore.sources.inputs import list_files, split_files
 from idcore.spark.locate import FOLDER, tables_for
 from idcore.triage import line_filter
+from idcore.triage import lines as files
 from idcore.triage.finding_rows import evidence_of
 from idcore.triage.processes import process_key
 from pages.parts.triage import lines
@@ -58,7 +59,7 @@ def body(app: AppTest) -> str:
 def test_the_page_has_every_line_with_its_number_and_escapes_it(run: Run, open_page: Open) -> None:
     app = open_page("lines", run=RUN)
     assert not app.exception and not app.error
-    assert "1,200 IDs" in shown(app)
+    assert "1,200 ID occurrences" in shown(app)
     rows = body(app)
     assert rows.count("<li>") == lines.PAGE
     assert "app.log:1<" in rows and "app.log:50<" in rows and "app.log:51<" not in rows
@@ -137,9 +138,9 @@ def test_nothing_fits_is_said_without_an_empty_list(run: Run, open_page: Open) -
 def test_downloads_have_every_row_and_no_formula(run: Run) -> None:
     index = index_of(run)
     rows = index.select(Filter()).rows
-    csv = lines.as_csv(index, rows, run).decode().splitlines()
-    assert csv[0].split(",") == list(lines.COLUMNS) and len(csv) == 1201
-    told = [json.loads(line) for line in lines.as_json(index, rows, run).decode().splitlines()]
+    csv = files.as_csv(index, rows, str).decode().splitlines()
+    assert csv[0].split(",") == list(files.COLUMNS) and len(csv) == 1201
+    told = [json.loads(line) for line in files.as_json(index, rows, str).decode().splitlines()]
     assert [row["line"] for row in told] == list(range(1, 1201))
     assert told[0]["host"] == "10.0.0.7" and told[0]["text"].endswith("<b>sent</b>")
 

@@ -144,7 +144,7 @@ def test_a_card_says_kind_values_time_and_the_months_it_could_be_from(lang: str)
 
 def test_a_process_is_told_with_wraps_missing_restarts_and_tracks() -> None:
     rows = [row.to_dict() for _, row in example_run.tables()["processes"].iterrows()]
-    assert "3 wraps, 426 IDs missing (0.3%), 141,000 in this input" in sentences.process(rows[0], reader())
+    assert "3 wraps, 426 IDs missing (0.3%), 141,000 distinct IDs in this input" in sentences.process(rows[0], reader())
     assert "1 restart" in sentences.process(rows[2], reader())
     assert "**2 counters** rise in parallel" in sentences.process(rows[3], reader())
     assert "generated **1 ID** at 2026" in sentences.process(rows[7], reader())
@@ -211,4 +211,4 @@ def test_the_scan_counts_what_was_cut() -> None:
     assert first.startswith("The first **10 IDs** of 50 lines")
     summary = {"ids": 100, "distinct": 2, "uniq": 50, "offset": 50, "client": 0}
     said = refusals.intake_sentence(made, "50 lines", catalogue.words("en"), summary)
-    assert said.startswith("**100 IDs** in 50 lines: 50 msgIds and 50 offsetMsgIds. 2 are distinct.")
+    assert said.startswith("**100 ID occurrences** in 50 lines: 50 msgIds and 50 offsetMsgIds; **2 distinct IDs**.")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
+import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from xml.etree import ElementTree
@@ -22,7 +24,7 @@ from pages.parts import roles
 from pages.parts.charts import brokers, counters, producers
 from pages.parts.charts import findings as charts
 from pages.parts.charts.svg import colours, dates, numbers, svg
-from pages.parts.triage import diagnosis, report
+from pages.parts.triage import diagnosis, opened, report
 from pages.parts.view import View
 from tests.occurrences.test_index import index_of
 from tests.pages import example_run
@@ -188,6 +190,8 @@ def test_a_ticket_has_the_sentence_the_lines_and_the_way_back(tmp_path: Path) ->
         assert words("en")(label) in made
     assert made.endswith(f"In the console: {ADDRESS}&finding={part[0]}\n")
     assert "In the console" not in report.ticket(part, run, view(), "")
+    with zipfile.ZipFile(io.BytesIO(opened.everything(run, view(), ADDRESS))) as archive:
+        assert made.strip() in archive.read("report.md").decode() and archive.read("report.html").startswith(b"<!doc")
 
 
 def test_many_findings_of_a_kind_are_one_ticket(tmp_path: Path) -> None:
@@ -209,6 +213,11 @@ def test_numbered_lines_are_those_of_the_places_or_none(tmp_path: Path) -> None:
     assert told == [("app.log", 2, "send failed"), ("app.log", 3, "x ID")]
     for wrong in ({"byte": 21}, {"byte": 999}, {"file": "other.log"}):
         assert lines.numbered(run, [place | wrong]) == [], "never a line without the id"
+
+
+def test_lines_that_are_left_out_between_two_are_marked() -> None:
+    found = [lines.NumberedLine(file, number, f"{number}") for file, number in (("a", 3), ("a", 5), ("a", 6), ("b", 9))]
+    assert lines.as_text(found).splitlines() == ["a:3  3", "…", "a:5  5", "a:6  6", "b:9  9"]
 
 
 def test_lines_of_a_packed_input_come_from_its_index(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def log_alt(row: dict[str, Any], segments: pd.DataFrame, words: Words) -> str:
         "brokers.alt_log",
         address=row["address"],
         files=words.count("segment", len(segments)),
-        ids=words.count("id", int(row["ids"])),
+        ids=words.count("occurrence", int(row["ids"])),
         low=f"{row['min_offset']:,}",
         high=f"{row['max_offset']:,}",
     )
@@ -203,7 +203,7 @@ def _cut(figure: go.Figure, left: float, place: float, right: float, label: str,
 def _cell_hover(row: Any, words: Words) -> str:
     files = int(row.files)
     name = row.oldest if files == 1 else f"{row.oldest}<br>… {row.newest}<br>{words.count('file', files)}"
-    return f"<b>{name}</b><br>{words.count('id', int(row.ids))}"
+    return f"<b>{name}</b><br>{words.count('occurrence', int(row.ids))}"
 
 
 def totals(brokers: pd.DataFrame, words: Words, palette: Palette, *, limit: int = 6) -> go.Figure:

@@ -127,7 +127,7 @@ def over_time(rows: pd.DataFrame, step: int, view: View) -> go.Figure:
                 showlegend=side == "before" or rows[(rows["producer"] == name) & (rows["side"] == "before")].empty,
                 marker={
                     "color": series_colour(palette, place) if name else tint(palette.muted, 0.6),
-                    "pattern": {"shape": "" if side == "before" else HATCH[1], "size": 6},
+                    "pattern": {"shape": HATCH[1 + SIDES.index(side)], "size": 6},
                     "line": {"width": 0},
                 },
                 hovertext=hover,

@@ -52,8 +52,9 @@ def bars(
     longest = max(values[: len(names)], default=1)
     lengths = [min(value, longest) for value in values]
     hatched = ["/" if length < value else "" for length, value in zip(lengths, values, strict=True)]
+    unit = "distinct" if measure == "distinct" else "occurrence"
     hover = [
-        f"<b>{label}</b><br>{words.count('id', value)} · {words.share(value, total)}"
+        f"<b>{label}</b><br>{words.count(unit, value)} · {words.share(value, total)}"
         for label, value in zip(labels, values, strict=True)
     ]
     figure = go.Figure(
@@ -91,7 +92,7 @@ def step_text(step: pd.Timedelta, words: Words) -> str:
 def heat_note(figure: go.Figure, step: pd.Timedelta, words: Words) -> str:
     """What a cell of a heat strip is, and how many ids its strongest colour means."""
     most = max((int(value) for row in figure.data[0].z for value in row if value == value), default=0)
-    return words("producers.heat_note", step=step_text(step, words), most=words.count("id", most))
+    return words("producers.heat_note", step=step_text(step, words), most=words.count("occurrence", most))
 
 
 def heat(
@@ -158,6 +159,8 @@ def _cells(figure: go.Figure, grid: pd.DataFrame, step: pd.Timedelta, clock: pd.
         selected={"marker": {"opacity": 0}},
         unselected={"marker": {"opacity": 0}},
         customdata=[pick(host=host, **ends) for _, host, _, _, ends in rows],
-        hovertext=[f"<b>{host}</b><br>{when}<br>{words.count('id', int(value))}" for _, host, value, when, _ in rows],
+        hovertext=[
+            f"<b>{host}</b><br>{when}<br>{words.count('occurrence', int(value))}" for _, host, value, when, _ in rows
+        ],
         hoverinfo="text",
     )

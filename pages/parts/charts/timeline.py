@@ -28,7 +28,7 @@ def strip(
         width=step.total_seconds() * 1000,
         marker={"color": palette.roles["time"], "line": {"width": 0}},
         hovertext=[
-            f"{moment:%Y-%m-%d %H:%M:%S}<br>{words.count('id', int(ids))}"
+            f"{moment:%Y-%m-%d %H:%M:%S}<br>{words.count('occurrence', int(ids))}"
             for moment, ids in zip(clock, bins, strict=True)
         ],
         hoverinfo="text",

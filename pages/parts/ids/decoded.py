@@ -62,11 +62,13 @@ def of_server(here: DecodeSession) -> None:
     """A scan of a folder of the server: what it counted, and the way to each page of it."""
     words, run = view().words, here.open_run()
     assert run is not None
-    shared.line(run, "decode", words)
+    from pages.parts.triage import opened  # with it Plotly
+
+    opened.line(run, "decode", words)
     if watch.scan_state(run, again=here.scan):
         from pages.parts.ids import pictures
 
-        said(words("decode.elsewhere", ids=words.count("id", (run.summary or {}).get("ids", 0))))
+        said(words("decode.elsewhere", ids=words.count("occurrence", (run.summary or {}).get("ids", 0))))
         pictures.verdict(run, view())
         pictures.three(run, view())
         small_print([*shared.notes(run, view()), zone_note(view())])

@@ -38,7 +38,7 @@ def title_of(row: Row) -> str:
 
 def runs_sentence(runs: Sequence[Row], words: Words) -> str:
     """How many runs, how much text, how many at work."""
-    size = sum((row["summary"] or {}).get("text_bytes", 0) for row in runs if row["kind"] != COMPARE)
+    size = sum((row["summary"] or {}).get("text_bytes", 0) for row in runs)
     live = sum(row["state"] in LIVE for row in runs)
     text = words("runs.said", runs=counted(runs, words), size=words.bytes(size))
     return text + (words("runs.said_live", n=words.count("running", live)) if live else "")
@@ -239,7 +239,7 @@ def figures(row: Row, words: Words) -> list[str]:
     return [
         words.count("file", summary["files"]),
         words.bytes(summary["text_bytes"]),
-        words.count("id", summary["ids"]),
+        words.count("occurrence", summary["ids"]),
         words.count("refused_token", summary["refused"]),
         words("runs.took", span=words.duration(summary["seconds"])),
     ]

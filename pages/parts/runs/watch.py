@@ -102,7 +102,7 @@ def progress_text(done: int, total: int, ids: int, seconds: float, left: float |
     if seconds > 0.2 and done:
         parts.append(words("scan.rate", rate=words.bytes(done / seconds)))
     if ids:
-        parts.append(words.count("id", ids))
+        parts.append(words.count("occurrence", ids))
     if done and done >= total:
         parts.append(words("scan.merging"))
     elif left is not None:

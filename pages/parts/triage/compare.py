@@ -34,9 +34,7 @@ OLDER = {"before": "first", "after": "second"}  # what links of older versions c
 LIMIT = 256 << 20  # bytes of one side that the page reads; the command reads any size
 SAMPLES, ROWS = 12, 25
 SAID = 3  # producers of one side that have a sentence of their own
-LINKED = 150  # ids that an address of lines names; of more it names their producer and their times
 TABLES = ("uniq", "client", "offset")
-LINE_FILTERS = {"uniq": "process", "client": "client", "offset": "broker"}  # parameters of the page of lines
 
 
 def from_link() -> None:
@@ -137,16 +135,21 @@ def runs(words: Words) -> dict[str, str]:
     return scans.labels(rows, view())
 
 
+def _case(any_case: bool) -> Case:
+    return "any" if any_case else "strict"
+
+
 def take() -> None:
     """The button: what was pasted, uploaded and chosen, side by side."""
     state = st.session_state
     sides, chosen = [], []
+    dating, case = intake.Dating.of(cards.clock_of(view())), _case(bool(state.get("compare-case")))
     for side in SIDES:
         text, files = state.get(f"compare-text-{side}") or "", state.get(f"compare-files-{side}") or []
         run = state.get(f"compare-run-{side}")
         sources = [Source(PASTED, text.encode())] if text.strip() else []
         sources += [Source(file.name, file) for file in files]
-        chosen.append(run if not sources else None)
+        chosen.append(scans.scanned(sources, dating, case) if sources else run)
         try:
             sides.append(tuple(sources) if sources or not run else of_run(run))
         except (CoreError, OSError):  # deleted since it was listed
@@ -285,7 +288,7 @@ def missing(run: Run, found: Compared, view: View) -> None:
     for side in SIDES:
         rows = core.largest(found, side)
         for row in rows[:SAID]:
-            exact = "ids" in line_filters(found, side, row)
+            exact = "ids" in core.line_filters(found, side, row)
             way = lines_link(run, found, side, row, words("compare.lines" if exact else "compare.lines_then"))
             said.append(join([_marked(missing_sentence(row, side, found, view)), way or ""], " "))
         if rest := rows[SAID:]:
@@ -320,19 +323,8 @@ def _marked(sentence: str) -> Html:
 
 def lines_link(run: Run, found: Compared, side: str, row: Difference, label: str) -> Html | None:
     """The lines of the ids that one side has alone. Needs a scan."""
-    name, asked = run.options["of"][SIDES.index(side)], line_filters(found, side, row)
+    name, asked = run.options["of"][SIDES.index(side)], core.line_filters(found, side, row)
     return link(label, href("lines", run=name, **asked)) if name and core.only(row, side) else None
-
-
-def line_filters(found: Compared, side: str, row: Difference) -> dict[str, str]:
-    """Which lines the ids are in that one side has alone; of many those of their producer in that time."""
-    ids = found.whose.get((side, row.kind, row.subject), [])
-    if len(ids) == core.only(row, side) <= LINKED:
-        return {"ids": ",".join(ids)}
-    asked = {LINE_FILTERS[row.kind]: found.lines[row.kind, row.subject]}
-    if span := found.made.get((side, row.kind, row.subject)):
-        asked |= {"from": _instant(span.first), "to": _instant(span.last + 1)}
-    return asked
 
 
 def first_lines(run: Run, found: Compared, view: View) -> None:
@@ -350,14 +342,10 @@ def first_lines(run: Run, found: Compared, view: View) -> None:
         if fold.open:
             with fold:
                 try:
-                    lines.preview(scans.store().open(name), view, line_filters(found, side, rows[0]))
+                    lines.preview(scans.store().open(name), view, core.line_filters(found, side, rows[0]))
                 except RunError as error:
                     problems.show_error(error)
         return
-
-
-def _instant(milliseconds: int) -> str:
-    return from_ms(milliseconds).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def offer_scans(run: Run, words: Words) -> None:
@@ -376,7 +364,7 @@ def scan_side(run: Run, side: str) -> None:
     """Scans the input of one side, and remembers the scan in the comparison."""
     of = list(run.options["of"])
     dating = intake.Dating.of(cards.clock_of(view()))
-    case: Case = "any" if run.options["case"] == "any" else "strict"
+    case = _case(run.options["case"] == "any")
     sources = core.sources_of(run, side)
     pasted = sum(intake.lines_of(intake.text_of(b"".join(one.pieces()))) for one in sources if one.name == PASTED)
     try:
@@ -474,7 +462,7 @@ def notes(run: Run, found: Compared, chosen: TimeRange, view: View) -> list[str]
         words("compare.range_scans") if not chosen and any(name in st.query_params for name in RANGE) else "",
         words("compare.apart"),
         words("compare.no_proof"),
-        words("compare.lines_of_many", n=f"{LINKED:,}") if any(run.options["of"]) else "",
+        words("compare.lines_of_many", n=f"{core.LINKED:,}") if any(run.options["of"]) else "",
         words("compare.undated", ids=words.count("id", undated)) if undated else "",
         words("compare.case_any" if run.options["case"] == "any" else "compare.case_strict"),
         words("compare.cut", n=f"{KEPT:,}") if cut else "",

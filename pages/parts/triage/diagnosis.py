@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -29,7 +28,7 @@ from pages.parts.charts import findings as charts
 from pages.parts.markup import Column, Html, link, table, tag
 from pages.parts.triage import evidence_view, shared
 from pages.parts.triage import lines as run_lines
-from pages.parts.view import ANY_TIME, View, link_params
+from pages.parts.view import ANY_TIME, View
 from pages.parts.widgets import chart, href, page_link, show_html
 
 LEAST_DATED = 2  # kinds with times that are worth a picture
@@ -97,7 +96,7 @@ def findings_sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Wo
     """The answer in one sentence, true for none, one and many."""
     where = words(
         "findings.where",
-        ids=words.count("id", summary.get("ids", 0)),
+        ids=words.count("occurrence", summary.get("ids", 0)),
         processes=words.count("process", summary.get("processes", 0)),
         brokers=words.count("broker", summary.get("brokers", 0)),
     )
@@ -237,14 +236,6 @@ def kind_table(kind: Kind, run: Run, view: View) -> Html:
     return table([first, *links, *columns], rows, finding_rows.title(kind.code, words, kind.variant))
 
 
-def address(run: Run) -> str:
-    """The absolute address of the findings of a scan; empty where nobody asked for a page."""
-    parts = urlsplit(st.context.url or "")
-    query = urlencode(link_params(run=run.name), doseq=True)
-    path = parts.path.rpartition("/")[0] + "/findings"
-    return urlunsplit((parts.scheme, parts.netloc, path, query, "")) if parts.netloc else ""
-
-
 def kind_card(kind: Kind, run: Run, view: View, ticket: str) -> None:
     """Many findings of one kind: the sentence once, whom they are about in a table."""
     words = view.words
@@ -302,10 +293,10 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
     for made in (evidence_view.id_table(evidence, view), evidence_view.copies(evidence, view)):
         if made is not None:
             show_html(made)
-    named = [f"{evidence['label']}={text}" for text in tokens(evidence)] if evidence.get("label") else []
     before = BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
-    label, shown = ("", "") if named else log_lines(int(key), row, run, view)
+    label, shown = log_lines(int(key), row, run, view)
     if not shown:  # the places are not known: they are looked for
+        named = [f"{evidence['label']}={text}" for text in tokens(evidence)] if evidence.get("label") else []
         around = lines.around(run, named) or lines.around(run, tokens(evidence), before)
         label, shown = words("findings.lines"), "\n".join(dict.fromkeys(around))
     if shown:
@@ -324,32 +315,29 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
 
 def log_lines(number: int, row: Row, run: Run, view: View, most: int = MOST_LINES) -> tuple[str, str]:
     """The lines of the evidence with file and number, and what they are called; empty where none is at hand."""
-    before = BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
-    found = _lines_of(number, row, run, before)
+    found = _lines_of(number, row, run)
     key = "findings.numbered" if len(found) <= most else "findings.numbered_part"
     name = view.words(key, n=f"{most:,}", all=f"{len(found):,}") if found else ""
-    return name, "\n".join(f"{line.file}:{line.number}  {line.text}" for line in found[:most])
+    return name, lines.as_text(found[:most])
 
 
 def lines_of_kind(kind: Kind, run: Run, view: View) -> tuple[str, str]:
     """The same of the first findings of a kind, a few lines of each."""
-    found = dict.fromkeys(
-        line
-        for number, row in kind.rows[:FIRST_OF_KIND]
-        for line in log_lines(number, row, run, view, LINES_OF_EACH)[1].splitlines()
-    )
-    name = view.words("findings.numbered_first", n=min(FIRST_OF_KIND, len(kind.rows))) if found else ""
-    return name, "\n".join(found)
+    first = kind.rows[:FIRST_OF_KIND]
+    found = {line for number, row in first for line in _lines_of(number, row, run)[:LINES_OF_EACH]}
+    name = view.words("findings.numbered_first", n=len(first)) if found else ""
+    return name, lines.as_text(sorted(found, key=lambda line: (line.file, line.number)))
 
 
-def _lines_of(number: int, row: Row, run: Run, before: int) -> list[lines.NumberedLine]:
+def _lines_of(number: int, row: Row, run: Run) -> list[lines.NumberedLine]:
     """By the index of the scan where there is one, else by the places that the finding has."""
     evidence = evidence_of(row)
+    before = BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
     index = cache.lines(run)
     if index is not None and tokens(evidence):
         try:
             ids = line_filter.ids_of_finding(run, str(number))
-            return lines.indexed(index, ids, before, run_lines.allowed_for(run))
+            return lines.indexed(index, ids, before, run_lines.allowed_for(run), str(evidence.get("label", "")))
         except (CoreError, PermissionError):  # its file changed, or is not allowed any more: the page of lines says so
             return []
     wanted = {*tokens(evidence), *map(str, evidence.get("after_ids") or ())}

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
-from idcore import export
 from idcore.errors import CoreError
 from idcore.ids.clock import from_ms
 from idcore.occurrences.index import Filter, Index, Occurrence, Selection
 from idcore.runs import Run
 from idcore.triage import finding_rows, line_filter
 from idcore.triage.processes import process_key
-from pages.parts import cache, problems, scans
+from pages.parts import browser, cache, problems, scans
 from pages.parts.markdown import escaped
 from pages.parts.markup import Html, join, link, tag
 from pages.parts.view import ANY_TIME, View
@@ -26,8 +24,8 @@ from pages.parts.widgets import href, show_html
 
 PAGE = 50
 FIRST = 10
-MOST_TAKEN = 100_000  # rows of one download
 AROUND = 3
+BETWEEN = 20  # lines at each end of what is between two
 WAIT = 1.0  # seconds that a page waits for the index before it shows that it is being made
 LOOK = 0.5
 
@@ -86,10 +84,33 @@ def select(run: Run, index: Index, given: Mapping[str, str], order: str) -> tupl
     return wanted, cache.selection(run, index, wanted, order, allowed_for(run))
 
 
-def rows_html(found: Sequence[Occurrence], index: Index, run: Run, view: View) -> Html:
-    """Each line once: where it is, when and by whom each of its ids was made, and the lines around it."""
+def rows_html(found: Sequence[Occurrence], index: Index, run: Run, view: View, *, between: bool = False) -> Html:
+    """Each line once: where it is, when and by whom each of its ids was made, and the lines around it.
+
+    With `between` also the lines between two that follow each other in a file: of a gap, what is in it.
+    """
     lines = [list(some) for _, some in groupby(found, key=_line_of)]
-    return tag("ol", *(_row(some, index, run, view) for some in lines), class_="mq-lines")
+    rows: list[Html] = []
+    for before, some in pairwise([None, *lines]):
+        if between and before is not None and some is not None:
+            rows += _between(before[-1], some[0], index, run, view)
+        rows += [_row(some, index, run, view)] if some is not None else []
+    return tag("ol", *rows, class_="mq-lines")
+
+
+def _between(one: Occurrence, later: Occurrence, index: Index, run: Run, view: View) -> list[Html]:
+    number = later.line - one.line - 1
+    if one.file != later.file or number < 1 or one.problem is not None or later.problem is not None:
+        return []
+    try:
+        first, last = index.between(one, later, BETWEEN, allowed_for(run))
+    except CoreError:
+        return []
+    cut = [("…", "", None)] if last or len(first) < number else []
+    numbered = [*_numbered(one.line + 1, first), *cut, *_numbered(later.line - len(last), last)]
+    name = tag("summary", view.words("lines.between", n=view.words.count("line", number)), class_="mq-faint")
+    folded = tag("details", name, _pre(numbered), open="" if number <= AROUND * 3 else None)
+    return [tag("li", folded, class_="mq-between")] if first else []
 
 
 def _line_of(one: Occurrence) -> tuple[object, ...]:
@@ -137,25 +158,30 @@ def _maker(one: Occurrence, run: Run) -> Html | str:
 
 def _around(one: Occurrence, index: Index, run: Run) -> Html:
     try:
-        before, after = index.around(one.row, AROUND, allowed_for(run))
+        before, after = index.around(one, AROUND, allowed_for(run))
     except CoreError:
         return Html("")  # the file went away between two looks: the line itself is there
-    numbered = [
-        *((one.line - len(before) + place, text, None) for place, text in enumerate(before)),
-        (one.line, one.text, "mq-own"),
-        *((one.line + 1 + place, text, None) for place, text in enumerate(after)),
-    ]
-    return tag(
-        "pre", *(tag("span", tag("i", f"{line}"), " ", text, "\n", class_=style) for line, text, style in numbered)
-    )
+    own = (f"{one.line}", one.text, "mq-own")
+    return _pre([*_numbered(one.line - len(before), before), own, *_numbered(one.line + 1, after)])
+
+
+def _numbered(first: int, texts: Sequence[str]) -> Iterable[tuple[str, str, None]]:
+    return ((f"{first + place}", text, None) for place, text in enumerate(texts))
+
+
+def _pre(lines: Iterable[tuple[str, str, str | None]]) -> Html:
+    return tag("pre", *(tag("span", tag("i", number), " ", text, "\n", class_=style) for number, text, style in lines))
 
 
 def clicked(run: Run, view: View, filters: Mapping[str, str]) -> None:
-    """The first lines of what was clicked in a picture; they may be out of sight, so a note says where they are."""
-    if st.session_state.get("lines-clicked") != filters:
-        st.session_state["lines-clicked"] = dict(filters)
-        st.toast(view.words("lines.below"), icon=":material/arrow_downward:")
+    """The first lines of what was clicked in a picture, brought into sight: they are below it."""
+    state = st.session_state
+    turn, shown = state.get("lines-clicked", (0, {}))
+    if shown != filters:
+        turn += 1
+        state["lines-clicked"] = turn, dict(filters)
     preview(run, view, filters)
+    browser.reveal(".st-key-lines-preview", turn)
 
 
 def preview(run: Run, view: View, filters: Mapping[str, str]) -> None:
@@ -173,7 +199,7 @@ def preview(run: Run, view: View, filters: Mapping[str, str]) -> None:
             problems.show_error(error)
             return
         all_of_them = link(words("lines.all"), href("lines", run=run.name, **ANY_TIME | given))
-        head = words("lines.preview", shown=f"{len(found):,}", all=words.count("id", len(chosen)))
+        head = words("lines.preview", shown=f"{len(found):,}", all=words.count("occurrence", len(chosen)))
         show_html(tag("p", head, " ", all_of_them, class_="mq-run"))
         show_html(rows_html(found, index, run, view))
 
@@ -217,28 +243,3 @@ def _value(name: str, value: str, run: Run, view: View) -> str:
         if int(value) < len(rows):
             return finding_rows.title_of(rows.iloc[int(value)].to_dict(), view.words)
     return value if len(value) <= 80 else f"{value[:79]}…"
-
-
-COLUMNS = ("file", "line", "byte", "id", "kind", "sent_at", "host", "pid", "loader", "mac", "address", "text")
-
-
-def taken(index: Index, rows: np.ndarray, run: Run) -> Iterable[dict[str, Any]]:
-    """The rows of a download, a page at a time."""
-    allowed = allowed_for(run)
-    for start in range(0, min(len(rows), MOST_TAKEN), 1000):
-        for one in index.page(rows[start : min(start + 1000, MOST_TAKEN)], allowed):
-            sent = None if one.sent_ms is None else from_ms(one.sent_ms).isoformat(timespec="milliseconds")
-            own = {"file": one.file, "line": one.line, "byte": one.byte, "id": one.id, "kind": one.kind}
-            row = own | {"sent_at": sent, "text": one.text} | one.names
-            yield {name: row.get(name) for name in COLUMNS}
-
-
-def as_csv(index: Index, rows: np.ndarray, run: Run) -> bytes:
-    """The rows as CSV."""
-    lines = export.csv_lines(COLUMNS, (list(row.values()) for row in taken(index, rows, run)))
-    return "".join(lines).encode()
-
-
-def as_json(index: Index, rows: np.ndarray, run: Run) -> bytes:
-    """The rows as JSON Lines."""
-    return "".join(export.json_lines(taken(index, rows, run))).encode()

@@ -84,7 +84,7 @@ def head(row: dict[str, Any], total: int, speed: Speed | None, colour: str, run:
     )
     apart = row["max_offset"] - row["min_offset"]
     facts = [
-        words.count("id", int(row["ids"])),
+        words.count("occurrence", int(row["ids"])),
         words("brokers.share", share=words.share(row["ids"], total)),
         words("brokers.span", span=words.bytes(apart))
         if apart
@@ -139,7 +139,7 @@ def piece_lines(piece: Piece, segments: pd.DataFrame, run: Run, words: Words) ->
         "brokers.piece",
         address=piece.address,
         files=words.count("segment", len(files)),
-        ids=words.count("id", int(files["ids"].sum())),
+        ids=words.count("occurrence", int(files["ids"].sum())),
     )
     more = len(files) - len(links)
     rest = [words("brokers.more_files", n=f"{more:,}")] if more > 0 else []
@@ -152,7 +152,7 @@ def last_clicked(places: Mapping[str, DeltaGenerator], run: Run, view: View) -> 
     piece = Piece.of(st.query_params.get("segment", ""))
     if piece is not None and piece.first == piece.last and piece.key in places:
         with places[piece.key]:
-            run_lines.preview(run, view, {"broker": piece.address, "segment": piece.first})
+            run_lines.clicked(run, view, {"broker": piece.address, "segment": piece.first})
 
 
 def foot(segments: pd.DataFrame, words: Words) -> Html:

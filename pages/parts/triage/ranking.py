@@ -105,7 +105,7 @@ def _buttons(ordered: pd.DataFrame, processes: pd.DataFrame, place: int, values:
 def _ids(row: dict[str, Any], words: Words) -> str:
     """How many IDs of a process are in a time range, where that is known."""
     ids = row.get("ids")
-    return words.count("id", int(ids)) if ids is not None and ids == ids else ""
+    return words.count("occurrence", int(ids)) if ids is not None and ids == ids else ""
 
 
 def value(row: Any, by: str, words: Words) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -23,6 +23,7 @@ from pages.parts.markdown import code, escaped, fenced
 from pages.parts.markup import Html, link, table, tag
 from pages.parts.triage import diagnosis, evidence_view, sentences, shared
 from pages.parts.view import View
+from pages.parts.widgets import download
 
 MOST_IDS = 5
 MOST_SUBJECTS = 20  # of one kind in Markdown
@@ -54,7 +55,15 @@ STYLE = (
 )
 
 
-def file_name(run: Run, view: View, kind: Literal["md", "html"]) -> str:
+def buttons(run: Run, view: View, address: str) -> None:
+    """The report of a scan in both forms."""
+    for kind, make, mime in (("md", markdown, "text/markdown"), ("html", html, "text/html")):
+        label = view.words("findings.markdown" if kind == "md" else "findings.html")
+        data = lambda make=make: make(run, view, address).encode()  # type: ignore[misc]  # noqa: E731
+        download(label, data, file_name(run, view, kind), key=f"report-{kind}", mime=mime)
+
+
+def file_name(run: Run, view: View, kind: str) -> str:
     """A name for the file that a person would choose: what was scanned, and the day."""
     title = scans.title_of(run.title, run.options, view.words, run.summary)
     slug = re.sub(r"[\W_]+", "-", title.lower()).strip("-")[:60].strip("-") or run.name
@@ -70,7 +79,7 @@ def facts(run: Run, view: View) -> list[str]:
             [
                 words.count("file", summary.get("files", 0)),
                 words.bytes(summary.get("text_bytes", 0)),
-                words.count("id", summary.get("ids", 0)),
+                words.count("occurrence", summary.get("ids", 0)),
                 view.minute(run.created),
             ]
         ),

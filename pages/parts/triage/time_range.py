@@ -48,14 +48,16 @@ def bar(run: Run, shown: View, other: Run | None = None) -> TimeRange:
     """The strip of all IDs of a scan, or of two, by time with its brush; the range in words, a reset, two boxes."""
     chosen = asked()
     runs = [run] if other is None else [run, other]
-    fine = cache.fine_activity(run, ALL_TIMES) if other is None else None
-    found = [cache.frame(one, "timeline") for one in runs] if fine is None else [fine[0]]
+    for one in runs:
+        index_of(one, shown, make=bool(chosen) or is_short(one))
+    fine = [made for one in runs if (made := cache.fine_activity(one, ALL_TIMES)) is not None]
+    found = [cache.frame(one, "timeline") for one in runs] if len(fine) < len(runs) else [table for table, _ in fine]
     found = [table for table in found if not table.empty]
     extent = None
     if found:
         table = pd.concat(found)
         extent = table["minute"].min(), table["minute"].max()
-        bins, step = steps.by_time(table, steps.MINUTE if fine is None else fine[1])
+        bins, step = steps.by_time(table, max(step for _, step in fine) if len(fine) == len(runs) else steps.MINUTE)
         figure = charts.strip(bins, step, chosen, shown.words, shown.palette, shown.zone)
         alt = shown.words("range.alt", first=shown.minute(bins.index[0]), last=shown.minute(bins.index[-1]))
         chart(figure, alt, None, "timeline", brush=brush(chosen, shown.zone))

@@ -1,0 +1,96 @@
+"""The scan that a page shows, with its line on top: a way to another scan, its link, its report and tables."""
+
+from __future__ import annotations
+
+from itertools import islice
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+import streamlit as st
+
+from idcore import export
+from idcore.catalogue import Words
+from idcore.errors import CoreError
+from idcore.runs import Run, runs_root
+from pages.parts import browser, cache, problems, scans
+from pages.parts.markdown import escaped
+from pages.parts.markup import tag
+from pages.parts.runs import runlist, watch
+from pages.parts.triage import report, shared
+from pages.parts.view import View, link_params, view
+from pages.parts.widgets import download, empty, page_link, show_html
+
+TABLES = (
+    "findings", "copies", "processes", "hosts", "brokers", "segments", "clients", "counters", "timeline", "activity",
+    "distribution", "growth", "refused", "files", "topics", "tags",
+)  # fmt: skip
+MOST_LISTED = 12
+
+
+def run_of(page: str) -> Run:
+    """The scan this page shows, with its line on top. Without one, or before it is done, the page ends here."""
+    words = view().words
+    try:
+        run = scans.current()
+    except (CoreError, OSError) as error:  # a link to a scan that was deleted: say so, and lead on
+        problems.show_error(error)
+        run = None
+    if run is None:
+        listed = [row for row in cache.runs(str(runs_root())) if row["state"] == "done"]
+        links = [("decode", words("empty.decode"))] + ([("runs", words("empty.runs"))] if listed else [])
+        empty(words(f"empty.{page}"), *links)
+        st.stop()
+    if st.query_params.get("run") != run.name:
+        st.query_params["run"] = run.name
+    if run.state != "done":
+        show_html(tag("p", tag("b", scans.title_of(run.title, run.options, words)), class_="mq-run"))
+        watch.scan_state(run, again=lambda: runlist.again(run.name))
+        if problem := st.session_state.get("runs_problem"):
+            st.error(problem, icon=":material/error:")
+        st.stop()
+    line(run, page, words)
+    shared.twins(run, words)
+    return run
+
+
+def line(run: Run, page: str, words: Words) -> None:
+    """Which scan: its name, files, bytes, ids, when; switch, link, download."""
+    summary, shown, findings = run.summary or {}, view(), shared.findings_address(run)
+    facts = [
+        words.count("file", summary.get("files", 0)),
+        words.bytes(summary.get("text_bytes", 0)),
+        words.count("occurrence", summary.get("ids", 0)),
+        view().minute(run.created),
+    ]
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="run-line"):
+        title = scans.title_of(run.title, run.options, words, summary)
+        show_html(tag("div", tag("b", title), *(tag("span", fact) for fact in facts), class_="mq-run"))
+        if (folder := scans.store_of(run)) is not None:
+            page_link("store", words("run.store_page"), icon=":material/folder_open:", store=folder)
+        with st.popover(words("run.switch"), type="tertiary", icon=":material/swap_horiz:"):
+            done = [row for row in cache.runs(str(runs_root())) if row["state"] == "done"]
+            others = {name: label for name, label in scans.labels(done, view()).items() if name != run.name}
+            for name, label in islice(others.items(), MOST_LISTED):
+                page_link(page, escaped(label), run=name)
+            if not others:
+                st.caption(words("run.no_other"))
+            page_link("runs", words("run.all"), icon=":material/history:")
+        browser.copy_button(address(run), words, "link", words("run.link"))
+        download(
+            words("run.download"), lambda: everything(run, shown, findings), f"{run.name}.zip", key="run-zip",
+            mime="application/zip",
+        )  # fmt: skip
+
+
+def address(run: Run) -> str:
+    """The address of this very view."""
+    parts = urlsplit(st.context.url or "")
+    asked = {name: st.query_params.get_all(name) for name in st.query_params}
+    query = urlencode({**asked, **link_params(run=run.name)}, doseq=True)
+    return urlunsplit((parts.scheme, parts.netloc, parts.path, query, ""))
+
+
+def everything(run: Run, shown: View, address: str) -> bytes:
+    """The report and all tables of a scan; of a table too large for that the first rows, and its name says so."""
+    frames = ((shared.name_of(run, name), cache.frame(run, name)) for name in TABLES if run.has(name))
+    texts = {"report.html": report.html(run, shown, address), "report.md": report.markdown(run, shown, address)}
+    return export.zip_frames(frames, run.summary or {}, texts if run.has("findings") else {})
