@@ -52,7 +52,7 @@ def bars(
     longest = max(values[: len(names)], default=1)
     lengths = [min(value, longest) for value in values]
     hatched = ["/" if length < value else "" for length, value in zip(lengths, values, strict=True)]
-    unit = "distinct" if measure == "distinct" else "occurrence"
+    unit = "distinct_uniq" if measure == "distinct" else "seen"
     hover = [
         f"<b>{label}</b><br>{words.count(unit, value)} · {words.share(value, total)}"
         for label, value in zip(labels, values, strict=True)

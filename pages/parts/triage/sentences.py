@@ -48,8 +48,8 @@ def producers(totals: Totals, hosts: int, view: View) -> str:
         "producers.said",
         hosts=words.count("host", hosts),
         processes=words.count("process", totals.processes),
-        ids=words.count("distinct", totals.distinct),
-        seen=words.count("occurrence", totals.ids),
+        ids=words.count("distinct_uniq", totals.distinct),
+        seen=words.count("seen", totals.ids),
         produced=words.count("id", totals.produced),
         span=between(totals.first, totals.last, view),
         parts=words("clause").join(parts),
@@ -72,8 +72,8 @@ def producers_in(found: InRange, view: View) -> str:
         "producers.said_range" if found.exact else "producers.said_minutes",
         hosts=words.count("host", len(found.hosts)),
         processes=words.count("process", found.count),
-        ids=words.count("occurrence", int(found.hosts["ids"].sum())),
-        distinct=words.count("distinct", int(found.hosts["distinct"].sum())) if found.exact else "",
+        ids=words.count("seen", int(found.hosts["ids"].sum())),
+        distinct=words.count("distinct_uniq", int(found.hosts["distinct"].sum())) if found.exact else "",
     )
 
 
@@ -89,7 +89,7 @@ def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None)
     missing, produced = int(row["missing"]), int(row["produced"])
     share = words("counters.share", share=words.share(missing, produced)) if missing else ""
     parts.append(words.count("missing", missing) + share)
-    parts.append(words("counters.in_input", ids=words.count("distinct", int(row["distinct"]))))
+    parts.append(words("counters.in_input", ids=words.count("distinct_uniq", int(row["distinct"]))))
     restarts = int(row["chains"]) - int(row["tracks"]) if row.get("chains") is not None else 0
     if restarts > 0:
         parts.append(words.count("restart", restarts))
@@ -106,7 +106,7 @@ def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None)
     if row["layout"] == CUT_COUNTER:  # what it generated is not known
         said = words(
             "counters.said_cut", host=row["host"], pid=row["pid"], loader=row["loader"], span=span(frame, view),
-            ids=words.count("distinct", int(row["distinct"])),
+            ids=words.count("distinct_uniq", int(row["distinct"])),
         )  # fmt: skip
         rate = None
     if rate is not None and rate == rate:
