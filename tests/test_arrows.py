@@ -20,7 +20,7 @@ IDS = {"idcore.catalogue", "idcore.errors", "idcore.safe_text", "idcore.layout",
 CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
-CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones"}
+CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -45,6 +45,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.growth": set(),
     "idcore.times": {"idcore.errors", "idcore.ids"},
     "idcore.zones": {"idcore.times"},
+    "idcore.memory": set(),
     "idcore.export": {"idcore.safe_text", "idcore.ids"},
     "idcore.allowed": {"idcore.errors", "idcore.sources"},
     "idcore.intake": IDS | {"idcore.message", "idcore.runs", "idcore.sources"},

@@ -15,6 +15,7 @@ from idcore import catalogue
 from idcore.errors import CoreError
 from idcore.findings import words as messages
 from idcore.ids.model import UniqId
+from idcore.triage.time_range import MILLISECOND, TimeRange
 
 Row = Mapping[str, Any]
 Evidence = Mapping[str, Any]
@@ -164,3 +165,11 @@ def gap_of(row: Row) -> tuple[datetime, datetime] | None:
         return None
     end = datetime.fromisoformat(str(moments[before]))
     return (end - timedelta(milliseconds=gone), end) if gone >= 0 else None  # less than 0: a month ended in it
+
+
+def lines_of(number: int, row: Row, run: str) -> dict[str, str]:
+    """What the page of lines is asked for: the finding and, of a gap, the time from the ID below it to that above."""
+    asked = {"run": run, "finding": str(number)}
+    if (gap := gap_of(row)) is not None:
+        asked |= TimeRange(gap[0], gap[1] + MILLISECOND).params()
+    return asked

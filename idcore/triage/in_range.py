@@ -5,6 +5,7 @@ The index of places has every ID with its millisecond. Tables by minute serve wh
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ import pyarrow.dataset as ds
 from idcore.ids.clock import to_ms
 from idcore.ids.model import UniqId
 from idcore.layout import LAYOUTS
-from idcore.occurrences.index import NO_TIME, Filter, Index
+from idcore.occurrences.index import NO_TIME, SEGMENT_SHIFT, Filter, Index
+from idcore.triage import strokes
 from idcore.triage.activity import CELLS, MINUTE, natural_step
 from idcore.triage.processes import named_layout
 from idcore.triage.strokes import TURN
@@ -27,8 +29,10 @@ from idcore.triage.time_range import TimeRange
 KEY = ["layout", "host", "pid", "loader"]
 MOST_POINTS = 3_000  # drawn of one process in a range: more are thinned as the scan thins them
 _BUCKETS, _WIDEST = 512, 100
+_OFFSET_BINS = 96  # of one broker
 _AT_ONCE = 1 << 16  # processes whose number goes above the 48 bits of elapsed and counter
 LEAST = pd.Timedelta(milliseconds=1)
+PointsOf = Callable[[Mapping[Any, Any]], pd.DataFrame]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,95 @@ def _distinct(process: np.ndarray, values: np.ndarray) -> np.ndarray:
         counts = np.bincount((both[first] >> np.uint64(48)).astype(np.int64))
         found[base : base + len(counts)] = counts
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Brokers:
+    """The brokers of a time range, their commit log files and the bins of their offsets, as a scan's tables have them.
+
+    `undated`: offsetMsgIds of the scan, of any time, that no line dates. They are in no range.
+    """
+
+    brokers: pd.DataFrame
+    segments: pd.DataFrame
+    bins: pd.DataFrame
+    undated: int
+
+    def of(self, address: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Files and bins of one broker."""
+        files, bins = (table[table["address"] == address] for table in (self.segments, self.bins))
+        return files, bins
+
+
+def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
+    """Every offsetMsgId in the range, counted by broker."""
+    pieces, undated = [_no_offsets()], 0
+    for part in index.parts:
+        slots, sent = part.column("slot"), part.column("sent_ms")
+        of_kind = np.asarray(pc.equal(part.names["kind"], "offset").to_numpy(zero_copy_only=False), np.bool_)[slots]
+        undated += int((of_kind & (sent == NO_TIME)).sum())
+        own = np.flatnonzero(of_kind & inside(sent, shown))
+        some = pd.DataFrame({"slot": slots[own], "offset": part.column("value")[own]}).value_counts(sort=False)
+        counted = some.rename("ids").reset_index()
+        counted.insert(0, "address", part.names["address"].to_pandas().to_numpy()[counted.pop("slot")])
+        pieces.append(counted)
+    every = pd.concat(pieces, ignore_index=True).groupby(["address", "offset"], as_index=False)["ids"].sum()
+    every["segment"] = every["offset"] // (1 << SEGMENT_SHIFT)
+    figures = {"ids": ("ids", "sum"), "distinct": ("offset", "size")}
+    figures |= {"min_offset": ("offset", "min"), "max_offset": ("offset", "max")}
+    segments = every.groupby(["address", "segment"], as_index=False).agg(**figures)
+    brokers = every.groupby("address", as_index=False).agg(**figures, segments=("segment", "nunique"))
+    brokers["host"] = brokers["address"].str.rpartition(":")[0].str.strip("[]")
+    brokers["port"] = brokers["address"].str.rpartition(":")[2].astype("int64")
+    segments["segment"] = [f"{number << SEGMENT_SHIFT:020d}" for number in segments["segment"]]
+    return Brokers(brokers, segments, _bins(every, brokers), undated)
+
+
+def _no_offsets() -> pd.DataFrame:
+    empty = pd.Series([], dtype="int64")
+    return pd.DataFrame({"address": pd.Series([], dtype=object), "offset": empty, "ids": empty})
+
+
+def _bins(every: pd.DataFrame, brokers: pd.DataFrame) -> pd.DataFrame:
+    """The offsets of each broker in equal steps from its lowest to its highest."""
+    ends = brokers.set_index("address")[["min_offset", "max_offset"]]
+    steps = (ends["max_offset"] - ends["min_offset"]) // _OFFSET_BINS + 1
+    low, step = every["address"].map(ends["min_offset"]), every["address"].map(steps)
+    start = low + (every["offset"] - low) // step * step
+    found = every.assign(from_offset=start.astype("int64")).groupby(["address", "from_offset"], as_index=False)
+    bins = found.agg(ids=("ids", "sum"), distinct=("offset", "size"))
+    bins.insert(2, "to_offset", bins["from_offset"] + bins["address"].map(steps).astype("int64"))
+    return bins
+
+
+def with_figures(index: Index, rows: pd.DataFrame, points_of: PointsOf, shown: TimeRange) -> pd.DataFrame:
+    """Some processes of a range with what is missing of each there, its wraps and its rate. Every ID is read once."""
+    wanted = rows[KEY].assign(row=range(len(rows)))
+    found: list[list[np.ndarray]] = [[] for _ in range(len(rows))]
+    for part in index.parts:
+        keys = part.names.select(KEY).to_pandas().astype({"pid": "float64"})
+        of_slot = keys.merge(wanted, "left", on=KEY)["row"].fillna(-1).astype("int64").to_numpy()
+        places, sent, value = of_slot[part.column("slot")], part.column("sent_ms"), part.column("value")
+        own = np.flatnonzero((places >= 0) & inside(sent, shown))
+        own = own[np.argsort(places[own], kind="stable")]
+        for place, some in zip(*_groups(places[own], own), strict=True):
+            found[place].append(np.column_stack([sent[some], value[some]]))
+    made = []
+    for row, pieces in zip(rows.to_dict("records"), found, strict=True):
+        thinned = points_of(row)
+        if pieces and not thinned.empty and thinned["sent_at"].notna().all():
+            places = pd.DataFrame(np.concatenate(pieces)).drop_duplicates().sort_values([0, 1])
+            every = _of_runs(places.to_numpy(), thinned)
+            figures = strokes.in_range(row, every, True)
+            row = {**row, **{name: figures[name] for name in ("missing", "wraps", "rate_per_second")}}  # type: ignore[misc]
+        made.append(row)
+    return pd.DataFrame(made, columns=[*rows.columns, "missing", "wraps", "rate_per_second"], index=rows.index)
+
+
+def _groups(keys: np.ndarray, rows: np.ndarray) -> tuple[list[int], list[np.ndarray]]:
+    """Runs of equal keys: the key of each, and its rows."""
+    edges = np.flatnonzero(np.diff(keys)) + 1
+    return [int(keys[first]) for first in (0, *edges)] if len(keys) else [], np.split(rows, edges) if len(rows) else []
 
 
 def _no_processes() -> pd.DataFrame:

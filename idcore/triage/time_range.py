@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from idcore.errors import CoreError, refuse
 from idcore.ids.clock import parse_instant
@@ -15,6 +15,9 @@ if TYPE_CHECKING:  # an address is read before pandas is there
 
 FROM, TO = "from", "to"
 MILLISECOND, MINUTE = timedelta(milliseconds=1), timedelta(minutes=1)
+WRITTEN = "%Y-%m-%d %H:%M:%S.%f"
+# What the ends of a box are rounded to: to the unit of which the box has at least so many.
+ROUND, LEAST_UNITS = tuple(timedelta(milliseconds=ms) for ms in (60_000, 1000, 100, 1)), 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +90,31 @@ def _instant(name: str, text: str) -> datetime | None:
         return parse_instant(text.strip().replace(" ", "+") if "T" in text else text)
     except CoreError:
         raise refuse("instant", name, None, text, given=text) from None
+
+
+def read(text: str, day: datetime, zone: tzinfo) -> datetime | None:
+    """An instant as somebody writes it, with or without date; an empty box does not limit."""
+    text = text.strip()
+    if not text:
+        return None
+    clock_alone = ":" in text and "-" not in text.partition("+")[0]
+    return parse_instant(f"{day.astimezone(zone):%Y-%m-%d} {text}" if clock_alone else text, zone)
+
+
+def written(moment: datetime | None, zone: tzinfo) -> str:
+    """An end of a range for its box; empty where it does not limit."""
+    return "" if moment is None else moment.astimezone(zone).strftime(WRITTEN)[:-3]
+
+
+def of_box(state: Mapping[str, Any], zone: tzinfo) -> TimeRange | None:
+    """The range of a box that was drawn; None where none was. Its ends are moved out to round values."""
+    import pandas as pd
+
+    boxes = state.get("selection", {}).get("box") or ()
+    if not boxes:
+        return None
+    left, right = sorted(pd.Timestamp(end) for end in boxes[0]["x"])
+    unit = next((unit for unit in ROUND if right - left >= LEAST_UNITS * unit), ROUND[-1])
+    begin = left.floor(pd.Timedelta(unit))
+    end = max(right.ceil(pd.Timedelta(unit)), begin + unit)
+    return TimeRange(*(moment.to_pydatetime().replace(tzinfo=zone) for moment in (begin, end)))

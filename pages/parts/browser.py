@@ -172,7 +172,7 @@ def _reveal() -> ComponentRenderer:
 def reveal(what: str, turn: int, wide: int = 0) -> None:
     """Scrolls to the element that a selector names, once for each turn; turn 0 is the page as it was opened."""
     if st.runtime.exists():
-        _reveal()(data={"what": what, "turn": turn, "wide": wide}, key="browser-reveal", height=1)
+        _reveal()(data={"what": what, "turn": turn, "wide": wide}, key=f"browser-reveal{what}", height=1)
 
 
 @cache

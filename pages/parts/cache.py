@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pyarrow as pa
 
     from idcore.occurrences.index import Filter, Index, Selection
-    from idcore.triage.in_range import InRange
+    from idcore.triage.in_range import Brokers, InRange
     from idcore.triage.largest import Totals
     from idcore.triage.time_range import TimeRange
 
@@ -183,6 +183,33 @@ def in_range(run: Run, shown: TimeRange) -> InRange:
     """Processes and hosts of a time range: of the index of the run's lines where it has one, else of its tables."""
     index = lines(run)
     return _in_range(str(run.path), stamp(run), shown, index, index is not None)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _brokers_in(path: str, written: float, shown: TimeRange, _index: Index) -> Brokers:
+    from idcore.triage import in_range
+
+    return in_range.brokers_of_index(_index, shown)
+
+
+def brokers_in(run: Run, shown: TimeRange) -> Brokers | None:
+    """The brokers of a time range; None where the run has no index of its lines."""
+    index = lines(run)
+    return None if index is None else _brokers_in(str(run.path), stamp(run), shown, index)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _figures_in(path: str, written: float, rows: pd.DataFrame, shown: TimeRange) -> pd.DataFrame:
+    from idcore.triage import in_range
+
+    run = Run(Path(path))
+    index = lines(run)
+    return rows if index is None else in_range.with_figures(index, rows, lambda row: points(run, row), shown)
+
+
+def figures_in(run: Run, rows: pd.DataFrame, shown: TimeRange) -> pd.DataFrame:
+    """Some processes of a time range with what is missing, wraps and rate."""
+    return _figures_in(str(run.path), stamp(run), rows, shown)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

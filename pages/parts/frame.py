@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from idcore import catalogue, zones
+from idcore import catalogue, memory, zones
 from idcore.errors import CoreError
 from pages.parts import browser, problems, roles, scans
 from pages.parts.view import View, browser_zone, link_params, remember, remembered, settle
@@ -85,6 +85,7 @@ def draw_frame() -> None:
     confirm_link(address)
     st.session_state["pages"] = made
     scans.warm_up()
+    st.session_state.setdefault("visit", memory.Visit())
     with st.sidebar:
         find = sidebar(view, made, current)
         browser.follow(view.theme)

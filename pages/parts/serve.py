@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator
@@ -16,12 +17,13 @@ from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from idcore import catalogue
+from idcore import catalogue, memory
 from pages.parts import problems
 from pages.parts.view import COOKIE
 
 LOG = logging.getLogger(__name__)
 NAME = "RocketMQ IDs"
+TIDY = 10  # seconds between two looks whether visits have ended
 
 
 @asynccontextmanager
@@ -33,8 +35,17 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     from pages.parts import scans
 
     scans.warm_up()
+    tidy = asyncio.create_task(_tidy())
     yield {}
+    tidy.cancel()
     scans.discard_all()
+
+
+async def _tidy() -> None:
+    """After a visit has ended, what it held goes back to the system, not only to this process."""
+    while True:
+        await asyncio.sleep(TIDY)
+        await asyncio.to_thread(memory.tidy)
 
 
 def on_script_error(error: Exception) -> bool:

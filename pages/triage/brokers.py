@@ -26,17 +26,21 @@ if brokers.empty:
     small_print(shared.notes(run, shown))
     st.stop()
 colours = charts.colours_of(brokers["address"].tolist(), shown.palette)
-brokers = brokers.sort_values(["ids", "address"], ascending=[False, True]).reset_index(drop=True)
+known, within = brokers["address"].tolist(), time_range.bar(run, shown)
 dated = broker_logs.logs_of(growth)
-rates = broker_logs.speeds_of(brokers, growth, dated)
+parts = {address: part for address, log in dated.items() if (part := broker_logs.in_range(log, within))}
+found = cache.brokers_in(run, within) if within else None
+if found is not None:
+    brokers, segments = found.brokers, found.segments
+brokers = brokers.sort_values(["ids", "address"], ascending=[False, True]).reset_index(drop=True)
+rates = broker_logs.speeds_of(brokers, growth, parts)
 ends = segments.groupby("address")["segment"].agg(oldest="min", newest="max")
 kept = logs.retention()
 cut = kept.cut(shown.now(), shown.zone)
 
 # show
-said(sentences.brokers(brokers, shown))
-within = time_range.bar(run, shown)
-chosen = filters.known("broker", filters.chosen("broker", None), brokers["address"].tolist())
+said(words("brokers.in_range" if found is not None else "brokers.in_all", said=sentences.brokers(brokers, shown)))
+chosen = filters.known("broker", filters.chosen("broker", None), known)
 some = brokers[brokers["address"].isin(chosen)]
 if some.empty:
     some = brokers
@@ -51,10 +55,11 @@ pages = -(-len(some) // SHOWN)
 page = min(int(st.session_state.get("brokers_page") or 1), pages)
 for row in some.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
     address = row["address"]
-    mine, bins = cache.broker(run, address)
-    logs.head(row, int(brokers["ids"].sum()), rates.get(address), colours[address], run)
+    mine, bins = cache.broker(run, address) if found is None else found.of(address)
+    logs.head(row, int(brokers["ids"].sum()), rates.get(address), colours[address], run, within)
     log = dated.get(address)
-    marks = charts.Marks(broker_logs.kept_from(log, cut), kept.hours, broker_logs.offsets_in(log, within))
+    framed = broker_logs.offsets_in(log, within) if found is None else None
+    marks = charts.Marks(broker_logs.kept_from(log, cut), kept.hours, framed)
     figure = charts.log(mine, bins, words, shown.palette, colours[address], marks)
     alt, below = charts.log_alt(row, mine, words), logs.foot(mine, words)
     state = chart(figure, alt, lambda bins=bins: bins, f"log-{address}", select=True, below=below)  # type: ignore[misc]
@@ -67,15 +72,14 @@ if pages > 1:
 
 if dated:
     st.header(words("brokers.growth"), anchor=False)
-    mine = {address: dated[address] for address in some["address"] if address in dated}
-    parts = {address: broker_logs.in_range(log, within) for address, log in mine.items()}
-    logs.growth_chart({address: log for address, log in parts.items() if log}, growth, colours, within, shown)
+    mine = {address: parts[address] for address in some["address"] if address in parts}
+    logs.growth_chart(mine, growth, colours, within, shown, run)
     logs.ask(dated, kept, shown)
 
 # tables
 st.header(words("brokers.table"), anchor=False)
 brokers["growth"] = [logs.rate_text(rates.get(address), words) for address in brokers["address"]]
-tables.brokers(brokers, ends, colours, shown, run.name)
+tables.brokers(brokers, ends, colours, shown, run.name, within.params())
 filters.takeaway(brokers.drop(columns="growth"), "brokers")
 
 for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, tables.tags)):
@@ -86,7 +90,8 @@ for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, table
         filters.takeaway(rows, name)
 small_print(
     [
-        words("brokers.range_note") if within and dated else "",
+        words("brokers.range_note") if within and dated and found is None else "",
+        words("brokers.range_undated", n=words.count("occurrence", found.undated)) if found and found.undated else "",
         logs.files_note(run, words),
         *([words("brokers.tags_cut", n=f"{MOST_TAGS:,}")] if not tags.empty and tags["tag"].isna().any() else []),
         *logs.notes(run, dated, kept, shown),

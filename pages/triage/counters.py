@@ -69,6 +69,8 @@ if drawn is not None and drawn.gaps:
 # tables
 st.header(words("producers.processes"), anchor=False)
 rows, first = tables.paged(processes, "processes_page")
+if found is not None and found.exact:
+    rows = cache.figures_in(run, rows, in_range)
 (tables.processes if found is None else tables.processes_in)(rows, shown, run.name, first=first)
 tables.pager(processes, "processes_page")
 filters.takeaway(processes, shared.name_of(run, "processes") if found is None else "processes")

@@ -104,6 +104,8 @@ with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         filters.clear("host", words("filter.shown", name=names, n=words.count("process", len(rows))))
 rows = sorted_processes(rows, sort) if found is None else rows
 page, first = tables.paged(rows, "processes_page")
+if found is not None and found.exact:
+    page = cache.figures_in(run, page, in_range)
 (tables.processes if found is None else tables.processes_in)(page, shown, run.name, first=first)
 tables.pager(rows, "processes_page")
 filters.takeaway(rows, "processes" if chosen or found is not None else shared.name_of(run, "processes"))

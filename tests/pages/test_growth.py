@@ -248,7 +248,7 @@ def test_a_clicked_piece_leads_to_the_lines_of_its_files(scanned: Any, open_page
     run = scanned([line(n * 60_000, n << 29, 1) for n in range(5)])
     first, last = f"{0:020d}", f"{1 << 30:020d}"
     page = shown(open_page("brokers", run=run, segment=f"10.0.0.1:10911~{first}-{last}"))
-    assert "10.0.0.1:10911: 2 commit log files, 4 IDs" in page
+    assert "10.0.0.1:10911: 2 commit log files, 4 ID occurrences" in page
     for file in (first, last):
         assert f"lines?run={run}&amp;broker=10.0.0.1%3A10911&amp;segment={file}" in page
     assert f'lines?run={run}&amp;broker=10.0.0.1%3A10911"' in page, "the head and the table lead to all of its lines"

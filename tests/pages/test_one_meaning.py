@@ -102,7 +102,9 @@ def test_what_is_left_out_of_a_sum_is_left_out_of_the_table_and_said(monkeypatch
     assert (
         "1 process has only an 8-bit counter" in said and "more than a tenth of its IDs missing: 125,031 in all" in said
     )
-    assert sentences.process(CUT, view).count("200 distinct msgIds") == 1 and "4,800" not in sentences.process(CUT, view)
+    assert sentences.process(CUT, view).count("200 distinct msgIds") == 1 and "4,800" not in sentences.process(
+        CUT, view
+    )
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -119,7 +121,9 @@ def test_the_counters_page_says_of_a_process_what_its_row_has(
 
 def test_a_sample_says_what_is_missing_and_what_is_here() -> None:
     said = sentences.process(SAMPLE, reader())
-    assert "generated **125,751 IDs**" in said and "125,031 IDs missing (99.4%), 720 distinct msgIds in this input" in said
+    assert (
+        "generated **125,751 IDs**" in said and "125,031 IDs missing (99.4%), 720 distinct msgIds in this input" in said
+    )
 
 
 @pytest.mark.parametrize(("lang", "unit"), [("en", "records"), ("zh", "条记录")])

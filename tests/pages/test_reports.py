@@ -247,12 +247,12 @@ def test_the_range_of_a_gap_is_from_the_id_below_it_to_that_above(tmp_path: Path
     number, row = next((number, row) for number, row in enumerate(rows) if row["code"] == "missing_ids")
     start = datetime(2026, 11, 1, tzinfo=UTC) + timedelta(milliseconds=1_000_000)
     assert finding_rows.gap_of(row) == (start + timedelta(seconds=39), start + timedelta(seconds=44))
-    asked = diagnosis.lines_of(number, row, run)
+    asked = finding_rows.lines_of(number, row, run.name)
     assert asked == {
         "run": RUN, "finding": str(number), "from": "2026-11-01T00:17:19.000Z", "to": "2026-11-01T00:17:24.001Z",
     }  # fmt: skip
     other = next(row for row in rows if row["code"] != "missing_ids")
-    assert finding_rows.gap_of(other) is None and set(diagnosis.lines_of(0, other, run)) == {"run", "finding"}
+    assert finding_rows.gap_of(other) is None and set(finding_rows.lines_of(0, other, run.name)) == {"run", "finding"}
 
 
 def test_every_rule_has_a_short_sentence_in_each_language() -> None:

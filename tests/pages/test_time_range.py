@@ -24,10 +24,11 @@ from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_files, split_files
 from idcore.triage import activity, compared, in_range, strokes
+from idcore.triage import time_range as core
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import roles
 from pages.parts.charts import counters, producers, timeline
-from pages.parts.triage import filters, time_range
+from pages.parts.triage import filters
 from tests.pages import example_run
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_compare import kept_run
@@ -134,7 +135,7 @@ def test_minutes_are_those_that_the_range_touches() -> None:
     ],
 )
 def test_a_box_becomes_a_range_with_round_ends(left: str, right: str, made: str) -> None:
-    found = time_range.of_box({"selection": {"box": [{"x": [left, right], "y": [0, 1]}]}}, SHANGHAI)
+    found = core.of_box({"selection": {"box": [{"x": [left, right], "y": [0, 1]}]}}, SHANGHAI)
     assert found is not None
     assert times_text(found) == made
 
@@ -146,7 +147,7 @@ def times_text(found: TimeRange) -> str:
 
 
 def test_a_click_is_not_a_range() -> None:
-    assert time_range.of_box({"selection": {"points": [{"x": 1}], "box": []}}, SHANGHAI) is None
+    assert core.of_box({"selection": {"points": [{"x": 1}], "box": []}}, SHANGHAI) is None
 
 
 @pytest.mark.parametrize(
@@ -154,7 +155,7 @@ def test_a_click_is_not_a_range() -> None:
     [("09:55", START), ("2026-11-20 09:55:00.000", START), ("2026-11-20T01:55:00Z", START), ("", None)],
 )
 def test_an_end_is_read_as_people_write_it(text: str, utc: datetime | None) -> None:
-    assert time_range.read(text, START, SHANGHAI) == utc
+    assert core.read(text, START, SHANGHAI) == utc
 
 
 def test_the_strip_is_faint_outside_the_range() -> None:

@@ -24,6 +24,7 @@ from pages.parts.figures import (
     clock_title,
     local,
     paper,
+    pick,
     rows_axis,
     series_colour,
     tint,
@@ -296,11 +297,12 @@ def _together(
                 x=[local(begin, zone) for begin, _, _ in own] + [local(own[-1][1], zone)],
                 y=[speed / scale for speed in (*speeds, speeds[-1])],
                 text=[rate_text(speed, words) for speed in (*speeds, speeds[-1])],
-                mode="lines",
+                mode="lines+markers",
+                marker={"size": 10, "opacity": 0},
                 line={**line, "shape": "hv"},
                 row=1,
                 col=1,
-                **look,
+                **{**look, "customdata": [*(picks := _picks(address, own)), picks[-1]]},
             )
         at, offsets = known[address]
         figure.add_scatter(
@@ -326,6 +328,11 @@ def _together(
     return figure
 
 
+def _picks(address: str, steps: Sequence[Step]) -> list[str]:
+    """What a click on each step asks for: the lines of the broker in it."""
+    return [pick(broker=address, **TimeRange(begin, end).params()) for begin, end, _ in steps]
+
+
 def _rows(
     steps: Mapping[str, Sequence[Step]],
     colours: Mapping[str, str],
@@ -345,6 +352,7 @@ def _rows(
             x=[begin for begin, _ in clocks],
             y=[0.8 * speed / (top or 1) for _, _, speed in own],
             base=place - 0.4,
+            customdata=_picks(address, own),
             offset=0,
             width=[(end - begin).total_seconds() * 1000 for begin, end in clocks],
             marker={"color": colours[address], "line": {"width": 0.5, "color": colours[address]}},

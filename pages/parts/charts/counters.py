@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import tzinfo
 from typing import Any
 
@@ -68,11 +69,18 @@ def sawtooth(
         title={"text": title, "font": {"color": palette.muted, "size": 12}, "standoff": 8}, row=2, col=1
     )
     if dated:
-        inside = shown.contains(points["sent_at"])
-        _dots(figure, points[inside], words, palette, zone)
-        _gap_dots(figure, drawn, process_key(points.iloc[0]), words, palette, zone)
+        clickable(figure, points[shown.contains(points["sent_at"])], drawn, words, palette, zone, row=1, col=1)
     figure.update_layout(dragmode="zoom", hovermode="closest")
     return figure, drawn
+
+
+def clickable(
+    figure: go.Figure, points: pd.DataFrame, drawn: Strokes, words: Words, palette: Palette, zone: tzinfo, **where: int
+) -> None:
+    """Marks that lead to the lines of a point and of a gap, where these have a date."""
+    if not points.empty and _dated(points):
+        _dots(figure, points, words, palette, zone, where)
+        _gap_dots(figure, drawn, process_key(points.iloc[0]), words, palette, zone)
 
 
 def small(
@@ -161,10 +169,10 @@ def _lines(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words, ro
             )
 
 
-def _dots(figure: go.Figure, points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo) -> None:
+def _dots(
+    figure: go.Figure, points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo, where: Mapping[str, int]
+) -> None:
     """A mark for each point, to be pointed at and clicked; in sight where these are all IDs. Those have their text."""
-    if points.empty:
-        return
     ids = points["id"].tolist() if "id" in points else None
     seen = 1 if ids is not None and len(points) <= FEW_DOTS else 0
     process = process_key(points.iloc[0])
@@ -183,8 +191,7 @@ def _dots(figure: go.Figure, points: pd.DataFrame, words: Words, palette: Palett
         hovertemplate=f"%{{x|%Y-%m-%d %H:%M:%S.%L}}<br>{words('counters.counter')} %{{y:,.0f}}"
         + ("<br>%{hovertext}" if ids is not None else "")
         + "<extra></extra>",
-        row=1,
-        col=1,
+        **where,
     )
 
 

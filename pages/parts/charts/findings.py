@@ -27,6 +27,7 @@ def counter(
     """The sawtooth, as near as the points allow, with gaps and restarts. `missing`: of the whole process."""
     figure, drawn = charts.small(points, words, palette, zone, zone_name, missing)
     charts.gaps(figure, drawn, palette, words)
+    charts.clickable(figure, points, drawn, words, palette, zone)
     low, high = int(points["counter"].min()), int(points["counter"].max())
     if high - low < ZOOMED * TURN:
         room = max(1.0, 0.08 * (high - low))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pandas as pd
@@ -19,14 +18,14 @@ from idcore.findings import words as messages
 from idcore.findings.registry import RULES, SEVERITIES
 from idcore.runs import Run
 from idcore.triage import finding_rows, line_filter, lines
-from idcore.triage.finding_rows import Kind, Row, brokers_of, evidence_of, gap_of, subject_process, tokens
+from idcore.triage.finding_rows import Kind, Row, brokers_of, evidence_of, subject_process, tokens
 from idcore.triage.processes import process_key
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import cache, scans
 from pages.parts.browser import copy_button
 from pages.parts.charts import findings as charts
 from pages.parts.markup import Column, Html, link, table, tag
-from pages.parts.triage import evidence_view, shared
+from pages.parts.triage import evidence_view, filters, shared
 from pages.parts.triage import lines as run_lines
 from pages.parts.view import ANY_TIME, View
 from pages.parts.widgets import chart, href, page_link, show_html
@@ -38,7 +37,6 @@ MOST_LINES = 8  # log lines of a finding
 FIRST_OF_KIND, LINES_OF_EACH = 3, 2  # findings of a kind with lines, and how many of each
 BEFORE = 2  # lines in front of an id that may show why: what was not sent failed there
 SECOND = pd.Timedelta(seconds=1)
-MILLISECOND = timedelta(milliseconds=1)
 
 
 def say(part: str, row: Row, view: View) -> str:
@@ -228,7 +226,7 @@ def kind_table(kind: Kind, run: Run, view: View) -> Html:
         [
             row[0],
             link(words("findings.open"), href("findings", run=run.name, finding=str(number))),
-            link(words("findings.lines_link"), href("lines", **ANY_TIME | lines_of(number, of, run))),
+            link(words("findings.lines_link"), href("lines", **ANY_TIME | finding_rows.lines_of(number, of, run.name))),
             *row[1:],
         ]
         for row, (number, of) in zip(cells, kind.rows, strict=True)
@@ -251,19 +249,6 @@ def kind_card(kind: Kind, run: Run, view: View, ticket: str) -> None:
         copy_button(ticket, words, f"kind-{kind.severity}-{kind.code}-{kind.variant}")
 
 
-def lines_of(number: int, row: Row, run: Run) -> dict[str, str]:
-    """What the page of lines is asked for: the finding and, of a gap, the time from the ID below it to that above."""
-    asked = {"run": run.name, "finding": str(number)}
-    if (gap := gap_of(row)) is not None:
-        asked |= {"from": instant(gap[0]), "to": instant(gap[1] + MILLISECOND)}
-    return asked
-
-
-def instant(moment: datetime) -> str:
-    """An instant in an address: UTC, with milliseconds."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def finding_card(
     number: int, row: Row, run: Run, view: View, ticket: str, *, opened: bool = False, in_range: TimeRange = ALL_TIMES
 ) -> None:
@@ -276,7 +261,7 @@ def finding_card(
             show_html(tag("p", tag("b", words(label)), " ", say(part, row, view), class_="mq-advice"))
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
             copy_button(ticket, words, str(number))
-            asked = ANY_TIME | lines_of(number, row, run)
+            asked = ANY_TIME | finding_rows.lines_of(number, row, run.name)
             page_link("lines", words("findings.lines_link"), icon=":material/segment:", **asked)
         shown = st.expander(words("findings.evidence"), expanded=opened, key=f"evidence-{number}", on_change="rerun")
         if shown.open:
@@ -289,7 +274,9 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
     words, evidence = view.words, evidence_of(row)
     process = subject_process(row)
     if (drawn := figure_of(row, run, view, in_range)) is not None:
-        chart(*drawn, None, f"proof-{key}")
+        drawn[0].update_layout(clickmode="event+select")
+        if marked := filters.picked(chart(*drawn, None, f"proof-{key}", select=True)):
+            run_lines.clicked(run, view, marked, key)
     for made in (evidence_view.id_table(evidence, view), evidence_view.copies(evidence, view)):
         if made is not None:
             show_html(made)

@@ -173,22 +173,22 @@ def _pre(lines: Iterable[tuple[str, str, str | None]]) -> Html:
     return tag("pre", *(tag("span", tag("i", number), " ", text, "\n", class_=style) for number, text, style in lines))
 
 
-def clicked(run: Run, view: View, filters: Mapping[str, str]) -> None:
+def clicked(run: Run, view: View, filters: Mapping[str, str], where: str = "") -> None:
     """The first lines of what was clicked in a picture, brought into sight: they are below it."""
-    state = st.session_state
-    turn, shown = state.get("lines-clicked", (0, {}))
+    state, key = st.session_state, "-".join(filter(None, ("lines-preview", where)))
+    turn, shown = state.get(key + "-of", (0, {}))
     if shown != filters:
         turn += 1
-        state["lines-clicked"] = turn, dict(filters)
-    preview(run, view, filters)
-    browser.reveal(".st-key-lines-preview", turn)
+        state[key + "-of"] = turn, dict(filters)
+    preview(run, view, filters, key)
+    browser.reveal(f".st-key-{key}", turn)
 
 
-def preview(run: Run, view: View, filters: Mapping[str, str]) -> None:
+def preview(run: Run, view: View, filters: Mapping[str, str], key: str = "lines-preview") -> None:
     """The first lines in place, and a link to all of them; `filters` as in the address of the page of lines."""
     words = view.words
     given = line_filter.asked(filters)
-    with st.container(key="lines-preview"):
+    with st.container(key=key):
         index = ready(run, view)
         if index is None:
             return

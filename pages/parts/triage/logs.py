@@ -21,8 +21,8 @@ from idcore.triage.time_range import TimeRange
 from pages.parts import cache, scans
 from pages.parts.charts import brokers as charts
 from pages.parts.markup import Html, link, tag
+from pages.parts.triage import filters, tables, time_range
 from pages.parts.triage import lines as run_lines
-from pages.parts.triage import tables, time_range
 from pages.parts.view import View, view
 from pages.parts.widgets import chart, href, said, show_html, small_print
 
@@ -32,7 +32,12 @@ MOST_FILES = 12  # that a clicked cell names
 
 
 def growth_chart(
-    logs: dict[str, growth.Log], rows: pd.DataFrame, colours: Mapping[str, str], within: TimeRange, shown: View
+    logs: dict[str, growth.Log],
+    rows: pd.DataFrame,
+    colours: Mapping[str, str],
+    within: TimeRange,
+    shown: View,
+    run: Run,
 ) -> None:
     """The growth of the logs that have a speed, and why others have none; a box along it is the time range."""
     words = shown.words
@@ -41,7 +46,9 @@ def growth_chart(
         figure, _ = charts.growth(drawn, colours, words, shown.palette, shown.zone, shown.zone_name, within)
         alt = words("brokers.alt_growth", brokers=words.count("broker", len(drawn)))
         brush = time_range.brush(within, shown.zone)
-        chart(figure, alt, lambda: rows, "growth", brush=brush)
+        state = chart(figure, alt, lambda: rows, "growth", select=True, brush=brush)
+        if marked := filters.picked(state):
+            run_lines.clicked(run, shown, marked, "growth")
         cut = words("brokers.rows_cut", n=len(drawn), all=words.count("broker", len(fast)))
         rows_note = words("brokers.rows_note") if len(drawn) > charts.MOST_TOGETHER else ""
         small_print([rows_note, cut if len(fast) > len(drawn) else ""])
@@ -74,7 +81,7 @@ def retention() -> Retention:
     return Retention(chosen("keep", growth.KEPT_HOURS, 1, LONGEST), chosen("delete_at", growth.DELETES_AT, 0, 23))
 
 
-def head(row: dict[str, Any], total: int, speed: Speed | None, colour: str, run: Run) -> None:
+def head(row: dict[str, Any], total: int, speed: Speed | None, colour: str, run: Run, within: TimeRange) -> None:
     """One line above the picture."""
     words = view().words
     name = tables.marked(
@@ -90,7 +97,7 @@ def head(row: dict[str, Any], total: int, speed: Speed | None, colour: str, run:
         if apart
         else words("brokers.one", offset=f"{row['min_offset']:,}"),
         speed_text(speed, words),
-        link(words("brokers.lines"), href("lines", run=run.name, broker=row["address"])),
+        link(words("brokers.lines"), href("lines", run=run.name, broker=row["address"], **within.params())),
     ]
     show_html(
         tag("div", tag("span", name), *(tag("span", fact) for fact in facts if fact), class_="mq-run mq-log-head")

@@ -116,12 +116,14 @@ def processes(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> No
 def processes_in(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) -> None:
     """The processes of a time range: what of them is in it. Each is a link to its counter, and to its lines."""
     words = view.words
-    measures = [name for name in ("ids", "distinct") if name in rows]
+    measures = [name for name in ("ids", "distinct", "missing", "wraps") if name in rows]
+    rates = ["rate_per_second"] if "rate_per_second" in rows else []
     columns = [
         Column("host", words("col.host"), mono=True, role="host"),
         Column("pid", words("col.pid"), mono=True, right=True, role="pid"),
         Column("loader", words("col.loader"), mono=True, role="loader"),
         *(Column(name, words(f"col.{name}"), right=True) for name in measures),
+        *(Column(name, words("col.rate"), right=True, help=words("col.rate.help")) for name in rates),
         Column("first", words("col.first"), mono=True, role="time"),
         Column("last", words("col.last"), mono=True, role="time"),
         Column("lines", words("col.lines")),
@@ -131,7 +133,11 @@ def processes_in(rows: pd.DataFrame, view: View, run: str, *, first: int = 1) ->
             link(row["host"], href("counters", run=run, process=process_key(row))),
             row["pid"],
             row["loader"],
-            *(number(row[name]) for name in measures),
+            *(
+                UNKNOWN if row["layout"] == CUT_COUNTER and name in ("missing", "wraps") else number(row[name])
+                for name in measures
+            ),
+            *(rate(row[name]) for name in rates),
             view.full(row["first_sent_at"]),
             view.full(row["last_sent_at"]),
             lines_link(words, run, process=process_key(row)),
@@ -155,7 +161,9 @@ def _dating(name: str, value: Any, words: Words) -> str:
     return words(key) if name == "zone_source" and words.has(key) else text
 
 
-def brokers(rows: pd.DataFrame, files: pd.DataFrame, colours: Mapping[str, str], view: View, run: str) -> None:
+def brokers(
+    rows: pd.DataFrame, files: pd.DataFrame, colours: Mapping[str, str], view: View, run: str, within: dict[str, str]
+) -> None:
     """The brokers table: where their offsets are, how fast they grow, and in which files."""
     words = view.words
     columns = [
@@ -183,7 +191,7 @@ def brokers(rows: pd.DataFrame, files: pd.DataFrame, colours: Mapping[str, str],
                     address_flags.of_broker(row["host"], int(row["port"])),
                     words,
                 ),
-                link(words("brokers.lines"), href("lines", run=run, broker=row["address"])),
+                link(words("brokers.lines"), href("lines", run=run, broker=row["address"], **within)),
                 number(row["ids"]),
                 words.share(row["ids"], total),
                 number(row["distinct"]),

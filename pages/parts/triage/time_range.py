@@ -12,11 +12,11 @@ import streamlit as st
 
 from idcore import times
 from idcore.errors import CoreError
-from idcore.ids.clock import parse_instant
 from idcore.occurrences.index import Index
 from idcore.runs import Run
 from idcore.triage import activity as steps
 from idcore.triage import in_range
+from idcore.triage import time_range as core
 from idcore.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
 from pages.parts import cache, scans
 from pages.parts.charts import timeline as charts
@@ -29,9 +29,6 @@ if TYPE_CHECKING:  # Spark may not be installed
     from idcore.spark.background import Locating
 
 SHORT = timedelta(minutes=30)
-WRITTEN = "%Y-%m-%d %H:%M:%S.%f"
-# What the ends of a box are rounded to: to the unit of which the box has at least so many.
-ROUND, LEAST_UNITS = tuple(pd.Timedelta(ms, "ms") for ms in (60_000, 1000, 100, 1)), 60
 
 
 def asked() -> TimeRange:
@@ -162,30 +159,17 @@ def boxes(chosen: TimeRange, shown: View, extent: tuple[datetime, datetime] | No
     st.caption(words("range.help", zone=shown.zone_name))
     with st.form(f"range-form-{state}", border=False):
         written = [
-            st.text_input(words(f"range.{name}"), key=f"range-{name}-{state}", value=_written(moment, shown.zone))
+            st.text_input(words(f"range.{name}"), key=f"range-{name}-{state}", value=core.written(moment, shown.zone))
             for name, moment in zip((FROM, TO), ends, strict=True)
         ]
         if st.form_submit_button(words("range.show"), key=f"range-show-{state}"):
             day = chosen.begin or (extent[0] if extent else shown.now())
             try:
-                show(TimeRange(*(read(text, day, shown.zone) for text in written)))
+                show(TimeRange(*(core.read(text, day, shown.zone) for text in written)))
             except CoreError as error:
                 st.error(escaped(words.error(error)))
             else:
                 st.rerun()
-
-
-def read(text: str, day: datetime, zone: tzinfo) -> datetime | None:
-    """An instant as somebody writes it, with or without date; an empty box does not limit."""
-    text = text.strip()
-    if not text:
-        return None
-    clock_alone = ":" in text and "-" not in text.partition("+")[0]
-    return parse_instant(f"{day.astimezone(zone):%Y-%m-%d} {text}" if clock_alone else text, zone)
-
-
-def _written(moment: datetime | None, zone: tzinfo) -> str:
-    return "" if moment is None else moment.astimezone(zone).strftime(WRITTEN)[:-3]
 
 
 def show(chosen: TimeRange) -> None:
@@ -199,20 +183,8 @@ def brush(chosen: TimeRange, zone: tzinfo) -> Brush:
     """A brush for a chart whose x axis is the reader's wall clock: a box becomes the time range."""
 
     def take(state: Mapping[str, Any]) -> None:
-        drawn = of_box(state, zone)
+        drawn = core.of_box(state, zone)
         if drawn is not None:
             show(drawn)
 
     return Brush("~".join(chosen.params().values()), take)
-
-
-def of_box(state: Mapping[str, Any], zone: tzinfo) -> TimeRange | None:
-    """The range of a box that was drawn; None where none was. Its ends are moved out to round values."""
-    boxes = state.get("selection", {}).get("box") or ()
-    if not boxes:
-        return None
-    left, right = sorted(pd.Timestamp(end) for end in boxes[0]["x"])
-    unit = next((unit for unit in ROUND if right - left >= LEAST_UNITS * unit), ROUND[-1])
-    begin = left.floor(unit)
-    end = max(right.ceil(unit), begin + unit)
-    return TimeRange(*(moment.to_pydatetime().replace(tzinfo=zone) for moment in (begin, end)))
