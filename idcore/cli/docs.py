@@ -135,7 +135,8 @@ not prove that messages were lost.
 ## What is checked
 
 {table}
-The pages call info a note. Below, names in code type are figures of the evidence. A bold word is a variant, or a name under `also` in the evidence.
+The pages call info a note. Below, names in code type are figures of the evidence. A bold word is a
+variant, or a name under `also` in the evidence.
 """
 
 _DECIDED = """\
