@@ -53,13 +53,15 @@ class Copy:
     """A copy that belongs to one group.
 
     `kind`: `dead`; `waiting` for its time; `queued` in the retry topic. `passed` says whether the group's offset is
-    past a queued one. `delivered` says whether a waiting one was taken out of its queue.
+    past a queued one; `popped`, that POP brought it back. `delivered` says whether a waiting one was taken out of its
+    queue.
     """
 
     kind: Literal["dead", "waiting", "queued"]
     tries: int
     stored_ms: int
     due_ms: int | None = None
+    popped: bool = False
     passed: Heard[bool] = field(default_factory=Heard)
     delivered: Heard[bool] = field(default_factory=Heard)
 
@@ -115,7 +117,7 @@ class Filter:
 class Consumers:
     """Who of a group is connected, over all brokers that answered; without clients nobody is.
 
-    `filter` is None where the connected clients do not subscribe the topic.
+    `filter` is None where the connected clients do not subscribe the topic. `shared` is a clientId that several of them have.
     """
 
     clients: int = 0
@@ -123,6 +125,7 @@ class Consumers:
     broadcast: bool = False
     from_last: bool = False
     filter: Filter | None = None
+    shared: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,8 @@ class _Case:
         if copy.passed.value:
             if not self.group.copies_complete:
                 return self._no_verdict("copies_unknown")
-            is_open = self.consumers.consume_type == POP and self.now_ms - copy.stored_ms < INVISIBLE_MS
+            pops = copy.popped or self.consumers.consume_type == POP
+            is_open = pops and self.now_ms - copy.stored_ms < INVISIBLE_MS
             why = [Reason("invisible", {"seconds": INVISIBLE_MS // 1_000})] if is_open else []
             return self._say("consumed_on_retry", "uncertain" if is_open else "inferred", *why, tries=copy.tries)
         running = self._running()
@@ -193,7 +194,7 @@ class _Case:
 
     def _moving(self, ahead: int) -> Verdict:
         first, second = self.group.offset, self.group.again
-        doubts = [*self._incomplete(), *self._young()]
+        doubts = [*self._shared(), *self._incomplete(), *self._young()]
         if None in (first.value, first.at_ms, second.value, second.at_ms):
             return self._say("behind", "uncertain", Reason("asked_once"), *doubts, ahead=ahead)
         assert first.value is not None and first.at_ms is not None
@@ -219,7 +220,7 @@ class _Case:
             return self._say("never_read", "inferred", Reason(code, values), *self._proxy(code))
         if not self.group.consumers.answered:
             return self._say("never_read", "inferred", Reason("connection_unknown"))
-        return self._say("never_read", "inferred", Reason("no_offset_yet"), *self._young())
+        return self._say("never_read", "inferred", Reason("no_offset_yet"), *self._shared(), *self._young())
 
     def _hindrance(self) -> tuple[str, dict[str, Any]] | None:
         """Why the group cannot get the record, cheapest first; None where nothing is known to be in its way."""
@@ -255,6 +256,10 @@ class _Case:
 
     def _nobody(self) -> list[Reason]:
         return [Reason("nobody_connected")] if self.group.consumers.answered and not self.online else []
+
+    def _shared(self) -> list[Reason]:
+        client = self.consumers.shared
+        return [] if client is None else [Reason("shared_client_id", {"client": client})]
 
     def _proxy(self, code: str) -> list[Reason]:
         return [Reason("proxy")] if code == "offline" else []

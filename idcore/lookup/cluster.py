@@ -19,7 +19,7 @@ from idcore.ids import Verdict as IdVerdict
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import to_ms
 from idcore.ids.span import CLOCK_SLACK_MS, Span, span
-from idcore.lookup import batches, by_offset, by_time, traces
+from idcore.lookup import batches, by_offset, by_time, traces, transactions
 from idcore.lookup.by_key import Found, Search
 from idcore.lookup.clients import Who
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
@@ -165,8 +165,8 @@ class LookupService:
         relations = {copy.relation for copy in copies}
         if relations == {"trace"}:
             notes.add("only_trace")
-        if relations - {"trace"} == {"half"}:
-            notes.add("only_half")
+        if {"half"} <= relations - {"trace"} <= {"half", "undecided"}:
+            transactions.look(copies, notes)
         trace = None
         if self._trace_topics is not None:
             msg_ids = traces.ids_of(text, copies)

@@ -31,7 +31,7 @@ _BY_TOPIC = {
     TIMER_TOPIC: "timer",
 }
 # Where copies of a message go that was sent to another topic.
-WAITING_ROOMS = (HALF_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC)
+WAITING_ROOMS = (HALF_TOPIC, CHECK_MAX_TIME_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC)
 
 
 def is_special(topic: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from idcore.fate import Blocker, Group, Heard, Home, Verdict, judge, mark_double
 from idcore.fate import Copy as GroupCopy
 from idcore.fate.model import Consumers, Filter
 from idcore.lookup.by_key import MOST_OF_A_UNIQUE_KEY
-from idcore.lookup.copies import TIMER_TOPIC, group_of, is_special
+from idcore.lookup.copies import FIRST_POP_TIME, TIMER_TOPIC, group_of, is_special
 from idcore.lookup.model import Copy
 from idcore.lookup.notes import Notes
 from idcore.lookup.recent import Recent, Told
@@ -531,9 +532,16 @@ def _united(heard: Sequence[Heard[Connection]], topic: str, silent: bool) -> Hea
             first.message_model == "BROADCASTING",
             first.from_where.startswith("CONSUME_FROM_LAST_OFFSET"),
             chosen,
+            next((shared for each in seen for shared in _shared(each)), None),
         ),
         min(times),
     )
+
+
+def _shared(connection: Connection) -> list[str]:
+    """Each clientId that several connections to one broker have: a rebalance counts them as one client."""
+    counted = Counter(client_id for client_id, _ in {(each.client_id, each.address) for each in connection.clients})
+    return sorted(client_id for client_id, count in counted.items() if count > 1)
 
 
 def _belongs(found: _Found, record: Record, origins: Set[str]) -> bool:
@@ -567,7 +575,13 @@ def _copy(found: _Found, answer: Heard[Any], delays: Heard[Any]) -> GroupCopy:
         return GroupCopy("dead", tries, stored)
     if record.topic.startswith(RETRY_PREFIX):
         passed = answer.value is not None and answer.value > record.queue_offset
-        return GroupCopy("queued", tries, stored, passed=Heard(passed, answer.at_ms) if answer.answered else Heard())
+        return GroupCopy(
+            "queued",
+            tries,
+            stored,
+            popped=FIRST_POP_TIME in record.properties,
+            passed=Heard(passed, answer.at_ms) if answer.answered else Heard(),
+        )
     if record.topic == TIMER_TOPIC:
         due = record.properties.get(_TIMER_DUE, "")
         return GroupCopy("waiting", tries, stored, int(due) if due.isascii() and due.isdigit() else None)

@@ -78,7 +78,13 @@ maxIndexNum=4000
 diskMaxUsedSpaceRatio=95
 timerWheelEnable=true
 messageDelayLevel=1s 1s 1s 1s 1s 1s 1s 1s 1s 1h
+enablePropertyFilter=true
+recallMessageEnable=true
+transactionTimeOut=1000
+transactionCheckInterval=2000
 """
+# One gives an undecided transaction up at once, the other never.
+_OF_NEW, _OF_OLD = "transactionCheckMax=2\n", "transactionCheckMax=10000\naclEnable=true\n"
 WRITER, READER = Credentials("writer-key", "writer-secret"), Credentials("reader-key", "reader-secret")
 _ACL = f"""\
 globalWhiteRemoteAddresses: []
@@ -94,7 +100,7 @@ accounts:
   whiteRemoteAddress:
   admin: true
 """
-CLIENTS = ("Consumers", "Traced", "Tiny")
+CLIENTS = ("Consumers", "Reasons", "Traced", "Tiny")
 
 
 def _free(port: int) -> bool:
@@ -301,9 +307,7 @@ class OneBroker(Processes):
         """Boots both servers and begins the clients; itself."""
         self.folder("names", f"listenPort={self.port + 3}\nbindAddress=127.0.0.1\n")
         conf = _ALONE.format(port=self.port, names=self.port + 3, store=self.work / "broker" / "store")
-        (self.folder("broker", conf + ("aclEnable=true\n" if self.old else "")) / "home/conf/plain_acl.yml").write_text(
-            _ACL
-        )
+        (self.folder("broker", conf + (_OF_OLD if self.old else _OF_NEW)) / "home/conf/plain_acl.yml").write_text(_ACL)
         self.folder("clients")
         # 4.9 cannot be told to listen on loopback only
         guard = [f"-javaagent:{agent.loopback_agent(self.work)}"] if self.old else []

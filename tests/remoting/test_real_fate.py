@@ -35,12 +35,12 @@ OF_BROKERS = {12, 14, 28, 29, 30, 31, 33, 43, 45, 201, 202, 203, 204, 208, 300, 
 PACE = Pace(lambda: time.time_ns() // 1_000_000, lambda seconds: time.sleep(seconds / 4))
 
 
-def ask(alone: OneBroker, name: str) -> tuple[Answer, dict[str, Verdict]]:
+def ask(alone: OneBroker, name: str, topic: str = TOPIC) -> tuple[Answer, dict[str, Verdict]]:
     msg_id, _ = alone.words("SENT", name)
     profile = Profile("fate", name_servers(alone.names), alone.credentials())
     with Cluster(profile) as cluster:
         service = LookupService(cluster, lambda: Moment(datetime.now(UTC), UTC), pace=PACE)
-        answer = service.one(msg_id, TOPIC, fate=True)
+        answer = service.one(msg_id, topic, fate=True)
     assert answer.found and answer.fate is not None, texts(answer)
     return answer, {verdict.group: verdict for verdict in answer.fate}
 

@@ -27,7 +27,8 @@ public class Clients {
             hook = new AclClientRPCHook(new SessionCredentials(arguments[3], arguments[4]));
         }
         Map<String, Program> programs =
-            Map.of("Tiny", Tiny::run, "Traced", Traced::run, "Consumers", Consumers::run, "Many", Many::run);
+            Map.of("Tiny", Tiny::run, "Traced", Traced::run, "Consumers", Consumers::run, "Reasons", Reasons::run,
+                "Many", Many::run);
         for (String name : arguments[2].split(",")) {
             begin(programs.get(name));
         }

@@ -53,7 +53,7 @@ public class Consumers {
         start("spread", "*", 16, (message, delay) -> true);
         pull("pulls");
         if (canPop()) {
-            popped("pops");
+            popped("pops", TOPIC, 5000);
             start("pops", "*", 16, (message, delay) -> true);
             wait("DONE pops warm 0");
         }
@@ -155,15 +155,15 @@ public class Consumers {
 
     /** The broker gives this group its messages by POP. */
     @SuppressWarnings({"unchecked", "rawtypes"})
-    static void popped(String group) throws Exception {
+    static void popped(String group, String topic, long invisible) throws Exception {
         Class<?> kind = Class.forName("org.apache.rocketmq.tools.admin.DefaultMQAdminExt");
         Class mode = Class.forName("org.apache.rocketmq.common.message.MessageRequestMode");
         Object admin = kind.getConstructor().newInstance();
         kind.getMethod("setNamesrvAddr", String.class).invoke(admin, Clients.names);
-        kind.getMethod("setInstanceName", String.class).invoke(admin, "fate-admin");
+        kind.getMethod("setInstanceName", String.class).invoke(admin, "admin-" + group);
         kind.getMethod("start").invoke(admin);
         kind.getMethod("setMessageRequestMode", String.class, String.class, String.class, mode, int.class, long.class)
-            .invoke(admin, Clients.broker, TOPIC, group, Enum.valueOf(mode, "POP"), 8, 5000L);
+            .invoke(admin, Clients.broker, topic, group, Enum.valueOf(mode, "POP"), 8, invisible);
     }
 
     static void pull(String group) throws Exception {

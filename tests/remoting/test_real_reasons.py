@@ -1,0 +1,82 @@
+"""Why a message was not consumed yet, and what became of transactions: each reason from real brokers of both lines."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from idcore.fate.rule import YOUNG_MS
+from idcore.lookup import LookupService, Moment
+from idcore.remoting.cluster import Cluster
+from idcore.remoting.profile import Profile, name_servers
+from tests.remoting.asking import codes, texts
+from tests.remoting.boot import OneBroker
+from tests.remoting.test_real_fate import ask, said
+
+pytestmark = [pytest.mark.java, pytest.mark.timeout(240)]
+
+
+def test_each_reason_is_why_the_group_did_not_get_it(alone: OneBroker) -> None:
+    alone.wait_for("REASONS")
+    time.sleep(max(0.0, (int(alone.words("SENT", "judged")[1]) + YOUNG_MS) / 1_000 - time.time()))
+    _, verdicts = ask(alone, "judged", "Reasons")
+    blocked = ("stuck", "inferred", ["still", "blocker"])
+    expected = {
+        "choosy": ("filtered_ahead", "inferred", []),
+        "disabled": ("disabled", "proved", []),
+        "elsewhere": ("not_subscribed", "inferred", []),
+        # 4.9 answers offset 0 for a group that has none
+        "fresh": blocked if alone.old else ("never_read", "inferred", ["no_offset_yet"]),
+        "lingers": ("retry_queued", "inferred", []),
+        "orderly": ("consumed", "inferred", []),
+        "refuses": blocked if alone.old else ("handed_out", "inferred", []),
+        "sql": ("consumed", "uncertain", ["expression"]),
+        "twins": ("stuck", "inferred", ["still", "shared_client_id", "blocker"]),
+    }
+    unacked = verdicts.pop("unacked", None)
+    assert {group: said(verdict) for group, verdict in verdicts.items()} == expected
+    assert (unacked is None) == alone.old
+    if unacked is not None:  # POP gives its copy to a client again and again
+        assert said(unacked)[:2] in {("retry_queued", "inferred"), ("consumed_on_retry", "uncertain")}
+    assert verdicts["twins"].why[1].values["client"].endswith("@twins")
+
+
+def test_a_queue_that_nobody_may_read_and_a_group_that_is_only_behind(alone: OneBroker) -> None:
+    alone.wait_for("REASONS")
+    _, verdicts = ask(alone, "closed", "Closed")
+    assert said(verdicts["reads"])[:2] == ("unreadable_queue", "proved")
+    _, verdicts = ask(alone, "backlog", "Backlog")
+    slow = verdicts["slow"]
+    assert (slow.code, slow.why[0].code) == ("behind", "moving")
+    assert 0 < slow.values["ahead"] < 1_500 and 0 < slow.why[0].values["rate"] < 50
+
+
+@pytest.mark.parametrize(
+    ("name", "current", "old"),
+    [
+        ("committed", set(), set()),
+        ("rolled_back", {"half_rolled_back"}, {"half_rolled_back"}),
+        ("asked", {"half_given_up"}, {"half_undecided", "half_producers"}),
+        ("left_open", {"half_given_up"}, {"half_undecided", "half_no_producer"}),
+    ],
+)
+def test_a_transaction_has_the_end_that_its_producer_chose(
+    alone: OneBroker, name: str, current: set[str], old: set[str]
+) -> None:
+    """The current broker gives up after two checks, the old one never: the clients answer that they do not know."""
+    msg_id, _ = alone.words("SENT", name)
+    wanted = old if alone.old else current
+    service = LookupService(
+        Cluster(Profile("tx", name_servers(alone.names), alone.credentials())), lambda: Moment(datetime.now(UTC), UTC)
+    )
+    with service.cluster:
+        for topic in (None, "ReasonsTx"):
+            for _ in range(60):
+                answer = service.one(msg_id, topic)
+                found = {code for code in codes(answer) if code.startswith(("half_", "only_half"))}
+                if found == wanted:
+                    break
+                time.sleep(0.5)  # decisions are noted, and checks counted, after seconds
+            assert found == wanted, texts(answer)
