@@ -20,7 +20,7 @@ IDS = {"idcore.catalogue", "idcore.errors", "idcore.safe_text", "idcore.layout",
 CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
-CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory"}
+CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -40,6 +40,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.remoting": IDS | {"idcore.message"},
     "idcore.fate": IDS,
     "idcore.lookup": IDS | {"idcore.message", "idcore.remoting", "idcore.store", "idcore.fate"},
+    "idcore.journey": IDS | {"idcore.fate", "idcore.lookup", "idcore.message"},
     "idcore.runs": IDS,
     "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),
@@ -74,7 +75,7 @@ ARROWS: dict[str, set[str]] = {
     "pages.parts.runs": PARTS,
     "pages.parts.triage": PARTS | {"pages.parts.charts", "pages.parts.runs"},
     "pages.parts.ids": PARTS | {"pages.parts.charts", "pages.parts.runs", "pages.parts.triage"},
-    "pages.parts.messages": PARTS | {"pages.parts.runs", "pages.parts.triage"},
+    "pages.parts.messages": PARTS | {"pages.parts.runs", "pages.parts.triage", "pages.parts.charts"},
     "pages.entry": {"pages.parts"},
     "pages.ids": PARTS | {"pages.parts.ids", "pages.parts.runs", "pages.parts.triage"},
     "pages.triage": PARTS | {"pages.parts.triage", "pages.parts.charts"},

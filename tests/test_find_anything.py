@@ -40,7 +40,7 @@ def names(term: str, code: str) -> list[str]:
 @pytest.mark.parametrize("term", [UNIQ, f"  {OFFSET} ", f"msgId={UNIQ}, ok"])
 def test_an_id_is_decoded_first(term: str) -> None:
     found = groups(term)["id"].hits
-    assert [hit.page for hit in found] == ["decode", "anatomy", "lookup", "lines"]
+    assert [hit.page for hit in found] == ["decode", "anatomy", "lookup", "message", "lines"]
     text = UNIQ if UNIQ in term else OFFSET
     assert found[0].params == {"ids": text} and found[-1].params == {"run": RUN, "ids": text}
     assert next(iter(groups(term))) == "id", "the surest kind is the first"
@@ -85,7 +85,7 @@ def test_without_a_term_there_are_scans_and_pages_alone() -> None:
 def test_without_a_scan_there_is_nothing_of_one() -> None:
     known = Known(PAGES)
     assert list(groups("10.42", known)) == []
-    assert [hit.page for hit in groups(UNIQ, known)["id"].hits] == ["decode", "anatomy", "lookup"]
+    assert [hit.page for hit in groups(UNIQ, known)["id"].hits] == ["decode", "anatomy", "lookup", "message"]
     assert groups("count", known)["page"].hits[0].params == {}
 
 

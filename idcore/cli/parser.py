@@ -205,6 +205,9 @@ def _view(commands: Any) -> None:
     )
     command.add_argument("--topic", metavar="T", help="search this topic only (default: all topics)")
     command.add_argument("--fate", action="store_true", help="also which consumer groups consumed it, and why not")
+    command.add_argument(
+        "--journey", action="store_true", help="also show all of it as one timeline; implies --fate and --trace"
+    )
     command.add_argument("--from", dest="begin", metavar="TIME", help="ISO 8601: records stored at this time or later")
     command.add_argument("--to", dest="end", metavar="TIME", help="ISO 8601: records stored at this time or earlier")
     command.add_argument(

@@ -1,9 +1,10 @@
-"""The trace of a message as lines for people: sends and attempts as aligned columns, then what is not known."""
+"""The trace and the journey of a message as lines for people: aligned columns, then what is odd or not known."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from idcore import journey
 from idcore.ids.clock import from_ms, is_time
 from idcore.lookup import evidence_text
 from idcore.lookup.model import Traced
@@ -11,6 +12,7 @@ from idcore.message.attempts import Attempt, Send
 from idcore.safe_text import printable
 
 _SENDS = ("sent", "began at", "cost", "result", "to broker", "from client", "group")
+_LONGEST = 40  # of who did something
 _ATTEMPTS = ("consumed", "began at", "duration", "outcome", "retry", "host", "pid", "group")
 
 
@@ -32,6 +34,24 @@ def trace_lines(traced: Traced | None) -> Iterator[str]:
         yield f"    recall    {_time(recall.time_ms)} {'accepted' if recall.success else 'refused'}"
     for item in traced.evidence:
         yield printable(f"    note      {evidence_text(item)}")
+
+
+def journey_lines(made: journey.Journey | None) -> Iterator[str]:
+    """Nothing where nobody asked for a journey."""
+    if made is None:
+        return
+    yield printable(f"  journey     {_count(len(made.events), 'event')}. {journey.found_text(made)}")
+    rows = [
+        ("", f"{number}.", journey.when_text(event), step, _short(event.who), journey.event_text(event))
+        for number, (event, step) in enumerate(zip(made.events, journey.steps(made), strict=True), 1)
+    ]
+    yield from _aligned(rows) if rows else ()
+    for heading, found in journey.oddities(made):
+        yield from (printable(f"    {heading.lower()}: {text}") for text in found)
+
+
+def _short(who: str) -> str:
+    return who if len(who) <= _LONGEST else f"{who[: _LONGEST - 1]}…"
 
 
 def _count(number: int, noun: str) -> str:

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import IO
 
+from idcore import journey
 from idcore.cli.decode import read_text
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.records import card
-from idcore.cli.traces import trace_lines
+from idcore.cli.traces import journey_lines, trace_lines
 from idcore.errors import CoreError
 from idcore.fate.sentences import reason_text, verdict_text
-from idcore.ids import find, identify
+from idcore.ids import Clock, find, identify
 from idcore.ids.clock import parse_instant, to_ms
 from idcore.lookup import (
     SOURCES,
@@ -62,17 +63,19 @@ def run(options: argparse.Namespace) -> int:
         return _failed(problem, NOTHING_ASKED)
     form = options.format or ("table" if sys.stdout.isatty() else "json")
     with closing(source):
-        return _answer(source, _texts(options.ids or ["-"]), options, form)
+        return _answer(source, _texts(options.ids or ["-"]), options, form, terms.moment.clock)
 
 
-def _answer(source: Source, texts: Iterable[str], options: argparse.Namespace, form: str) -> int:
+def _answer(source: Source, texts: Iterable[str], options: argparse.Namespace, form: str, clock: Clock) -> int:
     missed = asked = refused = 0
     try:
-        for answer in source.look_up(texts, options.topic, _user(), _progress(), options.fate):
+        fate, trace = options.fate or options.journey, options.trace or options.journey
+        for answer in source.look_up(texts, options.topic, _user(), _progress(), fate, trace):
             asked += 1
             missed += not answer.found
             refused += answer.nothing_asked or (answer.reason == "not_permitted" and not answer.found)
-            _print(answer, form, sys.stdout)
+            made = journey.build(answer.id, journey.Sources.of(answer), clock, clock.zone) if options.journey else None
+            _print(answer, made, form, sys.stdout)
     except CoreError as problem:
         return _failed(problem, SOME_MISSED if asked else NOTHING_ASKED)
     if not asked:
@@ -143,12 +146,13 @@ def _parts(text: str) -> list[str]:
     return [text]
 
 
-def _print(answer: Answer, form: str, out: IO[str]) -> None:
-    row = row_of(answer)
+def _print(answer: Answer, made: journey.Journey | None, form: str, out: IO[str]) -> None:
+    row = row_of(answer) | ({} if made is None else {"journey": journey.row_of(made)})
     if form == "json":
         out.write(json_text(row) + "\n")
     else:
-        out.write("\n".join([*_head(answer), *_evidence(answer), *_who(answer), *trace_lines(answer.trace)]) + "\n")
+        told = [*_head(answer), *_evidence(answer), *_who(answer), *trace_lines(answer.trace), *journey_lines(made)]
+        out.write("\n".join(told) + "\n")
         for copy in row["copies"]:
             if "relation" in copy:
                 out.write(f"  {'relation':<27} {printable(copy['relation_text'])}\n")

@@ -65,6 +65,7 @@ class LookupService:
     """Looks ids up in one cluster. Remembers which topics messages were found in, to ask those first.
 
     With `trace_topics`, of which there may be none, each answer has the trace too: from these and the usual topics.
+    Without, an answer that is asked for with its trace has it from the topics of the profile.
     With `who` each answer has the connected client behind the id.
     """
 
@@ -96,6 +97,7 @@ class LookupService:
         user: str = "",
         progress: Progress | None = None,
         fate: bool = False,
+        trace: bool = False,
     ) -> Iterator[Answer]:
         """One answer for each id, in their order, as they come: so many ids are taken at once.
 
@@ -104,7 +106,8 @@ class LookupService:
         """
         waiting = iter(ids)
         while part := list(islice(waiting, _IDS_AT_ONCE)):
-            yield from self._look_up(part, user, partial(self.one, topic=topic, progress=progress, fate=fate))
+            one = partial(self.one, topic=topic, progress=progress, fate=fate, trace=trace)
+            yield from self._look_up(part, user, one)
 
     def close(self) -> None:
         """Ends every connection."""
@@ -137,7 +140,14 @@ class LookupService:
         except OSError as problem:
             raise NotRecorded("audit", {"why": coded(problem)}) from None
 
-    def one(self, text: str, topic: str | None = None, progress: Progress | None = None, fate: bool = False) -> Answer:
+    def one(
+        self,
+        text: str,
+        topic: str | None = None,
+        progress: Progress | None = None,
+        fate: bool = False,
+        trace: bool = False,
+    ) -> Answer:
         """The answer for one id; an error on the way becomes part of it."""
         notes = Notes(self.cluster)
         look_up = _LookUp(self, text, topic, notes, self._moment(), progress)
@@ -167,15 +177,16 @@ class LookupService:
             notes.add("only_trace")
         if {"half"} <= relations - {"trace"} <= {"half", "undecided"}:
             transactions.look(copies, notes)
-        trace = None
-        if self._trace_topics is not None:
+        traced = None
+        if trace or self._trace_topics is not None:
+            named = self.cluster.profile.trace_topics if self._trace_topics is None else self._trace_topics
             msg_ids = traces.ids_of(text, copies)
-            trace = traces.look(self.cluster, msg_ids, self._trace_topics, copies, look_up.trace_begin(copies))
-            notes.asked |= dict.fromkeys(trace.asked)
-        verdicts = self._fate(copies, notes, trace.found.attempts if trace is not None else ()) if fate else None
+            traced = traces.look(self.cluster, msg_ids, named, copies, look_up.trace_begin(copies))
+            notes.asked |= dict.fromkeys(traced.asked)
+        verdicts = self._fate(copies, notes, traced.found.attempts if traced is not None else ()) if fate else None
         who = self._who(text, copies, notes, verdicts or ())
         seen = tuple(notes.evidence), tuple(notes.asked)
-        return Answer(text, copies, reason or None, *seen, trace=trace, fate=verdicts, who=who)
+        return Answer(text, copies, reason or None, *seen, trace=traced, fate=verdicts, who=who)
 
     def _named(self, copies: Sequence[Copy]) -> tuple[Copy, ...]:
         """The copies with what the administrator configured: the topics of traces, and the link to another tracer."""

@@ -39,10 +39,12 @@ class Source(Protocol):
         user: str = "",
         progress: Progress | None = None,
         fate: bool = False,
+        trace: bool = False,
     ) -> Iterator[Answer]:
         """One answer for each id, in their order, as they come; a CoreError where none can be given.
 
-        `fate`: also what became of each message in each consumer group, where the source can say so.
+        `fate`: also what became of each message in each consumer group, where the source can say so. `trace`: also its
+        message trace.
         """
         ...
 

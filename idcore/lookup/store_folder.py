@@ -104,6 +104,7 @@ class StoreLookup:
     """Look-ups in one folder. `begin` and `end` bound the store time, in ms; `clock` reads the ids' own time.
 
     With `trace_topics`, of which there may be none, each answer has the trace too: from these and the usual topics.
+    Without, an answer that is asked for with its trace has it from the usual ones.
     """
 
     def __init__(
@@ -128,22 +129,23 @@ class StoreLookup:
         user: str = "",
         progress: Progress | None = None,
         fate: bool = False,
+        trace: bool = False,
     ) -> Iterator[Answer]:
         """One answer for each id, each looked up when it is asked for. A folder keeps no record of its users."""
         for text in ids:
-            yield self.one(text, topic, fate)
+            yield self.one(text, topic, fate, trace)
 
     def close(self) -> None:
         """Closes the files that are open."""
         self._store.close()
 
-    def one(self, text: str, topic: str | None = None, fate: bool = False) -> Answer:
+    def one(self, text: str, topic: str | None = None, fate: bool = False, trace: bool = False) -> Answer:
         """As an offsetMsgId first, then as what it is under every topic that could hold it, then by search."""
         draft = _Draft(text, topic)
         self._view(draft)
         if self._store.unreadable:
             draft.figures["unreadable"] = self._store.unreadable
-        return self._answer(draft, fate)
+        return self._answer(draft, fate, trace)
 
     def at(self, offset: int, fate: bool = False) -> Answer:
         """What begins at an offset of the log."""
@@ -155,19 +157,19 @@ class StoreLookup:
             draft.reason, draft.figures = outcome.reason, outcome.evidence
         return self._answer(draft, fate)
 
-    def _answer(self, draft: _Draft, fate: bool) -> Answer:
+    def _answer(self, draft: _Draft, fate: bool, trace: bool = False) -> Answer:
         copies = related(draft.copies) if len(draft.copies) > 1 else tuple(draft.copies)
         copies = tuple(replace(each, relation="trace") if self._is_trace(each.record) else each for each in copies)
-        trace = verdicts = None
-        if self._trace_topics is not None:
-            trace = self._trace(draft, copies)
+        traced = verdicts = None
+        if trace or self._trace_topics is not None:
+            traced = self._trace(draft, copies)
         if fate:
-            attempts = trace.found.attempts if trace is not None else ()
+            attempts = traced.found.attempts if traced is not None else ()
             verdicts = fates(self._store, copies, draft.note, attempts)
             self._date(draft)
         evidence = (*(Evidence.figure(name, value) for name, value in draft.figures.items()), *draft.facts)
         asked = (str(self._store.root),)
-        return Answer(draft.id, copies, draft.reason, evidence, asked, source=KIND, trace=trace, fate=verdicts)
+        return Answer(draft.id, copies, draft.reason, evidence, asked, source=KIND, trace=traced, fate=verdicts)
 
     def _is_trace(self, record: Record) -> bool:
         return record.topic in (self._trace_topics or ()) or is_trace_topic(record.topic)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
+import streamlit as st
+
 from idcore import times
 from idcore.catalogue import Words
 from idcore.ids import clock as clocks
@@ -18,7 +20,7 @@ from idcore.intake import Found
 from idcore.remoting.profile import FILE, NAMESRV
 from pages.parts import ruler, scans
 from pages.parts.markup import Column, Html, join, link, table, tag
-from pages.parts.view import View
+from pages.parts.view import View, link_params
 from pages.parts.widgets import href, page_link
 
 MOST_IDS = 20  # that an address can carry
@@ -222,6 +224,7 @@ def many(items: Sequence[Found], view: View, clock: Clock, *, first: int = 1, fi
         Column("line", words("col.line"), right=True, mono=True),
         *([Column("file", words("col.file_name"))] if files else []),
         Column("maker", words("col.maker")),
+        Column("message", words("page.message")),
         Column("why", words("col.why"), wide=True),
     ]
     return table(
@@ -250,7 +253,9 @@ def _row(item: Found, view: View, clock: Clock, files: bool) -> list[object]:
         cells += [made.host, made.pid, made.loader_text, sent_text(sent, view.zone), f"{made.counter:,}", None, None]
     reasons = words("semicolon").join(words.coded(reason) for reason in why(best, item.token, clock))
     place: list[object] = [f"{item.token.line:,}", *([item.source] if files else [])]
-    return [*cells, *place, words.coded(made_by(best, reason)), reasons]
+    params = {**anatomy_params(item, clock), "run": scans.current_name()}
+    journey = link(words("card.journey"), href("message", **params), new=True)
+    return [*cells, *place, words.coded(made_by(best, reason)), journey, reasons]
 
 
 def refused(items: Sequence[Found], view: View, *, files: bool = False) -> Html:
@@ -277,8 +282,20 @@ def refused(items: Sequence[Found], view: View, *, files: bool = False) -> Html:
     return table(columns, rows, words("table.refused"))
 
 
+def message_link(text: str, words: Words) -> None:
+    """To the journey of a message. A click here, unlike an address, may ask the only cluster that is configured."""
+    asks = bool(os.environ.get(FILE) or os.environ.get(NAMESRV))
+    label = words("card.consumed" if asks else "card.message")
+    if st.button(label, key=f"message-{text}", icon=":material/conversion_path:", type="tertiary"):
+        st.session_state["message_clicked"] = text
+        params = link_params(id=text, run=scans.current_name())
+        st.switch_page(st.session_state["pages"]["message"], query_params=params)
+
+
 def message_links(ids: Sequence[str], words: Words) -> None:
-    """Links that take ids along: look them up where a cluster is configured; one to a store where folders are open."""
+    """Links that take ids along: one to its journey, to a cluster where one is configured, to an open store folder."""
+    if len(ids) == 1:
+        message_link(ids[0], words)
     if 0 < len(ids) <= MOST_IDS and (os.environ.get(FILE) or os.environ.get(NAMESRV)):
         page_link("lookup", words("card.lookup"), icon=":material/search:", id=",".join(ids))
     if len(ids) == 1 and any(isinstance(root, Path) for root in scans.allowed_roots()):

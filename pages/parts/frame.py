@@ -46,6 +46,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "messages": (
         ("lookup", "messages/lookup.py", ":material/search:"),
+        ("message", "messages/message.py", ":material/conversion_path:"),
         ("groups", "messages/groups.py", ":material/groups:"),
         ("store", "messages/store.py", ":material/folder_open:"),
     ),

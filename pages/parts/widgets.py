@@ -140,6 +140,15 @@ def href(address: str, **params: str | Sequence[str] | None) -> str:
     return f"{address}?{query}" if query else address
 
 
+def absolute(address: str, **params: str | Sequence[str] | None) -> str:
+    """The same with its server, for what leaves the console; empty where nobody asked for a page."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(st.context.url or "")
+    path = parts.path.rpartition("/")[0]
+    return f"{parts.scheme}://{parts.netloc}{path}/{href(address, **params)}" if parts.netloc else ""
+
+
 def empty(text: str, *links: tuple[str, str]) -> None:
     """Nothing to show: what to do, with links that do it."""
     with st.container(border=True, key="empty"):

@@ -21,8 +21,12 @@ from idcore.catalogue import lang_of, words
 from idcore.store import Stored, StoreFolder
 from tests.browser.harness import NARROW, ROOT, WIDE, Console, Visit, console, visit
 from tests.browser.samples import UNIQ
+from tests.journey.test_journey import BASE, MSG_ID
+from tests.journey.test_journey import record as journey_record
 from tests.remoting.fake import Fake
+from tests.remoting.fake_groups import Cluster
 from tests.remoting.fake_progress import Progressing, client
+from tests.remoting.test_traces import request, traces
 
 FOLDER = ROOT / "docs" / "screenshots"
 TALLEST = 1800
@@ -225,6 +229,50 @@ def test_picture_of_a_group(browser: Browser, messages: Messages, look: Look) ->
             tab.page.wait_for_timeout(3_000)  # a rate is of five seconds and more
             messages.behind.offsets["billing"][2] += 2
         shoot(tab, named("groups", look))
+
+
+@pytest.fixture(scope="module")
+def asked_about(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A console whose cluster has a message that one group consumed, and that failed twice in another one."""
+
+    def context(*fields: object) -> str:
+        return "\x01".join(map(str, fields)) + "\x02"
+
+    def call(number: int, began: int, group: str, tries: int, ended: int | None = None, code: int = 2) -> str:
+        made = context("SubBefore", BASE + began, "r", group, request(number), MSG_ID, tries, "null")
+        if ended is None:
+            return made
+        success = "true" if code == 0 else "false"
+        return made + context("SubAfter", request(number), MSG_ID, 7, success, "null", code, BASE + ended, group)
+
+    send = ("Pub", BASE + 1, "r", "senders", "Orders", MSG_ID, "null", "null", "10.0.0.1:10911", 4, 12, 0, "AB", "true")
+    calls = [call(1, 20, "shipping", 0, 50), call(2, 22, "billing", 0, 27, 0)]
+    calls += [call(3, 10_000, "shipping", 1, 10_060, 4), call(4, 45_300, "shipping", 2)]
+    text = "".join([context(*send), *calls])
+    copies = [
+        journey_record("%RETRY%shipping", at, at, tries, RETRY_TOPIC="Orders")
+        for tries, at in ((1, 10_200), (2, 45_200))
+    ]
+    held = [traces(90_000, text, key=MSG_ID, at=BASE + 46_000), journey_record("Orders"), *copies]
+    cluster = Cluster(*held)
+    cluster.topics = sorted({record.topic for record in held})
+    cluster.listed = ["audit", "billing", "shipping"]
+    cluster.offsets = {"Orders@shipping": 40, "Orders@billing": 40, "%RETRY%shipping@shipping": 10}
+    cluster.connected = {name: cluster.connection() for name in ("billing", "shipping")}
+    with cluster.server:
+        folder = tmp_path_factory.mktemp("asked")
+        with console(folder, IDCORE_NO_SPARK="1", IDCORE_NAMESRV=str(cluster.server.address)) as running:
+            yield running.url
+
+
+@pytest.mark.parametrize("look", LOOKS, ids="-".join)
+def test_picture_of_a_journey(browser: Browser, asked_about: str, look: Look) -> None:
+    with looked(browser, asked_about, look, f"/message?id={MSG_ID}") as tab:
+        said = words(lang_of(look[0]) or "en")
+        tab.page.get_by_role("button", name=said("message.ask", cluster="default")).click()
+        expect(tab.page.locator(CHART)).to_be_visible(timeout=30_000)
+        tab.settle()
+        shoot(tab, named("message", look))
 
 
 @pytest.mark.parametrize("page", EMPTY)

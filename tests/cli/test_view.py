@@ -161,6 +161,23 @@ def test_all_copies_of_a_retried_message_are_shown(store: Path) -> None:
     assert any(text.startswith("retry copy for consumer group ") for _, text in relations)
 
 
+def test_a_store_folder_gives_the_journey_of_a_message(store: Path) -> None:
+    retried = "CB0071156B7B4E0E2F2A691BA5A307BD"
+    (row,) = rows(view("--store", str(store), retried, "--journey"))
+    made = row.pop("journey")
+    assert row == rows(view("--store", str(store), retried, "--fate", "--trace"))[0], "nothing else changes"
+    assert [event["code"] for event in made["events"]][:2] == ["generated", "born"]
+    stored = [event for event in made["events"] if event["code"] == "stored"]
+    assert sorted(event["evidence"] for event in stored) == sorted(copy["offset_msg_id"] for copy in row["copies"])
+    groups = {verdict["group"] for verdict in row["fate"]}
+    assert made["found"] == {"lines": None, "records": len(row["copies"]), "groups": len(groups), "trace": 0}
+    assert {event["who"] for event in made["events"] if event["code"] == "judged"} == groups
+    assert [gap["code"] for gap in made["gaps"]] == ["silence"]
+    table = view("--store", str(store), retried, "--journey", "--format", "table").stdout
+    assert f"  journey     {len(made['events'])} events. Sources: log lines not searched" in table
+    assert made["events"][-1]["text"] in table and made["gaps"][-1]["text"] in table
+
+
 def test_ids_come_from_standard_input_too(store: Path) -> None:
     text = (
         "CB0071156B7B4E0E2F2A691B8D0B0000\nmy-own-unique-key\n\n"

@@ -37,6 +37,7 @@ class Archive:
         user: str = "",
         progress: Progress | None = None,
         fate: bool = False,
+        trace: bool = False,
     ) -> Iterator[Answer]:
         for text in ids:
             found = (Copy(record("Orders", UNIQ, 64, b"kept for years"), "tape 7"),) if text == UNIQ else ()

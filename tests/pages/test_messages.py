@@ -187,7 +187,9 @@ class Answering:
         self.by_id = {item.record.uniq_id: item.record for item in found}
         self.asked: list[tuple[list[str], str | None, str]] = []
 
-    def look_up(self, ids: list[str], topic: str | None, user: str, progress: Progress, fate: bool) -> Iterator[Answer]:
+    def look_up(
+        self, ids: list[str], topic: str | None, user: str, progress: Progress, fate: bool, trace: bool
+    ) -> Iterator[Answer]:
         self.asked.append((ids, topic, user))
         progress(3, 7, "VectorTopic")
         for text in ids:

@@ -438,6 +438,7 @@ def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
         "Counters",
         "Brokers",
         "Find message",
+        "Message journey",
         "Consumer groups",
         "Store",
         "Scans",

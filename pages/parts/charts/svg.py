@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from html import unescape
 from typing import Any
 
 import pandas as pd
@@ -284,7 +285,7 @@ def _title(axis: Axis) -> str:
 
 def _plain(text: Any) -> str:
     """A label without the marks that Plotly reads as HTML."""
-    return _MARKUP.sub("", str(text).replace("<br>", " "))
+    return unescape(_MARKUP.sub("", str(text).replace("<br>", " ")))
 
 
 def _text(

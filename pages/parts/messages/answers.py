@@ -12,7 +12,9 @@ from idcore.catalogue import Words, upper
 from idcore.fate import Verdict
 from idcore.fate.sentences import fact_text, verdict_text
 from idcore.fate.sentences import reason_text as fate_reason
+from idcore.journey import outcome_text
 from idcore.lookup import Answer, Copy, doubt_text, evidence_text, reason_text, relation_text
+from idcore.lookup.model import Traced
 from idcore.lookup.sentences import INSTANTS, reason_of
 from idcore.store.consistency import Doubt
 from pages.parts.markdown import escaped
@@ -140,6 +142,52 @@ def _progress(answer: Answer, verdict: Verdict) -> str:
     at = f"{broker}:{record.queue_id}:{record.queue_offset}"
     shown = {"topic": record.topic, "group": verdict.group, "at": at}
     return href("groups", cluster=st.query_params.get("cluster"), **shown)
+
+
+def traces(traced: Traced, view: View) -> Html:
+    """Sends and attempts of the message trace, and why some may be missing: never a proof."""
+    words, found = view.words, traced.found
+
+    def time(milliseconds: int | None) -> str:
+        at = None if milliseconds is None else records.moment(milliseconds)
+        return view.full(at) if at else ""
+
+    def lasted(milliseconds: int | None) -> str:
+        return "" if milliseconds is None else f"{milliseconds:,} ms"
+
+    named = [Column("began", words("trace.began"), True), Column("duration", words("trace.duration"), True, True)]
+    named.append(Column("outcome", words("trace.outcome")))
+    group, client = Column("group", words("fate.group"), True), Column("client", words("trace.client"), True)
+    sends = [
+        [time(one.began_ms), lasted(one.cost_ms), words(f"journey.sent.{one.success}".lower()), one.kind or "",
+         one.broker or "", one.client or ""]
+        for one in found.sends
+    ]  # fmt: skip
+    attempts = [
+        [time(one.began_ms), lasted(one.duration_ms), outcome_text(one.outcome, words), _tries(one.retry_times, words),
+         one.group or "", one.host or "", "" if one.pid is None else one.pid, one.client or ""]
+        for one in found.attempts
+    ]  # fmt: skip
+    parts: list[Html] = []
+    if sends:
+        kind, broker = Column("kind", words("trace.kind")), Column("broker", words("record.broker"), True)
+        columns = [*named, kind, broker, client]
+        parts += [tag("b", words("trace.sends")), table(columns, sends, words("trace.sends"))]
+    if attempts:
+        who = [Column("host", words("trace.host"), True), Column("pid", words("trace.pid"), True, True), client]
+        columns = [*named, Column("tries", words("trace.tries")), group, *who]
+        parts += [tag("b", words("trace.attempts")), table(columns, attempts, words("trace.attempts"))]
+    if not parts:
+        parts.append(tag("p", words("trace.none"), class_="mq-note"))
+    if traced.evidence:
+        why = [upper(evidence_text(item, words, dated(item.values, view))) + words("stop") for item in traced.evidence]
+        listed = tag("ul", *(tag("li", text) for text in why))
+        parts.append(tag("details", tag("summary", words("trace.why", n=len(why))), listed, open=not attempts))
+    return tag("div", *parts, class_="mq-plain")
+
+
+def _tries(tries: int | None, words: Words) -> str:
+    return "" if tries is None else f"{tries:,}" if tries else words("trace.first_try")
 
 
 def dated(values: Mapping[str, Any], view: View) -> dict[str, Any]:

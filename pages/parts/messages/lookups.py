@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -50,6 +50,16 @@ class Asked:
     topic: str | None
     cluster: str
     fate: bool = False
+    trace: bool = False
+
+    @property
+    def in_address(self) -> dict[str, str]:
+        """The same as parameters of an address; what is not asked for is not there."""
+        switches = {"fate": self.fate, "trace": self.trace}
+        named = {"id": ",".join(self.ids), "topic": self.topic or "", "cluster": self.cluster}
+        return {name: value for name, value in named.items() if value} | {
+            name: "1" for name in switches if switches[name]
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +67,18 @@ class Answers:
     """The last look-up of this session."""
 
     found: list[Answer]
-    cluster: str
+    asked: Asked
     at: datetime
-    asked: str  # as it is in the address
-    fate: bool = False
+
+    @property
+    def cluster(self) -> str:
+        """Who was asked."""
+        return self.asked.cluster
+
+    def fits(self, **wanted: str) -> bool:
+        """Whether it is what parameters of an address ask for."""
+        has = self.asked.in_address
+        return all(has.get(name, "") == value for name, value in wanted.items())
 
 
 def offers() -> dict[str, Offer]:
@@ -106,13 +124,15 @@ def form(clusters: Sequence[str], words: Words) -> Asked | None:
         state["lookup_text"] = "\n".join(query.get("id", "").split(","))
         state["lookup_topic"] = query.get("topic", "")
         state["lookup_cluster"] = query.get("cluster") if query.get("cluster") in clusters else clusters[0]
-        state["lookup_fate"] = query.get("fate") == "1"
+        state["lookup_fate"], state["lookup_trace"] = (query.get(name) == "1" for name in ("fate", "trace"))
     with st.form("lookup", border=False):
         text = st.text_area(words("lookup.box"), key="lookup_text", height=110, placeholder=words("lookup.placeholder"))
         left, right = st.columns(2, gap="medium")
         topic = left.text_input(words("lookup.topic"), key="lookup_topic", placeholder=words("lookup.any_topic"))
         cluster = right.selectbox(words("lookup.cluster"), clusters, key="lookup_cluster")
-        fate = st.checkbox(words("lookup.fate"), key="lookup_fate", help=words("lookup.fate_help"))
+        with st.container(horizontal=True, gap="large"):
+            fate = st.checkbox(words("lookup.fate"), key="lookup_fate", help=words("lookup.fate_help"))
+            trace = st.checkbox(words("lookup.trace"), key="lookup_trace", help=words("lookup.trace_help"))
         sent = st.form_submit_button(words("lookup.button"), type="primary")
     ids = texts_of(text or "")
     if not sent:
@@ -123,13 +143,11 @@ def form(clusters: Sequence[str], words: Words) -> Asked | None:
     if len(ids) > MOST_IDS:
         st.warning(words("lookup.many", n=f"{MOST_IDS:,}", of=f"{len(ids):,}"), icon=":material/info:")
         ids = ids[:MOST_IDS]
-    query["id"] = ",".join(ids)
-    for name, value in (("topic", topic), ("cluster", str(cluster)), ("fate", "1" if fate else "")):
-        if value:
-            query[name] = value
-        else:
-            query.pop(name, None)
-    return Asked(ids, topic.strip() or None, str(cluster), fate)
+    asked = Asked(ids, topic.strip() or None, str(cluster), fate, trace)
+    for name in ("topic", "fate", "trace"):
+        query.pop(name, None)
+    query.update(asked.in_address)
+    return asked
 
 
 def ask(asked: Asked, offer: Offer, view: View) -> None:
@@ -142,7 +160,7 @@ def ask(asked: Asked, offer: Offer, view: View) -> None:
         topics.update(done=done, total=total)
 
     def work() -> None:
-        found.extend(source.look_up(asked.ids, asked.topic, name, tell, asked.fate))
+        found.extend(source.look_up(asked.ids, asked.topic, name, tell, asked.fate, asked.trace))
 
     name = user()
     with problems.caught():
@@ -163,7 +181,7 @@ def ask(asked: Asked, offer: Offer, view: View) -> None:
     elif problem is not None:
         raise problem
     if found:
-        st.session_state["lookup_answers"] = Answers(found, asked.cluster, view.now(), ",".join(asked.ids), asked.fate)
+        st.session_state["lookup_answers"] = Answers(found, asked, view.now())
 
 
 def latest() -> Answers | None:
@@ -171,10 +189,17 @@ def latest() -> Answers | None:
     found = st.session_state.get("lookup_answers")
     if not isinstance(found, Answers):
         return None
-    asked = st.query_params.get("id")
-    if asked and (found.asked, found.fate) != (asked, st.query_params.get("fate") == "1"):
-        return None
-    return found
+    query = st.query_params
+    wanted = {name: "1" if query.get(name) == "1" else "" for name in ("fate", "trace")}
+    return found if not query.get("id") or found.fits(id=query["id"], **wanted) else None
+
+
+def journey_of(text: str, query: Mapping[str, str]) -> Answers | None:
+    """The last answer of this session, if it is all about this message, by the cluster and topic of the address."""
+    found = st.session_state.get("lookup_answers")
+    named = {name: query[name] for name in ("cluster", "topic") if query.get(name)}
+    fits = isinstance(found, Answers) and found.fits(id=text, fate="1", trace="1", **named)
+    return found if fits else None
 
 
 def found_sentence(last: Answers, words: Words) -> str:
@@ -183,8 +208,8 @@ def found_sentence(last: Answers, words: Words) -> str:
     return words("lookup.said", found=f"{found:,}", ids=words.count("id", len(last.found)), cluster=last.cluster)
 
 
-def answer_card(answer: Answer, view: View) -> None:
-    """One id: its copies on one line of time and each as a card, or why none was found."""
+def answer_card(answer: Answer, view: View, *, fates: bool = True) -> None:
+    """One id: its copies on one line of time and each as a card, or why none was found; what became of them."""
     words = view.words
     rows = [copy_row(copy) for copy in answer.copies]
     relations = [answers.relation(copy, words) for copy in answer.copies]
@@ -201,17 +226,21 @@ def answer_card(answer: Answer, view: View) -> None:
         advice = advice_text(answer, words)
         if advice and not answer.found:
             show_html(tag("p", tag("b", words("lookup.next")), " ", advice, words("stop"), class_="mq-advice"))
+        if answer.trace is not None:
+            show_html(answers.traces(answer.trace, view))
         if len(rows) > 1:
             show_html(records.copies(rows, relations, view))
         for row, text in zip(rows, relations, strict=True):
             show_html(records.card(row, view, text if len(rows) > 1 else ""))
-            known = answers.fates(answer, str(row["offset_msg_id"]), view)
+            known = answers.fates(answer, str(row["offset_msg_id"]), view) if fates else None
             if known is not None:
                 show_html(known)
         run = scans.current_name()
         behind = who.card(answer, view)
         if behind is not None:
             show_html(behind)
+        if fates:
+            page_link("message", words("card.message"), icon=":material/conversion_path:", id=answer.id, run=run)
         if rows and run is not None:
             broker = str(rows[0]["store_host"])
             page_link("brokers", words("findings.to_brokers"), icon=":material/storage:", run=run, broker=broker)

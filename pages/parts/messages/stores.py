@@ -122,6 +122,18 @@ def _of_token(token: str, words: Words) -> Path | None:
     return _of_uploads(partial(uploads.chosen, kept, words))
 
 
+def linked(words: Words) -> Path | None:
+    """The folder that an address names; None without one, or where it is not to be had, which is said."""
+    asked = st.query_params.get("store", "")
+    if asked.startswith(UPLOAD):
+        kept = uploads.held(asked.removeprefix(UPLOAD))
+        folder = None if kept is None else kept.stores.get(st.query_params.get("which") or next(iter(kept.stores), ""))
+        if folder is None:
+            st.warning(words("store.upload_gone"), icon=":material/info:")
+        return folder
+    return _of_path(asked, [root for root in scans.allowed_roots() if isinstance(root, Path)], words) if asked else None
+
+
 def _close() -> None:
     uploads.close()
     _open("")

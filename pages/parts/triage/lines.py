@@ -128,6 +128,7 @@ def _row(ids: Sequence[Occurrence], index: Index, run: Run, view: View) -> Html:
             facts.append(tag("span", sent, class_="mq-mono mq-time"))
         facts.append(tag("span", _maker(one, run), class_="mq-mono"))
         facts.append(link(words("page.anatomy"), href("anatomy", id=one.id, run=run.name)))
+        facts.append(link(words("page.message"), href("message", id=one.id, run=run.name)))
         told = sent
     head = tag("div", *facts, class_="mq-line-head")
     if first.problem is not None:

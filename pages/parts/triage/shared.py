@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import pandas as pd
 import streamlit as st
@@ -17,8 +16,8 @@ from idcore.triage.processes import find_process
 from pages.parts import cache, scans
 from pages.parts.markup import tag
 from pages.parts.refusals import reasons_of, reasons_text, without_ids
-from pages.parts.view import View, link_params
-from pages.parts.widgets import show_html
+from pages.parts.view import View
+from pages.parts.widgets import absolute, show_html
 
 
 def twins(run: Run, words: Words, place: DeltaGenerator | None = None) -> None:
@@ -34,10 +33,7 @@ def twins(run: Run, words: Words, place: DeltaGenerator | None = None) -> None:
 
 def findings_address(run: Run) -> str:
     """The absolute address of the findings of a scan; empty where nobody asked for a page."""
-    parts = urlsplit(st.context.url or "")
-    query = urlencode(link_params(run=run.name), doseq=True)
-    path = parts.path.rpartition("/")[0] + "/findings"
-    return urlunsplit((parts.scheme, parts.netloc, path, query, "")) if parts.netloc else ""
+    return absolute("findings", run=run.name)
 
 
 def name_of(run: Run, table: str) -> str:

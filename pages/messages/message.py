@@ -1,0 +1,79 @@
+"""Message: one message from its producer to each consumer, and whether it was consumed. Computes nothing itself."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from idcore.journey import found_text
+from pages.parts import cards, problems, refusals, ruler
+from pages.parts.markup import tag
+from pages.parts.messages import answers, journey_report, journeys, lookups
+from pages.parts.view import view
+from pages.parts.widgets import heading, page_link, said, show_html, small_print, zone_note
+
+
+def into_link() -> None:
+    """The address follows the box; the time of a link is that of its own id."""
+    st.query_params["id"] = (st.session_state.get("message_id") or "").strip()
+    st.query_params.pop("sent_at", None)
+
+
+shown = view()
+words = shown.words
+heading("page.message")
+
+# load
+text = st.session_state["message_id"] = st.query_params.get("id", "").strip()
+st.text_input(words("message.box"), key="message_id", on_change=into_link, placeholder=words("lookup.placeholder"))
+if not text:
+    said(words("message.lead"))
+    st.stop()
+with problems.caught():
+    offers = lookups.offers()
+    run = journeys.run_at_hand()
+    found = journeys.found_of(text, run)
+    told = journeys.ask(text, offers, shown)
+    with journeys.store_answer(text, shown) as stored:
+        known = [answer for answer in (told.found[0] if told else None, stored) if answer is not None]
+        lines, of_lines = journeys.lines_of(text, known, run, shown)
+        made = journeys.build(found, known, lines, run, shown)
+
+        # show
+        said(sentence := journeys.sentence(known, told, bool(offers), words))
+        for answer in known:
+            for record in dict.fromkeys(verdict.record for verdict in answer.fate or ()):
+                show_html(answers.fates(answer, record, shown) or tag("p"))
+        if made.events:
+            st.header(words("message.journey"), anchor=False)
+            left, right = st.columns([3, 2], gap="large")
+            with left:
+                journeys.picture(made, shown)
+            with right:
+                journeys.show_odd(made, shown)
+            show_html(journeys.events(made, shown, run))
+            journey_report.takeaway(made, known, sentence, shown)
+        else:
+            st.info(words("message.nothing"), icon=":material/info:")
+        if known:
+            st.header(words("message.records"), anchor=False)
+        for answer in known:
+            lookups.answer_card(answer, shown, fates=False)
+st.header(words("message.anatomy"), anchor=False)
+best = found.verdict.best
+if best is None:
+    show_html(tag("p", refusals.why_not(found.verdict, words), class_="mq-faint mq-note"))
+else:
+    show_html(tag("div", ruler.ruler(best, words), class_="mq-anatomy"))
+    show_html(cards.facts(found, best, shown, cards.clock_of(shown)))
+    page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", id=text, run=run.name if run else None)
+asked_at = words("lookup.asked", cluster=told.cluster, at=shown.full(told.at)) if told else ""
+cut = words("message.lines_cut", n=f"{journeys.MOST_LINES:,}", of=f"{of_lines:,}")
+small_print(
+    [
+        found_text(made, words),
+        cut if of_lines > journeys.MOST_LINES else "",
+        asked_at,
+        words("lookup.guard") if offers else "",
+        zone_note(shown),
+    ]
+)

@@ -1,0 +1,66 @@
+"""The journey of a message from top to bottom, each event in the column of who did it. A journey in, a figure out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import plotly.graph_objects as go
+
+from idcore.catalogue import Words
+from idcore.journey import Event, Journey, event_text, short_text, steps
+from idcore.journey.model import ROLES
+from pages.parts.figures import axis, paper, tint
+from pages.parts.markup import esc
+from pages.parts.roles import Palette
+
+MOST_DRAWN = 30
+ROW, HEAD = 30, 44  # pixels
+_COLOURS = {"producer": "host", "broker": "broker", "consumer": "client", "log": "loader"}
+
+
+def sequence(journey: Journey, words: Words, palette: Palette, time: Callable[[int], str]) -> go.Figure:
+    """One row for each event, with the time since the one before; contradictions and gaps are marked."""
+    events = journey.events[:MOST_DRAWN]
+    lanes = [role for role in ROLES if any(event.role == role for event in events)]
+    rows, right = len(events), len(lanes) * 2.1 + 0.6
+    wrong = journey.doubtful
+    figure = go.Figure(layout=paper(palette, HEAD + ROW * rows, right=24, top=4))
+    for gap in journey.gaps:
+        if gap.before is not None and gap.before < rows:
+            look = {"fillcolor": tint(palette.muted, 0.12), "line": {"width": 0}, "layer": "below"}
+            figure.add_shape(type="rect", x0=-0.5, x1=right, y0=gap.before - 0.85, y1=gap.before - 0.15, **look)
+    for lane in range(len(lanes)):
+        line = {"color": palette.line, "width": 1}
+        figure.add_shape(type="line", x0=lane, x1=lane, y0=-0.5, y1=rows - 0.5, line=line, layer="below")
+    x = [lanes.index(event.role) for event in events]
+    y = list(range(rows))
+    way = {"color": tint(palette.muted, 0.5), "width": 1.5}
+    figure.add_scatter(x=x, y=y, mode="lines", line=way, hoverinfo="skip")
+    for symbol, places in (("circle", [at for at in y if at not in wrong]), ("triangle-down", sorted(wrong & set(y)))):
+        if places:
+            shown = [events[at] for at in places]
+            colours = [palette.roles[_COLOURS[event.role]] for event in shown]
+            figure.add_scatter(
+                x=[x[at] for at in places], y=places, mode="markers",
+                marker={"size": 12, "symbol": symbol, "color": colours, "line": {"width": 0}},
+                hovertext=[_hover(event, words, time) for event in shown], hoverinfo="text",
+            )  # fmt: skip
+    for at, event in enumerate(events):
+        text = f"{at + 1}. {short_text(event, words)}" + (" ⚠" if at in wrong else "")
+        note = {"font": {"color": palette.text, "size": 12}, "showarrow": False, "xanchor": "left"}
+        figure.add_annotation(x=len(lanes) - 0.5, y=at, text=esc(text), **note)
+    names = [words(f"message.lane_{role}") for role in lanes]
+    figure.update_xaxes(
+        axis(palette, tickvals=list(range(len(lanes))), ticktext=names, range=[-0.5, right], side="top", showgrid=False,
+             fixedrange=True, showline=False)
+    )  # fmt: skip
+    figure.update_yaxes(
+        axis(palette, tickvals=y, ticktext=list(steps(journey, words))[:rows], range=[rows - 0.5, -0.5], showgrid=False,
+             fixedrange=True, showline=False)
+    )  # fmt: skip
+    return figure
+
+
+def _hover(event: Event, words: Words, time: Callable[[int], str]) -> str:
+    at = words("message.undated") if event.at_ms is None else time(event.at_ms)
+    return "<br>".join(esc(text) for text in (at, event_text(event, words, time), event.who, event.evidence) if text)

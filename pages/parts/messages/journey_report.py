@@ -1,0 +1,98 @@
+"""The journey of a message for a ticket: as Markdown, and as one HTML file with its picture. Looks nothing up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from idcore import journey as journeys
+from idcore.catalogue import upper
+from idcore.fate.sentences import verdict_text
+from idcore.journey import Journey
+from idcore.lookup import Answer
+from idcore.safe_text import json_text
+from pages.parts import browser
+from pages.parts.charts import journey as chart_of
+from pages.parts.markdown import code, escaped
+from pages.parts.markup import Html, link, tag
+from pages.parts.messages import answers
+from pages.parts.messages.journeys import events, texts, time_in
+from pages.parts.triage import report
+from pages.parts.view import View
+from pages.parts.widgets import absolute, download
+
+
+def takeaway(made: Journey, known: Sequence[Answer], sentence: str, view: View) -> None:
+    """The ways out of the page: into a ticket, as a report, as JSON."""
+    words = view.words
+    kept = {name: st.query_params.get(name) for name in ("run", "cluster", "store", "which", "topic")}
+    address = absolute("message", id=made.id, **kept)
+    name = f"rocketmq-ids-message-{made.id[-12:].lower()}-{view.now().astimezone(view.zone):%Y-%m-%d}"
+    text = markdown(made, known, sentence, view, address)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        browser.copy_button(text, words, "journey")
+        for label, kind, mime, body in (
+            ("findings.markdown", "md", "text/markdown", text),
+            ("findings.html", "html", "text/html", html(made, known, sentence, view, address)),
+            ("message.json", "json", "application/json", json_text(journeys.row_of(made), indent=2) + "\n"),
+        ):
+            download(words(label), body.encode(), f"{name}.{kind}", key=f"journey-{kind}", mime=mime)
+
+
+def markdown(made: Journey, known: Sequence[Answer], sentence: str, view: View, address: str) -> str:
+    """Everything as Markdown."""
+    words = view.words
+    parts = [f"## {words('page.message')} {code(made.id)}", sentence]
+    verdicts = [
+        f"- {code(verdict.group)}: {escaped(verdict_text(verdict, words, time_in(view)))}"
+        f" ({words(f'fate.certainty.{verdict.certainty}')}) · {code(verdict.record)}"
+        for answer in known
+        for verdict in answer.fate or ()
+    ]
+    parts += ["\n".join(verdicts)] if verdicts else []
+    time, lines = time_in(view), []
+    for number, (event, text) in enumerate(zip(made.events, texts(made, view), strict=True), 1):
+        who = " · ".join(code(part) for part in dict.fromkeys((event.who, event.evidence)) if part)
+        lines.append(f"{number}. {escaped(journeys.when_text(event, words, time))} · {escaped(text)} · {who}")
+    parts.append("\n".join(lines))
+    for heading, found in journeys.oddities(made, words):
+        parts.append(f"{heading}\n\n" + "\n".join(f"- {escaped(text)}" for text in found))
+    parts.append(escaped(journeys.found_text(made, words)))
+    parts += [words("report.link", address=address)] if address else []
+    return "\n\n".join(parts) + "\n"
+
+
+def html(made: Journey, known: Sequence[Answer], sentence: str, view: View, address: str) -> str:
+    """One file that needs nothing else."""
+    view = replace(view, theme="light")  # its colours have their dark ones in the style
+    words = view.words
+    title = f"{words('page.message')} {made.id}"
+    metas = Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">')
+    head = tag("head", metas, tag("title", f"{words('name')} · {title}"), tag("style", Html(report.STYLE)))
+    body = tag("body", tag("h1", title), *_body(made, known, sentence, view, address))
+    return "<!doctype html>" + tag("html", head, body, lang=words("lang.html"))
+
+
+def _body(made: Journey, known: Sequence[Answer], sentence: str, view: View, address: str) -> Iterator[Html]:
+    words = view.words
+    yield tag("p", *(tag("b", part) if place % 2 else part for place, part in enumerate(sentence.split("**"))))
+    if address:
+        yield tag("p", link(words("report.open"), address), class_="faint")
+    for answer in known:
+        for record in dict.fromkeys(verdict.record for verdict in answer.fate or ()):
+            yield answers.fates(answer, record, view) or Html("")
+    yield tag("h2", words("message.journey"))
+    figure = chart_of.sequence(made, words, view.palette, time_in(view))
+    yield tag("figure", report.svg(figure, words("message.alt")))
+    for heading, found in journeys.oddities(made, words):
+        yield tag("h3", heading)
+        yield tag("ul", *(tag("li", text) for text in found))
+    yield events(made, view)
+    for answer in known:
+        if answer.reason:
+            yield tag("p", upper(answers.reason(answer, view)), class_="faint")
+        if answer.trace is not None:
+            yield answers.traces(answer.trace, view)
+    yield tag("p", journeys.found_text(made, words), class_="faint")

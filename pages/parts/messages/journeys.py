@@ -1,0 +1,192 @@
+"""The journey of a message on a page: its sources at hand, the picture, the table, what is odd. Dials nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from idcore import journey as journeys
+from idcore import times
+from idcore.catalogue import Words
+from idcore.errors import CoreError
+from idcore.ids.clock import from_ms, is_time
+from idcore.ids.identify import identify_alone
+from idcore.intake import Found
+from idcore.journey import Journey, Line, Sources
+from idcore.lookup import Answer, Offer, StoreLookup
+from idcore.occurrences.index import Filter
+from idcore.run_times import linked_token
+from idcore.runs import Run
+from pages.parts import cards, problems, scans
+from pages.parts.charts import journey as chart_of
+from pages.parts.markdown import escaped
+from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.messages import lookups, stores
+from pages.parts.triage import lines as run_lines
+from pages.parts.view import View
+from pages.parts.widgets import chart, href, page_link, show_html
+
+MOST_LINES = 200
+_DIGITS = frozenset((32, 34, 56))
+
+
+def time_in(view: View) -> Any:
+    """Milliseconds as the reader's time."""
+
+    def time(milliseconds: int) -> str:
+        return view.full(from_ms(milliseconds)) if is_time(milliseconds) else f"{milliseconds:,} ms"
+
+    return time
+
+
+def run_at_hand() -> Run | None:
+    """The finished scan whose lines are searched: of the address, else the session's latest."""
+    try:
+        run = scans.current()
+    except CoreError as error:
+        problems.show_error(error)
+        return None
+    return run if run is not None and run.state == "done" else None
+
+
+def found_of(text: str, run: Run | None) -> Found:
+    """The id, with the time that the link or the scan has of it."""
+    verdict = identify_alone(text)
+    query = st.query_params
+    token = linked_token(text, verdict.best, query.get("sent_at", ""), run.name if run is not None else "")
+    return Found(token, verdict)
+
+
+def lines_of(text: str, answers: Sequence[Answer], run: Run | None, view: View) -> tuple[list[Line] | None, int]:
+    """The lines that name the message, by each of its ids, and how many there are; None without a scan."""
+    index = run_lines.ready(run, view) if run is not None else None
+    if run is None or index is None:
+        return None, 0
+    lines: dict[tuple[str, int], Line] = {}
+    total, asked = 0, set[str]()
+    while ids := {
+        each for each in journeys.ids_of(text, Sources.of(*answers, lines=list(lines.values()))) if each not in asked
+    }:
+        asked |= ids
+        wanted = tuple(sorted(each for each in ids if len(each) in _DIGITS and set(each) <= set("0123456789ABCDEF")))
+        if not wanted:
+            break
+        rows = index.select(Filter(ids=wanted)).rows
+        total += len(rows)
+        try:
+            found = index.page(rows[:MOST_LINES], run_lines.allowed_for(run))
+        except (CoreError, PermissionError) as error:
+            problems.show_error(error)
+            return None, 0
+        for one in found:
+            if one.problem is None:
+                lines.setdefault((one.file, one.line), Line(one.file, one.line, one.text))
+    return list(lines.values()), total
+
+
+def build(
+    found: Found, answers: Sequence[Answer], lines: Sequence[Line] | None, run: Run | None, view: View
+) -> Journey:
+    """The journey from all of them; lines whose times have no zone are read in that of their scan."""
+    token = found.token if found.token.linked else None
+    sources = Sources.of(*answers, lines=lines, token=token)
+    zone = times.zone_of(str(run.options.get("zone") or "")) if run is not None else None
+    return journeys.build(found.token.text, sources, cards.clock_of(view), zone or view.zone)
+
+
+def ask(text: str, offers: Mapping[str, Offer], view: View) -> lookups.Answers | None:
+    """What a cluster says of it. Only a click asks: on a button here, or on an id's card if there is one cluster."""
+    query, state, words = st.query_params, st.session_state, view.words
+    clicked = state.pop("message_clicked", None) == text and len(offers) == 1
+    names = [query["cluster"]] if query.get("cluster") in offers else list(offers)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        for name in names:
+            label, hint = words("message.ask", cluster=escaped(name)), words("message.ask_help")
+            if st.button(label, key=f"ask-{name}", type="primary", help=hint, icon=":material/search:") or clicked:
+                asked = lookups.Asked([text], query.get("topic") or None, name, fate=True, trace=True)
+                query["cluster"] = name
+                lookups.ask(asked, offers[name], view)
+        if any(isinstance(root, Path) for root in scans.allowed_roots()) and not query.get("store"):
+            page_link("store", words("card.store"), icon=":material/folder_open:", id=text)
+    return lookups.journey_of(text, query)
+
+
+@contextmanager
+def store_answer(text: str, view: View) -> Iterator[Answer | None]:
+    """What the store folder of the address has of it; None without one."""
+    folder = stores.linked(view.words)
+    if folder is None:
+        yield None
+        return
+    with stores.opened(folder) as store:
+        yield StoreLookup(store, cards.clock_of(view)).one(text, st.query_params.get("topic") or None, True, True)
+
+
+def sentence(known: Sequence[Answer], told: lookups.Answers | None, can_ask: bool, words: Words) -> str:
+    """Whether it was consumed, as far as somebody was asked."""
+    answer = next((each for each in known if each.fate is not None), None)
+    if answer is None or answer.fate is None:
+        return words("message.not_asked" if can_ask else "message.no_cluster")
+    if not answer.copies:
+        return words("message.not_found", cluster=told.cluster if told else "?")
+    return journeys.consumed_text(answer.fate, words)
+
+
+# ---- picture and table
+
+
+def picture(made: Journey, view: View) -> None:
+    """The events from top to bottom, with their data."""
+    figure = chart_of.sequence(made, view.words, view.palette, time_in(view))
+    chart(figure, view.words("message.alt"), lambda: frame(made, view), "journey")
+    if len(made.events) > chart_of.MOST_DRAWN:
+        st.caption(view.words("message.cut", n=f"{chart_of.MOST_DRAWN:,}", of=f"{len(made.events):,}"))
+
+
+def frame(made: Journey, view: View) -> pd.DataFrame:
+    """The events as a table for a file."""
+    rows = journeys.row_of(made)["events"]
+    return pd.DataFrame([{**row, "text": text} for row, text in zip(rows, texts(made, view), strict=True)])
+
+
+def texts(made: Journey, view: View) -> list[str]:
+    """What each event is, in the reader's words."""
+    return [journeys.event_text(event, view.words, time_in(view)) for event in made.events]
+
+
+def events(made: Journey, view: View, run: Run | None = None) -> Html:
+    """The events with their times, the time since the one before, who, and what proves it."""
+    words = view.words
+    columns = [
+        Column("when", words("message.when"), mono=True),
+        Column("what", words("message.what")),
+        Column("who", words("message.who"), mono=True),
+        Column("before", words("message.before"), mono=True, right=True),
+        Column("source", words("message.source")),
+        Column("evidence", words("message.evidence"), mono=True),
+    ]
+    rows: list[list[Any]] = []
+    for place, (event, text, step) in enumerate(
+        zip(made.events, texts(made, view), journeys.steps(made, words), strict=True)
+    ):
+        evidence: Any = event.evidence
+        if run is not None and event.source == "line":
+            evidence = link(evidence, href("lines", run=run.name, ids=made.id))
+        mark = [tag("b", "⚠ ", class_="mq-warning")] if place in made.doubtful else []
+        what = tag("span", *mark, text, class_="mq-topic")
+        at = journeys.when_text(event, words, time_in(view))
+        source = words(f"message.source_{journeys.source_of(event)}")
+        rows.append([at, what, event.who, step, source, evidence])
+    return table(columns, rows, words("message.journey"), numbered=True)
+
+
+def show_odd(made: Journey, view: View) -> None:
+    """The same below the picture."""
+    for heading, found in journeys.oddities(made, view.words):
+        items = join([tag("li", text) for text in found])
+        show_html(tag("div", tag("b", heading), tag("ul", items), class_="mq-plain"))

@@ -1,0 +1,202 @@
+"""The page of one message: logs alone, a store alone, a fake cluster; who may ask it, and what leaves for a ticket."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore.catalogue import words
+from pages.parts import scans
+from pages.parts.messages import journey_report, journeys
+from tests.journey.test_journey import CHINA, MSG_ID, SHANGHAI, copies, everything, journey, printed_line, sent_line
+from tests.pages.conftest import RUN
+from tests.pages.test_lines import indexed
+from tests.pages.test_messages import labels
+from tests.pages.test_pages import press, shown
+from tests.remoting.fake import UNIQ
+from tests.remoting.fake_groups import HOME, STORED, Cluster
+from tests.remoting.test_traces import USUAL, after, before, pub, traces
+from tests.store.unpacked import real_store
+
+Open = Callable[..., AppTest]
+SECOND = "CB0071156B7B4E0E2F2A691B8D7D0001"
+RETRIED = "CB0071156B7B4E0E2F2A691BA5A307BD"
+
+
+def buttons(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def table_of(app: AppTest, caption: str) -> str:
+    """The HTML of the table with a caption."""
+    return next(item.proto.body for item in app.get("html") if f">{caption}</caption>" in item.proto.body)
+
+
+def test_without_an_id_the_page_says_what_it_is_for(open_page: Open) -> None:
+    app = open_page("message")
+    assert not app.exception and words()("message.lead") in shown(app)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_an_id_alone_has_its_time_its_anatomy_and_says_what_is_not_known(open_page: Open, lang: str) -> None:
+    app, said = open_page("message", id=MSG_ID, lang=lang, zone="Asia/Shanghai"), words(lang)
+    assert not app.exception and not app.error
+    text = shown(app)
+    assert said("message.no_cluster") in text and "10.0.0.7 · 3416" in text
+    assert said("message.none_records") in text and said("message.none_lines") in text
+    assert "18B4AAC2" in text and said("card.anatomy") in labels(app)
+    assert said("message.ask", cluster="default") not in buttons(app)
+
+
+@pytest.mark.parametrize("text", ["order-42", "<b>x</b>", "0A"])
+def test_what_is_not_an_id_is_said_and_escaped(open_page: Open, text: str) -> None:
+    app = open_page("message", id=text)
+    assert not app.exception and app.info[0].value == words()("message.nothing")
+    assert "<b>x" not in "".join(item.proto.body for item in app.get("html"))
+
+
+def test_the_lines_of_a_scan_are_the_journey_of_an_id(tmp_path: Path, open_page: Open) -> None:
+    other = f"2026-11-20 09:50:02.000 INFO <b>paid</b> {copies()}"
+    lines = [sent_line(14).text, printed_line(48).text, other]
+    indexed(tmp_path, "\n".join(lines) + "\n")
+    app = open_page("message", id=MSG_ID, run=RUN, zone="Asia/Shanghai")
+    assert not app.exception and not app.error
+    events = table_of(app, "Journey")
+    for wanted in ("logged its send: SEND_OK", "as consumers do", "app.log:1", "app.log:2", "2026-11-20 09:50:00.048",
+                   "10.0.0.1:10911", f'href="lines?run={RUN}'):  # fmt: skip
+        assert wanted in events.replace("zone=Asia%2FShanghai&amp;", ""), wanted
+    assert "2 lines" in shown(app) and words()("message.none_records") in shown(app)
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_a_store_alone_gives_records_and_the_gaps_between_them(
+    tmp_path_factory: pytest.TempPathFactory, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = real_store(tmp_path_factory.mktemp("store"))
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(store.parent))
+    app = open_page("message", id=RETRIED, store=str(store))
+    assert not app.exception and not app.error
+    events = table_of(app, "Journey")
+    assert "retry copy for consumer group" in events and "delayed copy of retry" in events and "VectorTopic" in events
+    assert "Gaps" in shown(app) and "2 consumer groups, no traces" in shown(app)
+    assert "<b>2</b> of 2 consumer groups consumed it." in shown(app) and "store folder" in events
+    app = open_page("message", id=SECOND[:-1] + "F", store=str(store))
+    assert not app.exception and "no records" in shown(app)
+    app = open_page("message", id=SECOND, store="/etc")
+    assert not app.exception and str(store.parent) in app.error[0].value
+
+
+# ---- a cluster
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """One that has the message, its groups and its trace; the console knows it as its only cluster."""
+    made = Cluster(HOME, traces(5_000, pub() + before(20) + after(20), at=STORED + 60))
+    made.topics.append(USUAL)
+    made.offsets = {"Orders@works": 40}
+    made.listed = ["works", "readers"]
+    with made.server:
+        monkeypatch.setenv("IDCORE_NAMESRV", str(made.server.address))
+        yield made
+
+
+def test_a_link_asks_nobody_and_one_click_says_whether_it_was_consumed(open_page: Open, cluster: Cluster) -> None:
+    app = open_page("message", id=UNIQ, zone="UTC", cluster="default", topic="Orders")
+    assert not app.exception and words()("message.not_asked") in shown(app)
+    assert not cluster.server.seen
+    press(app, words()("message.ask", cluster="default"))
+    assert not app.exception and not app.error
+    text = shown(app)
+    assert "<b>2</b> of 2 consumer groups consumed it." in text
+    assert "the message trace shows success" in text.lower() and "10.0.0.3 · 4464" in table_of(app, "Journey")
+    attempts = table_of(app, "Attempts of consumers in the message trace")
+    assert "30 ms" in attempts and "success" in attempts and "10.0.0.3" in attempts and "4464" in attempts
+    assert "body" in text and words()("message.none_lines") in text
+    assert words()("lookup.asked", cluster="default", at="")[:13] in text
+
+
+def test_a_click_on_an_id_asks_the_only_cluster_at_once(open_page: Open, cluster: Cluster) -> None:
+    app = open_page("anatomy", id=UNIQ)
+    assert words()("card.consumed") in buttons(app)
+    app.session_state["message_clicked"] = UNIQ  # what the button leaves before it opens the page
+    app.switch_page("pages/messages/message.py")
+    app.query_params["id"] = UNIQ
+    app.run()
+    assert not app.exception and cluster.server.seen and "of 2 consumer groups" in shown(app)
+    before_ = len(cluster.server.seen)
+    app.query_params["id"] = UNIQ[:-1] + "9"
+    app.run()
+    assert not app.exception and len(cluster.server.seen) == before_, "another id of a link is not asked about"
+    assert words()("message.not_asked") in shown(app)
+
+
+def test_of_two_clusters_none_is_asked_before_one_is_chosen(
+    open_page: Open, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "clusters.toml"
+    servers = f'name_servers = ["{cluster.server.address}"]'
+    file.write_text(f"[clusters.one]\n{servers}\n[clusters.two]\n{servers}\n")
+    monkeypatch.setenv("IDCORE_CLUSTERS", str(file))
+    monkeypatch.delenv("IDCORE_NAMESRV")
+    app = open_page("anatomy", id=UNIQ)
+    app.session_state["message_clicked"] = UNIQ
+    app.switch_page("pages/messages/message.py")
+    app.query_params["id"] = UNIQ
+    app.run()
+    assert not cluster.server.seen
+    assert {words()("message.ask", cluster=name) for name in ("one", "two")} <= set(buttons(app))
+
+
+def test_the_page_of_look_ups_reads_traces_where_that_is_asked_for(open_page: Open, cluster: Cluster) -> None:
+    app = open_page("lookup", id=UNIQ, topic="Orders", fate="1", trace="1")
+    assert [box.value for box in app.checkbox] == [True, True]
+    press(app, "Look up")
+    assert not app.exception and "Attempts of consumers" in shown(app) and "proved" in shown(app)
+    app.checkbox[1].uncheck()
+    press(app, "Look up")
+    assert "Attempts of consumers" not in shown(app) and "trace" not in app.query_params
+
+
+def test_a_trace_that_is_not_there_is_explained(open_page: Open, cluster: Cluster) -> None:
+    cluster.records = [HOME]
+    app = open_page("lookup", id=UNIQ, topic="Orders", trace="1")
+    press(app, "Look up")
+    text = shown(app)
+    assert words()("trace.none") in text and "off by default" in text and "proves nothing" in text
+
+
+# ---- for a ticket
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_ticket_and_a_report_have_all_of_it_and_no_html_of_others(lang: str) -> None:
+    from idcore.lookup import Answer
+    from pages.parts.view import View
+
+    view = View(words(lang), CHINA, "Asia/Shanghai", "chosen", "light")
+    known = everything()
+    evil = known["verdicts"][0]
+    known["verdicts"] = [type(evil)("<g>&`x`", *(getattr(evil, name) for name in evil.__slots__[1:]))]
+    made = journey(SHANGHAI, **known)
+    answer = Answer(MSG_ID, known["copies"], None, (), (), fate=tuple(known["verdicts"]))
+    text = journey_report.markdown(made, [answer], "**1** of 1", view, "https://console/message?id=X")
+    assert f"`{MSG_ID}`" in text and "2026-11-20 09:50:00.009 +08:00" in text and "https://console/message?id=X" in text
+    assert text.count("\n1. ") == 1 and f"\n{len(made.events)}. " in text
+    page = journey_report.html(made, [answer], "**1** of 1", view, "https://console/message?id=X")
+    assert "<svg" in page and "<script" not in page and "&lt;g&gt;" in page and "<g>&" not in page
+    assert page.count("<circle") + page.count("<polygon") == len(made.events)
+    for heading, found in journeys.journeys.oddities(made, words(lang)):
+        assert heading in text and all(re.sub(r"[<>&]", "", one)[:20] in page for one in found)
+
+
+def test_an_unfinished_scan_gives_no_lines(open_page: Open, run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scans, "locating", lambda *_, **__: None)
+    app = open_page("message", id=MSG_ID, run=run)
+    assert not app.exception and words()("message.none_lines") in shown(app)
+    app = open_page("message", id=MSG_ID, run="20200101-000000-aaaaaa")
+    assert not app.exception and app.error
