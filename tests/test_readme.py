@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from idcore.catalogue import en, zh
 from idcore.cli import build_parser
 from idcore.cli.parser import commands_of
 from idcore.remoting import profile
@@ -22,6 +23,7 @@ CHINESE = (ROOT / "README.zh-CN.md").read_text(encoding="utf-8")
 ENTRANCE = [ROOT / name for name in ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 DOCUMENTS = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not path.name[0].isdigit()]  # without decisions
 PAGES = [*ENTRANCE, *sorted((ROOT / "docs").rglob("*.md"))]
+GUIDES = [*(ROOT / "docs" / "tutorials").glob("*.md"), *(ROOT / "docs" / "how-to").glob("answer-a-ticket*.md")]
 RENDERED = ("cli.md", "findings.md", "formats.md", "tables.md")  # as long as the code has rows
 MOST_WORDS = 2_600
 
@@ -91,11 +93,28 @@ def test_the_index_leads_to_every_document() -> None:
     assert {(ROOT / "docs" / link).resolve() for link in linked} == {*DOCUMENTS} - {ROOT / "docs" / "README.md"}
 
 
+def test_the_chinese_readme_leads_to_every_document_in_chinese_if_there_is_one() -> None:
+    linked = {(ROOT / link).resolve() for link in re.findall(r"\]\((docs/[^)#]+\.md)", CHINESE)}
+    own = {page.with_name(page.name.replace(".zh-CN", "")) for page in DOCUMENTS if ".zh-CN." in page.name}
+    assert linked == {*DOCUMENTS} - own
+
+
 @pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_document_begins_with_whom_it_is_for_and_is_short(page: Path) -> None:
     title, empty, first = page.read_text(encoding="utf-8").splitlines()[:3]
     assert title.startswith("# ") and not empty and re.match(r"For [^:]+(?:: |\.)|适用于.+：", first)
     assert page.name in RENDERED or len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
+def test_what_a_guide_says_to_click_is_written_on_a_page(page: Path) -> None:
+    """In bold: a button, a box, a page or a heading, in the language of the guide; it may go on with a figure."""
+    messages = (zh if ".zh-CN." in page.name else en).MESSAGES.values()
+    texts = [text for message in messages for text in ([message] if isinstance(message, str) else message.values())]
+    named = set(re.findall(r"\*\*([^*]+)\*\*", page.read_text(encoding="utf-8")))
+    assert named and not {
+        name for name in named if not any(re.match(rf"{re.escape(name)}(?!\w)", text) for text in texts)
+    }
 
 
 def test_documents_that_the_code_names_are_there() -> None:
