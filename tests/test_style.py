@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.catalogue import en
+from idcore.catalogue import en, zh
 from idcore.cli import build_parser
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,7 +27,21 @@ RULES = {
     "ID in capitals": r"\b(?-i:ids?)\b",
     "because, not for": r", for (?:it|they|that|this|there|an?|the|each|every|no)\b(?: \w+){0,2} "
                         r"(?:is|are|was|were|has|have|does|do|can|cannot|may)\b",
+    "terms of the glossary": r"\b(?:names? in front|turned round|kept back|filler|blank records?|replica|operator)\b",
 }  # fmt: skip
+OF_TEXTS_ONLY = {
+    "ID in capitals",
+    "terms of the glossary",
+}  # code and columns write id, and have names of Java's classes
+CHINESE_RULES = {
+    "请 or 你们": r"贵司|你(?!们)",
+    "缺口, 回拨, 忽略": r"空缺|拨回|剔除",
+    "再次存储的记录; 从节点": r"副本",
+    "offsetMsgId, msgId, 5.x msgId": r"偏移量 ?ID|客户端 ID",
+    "Key": r"(?<![一向])键(?!盘)",
+    "物理偏移量; 队列位点": r"队列偏移|物理偏移(?!量)",
+    "文件尾填充; 场景": r"空白记录|故事",
+}
 # The sections of findings.md that show sentences of the catalogue, which has figures in place of words.
 SHOWN_SENTENCES = re.compile(r"\n### .*?(?=\n## |\Z)", re.DOTALL)
 NOT_PROSE = re.compile(r"```.*?```|^ {4}python .*\n(?: {8}.*\n)*", re.DOTALL | re.MULTILINE)
@@ -100,7 +114,21 @@ def test_no_text_breaks_the_rule(rule: str) -> None:
     assert not broken, "\n".join(broken)
 
 
-@pytest.mark.parametrize("rule", sorted(RULES.keys() - {"ID in capitals"}))  # code and columns write id
+@pytest.mark.parametrize("rule", CHINESE_RULES)
+def test_no_chinese_text_breaks_the_rule(rule: str) -> None:
+    pattern = re.compile(CHINESE_RULES[rule])
+    pages = [*ROOT.glob(f"*{CHINESE}md"), *(ROOT / "docs").rglob(f"*{CHINESE}md"), ROOT / "docs" / "glossary.md"]
+    texts = [(page.name, line) for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
+    texts += [
+        (key, text)
+        for key, said in zh.MESSAGES.items()
+        for text in ([said] if isinstance(said, str) else said.values())
+    ]
+    broken = [f"{place}: {text}" for place, text in texts if pattern.search(text)]
+    assert len(pages) > 4 and not broken, "\n".join(broken)
+
+
+@pytest.mark.parametrize("rule", sorted(RULES.keys() - OF_TEXTS_ONLY))
 def test_no_docstring_breaks_the_rule(rule: str) -> None:
     pattern = re.compile(RULES[rule], re.IGNORECASE)
     broken = [f"{place}: {text}" for place, text in docstrings() if pattern.search(text)]
@@ -129,6 +157,7 @@ def test_a_sentence_of_the_documents_has_at_most_25_words(path: Path) -> None:
         ("everyday words", "begins anew, beside it", "begins again, next to it"),
         ("RocketMQ's names of its IDs", "an Offset ID, a uniq id", "an offsetMsgId, a msgId"),
         ("ID in capitals", "two ids", "two IDs, msgId"),
+        ("terms of the glossary", "ask a replica", "ask a slave"),
         ("because, not for", "kept, for it is small", "kept, for example here"),
     ],
 )
