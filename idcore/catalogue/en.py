@@ -2414,7 +2414,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "strip.scale": "Distances are on a logarithmic scale.",
     "strip.more": "{n} more groups are not drawn.",
     # who is connected as the process behind an ID
-    "who.title": "Who it is now",
+    "who.title": "Who it is now:",
     "who.connected": "The producer process is connected: {client}",
     "who.shared": "Several machines or processes are connected as {host} with this pid: {addresses}",
     "who.replaced": "Host {host} is connected, but not this process (pid {pid}): it ended or was restarted",

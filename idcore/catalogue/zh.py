@@ -2320,7 +2320,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "strip.scale": "距离按对数比例显示。",
     "strip.more": "还有 {n} 个消费组没有画出。",
     # who is connected as the process behind an ID
-    "who.title": "现在是谁",
+    "who.title": "现在是谁：",
     "who.connected": "生产者进程在线：{client}",
     "who.shared": "有多台机器或多个进程以 {host} 和这个进程号在线：{addresses}",
     "who.replaced": "主机 {host} 在线，但这个进程（进程号 {pid}）不在线：已结束或已重启",

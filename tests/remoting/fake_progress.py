@@ -111,6 +111,8 @@ class Progressing(Fake):
             yield answer(frame, 0, json.dumps({"offsetTable": table}).encode())
         elif code == 300:
             yield answer(frame, 0, json.dumps({"groupList": sorted(self.connected)}).encode())
+        elif code in (30, 31) and topic == "Orders":
+            yield answer(frame, 0, offset=str(self.ends[queue] if code == 30 else 0))
         elif code == 307:
             told = self.states.get(frame.field("clientId") or "")
             told_nothing = answer(frame, 1, b"", f"The Consumer <{group}> <x> not online")
