@@ -1,4 +1,4 @@
-"""Memory that is free goes back to the system: Python, Arrow and the C library keep it. Decides when, and ends no session."""
+"""Free memory goes back to the system: Python, Arrow and the C library keep it. Decides when, and ends no session."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import lzma
 import os
 import tarfile
 import zipfile
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -149,6 +149,20 @@ def test_an_upload_whose_content_was_compared_is_still_read_from_its_beginning()
     for _ in range(2):
         assert source.digest() == intake.Source("b", f"msgId={UNIQ}\n".encode()).digest()
         assert intake.heads_of(source.data, "a.log").texts == [("a.log", f"msgId={UNIQ}\n")]
+
+
+def test_sources_that_prove_different_zones_are_named_with_their_ids() -> None:
+    ids = [f"0A00000{host}0D5818B4AAC2{9 * 3_600_000 + 50 * n:08X}{n:04X}" for host in (7, 8) for n in range(20)]
+    lines = [f"2026-11-01T09:00:00.{50 * (n % 20):03d}{{}} msgId={one}\n" for n, one in enumerate(ids)]
+    clock = Clock(datetime(2026, 11, 20, tzinfo=UTC), UTC, "assumed")
+
+    def zones(first: str, second: str) -> dict[str, tuple[timedelta | None, int]]:
+        halves = ("".join(lines[:20]).replace("{}", first), "".join(lines[20:]).replace("{}", second))
+        found = intake.zones_of(intake.read([("pasted.txt", halves[0]), ("b.log", halves[1])]), clock)
+        return {name: (zone.utcoffset(None), n) for name, (zone, n) in found.items()}
+
+    assert zones("+08:00", "+00:00") == {"pasted.txt": (timedelta(hours=8), 20), "b.log": (timedelta(0), 20)}
+    assert zones("+08:00", "+08:00") == {}
 
 
 def test_the_example_is_the_same_every_time_and_holds_its_story() -> None:

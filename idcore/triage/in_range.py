@@ -128,8 +128,8 @@ def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
     figures |= {"min_offset": ("offset", "min"), "max_offset": ("offset", "max")}
     segments = every.groupby(["address", "segment"], as_index=False).agg(**figures)
     brokers = every.groupby("address", as_index=False).agg(**figures, segments=("segment", "nunique"))
-    brokers["host"] = brokers["address"].str.rpartition(":")[0].str.strip("[]")
-    brokers["port"] = brokers["address"].str.rpartition(":")[2].astype("int64")
+    ends = [address.rpartition(":") for address in brokers["address"]]
+    brokers["host"], brokers["port"] = [host.strip("[]") for host, _, _ in ends], [int(port) for *_, port in ends]
     segments["segment"] = [f"{number << SEGMENT_SHIFT:020d}" for number in segments["segment"]]
     return Brokers(brokers, segments, _bins(every, brokers), undated)
 

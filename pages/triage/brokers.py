@@ -32,6 +32,10 @@ parts = {address: part for address, log in dated.items() if (part := broker_logs
 found = cache.brokers_in(run, within) if within else None
 if found is not None:
     brokers, segments = found.brokers, found.segments
+    if brokers.empty:
+        said(words("brokers.range_none"))
+        small_print(shared.notes(run, shown))
+        st.stop()
 brokers = brokers.sort_values(["ids", "address"], ascending=[False, True]).reset_index(drop=True)
 rates = broker_logs.speeds_of(brokers, growth, parts)
 ends = segments.groupby("address")["segment"].agg(oldest="min", newest="max")
@@ -63,7 +67,7 @@ for row in some.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
     figure = charts.log(mine, bins, words, shown.palette, colours[address], marks)
     alt, below = charts.log_alt(row, mine, words), logs.foot(mine, words)
     state = chart(figure, alt, lambda bins=bins: bins, f"log-{address}", select=True, below=below)  # type: ignore[misc]
-    if piece := logs.picked(address, state, (run.name, marks, words.lang, shown.theme)):
+    if piece := logs.picked(address, state, (run.name, marks, within, words.lang, shown.theme)):
         clicked[piece.key] = logs.piece_lines(piece, mine, run, words)
 logs.last_clicked(clicked, run, shown)
 small_print([words("brokers.click")])

@@ -222,6 +222,15 @@ def test_a_comparison_stays_when_its_scans_are_deleted_and_is_made_again_when_it
     assert "<b>660 msgIds</b>" in shown(open_page("compare", run=again.name))
 
 
+def test_an_input_that_was_scanned_has_the_lines_of_that_scan(
+    open_page: Open, pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scans, "_known", lambda digest: Runs().open(pair[0]))
+    app = comparing(open_page, "\n".join(ids(1, range(5))), "\n".join(ids(1, range(3))))
+    (run,) = (run for run in Runs().list() if run.kind == COMPARE)
+    assert run.options["of"] == [pair[0], pair[0]] and not app.exception
+
+
 def test_what_is_not_kept_is_not_kept_as_a_comparison_either(
     open_page: Open, pair: tuple[str, str], tmp_path: Path
 ) -> None:

@@ -151,6 +151,14 @@ def test_without_an_index_and_without_a_scanner_the_page_says_so(tmp_path: Path,
     assert not app.exception and "have not been found yet" in shown(app)
 
 
+def test_between_the_ids_of_a_finding_are_the_lines_that_have_none(tmp_path: Path, open_page: Open) -> None:
+    text = two_at_once().replace("\n", "\nnothing <i>here</i>\n", 700)
+    indexed(tmp_path, text)
+    rows = body(open_page("lines", run=RUN, finding="0"))
+    assert 'class="mq-between"' in rows and "nothing &lt;i&gt;here" in rows and "1 line between" in rows
+    assert "mq-between" not in body(open_page("lines", run=RUN))
+
+
 def test_the_time_of_a_row_is_the_one_of_its_process(run: Run) -> None:
     index = index_of(run)
     found = index.page(index.select(Filter(), "time").rows)

@@ -53,12 +53,12 @@ def log(seconds: int = 180, missing: range = range(0)) -> str:
     return "".join(sorted(lines, key=lambda line: line[26:34]))
 
 
-def indexed_run(root: Path) -> Run:
+def indexed_run(root: Path, text: str = "") -> Run:
     """A finished scan of that log, with 16 IDs missing after 90 s, and with the index of its lines."""
     folder = make_run(root)
     path = folder / "input" / "000-app.log"
     path.parent.mkdir()
-    path.write_text(log(missing=range(4_500, 4_516)))
+    path.write_text(text or log(missing=range(4_500, 4_516)))
     months = month_rows(START + timedelta(days=1), SHANGHAI)
     tables = dict(scan_local([str(path)], months))
     for name, table in tables.items():
@@ -221,6 +221,42 @@ def test_the_index_counts_all_times_as_the_scan_does(indexed: Run) -> None:
     for name in ("produced", "missing", "distinct", "wraps", "tracks", "chains"):
         assert again[name] == row[name], name
     assert (row["missing"], row["wraps"], row["distinct"]) == (16, 1, 8_984) and len(thinned) < 8_984
+
+
+def test_processes_of_a_range_have_the_figures_of_their_counter_there(indexed: Run) -> None:
+    counters = indexed.table("counters").to_pandas()
+    points_of = lambda row: counters[(counters["host"] == row["host"])]  # noqa: E731
+    for here in (ALL_TIMES, after(89, 2), after(0.01, 0.005)):
+        rows = in_range.of_index(index_of(indexed), here).processes
+        found = in_range.with_figures(index_of(indexed), rows, points_of, here)
+        for row in found.to_dict("records"):
+            every = in_range.points(index_of(indexed), row, points_of(row), here)
+            told = strokes.in_range(row, every, True)
+            assert (row["missing"], row["wraps"]) == (told["missing"], told["wraps"]), (row["host"], here)
+    assert in_range.with_figures(index_of(indexed), rows.iloc[:0], points_of, here).empty
+
+
+def test_the_brokers_of_all_times_are_those_of_the_scan_and_a_range_has_its_own(
+    tmp_path: Path, open_page: Open
+) -> None:
+    offsets = [f"0A2A0901{10_911:08X}{(n // 2) * (3 << 28):016X}" for n in range(40)]
+    sent = log(10).splitlines()[:400:10]
+    text = "".join(f"{one}, offsetMsgId={offset}\n" for one, offset in zip(sent, offsets, strict=True))
+    run = indexed_run(tmp_path / "runs", text + f"offsetMsgId=0A2A0902{10_911:08X}{5:016X}\n")
+    found = in_range.brokers_of_index(index_of(run), ALL_TIMES)
+    whole = run.table("brokers").to_pandas().iloc[:1].drop(columns="bytes_per_second")
+    assert found.undated == 1, "no msgId dates it"
+    assert found.brokers[whole.columns].to_dict("records") == whole.to_dict("records")
+    files = run.table("segments").to_pandas().iloc[:-1]
+    assert found.segments[files.columns].to_dict("records") == files.to_dict("records")
+    assert int(found.bins["ids"].sum()) == 40 and int(found.bins["distinct"].sum()) == 20
+    part = in_range.brokers_of_index(index_of(run), after(0, 1)).brokers.iloc[0]
+    assert 0 < part["ids"] < 40 and part["min_offset"] == 0
+    assert in_range.brokers_of_index(index_of(run), after(500, 2)).brokers.empty
+    page = open_page("brokers", run=RUN, **after(0, 1).params())
+    assert f"In this time range: <b>{part['distinct']} records</b>" in shown(page) and not page.exception
+    page = open_page("brokers", run=RUN, **after(500, 2).params())
+    assert WORDS("brokers.range_none") in shown(page) and not page.exception
 
 
 def test_a_range_has_its_ids_and_no_other(indexed: Run) -> None:
