@@ -160,8 +160,10 @@ def test_each_look_up_reason_is_decided_somewhere_and_is_in_the_tables_of_both_d
     words = catalogue.words()
     known, of_stores = set(words.table("lookup.reason.")), set(words.table("store.reason."))
     found = [_decided(path) for folder in ("lookup", "store") for path in (ROOT / "idcore" / folder).glob("*.py")]
-    assert known <= set().union(*(texts for texts, _ in found)), "words for a reason that nothing decides"
-    assert set().union(*(reasons for _, reasons in found)) <= known, "a reason without words"
+    of_lists = set(words.table("list.reason."))
+    assert known | of_lists <= set().union(*(texts for texts, _ in found)), "words for a reason that nothing decides"
+    assert set().union(*(reasons for _, reasons in found)) <= known | of_lists, "a reason without words"
+    assert _reasons_of("lists.md", "| reason of an empty list | when |") == of_lists
     assert _reasons_of("lookup.md", "| reason | what proves it |") == known
     assert _reasons_of("store.md", "| reason | when |") == of_stores <= known
     assert known >= NO_VERDICT

@@ -58,10 +58,11 @@ EPILOGS = {
         (
             "python -m idcore view 0A2ACF11102918B4AAC263F4FD4A414C --store store",
             "python -m idcore view order-860954509 --namesrv 10.0.0.1:9876 --topic OrderPaid --fate",
+            "python -m idcore view --store store --dead-letters order_consumer --format csv",
         ),
         (
-            (0, "every message was found"),
-            (1, "some were not found; each has its reason"),
+            (0, "every message was found, or listed up to the limit"),
+            (1, "some were not found, or a list is empty or incomplete; each has its reason"),
             USAGE,
             (3, "nothing could be asked: no such folder, no answer, or not permitted"),
         ),

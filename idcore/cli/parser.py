@@ -188,7 +188,8 @@ def _view(commands: Any) -> None:
     command = commands.add_parser(
         "view",
         help="find messages by ID or key, in a store folder or a live cluster",
-        description="Looks up IDs and keys, and gives the reason when one is not found.",
+        description="Looks up IDs and keys, and gives the reason when one is not found."
+        " Without an ID it lists messages: of a topic and a time, of a queue, with a key, or dead letters.",
     )
     command.add_argument("ids", nargs="*", metavar="ID", help="IDs or keys; - reads standard input")
     where = command.add_mutually_exclusive_group(required=True)
@@ -203,7 +204,23 @@ def _view(commands: Any) -> None:
         metavar="KEY",
         help="default: $ROCKETMQ_SECRET_KEY; safer, because options are visible in process lists",
     )
-    command.add_argument("--topic", metavar="T", help="search this topic only (default: all topics)")
+    command.add_argument(
+        "--topic",
+        metavar="T",
+        help="search this topic only (default: all topics); with --from or --to list its messages",
+    )
+    listed = command.add_argument_group("lists of messages, without an ID")
+    listed.add_argument(
+        "--queue",
+        type=_name,
+        metavar="[BROKER:]QUEUE:OFFSET",
+        help="with --topic: the message at this offset of a queue; --limit gives more behind it",
+    )
+    listed.add_argument("--key", type=_name, metavar="KEY", help="every message with this key or msgId, newest first")
+    listed.add_argument(
+        "--dead-letters", type=_name, metavar="GROUP", help="the dead letters of a consumer group, newest first"
+    )
+    listed.add_argument("--limit", type=_name, metavar="N", help="most messages to list (default: 1000, for --queue 1)")
     command.add_argument("--fate", action="store_true", help="also which consumer groups consumed it, and why not")
     command.add_argument(
         "--journey", action="store_true", help="also show all of it as one timeline; implies --fate and --trace"
@@ -223,7 +240,11 @@ def _view(commands: Any) -> None:
         metavar="T",
         help="with --trace: another topic with traces; may be repeated (default: RMQ_SYS_TRACE_TOPIC alone)",
     )
-    command.add_argument("--format", choices=("table", "json"), help="default: table on a terminal, json when piped")
+    command.add_argument(
+        "--format",
+        choices=("table", "json", "csv", "jsonl"),
+        help="default: table on a terminal, json when piped; csv and jsonl: lists as rows, without bodies",
+    )
     _add_clock(command)
     command.set_defaults(run=_later("view"))
 

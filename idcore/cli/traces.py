@@ -24,9 +24,9 @@ def trace_lines(traced: Traced | None) -> Iterator[str]:
     counts = f"{_count(len(found.sends), 'send')}, {_count(len(found.attempts), 'attempt')}"
     yield printable(f"  trace       {counts} ({', '.join(traced.topics) or 'no topic'})")
     if found.sends:
-        yield from _aligned([_SENDS, *map(_send, found.sends)])
+        yield from aligned([_SENDS, *map(_send, found.sends)])
     if found.attempts:
-        yield from _aligned([_ATTEMPTS, *map(_attempt, found.attempts)])
+        yield from aligned([_ATTEMPTS, *map(_attempt, found.attempts)])
     for decision in found.decisions:
         asked = ", in answer to a check" if decision.from_check else ""
         yield printable(f"    decision  {_time(decision.time_ms)} {decision.state}{asked}")
@@ -45,7 +45,7 @@ def journey_lines(made: journey.Journey | None) -> Iterator[str]:
         ("", f"{number}.", journey.when_text(event), step, _short(event.who), journey.event_text(event))
         for number, (event, step) in enumerate(zip(made.events, journey.steps(made), strict=True), 1)
     ]
-    yield from _aligned(rows) if rows else ()
+    yield from aligned(rows) if rows else ()
     for heading, found in journey.oddities(made):
         yield from (printable(f"    {heading.lower()}: {text}") for text in found)
 
@@ -78,7 +78,8 @@ def _time(milliseconds: int | None) -> str:
     return from_ms(milliseconds).isoformat(timespec="milliseconds") if is_time(milliseconds) else f"{milliseconds} ms"
 
 
-def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+def aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Rows as lines, each column as wide as its widest cell."""
     rows = [tuple(map(printable, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

@@ -11,6 +11,7 @@ from contextlib import closing
 from typing import IO
 
 from idcore import journey
+from idcore.cli import lists
 from idcore.cli.decode import read_text
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.records import card
@@ -26,6 +27,7 @@ from idcore.lookup import (
     Progress,
     Source,
     Terms,
+    Way,
     WrongTerms,
     advice_text,
     evidence_text,
@@ -45,15 +47,17 @@ _MANY_TOPICS = 64
 
 def run(options: argparse.Namespace) -> int:
     """Looks up; 0 when every id was found, 1 when one was not, 3 when there was nothing to ask."""
-    if sys.stdin is None and (not options.ids or "-" in options.ids):
+    reference, zone, known = read_clock(options)
+    way = lists.way_of(options, zone)
+    if sys.stdin is None and way is None and (not options.ids or "-" in options.ids):
         raise Usage("standard input is closed")
-    if not options.ids and sys.stdin.isatty():
+    if not options.ids and way is None and sys.stdin.isatty():
         raise Usage("no ID given; write IDs, or - to read standard input")
     option = next(name for name in SOURCES if getattr(options, name, None) is not None)
     if options.store is not None and options.who:
         raise Usage("--who goes with --namesrv and --cluster")
-    reference, zone, known = read_clock(options)
-    begin, end = (None if text is None else to_ms(parse_instant(text, zone)) for text in (options.begin, options.end))
+    bounds = (None, None) if way is not None else (options.begin, options.end)
+    begin, end = (None if text is None else to_ms(parse_instant(text, zone)) for text in bounds)
     terms = Terms(Moment(reference, zone, known == "given"), begin, end, os.environ, vars(options))
     try:
         source = open_source(option, getattr(options, option), terms)
@@ -63,7 +67,26 @@ def run(options: argparse.Namespace) -> int:
         return _failed(problem, NOTHING_ASKED)
     form = options.format or ("table" if sys.stdout.isatty() else "json")
     with closing(source):
+        if way is not None:
+            return _listed(source, way, form)
         return _answer(source, _texts(options.ids or ["-"]), options, form, terms.moment.clock)
+
+
+def _listed(source: Source, way: Way, form: str) -> int:
+    try:
+        listing = source.list_messages(way, _user(), _progress())
+    except WrongTerms as problem:
+        raise Usage(problem.problem) from None
+    except CoreError as problem:
+        return _failed(problem, NOTHING_ASKED)
+    lists.show(listing, form, sys.stdout)
+    if form in ("csv", "jsonl"):  # rows alone, so what is not among them is said next to them
+        head, *more = lists.notes(listing)
+        for line in [head, *more] if more else ():
+            print(f"idcore: {line}", file=sys.stderr)
+    if listing.nothing_asked:
+        return NOTHING_ASKED
+    return FOUND if listing.copies and listing.cut != "failed" else SOME_MISSED
 
 
 def _answer(source: Source, texts: Iterable[str], options: argparse.Namespace, form: str, clock: Clock) -> int:

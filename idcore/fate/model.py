@@ -117,7 +117,8 @@ class Filter:
 class Consumers:
     """Who of a group is connected, over all brokers that answered; without clients nobody is.
 
-    `filter` is None where the connected clients do not subscribe the topic. `shared` is a clientId that several of them have.
+    `filter` is None where the connected clients do not subscribe the topic. `shared` is a clientId that several of
+    them have.
     """
 
     clients: int = 0

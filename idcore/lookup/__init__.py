@@ -2,19 +2,23 @@
 
 from idcore.lookup.cluster import LookupService
 from idcore.lookup.model import NO_VERDICT, Answer, Copy, Evidence
-from idcore.lookup.rows import copy_row, row_of, spoken
+from idcore.lookup.rows import copy_row, listing_row, row_of, spoken
 from idcore.lookup.sentences import (
     advice_text,
+    cut_text,
     doubt_text,
     evidence_text,
     has_own,
     issue_text,
+    list_reason,
+    list_text,
     reason_text,
     relation_text,
     who_texts,
 )
 from idcore.lookup.source import SOURCES, Moment, Offer, Progress, Source, Terms, WrongTerms, offered, open_source
 from idcore.lookup.store_folder import StoreLookup
+from idcore.lookup.ways import Listing, QueueCount, Way, WrongWay
 
 __all__ = [
     "NO_VERDICT",
@@ -22,20 +26,28 @@ __all__ = [
     "Answer",
     "Copy",
     "Evidence",
+    "Listing",
     "LookupService",
     "Moment",
     "Offer",
     "Progress",
+    "QueueCount",
     "Source",
     "StoreLookup",
     "Terms",
+    "Way",
     "WrongTerms",
+    "WrongWay",
     "advice_text",
     "copy_row",
+    "cut_text",
     "doubt_text",
     "evidence_text",
     "has_own",
     "issue_text",
+    "list_reason",
+    "list_text",
+    "listing_row",
     "offered",
     "open_source",
     "reason_text",

@@ -34,6 +34,7 @@ def look(offset_id: OffsetId, topic: str, notes: Notes) -> AtOffset:
     try:
         member = cluster.permit(offset_id.ip, offset_id.port)
     except NotInTopology:
+        cluster.need_brokers()
         notes.add("refused", address=offset_id.address, cluster=cluster.name)
         for problem in cluster.topology().unresolved:
             notes.add("unresolved", problem=problem.coded())

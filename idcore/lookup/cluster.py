@@ -19,17 +19,19 @@ from idcore.ids import Verdict as IdVerdict
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import to_ms
 from idcore.ids.span import CLOCK_SLACK_MS, Span, span
-from idcore.lookup import batches, by_offset, by_time, traces, transactions
+from idcore.lookup import batches, by_offset, by_time, cluster_lists, traces, transactions
 from idcore.lookup.by_key import Found, Search
 from idcore.lookup.clients import Who
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.lookup.fates import Pace, fates
 from idcore.lookup.groups import Seen
+from idcore.lookup.listing import never
 from idcore.lookup.model import Answer, Copy
 from idcore.lookup.notes import Notes, instant
 from idcore.lookup.queue_probe import count_messages, index_knows, probe
 from idcore.lookup.recent import Recent
 from idcore.lookup.source import Moment, Offer, Progress, Terms, WrongTerms
+from idcore.lookup.ways import MESSAGES_OF_A_LOOKUP, Listing, Stop, Way
 from idcore.lookup.who import LiveClients
 from idcore.message import Record
 from idcore.message.attempts import Attempt
@@ -108,6 +110,21 @@ class LookupService:
         while part := list(islice(waiting, _IDS_AT_ONCE)):
             one = partial(self.one, topic=topic, progress=progress, fate=fate, trace=trace)
             yield from self._look_up(part, user, one)
+
+    def list_messages(self, way: Way, user: str = "", progress: Progress | None = None, stop: Stop = never) -> Listing:
+        """The messages of a way; TooManyLookups and NotRecorded as above."""
+        if self._limit is not None:
+            self._limit.take(user, -(-way.limit // MESSAGES_OF_A_LOOKUP), self._moment().now.timestamp())
+        notes = Notes(self.cluster)
+        try:
+            made = cluster_lists.find(way, notes, progress or (lambda done, total, name: None), stop)
+        except RemotingError as problem:
+            notes.fail(problem)
+            made = Listing(way, (), reason=notes.failure)
+        made = replace(made, copies=self._named(made.copies), evidence=tuple(notes.evidence), asked=tuple(notes.asked))
+        result = f"listed {len(made.copies)}" if made.copies else str(made.reason)
+        self._record(str(way), user, result, made.asked)
+        return made
 
     def close(self) -> None:
         """Ends every connection."""
@@ -270,6 +287,7 @@ class _LookUp:
         at_offset = self._by_offset()
         if at_offset.record is not None:
             return self._follow(at_offset.record, at_offset.broker), ""
+        self.cluster.need_brokers()
         found = self._by_key()
         if found:
             return self._judged(found)

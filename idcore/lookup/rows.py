@@ -8,8 +8,10 @@ from typing import Any
 
 from idcore import fate
 from idcore.catalogue import words
+from idcore.lookup import ways
 from idcore.lookup.model import Answer, Copy, Evidence, Traced
 from idcore.lookup.sentences import doubt_text, evidence_text, relation_text
+from idcore.lookup.ways import Listing
 from idcore.lookup.who import who_row
 from idcore.message.row import record_row
 from idcore.message.tracers import tracer_ids
@@ -29,6 +31,26 @@ def row_of(answer: Answer) -> dict[str, Any]:
     if answer.fate is not None:
         row["fate"] = [fate.row_of(verdict) for verdict in answer.fate]
     return row
+
+
+def listing_row(listing: Listing) -> dict[str, Any]:
+    """A list of messages with everything that is not among them. Its copies are those of a look-up, and say more."""
+    way = listing.way
+    return {
+        "way": {"kind": way.kind} | {name: text for name, text in way.params().items() if name != "limit"},
+        "limit": way.limit, "found": bool(listing.copies),
+        "copies": [_printed(copy_row(copy) | ways.extra(copy)) for copy in listing.copies],
+        "queues": [
+            {
+                "broker_name": one.broker or None, "queue_id": one.queue_id, "min_offset": one.min_offset,
+                "max_offset": one.max_offset, "first": one.first, "end": one.end, "count": one.count,
+                "listed": one.listed, "unreadable": one.unreadable, "left": one.left,
+            }
+            for one in listing.queues
+        ],
+        "cut": listing.cut, "left": listing.left, "reason": listing.reason, "evidence": _evidence(listing.evidence),
+        "asked": list(listing.asked),
+    }  # fmt: skip
 
 
 def _evidence(items: Iterable[Evidence]) -> dict[str, Any]:

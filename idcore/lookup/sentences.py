@@ -14,6 +14,7 @@ from idcore.lookup.clients import Who
 from idcore.lookup.groups import Seen
 from idcore.lookup.model import Answer, Copy, Evidence
 from idcore.lookup.progress import Progress, kinds, pace
+from idcore.lookup.ways import MOST_BYTES, Listing
 from idcore.store.consistency import Doubt
 
 # Values of the evidence that are instants, as ISO 8601.
@@ -22,6 +23,10 @@ INSTANTS = frozenset({"first", "stored", "sent", "begin", "earliest", "clock", "
 # Kinds of sources that have reasons of their own; their sentences contain the figures.
 _OWN = {"store": "store.reason"}
 _ENGLISH = catalogue.words()
+
+
+def _utc(milliseconds: int) -> str:
+    return from_ms(milliseconds).isoformat(timespec="milliseconds") if is_time(milliseconds) else f"{milliseconds} ms"
 
 
 def has_own(source: str) -> bool:
@@ -54,6 +59,39 @@ def advice_text(answer: Answer, words: Words = _ENGLISH) -> str:
 def evidence_text(item: Evidence, words: Words = _ENGLISH, values: Mapping[str, Any] | None = None) -> str:
     """A fact as a sentence; `values` are its values as a reader has them."""
     return words.fill(f"lookup.fact.{item.code}", item.values if values is None else values)
+
+
+def list_text(listing: Listing, words: Words = _ENGLISH, time: Callable[[int], str] = _utc) -> str:
+    """How many messages were listed, of how many, by which way."""
+    way = listing.way
+    values = {"topic": way.topic, "key": way.key, "group": way.group, "queue": way.queue, "offset": f"{way.offset:,}"}
+    kind = "topic" if way.kind == "time" else way.kind
+    parts = [words.fill(f"list.of.{kind}", values)]
+    if way.topic is not None and way.kind == "key":
+        parts.append(words("list.of.topic", topic=way.topic))
+    if way.begin_ms is not None:
+        parts.append(words("list.from", at=time(way.begin_ms)))
+    if way.end_ms is not None:
+        parts.append(words("list.to", at=time(way.end_ms)))
+    messages, total = words.count("message", len(listing.copies)), sum(queue.count for queue in listing.queues)
+    what = words("comma").join(parts)
+    if total > len(listing.copies):
+        return words("list.said_of", messages=messages, total=f"{total:,}", what=what)
+    return words("list.said", messages=messages, what=what)
+
+
+def cut_text(listing: Listing, words: Words = _ENGLISH) -> str:
+    """What ended a list early, and how much of it is missing; empty for a whole list."""
+    if listing.cut is None:
+        return ""
+    values = {"limit": f"{listing.way.limit:,}", "size": words.bytes(MOST_BYTES)}
+    missing = words("list.left_open") if listing.left is None else words.count("place", listing.left)
+    return words.fill(f"list.cut.{listing.cut}", values | {"missing": missing})
+
+
+def list_reason(listing: Listing, words: Words = _ENGLISH) -> str:
+    """Why a list is empty; empty for a list with messages."""
+    return "" if listing.reason is None else words(f"list.reason.{listing.reason}")
 
 
 def relation_text(copy: Copy, words: Words = _ENGLISH) -> str:
@@ -134,10 +172,6 @@ def who_texts(who: Who, words: Words = _ENGLISH, time: Callable[[int], str] | No
     listed, at = words.count("live_client", len(live.clients)), (time or _utc)(live.at_ms)
     texts = [upper(text) + words("stop") for text in texts]
     return [*texts, words("who.asked", brokers=comma(live.asked) or "–", clients=listed, at=at)]
-
-
-def _utc(milliseconds: int) -> str:
-    return from_ms(milliseconds).isoformat(timespec="milliseconds") if is_time(milliseconds) else f"{milliseconds} ms"
 
 
 def doubt_text(doubt: Doubt, words: Words = _ENGLISH, time: Callable[[int], str] = _utc) -> str:

@@ -10,7 +10,9 @@ from typing import Any, Protocol
 
 from idcore.errors import CoreError
 from idcore.ids import Clock
+from idcore.lookup.listing import never
 from idcore.lookup.model import Answer
+from idcore.lookup.ways import Listing, Stop, Way
 
 Progress = Callable[[int, int, str], None]
 
@@ -45,6 +47,13 @@ class Source(Protocol):
 
         `fate`: also what became of each message in each consumer group, where the source can say so. `trace`: also its
         message trace.
+        """
+        ...
+
+    def list_messages(self, way: Way, user: str = "", progress: Progress | None = None, stop: Stop = never) -> Listing:
+        """The messages of a way, or why there are none; a CoreError where none can be given.
+
+        `stop` is asked again and again; once it is true, what was found so far is the list.
         """
         ...
 

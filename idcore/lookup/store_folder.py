@@ -11,11 +11,13 @@ from idcore.errors import CoreError
 from idcore.ids import Clock, OffsetId, UniqId, Verdict, identify
 from idcore.ids.clock import from_ms, is_time, to_ms
 from idcore.ids.span import span
-from idcore.lookup import traces
+from idcore.lookup import store_lists, traces
 from idcore.lookup.copies import related
+from idcore.lookup.listing import never
 from idcore.lookup.model import Answer, Copy, Evidence, Traced
 from idcore.lookup.source import Offer, Progress, Terms
 from idcore.lookup.store_fates import StoreEvidence, fates
+from idcore.lookup.ways import Listing, Stop, Way
 from idcore.message import Record, flags
 from idcore.message import properties as names
 from idcore.message.attempts import Written, paired
@@ -134,6 +136,10 @@ class StoreLookup:
         """One answer for each id, each looked up when it is asked for. A folder keeps no record of its users."""
         for text in ids:
             yield self.one(text, topic, fate, trace)
+
+    def list_messages(self, way: Way, user: str = "", progress: Progress | None = None, stop: Stop = never) -> Listing:
+        """The messages of a way, by the queues and the index of the folder."""
+        return store_lists.find(way, self._store, progress or (lambda done, total, name: None), stop)
 
     def close(self) -> None:
         """Closes the files that are open."""

@@ -104,6 +104,11 @@ class Cluster:
                 self._topology = now, found
             return self._topology[1]
 
+    def need_brokers(self) -> None:
+        """Unreachable where the name server lists no broker at all: then nobody can know of any message."""
+        if self.topology().is_empty and self.topology(_AGAIN_SECONDS).is_empty:
+            raise Unreachable("no_broker", {"cluster": self.name, "address": ""})
+
     def topics(self) -> tuple[str, ...]:
         """Every topic of the name server, system topics included, by name."""
         with self._lock:

@@ -67,6 +67,11 @@ class Topology:
                 members.append(Member(broker.name, number, broker.cluster, registered, known_as, dial))
         return cls(name, tuple(members), mapped, names, tuple(unresolved))
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the name server lists no broker, not even one whose address cannot be used."""
+        return not self.members and not any(problem.code == "broker_address" for problem in self.unresolved)
+
     def permit(self, address: Address) -> Member:
         """Which broker has an address that came in an id; NotInTopology when nobody of this cluster has it.
 

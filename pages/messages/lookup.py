@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import problems
-from pages.parts.messages import lookups
+from pages.parts.messages import lists, lookups
 from pages.parts.view import view
 from pages.parts.widgets import heading, page_link, said, small_print, zone_note
 
@@ -20,6 +20,10 @@ if not offers:
     st.code(lookups.EXAMPLE, language=None)
     st.markdown(words("lookup.instead"))
     page_link("store", words("card.store"), icon=":material/folder_open:", id=st.query_params.get("id"))
+    st.stop()
+way = lists.chosen(words)
+if way != lists.BY_ID:
+    lists.page(way, offers, shown)
     st.stop()
 asked = lookups.form(list(offers), words)
 if asked is not None:

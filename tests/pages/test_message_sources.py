@@ -16,7 +16,20 @@ from idcore.catalogue import words
 from idcore.cli.parser import Usage, build_parser
 from idcore.cli.view import run
 from idcore.errors import CoreError
-from idcore.lookup import SOURCES, Answer, Copy, Evidence, Offer, Progress, Terms, WrongTerms, reason_text, row_of
+from idcore.lookup import (
+    SOURCES,
+    Answer,
+    Copy,
+    Evidence,
+    Listing,
+    Offer,
+    Progress,
+    Terms,
+    Way,
+    WrongTerms,
+    reason_text,
+    row_of,
+)
 from tests.pages.test_pages import press, shown
 from tests.remoting.fake import UNIQ, record
 
@@ -43,6 +56,11 @@ class Archive:
             found = (Copy(record("Orders", UNIQ, 64, b"kept for years"), "tape 7"),) if text == UNIQ else ()
             evidence = Evidence.of("earliest", broker="tape 7", earliest=OLDEST), Evidence.figure("index_files", 3)
             yield Answer(text, found, None if found else "expired", evidence, ("tape 7",), source="archive")
+
+    def list_messages(
+        self, way: Way, user: str = "", progress: Progress | None = None, stop: Callable[[], bool] = lambda: False
+    ) -> Listing:
+        return Listing(way, (Copy(record("Orders", UNIQ, 64), "tape 7"),), asked=("tape 7",))
 
     def close(self) -> None:
         Archive.closed += 1

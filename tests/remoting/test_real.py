@@ -13,7 +13,17 @@ from pathlib import Path
 import pytest
 
 from idcore.ids import OffsetId
-from idcore.lookup import Answer, LookupService, advice_text, reason_text, relation_text, row_of
+from idcore.lookup import (
+    Answer,
+    Listing,
+    LookupService,
+    Way,
+    advice_text,
+    reason_text,
+    relation_text,
+    row_of,
+    ways,
+)
 from tests.remoting.asking import as_mqadmin, at, codes, desk_of, profile, texts
 from tests.remoting.boot import ACCESS, SECRET
 from tests.remoting.conftest import Filled
@@ -252,6 +262,61 @@ class TestMisses:
         for text in (at(line, 1), at(line, 1 << 30), line["msg_id"][:-4] + "FFF0", "no-such-key"):
             answer = service.one(text)
             assert answer.reason and answer.evidence and reason_text(answer) and advice_text(answer)
+
+
+class TestLists:
+    """Ways without an id: what the real brokers give for a time, a queue offset, a group, a key."""
+
+    def listed(self, service: LookupService, **given: str) -> tuple[Listing, list[str]]:
+        way = Way.of(given, UTC)
+        assert way is not None
+        found = service.list_messages(way)
+        return found, [str(copy.record.offset_id) for copy in found.copies]
+
+    def test_a_topic_and_a_time_give_each_message_of_that_time_on_every_broker(
+        self, real: Filled, service: LookupService
+    ) -> None:
+        for topic in ("Orders", "Notices", "Both"):
+            whole, _ = self.listed(service, topic=topic, **{"from": "2020-01-01"})
+            assert whole.cut is None and whole.left == 0 and whole.reason is None
+            shown = [line["by_offset"] for line in real.of(*WHOLE_MESSAGES, "batch", topic=topic) if line["by_offset"]]
+            assert shown and all(each in [as_mqadmin(copy) for copy in whole.copies] for each in shown)
+            stored = sorted(copy.record.store_timestamp for copy in whole.copies)
+            assert stored == [copy.record.store_timestamp for copy in whole.copies]
+            for low, high in ((0, -1), (len(stored) // 3, 2 * len(stored) // 3), (5, 5)):
+                begin, end = (
+                    datetime.fromtimestamp(stored[at] / 1_000, UTC).isoformat(timespec="milliseconds")
+                    for at in (low, high)
+                )
+                found, _ = self.listed(service, topic=topic, **{"from": begin, "to": end})
+                assert [copy.record.store_timestamp for copy in found.copies] == [
+                    at for at in stored if stored[low] <= at <= stored[high]
+                ]
+
+    def test_a_queue_offset_gives_its_record(self, real: Filled, service: LookupService) -> None:
+        for line in real.of("plain", "keys", "packed_LZ4", "binary")[::7]:
+            shown = line["by_offset"]
+            found, _ = self.listed(service, topic=line["topic"], queue=f"{shown['queue_id']}:{shown['queue_offset']}")
+            assert shown in [as_mqadmin(copy) for copy in found.copies], found
+            name = shown["store_host"].lstrip("/")
+            found, ids = self.listed(
+                service, topic=line["topic"], queue=f"{name}:{shown['queue_id']}:{shown['queue_offset']}"
+            )
+            assert ids == [line["offset_msg_id"] or ids[0]] and as_mqadmin(found.copies[0]) == shown
+        behind, _ = self.listed(service, topic="Orders", queue="broker-a:0:99999")
+        assert behind.reason == "behind_end" and behind.queues[0].max_offset > 0
+
+    def test_dead_letters_of_a_group_name_their_home(self, real: Filled, service: LookupService) -> None:
+        found, _ = self.listed(service, dead_letters="readers")
+        dead = {line["msg_id"] for line in real.of("dead")}
+        assert dead == {copy.record.uniq_id for copy in found.copies} and found.cut is None
+        row = ways.row(found.copies[0])
+        assert (row["group"], row["home_topic"], row["topic"]) == ("readers", "Orders", "%DLQ%readers")
+        assert self.listed(service, dead_letters="nobody")[0].reason == "no_dead_letters"
+
+    def test_a_key_gives_what_the_look_up_gives(self, service: LookupService) -> None:
+        _, ids = self.listed(service, key="user-0", topic="Orders")
+        assert set(ids) == {str(copy.record.offset_id) for copy in service.one("user-0", "Orders").copies}
 
 
 def test_the_command_line_prints_what_mqadmin_shows(real: Filled) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from idcore.ids import OffsetId
-from idcore.lookup import LookupService, Moment
+from idcore.lookup import LookupService, Moment, Way
 from idcore.remoting.acl import Credentials
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.profile import Profile, name_servers
@@ -42,6 +42,22 @@ def test_every_message_is_found_by_either_id_and_by_its_key(
                     msg_id,
                     offset_msg_id,
                 )
+
+
+def test_a_topic_and_a_time_give_each_message_although_4_9_gives_the_nearest_offset(
+    old: OneBroker, ids: list[tuple[str, str]]
+) -> None:
+    service = desk_of(old, READER)
+    with service.cluster:
+        whole = service.list_messages(Way("time", "OldTopic", begin_ms=0))
+        assert {(copy.record.uniq_id, str(copy.record.offset_id)) for copy in whole.copies} == set(ids)
+        stored = [copy.record.store_timestamp for copy in whole.copies]
+        assert stored == sorted(stored) and (whole.cut, whole.left) == (None, 0)
+        for begin in {at + step for at in stored for step in (-1, 0, 1)}:
+            for end in (begin, stored[-1], stored[-1] - 1):
+                found = service.list_messages(Way("time", "OldTopic", begin_ms=begin, end_ms=end))
+                wanted = [at for at in stored if begin <= at <= end]
+                assert [copy.record.store_timestamp for copy in found.copies] == wanted
 
 
 def test_misses_have_their_reasons(old: OneBroker, ids: list[tuple[str, str]]) -> None:

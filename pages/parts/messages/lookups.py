@@ -99,6 +99,11 @@ def cluster(name: str) -> LookupService | None:
     return source if isinstance(source, LookupService) else None
 
 
+def source_of(offer: Offer) -> Source:
+    """The source of an offer, opened once."""
+    return _source(offer.key, offer)
+
+
 def user() -> str:
     """Who asks, for the limit and the audit log: the login if there is one, else the address."""
     name = st.user.get("email") if st.user.get("is_logged_in") else None
@@ -164,7 +169,7 @@ def ask(asked: Asked, offer: Offer, view: View) -> None:
 
     name = user()
     with problems.caught():
-        source = _source(offer.key, offer)
+        source = source_of(offer)
     bar = st.progress(0.0, words("lookup.asking", n=0, of=len(asked.ids)))
     with ThreadPoolExecutor(1, "look-up") as pool:
         done = pool.submit(work)

@@ -1,0 +1,215 @@
+"""Lists of messages without an ID: the boxes of each way, the list as a table with its downloads. Dials nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from datetime import datetime
+from threading import Event
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from idcore import export
+from idcore.catalogue import Words, upper
+from idcore.errors import CoreError
+from idcore.ids.clock import from_ms
+from idcore.lookup import Answer, Copy, Listing, Offer, Way, cut_text, list_reason, list_text, ways
+from pages.parts import problems
+from pages.parts.markdown import escaped
+from pages.parts.markup import Column, Html, link, table, tag
+from pages.parts.messages import answers, lookups, records
+from pages.parts.triage import filters
+from pages.parts.view import View
+from pages.parts.widgets import download, href, said, show_html, small_print, zone_note
+
+BY_ID = "id"
+# The boxes of each way, row by row.
+BOXES = {
+    "key": (("key", "topic"), ("from", "to")),
+    "time": (("topic", "from", "to"),),
+    "queue": (("topic", "queue"),),
+    "dead_letters": (("dead_letters", "from", "to"),),
+}
+NAMES = ("key", "topic", "queue", "dead_letters", "from", "to", "limit")
+MOST, SHOWN = 10_000, 200
+
+
+class Work(NamedTuple):
+    """The list that this session asked for last; it may still be under way."""
+
+    listing: Future[Listing]
+    stop: Event
+    way: Way
+    cluster: str
+    at: datetime
+
+
+def chosen(words: Words) -> str:
+    """The way in the address: by ID, or one of the lists."""
+    options = (BY_ID, *ways.KINDS)
+    said_as: dict[str, Any] = {"format_func": lambda name: words(f"lookup.way_{name}")}
+    return str(st.segmented_control(words("lookup.way"), options, **said_as, **filters.switch("way", options)) or BY_ID)
+
+
+def page(kind: str, offers: Mapping[str, Offer], view: View) -> None:
+    """The boxes, and the last list that was asked for with them."""
+    way, cluster = form(kind, list(offers), view)
+    if way is not None:
+        ask(way, cluster, offers[cluster], view)
+    work: Work | None = st.session_state.get("list_work")
+    if work is None or (work.way, work.cluster) != (of_address(view), st.query_params.get("cluster")):
+        small_print([view.words("lookup.guard"), zone_note(view)])
+        return
+    wait([work.listing])  # of a run of this page that a click has ended
+    problem = work.listing.exception()
+    if isinstance(problem, CoreError):
+        st.error(problems.message(problem, view.words), icon=":material/error:")
+    else:
+        show(work.listing.result(), work, view)
+
+
+def of_address(view: View) -> Way | None:
+    """The way that the address has, in whatever words; None where it has none that can be read."""
+    try:
+        return Way.of({name: st.query_params.get(name) for name in NAMES}, view.zone)
+    except CoreError:
+        return None
+
+
+def form(kind: str, clusters: list[str], view: View) -> tuple[Way | None, str]:
+    """The boxes of a way. A link fills them; only its reader's click asks anybody."""
+    words, query, state = view.words, st.query_params, st.session_state
+    known = of_address(view)
+    with st.form(f"list-{kind}", border=False):
+        given: dict[str, str | None] = {}
+        for row in BOXES[kind]:
+            for name, cell in zip(row, st.columns(len(row), gap="medium"), strict=True):
+                hint = f"list.box.{'time' if name in ('from', 'to') else name}_example"
+                key, example = f"list-{kind}-{name}", words(hint) if words.has(hint) else None
+                # of the address as it was when the box was made: a box whose usual value changes is another box
+                usual = state.setdefault(f"{key}-usual", _written(known, name, view) or query.get(name, ""))
+                given[name] = cell.text_input(words(f"list.box.{name}"), usual, key=key, placeholder=example)
+        left, right = st.columns(2, gap="medium")
+        most = known.limit if known is not None and known.kind == kind else 1 if kind == "queue" else ways.USUAL_LIMIT
+        given["limit"] = str(
+            left.number_input(words("list.box.limit"), 1, MOST, min(most, MOST), key=f"list-{kind}-limit")
+        )
+        place = clusters.index(query["cluster"]) if query.get("cluster") in clusters else 0
+        cluster = str(right.selectbox(words("lookup.cluster"), clusters, place, key=f"list-{kind}-cluster"))
+        sent = st.form_submit_button(words("list.button"), type="primary")
+    if not sent:
+        return None, cluster
+    try:
+        way = Way.of(given, view.zone)
+    except CoreError as problem:
+        st.warning(escaped(words.error(problem)), icon=":material/info:")
+        return None, cluster
+    if way is None or way.kind != kind:
+        st.warning(words("list.nothing"), icon=":material/info:")
+        return None, cluster
+    for name in ("id", "fate", *NAMES):
+        query.pop(name, None)
+    query.update(way.params() | {"cluster": cluster})
+    return way, cluster
+
+
+def _written(way: Way | None, name: str, view: View) -> str:
+    """An end of the time range as the reader's own clock has it."""
+    at = None if way is None else {"from": way.begin_ms, "to": way.end_ms}.get(name)
+    return "" if at is None else f"{from_ms(at, view.zone):%Y-%m-%d %H:%M:%S.%f}"[:-3]
+
+
+def ask(way: Way, cluster: str, offer: Offer, view: View) -> None:
+    """Lists in the background. A click on anything ends it, and what was read so far is the list."""
+    words, name, stop = view.words, lookups.user(), Event()
+    done: dict[str, int] = {"n": 0, "of": way.limit}
+    with problems.caught():
+        source = lookups.source_of(offer)
+    pool = ThreadPoolExecutor(1, "list")
+    tell = lambda n, of, _: done.update(n=n, of=of)  # noqa: E731
+    work = Work(pool.submit(source.list_messages, way, name, tell, stop.is_set), stop, way, cluster, view.now())
+    pool.shutdown(wait=False)
+    st.session_state["list_work"] = work
+    space = st.empty()
+    try:
+        with space.container():
+            bar = st.progress(0.0)
+            st.button(words("list.cancel"), key="list-cancel", icon=":material/close:")
+        while not work.listing.done():
+            wait([work.listing], timeout=0.2)
+            text = words("list.reading", n=f"{done['n']:,}", of=f"{done['of']:,}")
+            bar.progress(min(1.0, done["n"] / max(1, done["of"])), text)
+    finally:
+        stop.set()
+    space.empty()
+
+
+def show(listing: Listing, work: Work, view: View) -> None:
+    """The sentence, the messages, what is missing, the queues, what it rests on."""
+    words, cluster = view.words, work.cluster
+    said(list_text(listing, words, lambda ms: view.full(from_ms(ms))))
+    if listing.reason not in (None, listing.cut):
+        st.info(upper(list_reason(listing, words)) + words("stop"), icon=":material/search_off:")
+    if listing.cut is not None:
+        st.warning(escaped(cut_text(listing, words)), icon=":material/content_cut:")
+    if listing.copies:
+        show_html(messages(listing.copies[:SHOWN], len(listing.copies), cluster, view))
+        with st.container(horizontal=True, gap="medium"):
+            rows = [ways.row(copy) for copy in listing.copies]
+            name = listing.way.kind.replace("_", "-")
+            text = export.file_of(export.csv_lines(ways.COLUMNS, (list(row.values()) for row in rows)))
+            download("CSV", text, f"{name}.csv", key="list-csv")
+            text = export.file_of(export.json_lines(rows))
+            download("JSON Lines", text, f"{name}.jsonl", key="list-json", mime="application/x-ndjson")
+    if listing.queues:
+        folded = records.fold(words("list.queues", n=len(listing.queues)), queues(listing, words))
+        show_html(tag("div", folded, class_="mq-plain"))
+    show_html(answers.rests_on(Answer("", listing.copies, listing.reason, listing.evidence, listing.asked), view))
+    n, of = f"{SHOWN:,}", f"{len(listing.copies):,}"
+    small_print([
+        words("list.shown", n=n, of=of) if len(listing.copies) > SHOWN else "",
+        words("list.more", cluster=cluster, way=str(listing.way)) if listing.cut == "limit" else "",
+        words("lookup.asked", cluster=cluster, at=view.full(work.at)), words("lookup.guard"), zone_note(view),
+    ])  # fmt: skip
+
+
+def messages(copies: Iterable[Copy], of: int, cluster: str, view: View) -> Html:
+    """One row a message; both IDs lead to it."""
+    words, made = view.words, []
+    to = "message" if "message" in st.session_state.get("pages", {}) else "lookup"
+    away = False
+    for copy in copies:
+        row, at = ways.row(copy), records.moment(copy.record.store_timestamp)
+        away = away or row["home_topic"] is not None
+        msg_id, offset_id = (
+            link(row[name], href(to, id=row[name], cluster=cluster)) if row[name] else ""
+            for name in ("msg_id", "offset_msg_id")
+        )
+        names = tag("span", " ".join(part for part in (row["tag"], row["keys"]) if part), class_="mq-topic")
+        home = [tag("span", row["home_topic"] or "", class_="mq-topic"), f"{row['reconsume_times']:,}"]
+        queue = f"{row['broker_name'] or ''}:{row['queue_id']}:{row['queue_offset']}"
+        made.append([view.full(at) if at else "–", queue, msg_id, names, *home, offset_id])
+    columns = [
+        Column("at", words("record.stored"), mono=True), Column("queue", words("list.queue"), mono=True),
+        Column("id", "msgId", mono=True), Column("tags", words("store.tag_and_keys"), mono=True),
+        Column("home", words("list.home"), mono=True), Column("tries", words("list.tries"), right=True),
+        Column("offset", "offsetMsgId", mono=True, role="offset"),
+    ]  # fmt: skip
+    if not away:  # none was sent back by a consumer
+        columns, made = [*columns[:4], columns[6]], [[*row[:4], row[6]] for row in made]
+    caption = words("list.messages", n=f"{len(made):,}", of=f"{of:,}")
+    return table(columns, made, caption)
+
+
+def queues(listing: Listing, words: Words) -> Html:
+    """What each queue has, and what of it is in the list."""
+    names = ("queue", "first", "end", "listed", "unreadable", "left")
+    labels = {"first": "store.first", "end": "store.end"}
+    columns = [
+        Column(name, words(labels.get(name, f"list.{name}")), name == "queue", name != "queue") for name in names
+    ]
+    rows = [
+        [f"{one.broker}:{one.queue_id}", *(f"{getattr(one, name):,}" for name in names[1:])] for one in listing.queues
+    ]
+    return table(columns, rows, words("list.queues", n=len(rows)))

@@ -1,0 +1,147 @@
+"""`python -m idcore view` without an id: lists of messages from a store folder and from a cluster, in every form."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore.ids.clock import from_ms
+from idcore.lookup.ways import COLUMNS
+from idcore.message import Record
+from idcore.store.commitlog import CommitLog, Stored
+from tests.cli.test_view import Done, view
+from tests.remoting.fake_queues import Queues
+from tests.store.unpacked import real_store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return real_store(tmp_path_factory.mktemp("real"))
+
+
+@pytest.fixture(scope="module")
+def records(store: Path) -> list[Record]:
+    """Every record of the real store, by one walk of its log."""
+    return [found.record for found in CommitLog(store / "commitlog").walk() if isinstance(found, Stored)]
+
+
+@pytest.fixture(scope="module")
+def names() -> Iterator[str]:
+    made = Queues({"Orders": 2, "%DLQ%g": 1})
+    for number in range(12):
+        made.put("Orders", number % 2, number, KEYS="=1+1", TAGS="\x1b[2J")
+        made.put("%DLQ%g", 0, number, f"{number:032X}", RETRY_TOPIC="Orders")
+    with made.server:
+        yield str(made.server.address)
+
+
+def rows(done: Done) -> list[dict[str, Any]]:
+    assert "Traceback" not in done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def at(milliseconds: int) -> str:
+    return from_ms(milliseconds).isoformat(timespec="milliseconds")
+
+
+def test_a_store_lists_what_a_walk_of_its_log_finds(store: Path, records: list[Record]) -> None:
+    """Queues, halving and merging against every record, filtered and sorted."""
+    topics = sorted({each.topic for each in records} - {"RMQ_SYS_TRANS_HALF_TOPIC"})
+    assert len(topics) > 3
+    for topic in topics:
+        mine = sorted((each for each in records if each.topic == topic), key=lambda each: each.store_timestamp)
+        ends = mine[len(mine) // 3].store_timestamp, mine[2 * len(mine) // 3].store_timestamp
+        done = view("--store", str(store), "--topic", topic, "--from", at(ends[0]), "--to", at(ends[1]),
+                    "--format", "jsonl")  # fmt: skip
+        wanted = [each for each in mine if ends[0] <= each.store_timestamp <= ends[1]][:1_000]
+        listed = rows(done)
+        assert done.returncode == 0 and [row["stored_at"] for row in listed] == [
+            at(each.store_timestamp) for each in wanted
+        ]
+        if len(wanted) < 1_000:
+            assert {row["commit_log_offset"] for row in listed} == {each.physical_offset for each in wanted}
+        one = wanted[-1]
+        (found,) = rows(view("--store", str(store), "--topic", topic, "--queue", f"{one.queue_id}:{one.queue_offset}"))
+        assert [copy["offset_msg_id"] for copy in found["copies"]] == [str(one.offset_id)]
+
+
+def test_a_key_of_a_store_has_all_its_messages_the_newest_first(store: Path, records: list[Record]) -> None:
+    key = "order-10017"
+    wanted = sorted(
+        (each for each in records if key in each.properties.get("KEYS", "").split(" ")),
+        key=lambda each: (each.store_timestamp, each.physical_offset), reverse=True,
+    )  # fmt: skip
+    (row,) = rows(view("--store", str(store), "--key", key))
+    assert wanted and [copy["commit_log_offset"] for copy in row["copies"]] == [one.physical_offset for one in wanted]
+    assert (row["found"], row["cut"], row["queues"], row["way"]) == (True, None, [], {"kind": "key", "key": key})
+    (row,) = rows(view("--store", str(store), "--key", key, "--to", "2020-01-01"))
+    assert (row["found"], row["reason"]) == (False, "none_in_range")
+
+
+def test_every_form_has_the_same_messages(names: str) -> None:
+    asked = ["--namesrv", names, "--topic", "Orders", "--from", "2026-01-01", "--limit", "5"]
+    (whole,) = rows(view(*asked))
+    lines = view(*asked, "--format", "jsonl")
+    table = list(csv.DictReader(io.StringIO(view(*asked, "--format", "csv").stdout)))
+    assert tuple(table[0]) == COLUMNS
+    ids = [copy["offset_msg_id"] for copy in whole["copies"]]
+    assert ids == [row["offset_msg_id"] for row in rows(lines)] == [row["offset_msg_id"] for row in table]
+    assert len(ids) == 5 and (whole["cut"], whole["left"]) == ("limit", 7)
+    assert sum(queue["left"] for queue in whole["queues"]) == 7 and whole["copies"][0]["body_text"] == "body"
+    assert table[0]["keys"] == "'=1+1", "no spreadsheet runs it"
+    said = "idcore:   cut         The limit of 5 messages was reached. Not read: 7 queue offsets."
+    assert said in lines.stderr.splitlines() and lines.returncode == 0
+    people = view(*asked, "--format", "table")
+    assert people.stdout.startswith("Listed 5 messages of 12 queue offsets: topic Orders, stored from 2026-01-01")
+    assert all(text in people.stdout for text in (*ids, "a:0:0", "\\x1b[2J", said.removeprefix("idcore: ")))
+    assert "\x1b" not in people.stdout and people.stderr == ""
+
+
+def test_dead_letters_of_a_cluster_are_exported(names: str) -> None:
+    done = view("--namesrv", names, "--dead-letters", "g", "--format", "csv")
+    table = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [row["msg_id"] for row in table] == [f"{number:032X}" for number in range(11, -1, -1)]
+    assert {(row["group"], row["home_topic"]) for row in table} == {("g", "Orders")} and done.stderr == ""
+    none = view("--namesrv", names, "--dead-letters", "nobody", "--format", "table")
+    assert none.returncode == 1 and "no_dead_letters: the group has no dead letter topic" in none.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--queue", "0:1"],
+        ["--topic", "T", "--queue", "x"],
+        ["--topic", "T", "--queue", "a:0:1"],
+        ["--key", "k", "--dead-letters", "g"],
+        ["--key", ""],
+        ["--key", "k", "--limit", "0"],
+        ["--key", "k", "--fate"],
+        ["--topic", "T", "--from", "2026-11-22", "--to", "2026-11-21"],
+        ["--topic", "T", "--from", "soon"],
+        ["--key", "k", "AC110001473C7D4991AD336AEA5703E0"],
+        ["--limit", "5", "AC110001473C7D4991AD336AEA5703E0"],
+        ["--format", "csv", "AC110001473C7D4991AD336AEA5703E0"],
+        ["--topic", "T", "--format", "jsonl"],
+    ],
+)
+def test_wrong_usage_is_one_line_and_status_2(store: Path, arguments: list[str]) -> None:
+    done = view("--store", str(store), *arguments)
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("idcore: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_commit_log_alone_has_no_queues_to_list(store: Path) -> None:
+    (row,) = rows(view("--store", str(store / "commitlog"), "--topic", "Orders", "--from", "2026-01-01"))
+    assert (row["found"], row["reason"]) == (False, "store_no_queues")
+
+
+def test_ids_from_standard_input_keep_their_time_range(store: Path) -> None:
+    done = view("--store", str(store), "--topic", "VectorTopic", "--from", "2026-01-01", "-",
+                text="CB0071156B7B4E0E2F2A691B8D0B0000\n")  # fmt: skip
+    assert [row["id"] for row in rows(done)] == ["CB0071156B7B4E0E2F2A691B8D0B0000"]
