@@ -256,7 +256,7 @@ def tracks_of(chain, chains, track):
         if begin[chain[i]] < 0:
             begin[chain[i]] = i
         end[chain[i]] = i
-    order = np.argsort(begin)
+    order = np.argsort(begin, kind="mergesort")
     busy_until = np.empty(chains, np.int64)
     tracks = 0
     for number in order:

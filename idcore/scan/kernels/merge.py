@@ -178,7 +178,7 @@ def load(runs, start, stop, room):
     first = np.empty(stop - start, np.uint64)
     for r in range(start, stop):
         first[r - start], _ = get(data, places[order[r]])
-    by_first = np.argsort(first)  # runs of one log seldom overlap
+    by_first = np.argsort(first, kind="mergesort")  # runs of one log seldom overlap
     at = 0
     for r in range(stop - start):
         bounds[r] = at

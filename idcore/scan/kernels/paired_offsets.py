@@ -108,7 +108,7 @@ def sort_both(values, paired, start, stop, shift):
         paired[j + 1 - shift] = pair
         budget -= i - 1 - j
         if budget < 0:
-            order = np.argsort(values[start:stop])
+            order = np.argsort(values[start:stop], kind="mergesort")
             values[start:stop] = values[start:stop][order]
             paired[start - shift : stop - shift] = paired[start - shift : stop - shift][order]
             return
