@@ -87,6 +87,32 @@ def process(*command: str) -> dict[str, Any]:
     return json.loads(said[-1]) if said and said[-1].startswith("{") else {}
 
 
+def timed(
+    measured: dict[str, Callable[[], float | None]], rounds: int
+) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """Seconds of each round, in turns: of the process, and without its start-up where it says that itself."""
+    outside: dict[str, list[float]] = {name: [] for name in measured}
+    inside: dict[str, list[float]] = {name: [] for name in measured}
+    for number in range(rounds):
+        for name, run in measured.items():
+            begun = time.perf_counter()
+            within = run()
+            seconds = time.perf_counter() - begun
+            outside[name].append(seconds)
+            inside[name].append(seconds if within is None else within)
+            print(f"round {number + 1}: {name} {seconds:.2f} s", file=sys.stderr, flush=True)
+    return outside, inside
+
+
+def show(outside: dict[str, list[float]], inside: dict[str, list[float]], size: int, base: float | None) -> None:
+    print("| what | process, s | without its start-up, s | GB/s | time, if warm is 1 |\n|---|---|---|---|---|")
+    for name in outside:
+        middle, own = statistics.median(outside[name]), statistics.median(inside[name])
+        span = f"{min(outside[name]):.2f} to {max(outside[name]):.2f}"
+        times = f"{middle / base:.1f}" if base else "-"
+        print(f"| {name} | {middle:.2f} ({span}) | {own:.2f} | {size / middle / 1e9:.2f} | {times} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--log", type=Path, help="an existing log instead of a made one")
@@ -125,27 +151,11 @@ def main() -> None:
     if "warm" in measured:
         warm()  # starts the session; what it costs shows in `cold`
         warm()
-    outside: dict[str, list[float]] = {name: [] for name in measured}
-    inside: dict[str, list[float]] = {name: [] for name in measured}
-    for number in range(asked.rounds):
-        for name, run in measured.items():
-            begun = time.perf_counter()
-            within = run()
-            seconds = time.perf_counter() - begun
-            outside[name].append(seconds)
-            inside[name].append(seconds if within is None else within)
-            print(f"round {number + 1}: {name} {seconds:.2f} s", file=sys.stderr, flush=True)
-
+    outside, inside = timed(measured, asked.rounds)
     size = log.stat().st_size
-    print(f"\n{log.name}: {size / 1e9:.2f} GB, medians of {asked.rounds} rounds (fastest to slowest)\n")
-    print("| what | process, s | without its start-up, s | GB/s | time, if warm is 1 |\n|---|---|---|---|---|")
     base = statistics.median(outside["warm"]) if "warm" in outside else None
-    for name in measured:
-        middle, own = statistics.median(outside[name]), statistics.median(inside[name])
-        span = f"{min(outside[name]):.2f} to {max(outside[name]):.2f}"
-        times = f"{middle / base:.1f}" if base else "-"
-        print(f"| {name} | {middle:.2f} ({span}) | {own:.2f} | {size / middle / 1e9:.2f} | {times} |")
-
+    print(f"\n{log.name}: {size / 1e9:.2f} GB, medians of {asked.rounds} rounds (fastest to slowest)\n")
+    show(outside, inside, size, base)
     if asked.spark:
         alone = float(process("benchmarks.peer_spark", str(log))["seconds"])
         times = f"{alone / base:.1f}" if base else "-"

@@ -139,6 +139,71 @@ def _points(process: Process) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     return rows, {"produced": produced, "missing": missing, "wraps": wraps, "ids": sum(c.ids for c in process.chains)}
 
 
+REFUSED = [
+    {
+        "reason": "lower_case",
+        "ids": 212,
+        "sample": "9f86d081884c7d659a2feaa0c55ad015",
+        "file": "app.log",
+        "byte": 8812,
+    },
+    {"reason": "elapsed", "ids": 3, "sample": "0123456789ABCDEF0123456789ABCDEF", "file": "app.log", "byte": 99120},
+]
+FILES = [
+    {
+        "file": "app.log",
+        "bytes": 31_200_118,
+        "text_bytes": 31_200_118,
+        "ids": 300_000,
+        "refused": 215,
+        "error": None,
+    },
+    {"file": "old.log.gz", "bytes": 1_044, "text_bytes": 0, "ids": 0, "refused": 0, "error": "not a gzip file"},
+]
+CLIENTS = {
+    "mac": ["08:71:90:66:ff:9a"],
+    "pid": [4711],
+    "ids": [12],
+    "distinct": [12],
+    "first_sent_at": [START],
+    "last_sent_at": [START + timedelta(minutes=2)],
+    "min_sequence": [0],
+    "max_sequence": [11],
+}
+
+
+def _process_row(process: Process, rows: list[dict[str, Any]], sums: dict[str, Any]) -> dict[str, Any]:
+    first, last = min(rows, key=lambda r: r["sent_at"]), max(rows, key=lambda r: r["sent_at"])
+    seconds = (last["sent_at"] - first["sent_at"]).total_seconds()
+    chains = len(process.chains)
+    return {
+        "layout": process.layout,
+        "host": process.host,
+        "pid": process.pid,
+        "loader": process.loader,
+        "maker": process.maker,
+        "ids": sums["ids"] + sums["ids"] // 7,
+        "distinct": sums["ids"],
+        "first_elapsed_ms": first["elapsed_ms"],
+        "last_elapsed_ms": last["elapsed_ms"],
+        "first_sent_at": first["sent_at"],
+        "last_sent_at": last["sent_at"],
+        "first_counter": first["counter"],
+        "last_counter": last["counter"],
+        "produced": sums["produced"],
+        "missing": sums["missing"],
+        "wraps": sums["wraps"],
+        "wraps_certain": process.certain,
+        "out_of_order": 3 if sums["ids"] > 50_000 else 0,
+        "tracks": len({c.track for c in process.chains}),
+        "rate_per_second": (sums["produced"] - chains) / seconds if seconds else None,
+        "chains": chains,
+        "loader_position": process.position,
+        "loader_bits": 31 if process.position is not None else None,
+        "last_possible_elapsed_ms": last["elapsed_ms"],
+    }
+
+
 def tables() -> dict[str, pd.DataFrame]:
     """Every table of a run."""
     counters: list[dict[str, Any]] = []
@@ -147,37 +212,7 @@ def tables() -> dict[str, pd.DataFrame]:
     for process in PROCESSES:
         rows, sums = _points(process)
         counters += rows
-        first, last = min(rows, key=lambda r: r["sent_at"]), max(rows, key=lambda r: r["sent_at"])
-        seconds = (last["sent_at"] - first["sent_at"]).total_seconds()
-        chains = len(process.chains)
-        processes.append(
-            {
-                "layout": process.layout,
-                "host": process.host,
-                "pid": process.pid,
-                "loader": process.loader,
-                "maker": process.maker,
-                "ids": sums["ids"] + sums["ids"] // 7,
-                "distinct": sums["ids"],
-                "first_elapsed_ms": first["elapsed_ms"],
-                "last_elapsed_ms": last["elapsed_ms"],
-                "first_sent_at": first["sent_at"],
-                "last_sent_at": last["sent_at"],
-                "first_counter": first["counter"],
-                "last_counter": last["counter"],
-                "produced": sums["produced"],
-                "missing": sums["missing"],
-                "wraps": sums["wraps"],
-                "wraps_certain": process.certain,
-                "out_of_order": 3 if sums["ids"] > 50_000 else 0,
-                "tracks": len({c.track for c in process.chains}),
-                "rate_per_second": (sums["produced"] - chains) / seconds if seconds else None,
-                "chains": chains,
-                "loader_position": process.position,
-                "loader_bits": 31 if process.position is not None else None,
-                "last_possible_elapsed_ms": last["elapsed_ms"],
-            }
-        )
+        processes.append(_process_row(process, rows, sums))
         for chain in process.chains:
             for minute in range(int(chain.ids / chain.rate // 60) + 1):
                 at = (START + timedelta(seconds=chain.begins + 60 * minute)).replace(second=0, microsecond=0)
@@ -197,27 +232,6 @@ def tables() -> dict[str, pd.DataFrame]:
         .reset_index()
     )
     busy = pd.DataFrame(activity).groupby(["host", "minute"], as_index=False)["ids"].sum()
-    refused = [
-        {
-            "reason": "lower_case",
-            "ids": 212,
-            "sample": "9f86d081884c7d659a2feaa0c55ad015",
-            "file": "app.log",
-            "byte": 8812,
-        },
-        {"reason": "elapsed", "ids": 3, "sample": "0123456789ABCDEF0123456789ABCDEF", "file": "app.log", "byte": 99120},
-    ]
-    files = [
-        {
-            "file": "app.log",
-            "bytes": 31_200_118,
-            "text_bytes": 31_200_118,
-            "ids": 300_000,
-            "refused": 215,
-            "error": None,
-        },
-        {"file": "old.log.gz", "bytes": 1_044, "text_bytes": 0, "ids": 0, "refused": 0, "error": "not a gzip file"},
-    ]
     return {
         "processes": pd.DataFrame(processes),
         "hosts": hosts,
@@ -227,21 +241,10 @@ def tables() -> dict[str, pd.DataFrame]:
         "segments": pd.DataFrame(segments),
         "distribution": pd.DataFrame(bins),
         "growth": pd.DataFrame(growth),
-        "refused": pd.DataFrame(refused),
-        "files": pd.DataFrame(files),
+        "refused": pd.DataFrame(REFUSED),
+        "files": pd.DataFrame(FILES),
         "timeline": busy.groupby("minute", as_index=False)["ids"].sum().assign(kind="uniq"),
-        "clients": pd.DataFrame(
-            {
-                "mac": ["08:71:90:66:ff:9a"],
-                "pid": [4711],
-                "ids": [12],
-                "distinct": [12],
-                "first_sent_at": [START],
-                "last_sent_at": [START + timedelta(minutes=2)],
-                "min_sequence": [0],
-                "max_sequence": [11],
-            }
-        ),
+        "clients": pd.DataFrame(CLIENTS),
     }
 
 

@@ -229,6 +229,25 @@ def any_counters(seed: int, count: int = 60) -> Log:
 # --- logs with everything else ----------------------------------------------------------------------------------------
 
 
+def other_hex(kind: float, r: random.Random) -> str:
+    """A line with hex that is no id of a client, or that only nearly is one."""
+    if kind < 0.66:
+        digest = hashlib.md5(r.randbytes(8)).hexdigest()
+        return f"md5 {digest} {digest.upper()} {uuid.UUID(bytes=r.randbytes(16))} {r.randbytes(16).hex()}"
+    if kind < 0.7:
+        run = "".join(r.choice("0123456789ABCDEF") for _ in range(r.randrange(31, 66)))
+        return f"run {run} {run.lower()} x{run[:32]} {run[:32]}g"
+    if kind < 0.74:
+        label = r.choice(("msgId=", "UNIQ_KEY: '", 'MessageID":"', "keys=", "transactionId = ", "msgIds:    ", "id="))
+        late = r.choice((2_678_400_000, 2_678_400_001, 2_678_401_000, 2_678_401_001, 3_000_000_000, 2**32 - 5))
+        return label + uniq(0x0A000007, r.randrange(1, 9), r.choice((JAVA, 0x7FFF0001)), late, r.randrange(9))
+    if kind < 0.78:
+        return f"{'0' * 32} {'F' * 32} {offset(10, 0, 77)} {offset(10, 65535, (1 << 48) + r.randrange(2))}"
+    if kind < 0.8:
+        return f"02{client(1, 2, 3, 4)[2:]} {client(1, 2, 3, 4).lower()} {'a' * 32} {'1' * 32} {'A' * 56}"
+    return r.choice(("the quick brown fox", "added face cafe deadbeef", "", "订单 已发送", "\t"))
+
+
 def mixed(seed: int, lines: int = 1200) -> Log:
     """Lines as clients, consumers and brokers write them, and the hex of others between them."""
     r = random.Random(seed)
@@ -275,24 +294,8 @@ def mixed(seed: int, lines: int = 1200) -> Log:
             made.append(f"GET /q?id={escape}{fresh()}{r.choice(('%22', '', escape))} {escape}{stored()}")
         elif kind < 0.6:
             made.append(f"ids {fresh()},{stored()},{fresh()} {r.choice(made) if made else ''}"[:4000])
-        elif kind < 0.66:
-            digest = hashlib.md5(r.randbytes(8)).hexdigest()
-            made.append(f"md5 {digest} {digest.upper()} {uuid.UUID(bytes=r.randbytes(16))} {r.randbytes(16).hex()}")
-        elif kind < 0.7:
-            run = "".join(r.choice("0123456789ABCDEF") for _ in range(r.randrange(31, 66)))
-            made.append(f"run {run} {run.lower()} x{run[:32]} {run[:32]}g")
-        elif kind < 0.74:
-            label = r.choice(
-                ("msgId=", "UNIQ_KEY: '", 'MessageID":"', "keys=", "transactionId = ", "msgIds:    ", "id=")
-            )
-            late = r.choice((2_678_400_000, 2_678_400_001, 2_678_401_000, 2_678_401_001, 3_000_000_000, 2**32 - 5))
-            made.append(label + uniq(0x0A000007, r.randrange(1, 9), r.choice((JAVA, 0x7FFF0001)), late, r.randrange(9)))
-        elif kind < 0.78:
-            made.append(f"{'0' * 32} {'F' * 32} {offset(10, 0, 77)} {offset(10, 65535, (1 << 48) + r.randrange(2))}")
-        elif kind < 0.8:
-            made.append(f"02{client(1, 2, 3, 4)[2:]} {client(1, 2, 3, 4).lower()} {'a' * 32} {'1' * 32} {'A' * 56}")
         else:
-            made.append(r.choice(("the quick brown fox", "added face cafe deadbeef", "", "订单 已发送", "\t")))
+            made.append(other_hex(kind, r))
     return Log(f"mixed {seed}", joined(made))
 
 

@@ -16,6 +16,29 @@ def elapsed_in(sent: datetime, minutes_ahead: int) -> int:
     return int((local - local.replace(day=1, hour=0, minute=0, second=0, microsecond=0)) / timedelta(milliseconds=1))
 
 
+def prefix(r: random.Random, at: datetime) -> str:
+    """What a line opens with: a time of any kind, or what only looks like one."""
+    kind = r.randrange(14)
+    local = at.astimezone(timezone(timedelta(hours=8)))
+    ms = f"{at.microsecond // 1000:03d}"
+    return [
+        f"{local:%Y-%m-%d %H:%M:%S},{ms} INFO ",
+        f"{local:%Y-%m-%d %H:%M:%S}.{ms} [main] ",
+        f"[{local:%Y/%m/%d %H:%M:%S}] ",
+        f"{at:%Y-%m-%dT%H:%M:%S}.{ms}Z ",
+        f"{at:%Y-%m-%dT%H:%M:%S}.{ms}456789Z stdout F {local:%Y-%m-%d %H:%M:%S},{ms} ",
+        f"{local:%Y-%m-%dT%H:%M:%S}.{ms}+08:00 ",
+        f"{local:%Y-%m-%d %H:%M:%S},{ms} +0800 ",
+        f"{local:%Y-%m-%d %H:%M:%S} ",
+        f"{'x' * r.choice((1, 17, 139, 140, 141, 142, 150))}{local:%Y-%m-%d %H:%M:%S}+08:00 ",
+        f"12{local:%Y-%m-%d %H:%M:%S} {local:%Y-%m-%d %H:%M}:x {local:%Y-%m-%d %H:%M:%S}.1234567890 ",
+        f"{r.choice(('2026-02-30', '2026-13-01', '2026-00-10'))} 10:00:00 ",
+        f"{local:%Y-%m-%d %H:%M}:{r.choice(('61', '5x', ''))} ",
+        f"{local:%Y-%m-%d %H:%M:%S},{ms}{r.choice(('Zulu', '+08', '+0860 ', '-9900', ' Z', '-03:30', '+99:00'))} ",
+        "\x00" * 20,
+    ][kind]
+
+
 def dated(seed: int, lines: int = 500) -> Log:
     """Processes of several zones over the end of a month; prefixes of all kinds, born timestamps, traps."""
     r = random.Random(seed)
@@ -33,34 +56,18 @@ def dated(seed: int, lines: int = 500) -> Log:
             return uniq6(0x20010DB8 << 96, 7, JAVA, elapsed, counters[pid])
         return uniq(0x0A000001 + pid % 2, pid, JAVA, elapsed, counters[pid])
 
-    def prefix(at: datetime) -> str:
-        kind = r.randrange(14)
-        local = at.astimezone(timezone(timedelta(hours=8)))
-        ms = f"{at.microsecond // 1000:03d}"
-        return [
-            f"{local:%Y-%m-%d %H:%M:%S},{ms} INFO ",
-            f"{local:%Y-%m-%d %H:%M:%S}.{ms} [main] ",
-            f"[{local:%Y/%m/%d %H:%M:%S}] ",
-            f"{at:%Y-%m-%dT%H:%M:%S}.{ms}Z ",
-            f"{at:%Y-%m-%dT%H:%M:%S}.{ms}456789Z stdout F {local:%Y-%m-%d %H:%M:%S},{ms} ",
-            f"{local:%Y-%m-%dT%H:%M:%S}.{ms}+08:00 ",
-            f"{local:%Y-%m-%d %H:%M:%S},{ms} +0800 ",
-            f"{local:%Y-%m-%d %H:%M:%S} ",
-            f"{'x' * r.choice((1, 17, 139, 140, 141, 142, 150))}{local:%Y-%m-%d %H:%M:%S}+08:00 ",
-            f"12{local:%Y-%m-%d %H:%M:%S} {local:%Y-%m-%d %H:%M}:x {local:%Y-%m-%d %H:%M:%S}.1234567890 ",
-            f"{r.choice(('2026-02-30', '2026-13-01', '2026-00-10'))} 10:00:00 ",
-            f"{local:%Y-%m-%d %H:%M}:{r.choice(('61', '5x', ''))} ",
-            f"{local:%Y-%m-%d %H:%M:%S},{ms}{r.choice(('Zulu', '+08', '+0860 ', '-9900', ' Z', '-03:30', '+99:00'))} ",
-            "\x00" * 20,
-        ][kind]
-
     for number in range(lines):
         sent = begun + timedelta(seconds=number * 173, milliseconds=r.randrange(1000))
         pid = r.randrange(1, 12)
         one, where = fresh(sent, pid), offset(0x0B000001 + pid % 2, 10911, number * 1000)
         late = sent + timedelta(seconds=r.choice((0, 0, 0, 0.05, 3, 4000, 9e5)))
         front = r.choice(
-            (prefix(late), prefix(late), f"{late.astimezone(timezone(timedelta(hours=8))):%Y-%m-%d %H:%M:%S},000 ", "")
+            (
+                prefix(r, late),
+                prefix(r, late),
+                f"{late.astimezone(timezone(timedelta(hours=8))):%Y-%m-%d %H:%M:%S},000 ",
+                "",
+            )
         )
         born = int(sent.timestamp() * 1000) + r.choice((0, 0, 0, 1, -3, 999, 1001, 40_000_000))
         kind = r.randrange(8)

@@ -100,6 +100,19 @@ def unpacked(data: bytes) -> bytes:
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
+def judged(data: bytes, case: str) -> tuple[list[Found], Counter[str]]:
+    """The ids of a text, and why other tokens are none."""
+    here: list[Found] = []
+    refused: Counter[str] = Counter()
+    for token in tokens(data):
+        one = classify(token.text, token.labelled, case)
+        if isinstance(one, Refused):
+            refused[one.reason] += 1
+        else:
+            here.append(Found(token.byte, bytes.fromhex(token.text), one))
+    return here, refused
+
+
 def tables(
     files: Mapping[str, bytes] | Iterable[tuple[str, bytes]], zone: tzinfo, at: datetime, case: str = "strict"
 ) -> dict[str, list[Row]]:
@@ -117,25 +130,10 @@ def tables(
     dated: list[tuple[Uniq | Client, Offset, dates.Vote | None, bytes]] = []
     for name, stored in named:
         data = unpacked(stored)
-        here: list[Found] = []
-        refused_here = 0
-        for token in tokens(data):
-            one = classify(token.text, token.labelled, case)
-            if isinstance(one, Refused):
-                refused[one.reason] += 1
-                refused_here += 1
-            else:
-                here.append(Found(token.byte, bytes.fromhex(token.text), one))
-        file_rows.append(
-            {
-                "file": name,
-                "bytes": len(stored),
-                "text_bytes": len(data),
-                "ids": len(here),
-                "refused": refused_here,
-                "error": None,
-            }
-        )
+        here, refused_here = judged(data, case)
+        refused += refused_here
+        counts = {"ids": len(here), "refused": refused_here.total(), "error": None}
+        file_rows.append({"file": name, "bytes": len(stored), "text_bytes": len(data), **counts})
         accepted += here
         count_votes(data, here, zone, votes)
         count_moments(data, here, zone, moments)

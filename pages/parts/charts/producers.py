@@ -53,15 +53,10 @@ def bars(
     lengths = [min(value, longest) for value in values]
     hatched = ["/" if length < value else "" for length, value in zip(lengths, values, strict=True)]
     unit = "distinct_uniq" if measure == "distinct" else "seen"
-    hover = [
-        f"<b>{label}</b><br>{words.count(unit, value)} · {words.share(value, total)}"
-        for label, value in zip(labels, values, strict=True)
-    ]
-    figure = go.Figure(
-        layout=paper(
-            palette, (26 if small else 30) * max(1, len(keys)) + (12 if small else 18), right=48 if small else 72
-        )
-    )
+    said = [f"{words.count(unit, value)} · {words.share(value, total)}" for value in values]
+    hover = [f"<b>{label}</b><br>{text}" for label, text in zip(labels, said, strict=True)]
+    height = (26 if small else 30) * max(1, len(keys)) + (12 if small else 18)
+    figure = go.Figure(layout=paper(palette, height, right=48 if small else 72))
     figure.add_bar(
         x=lengths,
         y=list(range(len(keys))),
