@@ -20,6 +20,8 @@ from idcore.message.attempts import Attempt, MessageTrace, Send
 
 # Copies that a broker keeps back until their time comes, or until a producer decides.
 WAITING = frozenset({"delayed", "timer", "retry_waiting", "dead_letter_waiting", "half"})
+# What consumers never get: these, and what is left of a transaction or of a recall.
+HELD = WAITING | {"undecided", "operation", "recall"}
 TIMER_DUE = "TIMER_OUT_MS"
 
 # What a line says that one of RocketMQ's own classes wrote, and who writes it; the first that fits.

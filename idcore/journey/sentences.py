@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from idcore import catalogue
@@ -10,7 +10,9 @@ from idcore.catalogue import Words
 from idcore.fate import Verdict
 from idcore.fate.rule import DONE
 from idcore.fate.sentences import utc, verdict_text
+from idcore.journey.events import HELD
 from idcore.journey.model import Conflict, Event, Gap, Journey
+from idcore.lookup.model import Answer
 
 Time = Callable[[int], str]
 
@@ -147,13 +149,14 @@ def found_text(journey: Journey, words: Words = _ENGLISH) -> str:
     return words("message.sources", found=words("comma").join(parts))
 
 
-def consumed_text(verdicts: Iterable[Verdict], words: Words = _ENGLISH) -> str:
+def consumed_text(answer: Answer, words: Words = _ENGLISH) -> str:
     """How many groups consumed the message, in how many it died, and of how many that is not known."""
+    kinds = {copy.relation for copy in answer.copies} - {"trace"}
     codes: dict[str, set[str]] = {}
-    for verdict in verdicts:
+    for verdict in answer.fate or ():
         codes.setdefault(verdict.group, set()).add(verdict.code)
     if not codes:
-        return words("message.no_groups")
+        return words("message.not_found" if not kinds else "message.held" if kinds <= HELD else "message.no_groups")
     done, dead, unknown = (sum(not found.isdisjoint(some) for found in codes.values()) for some in _SUMS)
     text = words("message.consumed", done=f"{done:,}", groups=words.count("judged_group", len(codes)))
     text += words("message.dead", n=words.count("judged_group", dead)) if dead else ""

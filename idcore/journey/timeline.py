@@ -211,15 +211,25 @@ def _clock(event: Event) -> str:
 
 
 def _moved(events: Sequence[Event]) -> list[Event]:
-    """The lines of files that were written in another zone, at the times that they then have."""
+    """The lines of files that were written in another zone, at the times that they then have.
+
+    Where a line of the file is right as it is, several logs are in one file: then each line counts alone.
+    """
     exact = [event.at_ms for event in events if event.code in ("born", "generated", "sent") and not event.is_open]
     base = min((at for at in exact if at is not None), default=None)
-    shifts: dict[str, int] = {}
-    for event in events:
-        shift = 0 if base is None else _shift_of(event, base)
-        if shift and _clock(event) not in shifts:
-            shifts[_clock(event)] = shift
-    return [_by(event, shifts.get(_clock(event), 0)) for event in events]
+    if base is None:
+        return list(events)
+    own = [_shift_of(event, base) for event in events]
+    right = {_clock(event) for event in events if _is_right(event, base)}
+    of_file: dict[str, int] = {}
+    for event, shift in zip(events, own, strict=True):
+        if shift and _clock(event) not in right:
+            of_file.setdefault(_clock(event), shift)
+    return [_by(event, shift or of_file.get(_clock(event), 0)) for event, shift in zip(events, own, strict=True)]
+
+
+def _is_right(event: Event, base: int) -> bool:
+    return _is_logged(event) and event.at_ms is not None and 0 <= event.at_ms - base <= _LOG_LATE_MS
 
 
 def _shift_of(event: Event, base: int) -> int:
@@ -242,12 +252,12 @@ def _by(event: Event, shift: int) -> Event:
 
 
 def _of_logs(events: Sequence[Event]) -> Iterator[Conflict]:
-    """Each file whose lines were moved."""
-    told: set[str] = set()
+    """Each file whose lines were moved, once for each zone."""
+    told: set[tuple[str, int]] = set()
     for at, event in enumerate(events):
-        if event.values.get("moved_ms") and _clock(event) not in told:
-            told.add(_clock(event))
-            shift = event.values["moved_ms"]
+        shift = event.values.get("moved_ms")
+        if shift and (_clock(event), shift) not in told:
+            told.add((_clock(event), shift))
             yield Conflict("zone_of_log", at, at, abs(shift), {"file": _clock(event), "early": shift > 0})
 
 

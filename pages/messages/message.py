@@ -39,7 +39,7 @@ with problems.caught():
         made = journeys.build(found, known, lines, run, shown)
 
         # show
-        said(sentence := journeys.sentence(known, told, bool(offers), words))
+        said(sentence := journeys.sentence(known, bool(offers), words))
         for answer in known:
             for record in dict.fromkeys(verdict.record for verdict in answer.fate or ()):
                 show_html(answers.fates(answer, record, shown) or tag("p"))

@@ -320,6 +320,15 @@ def test_a_log_of_another_zone_is_moved_and_named(hours: int, early: bool) -> No
     assert "corrected by" in event_text(made.events[-1])
 
 
+def test_two_logs_in_one_file_are_moved_line_by_line() -> None:
+    right, early = sent_line(14), logged(48, FAILED, zone=UTC, number=2)
+    made = journey(copies=copies(HOME), lines=[right, early])
+    assert [(event.at_ms, "moved_ms" in event.values) for event in made.events[3:]] == [
+        (BASE + 14, False), (BASE + 48, True),
+    ]  # fmt: skip
+    assert conflicts(made) == [("zone_of_log", 8 * 3_600_000)] and made.doubtful == frozenset()
+
+
 def test_a_line_that_names_its_zone_is_taken_at_its_word() -> None:
     line = sent_line(14, zone=UTC, suffix=" +00:00")
     assert [event.at_ms for event in journey(copies=copies(HOME), lines=[line]).events][-1] == BASE + 14
@@ -450,7 +459,13 @@ def test_a_link_or_a_scan_gives_the_id_its_time() -> None:
     ],
 )  # fmt: skip
 def test_the_sentence_counts_groups_not_records(found: list[Verdict], text: str) -> None:
-    assert consumed_text(found) == text
+    assert consumed_text(Answer(MSG_ID, copies(HOME), None, (), (), fate=tuple(found))) == text
+
+
+def test_the_sentence_says_where_consumers_cannot_get_it() -> None:
+    half = record("RMQ_SYS_TRANS_HALF_TOPIC", REAL_TOPIC="Orders")
+    for held, text in (((half,), "only copies that the broker holds back"), ((), "its record was not found")):
+        assert text in consumed_text(Answer(MSG_ID, copies(*held), None, (), (), fate=()))
 
 
 def test_what_a_record_holds_in_place_of_times_is_no_time() -> None:

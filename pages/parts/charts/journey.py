@@ -28,7 +28,7 @@ def sequence(journey: Journey, words: Words, palette: Palette, time: Callable[[i
     for gap in journey.gaps:
         if gap.before is not None and gap.before < rows:
             look = {"fillcolor": tint(palette.muted, 0.12), "line": {"width": 0}, "layer": "below"}
-            figure.add_shape(type="rect", x0=-0.5, x1=right, y0=gap.before - 0.85, y1=gap.before - 0.15, **look)
+            figure.add_shape(type="rect", x0=-0.5, x1=right, y0=gap.before - 0.72, y1=gap.before - 0.28, **look)
     for lane in range(len(lanes)):
         line = {"color": palette.line, "width": 1}
         figure.add_shape(type="line", x0=lane, x1=lane, y0=-0.5, y1=rows - 0.5, line=line, layer="below")

@@ -127,14 +127,12 @@ def store_answer(text: str, view: View) -> Iterator[Answer | None]:
         yield StoreLookup(store, cards.clock_of(view)).one(text, st.query_params.get("topic") or None, True, True)
 
 
-def sentence(known: Sequence[Answer], told: lookups.Answers | None, can_ask: bool, words: Words) -> str:
+def sentence(known: Sequence[Answer], can_ask: bool, words: Words) -> str:
     """Whether it was consumed, as far as somebody was asked."""
     answer = next((each for each in known if each.fate is not None), None)
     if answer is None or answer.fate is None:
         return words("message.not_asked" if can_ask else "message.no_cluster")
-    if not answer.copies:
-        return words("message.not_found", cluster=told.cluster if told else "?")
-    return journeys.consumed_text(answer.fate, words)
+    return journeys.consumed_text(answer, words)
 
 
 # ---- picture and table
