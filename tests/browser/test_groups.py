@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.harness import NARROW, console, visit
+from tests.browser.test_accessibility import problems
 from tests.remoting.fake import UNIQ
 from tests.remoting.fake_progress import Progressing, client
 
@@ -41,6 +42,8 @@ def test_a_verdict_leads_to_the_progress_of_its_group(browser: Browser, tmp_path
         left = page.locator(".mq-at").evaluate_all("signs => signs.map(each => each.getBoundingClientRect().left)")
         assert left == sorted(left), "begin, group offset, message, end"
         tab.fits()
+        page.mouse.move(0, 0)  # colours under it are others
+        assert problems(page) == []
         page.get_by_role("link", name="Find message").first.focus()
         page.keyboard.press("Control+k")
         page.get_by_label("Go to").or_(page.locator(".stDialog input")).first.fill("consumer gr")
