@@ -100,7 +100,7 @@ accounts:
   whiteRemoteAddress:
   admin: true
 """
-CLIENTS = ("Consumers", "Reasons", "Traced", "Tiny")
+CLIENTS = ("Consumers", "Reasons", "Traced", "Tiny", "Tracks")
 
 
 def _free(port: int) -> bool:
@@ -146,7 +146,12 @@ class Processes:
         folder = self.work / name
         for part in ("conf", "home/conf", "user"):
             (folder / part).mkdir(parents=True, exist_ok=True)
-        for path in ("conf/rmq.logback-test.xml", "home/conf/logback_broker.xml", "home/conf/logback_namesrv.xml"):
+        for path in (
+            "conf/rmq.logback-test.xml",
+            "conf/logback-test.xml",
+            "home/conf/logback_broker.xml",
+            "home/conf/logback_namesrv.xml",
+        ):
             (folder / path).write_text(QUIET)
         (folder / "server.conf").write_text(conf)
         return folder
