@@ -2,6 +2,7 @@
 
     python -m benchmarks.store                       1 GiB of commit log in 4 files, 5 rounds
     python -m benchmarks.store --files 1 --rounds 3
+    python -m benchmarks.store --groups 20           also the fates of all messages in 20 groups, and the ratio
 
 The store is made once: the traffic of `make store`, laid one behind the other with places and process ids of its own.
 """
@@ -9,11 +10,13 @@ The store is made once: the traffic of `make store`, laid one behind the other w
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import statistics
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -84,30 +87,62 @@ def cached_store(files: int) -> Path:
     return folder
 
 
+def plant(store: Path, groups: int) -> None:
+    """Offsets of so many groups, each somewhere in the queues of every topic."""
+    from idcore.simulate.traffic import TOPICS
+
+    table = {
+        f"{topic}@group-{group}": {str(queue): (group * 97 + queue * 31) % 1_200 for queue in range(4)}
+        for topic in TOPICS
+        for group in range(groups)
+    }
+    (store / "config").mkdir(exist_ok=True)
+    (store / "config" / "consumerOffset.json").write_text(json.dumps({"offsetTable": table}))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--groups", type=int, default=0)
     asked = parser.parse_args()
-    from idcore.spark.job import ScanOptions, scan
-
     store = cached_store(asked.files)
     size = 0
     for path in sorted((store / "commitlog").iterdir()):
         size += len(path.read_bytes())  # into the page cache: nobody pays for the disk
-    out = ROOT / ".cache" / "bench" / "store-out"
-    took = []
-    for number in range(asked.rounds + 1):
-        shutil.rmtree(out, ignore_errors=True)
-        began = time.monotonic()
-        summary = scan([], out, ScanOptions(at=AT, store=str(store)))
-        if number:  # the first one starts Spark
-            took.append(time.monotonic() - began)
+    summary, took = timed(store, asked.rounds, with_fates=False)
     middle = statistics.median(took)
     print(
         f"{size / 1e9:.2f} GB, {summary['offset']:,} records, {summary['ids']:,} IDs: {middle:.2f} s,"
         f" {size / middle / 1e9:.2f} GB/s (fastest {size / min(took) / 1e9:.2f})"
     )
+    if asked.groups:
+        plant(store, asked.groups)
+        summary, took = timed(store, asked.rounds, with_fates=True)
+        whole = statistics.median(took)
+        print(
+            f"with the fates in {asked.groups} groups: {whole:.2f} s, {whole / middle:.2f} times;"
+            f" {summary['undelivered']:,} messages that a group has not received"
+        )
+
+
+def timed(store: Path, rounds: int, with_fates: bool) -> tuple[dict[str, Any], list[float]]:
+    """The summary of a scan, and seconds of each round."""
+    from idcore.spark import job
+
+    judged = job._fates
+    if not with_fates:
+        job._fates = lambda *_: ({}, {})
+    out = ROOT / ".cache" / "bench" / "store-out"
+    took, summary = [], {}
+    for number in range(rounds + 1):
+        shutil.rmtree(out, ignore_errors=True)
+        began = time.monotonic()
+        summary = job.scan([], out, job.ScanOptions(at=AT, store=str(store)))
+        if number:  # the first one starts Spark
+            took.append(time.monotonic() - began)
+    job._fates = judged
+    return summary, took
 
 
 if __name__ == "__main__":

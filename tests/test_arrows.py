@@ -66,6 +66,8 @@ ARROWS: dict[str, set[str]] = {
         "idcore.occurrences",
         "idcore.store",
         "idcore.message",
+        "idcore.fate",
+        "idcore.lookup",
     },
     "idcore.cli": CORE,
     "idcore.__main__": CORE | {"idcore.cli"},

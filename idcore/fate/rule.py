@@ -320,6 +320,8 @@ _OPEN = frozenset({
     "retry_waiting", "retry_queued", "running", "handed_out", "behind", "never_read", "unreadable_queue",
     "not_dispatched", "disabled",
 })  # fmt: skip
+# Those of a message that its group has not received, as far as is known; a dead letter never will be without help.
+UNDELIVERED = _OPEN - {"running"} | {"dead"}
 # Reasons that a copied store folder has in the place of those of a broker that was asked.
 _OF_A_COPY = {
     name: f"copied_{name}"

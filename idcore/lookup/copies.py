@@ -61,17 +61,22 @@ def home_topic(record: Record) -> str:
 
 
 def group_of(record: Record, homes: Iterable[str]) -> str | None:
-    """The consumer group that a retry, a dead letter or what waits to become one belongs to; None of other records.
+    """The consumer group that a retry, a dead letter or what waits to become one belongs to; None of other records."""
+    properties = record.properties
+    return group_in(record.topic, properties.get(names.REAL_TOPIC, ""), FIRST_POP_TIME in properties, homes)
+
+
+def group_in(topic: str, real_topic: str, popped: bool, homes: Iterable[str]) -> str | None:
+    """The same from what a record says of it.
 
     A POP retry topic ends with the home topic, either after `+` or after `_`, which names may contain too.
     """
-    waits = record.topic in (SCHEDULE_TOPIC, TIMER_TOPIC)
-    topic = record.properties.get(names.REAL_TOPIC, "") if waits else record.topic
+    topic = real_topic if topic in (SCHEDULE_TOPIC, TIMER_TOPIC) else topic
     for prefix in (RETRY_PREFIX, DLQ_PREFIX):
         if topic.startswith(prefix):
             group = topic.removeprefix(prefix).partition(_POP_SEPARATOR)[0]
             tails = [f"_{home}" for home in homes if group.endswith(f"_{home}")]
-            return group.removesuffix(tails[0]) if tails and FIRST_POP_TIME in record.properties else group
+            return group.removesuffix(tails[0]) if tails and popped else group
     return None
 
 

@@ -6,6 +6,7 @@ A folder shows one moment. It has offsets, copies and settings, but not who was 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from itertools import pairwise
 
@@ -60,18 +61,27 @@ class StoreEvidence:
 
     def home(self, record: Record) -> Home:
         """The record that is judged."""
-        settings = (self.config.topics or {}).get(record.topic)
-        end = self.end_of(record.topic, record.queue_id)
+        return replace(
+            self.home_at(record.topic, record.queue_id, record.queue_offset),
+            record=str(record.offset_id),
+            broker=str(record.store_host),
+            stored_ms=record.store_timestamp,
+            tag=record.properties.get(names.TAGS),
+        )
+
+    def home_at(self, topic: str, queue: int, offset: int) -> Home:
+        """A place of a queue, whatever record is there."""
+        settings = (self.config.topics or {}).get(topic)
+        end = self.end_of(topic, queue)
         return Home(
-            str(record.offset_id),
-            str(record.store_host),
-            record.topic,
-            record.queue_id,
-            record.queue_offset,
-            record.store_timestamp,
-            record.properties.get(names.TAGS),
-            readable=settings.can_be_read(record.queue_id) if settings is not None else None,
-            static=record.topic in self.config.static_topics,
+            "",
+            "",
+            topic,
+            queue,
+            offset,
+            self.snapshot_ms,
+            readable=settings.can_be_read(queue) if settings is not None else None,
+            static=topic in self.config.static_topics,
             snapshot_ms=self.snapshot_ms,
             end=Heard() if end is None else Heard(end, self.snapshot_ms),
         )

@@ -32,6 +32,10 @@ _COLUMNS = {
     "topics": "topic:text queue_id messages bytes first_store_timestamp:time last_store_timestamp:time"
     f" {_OFFSETS} min_queue_offset max_queue_offset crc_failed",
     "tags": "topic:text tag:text messages bytes",
+    "fates": "topic:text queue_id group:text minute:time verdict:text messages bytes first_queue_offset"
+    " last_queue_offset first_store_timestamp:time last_store_timestamp:time",
+    "undelivered": "topic:text queue_id queue_offset commit_log_offset bytes store_timestamp:time msg_id:text groups"
+    " verdicts:text",
     "files": "file:text bytes text_bytes ids refused error:text error_values:text",
 }
 
@@ -42,7 +46,7 @@ def _schema(columns: str) -> pa.Schema:
 
 
 GROUP_ROWS = 1 << 17  # of a file, read together: one host among millions is found without reading the others
-OF_STORES = ("topics", "tags")  # written by the scan of a store only
+OF_STORES = ("topics", "tags", "fates", "undelivered")  # written by the scan of a store only
 SCHEMAS: dict[str, pa.Schema] = {name: _schema(columns) for name, columns in _COLUMNS.items()}
 ORDER = {
     "processes": ["layout", "host", "pid", "loader"],

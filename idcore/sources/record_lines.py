@@ -113,12 +113,7 @@ class RecordLines:
         state[kernel.AT] = self._place - self._origin
         end, base = self._size - self._origin, self._base + self._origin
         log = kernel.Log(self._raw, self._filled, stop - self._origin, base, end)
-        if emit:
-            topics = kernel.Counted(self._rows, self._names, self._recent, state)
-            tags = kernel.Counted(self._tags, self._tag_names, self._recent_tags, self._told)
-            what = kernel.records(log, self._out, topics, tags)
-        else:
-            what = kernel.skip(log, state)
+        what = self._walk(log) if emit else kernel.skip(log, state)
         self._place = self._origin + int(state[kernel.AT])
         if what == kernel.MORE:
             seen = self._raw[self._place - self._origin : self._filled]
@@ -126,13 +121,21 @@ class RecordLines:
             self._see(self._place, max(_CHUNK, size), reload=True)
         elif what == kernel.BLANK:
             self._place = self._size
-        elif what == kernel.FULL and not state[kernel.FILLED] and self._longer():
-            return
-        elif what == kernel.FULL and not state[kernel.FILLED]:
-            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
-            self._names = np.concatenate([self._names, np.zeros(max(len(self._names), 1 << 16), np.uint8)])
+        elif what == kernel.FULL:
+            self._make_room()
         elif what == kernel.NO_RECORD:
             self._pass_damage(stop)
+
+    def _walk(self, log: kernel.Log) -> int:
+        """What is made of the records; what ended it."""
+        topics = kernel.Counted(self._rows, self._names, self._recent, self._state)
+        tags = kernel.Counted(self._tags, self._tag_names, self._recent_tags, self._told)
+        return int(kernel.records(log, self._out, topics, tags))
+
+    def _make_room(self) -> None:
+        if not self._state[kernel.FILLED] and not self._longer():
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+            self._names = np.concatenate([self._names, np.zeros(max(len(self._names), 1 << 16), np.uint8)])
 
     def _longer(self) -> bool:
         """Room for a line as long as the record at hand; False where it was not that which was missing."""

@@ -27,13 +27,15 @@ from idcore import findings
 from idcore.errors import CoreError, coded, from_coded
 from idcore.findings import limits, line_locations
 from idcore.ids.clock import machine_zone, zone_text
+from idcore.lookup.store_fates import StoreEvidence
 from idcore.scan import lines
 from idcore.scan.months import month_rows
 from idcore.scan.tables import Tables, combine
 from idcore.sources.inputs import OPENING, InputFile, deal, list_files, list_store, split_files
 from idcore.sources.kinds import COMMITLOG
-from idcore.spark import health, stored
+from idcore.spark import fates, health, stored
 from idcore.spark import session as spark_session
+from idcore.store.folder import StoreFolder
 
 from .folder import TableFolder
 from .steps import SENT, by_part, facts, files_of, from_results, merged
@@ -195,6 +197,10 @@ def scan(
         check(stop)
         tables, written, start_seconds, seconds = compute(files, options, reporter, stop, str(folder.large))
         writing = time.monotonic()
+        if options.store is not None:
+            reporter(replace(reporter.last, phase="merging", seconds_left=None))
+            more, counted = _fates(tables["topics"], files, options, stop)
+            tables |= more
         reporter(replace(reporter.last, phase="writing", seconds_left=None))
         with ThreadPoolExecutor(1) as writer:  # judging leaves half of the machine idle
             others = {name: table for name, table in tables.items() if name != "findings"}
@@ -206,12 +212,31 @@ def scan(
         summary = summarise(folder.aside, files, lambda: check(stop))
         summary["findings"] = {name: sum(item.severity == name for item in found) for name in findings.SEVERITIES}
         summary["start_seconds"] = round(start_seconds, 3)
+        if options.store is not None:
+            summary |= counted
         summary["seconds"] = round(seconds + time.monotonic() - writing, 3)
         summary["assumed"] = assumed(options)
         summary["versions"] = versions()
         check(stop)
         folder.finish(summary)
     return summary
+
+
+def _fates(
+    topics: pa.Table, files: Sequence[InputFile], options: ScanOptions, stop: threading.Event
+) -> tuple[Tables, dict[str, int]]:
+    """What became of every message of a store in each group."""
+    spark = _session(options, stop)
+    split_size = even(sum(file.size for file in files), options.split_size, _cores(spark))
+    partitions = _partitions(split_files(files, split_size), split_size, _cores(spark))
+    sizes = [sum(split.size for task in partition for split in task) for partition in partitions]
+    with StoreFolder(Path(options.store or "")) as store, Watch(spark, sizes, Reporter(None), stop):
+        try:
+            return fates.tables(spark, partitions, StoreEvidence(store), topics)
+        except Exception as error:
+            check(stop)
+            health.refuse_gone(spark, error)
+            raise
 
 
 def judge(

@@ -86,8 +86,15 @@ class BrokerConfig:
 
     def groups_of(self, topic: str) -> set[str]:
         """The groups that have read a topic, or have a filter for it."""
-        tables = (self.offsets or {}, self.broadcast, self.handed_out, self.expressions)
-        return {group for table in tables for name, group in table if name == topic}
+        return self.groups_by_topic().get(topic, set())
+
+    def groups_by_topic(self) -> dict[str, set[str]]:
+        """The groups of every topic."""
+        found: dict[str, set[str]] = {}
+        for table in (self.offsets or {}, self.broadcast, self.handed_out, self.expressions):
+            for topic, group in table:
+                found.setdefault(topic, set()).add(group)
+        return found
 
 
 def read_config(root: Path, reading: Reading) -> BrokerConfig:

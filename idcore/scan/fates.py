@@ -1,0 +1,203 @@
+"""Commit log files to the evidence of fates: the copies in a split, and counts of its messages. Judges nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from idcore.scan.kernels import fates as kernel
+from idcore.scan.kernels import records
+from idcore.scan.kernels.keys import SLACK
+from idcore.sources import storage
+from idcore.sources.inputs import Split
+from idcore.sources.record_lines import RecordLines
+from idcore.sources.unpack import READ_ERRORS
+
+_ROWS, _TEXTS, _COUNTS = 1 << 12, 1 << 20, 1 << 12
+_HINTS = 1 << 14
+
+
+class Rows(NamedTuple):
+    """Rows of numbers, and the texts that they lead to."""
+
+    rows: np.ndarray
+    texts: np.ndarray
+
+    def pack(self) -> bytes:
+        """How many rows, then both."""
+        head = np.array([len(self.rows)], np.int64)
+        return head.tobytes() + np.ascontiguousarray(self.rows).tobytes() + self.texts.tobytes()
+
+    @classmethod
+    def unpack(cls, data: bytes, columns: int) -> Rows:
+        """The rows again."""
+        count = int(np.frombuffer(data, np.int64, 1)[0])
+        rows = np.frombuffer(data, np.int64, count * columns, 8).reshape(-1, columns)
+        return cls(rows, np.frombuffer(data, np.uint8, offset=8 + rows.nbytes))
+
+
+def joined(parts: Sequence[Rows], columns: int, texts: Sequence[int]) -> Rows:
+    """Rows of several splits as one; `texts` are the columns that lead into the texts."""
+    moved, at = [np.zeros((0, columns), np.int64)], 0
+    for part in parts:
+        rows = part.rows.copy()
+        for column in texts:
+            rows[:, column] += at
+        moved.append(rows)
+        at += len(part.texts)
+    return Rows(np.concatenate(moved), np.concatenate([part.texts for part in parts] or [np.zeros(0, np.uint8)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Queues:
+    """The queues whose messages are judged: topic (as bytes) and number; of each the edges of its intervals.
+
+    `listed` has for each interval of each queue whether a group has not received its messages: those without a key,
+    those with one. `copied` are the keys of copies.
+    """
+
+    names: Sequence[tuple[bytes, int]]
+    edges: Sequence[np.ndarray]
+    listed: Sequence[np.ndarray]
+    copied: Rows
+
+    def plan(self) -> kernel.Plan:
+        """As the kernel takes them."""
+        queues = np.zeros((len(self.names), records.COLUMNS), np.int64)
+        texts = b"".join(dict.fromkeys(name for name, _ in self.names))
+        places = {name: texts.index(name) for name in dict.fromkeys(name for name, _ in self.names)}
+        for row, (name, queue) in enumerate(self.names):
+            queues[row, records.NAME_START], queues[row, records.NAME_SIZE] = places[name], len(name)
+            queues[row, records.QUEUE_ID] = queue
+        ends = np.cumsum([0, *map(len, self.edges)])
+        listed = np.cumsum([0, *(each.size for each in self.listed)])
+        spans = np.stack([ends[:-1], ends[1:], listed[:-1]], axis=1).astype(np.int64)
+        rows, keys = self.copied
+        table = np.zeros(1 << max(4, (2 * len(rows)).bit_length()), np.uint64)
+        padded = np.concatenate([keys, np.zeros(SLACK, np.uint8)])
+        kernel.fill(padded, rows[:, 0].copy(), rows[:, 1].copy(), table)
+        return kernel.Plan(
+            queues,
+            np.frombuffer(texts + bytes(SLACK), np.uint8).copy(),
+            np.full(_HINTS, -1, np.int64),
+            spans,
+            np.concatenate([*self.edges, np.zeros(1, np.int64)]).astype(np.int64),
+            np.concatenate([*(each.ravel() for each in self.listed), np.zeros(1, np.bool_)]),
+            table,
+        )
+
+
+class _Walk(RecordLines):
+    """The records of one split, without a line of text."""
+
+    columns = 0
+
+    def __init__(self, file: BinaryIO, path: str, start: int, stop: int) -> None:
+        super().__init__(file, path, start, stop)
+        self._state = np.zeros(max(kernel.STATE_SIZE, records.STATE_SIZE), np.int64)
+        self._kept = kernel.Out(np.zeros((_ROWS, self.columns), np.int64), np.zeros(_TEXTS, np.uint8))
+
+    def run(self) -> None:
+        """Reads all of it. Damage is passed: the scan itself reports it."""
+        self.begin()
+        while not self._ended:
+            self._more()
+
+    def rows(self) -> Rows:
+        """What was kept."""
+        state = self._state
+        return Rows(self._kept.rows[: state[kernel.ROWS]], self._kept.texts[: state[kernel.TEXTS]])
+
+    def _make_room(self) -> None:
+        """Twice as much, and room for the record at hand."""
+        rows, texts = self._kept
+        at = int(self._state[kernel.AT])
+        more = max(len(texts), 4 * int.from_bytes(self._raw[at : at + 4].tobytes(), "big") + SLACK)
+        rows = np.concatenate([rows, np.zeros_like(rows)]) if self._state[kernel.ROWS] == len(rows) else rows
+        if self._state[kernel.TEXTS] + more // 2 > len(texts):
+            texts = np.concatenate([texts, np.zeros(more, np.uint8)])
+        self._kept = kernel.Out(rows, texts)
+
+
+class _Copies(_Walk):
+    columns = kernel.COPY_COLUMNS
+
+    def _walk(self, log: records.Log) -> int:
+        return int(kernel.copies(log, self._kept, self._state))
+
+
+class _Messages(_Walk):
+    columns = kernel.ONE_COLUMNS
+
+    def __init__(self, file: BinaryIO, split: Split, plan: kernel.Plan, most: int) -> None:
+        super().__init__(file, split.path, split.start, split.stop)
+        self._plan = plan
+        self._counts = np.zeros((_COUNTS, kernel.COUNT_COLUMNS), np.int64)
+        self._last = np.full((len(plan.queues), 2), -1, np.int64)
+        self._state[kernel.LEFT] = most
+
+    def _walk(self, log: records.Log) -> int:
+        return int(kernel.messages(log, self._plan, self._counts, self._last, self._kept, self._state))
+
+    def _make_room(self) -> None:
+        if self._state[kernel.COUNTS] == len(self._counts):
+            self._counts = np.concatenate([self._counts, np.zeros_like(self._counts)])
+        else:
+            super()._make_room()
+
+    def counts(self) -> np.ndarray:
+        return self._counts[: self._state[kernel.COUNTS]]
+
+
+def copies_in(split: Split) -> Rows:
+    """The copies of one split."""
+    made: list[_Copies] = []
+    with suppress(*READ_ERRORS), storage.opened(split.path) as file:  # the scan itself reports a file that ends early
+        made.append(_Copies(file, split.path, split.start, split.stop))
+        made[0].run()
+    return made[0].rows() if made else joined([], kernel.COPY_COLUMNS, ())
+
+
+def messages_in(split: Split, plan: kernel.Plan, most: int) -> tuple[np.ndarray, Rows]:
+    """The counts of one split, and the messages that are given by themselves: the first `most` that are listed."""
+    made: list[_Messages] = []
+    with suppress(*READ_ERRORS), storage.opened(split.path) as file:
+        made.append(_Messages(file, split, plan, most))
+        made[0].run()
+    if not made:
+        return np.zeros((0, kernel.COUNT_COLUMNS), np.int64), joined([], kernel.ONE_COLUMNS, ())
+    return made[0].counts(), made[0].rows()
+
+
+Piece = tuple[Split, str, bytes]
+
+
+def every_copy(splits: Iterable[Split]) -> Iterator[Piece]:
+    """The first pass: the copies of each split."""
+    for split in splits:
+        yield split, "copies", copies_in(split).pack()
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """The second pass: the counts of each split, and the messages that are given by themselves."""
+
+    queues: Queues
+    most: int
+
+    def __call__(self, splits: Iterable[Split]) -> Iterator[Piece]:
+        plan = self.queues.plan()
+        for split in splits:
+            counts, ones = messages_in(split, plan, self.most)
+            yield split, "counts", counts.tobytes()
+            yield split, "ones", ones.pack()
+
+
+def texts_of(found: Rows, column: int) -> Iterable[bytes]:
+    """The texts that one pair of columns leads to; those without one are empty."""
+    raw = found.texts.tobytes()
+    return (raw[start : start + size] for start, size in found.rows[:, column : column + 2].tolist())

@@ -1,0 +1,554 @@
+"""The fates of all messages of a store: two passes of Spark over its log, and the rule once for each case that occurs.
+
+The first pass gives the copies that groups made. The second counts the messages between the offsets that matter in each
+queue, and gives those by themselves that have copies. What a case is called, `idcore.fate` says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from idcore.fate import Copy, Heard, judge
+from idcore.fate.rule import UNDELIVERED
+from idcore.ids.clock import is_time
+from idcore.lookup.copies import TIMER_TOPIC, group_in, is_special
+from idcore.lookup.store_fates import StoreEvidence, holds_copies
+from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.message.validators import SCHEDULE_TOPIC
+from idcore.scan.fates import Counting, Queues, Rows, every_copy, joined, texts_of
+from idcore.scan.kernels import fates as kernel
+from idcore.scan.schemas import SCHEMAS
+from idcore.sources.inputs import Split, pack_tasks, unpack_tasks
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MOST_LISTED = 100_000  # rows of `undelivered`; the counts have all of them
+_RESULTS = "file int, start long, kind string, data binary"
+_SCHEMA = pa.schema([("file", pa.int32()), ("start", pa.int64()), ("kind", pa.string()), ("data", pa.binary())])
+_COPY_TEXTS = tuple(range(kernel.COPY_TEXTS, kernel.COPY_COLUMNS, 2))
+_ONE_TEXTS = (kernel.ONE_TEXTS, kernel.ONE_TEXTS + 2)
+_TOPIC, _KEY, _REAL, _ORIGIN, _POPPED, _DUE = _COPY_TEXTS
+_NO_TIME = -1
+_MINUTE_MS = 60_000
+# States of a copy: dead; queued and passed or not; waiting and delivered or not. The third of each: nobody says.
+_NOTHING, _DEAD, _QUEUED, _WAITING = 0, 1, 2, 5
+_NO, _YES, _UNKNOWN = range(3)
+_NO_DUE, _IS_DUE, _DUE_LATER = range(3)
+Pieces = list[tuple[str, bytes]]
+_FIGURES = ("messages", "bytes", "first_place", "last_place", "first_time", "last_time")
+
+
+@dataclass(slots=True)
+class _Case:
+    """The groups of one queue, the edges between which nothing changes, and the verdict of each interval.
+
+    `verdicts` has a number for each group, interval and, last, messages without and with a key.
+    """
+
+    topic: str
+    queue: int
+    groups: list[str]
+    edges: np.ndarray
+    verdicts: np.ndarray
+
+    def place_of(self, interval: int) -> int:
+        """An offset in an interval."""
+        if not len(self.edges):
+            return 0
+        return int(self.edges[interval - 1]) if interval else int(self.edges[0]) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """Messages that have copies, by their place, with the group of the copies and its verdict."""
+
+    home: np.ndarray
+    group: np.ndarray
+    verdict: np.ndarray
+
+
+@dataclass(slots=True)
+class _Judge:
+    """The rule, asked once for each case that differs; verdicts have numbers."""
+
+    evidence: StoreEvidence
+    names: list[str] = field(default_factory=list)
+    _numbers: dict[str, int] = field(default_factory=dict)
+    _known: dict[tuple[Any, ...], int] = field(default_factory=dict)
+
+    def number(self, topic: str, queue: int, group: str, place: int, copies: tuple[int, int] | None) -> int:
+        """The verdict of a message at a place; `copies` is the state of its copies and due time, None without a key."""
+        case = (*self._case(topic, queue, group, place), copies)
+        if case not in self._known:
+            home = self.evidence.home_at(topic, queue, place)
+            known = self.evidence.group(group, home, (), copies is not None)
+            if copies is not None and copies[0]:
+                known = replace(known, copies=(self._copy(*copies),))
+            code = judge(home, known, self.evidence.snapshot_ms).code
+            if code not in self._numbers:
+                self._numbers[code] = len(self.names)
+                self.names.append(code)
+            self._known[case] = self._numbers[code]
+        return self._known[case]
+
+    def _case(self, topic: str, queue: int, group: str, place: int) -> tuple[Any, ...]:
+        """All that the rule looks at, apart from copies."""
+        config, key = self.evidence.config, (topic, group)
+        settings, allowed = (config.topics or {}).get(topic), (config.groups or {}).get(group)
+        reached = None if config.offsets is None else config.offsets.get(key, {}).get(queue)
+        handed = config.handed_out.get(key, {}).get(queue)
+        end = self.evidence.end_of(topic, queue)
+        shared = config.broadcast[key].get(queue) if key in config.broadcast else _UNKNOWN_OFFSET
+        return (
+            settings is None or settings.can_be_read(queue), topic in config.static_topics, allowed,
+            reached is None or reached > place, reached is None, handed is None or handed > place, handed is None,
+            end is None or end <= place, end is None, shared is None or shared > place, shared == _UNKNOWN_OFFSET,
+        )  # fmt: skip
+
+    def _copy(self, state: int, due: int) -> Copy:
+        """A copy in a state."""
+        at = self.evidence.snapshot_ms
+        if state == _DEAD:
+            return Copy("dead", 1, at)
+        kind, said = ("queued", state - _QUEUED) if state < _WAITING else ("waiting", state - _WAITING)
+        heard: Heard[bool] = Heard() if said == _UNKNOWN else Heard(said == _YES, at)
+        when = {_NO_DUE: None, _IS_DUE: at, _DUE_LATER: at + 1}[due]
+        if kind == "queued":
+            return Copy("queued", 1, at, passed=heard)
+        return Copy("waiting", 1, at, when, delivered=heard)
+
+
+_UNKNOWN_OFFSET = -2
+
+
+def tables(
+    spark: SparkSession, partitions: Sequence[Sequence[Sequence[Split]]], evidence: StoreEvidence, topics: pa.Table
+) -> tuple[dict[str, pa.Table], dict[str, int]]:
+    """The tables `fates` and `undelivered`, and how many messages the latter would have.
+
+    `topics` is that of the scan: which queues there are.
+    """
+    queues = sorted(set(zip(topics["topic"].to_pylist(), topics["queue_id"].to_pylist(), strict=True)))
+    homes = [(topic, queue) for topic, queue in queues if not is_special(topic)]
+    has_copies = any(holds_copies(topic) for topic, _ in queues)
+    groups = {topic: sorted(each) for topic, each in evidence.config.groups_by_topic().items()}
+    if not has_copies and not any(topic in groups for topic, _ in homes):
+        return {name: SCHEMAS[name].empty_table() for name in ("fates", "undelivered")}, {"undelivered": 0}
+    copied: list[bytes] = []
+    if has_copies:
+        copied = [data for _, data in _run(spark, partitions, every_copy)]
+    copies = joined([Rows.unpack(data, kernel.COPY_COLUMNS) for data in copied], kernel.COPY_COLUMNS, _COPY_TEXTS)
+    copies = _of_groups(copies)
+    deciding = _Judge(evidence)
+    cases = [_case_of(deciding, topic, queue, groups.get(topic, [])) for topic, queue in homes]
+    wanted = [np.array([name in UNDELIVERED for name in deciding.names], bool)[case.verdicts] for case in cases]
+    listed = [each.any(axis=0) if len(each) else np.zeros(each.shape[1:], bool) for each in wanted]
+    keys = copies.rows[:, [_KEY, _KEY + 1]]
+    plan = Queues(
+        [(case.topic.encode(), case.queue) for case in cases],
+        [case.edges for case in cases],
+        listed,
+        Rows(keys, copies.texts),
+    )
+    found = _run(spark, partitions, Counting(plan, MOST_LISTED))
+    counts = np.concatenate([
+        np.zeros((0, kernel.COUNT_COLUMNS), np.int64),
+        *(np.frombuffer(data, np.int64).reshape(-1, kernel.COUNT_COLUMNS) for kind, data in found if kind == "counts"),
+    ])  # fmt: skip
+    ones = [Rows.unpack(data, kernel.ONE_COLUMNS) for kind, data in found if kind == "ones"]
+    single = joined(ones, kernel.ONE_COLUMNS, _ONE_TEXTS)
+    return _Assembly(deciding, cases, copies, listed).tables(counts, single)
+
+
+# ---- on Spark
+
+
+def _run(
+    spark: SparkSession, partitions: Sequence[Sequence[Sequence[Split]]], work: Callable[[Sequence[Split]], Any]
+) -> Pieces:
+    """What the work gives for each split, in the order of the log."""
+    packed = [pack_tasks(tasks) for tasks in partitions]
+
+    def walk(arriving: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in arriving:
+            for number in batch.column(0).to_pylist():
+                splits = [split for task in unpack_tasks(packed[number]) for split in task]
+                for split, kind, data in work(splits):
+                    row = (split.number, split.start, kind, data)
+                    columns = [pa.array([value], each.type) for value, each in zip(row, _SCHEMA, strict=True)]
+                    yield pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
+
+    rows = spark.range(0, len(partitions), 1, len(partitions)).mapInArrow(walk, _RESULTS).toArrow()
+    ordered = rows.sort_by([(name, "ascending") for name in ("file", "start", "kind")])
+    return [(row["kind"], row["data"]) for row in ordered.to_pylist()]
+
+
+def _of_groups(copies: Rows) -> Rows:
+    """Those that belong to a group: messages with a delay wait in the same places."""
+    topic, topics = _coded(texts_of(copies, _TOPIC))
+    real, reals = _coded(texts_of(copies, _REAL))
+    kept = copies.rows[:, _KEY + 1] > 0
+    for (of_topic, of_real), here in _each(np.stack([topic, real], axis=1)):
+        kept[here] &= group_in(topics[of_topic], reals[of_real], False, ()) is not None
+    return Rows(copies.rows[kept], copies.texts)
+
+
+# ---- verdicts of places
+
+
+def _case_of(deciding: _Judge, topic: str, queue: int, groups: list[str]) -> _Case:
+    """One queue: the edges of all its groups, and the verdict of each between them."""
+    own = [_edges_of(deciding.evidence, topic, queue, group) for group in groups]
+    edges = np.array(sorted({edge for each in own for edge in each}), np.int64)
+    case = _Case(topic, queue, groups, edges, np.zeros((len(groups), len(edges) + 1, 2), np.int64))
+    places = np.array([case.place_of(interval) for interval in range(len(edges) + 1)], np.int64)
+    for number, (group, mine) in enumerate(zip(groups, own, strict=True)):
+        segments = np.searchsorted(np.array(mine, np.int64), places, side="right")
+        for segment in np.unique(segments):
+            here = segments == segment
+            for keyed, copies in enumerate((None, (_NOTHING, _NO_DUE))):
+                place = int(places[here][0])
+                case.verdicts[number, here, keyed] = deciding.number(topic, queue, group, place, copies)
+    return case
+
+
+def _edges_of(evidence: StoreEvidence, topic: str, queue: int, group: str) -> list[int]:
+    """The offsets of a queue at which something changes for a group."""
+    config, key = evidence.config, (topic, group)
+    known = [
+        (config.offsets or {}).get(key, {}).get(queue),
+        config.handed_out.get(key, {}).get(queue),
+        config.broadcast.get(key, {}).get(queue),
+        evidence.end_of(topic, queue),
+    ]
+    return sorted({each for each in known if each is not None})
+
+
+# ---- tables
+
+
+class _Assembly:
+    """Counts and single messages to rows of the tables."""
+
+    def __init__(self, deciding: _Judge, cases: Sequence[_Case], copies: Rows, listed: Sequence[np.ndarray]) -> None:
+        self.deciding, self.cases, self.copies, self.listed = deciding, cases, copies, listed
+        self.groups = sorted({group for case in cases for group in case.groups})
+        self._numbers = {group: number for number, group in enumerate(self.groups)}
+        self._rows: list[np.ndarray] = []  # queue, group, minute, verdict, figures
+
+    def tables(self, counts: np.ndarray, single: Rows) -> tuple[dict[str, pa.Table], dict[str, int]]:
+        """Both tables."""
+        counts = _merged(counts)
+        self._add(counts)
+        alone = np.flatnonzero(single.rows[:, kernel.ONE_WHY] == kernel.HAS_COPIES)
+        judged = self._add_single(Rows(single.rows[alone], single.texts))
+        undelivered, total = self._undelivered(single, alone, judged)
+        for queue in np.unique(counts[:, kernel.QUEUE]):
+            own = counts[counts[:, kernel.QUEUE] == queue]
+            total += int(own[self.listed[queue][own[:, kernel.INTERVAL], own[:, kernel.KEYED]], kernel.MESSAGES].sum())
+        return {"fates": self._fates(), "undelivered": undelivered}, {"undelivered": total}
+
+    def _add(self, counts: np.ndarray, but: np.ndarray | None = None) -> None:
+        """Counted messages, each row once for every group of its topic; `but`: queues and groups that are left out."""
+        left_out = set() if but is None else {(int(queue), int(group)) for queue, group in but}
+        for queue in np.unique(counts[:, kernel.QUEUE]):
+            case, own = self.cases[queue], counts[counts[:, kernel.QUEUE] == queue]
+            for row, name in enumerate(case.groups):
+                if (int(queue), self._numbers[name]) not in left_out:
+                    verdicts = case.verdicts[row, own[:, kernel.INTERVAL], own[:, kernel.KEYED]]
+                    self._put(own, np.full(len(own), self._numbers[name]), verdicts)
+
+    def _put(self, counts: np.ndarray, group: np.ndarray, verdict: np.ndarray) -> None:
+        minute = counts[:, kernel.MINUTE]
+        known = (minute >= 0) & (minute * _MINUTE_MS < _LAST_TIME)
+        rows = np.empty((len(counts), 4 + len(_FIGURES)), np.int64)
+        rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3] = (
+            counts[:, kernel.QUEUE], group, np.where(known, minute, _NO_TIME), verdict
+        )  # fmt: skip
+        rows[:, 4:] = counts[:, kernel.MESSAGES :]
+        self._rows.append(rows)
+
+    def _add_single(self, ones: Rows) -> _Judged:
+        """Adds the messages that have copies: with each group of their topic, and those of their copies."""
+        counts = _counted(ones.rows)
+        queue, interval = counts[:, kernel.QUEUE], counts[:, kernel.INTERVAL]
+        home, group, state, due = self._copied(ones)
+        verdicts = np.zeros(len(home), np.int64)
+        for case, here in _each(np.stack([queue[home], group, interval[home], state, due], axis=1)):
+            of_queue = self.cases[case[0]]
+            verdicts[here] = self.deciding.number(
+                of_queue.topic, of_queue.queue, self.groups[case[1]], of_queue.place_of(case[2]), (case[3], case[4])
+            )
+        self._put(counts[home], group, verdicts)
+        pairs = np.unique(np.stack([queue[home], group], axis=1), axis=0)
+        self._add(_merged(counts), but=pairs)
+        for number, of_group in pairs.tolist():
+            name, case = self.groups[of_group], self.cases[number]
+            if name in case.groups:  # those of its messages that it did not fail with
+                rest = queue == number
+                rest[home[group == of_group]] = False
+                own = _merged(counts[rest])
+                self._put(own, np.full(len(own), of_group),
+                          case.verdicts[case.groups.index(name), own[:, kernel.INTERVAL], 1])  # fmt: skip
+        return _Judged(home, group, verdicts)
+
+    # ---- copies
+
+    def _copied(self, ones: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Message, group, state of its copies, and due time, of each message and group that has copies."""
+        home, copy = self._pairs(ones)
+        rows = self.copies.rows
+        topic, topics = _coded(texts_of(self.copies, _TOPIC))
+        real, reals = _coded(texts_of(self.copies, _REAL))
+        popped = (rows[:, _POPPED + 1] > 0).astype(np.int64)
+        queue = ones.rows[home, kernel.ONE_QUEUE]
+        group, kind = np.full(len(home), -1, np.int64), np.zeros(len(home), np.int64)
+        for (of_topic, of_real, was_popped, of_home), here in _each(
+            np.stack([topic[copy], real[copy], popped[copy], queue], axis=1)
+        ):
+            name = group_in(topics[of_topic], reals[of_real], bool(was_popped), [self.cases[of_home].topic])
+            if name:
+                group[here] = self._number(name)
+            is_dead = topics[of_topic].startswith(DLQ_PREFIX) or (
+                topics[of_topic] == SCHEDULE_TOPIC and reals[of_real].startswith(DLQ_PREFIX)
+            )
+            kind[here] = _DEAD if is_dead else _QUEUED if topics[of_topic].startswith(RETRY_PREFIX) else _WAITING
+        own = group >= 0
+        home, copy, group, kind = home[own], copy[own], group[own], kind[own]
+        state, due = self._states(copy, group, kind, topic, topics)
+        return _newest(rows[copy], home, group, kind, state, due)
+
+    def _number(self, group: str) -> int:
+        if group not in self._numbers:
+            self._numbers[group] = len(self.groups)
+            self.groups.append(group)
+        return self._numbers[group]
+
+    def _pairs(self, ones: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Messages with the copies of their key; a copy that names one of several messages is that one's alone."""
+        count = len(ones.rows)
+        keys, _ = _coded([*texts_of(ones, _ONE_TEXTS[0]), *texts_of(self.copies, _KEY)])
+        named, _ = _coded([*texts_of(ones, _ONE_TEXTS[1]), *texts_of(self.copies, _ORIGIN)])
+        of_home, of_copy = keys[:count], keys[count:]
+        order = np.argsort(of_copy, kind="stable")
+        first = np.searchsorted(of_copy[order], of_home, side="left")
+        many = np.searchsorted(of_copy[order], of_home, side="right") - first
+        home = np.repeat(np.arange(count), many)
+        copy = order[np.arange(many.sum()) - np.repeat(np.cumsum(many) - many - first, many)]
+        same = named[:count][home] == named[count:][copy]
+        names_one = np.zeros(len(of_copy), bool)
+        names_one[copy[same]] = True
+        kept = same | ~names_one[copy]
+        return home[kept], copy[kept]
+
+    def _states(
+        self, copy: np.ndarray, group: np.ndarray, kind: np.ndarray, topic: np.ndarray, topics: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """How far each copy is, and whether a waiting one is due, where that matters."""
+        config, rows = self.deciding.evidence.config, self.copies.rows
+        state, due = kind.copy(), np.zeros(len(copy), np.int64)
+        place = rows[copy, kernel.COPY_PLACE]
+        where = np.stack(
+            [topic[copy], np.where(kind == _QUEUED, group, -1), rows[copy, kernel.COPY_QUEUE], kind], axis=1
+        )
+        for (of_topic, of_group, queue, of_kind), here in _each(where):
+            if of_kind == _QUEUED:
+                known = config.offsets is not None
+                reached = (config.offsets or {}).get((topics[of_topic], self.groups[of_group]), {}).get(queue, -1)
+                state[here] += np.where(reached > place[here], _YES, _NO) if known else _UNKNOWN
+            elif of_kind == _WAITING and topics[of_topic] == TIMER_TOPIC:
+                state[here], due[here] = self._on_timer(copy[here])
+            elif of_kind == _WAITING:
+                following = (config.delays or {}).get(queue + 1)
+                if following is None:
+                    state[here], due[here] = _WAITING + _UNKNOWN, self._on_schedule(copy[here])
+                else:
+                    state[here] += np.where(following > place[here], _YES, _NO)
+        return state, due
+
+    def _on_timer(self, copy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        evidence, texts = self.deciding.evidence, Rows(self.copies.rows[copy], self.copies.texts)
+        state, due = np.full(len(copy), _WAITING + _UNKNOWN), np.full(len(copy), _NO_DUE)
+        read = evidence.config.timer_read_ms
+        for at, text in enumerate(texts_of(texts, _DUE)):
+            if text.isdigit():
+                when = int(text)
+                due[at] = _IS_DUE if when <= evidence.snapshot_ms else _DUE_LATER
+                if read is not None:
+                    state[at] = _WAITING + (_YES if when < read else _NO)
+        return state, due
+
+    def _on_schedule(self, copy: np.ndarray) -> np.ndarray:
+        """Due times out of the queues: only where nothing says how far the schedule is."""
+        evidence = self.deciding.evidence
+        due = np.full(len(copy), _NO_DUE)
+        for at, (queue, place) in enumerate(self.copies.rows[copy][:, [kernel.COPY_QUEUE, kernel.COPY_PLACE]].tolist()):
+            unit = evidence.store.queues.unit(SCHEDULE_TOPIC, queue, place)
+            if unit is not None:
+                due[at] = _IS_DUE if unit.tags_code <= evidence.snapshot_ms else _DUE_LATER
+        return due
+
+    # ---- rows
+
+    def _fates(self) -> pa.Table:
+        rows = np.concatenate([np.zeros((0, 4 + len(_FIGURES)), np.int64), *self._rows])
+        names = ["queue", "group", "minute", "verdict", *_FIGURES]
+        table = pa.table({name: rows[:, at] for at, name in enumerate(names)})
+        folds = [("messages", "sum"), ("bytes", "sum"), ("first_place", "min"), ("last_place", "max"),
+                 ("first_time", "min"), ("last_time", "max")]  # fmt: skip
+        summed = table.group_by(names[:4]).aggregate(folds)
+        queue, group, verdict = (summed[name].to_numpy() for name in ("queue", "group", "verdict"))
+        columns = [
+            pa.array([case.topic for case in self.cases], pa.string()).take(pa.array(queue)),
+            pa.array([case.queue for case in self.cases], pa.int64()).take(pa.array(queue)),
+            pa.array(self.groups, pa.string()).take(pa.array(group)),
+            _times(summed["minute"].to_numpy() * _MINUTE_MS),
+            pa.array(self.deciding.names, pa.string()).take(pa.array(verdict)),
+            *(summed["_".join(fold)] for fold in folds[:4]),
+            *(_times(summed["_".join(fold)].to_numpy()) for fold in folds[4:]),
+        ]
+        made = pa.table(columns, schema=SCHEMAS["fates"])
+        order = ["topic", "queue_id", "group", "minute", "verdict"]
+        return made.sort_by([(name, "ascending") for name in order]).combine_chunks()
+
+    def _undelivered(self, single: Rows, alone: np.ndarray, judged: _Judged) -> tuple[pa.Table, int]:
+        """The first messages that a group has not received; and how many there are among those with copies."""
+        count = len(single.rows)
+        of_copies: dict[int, list[tuple[int, int]]] = {}
+        for at, group, verdict in zip(alone[judged.home].tolist(), judged.group.tolist(), judged.verdict.tolist(),
+                                      strict=True):  # fmt: skip
+            of_copies.setdefault(at, []).append((group, verdict))
+        wanted = np.ones(count, bool)
+        wanted[alone] = self._is_open(single.rows[alone], judged)
+        places = np.flatnonzero(wanted)
+        places = places[np.argsort(single.rows[places, kernel.ONE_OFFSET], kind="stable")][:MOST_LISTED]
+        rows = single.rows[places]
+        keys = list(texts_of(Rows(rows, single.texts), _ONE_TEXTS[0]))
+        known: list[tuple[str, int]] = []
+        usual: dict[tuple[int, int, bool], tuple[str, int]] = {}
+        for at, key, queue, interval in zip(places.tolist(), keys, rows[:, kernel.ONE_QUEUE].tolist(),
+                                            rows[:, kernel.ONE_INTERVAL].tolist(), strict=True):  # fmt: skip
+            if at in of_copies:
+                known.append(self._said(queue, interval, True, of_copies[at]))
+                continue
+            case = queue, interval, bool(key)
+            if case not in usual:
+                usual[case] = self._said(*case, ())
+            known.append(usual[case])
+        queue = pa.array(rows[:, kernel.ONE_QUEUE])
+        columns = [
+            pa.array([case.topic for case in self.cases], pa.string()).take(queue),
+            pa.array([case.queue for case in self.cases], pa.int64()).take(queue),
+            *(rows[:, column] for column in (kernel.ONE_PLACE, kernel.ONE_OFFSET, kernel.ONE_SIZE)),
+            _times(rows[:, kernel.ONE_TIME]),
+            pa.array([key.decode("utf-8", "replace") or None for key in keys], pa.string()),
+            pa.array([groups for _, groups in known], pa.int64()),
+            pa.array([text for text, _ in known], pa.string()),
+        ]
+        return pa.table(columns, schema=SCHEMAS["undelivered"]), int(wanted[alone].sum())
+
+    def _is_open(self, rows: np.ndarray, judged: _Judged) -> np.ndarray:
+        """Of each message with copies whether a group has not received it."""
+        is_open = self._open_verdicts()
+        left = np.zeros(len(rows), np.int64)
+        queue, interval = rows[:, kernel.ONE_QUEUE], rows[:, kernel.ONE_INTERVAL]
+        for number in np.unique(queue):
+            here = queue == number
+            left[here] = is_open[self.cases[number].verdicts[:, :, 1]].sum(axis=0)[interval[here]]
+        np.add.at(left, judged.home, is_open[judged.verdict])
+        pairs = np.stack([queue[judged.home], judged.group, interval[judged.home]], axis=1)
+        for (number, group, of_interval), here in _each(pairs):
+            case, name = self.cases[number], self.groups[group]
+            if name in case.groups and is_open[case.verdicts[case.groups.index(name), of_interval, 1]]:
+                np.add.at(left, judged.home[here], -1)  # the copies say something else
+        return left > 0
+
+    def _open_verdicts(self) -> np.ndarray:
+        return np.array([name in UNDELIVERED for name in self.deciding.names] or [False], bool)
+
+    def _said(self, queue: int, interval: int, keyed: bool, judged: Sequence[tuple[int, int]]) -> tuple[str, int]:
+        """The groups that have not received a message, as JSON, and how many they are."""
+        case, names = self.cases[queue], self.deciding.names
+        usual = zip(case.groups, case.verdicts[:, interval, int(keyed)].tolist(), strict=True)
+        every = {group: names[verdict] for group, verdict in usual}
+        every |= {self.groups[group]: names[verdict] for group, verdict in judged}
+        found = {group: every[group] for group in sorted(every) if every[group] in UNDELIVERED}
+        return json.dumps(found, ensure_ascii=False), len(found)
+
+
+_LAST_TIME = next(1 << bits for bits in range(40, 60) if not is_time(1 << bits))
+
+
+def _times(milliseconds: np.ndarray) -> pa.Array:
+    """Instants; what no clock shows is null."""
+    known = (milliseconds >= 0) & (milliseconds < _LAST_TIME)
+    return pa.array(np.where(known, milliseconds, 0) * 1_000, mask=~known).cast(SCHEMAS["fates"].field("minute").type)
+
+
+def _coded(texts: Any) -> tuple[np.ndarray, list[str]]:
+    """A number for each text, and the texts."""
+    found = pa.array(list(texts), pa.binary()).dictionary_encode()
+    named = [each.decode("utf-8", "replace") for each in found.dictionary.to_pylist()]
+    return found.indices.to_numpy().astype(np.int64), named
+
+
+def _each(rows: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+    """Every different row, and where it is."""
+    if not len(rows):
+        return
+    order = np.lexsort(rows.T[::-1])
+    begins = np.flatnonzero(np.append(True, (rows[order][1:] != rows[order][:-1]).any(axis=1)))
+    for begin, end in pairwise([*begins.tolist(), len(order)]):
+        yield tuple(rows[order[begin]].tolist()), order[begin:end]
+
+
+def _counted(ones: np.ndarray) -> np.ndarray:
+    """Single messages as counts of one each."""
+    counts = np.ones((len(ones), kernel.COUNT_COLUMNS), np.int64)
+    counts[:, kernel.QUEUE], counts[:, kernel.INTERVAL] = ones[:, kernel.ONE_QUEUE], ones[:, kernel.ONE_INTERVAL]
+    counts[:, kernel.MINUTE] = ones[:, kernel.ONE_TIME] // _MINUTE_MS
+    counts[:, kernel.BYTES] = ones[:, kernel.ONE_SIZE]
+    counts[:, kernel.FIRST_PLACE] = counts[:, kernel.LAST_PLACE] = ones[:, kernel.ONE_PLACE]
+    counts[:, kernel.FIRST_TIME] = counts[:, kernel.LAST_TIME] = ones[:, kernel.ONE_TIME]
+    return counts
+
+
+_FOLDS = {
+    kernel.MESSAGES: np.add, kernel.BYTES: np.add, kernel.FIRST_PLACE: np.minimum, kernel.LAST_PLACE: np.maximum,
+    kernel.FIRST_TIME: np.minimum, kernel.LAST_TIME: np.maximum,
+}  # fmt: skip
+
+
+def _merged(counts: np.ndarray) -> np.ndarray:
+    """Counts of the same queue, minute, interval and kind as one row."""
+    if not len(counts):
+        return counts
+    order = np.lexsort(counts[:, : kernel.MESSAGES].T[::-1])
+    keys = counts[order, : kernel.MESSAGES]
+    begins = np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1)))
+    merged = counts[order[begins]]
+    for column, fold in _FOLDS.items():
+        merged[:, column] = fold.reduceat(counts[order, column], begins)
+    return merged
+
+
+def _newest(
+    rows: np.ndarray, home: np.ndarray, group: np.ndarray, kind: np.ndarray, state: np.ndarray, due: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Of each message and group the copy that decides: a dead letter, else that of the last try that got furthest."""
+    order = np.lexsort((
+        rows[:, kernel.COPY_OFFSET], rows[:, kernel.COPY_TIME], kind == _QUEUED, rows[:, kernel.COPY_TRIES],
+        kind == _DEAD, group, home,
+    ))  # fmt: skip
+    home, group, state, due = home[order], group[order], state[order], due[order]
+    last = np.ones(len(home), bool)
+    last[:-1] = (home[1:] != home[:-1]) | (group[1:] != group[:-1])
+    return home[last], group[last], state[last], due[last]

@@ -1,0 +1,211 @@
+"""The fates of all messages: equal to the rule asked of one record at a time, at any split; and what was planted."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from idcore.__main__ import main
+from idcore.fate import judge
+from idcore.fate.rule import UNDELIVERED
+from idcore.lookup.copies import group_of, is_special
+from idcore.lookup.store_fates import StoreEvidence, copies_of
+from idcore.message import Record
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from idcore.sources.inputs import list_store, split_files
+from idcore.spark import fates, job
+from idcore.spark.job import ScanOptions
+from idcore.store import Stored, StoreFolder
+from tests.store.unpacked import real_store
+
+AT = datetime(2026, 11, 22, tzinfo=UTC)
+Fate = tuple[str, int, str, int, str]
+Made = tuple[Path, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    root = tmp_path_factory.mktemp("fates") / "store"
+    assert main(["make", "store", "--messages", "900", "--groups", "8", "--seed", "4", "--out", str(root)]) == 0
+    return root, json.loads(root.with_name("truth.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return real_store(tmp_path_factory.mktemp("real"))
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both passes in this process."""
+
+    def run(_: Any, partitions: Any, work: Callable[..., Iterator[Any]]) -> list[tuple[str, bytes]]:
+        splits = [split for partition in partitions for task in partition for split in task]
+        return [(kind, data) for split in splits for _, kind, data in work([split])]
+
+    monkeypatch.setattr(fates, "_run", run)
+
+
+def tables(root: Path, split: int = 1 << 30, spark: Any = None) -> tuple[dict[str, pa.Table], dict[str, int]]:
+    topics = scan_local([str(root)], month_rows(AT, UTC), store=True)["topics"]
+    splits = [[[each]] for each in split_files(list_store(str(root)), split)]
+    with StoreFolder(root) as store:
+        return fates.tables(spark, splits, StoreEvidence(store), topics)
+
+
+class Twin:
+    """The slow way: each record of the log by itself, each group by the rule."""
+
+    def __init__(self, root: Path) -> None:
+        self.fates: dict[Fate, list[int]] = {}
+        self.undelivered: dict[int, tuple[str, int, int, int, str | None, dict[str, str]]] = {}
+        with StoreFolder(root) as store:
+            self.evidence = StoreEvidence(store)
+            self.groups = store.config.groups_by_topic()
+            records = [step.record for step in store.log.walk() if isinstance(step, Stored)]
+            by_key: dict[str, list[Record]] = {}
+            for record in records:
+                by_key.setdefault(record.uniq_id or "", []).append(record)
+            for record in records:
+                if not is_special(record.topic):
+                    self.judge(record, by_key[record.uniq_id] if record.uniq_id else [])
+
+    def judge(self, record: Record, every: list[Record]) -> None:
+        home, undelivered = self.evidence.home(record), {}
+        groups = {group_of(each, [record.topic]) for each in every} | self.groups.get(record.topic, set())
+        for group in sorted(filter(None, groups)):
+            known = self.evidence.group(group, home, copies_of(record, group, every), record.uniq_id is not None)
+            code = judge(home, known, self.evidence.snapshot_ms).code
+            self.add(record, group, code)
+            if code in UNDELIVERED:
+                undelivered[group] = code
+        if undelivered:
+            self.undelivered[record.physical_offset] = (
+                record.topic, record.queue_id, record.queue_offset, record.size, record.uniq_id, undelivered,
+            )  # fmt: skip
+
+    def add(self, record: Record, group: str, code: str) -> None:
+        at, place = record.store_timestamp, record.queue_offset
+        key = (record.topic, record.queue_id, group, at // 60_000, code)
+        row = self.fates.setdefault(key, [0, 0, place, place, at, at])
+        row[0] += 1
+        row[1] += record.size
+        row[2:] = min(row[2], place), max(row[3], place), min(row[4], at), max(row[5], at)
+
+
+def ms(at: datetime) -> int:
+    return round(at.timestamp() * 1_000)
+
+
+def plain(table: pa.Table) -> dict[Fate, list[int]]:
+    found = {}
+    for topic, queue, group, minute, verdict, messages, size, first, last, first_at, last_at in zip(
+        *(column.to_pylist() for column in table.columns), strict=True
+    ):
+        key = (topic, queue, group, ms(minute) // 60_000, verdict)
+        assert key not in found
+        found[key] = [messages, size, first, last, ms(first_at), ms(last_at)]
+    return found
+
+
+def check(root: Path, found: tuple[dict[str, pa.Table], dict[str, int]]) -> None:
+    twin = Twin(root)
+    assert plain(found[0]["fates"]) == twin.fates
+    rows = {row["commit_log_offset"]: row for row in found[0]["undelivered"].to_pylist()}
+    assert list(rows) == sorted(rows) and found[1] == {"undelivered": len(twin.undelivered)}
+    assert {
+        at: (row["topic"], row["queue_id"], row["queue_offset"], row["bytes"], row["msg_id"],
+             json.loads(row["verdicts"]))
+        for at, row in rows.items()
+    } == twin.undelivered  # fmt: skip
+    assert all(row["groups"] == len(json.loads(row["verdicts"])) for row in rows.values())
+
+
+@pytest.mark.usefixtures("here")
+def test_every_message_has_the_fate_that_the_rule_gives_it_alone(made: Made, real: Path) -> None:
+    for root in (made[0], real):
+        check(root, tables(root))
+
+
+@pytest.mark.usefixtures("here")
+def test_the_tables_are_the_same_at_any_split(made: Made, real: Path) -> None:
+    for root, sizes in ((made[0], (40_001,)), (real, (300_007,))):
+        whole, total = tables(root)
+        for size in sizes:
+            assert tables(root, size) == (whole, total), size
+
+
+@pytest.mark.usefixtures("here")
+def test_what_was_planted_is_counted(made: Made) -> None:
+    root, truth = made
+    found: Counter[tuple[str, str, str]] = Counter()
+    for row in tables(root)[0]["fates"].to_pylist():
+        found[row["group"], row["topic"], row["verdict"]] += row["messages"]
+    groups = {row["group"] for row in truth["fates"]}
+    wanted = {(row["group"], row["topic"], row["verdict"]): row["messages"] for row in truth["fates"]}
+    assert {key: count for key, count in found.items() if key[0] in groups} == wanted
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    "gone", [("delayOffset",), ("consumerOffset",), ("consumerOffset", "subscriptionGroup"), ("topics",)]
+)
+def test_what_the_folder_lacks_takes_its_verdicts_from_both(made: Made, tmp_path: Path, gone: tuple[str, ...]) -> None:
+    root = Path(shutil.copytree(made[0], tmp_path / "store"))
+    for name in gone:
+        (root / "config" / f"{name}.json").unlink()
+    check(root, tables(root))
+
+
+@pytest.mark.usefixtures("here")
+def test_odd_places_of_groups_are_judged_alike(made: Made, tmp_path: Path) -> None:
+    """Offsets that nobody should have, queues that cannot be read or are not dispatched, POP, a static topic."""
+    root = Path(shutil.copytree(made[0], tmp_path / "store"))
+    config = root / "config"
+    offsets = json.loads((config / "consumerOffset.json").read_text())
+    offsets["offsetTable"] |= {
+        "OrderPaid@odd": {"0": 0, "1": 1, "2": 10**12, "3": -1}, "OrderPaid@popping": {"0": 5},
+        "OrderPaid@spread@broadcast": {"0": 4, "1": 10**9}, "Elsewhere@odd": {"0": 3},
+    }  # fmt: skip
+    (config / "consumerOffset.json").write_text(json.dumps(offsets))
+    (config / "consumerOrderInfo.json").write_text('{"table":{"OrderPaid@popping":{0:{"o":[5,2]}}}}')
+    (config / "topicQueueMapping.json").write_text('{"topicQueueMappingInfoMap":{"StockChanged":{}}}')
+    topics = json.loads((config / "topics.json").read_text())
+    topics["topicConfigTable"]["OrderShipped"]["readQueueNums"] = 2
+    (config / "topics.json").write_text(json.dumps(topics))
+    shutil.rmtree(root / "consumequeue" / "UserSignedUp" / "1")
+    queue = next((root / "consumequeue" / "OrderPaid" / "2").iterdir())
+    raw = bytearray(queue.read_bytes())
+    raw[20 * 30 :] = bytes(len(raw) - 20 * 30)
+    queue.write_bytes(raw)
+    found = tables(root)
+    check(root, found)
+    seen = set(found[0]["fates"]["verdict"].to_pylist())
+    assert seen >= {"handed_out", "not_dispatched", "unreadable_queue", "broadcast", "no_verdict"}
+
+
+@pytest.mark.usefixtures("here")
+def test_more_than_are_listed_are_counted(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, total = tables(made[0])
+    monkeypatch.setattr(fates, "MOST_LISTED", 50)
+    for size in (1 << 30, 30_011):
+        cut, counted = tables(made[0], size)
+        assert counted == total and cut["fates"] == whole["fates"]
+        assert cut["undelivered"].equals(whole["undelivered"].slice(0, 50))
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_scan_on_spark_writes_both_tables(made: Made, tmp_path: Path) -> None:
+    summary = job.scan([], tmp_path / "out", ScanOptions(zone=UTC, at=AT, store=str(made[0]), split_size=100_000))
+    written = {name: pq.read_table(tmp_path / "out" / name) for name in ("fates", "undelivered")}
+    check(made[0], (written, {"undelivered": summary["undelivered"]}))
