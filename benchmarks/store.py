@@ -98,6 +98,7 @@ def plant(store: Path, groups: int) -> None:
     }
     (store / "config").mkdir(exist_ok=True)
     (store / "config" / "consumerOffset.json").write_text(json.dumps({"offsetTable": table}))
+    (store / "config" / "delayOffset.json").write_text('{"offsetTable":{1:800,2:800,3:800}}')
 
 
 def main() -> None:

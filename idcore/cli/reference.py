@@ -50,6 +50,8 @@ _TABLES = {
     "refused": "Strings that look like an ID and were rejected, by reason",
     "topics": "One row for each topic and queue; scan of a store only",
     "tags": "One row for each topic and tag; scan of a store only",
+    "fates": "Messages by queue, consumer group, minute and verdict ([store.md](store.md)); scan of a store only",
+    "undelivered": "Messages that a consumer group has not received, at most 100,000 rows; scan of a store only",
     "files": "One row for each file, and for each member of an archive",
 }
 _COLUMNS = {
@@ -103,7 +105,7 @@ _COLUMNS = {
     "kind": "`uniq` (msgId), `offset` (offsetMsgId) or `client` (5.x msgId)",
     "from_offset": "begin of the range",
     "to_offset": "end of the range",
-    "msg_id": "the ID, in upper case",
+    "msg_id": "the ID; in `copies` in upper case",
     "offset_msg_ids": "its offsetMsgIds, joined by commas, in the order of address and offset",
     "lines": "lines in which the ID goes with an offsetMsgId",
     "min_at": "time of the lowest offset of the minute; of equal offsets the earliest",
@@ -129,6 +131,15 @@ _COLUMNS = {
     "min_queue_offset": "least queue offset",
     "max_queue_offset": "greatest queue offset",
     "crc_failed": "bodies whose CRC does not match",
+    "group": "consumer group",
+    "verdict": "code of the verdict ([lookup.md](lookup.md))",
+    "first_queue_offset": "least queue offset",
+    "last_queue_offset": "greatest queue offset",
+    "queue_offset": "its offset in the queue",
+    "commit_log_offset": "its physical offset",
+    "store_timestamp": "when it was stored",
+    "groups": "how many groups have not received it",
+    "verdicts": "JSON: the verdict of each of these groups",
     "text_bytes": "size of the text, unpacked",
     "refused": "rejected strings",
     "error": "code of what could not be read; null if all was read",
@@ -162,6 +173,7 @@ once in all input and has one offsetMsgId there is never in `copies`.
 | `processes`, `hosts`, `brokers`, `segments` | rows of these tables |
 | `zone_sources` | processes by the source of their zone |
 | `findings` | findings by severity |
+| `undelivered` | of a store: messages that a consumer group has not received, in all |
 | `start_seconds`, `seconds` | until Spark was up; from then to the last table |
 | `assumed` | zone, reference time and case that the scan was given |
 | `versions` | of this project, Python and its libraries |

@@ -162,6 +162,7 @@ def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
         f"{files}, {size(summary['text_bytes'])} of text: {n['ids']} IDs, {n['distinct']} distinct"
         f" ({n['uniq']} msgId, {n['offset']} offsetMsgId, {n['client']} 5.x msgId); {n['refused']} rejected",
         f"{n['hosts']} hosts, {n['processes']} processes; {n['brokers']} brokers, {n['segments']} commit log files",
+        *([f"{n['undelivered']} messages that a consumer group has not received"] if "undelivered" in n else []),
         f"{summary['start_seconds']:.1f} s until Spark was up, {summary['seconds']:.2f} s from then;"
         f" times in {assumed['zone_name'] or assumed['zone']} ({assumed['zone_source']})",
     ]

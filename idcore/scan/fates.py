@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from idcore.scan.kernels import fates as kernel
 from idcore.scan.kernels import records
@@ -19,6 +20,7 @@ from idcore.sources.unpack import READ_ERRORS
 
 _ROWS, _TEXTS, _COUNTS = 1 << 12, 1 << 20, 1 << 12
 _HINTS = 1 << 14
+_CHUNK = 1 << 16
 
 
 class Rows(NamedTuple):
@@ -197,7 +199,13 @@ class Counting:
             yield split, "ones", ones.pack()
 
 
-def texts_of(found: Rows, column: int) -> Iterable[bytes]:
+def texts_of(found: Rows, column: int) -> pa.ChunkedArray:
     """The texts that one pair of columns leads to; those without one are empty."""
-    raw = found.texts.tobytes()
-    return (raw[start : start + size] for start, size in found.rows[:, column : column + 2].tolist())
+    chunks = []
+    for begin in range(0, len(found.rows), _CHUNK):
+        starts, sizes = found.rows[begin : begin + _CHUNK, column : column + 2].T
+        edges = np.append(0, np.cumsum(sizes))
+        places = np.arange(edges[-1]) + np.repeat(starts - edges[:-1], sizes)
+        buffers = [None, pa.py_buffer(edges), pa.py_buffer(found.texts[places])]
+        chunks.append(pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts), buffers))
+    return pa.chunked_array(chunks, pa.large_binary())

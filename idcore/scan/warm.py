@@ -8,8 +8,10 @@ import tempfile
 import numpy as np
 
 from idcore.ids.rules import LONGEST_MONTH_MS
+from idcore.scan import fates
 from idcore.scan.kernels import find
 from idcore.scan.local import scan_local
+from idcore.sources.inputs import list_store, split_files
 
 TEXT = (
     b"msgId=0A00000100FF18B4AAC20000000A0001, offsetMsgId=0A00000200002A9F0000000000000001\n"
@@ -40,6 +42,10 @@ def warm() -> None:
         with open(os.path.join(folder, "0" * 20), "wb") as file:
             file.write(RECORD + b"\1" + RECORD + bytes(len(RECORD)))
         scan_local([folder], months, split_size=100, store=True)
+        nothing = fates.joined([], 2, ())
+        queues = fates.Queues([(b"hi", 5)], [np.zeros(1, np.int64)], [np.ones((2, 2), np.bool_)], nothing)
+        for work in (fates.every_copy, fates.Counting(queues, 1)):
+            list(work(split_files(list_store(folder), 1 << 30)))
     find.grow(np.zeros((4, 8), np.uint64), np.zeros((16, 8), np.uint64))
 
 

@@ -335,8 +335,8 @@ class _Assembly:
     def _pairs(self, ones: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Messages with the copies of their key; a copy that names one of several messages is that one's alone."""
         count = len(ones.rows)
-        keys, _ = _coded([*texts_of(ones, _ONE_TEXTS[0]), *texts_of(self.copies, _KEY)])
-        named, _ = _coded([*texts_of(ones, _ONE_TEXTS[1]), *texts_of(self.copies, _ORIGIN)])
+        keys, _ = _coded(texts_of(ones, _ONE_TEXTS[0]), texts_of(self.copies, _KEY))
+        named, _ = _coded(texts_of(ones, _ONE_TEXTS[1]), texts_of(self.copies, _ORIGIN))
         of_home, of_copy = keys[:count], keys[count:]
         order = np.argsort(of_copy, kind="stable")
         first = np.searchsorted(of_copy[order], of_home, side="left")
@@ -378,7 +378,7 @@ class _Assembly:
         evidence, texts = self.deciding.evidence, Rows(self.copies.rows[copy], self.copies.texts)
         state, due = np.full(len(copy), _WAITING + _UNKNOWN), np.full(len(copy), _NO_DUE)
         read = evidence.config.timer_read_ms
-        for at, text in enumerate(texts_of(texts, _DUE)):
+        for at, text in enumerate(texts_of(texts, _DUE).to_pylist()):
             if text.isdigit():
                 when = int(text)
                 due[at] = _IS_DUE if when <= evidence.snapshot_ms else _DUE_LATER
@@ -421,39 +421,43 @@ class _Assembly:
 
     def _undelivered(self, single: Rows, alone: np.ndarray, judged: _Judged) -> tuple[pa.Table, int]:
         """The first messages that a group has not received; and how many there are among those with copies."""
-        count = len(single.rows)
-        of_copies: dict[int, list[tuple[int, int]]] = {}
-        for at, group, verdict in zip(alone[judged.home].tolist(), judged.group.tolist(), judged.verdict.tolist(),
-                                      strict=True):  # fmt: skip
-            of_copies.setdefault(at, []).append((group, verdict))
-        wanted = np.ones(count, bool)
+        wanted = np.ones(len(single.rows), bool)
         wanted[alone] = self._is_open(single.rows[alone], judged)
         places = np.flatnonzero(wanted)
         places = places[np.argsort(single.rows[places, kernel.ONE_OFFSET], kind="stable")][:MOST_LISTED]
         rows = single.rows[places]
-        keys = list(texts_of(Rows(rows, single.texts), _ONE_TEXTS[0]))
-        known: list[tuple[str, int]] = []
-        usual: dict[tuple[int, int, bool], tuple[str, int]] = {}
-        for at, key, queue, interval in zip(places.tolist(), keys, rows[:, kernel.ONE_QUEUE].tolist(),
-                                            rows[:, kernel.ONE_INTERVAL].tolist(), strict=True):  # fmt: skip
-            if at in of_copies:
-                known.append(self._said(queue, interval, True, of_copies[at]))
-                continue
-            case = queue, interval, bool(key)
-            if case not in usual:
-                usual[case] = self._said(*case, ())
-            known.append(usual[case])
+        keys = texts_of(Rows(rows, single.texts), _ONE_TEXTS[0])
+        keyed = rows[:, kernel.ONE_TEXTS + 1] > 0
+        said: list[tuple[str, int]] = []
+        which = np.zeros(len(rows), np.int64)
+        for case, here in _each(np.stack([rows[:, kernel.ONE_QUEUE], rows[:, kernel.ONE_INTERVAL], keyed], axis=1)):
+            which[here] = len(said)
+            said.append(self._said(case[0], case[1], bool(case[2]), ()))
+        own: dict[int, list[tuple[int, int]]] = {}
+        for at, group, verdict in self._chosen(alone, places, judged):
+            own.setdefault(at, []).append((group, verdict))
+        for at, pairs in own.items():
+            which[at] = len(said)
+            said.append(self._said(int(rows[at, kernel.ONE_QUEUE]), int(rows[at, kernel.ONE_INTERVAL]), True, pairs))
         queue = pa.array(rows[:, kernel.ONE_QUEUE])
         columns = [
             pa.array([case.topic for case in self.cases], pa.string()).take(queue),
             pa.array([case.queue for case in self.cases], pa.int64()).take(queue),
             *(rows[:, column] for column in (kernel.ONE_PLACE, kernel.ONE_OFFSET, kernel.ONE_SIZE)),
             _times(rows[:, kernel.ONE_TIME]),
-            pa.array([key.decode("utf-8", "replace") or None for key in keys], pa.string()),
-            pa.array([groups for _, groups in known], pa.int64()),
-            pa.array([text for text, _ in known], pa.string()),
+            pa.array([key.decode("utf-8", "replace") or None for key in keys.to_pylist()], pa.string()),
+            pa.array([groups for _, groups in said], pa.int64()).take(pa.array(which)),
+            pa.array([text for text, _ in said], pa.string()).take(pa.array(which)),
         ]
         return pa.table(columns, schema=SCHEMAS["undelivered"]), int(wanted[alone].sum())
+
+    def _chosen(self, alone: np.ndarray, places: np.ndarray, judged: _Judged) -> Iterator[tuple[int, int, int]]:
+        """Of the listed messages that have copies: the row, and each group of copies with its verdict."""
+        order = np.argsort(places)
+        at = np.searchsorted(places[order], alone[judged.home])
+        here = np.flatnonzero(np.append(places[order], -1)[at] == alone[judged.home])
+        columns = (order[at[here]], judged.group[here], judged.verdict[here])
+        yield from zip(*(column.tolist() for column in columns), strict=True)
 
     def _is_open(self, rows: np.ndarray, judged: _Judged) -> np.ndarray:
         """Of each message with copies whether a group has not received it."""
@@ -493,9 +497,10 @@ def _times(milliseconds: np.ndarray) -> pa.Array:
     return pa.array(np.where(known, milliseconds, 0) * 1_000, mask=~known).cast(SCHEMAS["fates"].field("minute").type)
 
 
-def _coded(texts: Any) -> tuple[np.ndarray, list[str]]:
+def _coded(*texts: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
     """A number for each text, and the texts."""
-    found = pa.array(list(texts), pa.binary()).dictionary_encode()
+    every = pa.chunked_array([chunk for each in texts for chunk in each.chunks], pa.large_binary())
+    found = every.combine_chunks().dictionary_encode()
     named = [each.decode("utf-8", "replace") for each in found.dictionary.to_pylist()]
     return found.indices.to_numpy().astype(np.int64), named
 

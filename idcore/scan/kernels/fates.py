@@ -39,7 +39,7 @@ _TIME = _V4.field("store_timestamp").size
 _HOST_4, _HOST_6 = (layout.field("store_ip").size + layout.field("store_port").size for layout in (_V4, _V6))
 _BEHIND = _V4.size - _V4.span("store_port").stop
 _BORN_V6, _STORE_V6 = 16, 32
-_NEXT, _U, _SET = U(2), U(ord("U")), 1
+_NEXT, _U, _SET, _PERCENT = U(2), U(ord("U")), 1, ord("%")
 _UNIQ_KEY = U(int.from_bytes(b"UNIQ_KEY", "little"))
 
 # Properties of a copy that are kept, in this order; the first is the key, and has its own place for messages too.
@@ -241,9 +241,15 @@ def copies(log, out, state):
             out.rows[row, COPY_OFFSET], out.rows[row, COPY_QUEUE] = base + at, signed_32(p + U(_QUEUE))
             out.rows[row, COPY_PLACE], out.rows[row, COPY_TIME] = be_64(p + U(_QUEUE_OFFSET)), be_64(p + U(time))
             out.rows[row, COPY_TRIES] = signed_32(p + U(time + _TIME + store))
+            before = state[TEXTS]
             _keep(p + U(topic), length, out, state, row, COPY_TEXTS)
             _keep_properties(p + U(properties), size - properties, out, state, row)
-            state[ROWS] = row + 1
+            # a message with a delay waits in the same places; it is no group's
+            real, real_size = out.rows[row, COPY_TEXTS + 4], out.rows[row, COPY_TEXTS + 5]
+            if load_8(p + U(topic)) == _PERCENT or (real_size > 0 and out.texts[real] == _PERCENT):
+                state[ROWS] = row + 1
+            else:
+                state[TEXTS] = before
         state[AT] = at + size
     return DONE
 
