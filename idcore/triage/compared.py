@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from idcore.errors import CoreError, from_coded
 from idcore.ids.clock import from_ms, to_ms
 from idcore.intake import Dating, Source, keep, safe_name
-from idcore.runs import COMPARE, Run, Runs, write_text
+from idcore.runs import COMPARE, Run, RunError, Runs, write_text
 
 if TYPE_CHECKING:  # pandas, Arrow and the kernels only where something is compared
     import numpy as np
@@ -33,7 +33,7 @@ LINKED = 150  # ids that an address of lines names; of more it names their produ
 LINE_FILTERS = {"uniq": "process", "client": "client", "offset": "broker"}  # parameters of the page of lines
 MESSAGE, STORED = "message", "stored"
 GROUPS = {"uniq": MESSAGE, "client": MESSAGE, "offset": STORED}  # what each kind of id names
-_TABLES = ("processes", "clients", "counters")
+_TABLES = ("processes", "clients", "counters", "timeline")
 Whose = tuple[str, str, str]  # side, kind, subject
 
 
@@ -211,6 +211,15 @@ def _tables_of(here: Asked, dating: Dating, paths: Sequence[Sequence[str]], runs
     return found
 
 
+def tables_of(here: Asked, dating: Dating, runs: Runs) -> list[dict[str, pa.Table]]:
+    """For each side the tables that date its ids, those of an input that no scan has included."""
+    with tempfile.TemporaryDirectory(prefix="compare-") as folder:
+        names: dict[str, str] = {}
+        paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
+        found = _tables_of(here, dating, paths, runs)
+    return [{name: table for name, table in side.items() if name != "counters"} for side in found]
+
+
 def _dated(made: Compared, exact: _OneSided, tables: Sequence[dict[str, pa.Table]]) -> Compared:
     import numpy as np
 
@@ -269,21 +278,21 @@ class Dates:
     clients: tuple[pa.Table, ...]
 
     @classmethod
-    def of(cls, runs: Sequence[Run]) -> Dates:
-        """From the tables of the scans."""
+    def of(cls, sides: Sequence[Mapping[str, pa.Table]]) -> Dates:
+        """From the tables of both sides."""
         import pyarrow as pa
 
         from idcore.occurrences import dating
         from idcore.scan.schemas import SCHEMAS
 
         starts: dict[str, tuple[int, int, int]] = {}
-        for run in runs:
-            for row in _table(run, "processes", dating.COLUMNS["processes"]):
+        for side in sides:
+            for row in _table(side, "processes", dating.COLUMNS["processes"]):
                 if row["last_sent_at"] is not None:
                     name = f"{row['host']} pid {row['pid']} loader {row['loader']}"
                     first, last = (to_ms(row[f"{end}_sent_at"]) - row[f"{end}_elapsed_ms"] for end in ("first", "last"))
                     starts.setdefault(name, (first, last, row["last_possible_elapsed_ms"] or 0))
-        found = (_table(run, "clients", dating.COLUMNS["clients"]) for run in runs)
+        found = (_table(side, "clients", dating.COLUMNS["clients"]) for side in sides)
         clients = tuple(pa.Table.from_pylist(rows, SCHEMAS["clients"]) for rows in found if rows)
         return cls(starts, clients)
 
@@ -308,17 +317,17 @@ class Dates:
         return none
 
 
-def _table(run: Run, name: str, columns: list[str]) -> list[dict[str, Any]]:
+def _table(side: Mapping[str, pa.Table], name: str, columns: list[str]) -> list[dict[str, Any]]:
     """The rows of a table with these columns; none of a scan of an older version, which does not have all of them."""
-    found = run.table(name) if run.has(name) else None
+    found = side.get(name)
     return found.select(columns).to_pylist() if found is not None and {*columns} <= {*found.column_names} else []
 
 
-def within(runs: Sequence[Run], shown: TimeRange) -> Keep:
-    """Which ids of two scans are in a time range."""
+def within(sides: Sequence[Mapping[str, pa.Table]], shown: TimeRange) -> Keep:
+    """Which ids of two inputs are in a time range, by the tables that date them."""
     from idcore.triage.in_range import inside
 
-    dates = Dates.of(runs)
+    dates = Dates.of(sides)
     return lambda *ids: inside(dates.times(*ids), shown)
 
 
@@ -352,6 +361,22 @@ def make(here: Asked, dating: Dating, runs: Runs, digest: str, **facts: Any) -> 
         raise
     run.set_state("done")
     return run
+
+
+def inputs_of(run: Run, runs: Runs) -> Asked | None:
+    """Both inputs of a comparison: of their scans, or as it keeps them; None where one of them is gone."""
+    from idcore.intake import kept
+
+    sides = []
+    for side, name in zip(SIDES, run.options["of"], strict=True):
+        try:
+            sources = sources_of(run, side) or (kept(runs.open(name)) if name else [])
+        except RunError:
+            return None
+        sides.append(tuple(sources))
+    known = [name if name and runs.open(name).state == "done" else None for name in run.options["of"]]
+    here = Asked(sides[0], sides[1], run.options["case"] == "any", (known[0], known[1]))
+    return here if all(sides) else None
 
 
 def sources_of(run: Run, side: str) -> list[Source]:

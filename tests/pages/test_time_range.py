@@ -31,7 +31,7 @@ from pages.parts.charts import counters, producers, timeline
 from pages.parts.triage import filters
 from tests.pages import example_run
 from tests.pages.conftest import RUN, make_run
-from tests.pages.test_compare import kept_run
+from tests.pages.test_compare import comparing, kept_run
 from tests.pages.test_pages import shown
 
 Open = Callable[..., AppTest]
@@ -425,9 +425,22 @@ def test_two_scans_are_compared_within_a_range(indexed: Run, open_page: Open, tm
     page = shown(app)
     assert not app.exception and "**09:55:09 – 09:55:11 +08:00**" in page.replace(".000", "")
     assert "Of 102 msgIds of the first, <b>92</b> are in the second and <b>10</b> are not;" in page
-    keep = compared.within([indexed], after(0, 1))
+    keep = compared.within([{name: indexed.table(name) for name in ("processes", "clients")}], after(0, 1))
     values = np.array([0, 1 << 16], np.uint64)
     assert not keep("offset", "10.0.0.1:10911", np.zeros(3, np.uint64), values).any()
+
+
+def test_pasted_inputs_are_compared_within_a_range(open_page: Open) -> None:
+    texts = []
+    for missing in (range(0), range(500, 510)):
+        lines = log(20, missing).splitlines()
+        times = (MONTH + timedelta(milliseconds=int(line[26:34], 16)) for line in lines)
+        texts.append("\n".join(f"{at.isoformat()} {line}" for at, line in zip(times, lines, strict=True)))
+    (run,) = [comparing(open_page, *texts).query_params["run"]]
+    run = run if isinstance(run, str) else run[0]
+    page = shown(app := open_page("compare", run=run, zone="Asia/Shanghai", **after(9, 2).params()))
+    assert not app.exception and "**09:55:09 – 09:55:11 +08:00**" in page.replace(".000", "")
+    assert "Of 102 msgIds of the first, <b>92</b> are in the second and <b>10</b> are not;" in page
 
 
 def kept_of(run: Run, text: str) -> str:

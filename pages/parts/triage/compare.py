@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # the boxes are up before pandas and the kernels are
 
 PARAMS = {"before": "a", "after": "b"}
 OLDER = {"before": "first", "after": "second"}  # what links of older versions call them
+DRAWN = 32 << 20  # bytes of both sides whose time line is drawn before a time range is chosen
 LIMIT = 256 << 20  # bytes of one side that the page reads; the command reads any size
 SAMPLES, ROWS = 12, 25
 SAID = 3  # producers of one side that have a sentence of their own
@@ -253,9 +254,25 @@ def too_large(here: Asked, words: Words) -> bool:
 
 
 def in_range(run: Run, shown: View) -> TimeRange:
-    """The time range of two scans; other inputs have none, because no scan has dated their IDs."""
+    """The time range of both inputs: of two scans by their lines, else by the minute, where both inputs are there."""
     both = _scans_of(run)
-    return ALL_TIMES if both is None else time_range.bar(both[0], shown, both[1])
+    if both is not None:
+        return time_range.bar(both[0], shown, both[1])
+    here = core.inputs_of(run, scans.store())
+    if here is None:
+        return ALL_TIMES
+    if here.size > DRAWN and not time_range.asked():
+        return time_range.strip([], shown)
+    both_or_one = {id(side["timeline"]): side["timeline"] for side in _tables(run, here)}
+    return time_range.strip([table.to_pandas() for table in both_or_one.values()], shown)
+
+
+def _tables(run: Run, here: Asked) -> list[dict[str, Any]]:
+    """The tables that date the IDs of each input. One that no scan has is read here, once."""
+    dating = intake.Dating.of(cards.clock_of(view()))
+    key = f"{run.path} {here.of} {dating.zone}"
+    found: list[dict[str, Any]] = cache.compared(key, lambda: core.tables_of(here, dating, scans.store()))
+    return found
 
 
 def _scans_of(run: Run) -> tuple[Run, Run] | None:
@@ -268,16 +285,15 @@ def _scans_of(run: Run) -> tuple[Run, Run] | None:
 
 
 def compared(run: Run, chosen: TimeRange) -> Compared:
-    """The answer that a comparison keeps; within a time range it is made again of both scans."""
-    key, both = f"{run.path} {cache.stamp(run)}", _scans_of(run)
-    if not chosen or both is None:
+    """The answer that a comparison keeps; within a time range it is made again of both inputs."""
+    key = f"{run.path} {cache.stamp(run)}"
+    here = core.inputs_of(run, scans.store()) if chosen else None
+    if here is None:
         return cache.compared(key, lambda: core.read(run))
-    before, after = (tuple(intake.kept(one)) for one in both)
-    here = Asked(before, after, run.options["case"] == "any", (both[0].name, both[1].name))
     dating = intake.Dating.of(cards.clock_of(view()))
     return cache.compared(
         f"{key} {chosen.params()}",
-        lambda: core.compare(here, dating, scans.store(), core.within(both, chosen)),
+        lambda: core.compare(here, dating, scans.store(), core.within(_tables(run, here), chosen)),
     )
 
 

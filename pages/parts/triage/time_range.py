@@ -43,18 +43,23 @@ def asked() -> TimeRange:
 
 def bar(run: Run, shown: View, other: Run | None = None) -> TimeRange:
     """The strip of all IDs of a scan, or of two, by time with its brush; the range in words, a reset, two boxes."""
-    chosen = asked()
     runs = [run] if other is None else [run, other]
     for one in runs:
-        index_of(one, shown, make=bool(chosen) or is_short(one))
+        index_of(one, shown, make=bool(asked()) or is_short(one))
     fine = [made for one in runs if (made := cache.fine_activity(one, ALL_TIMES)) is not None]
-    found = [cache.frame(one, "timeline") for one in runs] if len(fine) < len(runs) else [table for table, _ in fine]
-    found = [table for table in found if not table.empty]
-    extent = None
+    if len(fine) < len(runs):
+        return strip([cache.frame(one, "timeline") for one in runs], shown)
+    return strip([table for table, _ in fine], shown, max(step for _, step in fine))
+
+
+def strip(timelines: list[pd.DataFrame], shown: View, least: pd.Timedelta = steps.MINUTE) -> TimeRange:
+    """The same of timelines, whose times are exact to `least`."""
+    chosen, extent = asked(), None
+    found = [table for table in timelines if not table.empty]
     if found:
         table = pd.concat(found)
         extent = table["minute"].min(), table["minute"].max()
-        bins, step = steps.by_time(table, max(step for _, step in fine) if len(fine) == len(runs) else steps.MINUTE)
+        bins, step = steps.by_time(table, least)
         figure = charts.strip(bins, step, chosen, shown.words, shown.palette, shown.zone)
         alt = shown.words("range.alt", first=shown.minute(bins.index[0]), last=shown.minute(bins.index[-1]))
         chart(figure, alt, None, "timeline", brush=brush(chosen, shown.zone))
