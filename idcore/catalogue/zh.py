@@ -1102,7 +1102,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "message.not_asked": "尚不知道它是否已被消费：请查询集群。",
     "message.no_cluster": "不知道它是否已被消费：未配置集群。",
     "message.not_found": "不知道它是否已被消费：没有找到其记录。",
-    "message.held": "消费者还收不到它：只找到 Broker 保留的副本。",
+    "message.held": "消费者还收不到它：只找到 Broker 保留、等待投递的记录。",
     "message.no_groups": "没有已知的消费组消费其 topic。",
     "message.consumed": "{groups}中，**{done}** 个已消费。",
     "message.unknown": " 其中 {n} 个无法判断。",

@@ -209,18 +209,7 @@ def _view(commands: Any) -> None:
         metavar="T",
         help="search this topic only (default: all topics); with --from or --to list its messages",
     )
-    listed = command.add_argument_group("lists of messages, without an ID")
-    listed.add_argument(
-        "--queue",
-        type=_name,
-        metavar="[BROKER:]QUEUE:OFFSET",
-        help="with --topic: the message at this offset of a queue; --limit gives more behind it",
-    )
-    listed.add_argument("--key", type=_name, metavar="KEY", help="every message with this key or msgId, newest first")
-    listed.add_argument(
-        "--dead-letters", type=_name, metavar="GROUP", help="the dead letters of a consumer group, newest first"
-    )
-    listed.add_argument("--limit", type=_name, metavar="N", help="most messages to list (default: 1000, for --queue 1)")
+    _add_lists(command)
     command.add_argument("--fate", action="store_true", help="also which consumer groups consumed it, and why not")
     command.add_argument(
         "--journey", action="store_true", help="also show all of it as one timeline; implies --fate and --trace"
@@ -247,6 +236,21 @@ def _view(commands: Any) -> None:
     )
     _add_clock(command)
     command.set_defaults(run=_later("view"))
+
+
+def _add_lists(command: argparse.ArgumentParser) -> None:
+    listed = command.add_argument_group("lists of messages, without an ID")
+    listed.add_argument(
+        "--queue",
+        type=_name,
+        metavar="[BROKER:]QUEUE:OFFSET",
+        help="with --topic: the message at this offset of a queue; --limit gives more behind it",
+    )
+    listed.add_argument("--key", type=_name, metavar="KEY", help="every message with this key or msgId, newest first")
+    listed.add_argument(
+        "--dead-letters", type=_name, metavar="GROUP", help="the dead letters of a consumer group, newest first"
+    )
+    listed.add_argument("--limit", type=_name, metavar="N", help="most messages to list (default: 1000, for --queue 1)")
 
 
 def _compare(commands: Any) -> None:
