@@ -1057,6 +1057,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "list.nothing": "Nothing to list: fill in the first box, and for a topic at least one time.",
     "list.reading": "{n} of {of} read",
     "list.cancel": "Cancel",
+    "list.ending": "Cancelling: waiting for the last answer",
     "list.messages": "Messages, {n} of {of} shown",
     "list.queues": "Queues ({n})",
     "list.queue": "Queue",

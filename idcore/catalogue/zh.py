@@ -1033,6 +1033,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "list.nothing": "没有可列出的内容：请填写第一个输入框；按主题查询时至少填写一个时间。",
     "list.reading": "已读取 {n} / {of}",
     "list.cancel": "取消",
+    "list.ending": "正在取消：等待最后一个响应",
     "list.messages": "消息，显示 {n} / {of}",
     "list.queues": "队列（{n}）",
     "list.queue": "队列",

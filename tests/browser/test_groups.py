@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from threading import Event
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.harness import NARROW, console, visit
+from idcore.remoting.frame import Frame
+from tests.browser.harness import NARROW, Visit, console, visit
 from tests.browser.test_accessibility import problems
 from tests.remoting.fake import UNIQ
 from tests.remoting.fake_progress import Progressing, client
+from tests.remoting.servers import Server
 
 pytestmark = pytest.mark.browser
 
 
-def test_a_verdict_leads_to_the_progress_of_its_group(browser: Browser, tmp_path: Path) -> None:
+def cancels_a_list(tab: Visit, server: Server) -> None:
+    """A click while brokers are asked ends the list, and the page says how much of it is missing."""
+    usual, asked, may_go_on = server._handle, Event(), Event()
+
+    def waits(frame: Frame) -> Iterable[bytes]:
+        if frame.code == 31:  # where a queue begins
+            asked.set()
+            may_go_on.wait(20)
+        yield from usual(frame)
+
+    server._handle = waits
+    tab.go("/lookup?way=queue&topic=Orders&queue=a:0:0&limit=40")
+    tab.page.get_by_role("button", name="List messages", exact=True).click()
+    cancel = tab.page.get_by_role("button", name="Cancel", exact=True)
+    expect(cancel).to_be_visible()
+    assert asked.wait(20)
+    cancel.click()
+    expect(tab.page.get_by_text("Cancelling")).to_be_visible()
+    may_go_on.set()
+    expect(tab.page.get_by_text("The search was cancelled.")).to_be_visible(timeout=20_000)
+    expect(tab.page.get_by_label("Topic", exact=True)).to_have_value("Orders")
+    tab.fits()
+
+
+def test_a_verdict_leads_to_the_progress_of_its_group_and_a_list_is_cancelled(browser: Browser, tmp_path: Path) -> None:
     cluster = Progressing()
     cluster.offsets["billing"][0] = 4
     # its clients subscribe to another topic, so the verdict needs no second question
@@ -48,4 +76,5 @@ def test_a_verdict_leads_to_the_progress_of_its_group(browser: Browser, tmp_path
         page.keyboard.press("Control+k")
         page.get_by_label("Go to").or_(page.locator(".stDialog input")).first.fill("consumer gr")
         expect(page.locator(".st-key-find-hits")).to_contain_text("Consumer groups")
+        cancels_a_list(tab, cluster.server)
         assert not tab.wrong

@@ -61,7 +61,9 @@ def page(kind: str, offers: Mapping[str, Offer], view: View) -> None:
     if work is None or (work.way, work.cluster) != (of_address(view), st.query_params.get("cluster")):
         small_print([view.words("lookup.guard"), zone_note(view)])
         return
-    wait([work.listing])  # of a run of this page that a click has ended
+    if not work.listing.done():  # a click has ended the run of this page that began it
+        with st.spinner(view.words("list.ending")):
+            wait([work.listing])
     problem = work.listing.exception()
     if isinstance(problem, CoreError):
         st.error(problems.message(problem, view.words), icon=":material/error:")
