@@ -77,7 +77,8 @@ def test_a_link_fills_the_boxes_and_a_click_lists_the_messages(open_page: Open, 
     for copy in listing.copies:
         row = ways.row(copy)
         assert row["msg_id"] is None or row["msg_id"] in page
-        assert f"id={row['offset_msg_id']}" in page, "each row leads to its message"
+        address = f"message?{'lang=zh&amp;' if lang == 'zh' else ''}zone=Asia%2FShanghai&amp;id={row['offset_msg_id']}"
+        assert address in page, "each row leads to its message"
     assert "a&lt;b&gt;:" in page and "<b>:" not in page
     assert said.count("place", listing.left or 0) in app.warning[0].value
     address = {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
