@@ -14,7 +14,7 @@ from idcore.catalogue import Words
 from idcore.ids import clock as clocks
 from idcore.ids.clock import Clock, SentAt
 from idcore.ids.describe import made_by, when, why
-from idcore.ids.identify import Reading, Verdict
+from idcore.ids.identify import Reading, Verdict, identify_alone
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.intake import Found
 from idcore.remoting.profile import FILE, NAMESRV
@@ -214,6 +214,7 @@ def many(items: Sequence[Found], view: View, clock: Clock, *, first: int = 1, fi
     columns = [
         Column("kind", words("col.kind")),
         Column("text", words("col.id"), mono=True),
+        Column("message", words("message.journey")),
         Column("host", words("col.host_or_broker"), mono=True, role="host"),
         Column("pid", words("col.pid"), right=True, mono=True, role="pid"),
         Column("loader", words("col.loader"), mono=True, role="loader"),
@@ -224,7 +225,6 @@ def many(items: Sequence[Found], view: View, clock: Clock, *, first: int = 1, fi
         Column("line", words("col.line"), right=True, mono=True),
         *([Column("file", words("col.file_name"))] if files else []),
         Column("maker", words("col.maker")),
-        Column("message", words("page.message")),
         Column("why", words("col.why"), wide=True),
     ]
     return table(
@@ -243,6 +243,7 @@ def _row(item: Found, view: View, clock: Clock, files: bool) -> list[object]:
             [kind_mark(best, words), tag("span", " " + words(f"certainty_short.{best.certainty}"), class_="mq-faint")]
         ),
         link(item.token.text, href("anatomy", **anatomy_params(item, clock)), new=True),
+        link(words("card.journey"), href("message", **anatomy_params(item, clock), run=scans.current_name()), new=True),
     ]
     if isinstance(made, OffsetId):
         broker = tag("span", made.address, class_="mq-broker")
@@ -253,9 +254,7 @@ def _row(item: Found, view: View, clock: Clock, files: bool) -> list[object]:
         cells += [made.host, made.pid, made.loader_text, sent_text(sent, view.zone), f"{made.counter:,}", None, None]
     reasons = words("semicolon").join(words.coded(reason) for reason in why(best, item.token, clock))
     place: list[object] = [f"{item.token.line:,}", *([item.source] if files else [])]
-    params = {**anatomy_params(item, clock), "run": scans.current_name()}
-    journey = link(words("card.journey"), href("message", **params), new=True)
-    return [*cells, *place, words.coded(made_by(best, reason)), journey, reasons]
+    return [*cells, *place, words.coded(made_by(best, reason)), reasons]
 
 
 def refused(items: Sequence[Found], view: View, *, files: bool = False) -> Html:
@@ -292,10 +291,20 @@ def message_link(text: str, words: Words) -> None:
         st.switch_page(st.session_state["pages"]["message"], query_params=params)
 
 
+def _one_message(ids: Sequence[str]) -> str | None:
+    """The id of the only message: of a line with a msgId and an offsetMsgId the first, which all its copies have."""
+    readings = [identify_alone(text).best for text in ids[:2]]
+    kinds = [None if reading is None else reading.id.kind for reading in readings]
+    if len(ids) == 1:
+        return ids[0]
+    pair = len(ids) == 2 and kinds.count("offset") == 1 and None not in kinds
+    return ids[1 - kinds.index("offset")] if pair else None
+
+
 def message_links(ids: Sequence[str], words: Words) -> None:
     """Links that take ids along: one to its journey, to a cluster where one is configured, to an open store folder."""
-    if len(ids) == 1:
-        message_link(ids[0], words)
+    if (text := _one_message(ids)) is not None:
+        message_link(text, words)
     if 0 < len(ids) <= MOST_IDS and (os.environ.get(FILE) or os.environ.get(NAMESRV)):
         page_link("lookup", words("card.lookup"), icon=":material/search:", id=",".join(ids))
     if len(ids) == 1 and any(isinstance(root, Path) for root in scans.allowed_roots()):

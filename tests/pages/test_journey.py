@@ -135,6 +135,22 @@ def test_a_click_on_an_id_asks_the_only_cluster_at_once(open_page: Open, cluster
     assert words()("message.not_asked") in shown(app)
 
 
+@pytest.mark.parametrize(
+    ("ids", "asks"), [([UNIQ, str(HOME.offset_id)], True), ([UNIQ], True), ([UNIQ, MSG_ID], False)]
+)
+def test_a_pasted_line_of_one_message_has_the_button_and_a_table_its_links(
+    open_page: Open, cluster: Cluster, ids: list[str], asks: bool
+) -> None:
+    app = open_page("decode", ids=",".join(ids))
+    assert not app.exception and (words()("card.consumed") in buttons(app)) == asks
+    if len(ids) > 1:
+        assert len(re.findall(r'href="message\?[^"]*\bid=', shown(app))) == len(ids)
+    if asks:
+        with pytest.raises(KeyError):
+            app.session_state["message_clicked"]
+    assert not cluster.server.seen
+
+
 def test_of_two_clusters_none_is_asked_before_one_is_chosen(
     open_page: Open, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
