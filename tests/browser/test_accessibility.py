@@ -19,6 +19,7 @@ RULES = {"heading-order", "page-has-heading-one", "empty-heading"}  # axe calls 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
 IPV6 = "20010DB885A3000000008A2E03707334473C7D4991AD336AEA5703E0"  # 56 digits, made by hand
 CONTENT = {"decode": f"ids={UNIQ},{OFFSET},{TRACE}", "anatomy": f"id={UNIQ}", "lab": "story=send.lost"}
+CONTENT["message"] = CONTENT["anatomy"]
 
 
 @pytest.fixture(scope="module")
