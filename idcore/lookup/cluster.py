@@ -19,7 +19,7 @@ from idcore.ids import Verdict as IdVerdict
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import to_ms
 from idcore.ids.span import CLOCK_SLACK_MS, Span, span
-from idcore.lookup import batches, by_offset, by_time, cluster_lists, traces, transactions
+from idcore.lookup import batches, by_offset, by_time, cluster_lists, later, traces, transactions
 from idcore.lookup.by_key import Found, Search
 from idcore.lookup.clients import Who
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
@@ -194,6 +194,8 @@ class LookupService:
             notes.add("only_trace")
         if {"half"} <= relations - {"trace"} <= {"half", "undecided"}:
             transactions.look(copies, notes)
+        if relations & {"timer", "delayed"} and relations - {"trace"} <= {"timer", "recall", "delayed"}:
+            later.look(copies, notes, self._pace.now_ms())
         traced = None
         if trace or self._trace_topics is not None:
             named = self.cluster.profile.trace_topics if self._trace_topics is None else self._trace_topics

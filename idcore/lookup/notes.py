@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from datetime import UTC
 from typing import Any
 
+from idcore.fate import Heard
 from idcore.ids.clock import from_ms
 from idcore.lookup.model import Evidence
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.errors import NotPermitted, RemotingError, Unreachable
 from idcore.remoting.guard import Member
-from idcore.remoting.requests import BrokerState, RuntimeInfo
+from idcore.remoting.requests import BrokerState, Request, RuntimeInfo
 
 
 def instant(milliseconds: int) -> str:
@@ -41,6 +43,26 @@ class Notes:
     def ask(self, member: Member) -> None:
         """Somebody was asked."""
         self.asked[member.registered] = None
+
+    def heard(self, address: str, requests: Sequence[Request[Any]]) -> list[Heard[Any]]:
+        """Questions to the broker that has an address. What a slave does not have proves nothing, so it is silence."""
+        nothing: list[Heard[Any]] = [Heard() for _ in requests]
+        brokers = self.cluster.topology().brokers().values()
+        found = [members for members in brokers if any(member.registered == address for member in members)]
+        if not found or not requests:
+            return nothing
+        try:
+            member, answers = self.cluster.ask_any(found[0], requests)
+        except RemotingError as problem:
+            self.fail(problem)
+            return nothing
+        self.ask(member)
+        for answer in answers:
+            if isinstance(answer, RemotingError):
+                self.fail(answer)
+        now = time.time_ns() // 1_000_000
+        silent = member.number != 0
+        return [Heard() if silent or isinstance(each, RemotingError) else Heard(each, now) for each in answers]
 
     def fail(self, problem: RemotingError) -> None:
         """A question that got no answer, or an error for one."""

@@ -15,8 +15,6 @@ from idcore.message import properties as names
 from idcore.message.row import has_key
 from idcore.message.validators import HALF_TOPIC, OP_HALF_TOPIC
 from idcore.remoting.consumers import ConsumerOffset, ProducerConnections
-from idcore.remoting.errors import RemotingError
-from idcore.remoting.guard import Member
 from idcore.remoting.requests import Query, QueueAt, QueueSlice, Request, View
 
 # The group under which a broker keeps how far it has looked half messages through again.
@@ -54,9 +52,7 @@ class _Transaction:
         self.first, self.half = halves[0], halves[-1]
         self.offsets = {record.queue_offset for record in halves}
         self.notes = notes
-        brokers = notes.cluster.topology().brokers().values()
-        found = [members for members in brokers if any(member.registered == address for member in members)]
-        self.members: Sequence[Member] = found[0] if found else ()
+        self.broker = address
 
     def about(self, checks: int, given_up: bool) -> Transaction:
         """The answers. Who commits writes the message before the note, so the message is asked for last."""
@@ -78,24 +74,7 @@ class _Transaction:
         )
 
     def _ask(self, request: Request[Any]) -> Heard[Any]:
-        return self._ask_all([request])[0]
-
-    def _ask_all(self, requests: Sequence[Request[Any]]) -> list[Heard[Any]]:
-        nothing: list[Heard[Any]] = [Heard() for _ in requests]
-        if not self.members or not requests:
-            return nothing
-        try:
-            member, answers = self.notes.cluster.ask_any(self.members, requests)
-        except RemotingError as problem:
-            self.notes.fail(problem)
-            return nothing
-        self.notes.ask(member)
-        for answer in answers:
-            if isinstance(answer, RemotingError):
-                self.notes.fail(answer)
-        # a slave may be behind its master: what it does not have proves nothing
-        silent = member.number != 0
-        return [Heard() if silent or isinstance(answer, RemotingError) else Heard(answer, 0) for answer in answers]
+        return self.notes.heard(self.broker, [request])[0]
 
     def _committed(self, topic: str) -> Heard[str]:
         """The message itself, which a look-up in another topic does not find."""
@@ -127,7 +106,7 @@ class _Transaction:
             units = part.value.units
             if not units:
                 return Heard(False, 0)
-            for each in self._ask_all([View(unit.physical_offset, OP_HALF_TOPIC) for unit in units]):
+            for each in self.notes.heard(self.broker, [View(unit.physical_offset, OP_HALF_TOPIC) for unit in units]):
                 if not each.answered:
                     return Heard()
                 if self.offsets & _noted_offsets(each.value):

@@ -27,6 +27,7 @@ from idcore.remoting.requests import (
 from idcore.safe_text import encodable
 
 NOT_SUPPORTED, GROUP_NOT_EXIST, NOT_ONLINE = 3, 26, 206
+_CHECK_POINT = 56  # seven longs, the first of which is the time that was read up to
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,22 @@ class AllDelayOffsets(Request["Mapping[int, int]"]):
 
     def read(self, answer: Frame) -> Mapping[int, int]:
         return _numbers(object_in(json_object(answer), "offsetTable"))
+
+
+@dataclass(frozen=True, slots=True)
+class TimerRead(Request["int | None"]):
+    """Up to which instant (ms) the timer wheel has read; None where the broker has none, or is too old for one."""
+
+    code: ClassVar[ReadCode] = ReadCode.GET_TIMER_CHECK_POINT
+
+    def read(self, answer: Frame) -> int | None:
+        if len(answer.body) < _CHECK_POINT:
+            raise FrameError.short("timerCheckpoint", 0, _CHECK_POINT, len(answer.body))
+        return int.from_bytes(answer.body[:8], "big", signed=True)
+
+    def result(self, answer: Frame, address: str) -> int | None:
+        absent = answer.code in (SYSTEM_ERROR, NOT_SUPPORTED)
+        return None if absent else Request.result(self, answer, address)
 
 
 @dataclass(frozen=True, slots=True)

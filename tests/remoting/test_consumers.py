@@ -25,6 +25,7 @@ from idcore.remoting.consumers import (
     QueueProgress,
     QueueStats,
     Subscription,
+    TimerRead,
     TopicGroups,
     TopicStats,
 )
@@ -149,6 +150,15 @@ def test_absence_is_told_apart_from_an_error() -> None:
             request.result(frame(code=1, remark="some exception"), "")  # type: ignore[attr-defined]
         with pytest.raises(NotPermitted):
             request.result(frame(code=16, remark="no"), "")  # type: ignore[attr-defined]
+
+
+def test_the_place_of_the_timer_is_the_first_of_seven_numbers() -> None:
+    raw = (1_795_000_000_000).to_bytes(8, "big") + bytes(48)
+    assert TimerRead().result(frame(raw), "") == 1_795_000_000_000
+    assert TimerRead().result(frame(code=1, remark="The checkpoint is null"), "") is None
+    assert TimerRead().result(frame(code=3, remark="request type 60 not supported"), "") is None
+    with pytest.raises(RemotingError):
+        TimerRead().result(frame(raw[:55]), "")
 
 
 def test_half_a_character_in_a_name_can_be_sent_on() -> None:

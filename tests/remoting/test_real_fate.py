@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -30,15 +31,19 @@ pytestmark = [pytest.mark.java, pytest.mark.timeout(240)]
 TOPIC = "FateTopic"
 # What may be sent, said once more: none of it changes a server.
 OF_NAME_SERVERS = {105, 106, 206}
-OF_BROKERS = {12, 14, 28, 29, 30, 31, 33, 43, 45, 201, 202, 203, 204, 208, 300, 321, 328, 352}
+OF_BROKERS = {12, 14, 28, 29, 30, 31, 33, 43, 45, 60, 201, 202, 203, 204, 208, 300, 321, 328, 352}
 # The clients of the tests report their offsets ten times as often as others do.
+PATIENT = Limits(10, 30)
 PACE = Pace(lambda: time.time_ns() // 1_000_000, lambda seconds: time.sleep(seconds / 4))
+
+
+def profile_of(alone: OneBroker) -> Profile:
+    return Profile("alone", name_servers(alone.names), alone.credentials(), limits=PATIENT)
 
 
 def ask(alone: OneBroker, name: str, topic: str = TOPIC) -> tuple[Answer, dict[str, Verdict]]:
     msg_id, _ = alone.words("SENT", name)
-    profile = Profile("fate", name_servers(alone.names), alone.credentials())
-    with Cluster(profile) as cluster:
+    with Cluster(profile_of(alone)) as cluster:
         service = LookupService(cluster, lambda: Moment(datetime.now(UTC), UTC), pace=PACE)
         answer = service.one(msg_id, topic, fate=True)
     assert answer.found and answer.fate is not None, texts(answer)
@@ -128,7 +133,7 @@ def test_nothing_but_questions_leaves_the_process(alone: OneBroker) -> None:
     ids += [words[1] for words in alone.events if words[0] == "send"] + [f"{ids[0][:-4]}FFFF", "no-such-key"]
     with Relay(alone.names) as names, Relay(broker_address) as broker:
         mapped = {Endpoint.parse(broker_address): broker.endpoint}
-        profile = Profile("relayed", name_servers(names.address), alone.credentials(), address_map=mapped)
+        profile = replace(profile_of(alone), name_servers=name_servers(names.address), address_map=mapped)
         service = LookupService(
             Cluster(profile), lambda: Moment(datetime.now(UTC), UTC), trace_topics=("OwnTrace",), pace=PACE
         )

@@ -237,8 +237,12 @@ public class Reasons {
         Clients.line("SENT", name, id, System.currentTimeMillis());
     }
 
-    /** Only 5.x has a timer, and only 5.3.2 and later take a message back. */
+    /** A level is of both lines; only 5.x has a timer, and only 5.3.2 and later take a message back. */
     static void later() throws Exception {
+        Message level = new Message(TOPIC + "Later", "TagA", "level", "level".getBytes(StandardCharsets.UTF_8));
+        level.setDelayTimeLevel(10);
+        String levelId = Clients.patiently(() -> producer.send(level)).getMsgId();
+        Clients.line("SENT", "level", levelId, System.currentTimeMillis());
         if (!Consumers.canPop()) {
             return;
         }

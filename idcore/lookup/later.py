@@ -1,0 +1,49 @@
+"""A message that waits for its time: what its broker is asked about the delay. Judges nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from idcore.fate import Heard
+from idcore.fate.later import Later, decide
+from idcore.lookup.copies import TIMER_TOPIC
+from idcore.lookup.model import Copy
+from idcore.lookup.notes import Notes, instant
+from idcore.message import properties as names
+from idcore.remoting.consumers import AllDelayOffsets, TimerRead
+from idcore.remoting.requests import QueueSlice
+
+_DUE = "TIMER_OUT_MS"
+# A broker delivers what is due in steps, and notes its place once a second.
+_SLACK_MS = 3_000
+
+
+def look(copies: Sequence[Copy], notes: Notes, now_ms: int) -> None:
+    """Adds when consumers get the message, or that they never do."""
+    waiting = [copy for copy in copies if copy.relation in ("timer", "delayed")]
+    newest = max(waiting, key=lambda copy: copy.record.store_timestamp)
+    found = _timer(newest, notes) if newest.record.topic == TIMER_TOPIC else _level(newest, notes)
+    recalled = any(copy.relation == "recall" for copy in copies)
+    topic = newest.record.properties.get(names.REAL_TOPIC, "")
+    reason = decide(Later(topic, found[0], recalled, found[1]), now_ms - _SLACK_MS)
+    if reason is not None:
+        shown = {name: instant(value) if name == "due" else value for name, value in reason.values.items()}
+        notes.add(reason.code, **shown)
+
+
+def _timer(copy: Copy, notes: Notes) -> tuple[int | None, Heard[bool]]:
+    text = copy.record.properties.get(_DUE, "")
+    due = int(text) if text.isascii() and text.isdigit() else None
+    (read,) = notes.heard(copy.broker, [TimerRead()])
+    if due is None or read.value is None:
+        return due, Heard()
+    return due, Heard(read.value >= due, read.at_ms)
+
+
+def _level(copy: Copy, notes: Notes) -> tuple[int | None, Heard[bool]]:
+    record = copy.record
+    (part,) = notes.heard(copy.broker, [QueueSlice(record.topic, record.queue_id, record.queue_offset, 1)])
+    (levels,) = notes.heard(copy.broker, [AllDelayOffsets()])
+    following = (levels.value or {}).get(record.queue_id + 1)
+    passed = Heard() if following is None else Heard(following > record.queue_offset, levels.at_ms)
+    return (part.value.units[0].tags_code if part.value is not None and part.value.units else None), passed

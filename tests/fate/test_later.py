@@ -1,0 +1,29 @@
+"""A message for a later time: one table of what the broker said, and the code it comes to."""
+
+from __future__ import annotations
+
+import pytest
+
+from idcore.fate import Heard
+from idcore.fate.later import Later, decide
+
+NOW = 1_795_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("due", "recalled", "passed", "code"),
+    [
+        (NOW + 1, False, Heard(False, 1), "later_due"),
+        (NOW + 1, False, Heard(), "later_due"),
+        (NOW - 1, False, Heard(False, 1), "later_late"),
+        (NOW - 1, False, Heard(True, 1), "later_passed"),
+        (NOW - 1, True, Heard(True, 1), "later_recalled"),
+        (NOW + 1, True, Heard(), "later_recalled"),
+        # silence
+        (NOW - 1, False, Heard(), None),
+        (None, False, Heard(False, 1), None),
+    ],
+)
+def test_what_becomes_of_it(due: int | None, recalled: bool, passed: Heard[bool], code: str | None) -> None:
+    found = decide(Later("Orders", due, recalled, passed), NOW)
+    assert (found and found.code) == code
