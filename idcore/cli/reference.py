@@ -51,7 +51,7 @@ _TABLES = {
     "topics": "One row for each topic and queue; scan of a store only",
     "tags": "One row for each topic and tag; scan of a store only",
     "fates": "Messages by queue, consumer group, minute and verdict ([store.md](store.md)); scan of a store only",
-    "undelivered": "Messages that a consumer group has not received, at most 100,000 rows; scan of a store only",
+    "undelivered": "Messages that a consumer group has not received, at most 50,000 rows; scan of a store only",
     "files": "One row for each file, and for each member of an archive",
 }
 _COLUMNS = {

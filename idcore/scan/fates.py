@@ -21,6 +21,7 @@ from idcore.sources.unpack import READ_ERRORS
 _ROWS, _TEXTS, _COUNTS = 1 << 12, 1 << 20, 1 << 12
 _HINTS = 1 << 14
 _CHUNK = 1 << 16
+_CODEC = pa.Codec("lz4_raw")
 
 
 class Rows(NamedTuple):
@@ -30,16 +31,18 @@ class Rows(NamedTuple):
     texts: np.ndarray
 
     def pack(self) -> bytes:
-        """How many rows, then both."""
+        """How many rows, then both, compressed: on its way to the driver it is copied many times."""
         head = np.array([len(self.rows)], np.int64)
-        return head.tobytes() + np.ascontiguousarray(self.rows).tobytes() + self.texts.tobytes()
+        whole = head.tobytes() + np.ascontiguousarray(self.rows).tobytes() + self.texts.tobytes()
+        return len(whole).to_bytes(8, "big") + _CODEC.compress(whole, asbytes=True)
 
     @classmethod
     def unpack(cls, data: bytes, columns: int) -> Rows:
         """The rows again."""
-        count = int(np.frombuffer(data, np.int64, 1)[0])
-        rows = np.frombuffer(data, np.int64, count * columns, 8).reshape(-1, columns)
-        return cls(rows, np.frombuffer(data, np.uint8, offset=8 + rows.nbytes))
+        whole = _CODEC.decompress(data[8:], int.from_bytes(data[:8], "big"), asbytes=True)
+        count = int(np.frombuffer(whole, np.int64, 1)[0])
+        rows = np.frombuffer(whole, np.int64, count * columns, 8).reshape(-1, columns)
+        return cls(rows, np.frombuffer(whole, np.uint8, offset=8 + rows.nbytes))
 
 
 def joined(parts: Sequence[Rows], columns: int, texts: Sequence[int]) -> Rows:

@@ -30,7 +30,7 @@ from idcore.sources.inputs import Split, pack_tasks, unpack_tasks
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MOST_LISTED = 100_000  # rows of `undelivered`; the counts have all of them
+MOST_LISTED = 50_000  # rows of `undelivered`; the counts have all of them
 _RESULTS = "file int, start long, kind string, data binary"
 _SCHEMA = pa.schema([("file", pa.int32()), ("start", pa.int64()), ("kind", pa.string()), ("data", pa.binary())])
 _COPY_TEXTS = tuple(range(kernel.COPY_TEXTS, kernel.COPY_COLUMNS, 2))
