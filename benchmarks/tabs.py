@@ -177,9 +177,7 @@ def main() -> None:
             peak = 0
             seconds, charts = visit(server.url, asked.tabs, number * 20_000, watched)
             time.sleep(FORGOTTEN)
-            with stream(server.url) as socket:
-                Tab(socket).open()  # Streamlit forgets when the next visitor comes
-                time.sleep(TIDIED)
+            time.sleep(TIDIED)
             after = process.memory_info().rss
             rows.append((statistics.median(seconds), max(seconds), charts, before, peak, after))
     print(f"Server started: {fresh // MIB} MiB; after one visitor: {before // MIB} MiB.\n")

@@ -937,7 +937,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "compare.in_range": "In this time range:",
     "compare.none_range": "Neither input has msgIds in this time range.",
     "compare.range_note": "Compared are msgIds of this time range. offsetMsgIds have no time of their own and are left out, like IDs that their scan cannot date.",
-    "compare.range_scans": "The time range in the address was not used: it applies to two scans, not to pasted or uploaded input.",
+    "compare.range_scans": "The time range in the address was not used: an input of this comparison was deleted.",
     "compare.no_ids": "IDs have " + LENGTHS + " hex digits.",
     "compare.unread": "Some input could not be read, so IDs may only seem to be missing: {names}.",
     "compare.lost_before": "**{ids}** of {who} only in the first",

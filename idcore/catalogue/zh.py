@@ -913,7 +913,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "compare.in_range": "此时间范围内：",
     "compare.none_range": "两份输入在此时间范围内都没有 msgId。",
     "compare.range_note": "只比较此时间范围内的 msgId。offsetMsgId 本身没有时间，与扫描无法确定时间的 ID 一样不参与比较。",
-    "compare.range_scans": "未使用地址中的时间范围：它只适用于两次扫描，不适用于粘贴或上传的输入。",
+    "compare.range_scans": "未使用地址中的时间范围：此次对比的一份输入已被删除。",
     "compare.no_ids": "ID 为 " + LENGTHS + " 位十六进制数字。",
     "compare.unread": "部分输入未能读取，因此有些 ID 可能并未真正缺失：{names}。",
     "compare.lost_before": "{who} 有 **{ids}**只在第一份中",

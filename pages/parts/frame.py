@@ -86,7 +86,8 @@ def draw_frame() -> None:
     confirm_link(address)
     st.session_state["pages"] = made
     scans.warm_up()
-    st.session_state.setdefault("visit", memory.Visit())
+    if "visit" not in st.session_state:
+        st.session_state["visit"] = memory.Visit()
     with st.sidebar:
         find = sidebar(view, made, current)
         browser.follow(view.theme)
