@@ -214,15 +214,16 @@ class Pace:
 
 
 def pace(before: Progress, now: Progress, only: QueueState | None = None) -> Pace | None:
-    """The pace between two questions, of one queue or of all; None where they came too close together.
+    """The pace between two questions, of one queue or of all; None where nothing can be compared.
 
-    Queues that only one of both has an offset of are left out. A negative rate means that the offset was reset.
+    They may have come too close together. Queues that only one of both has an offset of are left out. A negative rate
+    means that the offset was reset.
     """
     seconds = (now.at_ms - before.at_ms) / 1_000
     if seconds < LEAST_SECONDS:
         return None
     then = {(queue.broker, queue.queue): queue for queue in before.queues}
-    consumed = stored = lag = 0
+    consumed = stored = lag = compared = 0
     for queue in now.queues if only is None else (only,):
         held = then.get((queue.broker, queue.queue))
         if held is None or held.offset is None or queue.offset is None or held.end is None or queue.end is None:
@@ -230,7 +231,8 @@ def pace(before: Progress, now: Progress, only: QueueState | None = None) -> Pac
         consumed += queue.offset - held.offset
         stored += queue.end - held.end
         lag += queue.lag or 0
-    return Pace(seconds, consumed / seconds, stored / seconds, lag)
+        compared += 1
+    return None if not compared else Pace(seconds, consumed / seconds, stored / seconds, lag)
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,8 @@ def test_two_questions_have_a_rate_and_the_time_left(cluster: Progressing) -> No
     only = pace(before, now.progress, now.progress.queues[1])
     assert only is not None and (only.consumed, only.left) == (0.0, None)
     assert pace(before, replace(now.progress, at_ms=before.at_ms + 4_000)) is None, "too soon to say"
+    fresh = replace(before, queues=tuple(replace(each, offset=None) for each in before.queues))
+    assert pace(fresh, now.progress) is None, "without an offset then there is nothing to compare"
 
 
 def test_before_5_1_nothing_is_known_to_be_in_flight(cluster: Progressing) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
 from idcore.fate.rule import YOUNG_MS
-from idcore.lookup import LookupService, Moment
+from idcore.lookup import LookupService, Moment, progress
+from idcore.lookup.groups import progress_of
+from idcore.remoting.client import Limits
 from idcore.remoting.cluster import Cluster
 from tests.remoting.asking import codes, texts
 from tests.remoting.boot import OneBroker
@@ -54,6 +57,40 @@ def test_a_queue_that_nobody_may_read_and_a_group_that_is_only_behind(alone: One
     slow = verdicts["slow"]
     assert (slow.code, slow.why[0].code) == ("behind", "moving")
     assert 0 < slow.values["ahead"] < 1_500 and 0 < slow.why[0].values["rate"] < 50
+
+
+def test_what_contradicts_itself_is_said_of_each_group(alone: OneBroker, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone.wait_for("REASONS")
+    monkeypatch.setattr(progress, "LEAST_SECONDS", 1)  # these clients report their offsets ten times as often
+    profile = Profile("groups", name_servers(alone.names), alone.credentials(), limits=Limits(reach_clients=True))
+    with Cluster(profile) as cluster:
+        service = LookupService(cluster, lambda: Moment(datetime.now(UTC), UTC))
+
+        def asked(group: str, topic: str = "Reasons", clients: bool = False) -> progress.Progress:
+            found = service.ask("", "", partial(progress_of, topic, group, ask_clients=clients)).progress
+            assert found is not None and not found.silent
+            return found
+
+        until = time.monotonic() + 60
+        while (slow := asked("slow", "Backlog")).queues[0].offset is None:  # a new client takes a while to report one
+            assert time.monotonic() < until, slow
+            time.sleep(0.3)
+        known = {group: asked(group) for group in ("disabled", "elsewhere", "twins")}
+        known["reads"] = asked("reads", "Closed")
+        while not (split := asked("split", "Backlog", clients=True)).queues[0].owners:  # they share them out
+            assert time.monotonic() < until, split
+            time.sleep(0.3)
+        while (moved := progress.pace(slow, later := asked("slow", "Backlog"))) is None or moved.consumed <= 0:
+            assert time.monotonic() < until, (slow, later)
+            time.sleep(0.3)
+    assert {group: [reason.code for reason in found.contradictions()] for group, found in known.items()} == {
+        "disabled": ["disabled", "offline"],
+        "elsewhere": ["not_subscribed"],
+        "twins": ["same_id_host"],
+        "reads": ["offline", "unreadable"],
+    }
+    assert [reason.code for reason in split.contradictions()] == ["tags_disagree", "idle_clients"]
+    assert moved.left and 0 < moved.consumed < 50 and later.lag > 0 and not later.contradictions(slow)
 
 
 @pytest.mark.parametrize(

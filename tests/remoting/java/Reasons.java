@@ -184,6 +184,9 @@ public class Reasons {
             Clients.patiently(() -> producer.send(message));
         }
         send("Backlog", "backlog");
+        for (String tag : new String[] {"TagA", "TagB"}) {  // the broker keeps the subscription of the last to say it
+            start("split", "split-" + tag, "Backlog", tag, false);
+        }
         DefaultMQPushConsumer consumer = Clients.consumer("slow", false, null);
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         consumer.setPullBatchSize(1);
