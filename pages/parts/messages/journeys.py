@@ -16,6 +16,7 @@ from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.ids.clock import from_ms, is_time
 from idcore.ids.identify import identify_alone
+from idcore.ids.rules import CANDIDATE_DIGITS
 from idcore.intake import Found
 from idcore.journey import Journey, Line, Sources
 from idcore.lookup import Answer, Offer, StoreLookup
@@ -32,7 +33,6 @@ from pages.parts.view import View
 from pages.parts.widgets import chart, href, page_link, show_html
 
 MOST_LINES = 200
-_DIGITS = frozenset((32, 34, 56))
 
 
 def time_in(view: View) -> Any:
@@ -73,7 +73,9 @@ def lines_of(text: str, answers: Sequence[Answer], run: Run | None, view: View) 
         each for each in journeys.ids_of(text, Sources.of(*answers, lines=list(lines.values()))) if each not in asked
     }:
         asked |= ids
-        wanted = tuple(sorted(each for each in ids if len(each) in _DIGITS and set(each) <= set("0123456789ABCDEF")))
+        wanted = tuple(
+            sorted(each for each in ids if len(each) in CANDIDATE_DIGITS and set(each) <= set("0123456789ABCDEF"))
+        )
         if not wanted:
             break
         rows = index.select(Filter(ids=wanted)).rows
