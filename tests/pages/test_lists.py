@@ -81,9 +81,9 @@ def test_a_link_fills_the_boxes_and_a_click_lists_the_messages(open_page: Open, 
         assert address in page, "each row leads to its message"
     assert "a&lt;b&gt;:" in page and "<b>:" not in page
     assert said.count("place", listing.left or 0) in app.warning[0].value
-    address = {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
-    assert (address["way"], address["topic"], address["cluster"]) == ("time", "VectorTopic", "default")
-    again = open_page("lookup", **address)
+    link = {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+    assert (link["way"], link["topic"], link["cluster"]) == ("time", "VectorTopic", "default")
+    again = open_page("lookup", **link)
     press(again, said("list.button"))
     assert source.ways[1] == way, "the address has the whole way"
 

@@ -13,6 +13,7 @@ from idcore.lookup import LookupService, Moment, progress
 from idcore.lookup.groups import progress_of
 from idcore.remoting.client import Limits
 from idcore.remoting.cluster import Cluster
+from idcore.remoting.profile import Profile, name_servers
 from tests.remoting.asking import codes, texts
 from tests.remoting.boot import OneBroker
 from tests.remoting.test_real_fate import ask, profile_of, said
