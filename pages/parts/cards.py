@@ -293,12 +293,12 @@ def message_link(text: str, words: Words) -> None:
 
 def _one_message(ids: Sequence[str]) -> str | None:
     """The id of the only message: of a line with a msgId and an offsetMsgId the first, which all its copies have."""
-    readings = [identify_alone(text).best for text in ids[:2]]
-    kinds = [None if reading is None else reading.id.kind for reading in readings]
     if len(ids) == 1:
         return ids[0]
-    pair = len(ids) == 2 and kinds.count("offset") == 1 and None not in kinds
-    return ids[1 - kinds.index("offset")] if pair else None
+    readings = [(identify_alone(text).best, text) for text in ids[:3]]
+    others = [text for reading, text in readings if reading is not None and reading.id.kind != "offset"]
+    pair = len(ids) == 2 and None not in [reading for reading, _ in readings]
+    return others[0] if pair and len(others) == 1 else None
 
 
 def message_links(ids: Sequence[str], words: Words) -> None:
