@@ -124,3 +124,19 @@ def test_a_one_way_send_leaves_no_send(ran: Ran) -> None:
     (traced,) = ran.trace(ran.oneway)
     assert not traced.found.sends and len(traced.found.attempts) == 2
     assert "trace_no_send" in {item.code for item in traced.evidence}
+
+
+def test_the_trace_proves_a_verdict_and_shows_what_still_runs(ran: Ran) -> None:
+    ids = {name: words[0] for name, words in zip(("ok 1", "hang"), (ran.sends[0], ran.sends[-1]), strict=True)}
+    cluster = Cluster(Profile("traced", name_servers(ran.cluster.names), ran.cluster.credentials()))
+    service = LookupService(cluster, lambda: Moment(datetime.now(UTC), UTC), trace_topics=("OwnTrace",))
+    with cluster:
+        answers = {name: service.one(msg_id, "Traced", fate=True) for name, msg_id in ids.items()}
+    verdicts = {
+        (name, verdict.group): (verdict.code, verdict.certainty)
+        for name, answer in answers.items()
+        for verdict in answer.fate or ()
+    }
+    assert verdicts["ok 1", "readers"] == verdicts["ok 1", "batchers"] == ("consumed", "proved")
+    assert verdicts["hang", "readers"] == ("running", "inferred")
+    assert verdicts["hang", "batchers"] == ("consumed", "proved")

@@ -63,6 +63,7 @@ public class Consumers {
         hasQueues("spread");
         send(producer, "first");
         wait("DONE gone first 0");
+        hasPassed("gone", 2);
         pushing.remove("gone").shutdown();
         say("GONE");
         send(producer, "second");
@@ -87,6 +88,14 @@ public class Consumers {
     /** It pulls from then on. */
     static void hasQueues(String group) throws Exception {
         while (pushing.get(group).getDefaultMQPushConsumerImpl().getRebalanceImpl().getProcessQueueTable().isEmpty()) {
+            Thread.sleep(50);
+        }
+    }
+
+    /** A message that a listener is done with is not passed at once; a shutdown reports what was passed. */
+    static void hasPassed(String group, long offset) throws Exception {
+        while (pushing.get(group).getDefaultMQPushConsumerImpl().getOffsetStore().cloneOffsetTable(TOPIC).values()
+            .stream().noneMatch(each -> each >= offset)) {
             Thread.sleep(50);
         }
     }
