@@ -102,8 +102,10 @@ def test_a_row_is_enough_for_a_layout_of_any_length_and_byte_order(
     assert codes.codes_of(finder.keys).tolist() == [code, codes.CODES["client_v1"]]
     assert places.slots.tolist() == [0, 0, 1]
     assert places.values.tolist() == [
-        0x12345678 << 16 | 0x0A0B, 0xF0345678 << 16 | 0x0A0B, client.seconds << 32 | client.sequence,
-    ]  # fmt: skip
+        0x12345678 << 16 | 0x0A0B,
+        0xF0345678 << 16 | 0x0A0B,
+        client.seconds << 32 | client.sequence,
+    ]
     refused = dict(zip(kernel.REASONS, finder.found.refused[:, 0].tolist(), strict=True))
     assert refused == {"lower_case": 0, "version": 1, "port": 0, "elapsed": 1}
     monkeypatch.setattr(column_texts, "_LAYOUTS", codes.rows_of(dict.fromkeys(range(1, 7), layout)))

@@ -138,12 +138,17 @@ def test_a_filter_knows_states_and_kinds_and_ignores_what_it_does_not_know() -> 
 
 def test_small_pastes_are_apart_unless_somebody_wants_them() -> None:
     rows = [
-        row("one", **paste(1)), row("most", **paste(20)), row("more", **paste(21)),
-        row("named", **paste(1, named="mine")), row("pinned", **paste(1), pinned=True),
-        row("live", **paste(1), state="running"), row("none", **paste(0)),
-        row("file", options={"sources": ["a.log"], "ids": 1}), row("folder"),
+        row("one", **paste(1)),
+        row("most", **paste(20)),
+        row("more", **paste(21)),
+        row("named", **paste(1, named="mine")),
+        row("pinned", **paste(1), pinned=True),
+        row("live", **paste(1), state="running"),
+        row("none", **paste(0)),
+        row("file", options={"sources": ["a.log"], "ids": 1}),
+        row("folder"),
         row("cut", **paste(20), summary={"ids": 9_000}),
-    ]  # fmt: skip
+    ]
     listed, small = run_rows.apart(rows)
     assert [one["name"] for one in small] == ["one", "most"] and len(listed) == len(rows) - 2
 

@@ -26,9 +26,9 @@ RULES = {
     "RocketMQ's names of its IDs": r"\b(?:uniq|offset|client) ids?\b",
     "ID in capitals": r"\b(?-i:ids?)\b",
     "because, not for": r", for (?:it|they|that|this|there|an?|the|each|every|no)\b(?: \w+){0,2} "
-                        r"(?:is|are|was|were|has|have|does|do|can|cannot|may)\b",
+    r"(?:is|are|was|were|has|have|does|do|can|cannot|may)\b",
     "terms of the glossary": r"\b(?:names? in front|turned round|kept back|filler|blank records?|replica|operator)\b",
-}  # fmt: skip
+}
 OF_TEXTS_ONLY = {
     "ID in capitals",
     "terms of the glossary",

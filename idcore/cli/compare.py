@@ -66,10 +66,13 @@ def describe(rows: Sequence[Difference]) -> str:
         return "\n".join([*lines, f"both inputs contain the same IDs; {NO_PROOF}"])
     columns = ["", "first", "second", "only first", "only second", "example"]
     cells = [
-        [row.subject, *(f"{count:,}" for count in (row.before, row.after, row.missing, row.new)),
-         (row.only_before or row.only_after)[0]]
+        [
+            row.subject,
+            *(f"{count:,}" for count in (row.before, row.after, row.missing, row.new)),
+            (row.only_before or row.only_after)[0],
+        ]
         for row in differing[:_SHOWN]
-    ]  # fmt: skip
+    ]
     widths = [max(len(line[place]) for line in [columns, *cells]) for place in range(len(columns))]
     lines += ["", *("  ".join(_aligned(line, widths)).rstrip() for line in [columns, *cells])]
     if len(differing) > _SHOWN:

@@ -181,10 +181,12 @@ def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
 def sentences(out: Path, lang: str) -> list[dict[str, Any]]:
     """The findings of a finished scan, worst first, with what each means, what to do and what would disprove it."""
     from idcore.findings import words
+    from idcore.findings.model import number_of
 
     found = []
     for row in _table(out, "findings", ["code", "severity", "subject", "count", "values", "certainty"]):
         values = json.loads(row.pop("values"))
+        row["number"] = number_of(values)
         found.append(row | {part: words.say(part, row["code"], values, lang) for part in words.SENTENCES})
     return found
 
@@ -201,7 +203,8 @@ def _findings(summary: dict[str, Any], out: Path, lang: str) -> list[str]:
         kinds.setdefault((row["severity"], row["code"]), []).append(row)
     lines = []
     for (severity, code), same in kinds.items():
-        more = f" ({len(same) - 1:,} more of this kind)" if len(same) > 1 else ""
+        others = sum(row["number"] for row in same) - 1
+        more = f" ({others:,} more of this kind)" if others else ""
         lines.append(f"  {severity} {code}: {same[0]['meaning']}. {same[0]['advice']}{more}")
     return ["", head, *lines, ""]
 

@@ -66,10 +66,15 @@ def _send(send: Send) -> tuple[str, ...]:
 
 def _attempt(attempt: Attempt) -> tuple[str, ...]:
     return (
-        "", _time(attempt.began_ms), "" if attempt.duration_ms is None else f"{attempt.duration_ms:,} ms",
-        attempt.outcome or "no end", "" if attempt.retry_times is None else str(attempt.retry_times),
-        attempt.host or attempt.client or "", "" if attempt.pid is None else str(attempt.pid), attempt.group or "",
-    )  # fmt: skip
+        "",
+        _time(attempt.began_ms),
+        "" if attempt.duration_ms is None else f"{attempt.duration_ms:,} ms",
+        attempt.outcome or "no end",
+        "" if attempt.retry_times is None else str(attempt.retry_times),
+        attempt.host or attempt.client or "",
+        "" if attempt.pid is None else str(attempt.pid),
+        attempt.group or "",
+    )
 
 
 def _time(milliseconds: int | None) -> str:

@@ -111,9 +111,14 @@ class Brokers:
             since, until = self._seen(row["address"])
             certainty = "likely" if kind in ("bridge", "node_port") else "certain"
             yield Finding(
-                "broker_address_internal", row["address"], row["ids"], {"variant": kind, **_evidence(row)}, certainty,
-                since, until,
-            )  # fmt: skip
+                "broker_address_internal",
+                row["address"],
+                row["ids"],
+                {"variant": kind, **_evidence(row)},
+                certainty,
+                since,
+                until,
+            )
 
     @cached_property
     def moved(self) -> list[Finding]:
@@ -226,13 +231,15 @@ def _moved(
     gap = max(0, after["min_offset"] - before["max_offset"])
     evidence: dict[str, Any] = {"variant": variant} if variant else {}
     evidence |= {
-        "broker": {"address": after["address"]}, "from_address": before["address"], "gap": gap,
+        "broker": {"address": after["address"]},
+        "from_address": before["address"],
+        "gap": gap,
         "ids": [
             OffsetId.of(before["host"], before["port"], before["max_offset"]).text,
             OffsetId.of(after["host"], after["port"], after["min_offset"]).text,
         ],
         **silent,
-    }  # fmt: skip
+    }
     return Finding(
         "broker_moved", after["address"], after["distinct"], evidence, "likely" if timed else "possible", *seen
     )

@@ -79,8 +79,11 @@ def _came_round(processes: Processes, at: int) -> dict[str, Any]:
 def made_twice(found: Iterable[Finding]) -> Iterator[Finding]:
     """The same findings; of clocks and shared fingerprints how many of their ids belong to several messages."""
     known = list(found)
-    twice = Counter(name_of(one.evidence["process"]) for one in known
-                    if one.code == "collision" and one.evidence.get("process", {}).get("host"))  # fmt: skip
+    twice = Counter(
+        name_of(one.evidence["process"])
+        for one in known
+        if one.code == "collision" and one.evidence.get("process", {}).get("host")
+    )
     for one in known:
         if one.code in ("clock_back", "shared_fingerprint") and twice[one.subject]:
             yield replace(one, evidence={**one.evidence, "also": ["twice_seen"], "twice": twice[one.subject]})
@@ -149,11 +152,14 @@ def _shared(processes: Processes, at: int) -> Finding:
     ids = processes.ids(at, points) or processes.ends(at)
     when |= _together(processes, mine)
     evidence = {
-        **key, "tracks": tracks, "chains": int(processes["chains"][at]), "ids": ids,
+        **key,
+        "tracks": tracks,
+        "chains": int(processes["chains"][at]),
+        "ids": ids,
         "sent_at": processes.moments(points[: limits.MOST_IDS]),
         "track_of_id": [int(track[point - start]) for point in points[: limits.MOST_IDS]],
         "chain_of_id": [int(chain[point - start]) for point in points[: limits.MOST_IDS]],
-    }  # fmt: skip
+    }
     # Without its points, two processes and one clock that was set back look the same.
     certainty = "certain" if len(track) else "likely"
     return Finding("shared_fingerprint", subject, tracks, evidence, certainty, **when)

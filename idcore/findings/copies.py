@@ -83,8 +83,11 @@ def _why(records: Sequence[Record]) -> dict[str, Any]:
 
 def _is_batch(records: Mapping[str, Record]) -> bool:
     """Records of one batch, which 5.x stores under one id: one right behind the other, in the same moment."""
-    places = sorted((text[:-_OFFSET_DIGITS], int(text[-_OFFSET_DIGITS:], 16), record)
-                    for text, record in records.items() if record.stored is not None)  # fmt: skip
+    places = sorted(
+        (text[:-_OFFSET_DIGITS], int(text[-_OFFSET_DIGITS:], 16), record)
+        for text, record in records.items()
+        if record.stored is not None
+    )
     if len(places) < 2:
         return False
     for (host, offset, record), (next_host, next_offset, following) in pairwise(places):

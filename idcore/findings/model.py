@@ -35,6 +35,11 @@ class Finding:
         return self.lighter or RULES[self.code].severity
 
     @property
+    def number(self) -> int:
+        """How many findings its row is."""
+        return number_of(self.evidence)
+
+    @property
     def values(self) -> dict[str, Any]:
         """What the templates of words are filled with."""
         told = {name: ", ".join(self.evidence[name]) for name in words.MOMENTS if name in self.evidence}
@@ -70,6 +75,11 @@ def _rank(finding: Finding) -> tuple[int, int, int, str]:
     background = finding.evidence.get("variant") in RULES[finding.code].background
     order = len(RULES) if background else list(RULES).index(finding.code)
     return SEVERITIES.index(finding.severity), order, -finding.count, finding.subject
+
+
+def number_of(evidence: Mapping[str, Any]) -> int:
+    """How many findings a row is: one, or as many as it counts because they are not listed."""
+    return int(evidence["more"]) if evidence.get("variant") == "more" else 1
 
 
 def rest(code: str, subjects: int, count: int, lighter: str | None = None, variant: str = "more") -> Finding:
@@ -110,13 +120,18 @@ def to_table(findings: Iterable[Finding]) -> pa.Table:
     """The table `findings`."""
     rows = [
         {
-            "code": finding.code, "severity": finding.severity, "subject": finding.subject, "count": finding.count,
+            "code": finding.code,
+            "severity": finding.severity,
+            "subject": finding.subject,
+            "count": finding.count,
             "evidence": json_text(finding.evidence, default=_plain),
             "values": json_text(finding.told, default=_plain),
-            "certainty": finding.certainty, "first_sent_at": finding.since, "last_sent_at": finding.until,
+            "certainty": finding.certainty,
+            "first_sent_at": finding.since,
+            "last_sent_at": finding.until,
         }
         for finding in findings
-    ]  # fmt: skip
+    ]
     return pa.Table.from_pylist(rows, schema=SCHEMAS["findings"])
 
 

@@ -62,9 +62,14 @@ def impossible(processes: Processes, scan: Scan) -> Iterator[Finding]:
         if len(elapsed):
             more |= kind(at, wrong, elapsed)
         return of_process(
-            processes, at, "elapsed_impossible", count, ids=processes.ids(at, points),
-            elapsed_ms=[int(value) for value in elapsed[wrong][: limits.MOST_IDS]], **more,
-        )  # fmt: skip
+            processes,
+            at,
+            "elapsed_impossible",
+            count,
+            ids=processes.ids(at, points),
+            elapsed_ms=[int(value) for value in elapsed[wrong][: limits.MOST_IDS]],
+            **more,
+        )
 
     yield from each(processes, last > limits.LONGEST_ELAPSED_MS + early, "elapsed_impossible", make)
 
@@ -101,12 +106,17 @@ def expired_clients(scan: Scan) -> Iterator[Finding]:
             yield rest("expired", len(ids) - told, int(ids[told:].sum()))
         for row in found.slice(0, told).to_pylist():
             evidence = {
-                "cutoff": limit.isoformat(timespec="minutes"), "client": {"mac": row["mac"], "pid": row["pid"]},
-            }  # fmt: skip
+                "cutoff": limit.isoformat(timespec="minutes"),
+                "client": {"mac": row["mac"], "pid": row["pid"]},
+            }
             yield Finding(
-                "expired", f"{row['mac']} pid {row['pid']}", row["ids"], evidence,
-                since=row["first_sent_at"], until=row["last_sent_at"],
-            )  # fmt: skip
+                "expired",
+                f"{row['mac']} pid {row['pid']}",
+                row["ids"],
+                evidence,
+                since=row["first_sent_at"],
+                until=row["last_sent_at"],
+            )
 
 
 def _proven(table: pa.Table) -> np.ndarray:

@@ -101,9 +101,14 @@ class _World:
     # rows
 
     def _row(
-        self, code: str, msg_id: str | None = None, broker: str | None = None, record: Record | None = None,
-        copied_from: Record | None = None, **values: Any,
-    ) -> None:  # fmt: skip
+        self,
+        code: str,
+        msg_id: str | None = None,
+        broker: str | None = None,
+        record: Record | None = None,
+        copied_from: Record | None = None,
+        **values: Any,
+    ) -> None:
         now = self._now if code in _BROKERS_OWN else self._producers_clock()
         self.rows.append(Row(self._step, code, now, msg_id, broker, record, copied_from, values))
 
@@ -246,9 +251,14 @@ class _World:
         )
         self._now = broker.due(waiting)
         self._stored(
-            "delay_due", name, broker.deliver(waiting, self._now), message.uniq_id, waiting, order=self._orders,
+            "delay_due",
+            name,
+            broker.deliver(waiting, self._now),
+            message.uniq_id,
+            waiting,
+            order=self._orders,
             seconds=seconds,
-        )  # fmt: skip
+        )
 
     def _transact(self, commit: bool) -> None:
         message = self._order = self._message()

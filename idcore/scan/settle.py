@@ -161,9 +161,13 @@ def _without(block: Block, keys: set[int]) -> Block:
     packed = int(block.paired_lengths.sum())
     paired = np.concatenate([paired[:packed][~np.repeat(gone, block.paired_lengths)], paired[packed:]])
     return block._replace(
-        keys=block.keys[~gone], distinct=block.distinct[~gone], lengths=block.lengths[~gone], runs=runs,
-        paired_lengths=block.paired_lengths[~gone], paired=paired,
-    )  # fmt: skip
+        keys=block.keys[~gone],
+        distinct=block.distinct[~gone],
+        lengths=block.lengths[~gone],
+        runs=runs,
+        paired_lengths=block.paired_lengths[~gone],
+        paired=paired,
+    )
 
 
 def _encoded(pieces: Sequence[tuple[list[int], np.ndarray]]) -> Block:

@@ -67,9 +67,11 @@ class PairedOffsets:
         wanted_keys = paired_offsets.Wanted(keys, edges, loose, most)
         scratch = len(self.numbers) + 1
         room = paired_offsets.Pairs(
-            np.empty(most, np.uint64), np.empty((most, 3), np.int64), np.zeros(scratch, np.int64),
+            np.empty(most, np.uint64),
+            np.empty((most, 3), np.int64),
+            np.zeros(scratch, np.int64),
             np.empty(scratch, np.int64),
-        )  # fmt: skip
+        )
         done = 0
         while done < len(keys):
             done, found = paired_offsets.copies_of(runs.packed, self.packed, wanted_keys, room, out, done)
@@ -112,9 +114,11 @@ def collect(blocks: Sequence[Block]) -> dict[str, SortedRuns]:
     data = np.concatenate([block.runs for block in blocks])
     bases = np.cumsum([0] + [len(block.runs) for block in blocks])
     places = np.concatenate(
-        [base + np.cumsum(block.lengths, dtype=np.int64) - block.lengths
-         for base, block in zip(bases, blocks, strict=False)]
-    )  # fmt: skip
+        [
+            base + np.cumsum(block.lengths, dtype=np.int64) - block.lengths
+            for base, block in zip(bases, blocks, strict=False)
+        ]
+    )
     kind = np.select([client, offset], [1, 2], 0)
     found = {}
     for number, name in enumerate(("uniq", "client", "offset")):

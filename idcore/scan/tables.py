@@ -222,35 +222,38 @@ class Merge:
         local = pc.equal(keys.hosts, "127.0.0.1").to_numpy(zero_copy_only=False)
         whole_seconds = f[unroll.WHOLE_SECONDS].astype(bool)
         zone, zone_source, month = self._zones(dates, told, dated, last_at, last_at - possible, keys.little)
-        return _named_table("processes", {
-            "layout": keys.layouts,
-            "host": keys.hosts,
-            "pid": pa.array(keys.pids),
-            "loader": keys.loaders,
-            "maker": process_makers(keys.layouts.to_pylist(), keys.loader_numbers, whole_seconds, local),
-            "ids": f[unroll.IDS],
-            "distinct": f[unroll.DISTINCT],
-            "first_elapsed_ms": f[unroll.FIRST_ELAPSED],
-            "last_elapsed_ms": f[unroll.LAST_ELAPSED],
-            "first_sent_at": column_texts.instants(starts + (first >> _COUNTER_BITS), dated),
-            "last_sent_at": column_texts.instants(last_at, dated),
-            "first_counter": first & _COUNTER_MASK,
-            "last_counter": last & _COUNTER_MASK,
-            "produced": f[unroll.PRODUCED],
-            "missing": f[unroll.PRODUCED] - f[unroll.POSITIONS],
-            "wraps": f[unroll.WRAPS],
-            "wraps_certain": pa.array(f[unroll.WIDEST_GAP] / 1000.0 * rate <= chains.HALF),
-            "out_of_order": f[unroll.OUT_OF_ORDER],
-            "tracks": f[unroll.TRACKS],
-            "rate_per_second": pa.array(rate, mask=span == 0),
-            "chains": f[unroll.CHAINS],
-            "loader_position": pa.array(position, mask=position < 0),
-            "loader_bits": pa.array(bits.astype(np.int32), mask=position < 0),
-            "last_possible_elapsed_ms": pa.array(possible, mask=possible < 0),
-            "zone": zone,
-            "zone_source": zone_source,
-            "month": month,
-        })  # fmt: skip
+        return _named_table(
+            "processes",
+            {
+                "layout": keys.layouts,
+                "host": keys.hosts,
+                "pid": pa.array(keys.pids),
+                "loader": keys.loaders,
+                "maker": process_makers(keys.layouts.to_pylist(), keys.loader_numbers, whole_seconds, local),
+                "ids": f[unroll.IDS],
+                "distinct": f[unroll.DISTINCT],
+                "first_elapsed_ms": f[unroll.FIRST_ELAPSED],
+                "last_elapsed_ms": f[unroll.LAST_ELAPSED],
+                "first_sent_at": column_texts.instants(starts + (first >> _COUNTER_BITS), dated),
+                "last_sent_at": column_texts.instants(last_at, dated),
+                "first_counter": first & _COUNTER_MASK,
+                "last_counter": last & _COUNTER_MASK,
+                "produced": f[unroll.PRODUCED],
+                "missing": f[unroll.PRODUCED] - f[unroll.POSITIONS],
+                "wraps": f[unroll.WRAPS],
+                "wraps_certain": pa.array(f[unroll.WIDEST_GAP] / 1000.0 * rate <= chains.HALF),
+                "out_of_order": f[unroll.OUT_OF_ORDER],
+                "tracks": f[unroll.TRACKS],
+                "rate_per_second": pa.array(rate, mask=span == 0),
+                "chains": f[unroll.CHAINS],
+                "loader_position": pa.array(position, mask=position < 0),
+                "loader_bits": pa.array(bits.astype(np.int32), mask=position < 0),
+                "last_possible_elapsed_ms": pa.array(possible, mask=possible < 0),
+                "zone": zone,
+                "zone_source": zone_source,
+                "month": month,
+            },
+        )
 
     def _copies(self, runs: SortedRuns, paired: PairedOffsets, repeated: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
         for own_words, own_values, lines, words, values, edges in paired.copies(runs, repeated):
@@ -369,8 +372,10 @@ def combine(
         collected[name].append(table)
     rows = (row.as_py() for table in collected.pop("reports") for row in table["report"])
     reports = [report for row in rows for report in reports_of(row)]
-    tables = {name: pa.concat_tables(found) if found else schema.empty_table()
-              for (name, schema), found in ((item, collected[item[0]]) for item in SCHEMAS.items())}  # fmt: skip
+    tables = {
+        name: pa.concat_tables(found) if found else schema.empty_table()
+        for (name, schema), found in ((item, collected[item[0]]) for item in SCHEMAS.items())
+    }
     seen = [row.as_py() for table in collected["seen"] for row in table["seen"]]
     for name in OF_STORES:
         del tables[name]

@@ -27,8 +27,9 @@ class Consumption:
     def __init__(self, traffic: Traffic, count: int) -> None:
         self._traffic = traffic
         self._broker = traffic.broker
-        self._groups = [(f"{SITUATIONS[at % len(SITUATIONS)]}-{at}", SITUATIONS[at % len(SITUATIONS)])
-                        for at in range(count)]  # fmt: skip
+        self._groups = [
+            (f"{SITUATIONS[at % len(SITUATIONS)]}-{at}", SITUATIONS[at % len(SITUATIONS)]) for at in range(count)
+        ]
         self._failed: list[tuple[str, Record, str]] = []
         self.offsets: dict[str, dict[int, int]] = {}
 
@@ -71,10 +72,15 @@ class Consumption:
     def write(self, root: Path) -> None:
         """The settings of the groups; a store without groups has no such file."""
         table = {
-            group: {"groupName": group, "consumeEnable": situation != "disabled", "consumeBroadcastEnable": True,
-                    "retryQueueNums": 1, "retryMaxTimes": 16}
+            group: {
+                "groupName": group,
+                "consumeEnable": situation != "disabled",
+                "consumeBroadcastEnable": True,
+                "retryQueueNums": 1,
+                "retryMaxTimes": 16,
+            }
             for group, situation in self._groups
-        }  # fmt: skip
+        }
         if table:
             text = json.dumps({"subscriptionGroupTable": table}, indent=1)
             (root / "config" / "subscriptionGroup.json").write_text(text + "\n", encoding="utf-8")

@@ -142,8 +142,13 @@ class StoreWriter:
                     "topicFilterType": "SINGLE_TAG", "topicName": topic, "topicSysFlag": 0, "writeQueueNums": count}
             for topic, count in sorted(self._queues_of.items())
         }  # fmt: skip
-        text = json.dumps({"dataVersion": {"counter": 1, "stateVersion": 0, "timestamp": self._last_timestamp},
-                           "topicConfigTable": table}, indent=1)  # fmt: skip
+        text = json.dumps(
+            {
+                "dataVersion": {"counter": 1, "stateVersion": 0, "timestamp": self._last_timestamp},
+                "topicConfigTable": table,
+            },
+            indent=1,
+        )
         (config / "topics.json").write_text(text + "\n", encoding="utf-8")
 
     def __enter__(self) -> StoreWriter:

@@ -271,8 +271,11 @@ class _Assembly:
         known = (minute >= 0) & (minute * _MINUTE_MS < _LAST_TIME)
         rows = np.empty((len(counts), 4 + len(_FIGURES)), np.int64)
         rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3] = (
-            counts[:, kernel.QUEUE], group, np.where(known, minute, _NO_TIME), verdict
-        )  # fmt: skip
+            counts[:, kernel.QUEUE],
+            group,
+            np.where(known, minute, _NO_TIME),
+            verdict,
+        )
         rows[:, 4:] = counts[:, kernel.MESSAGES :]
         self._rows.append(rows)
 
@@ -296,8 +299,9 @@ class _Assembly:
                 rest = queue == number
                 rest[home[group == of_group]] = False
                 own = _merged(counts[rest])
-                self._put(own, np.full(len(own), of_group),
-                          case.verdicts[case.groups.index(name), own[:, kernel.INTERVAL], 1])  # fmt: skip
+                self._put(
+                    own, np.full(len(own), of_group), case.verdicts[case.groups.index(name), own[:, kernel.INTERVAL], 1]
+                )
         return _Judged(home, group, verdicts)
 
     # ---- copies
@@ -527,9 +531,13 @@ def _counted(ones: np.ndarray) -> np.ndarray:
 
 
 _FOLDS = {
-    kernel.MESSAGES: np.add, kernel.BYTES: np.add, kernel.FIRST_PLACE: np.minimum, kernel.LAST_PLACE: np.maximum,
-    kernel.FIRST_TIME: np.minimum, kernel.LAST_TIME: np.maximum,
-}  # fmt: skip
+    kernel.MESSAGES: np.add,
+    kernel.BYTES: np.add,
+    kernel.FIRST_PLACE: np.minimum,
+    kernel.LAST_PLACE: np.maximum,
+    kernel.FIRST_TIME: np.minimum,
+    kernel.LAST_TIME: np.maximum,
+}
 
 
 def _merged(counts: np.ndarray) -> np.ndarray:

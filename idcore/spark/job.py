@@ -210,7 +210,9 @@ def scan(
         folder.write({"findings": findings.to_table(found)}, lambda: check(stop))
         folder.adopt(written)
         summary = summarise(folder.aside, files, lambda: check(stop))
-        summary["findings"] = {name: sum(item.severity == name for item in found) for name in findings.SEVERITIES}
+        summary["findings"] = {
+            name: sum(item.number for item in found if item.severity == name) for name in findings.SEVERITIES
+        }
         summary["start_seconds"] = round(start_seconds, 3)
         if options.store is not None:
             summary |= counted

@@ -404,12 +404,14 @@ def _write(run: Run, found: Compared, here: Asked, seconds: float) -> None:
         pq.write_table(table, run.path / name / "part-00000.parquet")
     sums = [found.sums(group) for group in (MESSAGE, STORED)]
     summary = {
-        "files": len(here.before) + len(here.after), "text_bytes": here.size, "seconds": round(seconds, 3),
+        "files": len(here.before) + len(here.after),
+        "text_bytes": here.size,
+        "seconds": round(seconds, 3),
         "only_first": sum(first - both for first, second, both in sums if second),
         "only_second": sum(second - both for first, second, both in sums if first),
         "bin_seconds": found.bin_seconds,
         "problems": [[name, problem.coded()] for name, problem in found.problems],
-    }  # fmt: skip
+    }
     write_text(run.path / "summary.json", json.dumps(summary))
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from idcore import catalogue
 from idcore.errors import CoreError
+from idcore.findings import model
 from idcore.findings import words as messages
 from idcore.ids.model import UniqId
 from idcore.triage.time_range import MILLISECOND, TimeRange
@@ -80,8 +81,7 @@ def select(found: pd.DataFrame, severity: str | None = None, code: str | None = 
 
 def number_of(row: Row) -> int:
     """How many findings a row is: one, or as many as it counts because they are not listed."""
-    evidence = evidence_of(row)
-    return int(evidence["more"]) if evidence.get("variant") == MORE else 1
+    return model.number_of(evidence_of(row))
 
 
 def numbers(found: pd.DataFrame, by: str) -> dict[str, int]:

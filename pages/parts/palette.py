@@ -30,9 +30,13 @@ def contents(view: View) -> None:
     """The box, and below it what its text means, in groups."""
     words = view.words
     term = st.text_input(
-        words("find.box"), key="find_term", type="search", live="200ms", placeholder=words("find.box"),
+        words("find.box"),
+        key="find_term",
+        type="search",
+        live="200ms",
+        placeholder=words("find.box"),
         label_visibility="collapsed",
-    ).strip()  # fmt: skip
+    ).strip()
     run = _run()
     known = _known(run, view, term)
     groups = find_anything.search(term, known)

@@ -33,9 +33,14 @@ def run(*arguments: str, text: str | bytes | None = None, **extra: str) -> subpr
     given = text.encode() if isinstance(text, str) else text
     source: dict[str, Any] = {"stdin": subprocess.DEVNULL} if given is None else {"input": given}
     return subprocess.run(
-        [sys.executable, "-m", "idcore", *arguments], cwd=ROOT, capture_output=True, timeout=60, check=False,
-        env={**os.environ, "TZ": "UTC", **extra}, **source,
-    )  # fmt: skip
+        [sys.executable, "-m", "idcore", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "TZ": "UTC", **extra},
+        **source,
+    )
 
 
 def rows(done: subprocess.CompletedProcess[bytes]) -> list[dict[str, Any]]:
@@ -185,8 +190,9 @@ def test_csv_has_the_same_columns() -> None:
     assert found[2]["text"] == "'=1+1"  # no formula for a spreadsheet
     everything = run("decode", "--format", "csv", "--all", LITTLE)
     assert [row["layout"] for row in csv.DictReader(io.StringIO(everything.stdout.decode()))] == [
-        "uniq_v4_le", "offset_v4",
-    ]  # fmt: skip
+        "uniq_v4_le",
+        "offset_v4",
+    ]
 
 
 def test_the_table_of_many_and_the_card_of_one() -> None:
@@ -263,8 +269,11 @@ def test_ctrl_c_is_quiet(reading: subprocess.Popen[bytes]) -> None:
 
 def test_ids_show_while_the_input_is_still_open() -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "idcore", "decode", "-"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    )  # fmt: skip
+        [sys.executable, "-m", "idcore", "decode", "-"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     assert process.stdin
     assert process.stdout
     process.stdin.write(f"{ID}\n".encode())
@@ -325,9 +334,12 @@ def test_json_stays_json_in_every_encoding_of_standard_output(encoding: str) -> 
     odd = b"\xff\xc3\xa9\xf0\x9f\x98\x80"  # no UTF-8, then two characters that some encodings lack
     done = subprocess.run(
         [sys.executable.encode(), b"-m", b"idcore", b"decode", odd, b"--format", b"json"],
-        cwd=ROOT, capture_output=True, timeout=60, check=False,
+        cwd=ROOT,
+        capture_output=True,
+        timeout=60,
+        check=False,
         env={**os.environ, "PYTHONUTF8": "1", "PYTHONIOENCODING": encoding},
-    )  # fmt: skip
+    )
     assert done.returncode == 1 and b"Traceback" not in done.stderr
     assert json.loads(done.stdout.decode(encoding))["text"] == odd.decode("utf-8", "surrogateescape")
 

@@ -109,7 +109,7 @@ def test_the_times_of_a_miss_are_in_the_zone_of_the_ids(store: Path) -> None:
         (["AC110001473C7D4991AD336AEA5703E0", "--at", "2026-11-21T08:00:00Z", "--zone", "UTC"], "expired"),
         (["CB0071156B7B4E0E2F2A691B8D0BFFFF", "--at", "2026-11-21T08:00:00Z", "--zone", "+08:00"], "unknown"),
     ],
-)  # fmt: skip
+)
 def test_every_miss_has_its_reason_and_its_evidence(store: Path, arguments: list[str], reason: str) -> None:
     done = view("--store", str(store), *arguments)
     assert done.returncode == 1
@@ -232,8 +232,12 @@ def test_nothing_to_ask_is_status_3_and_wrong_usage_2(store: Path, tmp_path: Pat
 def test_as_a_process_of_its_own(store: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "idcore", "view", "--store", str(store), "CB0071156B7B4E0E2F2A691B8D0B0000", "x"],
-        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 1
     assert [json.loads(line)["found"] for line in done.stdout.splitlines()] == [True, False]
     assert done.stderr == ""

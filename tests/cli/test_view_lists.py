@@ -57,8 +57,9 @@ def test_a_store_lists_what_a_walk_of_its_log_finds(store: Path, records: list[R
     for topic in topics:
         mine = sorted((each for each in records if each.topic == topic), key=lambda each: each.store_timestamp)
         ends = mine[len(mine) // 3].store_timestamp, mine[2 * len(mine) // 3].store_timestamp
-        done = view("--store", str(store), "--topic", topic, "--from", at(ends[0]), "--to", at(ends[1]),
-                    "--format", "jsonl")  # fmt: skip
+        done = view(
+            "--store", str(store), "--topic", topic, "--from", at(ends[0]), "--to", at(ends[1]), "--format", "jsonl"
+        )
         wanted = [each for each in mine if ends[0] <= each.store_timestamp <= ends[1]][:1_000]
         listed = rows(done)
         assert done.returncode == 0 and [row["stored_at"] for row in listed] == [
@@ -75,8 +76,9 @@ def test_a_key_of_a_store_has_all_its_messages_the_newest_first(store: Path, rec
     key = "order-10017"
     wanted = sorted(
         (each for each in records if key in each.properties.get("KEYS", "").split(" ")),
-        key=lambda each: (each.store_timestamp, each.physical_offset), reverse=True,
-    )  # fmt: skip
+        key=lambda each: (each.store_timestamp, each.physical_offset),
+        reverse=True,
+    )
     (row,) = rows(view("--store", str(store), "--key", key))
     assert wanted and [copy["commit_log_offset"] for copy in row["copies"]] == [one.physical_offset for one in wanted]
     assert (row["found"], row["cut"], row["queues"], row["way"]) == (True, None, [], {"kind": "key", "key": key})

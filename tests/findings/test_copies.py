@@ -335,7 +335,7 @@ def confusions(lines: Sequence[str], tmp_path: Path, *names: str) -> dict[str, i
         ("2026-11-21 09:00:00 INFO [order-3] saved order: ", None),
         ("2026-11-21 09:00:00 INFO sent: ", None),
     ],
-)  # fmt: skip
+)
 def test_the_logger_of_a_line_is_the_application(head: str, logger: str | None, tmp_path: Path) -> None:
     tail = '","logger_name":"c.e.Late"}' if head.startswith("{") else ""
     assert confusions([f"{head}msgId={A}{tail}"], tmp_path) == {f"msgId ({logger or '/x.log'})": 1}
@@ -415,8 +415,12 @@ def test_a_loopback_born_host_tells_no_host() -> None:
 
 def test_an_id_of_a_5_x_client_names_its_hardware_address() -> None:
     one = "01A2B3C4D5E6F7123406E2D3C400000001"
-    table = pa.Table.from_pylist([{"msg_id": one, "offset_msg_ids": f"{A},{B}", "lines": 2},
-                                  {"msg_id": one[:-1] + "2", "offset_msg_ids": f"{A},{A2}", "lines": 2}])  # fmt: skip
+    table = pa.Table.from_pylist(
+        [
+            {"msg_id": one, "offset_msg_ids": f"{A},{B}", "lines": 2},
+            {"msg_id": one[:-1] + "2", "offset_msg_ids": f"{A},{A2}", "lines": 2},
+        ]
+    )
     sent, stored = copies.judge([table], 2, [])
     assert "contains its producer: a2:b3:c4:d5:e6:f7 pid 4660" in sent.say("meaning")
     assert (stored.subject, stored.evidence["client"]["pid"]) == ("a2:b3:c4:d5:e6:f7 pid 4660", 4660)

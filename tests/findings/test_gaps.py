@@ -43,9 +43,12 @@ def test_a_hole_of_eleven_percent_is_a_warning_that_says_from_where_to_where(tmp
     assert (finding.severity, finding.count, finding.evidence["variant"]) == ("warning", 6_284, "one_gap")
     (gap,) = finding.evidence["gaps"]
     assert gap == {
-        "after": uniq(DAY_20 + 7 * 19_999, 19_999), "before": uniq(DAY_20 + 7 * 26_284, 26_284), "missing": 6_284,
-        "from": 20_000, "to": 26_283,
-    }  # fmt: skip
+        "after": uniq(DAY_20 + 7 * 19_999, 19_999),
+        "before": uniq(DAY_20 + 7 * 26_284, 26_284),
+        "missing": 6_284,
+        "from": 20_000,
+        "to": 26_283,
+    }
     for said in (finding.say("meaning"), finding.say("meaning", "zh")):
         assert all(text in said for text in (gap["after"], gap["before"], "6,284", "20,000", "26,283"))
     midnight = datetime(2026, 11, 21, tzinfo=UTC)

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from idcore import findings
+from idcore.cli.scan import _findings
 from idcore.findings import RULES, Finding, limits, words
 from idcore.findings.model import to_table, worst_first
 from idcore.scan.lines import look
@@ -18,6 +20,7 @@ from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.scan.schemas import SCHEMAS
 from idcore.sources.inputs import list_files
+from idcore.triage import finding_rows
 
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"
@@ -154,6 +157,18 @@ def test_of_one_code_so_many_are_listed_and_the_rest_is_counted() -> None:
     assert sum(item.count for item in kept[1:]) == sum(range(1, limits.MOST_SUBJECTS + 31))
 
 
+def test_the_command_line_and_the_console_count_what_is_not_listed_too(tmp_path: Path) -> None:
+    many = [Finding("restart", f"p{n}", n + 1, {"ids": [str(n)]}) for n in range(limits.MOST_SUBJECTS + 30)]
+    table = to_table(worst_first(many))
+    total = limits.MOST_SUBJECTS + 30
+    assert sum(item.number for item in worst_first(many)) == total
+    assert finding_rows.numbers(table.to_pandas(), "code") == {"restart": total}
+    (tmp_path / "findings").mkdir()
+    pq.write_table(table, tmp_path / "findings" / "a.parquet")
+    _, head, line, _ = _findings({"findings": {many[0].severity: total}, "ids": 1}, tmp_path, "en")
+    assert head == f"findings: {total:,} {many[0].severity}" and f"({total - 1:,} more of this kind)" in line
+
+
 def test_a_fault_of_every_process_is_told_for_the_largest_and_counted_for_the_rest(tmp_path: Path) -> None:
     many = limits.MOST_SUBJECTS + 50
     lines = [
@@ -170,11 +185,15 @@ def test_a_fault_of_every_process_is_told_for_the_largest_and_counted_for_the_re
 @pytest.mark.parametrize(
     ("loader", "host", "variant"),
     [
-        ("18B4AAC2", "7F000001", None), ("7C84929B", "7F000001", None), ("18B4AAC2", "7F000101", "own_name"),
-        ("00000000", "7F000001", "not_java"), ("F0E1D2C3", "7F000001", "not_java"),
-        ("6B8B4567", "7F000001", "not_java"), ("00000000", "7F000101", "own_name"),
+        ("18B4AAC2", "7F000001", None),
+        ("7C84929B", "7F000001", None),
+        ("18B4AAC2", "7F000101", "own_name"),
+        ("00000000", "7F000001", "not_java"),
+        ("F0E1D2C3", "7F000001", "not_java"),
+        ("6B8B4567", "7F000001", "not_java"),
+        ("00000000", "7F000101", "own_name"),
     ],
-)  # fmt: skip
+)
 def test_a_loopback_host_is_told_of_java_only_where_java_wrote_it(
     loader: str, host: str, variant: str | None, tmp_path: Path
 ) -> None:

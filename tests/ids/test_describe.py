@@ -21,9 +21,14 @@ CONTRACT = [
 
 def test_the_keys_are_the_contract() -> None:
     assert list(KEYS) == CONTRACT
-    for text in ("AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580",
-                 "01EA2C235B8585B70D08C1575B00000015", "9e107d9d372bb6826bd81d3542a419d6", "",
-                 "0101007F0000A61200003CF1C4030100"):  # fmt: skip
+    for text in (
+        "AC110001473C7D4991AD336AEA5703E0",
+        "AC11000100002A9F00000000000E8580",
+        "01EA2C235B8585B70D08C1575B00000015",
+        "9e107d9d372bb6826bd81d3542a419d6",
+        "",
+        "0101007F0000A61200003CF1C4030100",
+    ):
         row = describe(identify(text), None, CLOCK)
         assert list(row) == CONTRACT
         for other in row["others"]:

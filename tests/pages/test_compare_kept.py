@@ -108,8 +108,11 @@ def test_what_is_kept_is_what_was_found(tmp_path: Path) -> None:
     read = compared.read(run)
     assert (run.state, run.kind, read.ids, read.whose) == ("done", COMPARE, found.ids, found.whose)
     assert (read.rows, read.made, read.bins, read.bin_seconds) == (
-        found.rows, found.made, found.bins, found.bin_seconds
-    )  # fmt: skip
+        found.rows,
+        found.made,
+        found.bins,
+        found.bin_seconds,
+    )
     assert run.summary is not None and (run.summary["only_first"], run.summary["only_second"]) == (10, 3)
     copies = [b"".join(source.pieces()) for side in compared.SIDES for source in compared.sources_of(run, side)]
     assert copies == [b"".join(source.pieces()) for source in (*here.before, *here.after)]

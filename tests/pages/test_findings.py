@@ -52,8 +52,10 @@ def judged(folder: Path, text: str) -> Run:
     log = path / "input" / "000-app.log"
     log.parent.mkdir(exist_ok=True)
     log.write_text(text)
-    rows = [(month.start_ms, min(int(AT.timestamp() * 1000) - month.start_ms, month.length_ms - 1))
-            for month in months(AT, UTC, 13)]  # fmt: skip
+    rows = [
+        (month.start_ms, min(int(AT.timestamp() * 1000) - month.start_ms, month.length_ms - 1))
+        for month in months(AT, UTC, 13)
+    ]
     tables = scan_local([str(log)], np.array(rows, np.int64))
     files = [replace(file, name="app.log") for file in list_files([str(log)])]
     told = look(files, tables["copies"]["msg_id"].to_pylist())
@@ -407,8 +409,10 @@ def reports(run: Run, lang: str, zone: str) -> list[str]:
     return [report.markdown(run, view), report.html(run, view)]
 
 
-@pytest.mark.parametrize(("lang", "title", "said"), [("en", "Possible crash loop", "which looks like a crash loop"),
-                                                     ("zh", "疑似反复崩溃", "疑似反复崩溃")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("lang", "title", "said"),
+    [("en", "Possible crash loop", "which looks like a crash loop"), ("zh", "疑似反复崩溃", "疑似反复崩溃")],
+)
 def test_restarts_one_after_another_are_told_with_their_times(
     tmp_path: Path, open_page: Open, lang: str, title: str, said: str
 ) -> None:

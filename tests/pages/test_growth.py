@@ -49,10 +49,14 @@ def scanned(tmp_path: Path) -> Callable[..., str]:
         tables = scan_local([str(path)], month_rows(AT, UTC))
         folder = make_run(tmp_path / "runs")
         made = {name: table.to_pandas() for name, table in tables.items()}
-        example_run.write(folder, example_run.tables() | {
-            name: changed.get(name, lambda rows: rows)(made[name])
-            for name in ("brokers", "segments", "distribution", "growth")
-        })  # fmt: skip
+        example_run.write(
+            folder,
+            example_run.tables()
+            | {
+                name: changed.get(name, lambda rows: rows)(made[name])
+                for name in ("brokers", "segments", "distribution", "growth")
+            },
+        )
         return folder.name
 
     return run

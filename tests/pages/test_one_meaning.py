@@ -27,8 +27,13 @@ PROCESSES = example_run.tables()["processes"]
 # One of which most is missing, and one whose counter is cut to eight bits.
 SAMPLE = PROCESSES.iloc[4].to_dict() | {"host": "10.9.9.1", "produced": 125_751, "missing": 125_031, "distinct": 720}
 CUT = PROCESSES.iloc[4].to_dict() | {
-    "host": "10.9.9.2", "layout": CUT_COUNTER, "produced": 5_000, "missing": 4_800, "distinct": 200, "wraps": 19,
-}  # fmt: skip
+    "host": "10.9.9.2",
+    "layout": CUT_COUNTER,
+    "produced": 5_000,
+    "missing": 4_800,
+    "distinct": 200,
+    "wraps": 19,
+}
 MIXED = pd.DataFrame([*PROCESSES.to_dict("records"), SAMPLE, CUT])
 
 
@@ -81,9 +86,11 @@ def test_the_headline_of_producers_is_the_sum_of_their_table(
     totals.add(example_run.typed(rows))
     said = sentences.producers(totals, rows["host"].nunique(), view)
     for name, total in (
-        ("produced", totals.produced), ("missing", totals.missing), ("distinct", totals.distinct),
+        ("produced", totals.produced),
+        ("missing", totals.missing),
+        ("distinct", totals.distinct),
         ("wraps", totals.wraps),
-    ):  # fmt: skip
+    ):
         assert column(table, view.words(f"col.{name}")) == total, name
         assert total in numbers(said), name
     assert len(table) == totals.processes

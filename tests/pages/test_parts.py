@@ -191,8 +191,13 @@ def test_a_title_names_what_was_scanned_in_either_language() -> None:
 
 def test_choosers_tell_runs_of_one_title_apart() -> None:
     def row(name: str, minute: int, title: str = "app.log") -> dict[str, object]:
-        return {"name": name, "title": title, "options": {}, "summary": None,
-                "created": datetime(2026, 11, 21, 1, minute, 7, tzinfo=UTC)}  # fmt: skip
+        return {
+            "name": name,
+            "title": title,
+            "options": {},
+            "summary": None,
+            "created": datetime(2026, 11, 21, 1, minute, 7, tzinfo=UTC),
+        }
 
     rows = [row("20261121-015507-a1b2c3", 55), row("20261121-015507-0d4e5f", 55), row("20261121-015607-777777", 56)]
     rows.append(row("20261121-015507-888888", 55, "old.log"))

@@ -128,8 +128,10 @@ def test_ticks_are_round() -> None:
     assert [text for _, text in numbers(0.0, 0.35, 4)] == ["0.0", "0.1", "0.2", "0.3"]
     begin = datetime(2026, 11, 20, 23, 40, tzinfo=UTC).timestamp() * 1000
     assert [text for _, text in dates(begin, begin + 45 * 60_000, 4)] == [
-        "23:45\n2026-11-20", "00:00\n2026-11-21", "00:15",
-    ]  # fmt: skip
+        "23:45\n2026-11-20",
+        "00:00\n2026-11-21",
+        "00:15",
+    ]
 
 
 def test_every_colour_of_a_picture_follows_the_theme() -> None:
@@ -249,8 +251,11 @@ def test_the_range_of_a_gap_is_from_the_id_below_it_to_that_above(tmp_path: Path
     assert finding_rows.gap_of(row) == (start + timedelta(seconds=39), start + timedelta(seconds=44))
     asked = finding_rows.lines_of(number, row, run.name)
     assert asked == {
-        "run": RUN, "finding": str(number), "from": "2026-11-01T00:17:19.000Z", "to": "2026-11-01T00:17:24.001Z",
-    }  # fmt: skip
+        "run": RUN,
+        "finding": str(number),
+        "from": "2026-11-01T00:17:19.000Z",
+        "to": "2026-11-01T00:17:24.001Z",
+    }
     other = next(row for row in rows if row["code"] != "missing_ids")
     assert finding_rows.gap_of(other) is None and set(finding_rows.lines_of(0, other, run.name)) == {"run", "finding"}
 

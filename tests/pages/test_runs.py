@@ -169,8 +169,10 @@ def test_the_same_files_again_are_offered_not_scanned(open_page: Open, logs: Pat
     assert "is scanned." in shown(app) and "Open" in labels(app), "right where the reader pressed"
     app = scan(open_page("runs"), str(logs))
     assert "The same files were scanned on" in shown(app) and len(Runs().list()) == 1
-    assert any(link.proto.label == "Open that scan" and run.name in link.proto.query_string
-               for link in app.main.get("page_link"))  # fmt: skip
+    assert any(
+        link.proto.label == "Open that scan" and run.name in link.proto.query_string
+        for link in app.main.get("page_link")
+    )
     press(app, "Not now")
     assert "The same files" not in shown(app)
     press(scan(app, str(logs)), "Scan again")

@@ -68,8 +68,11 @@ def holds_the_store(folder: Path | None) -> bool:
 
 def test_a_piece_of_a_log_is_placed_by_its_records_whatever_its_name(store: Path, laid_out: Say) -> None:
     raw = (store / "commitlog" / LOG).read_bytes()
-    given = [Uploaded("piece (1).bin", raw[100:5_000]), Uploaded("notes.txt", b"no record"),
-             Uploaded(f"{1 << 20:020d}", b"")]  # fmt: skip
+    given = [
+        Uploaded("piece (1).bin", raw[100:5_000]),
+        Uploaded("notes.txt", b"no record"),
+        Uploaded(f"{1 << 20:020d}", b""),
+    ]
     folder, said = laid_out(*given)
     assert holds_the_store(folder) and len(said) == 1 and "contains no record" in said[0]
     assert folder is not None

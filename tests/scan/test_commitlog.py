@@ -69,16 +69,20 @@ def topics_by_walk(root: Path) -> list[dict[str, Any]]:
             rows.setdefault((step.record.topic, step.record.queue_id), []).append(step.record)
     return [
         {
-            "topic": topic, "queue_id": queue_id, "messages": len(found), "bytes": sum(r.size for r in found),
+            "topic": topic,
+            "queue_id": queue_id,
+            "messages": len(found),
+            "bytes": sum(r.size for r in found),
             "first_store_timestamp": min(r.store_timestamp for r in found),
             "last_store_timestamp": max(r.store_timestamp for r in found),
-            "min_offset": min(r.physical_offset for r in found), "max_offset": max(r.physical_offset for r in found),
+            "min_offset": min(r.physical_offset for r in found),
+            "max_offset": max(r.physical_offset for r in found),
             "min_queue_offset": min(r.queue_offset for r in found),
             "max_queue_offset": max(r.queue_offset for r in found),
             "crc_failed": sum(not r.body_crc_ok for r in found),
         }
         for (topic, queue_id), found in sorted(rows.items())
-    ]  # fmt: skip
+    ]
 
 
 def topics(tables: dict[str, pa.Table]) -> list[dict[str, Any]]:
@@ -188,8 +192,9 @@ def test_a_body_that_was_damaged_is_counted_and_named(real: Path, tmp_path: Path
 def test_bytes_inside_a_body_that_look_like_a_record_are_not_counted(tmp_path: Path) -> None:
     def record(number: int, body: bytes) -> Record:
         key = f"0A00000100FF18B4AAC20000000A{number:04X}"
-        return Record.of("T", body, f"UNIQ_KEY\x01{key}\x02", queue_id=0, born_timestamp=1, born_host=HOST,
-                         store_host=HOST)  # fmt: skip
+        return Record.of(
+            "T", body, f"UNIQ_KEY\x01{key}\x02", queue_id=0, born_timestamp=1, born_host=HOST, store_host=HOST
+        )
 
     with StoreWriter(tmp_path / "s", Settings(1 << 16, 400, 97, 150)) as writer:
         first = writer.put(record(0, b"x"), 5).records[0]

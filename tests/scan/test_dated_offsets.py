@@ -50,10 +50,13 @@ def tied(seed: int, lines: int = 400) -> bytes:
     made = []
     for n in range(lines):
         ms = r.choice((0, 1, 59_999, 60_000, 60_001, 119_999, 3_600_000)) + r.randrange(2)
-        own = r.choice((
-            uniq(0x0A000009, 7, JAVA, NOON + ms, n),
-            client_id(0x087190669A00, 5, 163_000_000 + ms // 1000, n), uniq(0x0A000009, 7, JAVA, 2**32 - 1, n),
-        ))  # fmt: skip
+        own = r.choice(
+            (
+                uniq(0x0A000009, 7, JAVA, NOON + ms, n),
+                client_id(0x087190669A00, 5, 163_000_000 + ms // 1000, n),
+                uniq(0x0A000009, 7, JAVA, 2**32 - 1, n),
+            )
+        )
         place = r.choice(places)
         where = r.choice((offset(0x0A000001 + r.randrange(2), 10911, place), offset6(0xFE80 << 112, 10911, place)))
         moment = "2026-03-10 10:00:05,000 +08:00 " if r.random() < 0.2 else ""
@@ -105,8 +108,10 @@ def test_each_broker_has_its_own_speed(on_disk: Write) -> None:
     lines = [line(ms, ms * speed, 0x0A000000 + speed) for ms in (0, 500, 8_000) for speed in (3, 5, 9)]
     rows = scan(on_disk(joined(lines)))["brokers"].to_pylist()
     assert {row["host"]: row["bytes_per_second"] for row in rows} == {
-        "10.0.0.3": 3_000, "10.0.0.5": 5_000, "10.0.0.9": 9_000,
-    }  # fmt: skip
+        "10.0.0.3": 3_000,
+        "10.0.0.5": 5_000,
+        "10.0.0.9": 9_000,
+    }
 
 
 # ---- the instants of each minute
@@ -171,8 +176,10 @@ def test_the_order_of_lines_and_of_facts_does_not_matter(seed: int, on_disk: Wri
 
 def test_more_brokers_and_minutes_than_the_kernel_keeps_at_once(on_disk: Write) -> None:
     r = random.Random(1)
-    lines = [line(r.randrange(10) * 60_000 + r.randrange(60_000), r.randrange(500), 1 + r.randrange(3_000))
-             for _ in range(9_000)]  # fmt: skip
+    lines = [
+        line(r.randrange(10) * 60_000 + r.randrange(60_000), r.randrange(500), 1 + r.randrange(3_000))
+        for _ in range(9_000)
+    ]
     data = joined(lines)
     path = on_disk(data)
     want = twin.tables({path: data}, UTC, AT)

@@ -140,9 +140,10 @@ def test_an_encrypted_or_damaged_member_is_named_and_the_rest_goes_on(tmp_path: 
 
 def test_what_cannot_be_opened_is_named(tmp_path: Path) -> None:
     for head, code, tool in [
-        (b"7z\xbc\xaf\x27\x1c", "archive_kind", "7z"), (b"Rar!\x1a\x07\x00", "archive_kind", "RAR"),
+        (b"7z\xbc\xaf\x27\x1c", "archive_kind", "7z"),
+        (b"Rar!\x1a\x07\x00", "archive_kind", "RAR"),
         (b"LPKSHHRH", "journal", "journalctl --file NAME -o export"),
-    ]:  # fmt: skip
+    ]:
         tables = scanned(written(tmp_path, "x", head + LOG))
         assert problems(tables) == [(code, {"tool": tool})] and files(tables)[0][3] == 0
 

@@ -109,11 +109,15 @@ def test_a_prefix_and_patterns_list_objects_in_order(bucket: str, tmp_path: Path
     root = f"s3://{bucket}"
     all_of_2026 = ["2026/01/a.log", "2026/01/b.log.gz", "2026/02/a%20b%23c%25d%3F.log"]
     for asked, want in [
-        (f"{root}/2026", all_of_2026), (f"{root}/2026/", all_of_2026), (root, [*all_of_2026, "x.txt"]),
-        (f"{root}/2026/*/a*.log", all_of_2026[::2]), (f"{root}/**/*.gz", all_of_2026[1:2]), (f"{root}/*", ["x.txt"]),
+        (f"{root}/2026", all_of_2026),
+        (f"{root}/2026/", all_of_2026),
+        (root, [*all_of_2026, "x.txt"]),
+        (f"{root}/2026/*/a*.log", all_of_2026[::2]),
+        (f"{root}/**/*.gz", all_of_2026[1:2]),
+        (f"{root}/*", ["x.txt"]),
         (f"{root}/2026/0[!1]/*", all_of_2026[2:]),
         (f"{root}/{all_of_2026[2]}", all_of_2026[2:]),
-    ]:  # fmt: skip
+    ]:
         assert ids(scan_local([asked], MONTHS)) == [(f"{root}/{name}", n, None) for name in want], asked
 
 

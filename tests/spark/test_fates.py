@@ -91,8 +91,13 @@ class Twin:
                 undelivered[group] = code
         if undelivered:
             self.undelivered[record.physical_offset] = (
-                record.topic, record.queue_id, record.queue_offset, record.size, record.uniq_id, undelivered,
-            )  # fmt: skip
+                record.topic,
+                record.queue_id,
+                record.queue_offset,
+                record.size,
+                record.uniq_id,
+                undelivered,
+            )
 
     def add(self, record: Record, group: str, code: str) -> None:
         at, place = record.store_timestamp, record.queue_offset
@@ -174,9 +179,11 @@ def test_odd_places_of_groups_are_judged_alike(made: Made, tmp_path: Path) -> No
     config = root / "config"
     offsets = json.loads((config / "consumerOffset.json").read_text())
     offsets["offsetTable"] |= {
-        "OrderPaid@odd": {"0": 0, "1": 1, "2": 10**12, "3": -1}, "OrderPaid@popping": {"0": 5},
-        "OrderPaid@spread@broadcast": {"0": 4, "1": 10**9}, "Elsewhere@odd": {"0": 3},
-    }  # fmt: skip
+        "OrderPaid@odd": {"0": 0, "1": 1, "2": 10**12, "3": -1},
+        "OrderPaid@popping": {"0": 5},
+        "OrderPaid@spread@broadcast": {"0": 4, "1": 10**9},
+        "Elsewhere@odd": {"0": 3},
+    }
     (config / "consumerOffset.json").write_text(json.dumps(offsets))
     (config / "consumerOrderInfo.json").write_text('{"table":{"OrderPaid@popping":{0:{"o":[5,2]}}}}')
     (config / "topicQueueMapping.json").write_text('{"topicQueueMappingInfoMap":{"StockChanged":{}}}')

@@ -254,9 +254,11 @@ def growth(
     span = max(int(log.low_at[-1] - log.low_at[0]) for log in logs.values()) // MINUTE + 1
     step = step_minutes(span, STEPS)
     steps = {address: speeds_of(log, step) for address, log in logs.items()}
-    figure = _rows(steps, colours, words, palette, zone) if len(logs) > MOST_TOGETHER else _together(
-        logs, steps, colours, words, palette, zone
-    )  # fmt: skip
+    figure = (
+        _rows(steps, colours, words, palette, zone)
+        if len(logs) > MOST_TOGETHER
+        else _together(logs, steps, colours, words, palette, zone)
+    )
     last = pd.Series(pd.to_datetime([int(log.high_at[-1]) for log in logs.values()], unit="ms", utc=True))
     ends = [None if end is None else local(end, zone) for end in (shown.begin, shown.end)]
     zoomed = {"range": ends} if shown else {}

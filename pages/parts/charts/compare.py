@@ -79,8 +79,10 @@ def bars(groups: Sequence[tuple[str, int, int, int]], words: Words, palette: Pal
 
 def alt(kind: str, groups: Sequence[tuple[str, int, int, int]], words: Words) -> str:
     """The picture for those who do not see it: the hosts that differ most, in figures."""
-    rows = [words("compare.alt_row", name=name, both=f"{both:,}", missing=f"{missing:,}", new=f"{new:,}")
-            for name, both, missing, new in groups[:6]]  # fmt: skip
+    rows = [
+        words("compare.alt_row", name=name, both=f"{both:,}", missing=f"{missing:,}", new=f"{new:,}")
+        for name, both, missing, new in groups[:6]
+    ]
     return words(f"compare.alt_{kind}", rows=words("clause").join(rows))
 
 

@@ -89,9 +89,13 @@ def _file(file: LogFile, broker: Html | None, more: str | None, shown: PlayedSto
     used = words("lab.log.used", used=f"{file.used:,}", size=f"{file.size:,}")
     records = words.count("lab_record", sum(piece.kind == "record" for piece in file.pieces))
     spoken = words(
-        "lab.log.spoken", broker=file.broker, file=file.name, used=words.bytes(file.used),
-        size=words.bytes(file.size), records=records,
-    )  # fmt: skip
+        "lab.log.spoken",
+        broker=file.broker,
+        file=file.name,
+        used=words.bytes(file.used),
+        size=words.bytes(file.size),
+        records=records,
+    )
     pieces = [_piece(piece, file, shown, words) for piece in file.pieces if piece.kind != "free"]
     return tag(
         "div",
@@ -180,9 +184,14 @@ def _id_line(
 def _id_link(name: str, text: str, digits: Html) -> Html:
     """The way to an id's anatomy; screen readers get the digits in one piece."""
     return tag(
-        "a", digits, href=href("anatomy", id=text), target="_blank", rel="noopener", class_="mq-id",
+        "a",
+        digits,
+        href=href("anatomy", id=text),
+        target="_blank",
+        rel="noopener",
+        class_="mq-id",
         aria_label=f"{name} {text}",
-    )  # fmt: skip
+    )
 
 
 def _digits(text: str, lit: tuple[bool, ...], layouts: tuple[Layout, ...], kind: str = "uniq", *, cut: int = 0) -> Html:

@@ -70,9 +70,12 @@ def settings(asked: dict[str, str], words: Words) -> None:
     """Clock, zone, host, pid, loader: the story is played again when one changes."""
     usual = Story()
     shown = {
-        "clock": usual.clock, "made_in": usual.made_in, "host": usual.host, "pid": str(usual.pid),
+        "clock": usual.clock,
+        "made_in": usual.made_in,
+        "host": usual.host,
+        "pid": str(usual.pid),
         "loader": f"{usual.loader:08X}",
-    }  # fmt: skip
+    }
     shown.update({name: asked[name] for name in SETTINGS if asked.get(name)})
     names = list(dict.fromkeys([shown["made_in"], "UTC", "Asia/Shanghai", *times.zone_names()]))
 
@@ -114,13 +117,21 @@ def takeaway(story: Story, words: Words) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="lab-take"):
         idle = not story.steps
         st.button(
-            words("lab.undo"), key="lab-undo", type="tertiary", icon=":material/undo:", disabled=idle,
+            words("lab.undo"),
+            key="lab-undo",
+            type="tertiary",
+            icon=":material/undo:",
+            disabled=idle,
             on_click=lambda: tell(story.undone()),
-        )  # fmt: skip
+        )
         st.button(
-            words("lab.clear"), key="lab-clear", type="tertiary", icon=":material/restart_alt:", disabled=idle,
+            words("lab.clear"),
+            key="lab-clear",
+            type="tertiary",
+            icon=":material/restart_alt:",
+            disabled=idle,
             on_click=lambda: tell(story.cleared()),
-        )  # fmt: skip
+        )
         browser.copy_button(address(story), words, "story", words("lab.link"))
         download(words("lab.zip"), lambda: lab.archive(story), "lab-store.zip", key="lab-zip", mime="application/zip")
 

@@ -105,18 +105,27 @@ def asked(words: Words) -> Filter:
     state["runs_find"], state["runs_pinned"] = wanted.find, wanted.pinned
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="runs-filter"):
         st.text_input(
-            words("runs.find"), key="runs_find", type="search", placeholder=words("runs.find_hint"), width=300,
-            on_change=_into_link, args=("find",),
-        )  # fmt: skip
+            words("runs.find"),
+            key="runs_find",
+            type="search",
+            placeholder=words("runs.find_hint"),
+            width=300,
+            on_change=_into_link,
+            args=("find",),
+        )
         switches: tuple[tuple[str, tuple[str, ...]], ...] = (("state", STATES), ("kind", KINDS))
         for name, options in switches:
             value = getattr(wanted, name)
             state[f"runs_{name}"] = value if value in options else ""
             st.selectbox(
-                words(f"runs.{name}"), ["", *options], key=f"runs_{name}", width=160,
+                words(f"runs.{name}"),
+                ["", *options],
+                key=f"runs_{name}",
+                width=160,
                 format_func=partial(_option, words, name),
-                on_change=_into_link, args=(name,),
-            )  # fmt: skip
+                on_change=_into_link,
+                args=(name,),
+            )
         st.toggle(words("runs.only_pinned"), key="runs_pinned", on_change=_into_link, args=("pinned",))
     return wanted
 
@@ -161,9 +170,12 @@ def selection(found: Sequence[Row], words: Words) -> None:
             if len(gone) < len(chosen):
                 st.markdown(words("runs.pinned_stay", runs=counted([row for row in chosen if row["pinned"]], words)))
             st.button(
-                words("runs.delete_many", runs=counted(gone, words)), key="delete-picked", type="primary",
-                on_click=delete, args=([row["name"] for row in gone],),
-            )  # fmt: skip
+                words("runs.delete_many", runs=counted(gone, words)),
+                key="delete-picked",
+                type="primary",
+                on_click=delete,
+                args=([row["name"] for row in gone],),
+            )
         if len(chosen) < len(found):
             label = words("runs.select_all", n=f"{len(found):,}")
             st.button(label, type="tertiary", on_click=picked().update, args=([row["name"] for row in found],))
@@ -194,10 +206,14 @@ def one(row: Row) -> None:
             elif row["state"] in ("failed", "cancelled") and row["kind"] != COMPARE:
                 st.button(words("scan.again"), key=f"again-{name}", on_click=again, args=(name,))
             st.button(
-                words("runs.unpin" if row["pinned"] else "runs.pin"), key=f"pin-{name}", type="tertiary",
-                icon=":material/keep_off:" if row["pinned"] else ":material/keep:", help=words("runs.pin_help"),
-                on_click=pin, args=(name, not row["pinned"]),
-            )  # fmt: skip
+                words("runs.unpin" if row["pinned"] else "runs.pin"),
+                key=f"pin-{name}",
+                type="tertiary",
+                icon=":material/keep_off:" if row["pinned"] else ":material/keep:",
+                help=words("runs.pin_help"),
+                on_click=pin,
+                args=(name, not row["pinned"]),
+            )
             with st.popover(words("runs.rename"), type="tertiary"):
                 naming(row, words)
             delete_one(row, words)
@@ -250,9 +266,12 @@ def naming(row: Row, words: Words) -> None:
     name = row["name"]
     with st.form(f"naming-{name}", border=False):
         st.text_input(
-            words("runs.name"), value=title_of(row), key=f"name-{name}", max_chars=LONGEST_NAME,
+            words("runs.name"),
+            value=title_of(row),
+            key=f"name-{name}",
+            max_chars=LONGEST_NAME,
             help=words("runs.name_help"),
-        )  # fmt: skip
+        )
         st.form_submit_button(words("runs.name_save"), on_click=rename, args=(name, title_of(row)))
 
 
@@ -262,9 +281,7 @@ def delete_one(row: Row, words: Words) -> None:
     why = words("runs.unpin_first") if row["pinned"] else None
     with st.popover(words("runs.delete"), type="tertiary", disabled=row["pinned"], help=why):
         st.markdown(words("runs.delete_sure" if row["options"].get("sources") else sure_of(row)))
-        st.button(
-            words("runs.delete_yes"), key=f"delete-{name}", type="primary", on_click=delete, args=([name],)
-        )  # fmt: skip
+        st.button(words("runs.delete_yes"), key=f"delete-{name}", type="primary", on_click=delete, args=([name],))
 
 
 def sure_of(row: Row) -> str:

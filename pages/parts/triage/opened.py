@@ -76,9 +76,12 @@ def line(run: Run, page: str, words: Words) -> None:
             page_link("runs", words("run.all"), icon=":material/history:")
         browser.copy_button(address(run), words, "link", words("run.link"))
         download(
-            words("run.download"), lambda: everything(run, shown, findings), f"{run.name}.zip", key="run-zip",
+            words("run.download"),
+            lambda: everything(run, shown, findings),
+            f"{run.name}.zip",
+            key="run-zip",
             mime="application/zip",
-        )  # fmt: skip
+        )
 
 
 def address(run: Run) -> str:

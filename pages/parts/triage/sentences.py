@@ -105,9 +105,13 @@ def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None)
     )
     if row["layout"] == CUT_COUNTER:  # what it generated is not known
         said = words(
-            "counters.said_cut", host=row["host"], pid=row["pid"], loader=row["loader"], span=span(frame, view),
+            "counters.said_cut",
+            host=row["host"],
+            pid=row["pid"],
+            loader=row["loader"],
+            span=span(frame, view),
             ids=words.count("distinct_uniq", int(row["distinct"])),
-        )  # fmt: skip
+        )
         rate = None
     if rate is not None and rate == rate:
         said += words("counters.said_rate", rate=rate_text(float(rate)))
