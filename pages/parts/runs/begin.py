@@ -153,11 +153,6 @@ def start(place: _Place) -> None:
     runlist.tried(lambda: _begin(place))
 
 
-def forget_offer() -> None:
-    """The scan that was offered does not begin."""
-    st.session_state.pop("runs_offered", None)
-
-
 def before(digest: str) -> dict[str, Any] | None:
     """The latest finished or running scan of the very same files."""
     rows = cache.runs(str(runs_root()))
