@@ -66,6 +66,7 @@ def test_a_box_is_a_range_on_every_page_until_it_is_reset(
         tab.page.wait_for_timeout(1_000)  # the watch looks for new charts from time to time
         tab.page.mouse.click(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
         expect(tab.page.locator(".mq-lines")).to_contain_text("msgId=0A2A0311")
+        expect(tab.page.locator(".mq-lines li").first).to_be_in_viewport()  # the page scrolled to them
         reset.click()
         expect(reset).to_be_hidden()
         tab.settle()
