@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -63,8 +64,7 @@ def test_a_queue_that_nobody_may_read_and_a_group_that_is_only_behind(alone: One
 def test_what_contradicts_itself_is_said_of_each_group(alone: OneBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     alone.wait_for("REASONS")
     monkeypatch.setattr(progress, "LEAST_SECONDS", 1)  # these clients report their offsets ten times as often
-    profile = Profile("groups", name_servers(alone.names), alone.credentials(), limits=Limits(reach_clients=True))
-    with Cluster(profile) as cluster:
+    with Cluster(replace(profile_of(alone), limits=Limits(reach_clients=True))) as cluster:
         service = LookupService(cluster, lambda: Moment(datetime.now(UTC), UTC))
 
         def asked(group: str, topic: str = "Reasons", clients: bool = False) -> progress.Progress:
