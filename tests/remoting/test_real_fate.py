@@ -150,8 +150,7 @@ def test_nothing_but_questions_leaves_the_process(alone: OneBroker) -> None:
 def test_progress_and_who_it_is_now_are_what_the_clients_are(alone: OneBroker) -> None:
     alone.wait_for("BEGAN hangs first 0", "GONE", "DONE works third 0", "READY")
     release = "4.9.7" if alone.old else "5.3.3"
-    profile = Profile("fate", name_servers(alone.names), alone.credentials(), limits=Limits(reach_clients=True))
-    with Cluster(profile) as cluster:
+    with Cluster(replace(profile_of(alone), limits=replace(PATIENT, reach_clients=True))) as cluster:
         service = LookupService(cluster, lambda: Moment(datetime.now(UTC), UTC), who=True)
         who = service.one(alone.words("SENT", "first")[0], TOPIC).who
         until = time.monotonic() + 20

@@ -12,12 +12,10 @@ import pytest
 from idcore.fate.rule import YOUNG_MS
 from idcore.lookup import LookupService, Moment, progress
 from idcore.lookup.groups import progress_of
-from idcore.remoting.client import Limits
 from idcore.remoting.cluster import Cluster
-from idcore.remoting.profile import Profile, name_servers
 from tests.remoting.asking import codes, texts
 from tests.remoting.boot import OneBroker
-from tests.remoting.test_real_fate import ask, profile_of, said
+from tests.remoting.test_real_fate import PATIENT, ask, profile_of, said
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(240)]
 
@@ -64,7 +62,7 @@ def test_a_queue_that_nobody_may_read_and_a_group_that_is_only_behind(alone: One
 def test_what_contradicts_itself_is_said_of_each_group(alone: OneBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     alone.wait_for("REASONS")
     monkeypatch.setattr(progress, "LEAST_SECONDS", 1)  # these clients report their offsets ten times as often
-    with Cluster(replace(profile_of(alone), limits=Limits(reach_clients=True))) as cluster:
+    with Cluster(replace(profile_of(alone), limits=replace(PATIENT, reach_clients=True))) as cluster:
         service = LookupService(cluster, lambda: Moment(datetime.now(UTC), UTC))
 
         def asked(group: str, topic: str = "Reasons", clients: bool = False) -> progress.Progress:
