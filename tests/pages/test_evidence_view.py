@@ -20,6 +20,10 @@ def points(counters: list[int], seconds: list[float], missing: dict[int, int] | 
     """Points of one process of one chain, as the table of counters holds them."""
     return pd.DataFrame(
         {
+            "host": "10.0.0.7",
+            "pid": 4711,
+            "loader": "18B4AAC2",
+            "layout": "uniq_v4",
             "elapsed_ms": [int(1000 * value) for value in seconds],
             "sent_at": pd.to_datetime([START + timedelta(seconds=value) for value in seconds], utc=True),
             "counter": counters,

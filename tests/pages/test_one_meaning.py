@@ -140,7 +140,7 @@ def test_the_headline_of_brokers_counts_the_records_of_their_table(
     view, rows = reader(lang), example_run.tables()["brokers"]
     colours = dict.fromkeys(rows["address"], "#000")
     files = pd.DataFrame({"oldest": [], "newest": []})
-    table = drawn(monkeypatch, tables.brokers, rows, files, colours, view, "any")
+    table = drawn(monkeypatch, tables.brokers, rows, files, colours, view, "any", {})
     total = column(table, view.words("col.distinct"))
     said = sentences.brokers(rows, view)
     assert f"{total:,} {unit}" in said and "message" not in said and "消息" not in said
