@@ -19,28 +19,14 @@ from idcore import catalogue, times
 from idcore.catalogue import en
 from idcore.intake import Source
 from idcore.scan.schemas import SCHEMAS
-from pages.parts import serve
+from pages.parts import frame, serve
 from pages.parts.ids import decode_session
 from tests.pages import example_run
 from tests.pages.conftest import make_run
 
 Open = Callable[..., AppTest]
 UNIQ, OFFSET = "AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580"
-ALL = (
-    "decode",
-    "anatomy",
-    "lab",
-    "findings",
-    "lines",
-    "compare",
-    "producers",
-    "counters",
-    "brokers",
-    "lookup",
-    "groups",
-    "store",
-    "runs",
-)
+ALL = [address for rows in frame.GROUPS.values() for address, _, _ in rows]
 
 
 def shown(app: AppTest) -> str:

@@ -41,7 +41,7 @@ def filled(cluster: RealCluster) -> Filled:
 
 
 class Clusters:
-    """What boots, by name."""
+    """What boots, by name; it may be stopped more than once."""
 
     def __init__(self, work: Path, wanted: set[str]) -> None:
         self._all: list[Processes] = []
@@ -68,14 +68,28 @@ class Clusters:
         self._pool.shutdown()
 
 
+HERE = Path(__file__).resolve().parent
+_CLUSTERS = pytest.StashKey[Clusters]()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def clusters(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
     """Those that the chosen tests want: they boot while the tests run that want none."""
     names = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
     wanted = {cluster for name in names & _WANTED.keys() for cluster in _WANTED[name]}
     made = Clusters(tmp_path_factory.mktemp("clusters"), set() if jars.missing_server() else wanted)
+    request.session.stash[_CLUSTERS] = made
     yield made
     made.stop()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """The clusters end with the folder's last test: their clients never rest, and other folders want the machine."""
+    if nextitem is None or HERE not in nextitem.path.parents:
+        made = item.session.stash.get(_CLUSTERS, None)
+        if made is not None:
+            made.stop()
 
 
 @pytest.fixture(scope="session")

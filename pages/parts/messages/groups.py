@@ -233,7 +233,7 @@ def _place(kept: Kept, progress: Progress, words: Words) -> None:
         tag("p", tag("b", words("groups.position", queue=f"{queue.queue:,}", broker=broker)), class_="mq-meaning"),
         strip({name: value for name, value in places.items() if value is not None}, words),
     ]
-    if progress.clients_asked:
+    if any(member.state is not None for member in progress.members):
         held = in_memory(progress, broker, queue.queue, int(offset))
         told = words("groups.memory", clients=words("comma").join(held)) if held else words("groups.no_memory")
         parts.append(tag("p", told, class_="mq-advice"))
