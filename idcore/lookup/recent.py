@@ -41,24 +41,23 @@ class Recent:
         with self._lock:
             asking = self._asking[broker]
         with asking:  # who comes second waits for the first, and finds his answers
-            missing = [each for each in dict.fromkeys(requests) if self._at(broker, each) < since_ms]
+            with self._lock:
+                held = {each: self._told[broker, each][1] for each in requests if (broker, each) in self._told}
+            found = {each: told for each, told in held.items() if told.at_ms >= since_ms}
+            missing = [each for each in dict.fromkeys(requests) if each not in found]
             fresh = dict(zip(missing, ask(missing), strict=True)) if missing else {}
             with self._lock:
                 if len(self._told) + len(fresh) > _MOST:
-                    self._told.clear()
+                    self._told.clear()  # what was found is not looked for there again
                 for request, told in fresh.items():
                     first, last = self._told.get((broker, request), (told, told))
                     kept = first if told.at_ms - first.at_ms <= _FIRST_MS else last
                     self._told[broker, request] = kept, told
-            found = {request: self._told[broker, request][1] for request in requests if request not in fresh}
-        return [fresh.get(request) or found[request] for request in requests]
+        found |= fresh
+        return [found[request] for request in requests]
 
     def before(self, broker: str, request: Request[Any], at_ms: int) -> Told | None:
         """An answer from before an instant, for who wants to know what has changed since."""
         with self._lock:
             first, last = self._told.get((broker, request), (None, None))
         return next((told for told in (last, first) if told is not None and told.at_ms <= at_ms), None)
-
-    def _at(self, broker: str, request: Request[Any]) -> int:
-        held = self._told.get((broker, request))
-        return -1 if held is None else held[1].at_ms
