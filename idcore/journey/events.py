@@ -16,13 +16,13 @@ from idcore.ids.model import ClientId, UniqId
 from idcore.journey.model import Event, Line, Role
 from idcore.lookup.model import Copy
 from idcore.message import Record
+from idcore.message import properties as names
 from idcore.message.attempts import Attempt, MessageTrace, Send
 
 # Copies that a broker keeps back until their time comes, or until a producer decides.
 WAITING = frozenset({"delayed", "timer", "retry_waiting", "dead_letter_waiting", "half"})
 # What consumers never get: these, and what is left of a transaction or of a recall.
 HELD = WAITING | {"undecided", "operation", "recall"}
-TIMER_DUE = "TIMER_OUT_MS"
 
 # What a line says that one of RocketMQ's own classes wrote, and who writes it; the first that fits.
 _WRITERS: tuple[tuple[str, str, Role], ...] = (
@@ -92,9 +92,9 @@ def of_copies(copies: Iterable[Copy]) -> Iterator[Event]:
             born.add((record.born_timestamp, host))
             yield Event("born", "record", "producer", host, record.born_timestamp, evidence=place)
         yield _stored(copy, record, place)
-        due = record.properties.get(TIMER_DUE, "")
-        if copy.relation in WAITING and due.isascii() and due.isdigit() and is_time(int(due)):
-            yield Event("due", "record", "broker", str(record.store_host), int(due), evidence=place)
+        due = names.number(record.properties.get(names.TIMER_OUT))
+        if copy.relation in WAITING and due is not None and is_time(due):
+            yield Event("due", "record", "broker", str(record.store_host), due, evidence=place)
 
 
 def _stored(copy: Copy, record: Record, place: str) -> Event:

@@ -54,7 +54,6 @@ RECENT_MS = 2_000
 _EARLIER_MS = 3_600_000
 # This version lists the topic's own name as a group, and not the groups that are connected but never committed.
 _LISTS_WRONGLY = "V5_3_3"
-_TIMER_DUE = "TIMER_OUT_MS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -583,8 +582,7 @@ def _copy(found: _Found, answer: Heard[Any], delays: Heard[Any]) -> GroupCopy:
             passed=Heard(passed, answer.at_ms) if answer.answered else Heard(),
         )
     if record.topic == TIMER_TOPIC:
-        due = record.properties.get(_TIMER_DUE, "")
-        return GroupCopy("waiting", tries, stored, int(due) if due.isascii() and due.isdigit() else None)
+        return GroupCopy("waiting", tries, stored, names.number(record.properties.get(names.TIMER_OUT)))
     units = answer.value.units if answer.value is not None else ()
     next_offset = (delays.value or {}).get(record.queue_id + 1)
     delivered = Heard() if next_offset is None else Heard(next_offset > record.queue_offset, delays.at_ms)

@@ -13,7 +13,6 @@ from idcore.message import properties as names
 from idcore.remoting.consumers import AllDelayOffsets, TimerRead
 from idcore.remoting.requests import QueueSlice
 
-_DUE = "TIMER_OUT_MS"
 # A broker delivers what is due in steps, and notes its place once a second.
 _SLACK_MS = 3_000
 
@@ -32,8 +31,7 @@ def look(copies: Sequence[Copy], notes: Notes, now_ms: int) -> None:
 
 
 def _timer(copy: Copy, notes: Notes) -> tuple[int | None, Heard[bool]]:
-    text = copy.record.properties.get(_DUE, "")
-    due = int(text) if text.isascii() and text.isdigit() else None
+    due = names.number(copy.record.properties.get(names.TIMER_OUT))
     (read,) = notes.heard(copy.broker, [TimerRead()])
     if due is None or read.value is None:
         return due, Heard()

@@ -63,9 +63,7 @@ def place_of(expected: int, record: Record | None, topic: str, queue: int, end: 
     A batch queue of 5.x has one record for several offsets, a compacted one leaves offsets out.
     """
     if record is not None and (record.topic, record.queue_id) == (topic, queue):
-        number = record.properties.get(names.INNER_NUM, "")
-        count = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 1
-        after = record.queue_offset + max(1, count)
+        after = record.queue_offset + max(1, names.number(record.properties.get(names.INNER_NUM)) or 1)
         if record.queue_offset < end and after > expected:
             return Place(record.queue_offset, after, record)
     return Place(expected, expected + 1, None)

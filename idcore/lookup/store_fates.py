@@ -25,7 +25,6 @@ from idcore.message.validators import SCHEDULE_TOPIC
 from idcore.store.commitlog import Skipped, Stored
 from idcore.store.folder import StoreFolder
 
-_TIMER_DUE = "TIMER_OUT_MS"
 # The end of a log that no index file has yet is read whole, up to so many bytes; a gap between two of them is damage.
 _TAIL_MOST, _GAP_MOST = 64 << 20, 8 << 20
 
@@ -120,8 +119,7 @@ class StoreEvidence:
             reached = offsets.get((record.topic, group), {}).get(record.queue_id)
             return GroupCopy("queued", tries, stored, passed=Heard(is_past(reached, record.queue_offset), at))
         if record.topic == TIMER_TOPIC:
-            text, read = record.properties.get(_TIMER_DUE, ""), self.config.timer_read_ms
-            due = int(text) if text.isascii() and text.isdigit() else None
+            due, read = names.number(record.properties.get(names.TIMER_OUT)), self.config.timer_read_ms
             is_read = Heard() if due is None or read is None else Heard(due < read, at)
             return GroupCopy("waiting", tries, stored, due, delivered=is_read)
         unit = self.store.queues.unit(record.topic, record.queue_id, record.queue_offset)

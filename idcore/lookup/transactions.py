@@ -41,8 +41,7 @@ def look(copies: Sequence[Copy], notes: Notes) -> None:
 
 
 def _checks(record: Record) -> int:
-    text = record.properties.get(_CHECKS, "")
-    return int(text) if text.isascii() and text.isdigit() else 0
+    return names.number(record.properties.get(_CHECKS)) or 0
 
 
 class _Transaction:
@@ -121,4 +120,4 @@ def _noted_offsets(raw: bytes | None) -> set[int]:
         text = decode_record(raw or b"").plain_body().decode("ascii", "replace")
     except CoreError:
         return set()
-    return {int(part) for part in text.split(",") if part.isascii() and part.isdigit()}
+    return {offset for part in text.split(",") if (offset := names.number(part)) is not None}

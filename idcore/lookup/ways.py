@@ -103,9 +103,10 @@ class Way:
 def _limit(text: str | None, usual: int) -> int:
     if text is None:
         return usual
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_LISTED):
+    limit = names.number(text)
+    if limit is None or not 1 <= limit <= MOST_LISTED:
         raise WrongWay("way_limit", {"most": f"{MOST_LISTED:,}"})
-    return int(text)
+    return limit
 
 
 def _place(text: str) -> tuple[str | None, int, int]:

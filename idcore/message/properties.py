@@ -22,8 +22,9 @@ RECONSUME_TIME, MAX_RECONSUME_TIMES, CLUSTER, INSTANCE_ID = (
 )
 TRANSACTION_ID, BUYER_ID, REGION, TRACE = "__transactionId__", "BUYER_ID", "MSG_REGION", "TRACE_ON"
 MIN_OFFSET, MAX_OFFSET, INNER_NUM, INNER_BASE = "MIN_OFFSET", "MAX_OFFSET", "INNER_NUM", "INNER_BASE"
-INNER_MULTI_DISPATCH = "INNER_MULTI_DISPATCH"
+INNER_MULTI_DISPATCH, TIMER_OUT = "INNER_MULTI_DISPATCH", "TIMER_OUT_MS"
 KEY_SEPARATOR = " "
+_MOST_DIGITS = 18  # those of a Java long; int() refuses very long texts
 # The last property of a record of a 5.x broker with enabledAppendPropCRC: ten digits, the lowest first.
 RECORD_CRC, RECORD_CRC_DIGITS = "__CRC32#", 10
 
@@ -74,3 +75,8 @@ def indexed(properties: Mapping[str, str]) -> list[str]:
 def keys_of(properties: Mapping[str, str]) -> list[str]:
     """The keys that the broker indexes apart from UNIQ_KEY: KEYS cut at spaces, without the empty ones."""
     return [key for key in properties.get(KEYS, "").split(KEY_SEPARATOR) if key]
+
+
+def number(text: str | None) -> int | None:
+    """What a broker wrote as a whole number; None for any other text, which anybody may have sent."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None

@@ -20,6 +20,7 @@ from idcore.fate.rule import UNDELIVERED
 from idcore.ids.clock import is_time
 from idcore.lookup.copies import TIMER_TOPIC, group_in, is_special
 from idcore.lookup.store_fates import StoreEvidence, holds_copies
+from idcore.message import properties
 from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.message.validators import SCHEDULE_TOPIC
 from idcore.scan.fates import Counting, Queues, Rows, every_copy, joined, texts_of
@@ -383,8 +384,8 @@ class _Assembly:
         state, due = np.full(len(copy), _WAITING + _UNKNOWN), np.full(len(copy), _NO_DUE)
         read = evidence.config.timer_read_ms
         for at, text in enumerate(texts_of(texts, _DUE).to_pylist()):
-            if text.isdigit():
-                when = int(text)
+            when = properties.number(text)
+            if when is not None:
                 due[at] = _IS_DUE if when <= evidence.snapshot_ms else _DUE_LATER
                 if read is not None:
                     state[at] = _WAITING + (_YES if when < read else _NO)

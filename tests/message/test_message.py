@@ -342,3 +342,9 @@ def test_the_bits_of_sys_flag_in_words() -> None:
         "inner batch",
     ]  # fmt: skip
     assert [flags.transaction(bits) for bits in (0, 4, 8, 12)] == ["none", "prepared", "commit", "rollback"]
+
+
+@pytest.mark.parametrize("text", [None, "", "-1", "1.5", "²", " 7", "9" * 19, "9" * 5_000])
+def test_a_property_that_is_not_a_number_of_java_has_none(text: str | None) -> None:
+    assert names.number(text) is None
+    assert names.number("0012") == 12

@@ -208,6 +208,7 @@ def test_a_way_is_read_from_options_and_from_an_address_and_written_back() -> No
         ({"key": "k", "limit": "0"}, "way_limit"),
         ({"key": "k", "limit": "100001"}, "way_limit"),
         ({"key": "k", "limit": "²"}, "way_limit"),
+        ({"key": "k", "limit": "9" * 5_000}, "way_limit"),
     ],
 )
 def test_what_is_not_a_way_is_refused(given: dict[str, str], code: str) -> None:
