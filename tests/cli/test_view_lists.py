@@ -124,6 +124,7 @@ def test_dead_letters_of_a_cluster_are_exported(names: str) -> None:
         ["--key", ""],
         ["--key", "k", "--limit", "0"],
         ["--key", "k", "--fate"],
+        ["--key", "k", "--journey"],
         ["--topic", "T", "--from", "2026-11-22", "--to", "2026-11-21"],
         ["--topic", "T", "--from", "soon"],
         ["--key", "k", "AC110001473C7D4991AD336AEA5703E0"],
