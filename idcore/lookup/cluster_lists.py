@@ -167,8 +167,13 @@ def _by_key(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
     found: dict[tuple[str, int], tuple[Record, Member]] = {}
     cut: str | None = None
     for at in range(0, len(topics), SLICE):
+        if cut == "stopped":
+            break
         progress(at, len(topics), topics[at])
         for members, wanted in search.by_broker(topics[at : at + SLICE]):
+            if stop():
+                cut = "stopped"
+                break
             more, ended = _of_broker(way, members, wanted, notes, stop)
             found |= {(member.registered, record.physical_offset): (record, member) for record, member in more}
             cut = cut or ended
@@ -178,7 +183,8 @@ def _by_key(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
     newest = sorted(found.values(), key=lambda pair: pair[0].store_timestamp, reverse=True)
     copies = _copies(newest[: way.limit], notes)
     cut = "limit" if len(newest) > way.limit else cut or ("failed" if notes.failed else None)
-    reason = None if copies else notes.failure if notes.failed else "key_unknown"
+    missed = "stopped" if cut == "stopped" else "key_unknown"
+    reason = None if copies else notes.failure if notes.failed else missed
     if not copies and way.topic in search.unrouted:
         reason = "topic_unknown"
     return Listing(way, copies, (), cut, reason)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
+from shlex import quote
 from typing import Any, Literal
 
 from idcore.errors import CoreError
@@ -96,8 +97,8 @@ class Way:
         return {name: value for name, value in found.items() if value}
 
     def __str__(self) -> str:
-        """As the command line takes it, for the audit log."""
-        return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in self.params().items())
+        """As a shell takes it, for the audit log and for who goes on at the command line: a key is anybody's text."""
+        return " ".join(f"--{name.replace('_', '-')} {quote(value)}" for name, value in self.params().items())
 
 
 def _limit(text: str | None, usual: int) -> int:

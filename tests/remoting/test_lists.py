@@ -190,6 +190,7 @@ def test_a_way_is_read_from_options_and_from_an_address_and_written_back() -> No
     way = Way.of({"topic": "T", "queue": "10.0.0.1:10911:3:17"}, UTC)
     assert way is not None and (way.broker, way.queue, way.offset) == ("10.0.0.1:10911", 3, 17)
     assert str(way) == "--topic T --queue 10.0.0.1:10911:3:17"
+    assert str(Way.of({"key": "$(id)", "topic": "T"}, UTC)) == "--topic T --key '$(id)'"
     for none in ({}, {"topic": "T"}, {"from": "2026-11-21"}, {"key": " ", "queue": None}):
         assert Way.of(none, UTC) is None
 
@@ -445,6 +446,11 @@ def test_every_message_with_a_key_is_listed_the_newest_first_past_what_a_broker_
     assert ids(found) == [each.uniq_id for each in reversed(sent[11:15])], "exact, although the index counts in seconds"
     assert listing(queues, key="nobody").reason == "key_unknown"
     assert listing(queues, key="user-7", topic="Nowhere").reason == "topic_unknown"
+    with (service := queues.service()).cluster:
+        queues.server.seen.clear()
+        found = service.list_messages(Way("key", key="nobody"), stop=lambda: True)
+    assert (found.cut, found.reason) == ("stopped", "stopped"), "who cancels has not learnt that there is none"
+    assert all(frame.code != 12 for frame in queues.server.seen)
 
 
 # ---- who may, who did, and who is there at all
