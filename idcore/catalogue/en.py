@@ -2387,6 +2387,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "groups.none": "No consumer group of {topic} is known.",
     "groups.said": "Group **{group}** is at most **{messages}** behind on {topic}; {clients}.",
     "groups.said_done": "Group **{group}** is up to date on {topic}; {clients}.",
+    "groups.said_unread": "Group **{group}** has passed every message of {topic} where it has an offset; {clients}.",
+    "groups.silent": "Not every question was answered by {brokers}: there may be more messages and more clients.",
     "groups.said_broadcast": "Group **{group}** broadcasts {topic}, so each client has offsets of its own; {clients}.",
     "groups.said_nothing": "Group **{group}** has no offset on {topic}; {clients}.",
     "groups.said_silent": "The progress of group **{group}** on {topic} could not be determined; {clients}.",

@@ -2300,6 +2300,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "groups.none": "未发现消费 {topic} 的消费组。",
     "groups.said": "消费组 **{group}** 在 {topic} 上最多堆积 **{messages}**；{clients}。",
     "groups.said_done": "消费组 **{group}** 在 {topic} 上没有堆积；{clients}。",
+    "groups.said_unread": "消费组 **{group}** 在 {topic} 上有消费位点的队列没有堆积；{clients}。",
+    "groups.silent": "{brokers} 没有回答全部查询，实际的堆积和客户端可能更多。",
     "groups.said_broadcast": "消费组 **{group}** 以广播模式消费 {topic}，位点由各客户端自己保存；{clients}。",
     "groups.said_nothing": "消费组 **{group}** 在 {topic} 上没有消费位点；{clients}。",
     "groups.said_silent": "无法确定消费组 **{group}** 在 {topic} 上的进度；{clients}。",

@@ -131,10 +131,12 @@ def progress_texts(seen: Seen, before: Progress | None = None, words: Words = _E
     elif not known:
         key = "_silent" if progress.silent else "_nothing"
     else:
-        key = "" if progress.lag else "_silent" if progress.silent else "_done"
+        key = "" if progress.lag else "_silent" if progress.silent else "_unread" if progress.unread else "_done"
     named = {"group": progress.group, "topic": progress.topic}
     clients, messages = words.count("connected", len(progress.members)), words.count("message", progress.lag)
     texts = [words(f"groups.said{key}", clients=clients, messages=messages, **named)]
+    if progress.silent:
+        texts.append(words("groups.silent", brokers=words("comma").join(progress.silent)))
     if known and progress.unread:
         count, of = len(progress.unread), len(progress.queues)
         texts.append(words("groups.unread", count=count, n=f"{count:,}", of=f"{of:,}"))

@@ -84,6 +84,20 @@ def test_the_sentence_has_the_verdict_first(cluster: Progressing) -> None:
     ]
 
 
+def test_a_queue_that_was_never_read_is_not_passed_and_silence_is_said(cluster: Progressing) -> None:
+    cluster.ends, cluster.offsets["billing"] = [1_000, 7, 0, 0], {0: 1_000}
+    service = cluster.asking()
+    with service.cluster:
+        assert progress_texts(seen(service))[:2] == [
+            "Group **billing** has passed every message of Orders where it has an offset; 1 client is connected.",
+            "It has no offset in **1** of 4 queues.",
+        ]
+        cluster.ends[0], cluster.silent = 1_009, {203}
+        verdict, silent, *_ = progress_texts(seen(service))
+    assert "**9 messages** behind" in verdict, "208 was answered"
+    assert silent == "Not every question was answered by a: there may be more messages and more clients."
+
+
 def test_two_questions_have_a_rate_and_the_time_left(cluster: Progressing) -> None:
     service = cluster.asking()
     with service.cluster:
