@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.lookup import progress
+from idcore.lookup import LookupService, progress
+from idcore.remoting.errors import TooManyLookups
 from pages.parts.messages import groups
 from tests.pages.test_pages import press, shown
 from tests.remoting.fake import UNIQ
@@ -99,6 +100,17 @@ def test_it_is_asked_again_by_itself_where_its_reader_wants_that(
     assert asked() == 2
     app.run().run().run()
     assert not app.exception and asked() == 3 and "Asked 2 times in a row" in texts(app)
+
+    app = press(app, "Ask again")
+    failed: list[str] = []
+
+    def fail(self: LookupService, subject: str, user: str, work: object) -> None:
+        failed.append(subject)
+        raise TooManyLookups("too_many", {"count": 1, "seconds": 1})
+
+    monkeypatch.setattr(LookupService, "ask", fail)
+    app.run().run().run()
+    assert not app.exception and len(failed) <= 2, "what fails is not asked for ever"
 
 
 def test_clients_are_asked_only_where_the_profile_permits_it_and_by_a_click(

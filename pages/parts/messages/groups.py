@@ -108,15 +108,17 @@ def ask(asked: Asked, view: View, clients: bool = False, in_a_row: int = 0) -> N
         if asked.group
         else partial(groups_of, asked.topic)
     )
+    kept = st.session_state.get("groups_kept")
+    earlier = kept.seen if isinstance(kept, Kept) and kept.asked == asked else ()
     subject = f"topic:{asked.topic}" + (f" group:{asked.group}" if asked.group else "")
     try:
         with st.spinner(view.words("lookup.asking", n=0, of=1)):
             seen = service.ask(subject + (" clients" if clients else ""), lookups.user(), work)
     except CoreError as problem:
         st.error(problems.message(problem, view.words), icon=":material/error:")
+        if earlier:  # what fails counts too, or it would be asked for ever
+            st.session_state["groups_kept"] = Kept(asked, earlier, in_a_row)
         return
-    kept = st.session_state.get("groups_kept")
-    earlier = kept.seen if isinstance(kept, Kept) and kept.asked == asked else ()
     while len(earlier) > 1 and seen.at_ms - earlier[1].at_ms >= WINDOW_MS:
         earlier = earlier[1:]
     st.session_state["groups_kept"] = Kept(asked, (*earlier, seen), in_a_row)
