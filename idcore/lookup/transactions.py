@@ -15,7 +15,7 @@ from idcore.message import properties as names
 from idcore.message.row import has_key
 from idcore.message.validators import HALF_TOPIC, OP_HALF_TOPIC
 from idcore.remoting.consumers import ConsumerOffset, ProducerConnections
-from idcore.remoting.requests import Query, QueueAt, QueueSlice, Request, View
+from idcore.remoting.requests import Query, QueueAt, QueueEnd, QueueSlice, Request, View
 
 # The group under which a broker keeps how far it has looked half messages through again.
 _SWEEPER = "CID_RMQ_SYS_TRANS"
@@ -94,12 +94,14 @@ class _Transaction:
 
         A decision that came during a check names the half message from before it.
         """
-        start = self._ask(QueueAt(OP_HALF_TOPIC, self.half.queue_id, self.first.store_timestamp))
-        if start.value is None:
+        place = OP_HALF_TOPIC, self.half.queue_id
+        begin, start = self._ask(QueueEnd(*place)), self._ask(QueueAt(*place, self.first.store_timestamp))
+        if begin.value is None or start.value is None:
             return Heard()
-        index = max(0, start.value - _NOTES_BEFORE)
+        # before its first offset a queue answers as it does behind its last one
+        index = max(0, begin.value, start.value - _NOTES_BEFORE)
         for _ in range(_MOST_NOTES // _NOTES_AT_ONCE):
-            part = self._ask(QueueSlice(OP_HALF_TOPIC, self.half.queue_id, index, _NOTES_AT_ONCE))
+            part = self._ask(QueueSlice(*place, index, _NOTES_AT_ONCE))
             if part.value is None:
                 return Heard()
             units = part.value.units

@@ -1,0 +1,22 @@
+"""What a broker is asked about a transaction: a server of queues on loopback."""
+
+from __future__ import annotations
+
+from tests.remoting.fake import UNIQ, record
+from tests.remoting.fake_queues import START, Queues
+
+HALF, NOTES = "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC"
+
+
+def test_a_note_is_found_where_the_notes_before_it_were_deleted() -> None:
+    queues = Queues({HALF: 1, NOTES: 1, "Orders": 1})
+    queues.put(HALF, 0, 5_000, UNIQ, REAL_TOPIC="Orders", PGROUP="payers")
+    note = record(NOTES, None, 0, b"0,").placed(100, 50_000, START + 6_000)
+    queues.first[NOTES, 0], queues.held[NOTES, 0] = 100, [note]
+    queues.records.append(note)
+    queues.refused = {14: (22, "none"), 204: (1, "not exist")}
+    with queues.server, (service := queues.service()).cluster:
+        answer = service.one(UNIQ)
+    assert {item.code for item in answer.evidence if "half" in item.code} == {"half_rolled_back"}
+    slices = [frame.field("index") for frame in queues.server.seen if frame.code == 321]
+    assert slices == ["100"], "an index before the first is answered with nothing, as one behind the last"
