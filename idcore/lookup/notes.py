@@ -47,11 +47,11 @@ class Notes:
     def heard(self, address: str, requests: Sequence[Request[Any]]) -> list[Heard[Any]]:
         """Questions to the broker that has an address. What a slave does not have proves nothing, so it is silence."""
         nothing: list[Heard[Any]] = [Heard() for _ in requests]
-        brokers = self.cluster.topology().brokers().values()
-        found = [members for members in brokers if any(member.registered == address for member in members)]
-        if not found or not requests:
-            return nothing
         try:
+            brokers = self.cluster.topology().brokers().values()
+            found = [members for members in brokers if any(member.registered == address for member in members)]
+            if not found or not requests:
+                return nothing
             member, answers = self.cluster.ask_any(found[0], requests)
         except RemotingError as problem:
             self.fail(problem)

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
+from idcore.fate import Heard
+from idcore.lookup.notes import Notes
+from idcore.remoting.consumers import AllDelayOffsets
+from idcore.remoting.errors import Unreachable
 from tests.remoting.fake import UNIQ, record
 from tests.remoting.fake_queues import START, Queues
 
@@ -20,3 +26,11 @@ def test_a_note_is_found_where_the_notes_before_it_were_deleted() -> None:
     assert {item.code for item in answer.evidence if "half" in item.code} == {"half_rolled_back"}
     slices = [frame.field("index") for frame in queues.server.seen if frame.code == 321]
     assert slices == ["100"], "an index before the first is answered with nothing, as one behind the last"
+
+
+def test_a_name_server_that_goes_away_meanwhile_costs_only_the_answer() -> None:
+    cluster = Mock()
+    cluster.topology.side_effect = Unreachable("no_broker", {"cluster": "c", "address": ""})
+    notes = Notes(cluster)
+    assert notes.heard("10.0.0.1:10911", [AllDelayOffsets()]) == [Heard()]
+    assert notes.failure == "unreachable" and [item.code for item in notes.evidence] == ["no_answer"]
