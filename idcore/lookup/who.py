@@ -51,8 +51,12 @@ class LiveClients:
         """All clients; an error of the name server is the caller's."""
         asked = tuple(sorted({*producers, *consumers}))
         with self._lock:
-            if self._held is None or self._held[0] != asked or self._now_ms() - self._held[1].at_ms > _FRESH_MS:
-                self._held = asked, self._ask(producers, consumers)
+            if self._held is not None:
+                groups, live = self._held
+                # brokers that list all clients are not asked for those of groups
+                if self._now_ms() - live.at_ms <= _FRESH_MS and (groups == asked or not live.older):
+                    return live
+            self._held = asked, self._ask(producers, consumers)
             return self._held[1]
 
     def _ask(self, producers: Sequence[str], consumers: Sequence[str]) -> Live:

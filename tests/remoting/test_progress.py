@@ -268,7 +268,7 @@ class TestWho:
             answer = service.one(UNIQ, "Orders")
             assert answer.who is not None and answer.who.match.code == "connected"
             row = row_of(answer)["who"]
-            service.one(UNIQ, "Orders")
+            service.one(UNIQ, "Orders", fate=True)
             assert sum(frame.code == 328 for frame in cluster.server.seen) == 1, "the list is kept for some seconds"
             cluster.now_ms += 6_000
             service.one(UNIQ, "Orders")
