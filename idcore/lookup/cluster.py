@@ -224,7 +224,13 @@ class LookupService:
         """A question about groups, under the same limit and audit log as a look-up; `subject` is what the log has."""
         if self._limit is not None:
             self._limit.take(user, 1, self._moment().now.timestamp())
-        seen = work(Notes(self.cluster), self._pace)
+        notes = Notes(self.cluster)
+        try:
+            seen = work(notes, self._pace)
+        except RemotingError as problem:
+            notes.fail(problem)
+            self._record(subject, user, notes.failure, tuple(notes.asked))
+            raise
         self._record(subject, user, f"groups {len(seen.rows)}" if seen.progress is None else "progress", seen.asked)
         return seen
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,8 @@ from idcore.lookup import LookupService, issue_text, row_of, who_texts
 from idcore.lookup.groups import Seen, groups_of, progress_of
 from idcore.lookup.progress import Progress, in_memory, pace, state_of
 from idcore.lookup.sentences import groups_text, progress_texts
+from idcore.remoting.audit import AuditLog
+from idcore.remoting.errors import RemotingError
 from tests.remoting.fake import UNIQ
 from tests.remoting.fake_progress import HOST, NOW_MS, PID, Progressing, client, subscription
 from tests.remoting.test_consumers import PIECES
@@ -246,6 +250,15 @@ class TestList:
         cluster.silent = {43, 203}
         (row,) = self.rows(cluster).rows
         assert (row.lag, row.clients, state_of(row)) == (None, None, "unknown")
+
+    def test_a_question_that_fails_is_recorded_too(self, cluster: Progressing, tmp_path: Path) -> None:
+        cluster.silent = {106}
+        service = cluster.asking()
+        service._audit = AuditLog(tmp_path / "audit")
+        with service.cluster, pytest.raises(RemotingError):
+            service.ask("topic:Orders", "ann", partial(groups_of, "Orders"))
+        (line,) = [json.loads(text) for text in (tmp_path / "audit").read_text().splitlines()]
+        assert (line["id"], line["user"], line["result"]) == ("topic:Orders", "ann", "unreachable")
 
     def test_a_topic_without_a_route(self, cluster: Progressing) -> None:
         service = cluster.asking()
