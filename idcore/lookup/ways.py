@@ -19,6 +19,8 @@ from idcore.message.model import DLQ_PREFIX
 Stop = Callable[[], bool]
 Kind = Literal["key", "time", "queue", "dead_letters"]
 KINDS: tuple[Kind, ...] = ("key", "time", "queue", "dead_letters")
+# What names a way in an address, and as options of the command line.
+NAMES = ("key", "topic", "queue", "dead_letters", "from", "to", "limit")
 # So many messages are listed where nobody says how many, and so many at most. One place alone is one message.
 USUAL_LIMIT, MOST_LISTED = 1_000, 100_000
 # Records are held in memory until the list is written.

@@ -273,9 +273,14 @@ def test_what_became_of_a_message_is_below_its_record_where_it_was_asked(
 
 
 def test_an_answer_is_not_shown_under_the_link_of_another_id(open_page: Open, source: Answering) -> None:
-    app = open_page("lookup", id=SECOND)
+    app = open_page("lookup", id=SECOND, key="order-10017")
     press(app, "Look up")
-    assert "plain message 1 of prodA" in shown(app)
+    assert "plain message 1 of prodA" in shown(app) and "key" not in app.query_params
+    cluster = app.query_params["cluster"]
+    app.query_params["cluster"] = "another"
+    assert "plain message 1 of prodA" not in shown(app.run())
+    app.query_params["cluster"] = cluster
+    assert "plain message 1 of prodA" in shown(app.run())
     app.query_params["id"] = "0A0000070D5818B4AAC2000F42400064"
     assert "plain message 1 of prodA" not in shown(app.run())
 

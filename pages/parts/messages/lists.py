@@ -31,7 +31,6 @@ BOXES = {
     "queue": (("topic", "queue"),),
     "dead_letters": (("dead_letters", "from", "to"),),
 }
-NAMES = ("key", "topic", "queue", "dead_letters", "from", "to", "limit")
 MOST, SHOWN = 10_000, 200
 
 
@@ -74,7 +73,7 @@ def page(kind: str, offers: Mapping[str, Offer], view: View) -> None:
 def of_address(view: View) -> Way | None:
     """The way that the address has, in whatever words; None where it has none that can be read."""
     try:
-        return Way.of({name: st.query_params.get(name) for name in NAMES}, view.zone)
+        return Way.of({name: st.query_params.get(name) for name in ways.NAMES}, view.zone)
     except CoreError:
         return None
 
@@ -110,7 +109,7 @@ def form(kind: str, clusters: list[str], view: View) -> tuple[Way | None, str]:
     if way is None or way.kind != kind:
         st.warning(words("list.nothing"), icon=":material/info:")
         return None, cluster
-    for name in ("id", "fate", *NAMES):
+    for name in ("id", "fate", "trace", *ways.NAMES):
         query.pop(name, None)
     query.update(way.params() | {"cluster": cluster})
     return way, cluster

@@ -26,6 +26,7 @@ from idcore.lookup import (
     copy_row,
     offered,
     row_of,
+    ways,
 )
 from pages.parts import problems, scans
 from pages.parts.markup import tag
@@ -149,7 +150,7 @@ def form(clusters: Sequence[str], words: Words) -> Asked | None:
         st.warning(words("lookup.many", n=f"{MOST_IDS:,}", of=f"{len(ids):,}"), icon=":material/info:")
         ids = ids[:MOST_IDS]
     asked = Asked(ids, topic.strip() or None, str(cluster), fate, trace)
-    for name in ("topic", "fate", "trace"):
+    for name in ("fate", "trace", *ways.NAMES):
         query.pop(name, None)
     query.update(asked.in_address)
     return asked
@@ -196,6 +197,7 @@ def latest() -> Answers | None:
         return None
     query = st.query_params
     wanted = {name: "1" if query.get(name) == "1" else "" for name in ("fate", "trace")}
+    wanted |= {name: query[name] for name in ("cluster", "topic") if query.get(name)}
     return found if not query.get("id") or found.fits(id=query["id"], **wanted) else None
 
 
