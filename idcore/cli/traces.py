@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from idcore import journey
-from idcore.ids.clock import from_ms, is_time
+from idcore.fate.sentences import utc
 from idcore.lookup import evidence_text
 from idcore.lookup.model import Traced
 from idcore.message.attempts import Attempt, Send
@@ -78,9 +78,7 @@ def _attempt(attempt: Attempt) -> tuple[str, ...]:
 
 
 def _time(milliseconds: int | None) -> str:
-    if milliseconds is None:
-        return ""
-    return from_ms(milliseconds).isoformat(timespec="milliseconds") if is_time(milliseconds) else f"{milliseconds} ms"
+    return "" if milliseconds is None else utc(milliseconds)
 
 
 def aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from idcore.lookup.model import Copy
 from idcore.lookup.notes import Notes
 from idcore.lookup.source import Progress
 from idcore.lookup.ways import Listing, Stop, Way
-from idcore.message import Record, decode_record, decode_records
+from idcore.message import Record, decode_record
 from idcore.message.row import has_key
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.errors import NotPermitted, RemotingError, Unreachable
@@ -209,7 +209,7 @@ def _of_broker(
         notes.ask(member)
         again: dict[str, int] = {}
         for question, answer in zip(questions, answers, strict=True):
-            page = list(_decoded(answer, member, notes))
+            page = list(notes.records(answer, member))
             fresh = [record for record in page if record.physical_offset not in found]
             mine = [record for record in fresh if record.topic == question.topic and has_key(record, way.key)]
             mine = [record for record in mine if inside(record, way)]
@@ -223,13 +223,3 @@ def _of_broker(
             return list(found.values()), "stopped" if asked else None
     notes.add("more_copies", broker=str(members[0]), count=len(found))
     return list(found.values()), "failed"
-
-
-def _decoded(answer: bytes | RemotingError, member: Member, notes: Notes) -> Iterator[Record]:
-    if isinstance(answer, RemotingError):
-        notes.fail(answer)
-        return
-    try:
-        yield from decode_records(answer)
-    except CoreError as problem:
-        notes.add("bad_record", broker=str(member), problem=problem.coded())

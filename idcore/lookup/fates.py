@@ -185,6 +185,10 @@ class TopicBrokers:
 
     # ---- which groups
 
+    def _retry_topics(self, group: str) -> list[str]:
+        """Where a failed message goes. That of POP consumers ends with the topic, behind `_` or, from 5.2 on, `+`."""
+        return [f"{RETRY_PREFIX}{group}{more}" for more in ("", f"_{self.topic}", f"+{self.topic}")]
+
     def _groups(self, most: int = MOST_GROUPS) -> list[str]:
         answers = self._ask_all(
             {name: [RuntimeInfo(), TopicGroups(self.topic)] for name in self.brokers}, self.since_ms
@@ -423,8 +427,7 @@ class _Fates(TopicBrokers):
         return found, set(groups) - open_groups - (set(groups) if self.silent else set())
 
     def _topics_of(self, group: str) -> list[str]:
-        retries = [f"{RETRY_PREFIX}{group}{more}" for more in ("", f"_{self.topic}", f"+{self.topic}")]
-        return [*retries, f"{DLQ_PREFIX}{group}"]
+        return [*self._retry_topics(group), f"{DLQ_PREFIX}{group}"]
 
     def _records(self, heard: Heard[Any], broker: str, topic: str, key: str) -> tuple[list[Record], bool]:
         """The records of an answer, and whether it has all there are."""

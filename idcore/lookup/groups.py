@@ -14,7 +14,7 @@ from idcore.lookup.model import Evidence
 from idcore.lookup.notes import Notes
 from idcore.lookup.progress import BROADCAST, GroupRow, Member, Progress, QueueState, SideTopic, owned
 from idcore.lookup.recent import Recent
-from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.message.model import DLQ_PREFIX
 from idcore.remoting.consumers import (
     AllConsumerOffsets,
     AllGroupConfigs,
@@ -88,8 +88,7 @@ class _Group(_Asking):
     def __init__(self, topic: str, group: str, notes: Notes, pace: Pace) -> None:
         super().__init__(topic, notes, Clock(pace, Recent()))
         self.group = group
-        retries = [f"{RETRY_PREFIX}{group}{more}" for more in ("", f"_{topic}", f"+{topic}")]
-        self.sides = dict.fromkeys(retries, "retry") | {f"{DLQ_PREFIX}{group}": "dead"}
+        self.sides = dict.fromkeys(self._retry_topics(group), "retry") | {f"{DLQ_PREFIX}{group}": "dead"}
 
     def run(self) -> Progress:
         first: list[Request[Any]] = [RuntimeInfo(), TopicStats(self.topic), ConsumeStats(self.group, self.topic)]

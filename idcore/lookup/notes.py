@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC
 from typing import Any
 
+from idcore.errors import CoreError
 from idcore.fate import Heard
 from idcore.ids.clock import from_ms
 from idcore.lookup.model import Evidence
+from idcore.message import Record, decode_records
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.errors import NotPermitted, RemotingError, Unreachable
 from idcore.remoting.guard import Member
@@ -63,6 +65,16 @@ class Notes:
         now = time.time_ns() // 1_000_000
         silent = member.number != 0
         return [Heard() if silent or isinstance(each, RemotingError) else Heard(each, now) for each in answers]
+
+    def records(self, answer: bytes | RemotingError, member: Member) -> Iterator[Record]:
+        """The records of an answer, as far as they can be read."""
+        if isinstance(answer, RemotingError):
+            self.fail(answer)
+            return
+        try:
+            yield from decode_records(answer)
+        except CoreError as problem:
+            self.add("bad_record", broker=str(member), problem=problem.coded())
 
     def fail(self, problem: RemotingError) -> None:
         """A question that got no answer, or an error for one."""

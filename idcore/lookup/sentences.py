@@ -9,7 +9,7 @@ from typing import Any
 from idcore import catalogue
 from idcore.catalogue import Words, upper
 from idcore.fate import Reason
-from idcore.ids.clock import from_ms, is_time
+from idcore.fate.sentences import utc
 from idcore.lookup.clients import Who
 from idcore.lookup.groups import Seen
 from idcore.lookup.model import Answer, Copy, Evidence
@@ -23,10 +23,6 @@ INSTANTS = frozenset({"first", "stored", "sent", "begin", "earliest", "clock", "
 # Kinds of sources that have reasons of their own; their sentences contain the figures.
 _OWN = {"store": "store.reason"}
 _ENGLISH = catalogue.words()
-
-
-def _utc(milliseconds: int) -> str:
-    return from_ms(milliseconds).isoformat(timespec="milliseconds") if is_time(milliseconds) else f"{milliseconds} ms"
 
 
 def has_own(source: str) -> bool:
@@ -61,7 +57,7 @@ def evidence_text(item: Evidence, words: Words = _ENGLISH, values: Mapping[str, 
     return words.fill(f"lookup.fact.{item.code}", item.values if values is None else values)
 
 
-def list_text(listing: Listing, words: Words = _ENGLISH, time: Callable[[int], str] = _utc) -> str:
+def list_text(listing: Listing, words: Words = _ENGLISH, time: Callable[[int], str] = utc) -> str:
     """How many messages were listed, of how many, by which way."""
     way = listing.way
     values = {"topic": way.topic, "key": way.key, "group": way.group, "queue": way.queue, "offset": f"{way.offset:,}"}
@@ -171,12 +167,12 @@ def who_texts(who: Who, words: Words = _ENGLISH, time: Callable[[int], str] | No
         texts.append(words("who.older", brokers=comma(live.older)))
     if live.silent:
         texts.append(words("who.silent", brokers=comma(dict.fromkeys(broker for broker, _ in live.silent))))
-    listed, at = words.count("live_client", len(live.clients)), (time or _utc)(live.at_ms)
+    listed, at = words.count("live_client", len(live.clients)), (time or utc)(live.at_ms)
     texts = [upper(text) + words("stop") for text in texts]
     return [*texts, words("who.asked", brokers=comma(live.asked) or "–", clients=listed, at=at)]
 
 
-def doubt_text(doubt: Doubt, words: Words = _ENGLISH, time: Callable[[int], str] = _utc) -> str:
+def doubt_text(doubt: Doubt, words: Words = _ENGLISH, time: Callable[[int], str] = utc) -> str:
     """What does not agree with a record; `time` is how a reader has times."""
     timed = doubt.code.endswith("_time")
     values = {name: time(value) if timed else value for name, value in doubt.values.items()}

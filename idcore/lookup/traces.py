@@ -10,7 +10,7 @@ from idcore.ids import ClientId, identify
 from idcore.lookup.by_key import Search
 from idcore.lookup.model import Copy, Traced
 from idcore.lookup.notes import Notes
-from idcore.message import Record, decode_records
+from idcore.message import Record
 from idcore.message import properties as names
 from idcore.message.attempts import MessageTrace, Written, paired
 from idcore.message.row import has_key
@@ -75,7 +75,7 @@ def _pages(members: Sequence[Member], topic: str, key: str, begin: int, notes: N
         if isinstance(answer, RemotingError):
             notes.fail(answer)
             return
-        page = list(_decoded(answer, member, notes))
+        page = list(notes.records(answer, member))
         fresh = [record for record in page if record.physical_offset not in seen]
         seen |= {record.physical_offset for record in fresh}
         yield from (record for record in fresh if record.topic == topic and has_key(record, key))
@@ -88,13 +88,6 @@ def _pages(members: Sequence[Member], topic: str, key: str, begin: int, notes: N
         cut = True
     if cut:
         notes.add("trace_cut", broker=str(members[0]), count=len(seen))
-
-
-def _decoded(raw: bytes, member: Member, notes: Notes) -> Iterator[Record]:
-    try:
-        yield from decode_records(raw)
-    except CoreError as problem:
-        notes.add("bad_record", broker=str(member), problem=problem.coded())
 
 
 def contexts(record: Record, note: Callable[..., None]) -> Iterator[Written]:
