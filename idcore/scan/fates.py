@@ -112,6 +112,10 @@ class _Walk(RecordLines):
         while not self._ended:
             self._more()
 
+    def is_whole(self) -> bool:
+        """Whether all of it was read, and none of it is damaged."""
+        return self._ended and not self._problems
+
     def rows(self) -> Rows:
         """What was kept."""
         state = self._state
@@ -158,13 +162,13 @@ class _Messages(_Walk):
         return self._counts[: self._state[kernel.COUNTS]]
 
 
-def copies_in(split: Split) -> Rows:
-    """The copies of one split."""
+def copies_in(split: Split) -> tuple[Rows, bool]:
+    """The copies of one split, and whether these are all: what is damaged may have been one."""
     made: list[_Copies] = []
     with suppress(*READ_ERRORS), storage.opened(split.path) as file:  # the scan itself reports a file that ends early
         made.append(_Copies(file, split.path, split.start, split.stop))
         made[0].run()
-    return made[0].rows() if made else joined([], kernel.COPY_COLUMNS, ())
+    return (made[0].rows(), made[0].is_whole()) if made else (joined([], kernel.COPY_COLUMNS, ()), False)
 
 
 def messages_in(split: Split, plan: kernel.Plan, most: int) -> tuple[np.ndarray, Rows]:
@@ -182,9 +186,12 @@ Piece = tuple[Split, str, bytes]
 
 
 def every_copy(splits: Iterable[Split]) -> Iterator[Piece]:
-    """The first pass: the copies of each split."""
+    """The first pass: the copies of each split, and a piece more where there may be others."""
     for split in splits:
-        yield split, "copies", copies_in(split).pack()
+        copies, is_whole = copies_in(split)
+        yield split, "copies", copies.pack()
+        if not is_whole:
+            yield split, "damaged", b""
 
 
 @dataclass(frozen=True, slots=True)

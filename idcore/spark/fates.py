@@ -26,6 +26,7 @@ from idcore.message.validators import SCHEDULE_TOPIC
 from idcore.scan.fates import Counting, Queues, Rows, every_copy, joined, texts_of
 from idcore.scan.kernels import fates as kernel
 from idcore.scan.schemas import SCHEMAS
+from idcore.scan.tables import Tables
 from idcore.sources.inputs import Split, pack_tasks, unpack_tasks
 
 if TYPE_CHECKING:
@@ -78,9 +79,13 @@ class _Judged:
 
 @dataclass(slots=True)
 class _Judge:
-    """The rule, asked once for each case that differs; verdicts have numbers."""
+    """The rule, asked once for each case that differs; verdicts have numbers.
+
+    `is_whole`: whether the log has every copy there was. What is damaged or gone may have been one.
+    """
 
     evidence: StoreEvidence
+    is_whole: bool
     names: list[str] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
     _known: dict[tuple[Any, ...], int] = field(default_factory=dict)
@@ -90,7 +95,7 @@ class _Judge:
         case = (*self._case(topic, queue, group, place), copies)
         if case not in self._known:
             home = self.evidence.home_at(topic, queue, place)
-            known = self.evidence.group(group, home, (), copies is not None)
+            known = self.evidence.group(group, home, (), copies is not None and self.is_whole)
             if copies is not None and copies[0]:
                 known = replace(known, copies=(self._copy(*copies),))
             code = judge(home, known, self.evidence.snapshot_ms).code
@@ -131,24 +136,24 @@ _UNKNOWN_OFFSET = -2
 
 
 def tables(
-    spark: SparkSession, partitions: Sequence[Sequence[Sequence[Split]]], evidence: StoreEvidence, topics: pa.Table
+    spark: SparkSession, partitions: Sequence[Sequence[Sequence[Split]]], evidence: StoreEvidence, scanned: Tables
 ) -> tuple[dict[str, pa.Table], dict[str, int]]:
     """The tables `fates` and `undelivered`, and how many messages the latter would have.
 
-    `topics` is that of the scan: which queues there are.
+    `scanned` are the tables of the scan: which queues there are, and in which files something is wrong.
     """
+    topics, problems = scanned["topics"], set(scanned["files"]["error"].drop_null().to_pylist())
     queues = sorted(set(zip(topics["topic"].to_pylist(), topics["queue_id"].to_pylist(), strict=True)))
     homes = [(topic, queue) for topic, queue in queues if not is_special(topic)]
     has_copies = any(holds_copies(topic) for topic, _ in queues)
     groups = {topic: sorted(each) for topic, each in evidence.config.groups_by_topic().items()}
     if not has_copies and not any(topic in groups for topic, _ in homes):
         return {name: SCHEMAS[name].empty_table() for name in ("fates", "undelivered")}, {"undelivered": 0}
-    copied: list[bytes] = []
-    if has_copies:
-        copied = [data for _, data in _run(spark, partitions, every_copy)]
-    copies = joined([Rows.unpack(data, kernel.COPY_COLUMNS) for data in copied], kernel.COPY_COLUMNS, _COPY_TEXTS)
-    copies = _of_groups(copies)
-    deciding = _Judge(evidence)
+    read = _run(spark, partitions, every_copy) if has_copies or problems else []
+    copied = [Rows.unpack(data, kernel.COPY_COLUMNS) for kind, data in read if kind == "copies"]
+    copies = _of_groups(joined(copied, kernel.COPY_COLUMNS, _COPY_TEXTS))
+    # A file names one problem, and a body with another CRC may be in front of damage: the pass finds that itself.
+    deciding = _Judge(evidence, problems <= {"record_crc"} and all(kind != "damaged" for kind, _ in read))
     cases = [_case_of(deciding, topic, queue, groups.get(topic, [])) for topic, queue in homes]
     wanted = [np.array([name in UNDELIVERED for name in deciding.names], bool)[case.verdicts] for case in cases]
     listed = [each.any(axis=0) if len(each) else np.zeros(each.shape[1:], bool) for each in wanted]

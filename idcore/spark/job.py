@@ -199,7 +199,7 @@ def scan(
         writing = time.monotonic()
         if options.store is not None:
             reporter(replace(reporter.last, phase="merging", seconds_left=None))
-            more, counted = _fates(tables["topics"], files, options, stop)
+            more, counted = _fates(tables, files, options, stop)
             tables |= more
         reporter(replace(reporter.last, phase="writing", seconds_left=None))
         with ThreadPoolExecutor(1) as writer:  # judging leaves half of the machine idle
@@ -225,7 +225,7 @@ def scan(
 
 
 def _fates(
-    topics: pa.Table, files: Sequence[InputFile], options: ScanOptions, stop: threading.Event
+    scanned: Tables, files: Sequence[InputFile], options: ScanOptions, stop: threading.Event
 ) -> tuple[Tables, dict[str, int]]:
     """What became of every message of a store in each group."""
     spark = _session(options, stop)
@@ -234,7 +234,7 @@ def _fates(
     sizes = [sum(split.size for task in partition for split in task) for partition in partitions]
     with StoreFolder(Path(options.store or "")) as store, Watch(spark, sizes, Reporter(None), stop):
         try:
-            return fates.tables(spark, partitions, StoreEvidence(store), topics)
+            return fates.tables(spark, partitions, StoreEvidence(store), scanned)
         except Exception as error:
             check(stop)
             health.refuse_gone(spark, error)

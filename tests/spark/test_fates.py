@@ -57,10 +57,10 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tables(root: Path, split: int = 1 << 30, spark: Any = None) -> tuple[dict[str, pa.Table], dict[str, int]]:
-    topics = scan_local([str(root)], month_rows(AT, UTC), store=True)["topics"]
+    scanned = scan_local([str(root)], month_rows(AT, UTC), store=True)
     splits = [[[each]] for each in split_files(list_store(str(root)), split)]
     with StoreFolder(root) as store:
-        return fates.tables(spark, splits, StoreEvidence(store), topics)
+        return fates.tables(spark, splits, StoreEvidence(store), scanned)
 
 
 class Twin:
@@ -199,6 +199,31 @@ def test_odd_places_of_groups_are_judged_alike(made: Made, tmp_path: Path) -> No
     check(root, found)
     seen = set(found[0]["fates"]["verdict"].to_pylist())
     assert seen >= {"handed_out", "not_dispatched", "unreadable_queue", "broadcast", "no_verdict"}
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("hurt", ["a retry", "the end", "a body"])
+def test_what_may_hide_a_copy_takes_the_verdict_consumed(made: Made, tmp_path: Path, hurt: str) -> None:
+    """A body has another CRC and hides nothing; damage does, and so does a log that ends in a record."""
+    root = Path(shutil.copytree(made[0], tmp_path / "store"))
+    with StoreFolder(root) as store:
+        records = [step.record for step in store.log.walk() if isinstance(step, Stored)]
+    retry = next(record for record in records if record.topic.startswith("%RETRY%"))
+    last = max((root / "commitlog").iterdir())
+    if hurt == "the end":
+        last.write_bytes(last.read_bytes()[: records[-1].physical_offset + 40 - int(last.name)])
+    else:
+        path = max(each for each in (root / "commitlog").iterdir() if int(each.name) <= retry.physical_offset)
+        raw = bytearray(path.read_bytes())
+        at = retry.physical_offset - int(path.name)
+        at = at + 4 if hurt == "a retry" else raw.index(retry.body, at)
+        raw[at] ^= 0xFF
+        path.write_bytes(raw)
+    whole = tables(root)
+    assert tables(root, 40_001) == whole
+    found = {row["verdict"] for row in whole[0]["fates"].to_pylist()}
+    assert {"no_verdict", "dead", "retry_queued"} <= found if hurt != "a body" else "consumed" in found
+    assert bool({"consumed", "consumed_on_retry"} & found) is (hurt == "a body")
 
 
 @pytest.mark.usefixtures("here")
