@@ -57,18 +57,26 @@ def joined(parts: Sequence[Rows], columns: int, texts: Sequence[int]) -> Rows:
     return Rows(np.concatenate(moved), np.concatenate([part.texts for part in parts] or [np.zeros(0, np.uint8)]))
 
 
+def hashes(texts: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """The table of keys as the kernel looks them up; `keys` has where each is in the texts, and its size."""
+    table = np.zeros(1 << max(4, (2 * len(keys)).bit_length()), np.uint64)
+    padded = np.concatenate([texts, np.zeros(SLACK, np.uint8)])
+    kernel.fill(padded, keys[:, 0].copy(), keys[:, 1].copy(), table)
+    return table
+
+
 @dataclass(frozen=True, slots=True)
 class Queues:
     """The queues whose messages are judged: topic (as bytes) and number; of each the edges of its intervals.
 
     `listed` has for each interval of each queue whether a group has not received its messages: those without a key,
-    those with one. `copied` are the keys of copies.
+    those with one. `copied` has the hashes of the keys of copies: `hashes` makes it.
     """
 
     names: Sequence[tuple[bytes, int]]
     edges: Sequence[np.ndarray]
     listed: Sequence[np.ndarray]
-    copied: Rows
+    copied: np.ndarray
 
     def plan(self) -> kernel.Plan:
         """As the kernel takes them."""
@@ -81,10 +89,6 @@ class Queues:
         ends = np.cumsum([0, *map(len, self.edges)])
         listed = np.cumsum([0, *(each.size for each in self.listed)])
         spans = np.stack([ends[:-1], ends[1:], listed[:-1]], axis=1).astype(np.int64)
-        rows, keys = self.copied
-        table = np.zeros(1 << max(4, (2 * len(rows)).bit_length()), np.uint64)
-        padded = np.concatenate([keys, np.zeros(SLACK, np.uint8)])
-        kernel.fill(padded, rows[:, 0].copy(), rows[:, 1].copy(), table)
         return kernel.Plan(
             queues,
             np.frombuffer(texts + bytes(SLACK), np.uint8).copy(),
@@ -92,7 +96,7 @@ class Queues:
             spans,
             np.concatenate([*self.edges, np.zeros(1, np.int64)]).astype(np.int64),
             np.concatenate([*(each.ravel() for each in self.listed), np.zeros(1, np.bool_)]),
-            table,
+            self.copied,
         )
 
 

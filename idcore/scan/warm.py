@@ -42,7 +42,7 @@ def warm() -> None:
         with open(os.path.join(folder, "0" * 20), "wb") as file:
             file.write(RECORD + b"\1" + RECORD + bytes(len(RECORD)))
         scan_local([folder], months, split_size=100, store=True)
-        nothing = fates.joined([], 2, ())
+        nothing = fates.hashes(np.zeros(0, np.uint8), np.zeros((0, 2), np.int64))
         queues = fates.Queues([(b"hi", 5)], [np.zeros(1, np.int64)], [np.ones((2, 2), np.bool_)], nothing)
         for work in (fates.every_copy, fates.Counting(queues, 1)):
             list(work(split_files(list_store(folder), 1 << 30)))

@@ -23,7 +23,7 @@ from idcore.lookup.store_fates import StoreEvidence, holds_copies
 from idcore.message import properties
 from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.message.validators import SCHEDULE_TOPIC
-from idcore.scan.fates import Counting, Queues, Rows, every_copy, joined, texts_of
+from idcore.scan.fates import Counting, Queues, Rows, every_copy, hashes, joined, texts_of
 from idcore.scan.kernels import fates as kernel
 from idcore.scan.schemas import SCHEMAS
 from idcore.scan.tables import Tables
@@ -157,12 +157,11 @@ def tables(
     cases = [_case_of(deciding, topic, queue, groups.get(topic, [])) for topic, queue in homes]
     wanted = [np.array([name in UNDELIVERED for name in deciding.names], bool)[case.verdicts] for case in cases]
     listed = [each.any(axis=0) if len(each) else np.zeros(each.shape[1:], bool) for each in wanted]
-    keys = copies.rows[:, [_KEY, _KEY + 1]]
     plan = Queues(
         [(case.topic.encode(), case.queue) for case in cases],
         [case.edges for case in cases],
         listed,
-        Rows(keys, copies.texts),
+        hashes(copies.texts, copies.rows[:, [_KEY, _KEY + 1]]),
     )
     found = _run(spark, partitions, Counting(plan, MOST_LISTED))
     counts = np.concatenate([
