@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MOST_LISTED = 50_000  # rows of `undelivered`; the counts have all of them
+FEWEST_OF_SPLIT = 100  # of them a split gives at least so many, where it has them
 _RESULTS = "file int, start long, kind string, data binary"
 _SCHEMA = pa.schema([("file", pa.int32()), ("start", pa.int64()), ("kind", pa.string()), ("data", pa.binary())])
 _COPY_TEXTS = tuple(range(kernel.COPY_TEXTS, kernel.COPY_COLUMNS, 2))
@@ -163,14 +164,9 @@ def tables(
         listed,
         hashes(copies.texts, copies.rows[:, [_KEY, _KEY + 1]]),
     )
-    found = _run(spark, partitions, Counting(plan, MOST_LISTED))
-    counts = np.concatenate([
-        np.zeros((0, kernel.COUNT_COLUMNS), np.int64),
-        *(np.frombuffer(data, np.int64).reshape(-1, kernel.COUNT_COLUMNS) for kind, data in found if kind == "counts"),
-    ])  # fmt: skip
-    ones = [Rows.unpack(data, kernel.ONE_COLUMNS) for kind, data in found if kind == "ones"]
+    counts, ones = _counted(spark, partitions, plan)
     single = joined(ones, kernel.ONE_COLUMNS, _ONE_TEXTS)
-    return _Assembly(deciding, cases, copies, listed).tables(counts, single)
+    return _Assembly(deciding, cases, copies, listed).tables(np.concatenate(counts), single)
 
 
 # ---- on Spark
@@ -194,6 +190,46 @@ def _run(
     rows = spark.range(0, len(partitions), 1, len(partitions)).mapInArrow(walk, _RESULTS).toArrow()
     ordered = rows.sort_by([(name, "ascending") for name in ("file", "start", "kind")])
     return [(row["kind"], row["data"]) for row in ordered.to_pylist()]
+
+
+def _counted(
+    spark: SparkSession, partitions: Sequence[Sequence[Sequence[Split]]], plan: Queues
+) -> tuple[list[np.ndarray], list[Rows]]:
+    """Counts and single messages of each split: all that have copies, and the first that are listed.
+
+    A split gives few that are listed, or those of a long log would fill the driver. Where the list begins, and more of
+    them are, it is read again.
+    """
+    splits = sorted(
+        (split for partition in partitions for task in partition for split in task),
+        key=lambda split: (split.number, split.start),
+    )
+    few = max(FEWEST_OF_SPLIT, -(-MOST_LISTED // len(splits)))
+    counts, ones = _pieces(_run(spark, partitions, Counting(plan, few)))
+    begins = np.cumsum([0, *(each.size for each in plan.listed)])
+    is_listed = np.concatenate([np.zeros(0, np.bool_), *(each.ravel() for each in plan.listed)])
+    room, again = MOST_LISTED, []
+    for at, (own, some) in enumerate(zip(counts, ones, strict=True)):
+        places = begins[own[:, kernel.QUEUE]] + 2 * own[:, kernel.INTERVAL] + own[:, kernel.KEYED]
+        number = int(own[is_listed[places], kernel.MESSAGES].sum())
+        if number > np.count_nonzero(some.rows[:, kernel.ONE_WHY] == kernel.LISTED):
+            again.append(at)
+        room -= number
+        if room <= 0:
+            break
+    if again:
+        _, whole = _pieces(_run(spark, [[[splits[at]]] for at in again], Counting(plan, MOST_LISTED)))
+        for at, every in zip(again, whole, strict=True):
+            ones[at] = every
+    return counts, ones
+
+
+def _pieces(found: Pieces) -> tuple[list[np.ndarray], list[Rows]]:
+    """Counts and single messages of each split."""
+    counts = [
+        np.frombuffer(data, np.int64).reshape(-1, kernel.COUNT_COLUMNS) for kind, data in found if kind == "counts"
+    ]
+    return counts, [Rows.unpack(data, kernel.ONE_COLUMNS) for kind, data in found if kind == "ones"]
 
 
 def _of_groups(copies: Rows) -> Rows:
@@ -286,7 +322,7 @@ class _Assembly:
 
     def _add_single(self, ones: Rows) -> _Judged:
         """Adds the messages that have copies: with each group of their topic, and those of their copies."""
-        counts = _counted(ones.rows)
+        counts = _as_counts(ones.rows)
         queue, interval = counts[:, kernel.QUEUE], counts[:, kernel.INTERVAL]
         home, group, state, due = self._copied(ones)
         verdicts = np.zeros(len(home), np.int64)
@@ -524,7 +560,7 @@ def _each(rows: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
         yield tuple(rows[order[begin]].tolist()), order[begin:end]
 
 
-def _counted(ones: np.ndarray) -> np.ndarray:
+def _as_counts(ones: np.ndarray) -> np.ndarray:
     """Single messages as counts of one each."""
     counts = np.ones((len(ones), kernel.COUNT_COLUMNS), np.int64)
     counts[:, kernel.QUEUE], counts[:, kernel.INTERVAL] = ones[:, kernel.ONE_QUEUE], ones[:, kernel.ONE_INTERVAL]

@@ -230,6 +230,7 @@ def test_what_may_hide_a_copy_takes_the_verdict_consumed(made: Made, tmp_path: P
 def test_more_than_are_listed_are_counted(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, total = tables(made[0])
     monkeypatch.setattr(fates, "MOST_LISTED", 50)
+    monkeypatch.setattr(fates, "FEWEST_OF_SPLIT", 1)
     for size in (1 << 30, 30_011):
         cut, counted = tables(made[0], size)
         assert counted == total and cut["fates"] == whole["fates"]
