@@ -58,7 +58,7 @@ def test_a_verdict_leads_to_the_progress_of_its_group_and_a_list_is_cancelled(br
         page = tab.page
         tab.go(f"/lookup?id={UNIQ}&topic=Orders&fate=1")
         page.get_by_role("button", name="Look up", exact=True).click()
-        expect(page.locator(".mq-strip")).to_contain_text("group offset 4", timeout=30_000)
+        expect(page.locator(".mq-strip")).to_contain_text("consumer offset 4", timeout=30_000)
         tab.fits()
         page.get_by_role("link", name="billing").click()
         tab.heading("Consumer groups")

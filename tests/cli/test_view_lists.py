@@ -100,7 +100,7 @@ def test_every_form_has_the_same_messages(names: str) -> None:
     said = "idcore:   cut         The limit of 5 messages was reached. Not read: 7 queue offsets."
     assert said in lines.stderr.splitlines() and lines.returncode == 0
     people = view(*asked, "--format", "table")
-    assert people.stdout.startswith("Listed 5 messages of 12 queue offsets: topic Orders, stored from 2026-01-01")
+    assert people.stdout.startswith("Listed 5 messages out of 12 queue offsets: topic Orders, stored from 2026-01-01")
     assert all(text in people.stdout for text in (*ids, "a:0:0", "\\x1b[2J", said.removeprefix("idcore: ")))
     assert "\x1b" not in people.stdout and people.stderr == ""
 

@@ -41,8 +41,8 @@ def test_evidence_is_of_the_log(tmp_path: Path) -> None:
             assert [one for one in ids if one.encode() not in text] == [], (name, variant, item.code)
             assert set(ids) <= {place["id"] for place in where}
             for place in where:
-                digits = place["id"].encode()
-                assert text.find(digits) == place["byte"] and digits in lines[place["line"] - 1]
+                digits, byte = place["id"].encode(), place["byte"]
+                assert text[byte : byte + len(digits)] == digits and digits in lines[place["line"] - 1]
 
 
 # What readers who knew only the page asked for: it stands in the sentence itself, not only in the evidence.

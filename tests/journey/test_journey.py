@@ -240,7 +240,7 @@ def test_the_verdicts_of_a_store_folder_are_of_its_time_and_contradict_no_clock(
     answer = Answer(MSG_ID, copies(HOME), None, (), (), source="store", fate=(verdict(asked=-3_000),))
     made = build(MSG_ID, Sources.of(answer), SHANGHAI, CHINA)
     judged = next(event for event in made.events if event.code == "judged")
-    assert made.conflicts == () and source_of(judged) == "store" and short_text(judged) == "works: as copied"
+    assert made.conflicts == () and source_of(judged) == "store" and short_text(judged) == "works: state in folder"
     assert made.found["groups"] == 1
 
 
@@ -281,7 +281,7 @@ def test_clocks_are_named_once_with_their_widest_difference() -> None:
     assert conflicts(made) == [("consumed_before_stored", 3_009)]
     assert conflict_text(made.conflicts[0], made) == (
         "10.0.0.3 · 4464 began to consume it 3.009 s before 10.0.0.1:10911 stored it."
-        " Their clocks differ by at least that."
+        " Their clocks differ by at least this much."
     )
 
 
@@ -351,7 +351,7 @@ def test_gaps_are_named_with_their_ends_and_the_broker_is_not_silent_while_it_wa
     found = [(each.code, short_text(made.events[each.after]), each.ms) for each in made.gaps]
     assert found == [("waiting", "waiting copy stored", 600_000), ("silence", "retry copy stored", 99_940)]
     assert gap_text(made.gaps[0], made) == (
-        "The broker kept it back for 10 min, from “waiting copy stored” to “retry copy stored”."
+        "The broker held it for 10 min, from “waiting copy stored” to “retry copy stored”."
     )
 
 

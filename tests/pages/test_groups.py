@@ -54,7 +54,7 @@ def test_a_link_fills_the_form_and_asks_nobody(cluster: Progressing, open_page: 
 @pytest.mark.parametrize(
     ("lang", "show", "wanted"),
     [
-        ("en", "Show", ("1,204 messages behind on Orders at most", "1 client is connected", "14", "TAG *", "2 of 4")),
+        ("en", "Show", ("at most 1,204 messages behind on Orders", "1 client is connected", "14", "TAG *", "2 of 4")),
         ("zh", "查看", ("最多堆积 1,204 条消息", "1 个客户端在线", "14", "TAG *", "4 个队列中有 2 个")),
     ],
 )
@@ -79,7 +79,7 @@ def test_asked_again_it_has_a_rate_and_says_both_times(
     cluster.offsets["billing"][2] += 100
     app = press(app, "Ask again")
     assert not app.exception
-    assert re.search(r"It passes [\d,.]+ messages a second, while 0.0", texts(app))
+    assert re.search(r"It consumes [\d,.]+ messages a second, while 0.0", texts(app))
     assert re.search(r"Asked one at \d.+ and at \d.+; the rates", texts(app))
     assert "did not move within" in app.warning[0].value, "queue 1 did not"
 
@@ -179,7 +179,7 @@ def test_a_verdict_leads_to_its_group_has_a_strip_and_who_it_is_now(
     assert "group=billing" in html and "at=a%3A0%3A10" in html
     assert html.count("mq-at-message") == 1, "only the group that did not pass it is drawn"
     for wanted in {
-        "en": ("this message 10", "group offset 4", "192.168.7.8:4", "which contradicts the ID: Java client"),
+        "en": ("this message 10", "consumer offset 4", "192.168.7.8:4", "which contradicts the ID: Java client"),
         "zh": ("这条消息 10", "消费位点 4", "192.168.7.8:4", "与 ID 的推断矛盾：Java 客户端"),
     }[lang]:
         assert wanted in text, wanted

@@ -273,7 +273,7 @@ def test_what_the_limit_cuts_off_is_counted_by_queue(queues: Queues) -> None:
     assert [(one.count, one.seen + one.left) for one in found.queues] == [(30, 30)] * 3
     assert {each.store_timestamp for each in sent[:18]} >= {copy.record.store_timestamp for copy in found.copies[:18]}
     assert cut_text(found) == "The limit of 20 messages was reached. Not read: 70 queue offsets."
-    assert list_text(found).startswith("Listed **20 messages** of **90** queue offsets: topic Orders, stored from")
+    assert list_text(found).startswith("Listed **20 messages** out of **90** queue offsets: topic Orders, stored from")
     row = listing_row(found)
     assert json.dumps(row) and (row["cut"], row["left"], len(row["copies"])) == ("limit", 70, 20)
 
@@ -439,7 +439,7 @@ def test_every_message_with_a_key_is_listed_the_newest_first_past_what_a_broker_
     found = listing(queues, key="user-7")
     assert ids(found) == every and (found.cut, found.left, found.reason) == (None, None, None)
     found = listing(queues, key="order", limit="70", topic=TOPIC)
-    assert ids(found) == every[:70] and found.cut == "limit" and cut_text(found).endswith("Not read: older ones.")
+    assert ids(found) == every[:70] and found.cut == "limit" and cut_text(found).endswith("Not read: older messages.")
     found = listing(queues, key="order", **{"from": instant(20_000), "to": instant(30_000)})
     assert ids(found) == [each.uniq_id for each in reversed(sent[10:16])]
     found = listing(queues, key="order", **{"from": instant(20_500), "to": instant(29_500)})

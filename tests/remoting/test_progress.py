@@ -78,12 +78,12 @@ def test_the_sentence_has_the_verdict_first(cluster: Progressing) -> None:
         cluster.now_ms += 10_000
         second = seen(service)
     assert progress_texts(first) == [
-        "Group **billing** is **1,204 messages** behind on Orders at most; 1 client is connected.",
+        "Group **billing** is at most **1,204 messages** behind on Orders; 1 client is connected.",
         "It has no offset in **1** of 4 queues.",
         "Ask again after 5 s or more for the rate and the time left.",
     ]
     assert progress_texts(second, first.progress)[2:] == [
-        "It passes **0.0** messages a second, while 0.0 a second are stored.",
+        "It consumes **0.0** messages a second, while 0.0 a second are stored.",
         "At this pace it does not catch up.",
     ]
 
@@ -114,7 +114,7 @@ def test_two_questions_have_a_rate_and_the_time_left(cluster: Progressing) -> No
     moved = pace(before, now.progress)
     assert moved is not None and (moved.consumed, moved.stored, moved.lag) == (20.0, 10.0, 1_104)
     assert moved.left == pytest.approx(110.4)
-    assert "At this pace it is done in **1 min 50 s**." in progress_texts(now, before)
+    assert "At this pace it catches up in **1 min 50 s**." in progress_texts(now, before)
     assert issues(now.progress, before) == ["stuck"]
     only = pace(before, now.progress, now.progress.queues[1])
     assert only is not None and (only.consumed, only.left) == (0.0, None)
