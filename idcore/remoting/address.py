@@ -59,7 +59,7 @@ class Endpoint:
         except ValueError:
             if match is None or match["v6"] or not _NAME.fullmatch(host) or re.fullmatch(r"[\d.]+", host):
                 raise ProfileError("endpoint", {"text": text[:80]}, "address", None, text[:80]) from None
-        if not (port.isascii() and port.isdigit()) or not 1 <= int(port) <= 65_535:
+        if not re.fullmatch(r"[0-9]{1,5}", port) or not 1 <= int(port) <= 65_535:
             raise ProfileError("endpoint_port", {"text": text[:80]}, "port", None, text[:80])
         return cls(host, int(port))
 

@@ -45,8 +45,11 @@ async def _tidy() -> None:
     """After a visit has ended, what it held goes back to the system, not only to this process."""
     while True:
         await asyncio.sleep(TIDY)
-        forget_left()
-        await asyncio.to_thread(memory.tidy)
+        try:
+            forget_left()
+            await asyncio.to_thread(memory.tidy)
+        except (AttributeError, TypeError, OSError):  # another version of Streamlit may keep its sessions differently
+            LOG.exception("what ended visits held is not given back")
 
 
 def forget_left() -> None:
