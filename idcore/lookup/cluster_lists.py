@@ -70,7 +70,7 @@ def _record(raw: bytes | RemotingError | None, offset: int) -> Record | None:
 
 
 def find(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
-    """The messages of a way, or why there are none. A RemotingError where the cluster's own answers are missing."""
+    """Lists the messages of a way; an empty list has its reason. Raises RemotingError if the cluster is silent."""
     notes.cluster.need_brokers()
     if way.kind == "key":
         return _by_key(way, notes, progress, stop)

@@ -51,7 +51,7 @@ class Source(Protocol):
         ...
 
     def list_messages(self, way: Way, user: str = "", progress: Progress | None = None, stop: Stop = never) -> Listing:
-        """The messages of a way, or why there are none; a CoreError where none can be given.
+        """Lists the messages of a way, or gives the reason why the list is empty. Raises CoreError if it cannot list.
 
         `stop` is asked again and again; once it is true, what was found so far is the list.
         """

@@ -51,7 +51,7 @@ class _StoredQueue:
 
 
 def find(way: Way, store: StoreFolder, progress: Progress, stop: Stop) -> Listing:
-    """The messages of a way, or why there are none."""
+    """Lists the messages of a way, or gives the reason why the list is empty."""
     if way.broker is not None:
         raise WrongTerms("terms_broker")
     listing = _by_key(way, store) if way.kind == "key" else _of_queues(way, store, progress, stop)

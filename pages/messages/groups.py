@@ -15,9 +15,7 @@ heading("page.groups")
 with problems.caught():
     clusters = lookups.offers()
 if not clusters:
-    st.info(words("lookup.off"), icon=":material/info:")
-    st.markdown(words("lookup.how"))
-    st.code(lookups.EXAMPLE, language=None)
+    lookups.say_off(words)
     st.stop()
 asked = groups.form(list(clusters), words)
 if asked is not None:

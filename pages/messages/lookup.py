@@ -15,9 +15,7 @@ heading("page.lookup")
 with problems.caught():
     offers = lookups.offers()
 if not offers:
-    st.info(words("lookup.off"), icon=":material/info:")
-    st.markdown(words("lookup.how"))
-    st.code(lookups.EXAMPLE, language=None)
+    lookups.say_off(words)
     st.markdown(words("lookup.instead"))
     page_link("store", words("card.store"), icon=":material/folder_open:", id=st.query_params.get("id"))
     st.stop()

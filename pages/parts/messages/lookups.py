@@ -82,6 +82,13 @@ class Answers:
         return all(has.get(name, "") == value for name, value in wanted.items())
 
 
+def say_off(words: Words) -> None:
+    """No cluster is configured: how to do it."""
+    st.info(words("lookup.off"), icon=":material/info:")
+    st.markdown(words("lookup.how"))
+    st.code(EXAMPLE, language=None)
+
+
 def offers() -> dict[str, Offer]:
     """The sources that the administrator configured; none by default."""
     return offered(os.environ)
