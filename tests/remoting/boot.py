@@ -329,7 +329,9 @@ class OneBroker(Processes):
 
     @property
     def events(self) -> list[list[str]]:
-        """What the clients have done so far."""
+        """What the clients have done so far; they may not end."""
+        code = self._running["clients"].poll()
+        assert code is None, f"the clients ended with {code}"
         text = (self.work / "clients" / "out").read_text(encoding="utf-8", errors="replace")
         return [line.split() for line in text.rpartition("\n")[0].splitlines()]
 
@@ -337,8 +339,7 @@ class OneBroker(Processes):
         """Until the clients have done all this."""
         until = time.monotonic() + limit
         while missing := [event for event in events if event.split() not in self.events]:
-            assert self._running["clients"].poll() is None and time.monotonic() < until, f"{missing} of {self.events}"
-            time.sleep(0.1)
+            self._go_on(until, missing)
 
     def words(self, *beginning: str) -> list[str]:
         """The rest of the first line that begins like this, once it is there."""
@@ -347,8 +348,15 @@ class OneBroker(Processes):
             for event in self.events:
                 if event[: len(beginning)] == list(beginning):
                     return event[len(beginning) :]
-            assert self._running["clients"].poll() is None and time.monotonic() < until, f"{beginning}: {self.events}"
-            time.sleep(0.1)
+            self._go_on(until, beginning)
+
+    def _go_on(self, until: float, missing: Sequence[str]) -> None:
+        """Waits a moment for clients that can still do what is missing."""
+        done = self.events
+        broke = any(event[0] == "BROKE" for event in done)
+        said = self._out("clients").read_text(errors="replace")[-6_000:]
+        assert not broke and time.monotonic() < until, f"no {missing}:\n{said}"
+        time.sleep(0.1)
 
     def credentials(self) -> Credentials | None:
         """Whose questions the broker answers."""

@@ -30,19 +30,20 @@ public class Clients {
             Map.of("Tiny", Tiny::run, "Traced", Traced::run, "Consumers", Consumers::run, "Reasons", Reasons::run,
                 "Many", Many::run, "Tracks", Tracks::run);
         for (String name : arguments[2].split(",")) {
-            begin(programs.get(name));
+            begin(name, programs.get(name));
         }
         Thread.sleep(1_800_000); // the test ends it: until then its consumers stay connected
         System.exit(0);
     }
 
-    static void begin(Program program) {
+    /** What one program cannot do is said; the others go on. */
+    static void begin(String name, Program program) {
         new Thread(() -> {
             try {
                 program.run();
             } catch (Throwable problem) {
                 problem.printStackTrace(System.out);
-                System.exit(3);
+                line("BROKE", name);
             }
         }).start();
     }

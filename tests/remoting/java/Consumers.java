@@ -1,3 +1,4 @@
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -145,7 +146,7 @@ public class Consumers {
     /** The enum is in another package since 5.0. */
     @SuppressWarnings({"unchecked", "rawtypes"})
     static void broadcast(DefaultMQPushConsumer consumer) throws Exception {
-        for (java.lang.reflect.Method method : DefaultMQPushConsumer.class.getMethods()) {
+        for (Method method : DefaultMQPushConsumer.class.getMethods()) {
             if (method.getName().equals("setMessageModel")) {
                 method.invoke(consumer, Enum.valueOf((Class) method.getParameterTypes()[0], "BROADCASTING"));
             }
@@ -171,8 +172,9 @@ public class Consumers {
         kind.getMethod("setNamesrvAddr", String.class).invoke(admin, Clients.names);
         kind.getMethod("setInstanceName", String.class).invoke(admin, "admin-" + group);
         kind.getMethod("start").invoke(admin);
-        kind.getMethod("setMessageRequestMode", String.class, String.class, String.class, mode, int.class, long.class)
-            .invoke(admin, Clients.broker, topic, group, Enum.valueOf(mode, "POP"), 8, invisible);
+        Method set = kind.getMethod("setMessageRequestMode", String.class, String.class, String.class, mode, int.class,
+            long.class);
+        Clients.patiently(() -> set.invoke(admin, Clients.broker, topic, group, Enum.valueOf(mode, "POP"), 8, invisible));
     }
 
     static void pull(String group) throws Exception {
