@@ -1,6 +1,6 @@
 """Ten visitors at once: each pastes 1,000 lines; how long each waits for its table, and what the server keeps of them.
 
-python -m benchmarks.tabs                       ten tabs, three rounds
+python -m benchmarks.tabs                       ten tabs, three rounds: some ten minutes
 
 Each tab is a web socket that says what a browser says, so that the browser's own work is not measured: the first look,
 the click with the text of the box, and every look at the running scan. Memory is the server process without Spark.

@@ -1,4 +1,4 @@
-"""The same scan on a real standalone cluster and a real Spark Connect server, both on loopback: the same bytes."""
+"""The same scans on a real standalone cluster and a real Spark Connect server, both on loopback: the same bytes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_log(tmp_path_factory.mktemp("log") / "made.log", LINES)
 
 
-def command(log: Path | str, out: Path, size: str, *where: str) -> list[str]:
-    return [sys.executable, "-m", "idcore", "scan", str(log), "--out", str(out), "--split-size", size, *FIXED, *where]
+def command(source: Path | str, out: Path, size: str, *where: str) -> list[str]:
+    """A scan of a log, or of a store folder."""
+    given = ["--store", str(source)] if Path(source).is_dir() else [str(source)]
+    return [sys.executable, "-m", "idcore", "scan", *given, "--out", str(out), "--split-size", size, *FIXED, *where]
 
 
 def tables(out: Path) -> dict[str, str]:
@@ -43,9 +45,9 @@ def tables(out: Path) -> dict[str, str]:
     return found
 
 
-def scanned(log: Path, out: Path, *where: str, size: str = "64k") -> dict[str, str]:
+def scanned(source: Path, out: Path, *where: str, size: str = "64k") -> dict[str, str]:
     """The tables that a scan in a new process writes."""
-    done = subprocess.run(command(log, out, size, *where), env=LOOPBACK, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command(source, out, size, *where), env=LOOPBACK, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     return tables(out)
 
@@ -61,16 +63,27 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store folder with consumer groups."""
+    out = tmp_path_factory.mktemp("store") / "store"
+    make = ["make", "store", "--messages", "3000", "--groups", "3", "--seed", "5", "--out", str(out)]
+    subprocess.run([sys.executable, "-m", "idcore", *make], check=True)
+    return out
+
+
 def compiled() -> dict[str, float]:
     return {path.name: path.stat().st_mtime for path in Path(cache_folder()).iterdir()}
 
 
 @pytest.mark.timeout(300)
 def test_a_standalone_cluster_of_two_workers_writes_the_same_tables(
-    log: Path, local: dict[str, str], cluster: Cluster, tmp_path: Path
+    store: Path, cluster: Cluster, tmp_path: Path
 ) -> None:
+    local = scanned(store, tmp_path / "local")
+    assert pq.read_table(tmp_path / "local" / "undelivered").num_rows
     before = compiled()
-    assert scanned(log, tmp_path / "out", "--master", cluster.url) == local
+    assert scanned(store, tmp_path / "out", "--master", cluster.url) == local
     assert compiled() == before  # by the local scan at the latest: an application compiles nothing anew
     for worker in cluster.workers:  # no worker has idcore but from the archive that came with the job
         assert [path.name for path in worker.folder.glob("app-*/*/idcore.zip")] == ["idcore.zip"]
@@ -100,7 +113,7 @@ def test_a_path_that_only_the_driver_sees_is_named_with_the_worker(log: Path, cl
 
 @pytest.mark.timeout(300)
 def test_a_worker_that_is_killed_in_mid_scan_changes_no_table(cluster: Cluster, tmp_path: Path) -> None:
-    large = make_log(tmp_path / "large.log", 30_000)
+    large = make_log(tmp_path / "large.log", 10_000)
     expected = scanned(large, tmp_path / "expected")
     lost, kept = cluster.workers
     before = set(lost.scratch.rglob("shuffle_*.data"))
@@ -151,7 +164,7 @@ except Cancelled:
 def test_a_connect_server_writes_the_same_tables_tells_how_far_it_is_and_stops_when_told(
     log: Path, local: dict[str, str], tmp_path: Path
 ) -> None:
-    large = make_log(tmp_path / "large.log", 60_000)
+    large = make_log(tmp_path / "large.log", 20_000)
     with connect(tmp_path) as address:
         assert scanned(log, tmp_path / "out", "--remote", address) == local
         stopped = [sys.executable, "-c", STOPPED, str(large), str(tmp_path / "none"), address]
