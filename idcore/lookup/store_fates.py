@@ -29,11 +29,6 @@ from idcore.store.folder import StoreFolder
 _TAIL_MOST, _GAP_MOST = 64 << 20, 8 << 20
 
 
-def holds_copies(topic: str) -> bool:
-    """Whether copies are here that a group's failures make, or that wait to become such."""
-    return topic in (SCHEDULE_TOPIC, TIMER_TOPIC) or topic.startswith((RETRY_PREFIX, DLQ_PREFIX))
-
-
 class StoreEvidence:
     """One folder as evidence: the home of a record, and what is known of a group and a record."""
 

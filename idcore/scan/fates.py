@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -109,16 +110,25 @@ class _Walk(RecordLines):
         super().__init__(file, path, start, stop)
         self._state = np.zeros(max(kernel.STATE_SIZE, records.STATE_SIZE), np.int64)
         self._kept = kernel.Out(np.zeros((_ROWS, self.columns), np.int64), np.zeros(_TEXTS, np.uint8))
+        self._damage: list[tuple[int, int]] = []
 
     def run(self) -> None:
         """Reads all of it. Damage is passed: the scan itself reports it."""
         self.begin()
+        self._damage.clear()  # the split that contains it has it
         while not self._ended:
             self._more()
 
-    def is_whole(self) -> bool:
-        """Whether all of it was read, and none of it is damaged."""
-        return self._ended and not self._problems
+    def _pass_damage(self, stop: int) -> None:
+        begin, known = self._place, len(self._problems)
+        super()._pass_damage(stop)
+        if len(self._problems) > known:
+            self._damage.append((self._base + begin, self._base + self._place))
+
+    def damage(self) -> np.ndarray:
+        """Where in the log no record could be read: begin and end of each stretch."""
+        left = [] if self._ended else [(self._base + max(0, self._place), self._base + self._stop)]
+        return np.array(self._damage + left, np.int64).reshape(-1, 2)
 
     def rows(self) -> Rows:
         """What was kept."""
@@ -166,13 +176,16 @@ class _Messages(_Walk):
         return self._counts[: self._state[kernel.COUNTS]]
 
 
-def copies_in(split: Split) -> tuple[Rows, bool]:
-    """The copies of one split, and whether these are all: what is damaged may have been one."""
+def copies_in(split: Split) -> tuple[Rows, np.ndarray]:
+    """The copies of one split, and where it is damaged: there may have been others."""
     made: list[_Copies] = []
     with suppress(*READ_ERRORS), storage.opened(split.path) as file:  # the scan itself reports a file that ends early
         made.append(_Copies(file, split.path, split.start, split.stop))
         made[0].run()
-    return (made[0].rows(), made[0].is_whole()) if made else (joined([], kernel.COPY_COLUMNS, ()), False)
+    if made:
+        return made[0].rows(), made[0].damage()
+    whole = np.array([[split.start, split.stop]], np.int64) + int(os.path.basename(split.path))
+    return joined([], kernel.COPY_COLUMNS, ()), whole
 
 
 def messages_in(split: Split, plan: kernel.Plan, most: int) -> tuple[np.ndarray, Rows]:
@@ -190,12 +203,12 @@ Piece = tuple[Split, str, bytes]
 
 
 def every_copy(splits: Iterable[Split]) -> Iterator[Piece]:
-    """The first pass: the copies of each split, and a piece more where there may be others."""
+    """The first pass: the copies of each split, and where it is damaged."""
     for split in splits:
-        copies, is_whole = copies_in(split)
+        copies, damage = copies_in(split)
         yield split, "copies", copies.pack()
-        if not is_whole:
-            yield split, "damaged", b""
+        if len(damage):
+            yield split, "damage", damage.tobytes()
 
 
 @dataclass(frozen=True, slots=True)

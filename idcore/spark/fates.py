@@ -10,16 +10,18 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from idcore.fate import Copy, Heard, judge
+from idcore.fate import Copy, Group, Heard, Home, judge
 from idcore.fate.rule import UNDELIVERED
 from idcore.ids.clock import is_time
 from idcore.lookup.copies import TIMER_TOPIC, group_in, is_special
-from idcore.lookup.store_fates import StoreEvidence, holds_copies
+from idcore.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
+from idcore.lookup.store_fates import StoreEvidence
 from idcore.message import properties
 from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.message.validators import SCHEDULE_TOPIC
@@ -40,6 +42,7 @@ _COPY_TEXTS = tuple(range(kernel.COPY_TEXTS, kernel.COPY_COLUMNS, 2))
 _ONE_TEXTS = (kernel.ONE_TEXTS, kernel.ONE_TEXTS + 2)
 _TOPIC, _KEY, _REAL, _ORIGIN, _POPPED, _DUE = _COPY_TEXTS
 _NO_TIME = -1
+_ENDLESS = 1 << 62
 _MINUTE_MS = 60_000
 # States of a copy: dead; queued and passed or not; waiting and delivered or not. The third of each: nobody says.
 _NOTHING, _DEAD, _QUEUED, _WAITING = 0, 1, 2, 5
@@ -80,45 +83,28 @@ class _Judged:
 
 @dataclass(slots=True)
 class _Judge:
-    """The rule, asked once for each case that differs; verdicts have numbers.
-
-    `is_whole`: whether the log has every copy there was. What is damaged or gone may have been one.
-    """
+    """The rule, asked once for each case that differs; verdicts have numbers."""
 
     evidence: StoreEvidence
-    is_whole: bool
+    hidden: Hidden
     names: list[str] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
-    _known: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    _known: dict[tuple[Home, Group], int] = field(default_factory=dict)
 
     def number(self, topic: str, queue: int, group: str, place: int, copies: tuple[int, int] | None) -> int:
         """The verdict of a message at a place; `copies` is the state of its copies and due time, None without a key."""
-        case = (*self._case(topic, queue, group, place), copies)
+        home = self.evidence.home_at(topic, queue, place)
+        known = self.evidence.group(group, home, (), copies is not None and not self.hidden.may_lack(group))
+        if copies is not None and copies[0]:
+            known = replace(known, copies=(self._copy(*copies),))
+        case = _case(home, known)
         if case not in self._known:
-            home = self.evidence.home_at(topic, queue, place)
-            known = self.evidence.group(group, home, (), copies is not None and self.is_whole)
-            if copies is not None and copies[0]:
-                known = replace(known, copies=(self._copy(*copies),))
-            code = judge(home, known, self.evidence.snapshot_ms).code
+            code = judge(*case, self.evidence.snapshot_ms).code
             if code not in self._numbers:
                 self._numbers[code] = len(self.names)
                 self.names.append(code)
             self._known[case] = self._numbers[code]
         return self._known[case]
-
-    def _case(self, topic: str, queue: int, group: str, place: int) -> tuple[Any, ...]:
-        """All that the rule looks at, apart from copies."""
-        config, key = self.evidence.config, (topic, group)
-        settings, allowed = (config.topics or {}).get(topic), (config.groups or {}).get(group)
-        reached = None if config.offsets is None else config.offsets.get(key, {}).get(queue)
-        handed = config.handed_out.get(key, {}).get(queue)
-        end = self.evidence.end_of(topic, queue)
-        shared = config.broadcast[key].get(queue) if key in config.broadcast else _UNKNOWN_OFFSET
-        return (
-            settings is None or settings.can_be_read(queue), topic in config.static_topics, allowed,
-            reached is None or reached > place, reached is None, handed is None or handed > place, handed is None,
-            end is None or end <= place, end is None, shared is None or shared > place, shared == _UNKNOWN_OFFSET,
-        )  # fmt: skip
 
     def _copy(self, state: int, due: int) -> Copy:
         """A copy in a state."""
@@ -133,7 +119,23 @@ class _Judge:
         return Copy("waiting", 1, at, when, delivered=heard)
 
 
-_UNKNOWN_OFFSET = -2
+def _case(home: Home, group: Group) -> tuple[Home, Group]:
+    """The same case for every message that is judged alike, and it is what is judged: so nothing can be forgotten.
+
+    Of offsets only that matters whether they are past the message.
+    """
+
+    def beside(offset: Heard[int]) -> Heard[int]:
+        return offset if offset.value is None else replace(offset, value=int(offset.value > home.offset))
+
+    alike = replace(
+        group,
+        name="",
+        offset=beside(group.offset),
+        pull_offset=beside(group.pull_offset),
+        broadcast_offset=beside(group.broadcast_offset),
+    )
+    return replace(home, topic="", queue=0, offset=0, end=beside(home.end)), alike
 
 
 def tables(
@@ -143,18 +145,19 @@ def tables(
 
     `scanned` are the tables of the scan: which queues there are, and in which files something is wrong.
     """
-    topics, problems = scanned["topics"], set(scanned["files"]["error"].drop_null().to_pylist())
+    topics, problems = scanned["topics"], scanned["files"]["error"].drop_null()
     queues = sorted(set(zip(topics["topic"].to_pylist(), topics["queue_id"].to_pylist(), strict=True)))
     homes = [(topic, queue) for topic, queue in queues if not is_special(topic)]
     has_copies = any(holds_copies(topic) for topic, _ in queues)
     groups = {topic: sorted(each) for topic, each in evidence.config.groups_by_topic().items()}
     if not has_copies and not any(topic in groups for topic, _ in homes):
         return {name: SCHEMAS[name].empty_table() for name in ("fates", "undelivered")}, {"undelivered": 0}
-    read = _run(spark, partitions, every_copy) if has_copies or problems else []
+    read = _run(spark, partitions, every_copy) if has_copies or len(problems) else []
     copied = [Rows.unpack(data, kernel.COPY_COLUMNS) for kind, data in read if kind == "copies"]
     copies = _of_groups(joined(copied, kernel.COPY_COLUMNS, _COPY_TEXTS))
-    # A file names one problem, and a body with another CRC may be in front of damage: the pass finds that itself.
-    deciding = _Judge(evidence, problems <= {"record_crc"} and all(kind != "damaged" for kind, _ in read))
+    damage = [_stretches(data) for kind, data in read if kind == "damage"]
+    unread = [*_not_read(scanned["files"]), *(stretch for each in damage for stretch in each)]
+    deciding = _Judge(evidence, hidden_copies(evidence.store, unread, _seen(topics)))
     cases = [_case_of(deciding, topic, queue, groups.get(topic, [])) for topic, queue in homes]
     wanted = [np.array([name in UNDELIVERED for name in deciding.names], bool)[case.verdicts] for case in cases]
     listed = [each.any(axis=0) if len(each) else np.zeros(each.shape[1:], bool) for each in wanted]
@@ -167,6 +170,29 @@ def tables(
     counts, ones = _counted(spark, partitions, plan)
     single = joined(ones, kernel.ONE_COLUMNS, _ONE_TEXTS)
     return _Assembly(deciding, cases, copies, listed).tables(np.concatenate(counts), single)
+
+
+def _not_read(files: pa.Table) -> Iterator[tuple[int, int]]:
+    """Stretches of the log that no split has: between two files, and files that cannot be read."""
+    rows = files.select(["file", "error", "error_values"]).to_pylist()
+    starts = sorted({int(Path(row["file"]).name) for row in rows})
+    for row in rows:
+        if row["error"] == "log_hole":
+            values = json.loads(row["error_values"])
+            yield int(values["first"]), int(values["last"])
+        elif row["error"] not in (None, "log_damaged", "record_crc"):  # these two are where the pass finds them
+            begin = int(Path(row["file"]).name)
+            yield begin, next((start for start in starts if start > begin), _ENDLESS)
+
+
+def _stretches(data: bytes) -> list[tuple[int, int]]:
+    return [(begin, end) for begin, end in np.frombuffer(data, np.int64).reshape(-1, 2).tolist()]
+
+
+def _seen(topics: pa.Table) -> dict[tuple[str, int], Seen]:
+    columns = ("topic", "queue_id", "messages", "min_queue_offset", "max_queue_offset")
+    rows = zip(*(topics[name].to_pylist() for name in columns), strict=True)
+    return {(topic, queue): Seen(*figures) for topic, queue, *figures in rows}
 
 
 # ---- on Spark

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from idcore.layout import QUEUE_UNIT
 from idcore.store.files import File, Reading, list_files
 
 _UNITS_AT_ONCE = 10_000
+_FILLED = 0x7FFFFFFF  # the size of what fillPreBlank writes
 _NUMBER_DIGITS = 10  # of a queue id, 32 bits
 
 
@@ -27,7 +30,7 @@ class Unit:
     @property
     def is_filler(self) -> bool:
         """Nothing was written here: zeros, or what ConsumeQueue.fillPreBlank puts before a queue's first place."""
-        return not self.size or (self.physical_offset == 0 and self.size == 0x7FFFFFFF)
+        return not self.size or (self.physical_offset == 0 and self.size == _FILLED)
 
     @property
     def has_hash(self) -> bool:
@@ -64,7 +67,25 @@ class ConsumeQueue:
         for file in self.files:
             yield from self._units_of(file)
 
+    def entries(self) -> np.ndarray:
+        """Queue offset and physical offset of every unit that was written, in order."""
+        found = [np.zeros((0, 2), np.int64)]
+        for place, raw in (block for file in self.files for block in self._blocks_of(file)):
+            units = np.frombuffer(raw, QUEUE_UNIT.dtype)
+            offsets, sizes = units["physical_offset"], units["size"]
+            written = np.flatnonzero((sizes != 0) & ((offsets != 0) | (sizes != _FILLED)))
+            found.append(np.stack([place + written, offsets[written]], axis=1).astype(np.int64))
+        return np.concatenate(found)
+
     def _units_of(self, file: File) -> Iterator[Unit]:
+        for place, raw in self._blocks_of(file):
+            for number, values in enumerate(QUEUE_UNIT.struct.iter_unpack(raw)):
+                unit = Unit(place + number, *values)
+                if not unit.is_filler:
+                    yield unit
+
+    def _blocks_of(self, file: File) -> Iterator[tuple[int, bytes]]:
+        """Whole units as they are on the disk, with the place of the first; blocks of zeros are left out."""
         step = _UNITS_AT_ONCE * QUEUE_UNIT.size
         done = 0
         for start, stop in self._reading.extents(file.path, file.size):
@@ -72,14 +93,8 @@ class ConsumeQueue:
             for begin in range(max(done, start - start % QUEUE_UNIT.size), stop, step):
                 raw = self._reading.read(file.path, begin, min(step, file.size - begin))
                 done = begin + step
-                place = (file.start + begin) // QUEUE_UNIT.size
-                if not raw.strip(b"\0"):
-                    continue
-                whole = len(raw) - len(raw) % QUEUE_UNIT.size
-                for number, values in enumerate(QUEUE_UNIT.struct.iter_unpack(raw[:whole])):
-                    unit = Unit(place + number, *values)
-                    if not unit.is_filler:
-                        yield unit
+                if raw.strip(b"\0"):
+                    yield (file.start + begin) // QUEUE_UNIT.size, raw[: len(raw) - len(raw) % QUEUE_UNIT.size]
 
     @cached_property
     def span(self) -> tuple[int, int] | None:

@@ -18,8 +18,10 @@ from idcore.__main__ import main
 from idcore.fate import judge
 from idcore.fate.rule import UNDELIVERED
 from idcore.lookup.copies import group_of, is_special
+from idcore.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
 from idcore.lookup.store_fates import StoreEvidence, copies_of
 from idcore.message import Record
+from idcore.message.validators import SCHEDULE_TOPIC
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_store, split_files
@@ -63,6 +65,18 @@ def tables(root: Path, split: int = 1 << 30, spark: Any = None) -> tuple[dict[st
         return fates.tables(spark, splits, StoreEvidence(store), scanned)
 
 
+def _hidden(store: StoreFolder) -> Iterator[str]:
+    """The groups of entries that lead to no record: by the name of the topic, as no group here has an odd one."""
+    for topic in filter(holds_copies, store.queues.topics):
+        for unit in (unit for queue in store.queues.of(topic) for unit in queue.units()):
+            if isinstance(store.log.look(unit.physical_offset), Stored):
+                continue
+            if topic != SCHEDULE_TOPIC:
+                yield topic.removeprefix("%RETRY%").removeprefix("%DLQ%")
+            elif unit.queue_offset >= (store.config.delays or {}).get(1, 0):
+                yield "every group"
+
+
 class Twin:
     """The slow way: each record of the log by itself, each group by the rule."""
 
@@ -72,6 +86,7 @@ class Twin:
         with StoreFolder(root) as store:
             self.evidence = StoreEvidence(store)
             self.groups = store.config.groups_by_topic()
+            self.hidden = set(_hidden(store))
             records = [step.record for step in store.log.walk() if isinstance(step, Stored)]
             by_key: dict[str, list[Record]] = {}
             for record in records:
@@ -84,7 +99,8 @@ class Twin:
         home, undelivered = self.evidence.home(record), {}
         groups = {group_of(each, [record.topic]) for each in every} | self.groups.get(record.topic, set())
         for group in sorted(filter(None, groups)):
-            known = self.evidence.group(group, home, copies_of(record, group, every), record.uniq_id is not None)
+            whole = record.uniq_id is not None and not self.hidden & {group, "every group"}
+            known = self.evidence.group(group, home, copies_of(record, group, every), whole)
             code = judge(home, known, self.evidence.snapshot_ms).code
             self.add(record, group, code)
             if code in UNDELIVERED:
@@ -201,29 +217,88 @@ def test_odd_places_of_groups_are_judged_alike(made: Made, tmp_path: Path) -> No
     assert seen >= {"handed_out", "not_dispatched", "unreadable_queue", "broadcast", "no_verdict"}
 
 
-@pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("hurt", ["a retry", "the end", "a body"])
-def test_what_may_hide_a_copy_takes_the_verdict_consumed(made: Made, tmp_path: Path, hurt: str) -> None:
-    """A body has another CRC and hides nothing; damage does, and so does a log that ends in a record."""
-    root = Path(shutil.copytree(made[0], tmp_path / "store"))
+def records_of(root: Path) -> list[Record]:
     with StoreFolder(root) as store:
-        records = [step.record for step in store.log.walk() if isinstance(step, Stored)]
-    retry = next(record for record in records if record.topic.startswith("%RETRY%"))
-    last = max((root / "commitlog").iterdir())
-    if hurt == "the end":
-        last.write_bytes(last.read_bytes()[: records[-1].physical_offset + 40 - int(last.name)])
+        return [step.record for step in store.log.walk() if isinstance(step, Stored)]
+
+
+def waits(record: Record, goal: str) -> bool:
+    return record.topic == SCHEDULE_TOPIC and record.properties["REAL_TOPIC"].startswith(goal)
+
+
+def damage(root: Path, record: Record, part: bytes = b"") -> None:
+    """One byte of a record: of the mark that it begins with, or of another part."""
+    path = max(each for each in (root / "commitlog").iterdir() if int(each.name) <= record.physical_offset)
+    raw = bytearray(path.read_bytes())
+    at = record.physical_offset - int(path.name)
+    raw[raw.index(part, at) if part else at + 4] ^= 0xFF
+    path.write_bytes(raw)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("hurt", ["a retry", "the end", "no copy"])
+def test_damage_takes_the_verdict_consumed_from_groups_whose_copies_it_hides(
+    made: Made, tmp_path: Path, hurt: str
+) -> None:
+    """A message is no copy, a body with another CRC hides nothing, and what was delivered is in the retry queue."""
+    root = Path(shutil.copytree(made[0], tmp_path / "store"))
+    records = records_of(root)
+    retries = [record for record in records if record.topic == "%RETRY%fails-0"]
+    if hurt == "a retry":
+        damage(root, retries[0])
+    elif hurt == "no copy":
+        delivered = next(record for record in records if waits(record, "%RETRY%fails-0"))
+        message = next(record for record in records if record.topic == "OrderPaid")
+        damage(root, delivered)
+        damage(root, message)
+        damage(root, retries[-1], retries[-1].body)
     else:
-        path = max(each for each in (root / "commitlog").iterdir() if int(each.name) <= retry.physical_offset)
-        raw = bytearray(path.read_bytes())
-        at = retry.physical_offset - int(path.name)
-        at = at + 4 if hurt == "a retry" else raw.index(retry.body, at)
-        raw[at] ^= 0xFF
-        path.write_bytes(raw)
+        last = max((root / "commitlog").iterdir())
+        last.write_bytes(last.read_bytes()[: records[-1].physical_offset + 40 - int(last.name)])
     whole = tables(root)
+    check(root, whole)
     assert tables(root, 40_001) == whole
-    found = {row["verdict"] for row in whole[0]["fates"].to_pylist()}
-    assert {"no_verdict", "dead", "retry_queued"} <= found if hurt != "a body" else "consumed" in found
-    assert bool({"consumed", "consumed_on_retry"} & found) is (hurt == "a body")
+    consumed = {row["group"] for row in whole[0]["fates"].to_pylist() if row["verdict"] == "consumed"}
+    every = {"fails-0", "fails-6", "reads_all-1", "skips_a_queue-3"}
+    lost = {"a retry": {"fails-0"}, "no copy": set(), "the end": every}[hurt]
+    assert consumed >= every - lost and not consumed & lost
+
+
+def test_a_group_lacks_copies_where_its_queues_do_not_show_that_there_were_none(made: Made, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(made[0], tmp_path / "store"))
+    records = records_of(root)
+
+    def lacking(*hurt: Record) -> Hidden:
+        seen: dict[tuple[str, int], list[int]] = {}
+        for record in records:
+            if record not in hurt:
+                seen.setdefault((record.topic, record.queue_id), []).append(record.queue_offset)
+        figures = {place: Seen(len(each), min(each), max(each)) for place, each in seen.items()}
+        with StoreFolder(root) as store:
+            return hidden_copies(
+                store, [(each.physical_offset, each.physical_offset + each.size) for each in hurt], figures
+            )
+
+    retry, second, dead = (
+        next(record for record in records if record.topic == topic)
+        for topic in ("%RETRY%fails-0", "%RETRY%fails-6", "%DLQ%fails-6")
+    )
+    delivered, waiting = (next(r for r in rows if waits(r, "%RETRY%fails")) for rows in (records, records[::-1]))
+    home = next(record for record in records if record.topic == "OrderPaid")
+    every, nobody = Hidden(every_group=True), Hidden()
+    assert lacking() == lacking(home, delivered) == nobody
+    assert lacking(retry) == Hidden(frozenset({"fails-0"}))
+    assert lacking(second, dead, home) == Hidden(frozenset({"fails-6"}))
+    assert lacking(retry, waiting) == every
+    # the queue of one group ends before the damage, is gone, or has nothing in its middle
+    folder = root / "consumequeue" / "%RETRY%fails-0"
+    file = next((folder / "0").iterdir())
+    entries = file.read_bytes()
+    for written in (entries[:20], entries[:20] + bytes(20) + entries[40:], None):
+        shutil.rmtree(folder) if written is None else file.write_bytes(written)
+        assert lacking(home) == Hidden(frozenset({"fails-0"})), written
+    shutil.rmtree(root / "consumequeue")
+    assert lacking(home) == every and lacking() == nobody
 
 
 @pytest.mark.usefixtures("here")
