@@ -2133,6 +2133,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.groups_incomplete": "broker {broker} did not list its consumer groups, so some may be missing",
     "lookup.fact.groups_left_out": "consumer groups not judged: {count} more, the limit being {limit}",
     "lookup.fact.clients_left_out": "clients not asked: {count} more, the limit being {limit}",
+    "lookup.fact.clients_silent": "{count} of {of} clients gave no answer within {seconds} s: {clients}",
     "lookup.fact.records_left_out": "records not judged: {count} more, the limit being {limit}",
     "lookup.fact.list_static": "{topic} is a static topic: its queue offsets can differ from those that consumers see",
     "lookup.fact.list_route": "{topic} has queues on these brokers (number of queues): {held}",

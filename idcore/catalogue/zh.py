@@ -2046,6 +2046,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.groups_incomplete": "Broker {broker} 没有返回消费组列表，可能有遗漏",
     "lookup.fact.groups_left_out": "还有 {count} 个消费组没有判断（上限 {limit}）",
     "lookup.fact.clients_left_out": "还有 {count} 个客户端没有询问（上限 {limit}）",
+    "lookup.fact.clients_silent": "{of} 个客户端中有 {count} 个在 {seconds} 秒内没有应答：{clients}",
     "lookup.fact.records_left_out": "还有 {count} 条记录没有判断（上限 {limit}）",
     "lookup.fact.list_static": "{topic} 是静态主题：其队列位点可能与消费者看到的不同",
     "lookup.fact.list_route": "{topic} 的队列分布（队列数）：{held}",

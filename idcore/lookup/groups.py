@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,7 +32,8 @@ from idcore.remoting.errors import RemotingError
 from idcore.remoting.requests import Request, RuntimeInfo
 
 MOST_LISTED, MOST_CLIENTS = 300, 64
-_CLIENTS_AT_ONCE = 4
+_CLIENTS_AT_ONCE, CLIENTS_SECONDS = 8, 15.0
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +178,14 @@ class _Group(_Asking):
         if len(progress.members) > MOST_CLIENTS:
             self.notes.add("clients_left_out", count=len(progress.members) - MOST_CLIENTS, limit=MOST_CLIENTS)
         asked = progress.members[:MOST_CLIENTS]
-        with ThreadPoolExecutor(_CLIENTS_AT_ONCE, "clients") as pool:
-            members = (*pool.map(self._ask_client, asked), *progress.members[MOST_CLIENTS:])
+        members = (*self._answers(asked), *progress.members[MOST_CLIENTS:])
+        silent = [member.client.client_id for member in members if member.failed]
+        if silent:
+            more = ", …" if len(silent) > _NAMED else ""
+            names = ", ".join(silent[:_NAMED]) + more
+            self.notes.add(
+                "clients_silent", count=len(silent), of=len(asked), seconds=round(CLIENTS_SECONDS), clients=names
+            )
         owners = owned(members, self.topic)
         complete = len(asked) == len(members) and not any(member.failed for member in members)
         queues = []
@@ -186,14 +194,30 @@ class _Group(_Asking):
             queues.append(replace(queue, owners=named))
         return replace(progress, members=members, queues=tuple(queues), clients_asked=True)
 
-    def _ask_client(self, member: Member) -> Member:
+    def _answers(self, members: Sequence[Member]) -> Iterator[Member]:
+        """The same members with their answers; who has not answered in the time for all of them has failed."""
+        late = threading.Event()
+        pool = ThreadPoolExecutor(_CLIENTS_AT_ONCE, "clients")
+        try:
+            waiting = [pool.submit(self._ask_client, member, late) for member in members]
+            done = wait(waiting, CLIENTS_SECONDS).done
+        finally:
+            late.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+        for member, answer in zip(members, waiting, strict=True):
+            yield answer.result() if answer in done else replace(member, failed=True)
+
+    def _ask_client(self, member: Member, late: threading.Event) -> Member:
         request = RunningInfo(self.group, member.client.client_id)
         for broker in member.client.brokers:
             for process in self.members.get(broker, ())[:1]:
+                if late.is_set():
+                    break
                 try:
                     state = self.cluster.ask_client(process, request)
                 except RemotingError as problem:
-                    self.notes.fail(problem)
+                    if not late.is_set():
+                        self.notes.fail(problem)
                     continue
                 if state is not None:
                     return replace(member, state=state)

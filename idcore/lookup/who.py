@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from idcore.ids import UniqId, identify
@@ -20,6 +20,8 @@ _AT_ONCE = 8
 _FRESH_MS = 5_000
 
 Row = tuple[str, str, ConnectedClient]
+# The groups that were asked for, and their answer, which may still be on its way.
+_Asked = tuple[tuple[str, ...], Future[Live]]
 
 
 class LiveClients:
@@ -29,7 +31,7 @@ class LiveClients:
         self._cluster = cluster
         self._now_ms = now_ms
         self._lock = threading.Lock()
-        self._held: tuple[tuple[str, ...], Live] | None = None
+        self._held: _Asked | None = None
 
     def who(self, text: str, copies: Sequence[Copy], groups: Sequence[str] = ()) -> Who | None:
         """Who generated this id, or the msgId of the message found; None where neither is of a client's process.
@@ -49,15 +51,34 @@ class LiveClients:
 
     def listed(self, producers: Sequence[str] = (), consumers: Sequence[str] = ()) -> Live:
         """All clients; an error of the name server is the caller's."""
-        asked = tuple(sorted({*producers, *consumers}))
+        groups = tuple(sorted({*producers, *consumers}))
+        mine: _Asked = groups, Future()
+        while True:
+            with self._lock:
+                held = self._held = self._held or mine
+            if held is mine:
+                return self._fill(mine, producers, consumers)
+            live = held[1].result()  # of somebody who asks now, or has asked
+            # brokers that list all clients are not asked for those of groups
+            if self._now_ms() - live.at_ms <= _FRESH_MS and (held[0] == groups or not live.older):
+                return live
+            self._forget(held)
+
+    def _fill(self, mine: _Asked, producers: Sequence[str], consumers: Sequence[str]) -> Live:
+        """Asks, for everybody who waits for this answer; nobody waits for a failure twice."""
+        try:
+            live = self._ask(producers, consumers)
+        except BaseException as problem:
+            self._forget(mine)
+            mine[1].set_exception(problem)
+            raise
+        mine[1].set_result(live)
+        return live
+
+    def _forget(self, held: _Asked) -> None:
         with self._lock:
-            if self._held is not None:
-                groups, live = self._held
-                # brokers that list all clients are not asked for those of groups
-                if self._now_ms() - live.at_ms <= _FRESH_MS and (groups == asked or not live.older):
-                    return live
-            self._held = asked, self._ask(producers, consumers)
-            return self._held[1]
+            if self._held is held:
+                self._held = None
 
     def _ask(self, producers: Sequence[str], consumers: Sequence[str]) -> Live:
         brokers = self._cluster.topology().brokers()

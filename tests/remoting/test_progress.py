@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,12 +14,14 @@ from pathlib import Path
 import pytest
 
 from idcore.errors import CoreError
-from idcore.lookup import LookupService, issue_text, row_of, who_texts
+from idcore.lookup import LookupService, groups, issue_text, row_of, who_texts
 from idcore.lookup.groups import Seen, groups_of, progress_of
 from idcore.lookup.progress import Progress, in_memory, pace, state_of
 from idcore.lookup.sentences import groups_text, progress_texts
+from idcore.lookup.who import LiveClients
 from idcore.remoting.audit import AuditLog
 from idcore.remoting.errors import RemotingError
+from idcore.remoting.frame import Frame
 from tests.remoting.fake import UNIQ
 from tests.remoting.fake_progress import HOST, NOW_MS, PID, Progressing, client, subscription
 from tests.remoting.test_consumers import PIECES
@@ -209,6 +213,34 @@ class TestClientsAsked:
         assert [member.failed for member in found.members] == [False, True]
         assert [each.owners for each in found.queues] == [(ONE,), None, None, None] and issues(found) == []
 
+    def test_clients_that_keep_everybody_waiting_are_named_at_a_deadline(
+        self, cluster: Progressing, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(groups, "CLIENTS_SECONDS", 0.2)
+        monkeypatch.setattr(groups, "_CLIENTS_AT_ONCE", 2)
+        rows = [client(f"10.0.0.{host}@7#1", f"10.0.0.{host}:5") for host in range(40, 48)]
+        cluster.connected["billing"] = cluster.connection(client(ONE), *rows)
+        cluster.states = {ONE: cluster.state({0: (1_000, 0, 0)})}
+        served, go_on = cluster.server._handle, threading.Event()
+
+        def hangs(frame: Frame) -> Iterable[bytes]:
+            if frame.code == 307 and frame.field("clientId") != ONE:
+                go_on.wait(5)
+            return served(frame)
+
+        cluster.server._handle = hangs
+        service = cluster.asking(reach_clients=True)
+        try:
+            with service.cluster:
+                found = seen(service, clients=True)
+        finally:
+            go_on.set()
+        assert found.progress is not None
+        assert [member.failed for member in found.progress.members] == [False] + [True] * 8
+        assert sum(frame.code == 307 for frame in cluster.server.seen) <= 3, "those behind them are not asked any more"
+        (silent,) = [item.values for item in found.evidence if item.code == "clients_silent"]
+        assert (silent["count"], silent["of"]) == (8, 9) and str(silent["clients"]).startswith("10.0.0.40@7#1, ")
+
     def test_without_the_profiles_word_no_client_is_reached(self, cluster: Progressing) -> None:
         service = cluster.asking(reach_clients=False)
         with service.cluster, pytest.raises(ValueError, match="307"):
@@ -289,6 +321,37 @@ class TestWho:
         assert row["clients"][0]["addresses"] == ["192.168.7.7:4"] and row["silent"] == row["older"] == []
         assert [text for text in who_texts(answer.who) if "192.168" in text] == []
         assert sum(frame.code == 328 for frame in cluster.server.seen) == 2
+
+    def test_who_asks_while_another_asks_gets_the_same_answer(self, cluster: Progressing) -> None:
+        cluster.producers = {"orders": [self.producer(PID, "192.168.7.7:4")]}
+        served, asked, go_on = cluster.server._handle, threading.Event(), threading.Event()
+
+        def waits(frame: Frame) -> Iterable[bytes]:
+            if frame.code == 328:
+                asked.set()
+                go_on.wait(5)
+            return served(frame)
+
+        cluster.server._handle = waits
+        service = cluster.asking(who=True)
+        live = LiveClients(service.cluster, lambda: cluster.now_ms)
+        with service.cluster, ThreadPoolExecutor(2) as pool:
+            first = pool.submit(live.listed, ["orders"])
+            assert asked.wait(5) and not live._lock.locked()
+            second = pool.submit(live.listed, ["other"])
+            go_on.set()
+            assert first.result() is second.result() and len(first.result().clients) == 1
+        cluster.silent = {106}
+        cluster.now_ms += 6_000
+        service = cluster.asking(who=True)
+        with service.cluster:
+            failing = LiveClients(service.cluster, lambda: cluster.now_ms)
+            for _ in range(2):
+                with pytest.raises(RemotingError):
+                    failing.listed()
+            cluster.silent = set()
+            service.cluster._lost = 0.0, None
+            assert failing.listed().clients, "a failure is not kept"
 
     def test_two_machines_with_one_fingerprint_are_seen_live(self, cluster: Progressing) -> None:
         other = self.producer(PID, "192.168.7.8:4") | {"clientId": f"{HOST}@{PID}#8"}
