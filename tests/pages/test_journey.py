@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from idcore.catalogue import words
@@ -191,7 +192,7 @@ def test_a_trace_that_is_not_there_is_explained(open_page: Open, cluster: Cluste
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_a_ticket_and_a_report_have_all_of_it_and_no_html_of_others(lang: str) -> None:
+def test_a_ticket_and_a_report_have_all_of_it_and_no_html_of_others(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from idcore.lookup import Answer
     from pages.parts.view import View
 
@@ -204,7 +205,14 @@ def test_a_ticket_and_a_report_have_all_of_it_and_no_html_of_others(lang: str) -
     text = journey_report.markdown(made, [answer], "**1** of 1", view, "https://console/message?id=X")
     assert f"`{MSG_ID}`" in text and "2026-11-20 09:50:00.009 +08:00" in text and "https://console/message?id=X" in text
     assert text.count("\n1. ") == 1 and f"\n{len(made.events)}. " in text
+    addresses = 'href="([^"]*)"'
     page = journey_report.html(made, [answer], "**1** of 1", view, "https://console/message?id=X")
+    assert re.findall(addresses, page) == ["https://console/message?id=X"], "a file has no link that is relative"
+    monkeypatch.setattr(type(st.context), "url", "https://console/ids/message")
+    page = journey_report.html(made, [answer], "**1** of 1", view, "https://console/message?id=X")
+    assert {each.partition("?")[0] for each in re.findall(addresses, page)} == {
+        "https://console/message", "https://console/ids/groups",
+    }  # fmt: skip
     assert "<svg" in page and "<script" not in page and "&lt;g&gt;" in page and "<g>&" not in page
     assert page.count("<circle") + page.count("<polygon") == len(made.events)
     for heading, found in journeys.journeys.oddities(made, words(lang)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -96,8 +96,11 @@ def rests_on(answer: Answer, view: View) -> Html:
     )
 
 
-def fates(answer: Answer, record: str, view: View) -> Html | None:
-    """What became of one record in each consumer group, and why; None where nothing is known of it."""
+def fates(answer: Answer, record: str, view: View, to: Callable[..., str] = href) -> Html | None:
+    """What became of one record in each consumer group, and why; None where nothing is known of it.
+
+    `to` makes addresses of the console; a group has no link where it makes none.
+    """
     words = view.words
 
     def time(milliseconds: int) -> str:
@@ -114,7 +117,8 @@ def fates(answer: Answer, record: str, view: View) -> Html | None:
         reasons = (upper(fate_reason(reason, words, time)) + words("stop") for reason in verdict.why)
         sure = tag("span", words(f"fate.certainty.{verdict.certainty}"), class_="mq-faint")
         said = upper(verdict_text(verdict, words, time))
-        name = link(verdict.group, _progress(answer, verdict)) if answer.source == "" else verdict.group
+        group_page = _progress(answer, verdict, to) if answer.source == "" else ""
+        name = link(verdict.group, group_page) if group_page else verdict.group
         rows.append([wrapped(name), wrapped(said), sure, join(map(wrapped, reasons))])
         for fact in verdict.facts:
             asked_at = "" if fact.at_ms is None else time(fact.at_ms)
@@ -133,15 +137,15 @@ def fates(answer: Answer, record: str, view: View) -> Html | None:
     return tag("div", table(columns, rows, words("fate.table")), drawn, folded, class_="mq-plain")
 
 
-def _progress(answer: Answer, verdict: Verdict) -> str:
+def _progress(answer: Answer, verdict: Verdict, to: Callable[..., str]) -> str:
     """The address of the group's progress, with the record's place in its queue."""
     record = next((copy.record for copy in answer.copies if str(copy.record.offset_id) == verdict.record), None)
     if record is None:
-        return href("groups", group=verdict.group)
+        return to("groups", group=verdict.group)
     broker = next((str(fact.value).split(" ")[0] for fact in verdict.facts if fact.name == "queue"), "")
     at = f"{broker}:{record.queue_id}:{record.queue_offset}"
     shown = {"topic": record.topic, "group": verdict.group, "at": at}
-    return href("groups", cluster=st.query_params.get("cluster"), **shown)
+    return to("groups", cluster=st.query_params.get("cluster"), **shown)
 
 
 def traces(traced: Traced, view: View) -> Html:

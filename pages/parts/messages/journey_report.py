@@ -82,7 +82,7 @@ def _body(made: Journey, known: Sequence[Answer], sentence: str, view: View, add
         yield tag("p", link(words("report.open"), address), class_="faint")
     for answer in known:
         for record in dict.fromkeys(verdict.record for verdict in answer.fate or ()):
-            yield answers.fates(answer, record, view) or Html("")
+            yield answers.fates(answer, record, view, absolute) or Html("")
     yield tag("h2", words("message.journey"))
     figure = chart_of.sequence(made, words, view.palette, time_in(view))
     yield tag("figure", report.svg(figure, words("message.alt")))
