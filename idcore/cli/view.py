@@ -123,13 +123,13 @@ def _user() -> str:
 
 
 def _progress() -> Progress | None:
-    """On a terminal: how many of the topics were asked, where there are many."""
+    """On a terminal: how much was searched, where that is much."""
     if not sys.stderr.isatty():
         return None
 
     def tell(done: int, total: int, topic: str) -> None:
         if total > _MANY_TOPICS:
-            text = f"idcore: {done} of {total} topics searched" if done < total else ""
+            text = f"idcore: {done:,} of {total:,} searched" if done < total else ""
             print(f"\r{text:<60}\r" if not text else f"\r{text:<60}", end="", file=sys.stderr, flush=True)
 
     return tell

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
-from itertools import pairwise
 
 from idcore.fate import Copy as GroupCopy
 from idcore.fate import Group, Heard, Home, Verdict, judge, mark_doubles
@@ -25,8 +24,8 @@ from idcore.message.validators import SCHEDULE_TOPIC
 from idcore.store.commitlog import Skipped, Stored
 from idcore.store.folder import StoreFolder
 
-# The end of a log that no index file has yet is read whole, up to so many bytes; a gap between two of them is damage.
-_TAIL_MOST, _GAP_MOST = 64 << 20, 8 << 20
+# The end of a log that no index file has yet is read whole, up to so many bytes.
+_TAIL_MOST = 64 << 20
 
 
 class StoreEvidence:
@@ -126,7 +125,7 @@ class StoreEvidence:
 
     def records_of(self, key: str) -> tuple[list[Record], bool]:
         """All records with this UNIQ_KEY, messages and copies, and whether these are all there are."""
-        store, whole = self.store, self._index_is_whole
+        store, whole = self.store, self.store.index.is_whole
         found: dict[int, Record] = {}
         for topic in store.topics:
             for entry in store.index.look_up(topic, key):
@@ -140,16 +139,11 @@ class StoreEvidence:
         return [found[offset] for offset in sorted(found)], whole and is_whole
 
     @cached_property
-    def _index_is_whole(self) -> bool:
-        headers = [file.header for file in self.store.index.files if file.header is not None and file.entries]
-        return all(b.begin_physical_offset - a.end_physical_offset < _GAP_MOST for a, b in pairwise(headers))
-
-    @cached_property
     def _tail(self) -> tuple[list[Record], bool]:
         """The records behind the last one that the index has, and whether everything there could be read."""
         log = self.store.log
-        headers = [file.header for file in self.store.index.files if file.header is not None and file.entries]
-        begin = max((header.end_physical_offset for header in headers), default=log.minimum or 0)
+        begin = self.store.index.end
+        begin = (log.minimum or 0) if begin is None else begin
         if log.file_of(begin) is None or (log.end or 0) - begin > _TAIL_MOST:
             return [], False
         found, whole = [], True
@@ -161,9 +155,8 @@ class StoreEvidence:
 
     def covers(self, record: Record) -> bool:
         """Whether the index, or what is read behind it, begins before a record."""
-        headers = [file.header for file in self.store.index.files if file.header is not None and file.entries]
-        first = min((header.begin_physical_offset for header in headers), default=self.store.log.minimum or 0)
-        return first <= record.physical_offset
+        first = self.store.index.begin
+        return ((self.store.log.minimum or 0) if first is None else first) <= record.physical_offset
 
 
 def is_past(reached: int | None, offset: int) -> bool:

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 from idcore.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, MOST_OFFSET
@@ -23,6 +23,7 @@ _STEP = 1 << 22
 _STEPS_MOST = 50_000
 _KEPT_MOST, _WALKS_MOST = 200_000, 16  # entries of a walk that are kept, and walks
 _TRIED_MOST = 100_000  # places that could be those of the last entry
+GAP_MOST = 8 << 20  # so many bytes of the log have no entry where no file of the index is missing
 _NOT_ZERO = re.compile(rb"[^\0]")
 
 
@@ -248,6 +249,29 @@ class Index:
                 self.files.append(IndexFile(Path(entry.path), about.st_size, reading, slots))
             else:
                 self.strangers.append(entry.name)
+
+    @cached_property
+    def _written(self) -> list[Header]:
+        return [file.header for file in self.files if file.header is not None and file.entries]
+
+    @property
+    def begin(self) -> int | None:
+        """The offset of the first record with an entry; None without entries."""
+        return min((header.begin_physical_offset for header in self._written), default=None)
+
+    @property
+    def end(self) -> int | None:
+        """The offset of the last record with an entry: what is behind it is not in the index yet."""
+        return max((header.end_physical_offset for header in self._written), default=None)
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether every file can be read, and none is missing between two others."""
+        for file in self.files:
+            if file.header is None or (file.entries and not file.slots) or not (file.entries or file is self.files[-1]):
+                return False
+        gaps = (b.begin_physical_offset - a.end_physical_offset for a, b in pairwise(self._written))
+        return all(gap < GAP_MOST for gap in gaps)
 
     def look_up(self, topic: str, key: str) -> list[Entry]:
         """The entries of a topic and key in all files, newest first, each offset once."""

@@ -5,16 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from collections.abc import Iterator
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from idcore.ids.clock import from_ms
-from idcore.lookup.ways import COLUMNS
+from idcore.lookup import store_lists
+from idcore.lookup.listing import never
+from idcore.lookup.ways import COLUMNS, Listing, Stop, Way
 from idcore.message import Record
 from idcore.store.commitlog import CommitLog, Stored
+from idcore.store.folder import StoreFolder
 from tests.cli.test_view import Done, view
 from tests.remoting.fake_queues import Queues
 from tests.store.unpacked import real_store
@@ -139,9 +144,89 @@ def test_wrong_usage_is_one_line_and_status_2(store: Path, arguments: list[str])
     assert done.stderr.count("\n") == 1
 
 
-def test_a_commit_log_alone_has_no_queues_to_list(store: Path) -> None:
-    (row,) = rows(view("--store", str(store / "commitlog"), "--topic", "Orders", "--from", "2026-01-01"))
-    assert (row["found"], row["reason"]) == (False, "store_no_queues")
+def test_a_commit_log_alone_is_listed_record_by_record(store: Path, records: list[Record]) -> None:
+    """The same lists as of the whole folder, but for the queues and what they count."""
+    topic = max(records, key=lambda each: (each.queue_offset, each.topic)).topic
+    mine = sorted((each for each in records if each.topic == topic), key=lambda each: each.store_timestamp)
+    begin, end = (at(mine[len(mine) * part // 3].store_timestamp) for part in (1, 2))
+    dead = next(each.topic for each in records if each.topic.startswith("%DLQ%"))
+    msg_id = next(each.uniq_id for each in records if each.uniq_id is not None)
+    for arguments in (
+        ["--topic", topic, "--from", begin, "--to", end],
+        ["--topic", topic, "--from", begin, "--limit", "7"],
+        ["--topic", topic, "--queue", f"{mine[0].queue_id}:{mine[0].queue_offset}", "--limit", "3"],
+        ["--dead-letters", dead.removeprefix("%DLQ%"), "--limit", "2"],
+        ["--key", str(msg_id)],
+    ):
+        (whole,), (alone,) = (rows(view("--store", str(folder), *arguments)) for folder in (store, store / "commitlog"))
+        names = [copy["offset_msg_id"] for copy in whole["copies"]]
+        assert names and [copy["offset_msg_id"] for copy in alone["copies"]] == names, arguments
+        assert alone["cut"] == whole["cut"]
+        assert any(name.startswith("list_log_no_") for name in alone["evidence"])
+    for arguments, reason in (
+        (["--topic", "Nowhere", "--to", "2031-01-01"], "none_in_log"),
+        (["--topic", topic, "--from", "2031-01-01"], "none_in_range"),
+        (["--topic", topic, "--queue", f"{mine[0].queue_id}:99999"], "behind_end"),
+        (["--key", "nobody"], "key_unknown"),
+    ):
+        (row,) = rows(view("--store", str(store / "commitlog"), *arguments))
+        assert (row["found"], row["reason"]) == (False, reason), arguments
+
+
+def listed(folder: Path, stop: Stop = never, **given: str) -> Listing:
+    way = Way.of(given, UTC)
+    assert way is not None
+    with StoreFolder(folder) as opened:
+        return store_lists.find(way, opened, lambda done, total, name: None, stop)
+
+
+def test_a_list_by_key_is_cancelled_and_says_what_it_has_read(store: Path, records: list[Record]) -> None:
+    key = next(str(each.uniq_id) for each in records if each.uniq_id is not None)
+    told: list[tuple[int, int]] = []
+    way = Way.of({"key": key}, UTC)
+    assert way is not None
+    with StoreFolder(store) as opened:
+        store_lists.find(way, opened, lambda done, total, name: told.append((done, total)), never)
+    assert len(told) > 3 and told[0][0] == 0
+    stopped = listed(store, lambda: True, key=key)
+    assert (stopped.copies, stopped.cut, stopped.reason) == ((), "stopped", "stopped")
+    answers = iter((False,) * 5)
+    half = listed(store / "commitlog", lambda: next(answers, True), topic="VectorTopic", to="2031-01-01")
+    assert half.cut == "stopped" and len(half.copies) <= 5
+
+
+def test_a_damaged_index_is_made_up_for_by_the_log_or_gives_no_claim(
+    store: Path, records: list[Record], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(store, tmp_path / "store"))
+    key = next(str(each.uniq_id) for each in records if each.uniq_id is not None)
+    whole = {copy.record.physical_offset for copy in listed(store, key=key).copies}
+    first = min((folder / "index").iterdir())
+    first.write_bytes(bytes(first.stat().st_size))
+    found = listed(folder, key=key)
+    assert {copy.record.physical_offset for copy in found.copies} == whole and found.cut is None
+    assert [item.code for item in found.evidence] == ["list_log_no_index"]
+    assert listed(folder, key="nobody").reason == "key_unknown"
+    monkeypatch.setattr(store_lists, "WALKED_MOST", 1)
+    bounded = listed(folder, key="nobody")
+    assert (bounded.reason, bounded.cut) == ("index_damaged", "failed")
+    assert [item.code for item in bounded.evidence] == ["list_index_incomplete"]
+    alone = listed(folder / "commitlog", topic="VectorTopic", to="2031-01-01")
+    assert (alone.reason, alone.evidence[0].code) == ("store_no_queues", "list_log_too_large")
+
+
+def test_an_entry_that_leads_to_damage_is_said(store: Path, records: list[Record], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(store, tmp_path / "store"))
+    gone = next(each for each in records if each.uniq_id is not None)
+    log = min((folder / "commitlog").iterdir())
+    raw = bytearray(log.read_bytes())
+    raw[gone.physical_offset + 4 : gone.physical_offset + 8] = b"lost"
+    log.write_bytes(raw)
+    found = listed(folder, key=str(gone.uniq_id))
+    assert gone.physical_offset not in {copy.record.physical_offset for copy in found.copies}
+    assert found.cut == "failed" and found.evidence[0].values == {"count": 1, "offset": gone.physical_offset}
+    walked = listed(folder / "commitlog", topic=gone.topic, to="2031-01-01", limit="9999")
+    assert walked.cut == "failed" and "list_log_damaged" in {item.code for item in walked.evidence}
 
 
 def test_ids_from_standard_input_keep_their_time_range(store: Path) -> None:
