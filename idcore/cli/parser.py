@@ -162,7 +162,7 @@ def _scan(commands: Any) -> None:
         "--store",
         type=_name,
         metavar="DIR",
-        help="scan the commit log of a store folder; adds the tables topics, tags, fates and undelivered",
+        help="scan the commit log of a store folder; adds the tables topics, tags, fates, undelivered and attempts",
     )
     command.add_argument("--out", type=_path, required=True, metavar="DIR", help="folder for the tables")
     command.add_argument("--overwrite", action="store_true", help="replace an existing DIR")

@@ -52,6 +52,7 @@ _TABLES = {
     "tags": "One row for each topic and tag; scan of a store only",
     "fates": "Messages by queue, consumer group, minute and verdict ([store.md](store.md)); scan of a store only",
     "undelivered": "Messages that a consumer group has not received, at most 50,000 rows; scan of a store only",
+    "attempts": "Tries of a consumer group with a message, at most 50,000 rows; scan of a store only",
     "files": "One row for each file, and for each member of an archive",
 }
 _COLUMNS = {
@@ -140,6 +141,16 @@ _COLUMNS = {
     "store_timestamp": "when it was stored",
     "groups": "how many groups have not received it",
     "verdicts": "JSON: the verdict of each of these groups",
+    "retry_times": "number of the try, 0 for the first; null if the trace has only its end",
+    "outcome": "code of how the try ended ([store.md](store.md)); null if unknown",
+    "led_to": "copy that the failure led to: `retry` or `dead_letter`; null for none",
+    "due_at": "when the retry copy was due",
+    "began_at": "when the first call of the listener began, by the trace",
+    "ended_at": "when the last call of the listener ended, by the trace",
+    "calls": "calls of the listener in the trace",
+    "client": "client of the call that `outcome` is of",
+    "copy_offset": "physical offset of the copy that shows the outcome",
+    "trace_offset": "physical offset of the trace record that shows the outcome",
     "text_bytes": "size of the text, unpacked",
     "refused": "rejected strings",
     "error": "code of what could not be read; null if all was read",
@@ -173,7 +184,8 @@ once in all input and has one offsetMsgId there is never in `copies`.
 | `processes`, `hosts`, `brokers`, `segments` | rows of these tables |
 | `zone_sources` | processes by the source of their zone |
 | `findings` | findings by severity |
-| `undelivered` | of a store: messages that a consumer group has not received, in all |
+| `undelivered`, `attempts` | of a store: rows that these tables would have without a limit |
+| `traces_left_out` | of a store: trace records that were not read, because there are too many newer ones |
 | `start_seconds`, `seconds` | until Spark was up; from then to the last table |
 | `assumed` | zone, reference time and case that the scan was given |
 | `versions` | of this project, Python and its libraries |

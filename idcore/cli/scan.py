@@ -163,6 +163,11 @@ def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
         f" ({n['uniq']} msgId, {n['offset']} offsetMsgId, {n['client']} 5.x msgId); {n['refused']} rejected",
         f"{n['hosts']} hosts, {n['processes']} processes; {n['brokers']} brokers, {n['segments']} commit log files",
         *([f"{n['undelivered']} messages that a consumer group has not received"] if "undelivered" in n else []),
+        *(
+            [f"{n['traces_left_out']} older trace records were not read: verdicts rest on the newer ones"]
+            if summary.get("traces_left_out")
+            else []
+        ),
         f"{summary['start_seconds']:.1f} s until Spark was up, {summary['seconds']:.2f} s from then;"
         f" times in {assumed['zone_name'] or assumed['zone']} ({assumed['zone_source']})",
     ]

@@ -84,12 +84,7 @@ class Attempt:
 
         A time-out is a call that took longer than the limit, with any result.
         """
-        if self.success is None:
-            return None
-        name = None if self.code is None else _named(CODES, self.code)
-        if name is None or (name == "success" and not self.success):  # consumers that set no code write 0
-            return "success" if self.success else "failed"
-        return name
+        return None if self.success is None else outcome_of(self.success, self.code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +161,14 @@ def _attempt(
         counter=process.counter if process else None,
         client=(began.client_host if began else None) or client or client_after,
     )
+
+
+def outcome_of(success: bool, code: int | None) -> str:
+    """How a call ended, by name."""
+    name = None if code is None else _named(CODES, code)
+    if name is None or (name == "success" and not success):  # consumers that set no code write 0
+        return "success" if success else "failed"
+    return name
 
 
 def _process(request_id: str) -> UniqId | None:

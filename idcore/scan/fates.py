@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from idcore.sources.unpack import READ_ERRORS
 _ROWS, _TEXTS, _COUNTS = 1 << 12, 1 << 20, 1 << 12
 _HINTS = 1 << 14
 _CHUNK = 1 << 16
+_TRACES = 1 << 10
 _CODEC = pa.Codec("lz4_raw")
 
 
@@ -146,11 +147,50 @@ class _Walk(RecordLines):
         self._kept = kernel.Out(rows, texts)
 
 
+class TraceReader(Protocol):
+    """What is made of the trace records of one split."""
+
+    def add(self, record: bytes) -> None:
+        """One record, whole."""
+
+    def pack(self, left_out: int) -> bytes:
+        """All that was made of them, and how many records before the first of them were left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceTopics:
+    """Which topics have traces, the physical offset from which on their records are read, and by what."""
+
+    names: Sequence[str]
+    since: int
+    reader: Callable[[], TraceReader]
+
+
 class _Copies(_Walk):
     columns = kernel.COPY_COLUMNS
 
+    def __init__(self, file: BinaryIO, split: Split, traced: TraceTopics | None) -> None:
+        super().__init__(file, split.path, split.start, split.stop)
+        self._reader = traced.reader() if traced is not None else None
+        names = [name.encode() + b"\0" for name in traced.names] if traced is not None else []
+        self._traces = kernel.Traces(
+            np.frombuffer(b"".join(names) + b"\0", np.uint8).copy(),
+            np.cumsum([0, *map(len, names)]),
+            traced.since if traced is not None else 0,
+            np.zeros((_TRACES, 2), np.int64),
+        )
+
     def _walk(self, log: records.Log) -> int:
-        return int(kernel.copies(log, self._kept, self._state))
+        ended = int(kernel.copies(log, self._traces, self._kept, self._state))
+        if self._reader is not None:
+            for at, size in self._traces.places[: self._state[kernel.TRACES]].tolist():
+                self._reader.add(log.raw[at : at + size].tobytes())
+        self._state[kernel.TRACES] = 0
+        return ended
+
+    def traces(self) -> bytes | None:
+        """What was made of the trace records."""
+        return None if self._reader is None else self._reader.pack(int(self._state[kernel.TRACES_LEFT_OUT]))
 
 
 class _Messages(_Walk):
@@ -176,18 +216,6 @@ class _Messages(_Walk):
         return self._counts[: self._state[kernel.COUNTS]]
 
 
-def copies_in(split: Split) -> tuple[Rows, np.ndarray]:
-    """The copies of one split, and where it is damaged: there may have been others."""
-    made: list[_Copies] = []
-    with suppress(*READ_ERRORS), storage.opened(split.path) as file:  # the scan itself reports a file that ends early
-        made.append(_Copies(file, split.path, split.start, split.stop))
-        made[0].run()
-    if made:
-        return made[0].rows(), made[0].damage()
-    whole = np.array([[split.start, split.stop]], np.int64) + int(os.path.basename(split.path))
-    return joined([], kernel.COPY_COLUMNS, ()), whole
-
-
 def messages_in(split: Split, plan: kernel.Plan, most: int) -> tuple[np.ndarray, Rows]:
     """The counts of one split, and the messages that are given by themselves: the first `most` that are listed."""
     made: list[_Messages] = []
@@ -202,13 +230,27 @@ def messages_in(split: Split, plan: kernel.Plan, most: int) -> tuple[np.ndarray,
 Piece = tuple[Split, str, bytes]
 
 
-def every_copy(splits: Iterable[Split]) -> Iterator[Piece]:
-    """The first pass: the copies of each split, and where it is damaged."""
-    for split in splits:
-        copies, damage = copies_in(split)
-        yield split, "copies", copies.pack()
-        if len(damage):
-            yield split, "damage", damage.tobytes()
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """The first pass: the copies and traces of each split, and where it is damaged: there may have been others."""
+
+    traced: TraceTopics | None = None
+
+    def __call__(self, splits: Iterable[Split]) -> Iterator[Piece]:
+        for split in splits:
+            made: list[_Copies] = []
+            # the scan itself reports a file that ends early
+            with suppress(*READ_ERRORS), storage.opened(split.path) as file:
+                made.append(_Copies(file, split, self.traced))
+                made[0].run()
+            damage = np.array([[split.start, split.stop]], np.int64) + int(os.path.basename(split.path))
+            if made:
+                damage = made[0].damage()
+                yield split, "copies", made[0].rows().pack()
+                if (traces := made[0].traces()) is not None:
+                    yield split, "traces", traces
+            if len(damage):
+                yield split, "damage", damage.tobytes()
 
 
 @dataclass(frozen=True, slots=True)

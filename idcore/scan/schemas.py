@@ -36,6 +36,9 @@ _COLUMNS = {
     " last_queue_offset first_store_timestamp:time last_store_timestamp:time",
     "undelivered": "topic:text queue_id queue_offset commit_log_offset bytes store_timestamp:time msg_id:text groups"
     " verdicts:text",
+    "attempts": "topic:text queue_id queue_offset commit_log_offset msg_id:text group:text retry_times:small"
+    " outcome:text led_to:text store_timestamp:time due_at:time began_at:time ended_at:time calls client:text"
+    " copy_offset trace_offset",
     "files": "file:text bytes text_bytes ids refused error:text error_values:text",
 }
 
@@ -46,7 +49,7 @@ def _schema(columns: str) -> pa.Schema:
 
 
 GROUP_ROWS = 1 << 17  # of a file, read together: one host among millions is found without reading the others
-OF_STORES = ("topics", "tags", "fates", "undelivered")  # written by the scan of a store only
+OF_STORES = ("topics", "tags", "fates", "undelivered", "attempts")  # written by the scan of a store only
 SCHEMAS: dict[str, pa.Schema] = {name: _schema(columns) for name, columns in _COLUMNS.items()}
 ORDER = {
     "processes": ["layout", "host", "pid", "loader"],

@@ -44,7 +44,7 @@ def warm() -> None:
         scan_local([folder], months, split_size=100, store=True)
         nothing = fates.hashes(np.zeros(0, np.uint8), np.zeros((0, 2), np.int64))
         queues = fates.Queues([(b"hi", 5)], [np.zeros(1, np.int64)], [np.ones((2, 2), np.bool_)], nothing)
-        for work in (fates.every_copy, fates.Counting(queues, 1)):
+        for work in (fates.Copying(), fates.Counting(queues, 1)):
             list(work(split_files(list_store(folder), 1 << 30)))
     find.grow(np.zeros((4, 8), np.uint64), np.zeros((16, 8), np.uint64))
 

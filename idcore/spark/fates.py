@@ -18,22 +18,25 @@ import pyarrow as pa
 
 from idcore.fate import Copy, Group, Heard, Home, judge
 from idcore.fate.rule import UNDELIVERED
-from idcore.ids.clock import is_time
 from idcore.lookup.copies import TIMER_TOPIC, group_in, is_special
 from idcore.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
 from idcore.lookup.store_fates import StoreEvidence
 from idcore.message import properties
 from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.message.validators import SCHEDULE_TOPIC
-from idcore.scan.fates import Counting, Queues, Rows, every_copy, hashes, joined, texts_of
+from idcore.scan.fates import Copying, Counting, Queues, Rows, hashes, joined, texts_of
 from idcore.scan.kernels import fates as kernel
 from idcore.scan.schemas import SCHEMAS
 from idcore.scan.tables import Tables
 from idcore.sources.inputs import Split, pack_tasks, unpack_tasks
+from idcore.spark import attempts as tries
+from idcore.spark import traces
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+NAMES = ("fates", "undelivered", "attempts")
+COUNTED = ("undelivered", "attempts", "traces_left_out")
 MOST_LISTED = 50_000  # rows of `undelivered`; the counts have all of them
 FEWEST_OF_SPLIT = 100  # of them a split gives at least so many, where it has them
 _RESULTS = "file int, start long, kind string, data binary"
@@ -47,6 +50,8 @@ _MINUTE_MS = 60_000
 # States of a copy: dead; queued and passed or not; waiting and delivered or not. The third of each: nobody says.
 _NOTHING, _DEAD, _QUEUED, _WAITING = 0, 1, 2, 5
 _NO, _YES, _UNKNOWN = range(3)
+# What the traces have of a message and group: a success; else a begin without an end, before the newest copy or later.
+_NOT_TRACED, _SUCCEEDED, _BEGUN_BEFORE, _BEGUN = range(4)
 _NO_DUE, _IS_DUE, _DUE_LATER = range(3)
 Pieces = list[tuple[str, bytes]]
 _FIGURES = ("messages", "bytes", "first_place", "last_place", "first_time", "last_time")
@@ -81,6 +86,29 @@ class _Judged:
     verdict: np.ndarray
 
 
+@dataclass(frozen=True, slots=True)
+class _Copies:
+    """Copies with their messages and groups. `kind` is dead, queued or waiting; `state` also says how far they are."""
+
+    home: np.ndarray
+    copy: np.ndarray
+    group: np.ndarray
+    kind: np.ndarray
+    state: np.ndarray
+    due: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """An attempt as the rule sees it: what it does not say, the verdict does not depend on."""
+
+    success: bool | None
+    began_ms: int
+    ended_ms: int | None = None
+    retry_times: int | None = None
+    client: str | None = None
+
+
 @dataclass(slots=True)
 class _Judge:
     """The rule, asked once for each case that differs; verdicts have numbers."""
@@ -91,12 +119,15 @@ class _Judge:
     _numbers: dict[str, int] = field(default_factory=dict)
     _known: dict[tuple[Home, Group], int] = field(default_factory=dict)
 
-    def number(self, topic: str, queue: int, group: str, place: int, copies: tuple[int, int] | None) -> int:
-        """The verdict of a message at a place; `copies` is the state of its copies and due time, None without a key."""
+    def number(self, topic: str, queue: int, group: str, place: int, copies: tuple[int, int, int] | None) -> int:
+        """The verdict of a message at a place; `copies` is the state of its copies, due time, and what the traces have;
+        None without a key."""
         home = self.evidence.home_at(topic, queue, place)
         known = self.evidence.group(group, home, (), copies is not None and not self.hidden.may_lack(group))
         if copies is not None and copies[0]:
-            known = replace(known, copies=(self._copy(*copies),))
+            known = replace(known, copies=(self._copy(*copies[:2]),))
+        if copies is not None and copies[2]:
+            known = replace(known, attempts=(self._attempt(copies[2]),))
         case = _case(home, known)
         if case not in self._known:
             code = judge(*case, self.evidence.snapshot_ms).code
@@ -105,6 +136,10 @@ class _Judge:
                 self.names.append(code)
             self._known[case] = self._numbers[code]
         return self._known[case]
+
+    def _attempt(self, seen: int) -> _Try:
+        """An attempt, where all copies were stored at the instant of the folder."""
+        return _Try(True if seen == _SUCCEEDED else None, self.evidence.snapshot_ms - (seen == _BEGUN_BEFORE))
 
     def _copy(self, state: int, due: int) -> Copy:
         """A copy in a state."""
@@ -141,7 +176,7 @@ def _case(home: Home, group: Group) -> tuple[Home, Group]:
 def tables(
     spark: SparkSession, partitions: Sequence[Sequence[Sequence[Split]]], evidence: StoreEvidence, scanned: Tables
 ) -> tuple[dict[str, pa.Table], dict[str, int]]:
-    """The tables `fates` and `undelivered`, and how many messages the latter would have.
+    """The tables `fates`, `undelivered` and `attempts`, and how many rows the latter two would have.
 
     `scanned` are the tables of the scan: which queues there are, and in which files something is wrong.
     """
@@ -150,9 +185,11 @@ def tables(
     homes = [(topic, queue) for topic, queue in queues if not is_special(topic)]
     has_copies = any(holds_copies(topic) for topic, _ in queues)
     groups = {topic: sorted(each) for topic, each in evidence.config.groups_by_topic().items()}
-    if not has_copies and not any(topic in groups for topic, _ in homes):
-        return {name: SCHEMAS[name].empty_table() for name in ("fates", "undelivered")}, {"undelivered": 0}
-    read = _run(spark, partitions, every_copy) if has_copies or len(problems) else []
+    traced = traces.topics_of(topics)
+    if not has_copies and traced is None and not any(topic in groups for topic, _ in homes):
+        return {name: SCHEMAS[name].empty_table() for name in NAMES}, dict.fromkeys(COUNTED, 0)
+    read = _run(spark, partitions, Copying(traced)) if has_copies or len(problems) or traced else []
+    attempts = traces.attempts_of(data for kind, data in read if kind == "traces")
     copied = [Rows.unpack(data, kernel.COPY_COLUMNS) for kind, data in read if kind == "copies"]
     copies = _of_groups(joined(copied, kernel.COPY_COLUMNS, _COPY_TEXTS))
     damage = [_stretches(data) for kind, data in read if kind == "damage"]
@@ -165,11 +202,11 @@ def tables(
         [(case.topic.encode(), case.queue) for case in cases],
         [case.edges for case in cases],
         listed,
-        hashes(copies.texts, copies.rows[:, [_KEY, _KEY + 1]]),
+        _keys(copies, attempts),
     )
     counts, ones = _counted(spark, partitions, plan)
     single = joined(ones, kernel.ONE_COLUMNS, _ONE_TEXTS)
-    return _Assembly(deciding, cases, copies, listed).tables(np.concatenate(counts), single)
+    return _Assembly(deciding, cases, copies, attempts, listed).tables(np.concatenate(counts), single)
 
 
 def _not_read(files: pa.Table) -> Iterator[tuple[int, int]]:
@@ -268,6 +305,17 @@ def _of_groups(copies: Rows) -> Rows:
     return Rows(copies.rows[kept], copies.texts)
 
 
+def _keys(copies: Rows, attempts: traces.Attempts) -> np.ndarray:
+    """The keys of messages that are given by themselves, as the kernel looks them up."""
+    named = attempts.msg_id.unique().cast(pa.large_binary())
+    _, ends, texts = named.buffers()
+    edges = np.frombuffer(ends, np.int64, len(named) + 1)
+    theirs = np.frombuffer(texts or b"", np.uint8)[: edges[-1]]
+    own = copies.rows[:, [_KEY, _KEY + 1]]
+    others = np.stack([edges[:-1] + len(copies.texts), np.diff(edges)], axis=1)
+    return hashes(np.concatenate([copies.texts, theirs]), np.concatenate([own, others]))
+
+
 # ---- verdicts of places
 
 
@@ -281,7 +329,7 @@ def _case_of(deciding: _Judge, topic: str, queue: int, groups: list[str]) -> _Ca
         segments = np.searchsorted(np.array(mine, np.int64), places, side="right")
         for segment in np.unique(segments):
             here = segments == segment
-            for keyed, copies in enumerate((None, (_NOTHING, _NO_DUE))):
+            for keyed, copies in enumerate((None, (_NOTHING, _NO_DUE, _NOT_TRACED))):
                 place = int(places[here][0])
                 case.verdicts[number, here, keyed] = deciding.number(topic, queue, group, place, copies)
     return case
@@ -305,23 +353,35 @@ def _edges_of(evidence: StoreEvidence, topic: str, queue: int, group: str) -> li
 class _Assembly:
     """Counts and single messages to rows of the tables."""
 
-    def __init__(self, deciding: _Judge, cases: Sequence[_Case], copies: Rows, listed: Sequence[np.ndarray]) -> None:
+    def __init__(
+        self,
+        deciding: _Judge,
+        cases: Sequence[_Case],
+        copies: Rows,
+        attempts: traces.Attempts,
+        listed: Sequence[np.ndarray],
+    ) -> None:
         self.deciding, self.cases, self.copies, self.listed = deciding, cases, copies, listed
+        self.attempts = attempts
         self.groups = sorted({group for case in cases for group in case.groups})
         self._numbers = {group: number for number, group in enumerate(self.groups)}
         self._rows: list[np.ndarray] = []  # queue, group, minute, verdict, figures
 
     def tables(self, counts: np.ndarray, single: Rows) -> tuple[dict[str, pa.Table], dict[str, int]]:
-        """Both tables."""
+        """The tables, and how many rows those that are cut would have."""
         counts = _merged(counts)
         self._add(counts)
         alone = np.flatnonzero(single.rows[:, kernel.ONE_WHY] == kernel.HAS_COPIES)
-        judged = self._add_single(Rows(single.rows[alone], single.texts))
+        ones = Rows(single.rows[alone], single.texts)
+        copies, called = self._copied(ones), self._traced(ones)
+        judged = self._add_single(ones, copies, called)
         undelivered, total = self._undelivered(single, alone, judged)
         for queue in np.unique(counts[:, kernel.QUEUE]):
             own = counts[counts[:, kernel.QUEUE] == queue]
             total += int(own[self.listed[queue][own[:, kernel.INTERVAL], own[:, kernel.KEYED]], kernel.MESSAGES].sum())
-        return {"fates": self._fates(), "undelivered": undelivered}, {"undelivered": total}
+        listed, attempts = tries.table(self._situation(ones, copies, called, judged))
+        found = dict(zip(NAMES, (self._fates(), undelivered, listed), strict=True))
+        return found, dict(zip(COUNTED, (total, attempts, self.attempts.left_out), strict=True))
 
     def _add(self, counts: np.ndarray, but: np.ndarray | None = None) -> None:
         """Counted messages, each row once for every group of its topic; `but`: queues and groups that are left out."""
@@ -335,7 +395,7 @@ class _Assembly:
 
     def _put(self, counts: np.ndarray, group: np.ndarray, verdict: np.ndarray) -> None:
         minute = counts[:, kernel.MINUTE]
-        known = (minute >= 0) & (minute * _MINUTE_MS < _LAST_TIME)
+        known = (minute >= 0) & (minute * _MINUTE_MS < tries.LAST_TIME)
         rows = np.empty((len(counts), 4 + len(_FIGURES)), np.int64)
         rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3] = (
             counts[:, kernel.QUEUE],
@@ -346,16 +406,16 @@ class _Assembly:
         rows[:, 4:] = counts[:, kernel.MESSAGES :]
         self._rows.append(rows)
 
-    def _add_single(self, ones: Rows) -> _Judged:
-        """Adds the messages that have copies: with each group of their topic, and those of their copies."""
+    def _add_single(self, ones: Rows, copies: _Copies, called: np.ndarray) -> _Judged:
+        """Adds the messages that have copies or traces: with each group of their topic, and those of the copies."""
         counts = _as_counts(ones.rows)
         queue, interval = counts[:, kernel.QUEUE], counts[:, kernel.INTERVAL]
-        home, group, state, due = self._copied(ones)
+        home, group, *states = self._states_of(copies, called)
         verdicts = np.zeros(len(home), np.int64)
-        for case, here in _each(np.stack([queue[home], group, interval[home], state, due], axis=1)):
-            of_queue = self.cases[case[0]]
+        for case, here in _each(np.stack([queue[home], group, interval[home], *states], axis=1)):
+            of_queue, (state, due, seen) = self.cases[case[0]], case[3:]
             verdicts[here] = self.deciding.number(
-                of_queue.topic, of_queue.queue, self.groups[case[1]], of_queue.place_of(case[2]), (case[3], case[4])
+                of_queue.topic, of_queue.queue, self.groups[case[1]], of_queue.place_of(case[2]), (state, due, seen)
             )
         self._put(counts[home], group, verdicts)
         pairs = np.unique(np.stack([queue[home], group], axis=1), axis=0)
@@ -373,8 +433,8 @@ class _Assembly:
 
     # ---- copies
 
-    def _copied(self, ones: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Message, group, state of its copies, and due time, of each message and group that has copies."""
+    def _copied(self, ones: Rows) -> _Copies:
+        """The copies of messages that are judged."""
         home, copy = self._pairs(ones)
         rows = self.copies.rows
         topic, topics = _coded(texts_of(self.copies, _TOPIC))
@@ -395,7 +455,38 @@ class _Assembly:
         own = group >= 0
         home, copy, group, kind = home[own], copy[own], group[own], kind[own]
         state, due = self._states(copy, group, kind, topic, topics)
-        return _newest(rows[copy], home, group, kind, state, due)
+        return _Copies(home, copy, group, kind, state, due)
+
+    def _traced(self, ones: Rows) -> np.ndarray:
+        """Rows of message, group and attempt. A trace has no place: of several records of a topic it names none."""
+        count, keys = len(ones.rows), texts_of(ones, _ONE_TEXTS[0])
+        codes, _ = _coded(keys, pa.chunked_array([self.attempts.msg_id.cast(pa.large_binary())]))
+        of_queue, _ = _coded(pa.chunked_array([[case.topic.encode() for case in self.cases]], pa.large_binary()))
+        of_topic = of_queue[ones.rows[:, kernel.ONE_QUEUE]]
+        of_key = np.stack([codes[:count], of_topic], axis=1)
+        _, which, many = np.unique(of_key, axis=0, return_inverse=True, return_counts=True)
+        home, attempt = _matches(np.where(many[which] == 1, codes[:count], -1), codes[count:])
+        named = self.attempts.group.fill_null("").dictionary_encode()
+        numbers = np.array([self._number(name) if name else -1 for name in named.dictionary.to_pylist()], np.int64)
+        group = numbers[named.indices.to_numpy()][attempt] if len(numbers) else attempt
+        return np.stack([home, group, attempt], axis=1)[group >= 0]
+
+    def _states_of(self, copies: _Copies, called: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Message and group, state of the copies, due time, and what the traces have, of each that has any of these."""
+        home, group, newest = _newest(self.copies.rows[copies.copy], copies)
+        pairs, which = tries.numbered(np.concatenate([np.stack([home, group], axis=1), called[:, :2]]))
+        of_copy, of_call = which[: len(home)], which[len(home) :]
+        state, due, seen = np.zeros((3, len(pairs)), np.int64)
+        stored = np.full(len(pairs), traces.UNKNOWN)
+        state[of_copy], due[of_copy] = copies.state[newest], copies.due[newest]
+        stored[of_copy] = self.copies.rows[copies.copy[newest], kernel.COPY_TIME]
+        success, began = self.attempts.success[called[:, 2]], self.attempts.began[called[:, 2]]
+        last = np.full(len(pairs), traces.UNKNOWN)
+        np.maximum.at(last, of_call, np.where(success < 0, began, traces.UNKNOWN))
+        seen[last != traces.UNKNOWN] = _BEGUN
+        seen[(seen == _BEGUN) & (last < stored)] = _BEGUN_BEFORE
+        seen[of_call[success == 1]] = _SUCCEEDED
+        return pairs[:, 0], pairs[:, 1], state, due, seen
 
     def _number(self, group: str) -> int:
         if group not in self._numbers:
@@ -408,14 +499,9 @@ class _Assembly:
         count = len(ones.rows)
         keys, _ = _coded(texts_of(ones, _ONE_TEXTS[0]), texts_of(self.copies, _KEY))
         named, _ = _coded(texts_of(ones, _ONE_TEXTS[1]), texts_of(self.copies, _ORIGIN))
-        of_home, of_copy = keys[:count], keys[count:]
-        order = np.argsort(of_copy, kind="stable")
-        first = np.searchsorted(of_copy[order], of_home, side="left")
-        many = np.searchsorted(of_copy[order], of_home, side="right") - first
-        home = np.repeat(np.arange(count), many)
-        copy = order[np.arange(many.sum()) - np.repeat(np.cumsum(many) - many - first, many)]
+        home, copy = _matches(keys[:count], keys[count:])
         same = named[:count][home] == named[count:][copy]
-        names_one = np.zeros(len(of_copy), bool)
+        names_one = np.zeros(len(keys) - count, bool)
         names_one[copy[same]] = True
         kept = same | ~names_one[copy]
         return home[kept], copy[kept]
@@ -469,6 +555,49 @@ class _Assembly:
 
     # ---- rows
 
+    def _situation(self, ones: Rows, copies: _Copies, called: np.ndarray, judged: _Judged) -> tries.Situation:
+        """What the table of attempts is made of."""
+        queue, rows = pa.array(ones.rows[:, kernel.ONE_QUEUE]), self.copies.rows[copies.copy]
+        one, keys = ones.rows, [key.decode("utf-8", "replace") for key in texts_of(ones, _ONE_TEXTS[0]).to_pylist()]
+        return tries.Situation(
+            tries.Messages(
+                pa.array([case.topic for case in self.cases], pa.string()).take(queue),
+                pa.array([case.queue for case in self.cases], pa.int64()).take(queue).to_numpy(),
+                one[:, kernel.ONE_PLACE],
+                one[:, kernel.ONE_OFFSET],
+                one[:, kernel.ONE_TIME],
+                pa.array(keys, pa.string()),
+            ),
+            self.groups,
+            tries.Copies(
+                copies.home,
+                copies.group,
+                np.searchsorted([_DEAD, _QUEUED, _WAITING], copies.kind),
+                rows[:, kernel.COPY_TRIES],
+                rows[:, kernel.COPY_OFFSET],
+                rows[:, kernel.COPY_TIME],
+                lambda places: self._due_times(copies.copy[places]),
+            ),
+            self.attempts,
+            called,
+            np.stack([judged.home, judged.group, judged.verdict], axis=1),
+            self.deciding.names,
+        )
+
+    def _due_times(self, copy: np.ndarray) -> np.ndarray:
+        """When waiting copies are due, out of their properties or of their queue."""
+        rows, evidence = self.copies.rows[copy], self.deciding.evidence
+        topics, on_timer = (texts_of(Rows(rows, self.copies.texts), column).to_pylist() for column in (_TOPIC, _DUE))
+        due = np.full(len(copy), traces.UNKNOWN)
+        for at, (queue, place) in enumerate(rows[:, [kernel.COPY_QUEUE, kernel.COPY_PLACE]].tolist()):
+            if topics[at].decode() == TIMER_TOPIC:
+                when = properties.number(on_timer[at])
+            else:
+                unit = evidence.store.queues.unit(SCHEDULE_TOPIC, queue, place)
+                when = unit.tags_code if unit is not None else None
+            due[at] = traces.UNKNOWN if when is None else when
+        return due
+
     def _fates(self) -> pa.Table:
         rows = np.concatenate([np.zeros((0, 4 + len(_FIGURES)), np.int64), *self._rows])
         names = ["queue", "group", "minute", "verdict", *_FIGURES]
@@ -481,10 +610,10 @@ class _Assembly:
             pa.array([case.topic for case in self.cases], pa.string()).take(pa.array(queue)),
             pa.array([case.queue for case in self.cases], pa.int64()).take(pa.array(queue)),
             pa.array(self.groups, pa.string()).take(pa.array(group)),
-            _times(summed["minute"].to_numpy() * _MINUTE_MS),
+            tries.times(summed["minute"].to_numpy() * _MINUTE_MS),
             pa.array(self.deciding.names, pa.string()).take(pa.array(verdict)),
             *(summed["_".join(fold)] for fold in folds[:4]),
-            *(_times(summed["_".join(fold)].to_numpy()) for fold in folds[4:]),
+            *(tries.times(summed["_".join(fold)].to_numpy()) for fold in folds[4:]),
         ]
         made = pa.table(columns, schema=SCHEMAS["fates"])
         order = ["topic", "queue_id", "group", "minute", "verdict"]
@@ -515,7 +644,7 @@ class _Assembly:
             pa.array([case.topic for case in self.cases], pa.string()).take(queue),
             pa.array([case.queue for case in self.cases], pa.int64()).take(queue),
             *(rows[:, column] for column in (kernel.ONE_PLACE, kernel.ONE_OFFSET, kernel.ONE_SIZE)),
-            _times(rows[:, kernel.ONE_TIME]),
+            tries.times(rows[:, kernel.ONE_TIME]),
             pa.array([key.decode("utf-8", "replace") or None for key in keys.to_pylist()], pa.string()),
             pa.array([groups for _, groups in said], pa.int64()).take(pa.array(which)),
             pa.array([text for text, _ in said], pa.string()).take(pa.array(which)),
@@ -557,15 +686,6 @@ class _Assembly:
         every |= {self.groups[group]: names[verdict] for group, verdict in judged}
         found = {group: every[group] for group in sorted(every) if every[group] in UNDELIVERED}
         return json.dumps(found, ensure_ascii=False), len(found)
-
-
-_LAST_TIME = next(1 << bits for bits in range(40, 60) if not is_time(1 << bits))
-
-
-def _times(milliseconds: np.ndarray) -> pa.Array:
-    """Instants; what no clock shows is null."""
-    known = (milliseconds >= 0) & (milliseconds < _LAST_TIME)
-    return pa.array(np.where(known, milliseconds, 0) * 1_000, mask=~known).cast(SCHEMAS["fates"].field("minute").type)
 
 
 def _coded(*texts: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
@@ -620,15 +740,23 @@ def _merged(counts: np.ndarray) -> np.ndarray:
     return merged
 
 
-def _newest(
-    rows: np.ndarray, home: np.ndarray, group: np.ndarray, kind: np.ndarray, state: np.ndarray, due: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _matches(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Every pair of places at which two lists have the same number."""
+    order = np.argsort(right, kind="stable")
+    first = np.searchsorted(right[order], left, side="left")
+    many = np.searchsorted(right[order], left, side="right") - first
+    places = order[np.arange(many.sum()) - np.repeat(np.cumsum(many) - many - first, many)]
+    return np.repeat(np.arange(len(left)), many), places
+
+
+def _newest(rows: np.ndarray, copies: _Copies) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of each message and group the copy that decides: a dead letter, else that of the last try that got furthest."""
+    home, group, kind = copies.home, copies.group, copies.kind
     order = np.lexsort((
         rows[:, kernel.COPY_OFFSET], rows[:, kernel.COPY_TIME], kind == _QUEUED, rows[:, kernel.COPY_TRIES],
         kind == _DEAD, group, home,
     ))  # fmt: skip
-    home, group, state, due = home[order], group[order], state[order], due[order]
+    home, group = home[order], group[order]
     last = np.ones(len(home), bool)
     last[:-1] = (home[1:] != home[:-1]) | (group[1:] != group[:-1])
-    return home[last], group[last], state[last], due[last]
+    return home[last], group[last], order[last]

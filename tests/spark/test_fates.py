@@ -17,17 +17,22 @@ import pytest
 from idcore.__main__ import main
 from idcore.fate import judge
 from idcore.fate.rule import UNDELIVERED
+from idcore.lookup import traces
 from idcore.lookup.copies import group_of, is_special
 from idcore.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
 from idcore.lookup.store_fates import StoreEvidence, copies_of
 from idcore.message import Record
+from idcore.message.attempts import Attempt, paired
+from idcore.message.trace import SubAfter, SubBefore
 from idcore.message.validators import SCHEDULE_TOPIC
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_store, split_files
-from idcore.spark import fates, job
+from idcore.spark import attempts, fates, job
+from idcore.spark import traces as trace_records
 from idcore.spark.job import ScanOptions
 from idcore.store import Stored, StoreFolder
+from tests.spark.traced import with_traces
 from tests.store.unpacked import real_store
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
@@ -45,6 +50,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return real_store(tmp_path_factory.mktemp("real"))
+
+
+@pytest.fixture(scope="module")
+def traced(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return with_traces(Path(shutil.copytree(made[0], tmp_path_factory.mktemp("traced") / "store")), 1)
 
 
 @pytest.fixture
@@ -83,6 +93,7 @@ class Twin:
     def __init__(self, root: Path) -> None:
         self.fates: dict[Fate, list[int]] = {}
         self.undelivered: dict[int, tuple[str, int, int, int, str | None, dict[str, str]]] = {}
+        self.attempts: list[dict[str, Any]] = []
         with StoreFolder(root) as store:
             self.evidence = StoreEvidence(store)
             self.groups = store.config.groups_by_topic()
@@ -91,18 +102,48 @@ class Twin:
             by_key: dict[str, list[Record]] = {}
             for record in records:
                 by_key.setdefault(record.uniq_id or "", []).append(record)
+            self.places: dict[tuple[str, str], list[int]] = {}
+            calls = self.calls(records)
             for record in records:
                 if not is_special(record.topic):
-                    self.judge(record, by_key[record.uniq_id] if record.uniq_id else [])
+                    self.judge(record, by_key[record.uniq_id] if record.uniq_id else [], calls)
 
-    def judge(self, record: Record, every: list[Record]) -> None:
+    def calls(self, records: list[Record]) -> dict[str, list[Attempt]]:
+        """The attempts of each message, and where in the log each context is."""
+        written = []
+        for record in records:
+            if "TRACE" in record.topic.upper():
+                for context, client in traces.contexts(record, lambda *_, **__: None):
+                    written.append((context, client))
+                    if isinstance(context, SubBefore | SubAfter):
+                        key = (context.request_id, context.msg_id)
+                        place = self.places.setdefault(key, [-1, -1])
+                        which = int(isinstance(context, SubAfter))
+                        place[which] = record.physical_offset if place[which] < 0 else place[which]
+        found: dict[str, list[Attempt]] = {}
+        for call in paired(written, {context.msg_id for context, _ in written if hasattr(context, "msg_id")}).attempts:
+            found.setdefault(call.msg_id, []).append(call)
+        return found
+
+    def judge(self, record: Record, every: list[Record], calls: dict[str, list[Attempt]]) -> None:
         home, undelivered = self.evidence.home(record), {}
+        alone = len([each for each in every if each.topic == record.topic]) == 1
+        called = calls.get(record.uniq_id or "", []) if alone else []
         groups = {group_of(each, [record.topic]) for each in every} | self.groups.get(record.topic, set())
+        groups |= {call.group for call in called}
         for group in sorted(filter(None, groups)):
+            copies, own = copies_of(record, group, every), [call for call in called if call.group == group]
             whole = record.uniq_id is not None and not self.hidden & {group, "every group"}
-            known = self.evidence.group(group, home, copies_of(record, group, every), whole)
+            known = self.evidence.group(group, home, copies, whole, own)
             code = judge(home, known, self.evidence.snapshot_ms).code
             self.add(record, group, code)
+            for row in self.tries(group, copies, own, code):
+                stored = record.store_timestamp if row["retry_times"] == 0 else row["store_timestamp"]
+                home_row = {
+                    "topic": record.topic, "queue_id": record.queue_id, "queue_offset": record.queue_offset,
+                    "commit_log_offset": record.physical_offset, "msg_id": record.uniq_id, "group": group,
+                }  # fmt: skip
+                self.attempts.append(home_row | row | {"store_timestamp": stored})
             if code in UNDELIVERED:
                 undelivered[group] = code
         if undelivered:
@@ -114,6 +155,66 @@ class Twin:
                 record.uniq_id,
                 undelivered,
             )
+
+    def tries(self, group: str, copies: list[Record], calls: list[Attempt], code: str) -> Iterator[dict[str, Any]]:
+        """One row for each try of a message by a group."""
+        kinds = {copy.physical_offset: self.evidence.copy(copy, group) for copy in copies}
+        ends: dict[int, list[Record]] = {}
+        owns: dict[int, list[Record]] = {}
+        of_try: dict[int, list[Attempt]] = {}
+        for copy in copies:
+            is_dead = kinds[copy.physical_offset].kind == "dead"
+            if is_dead or copy.reconsume_times > 0:
+                ends.setdefault(max(0, copy.reconsume_times - 1), []).append(copy)
+            if not is_dead:
+                owns.setdefault(copy.reconsume_times, []).append(copy)
+        for call in calls:
+            of_try.setdefault(-1 if call.retry_times is None else max(-1, call.retry_times), []).append(call)
+        numbers = sorted(ends.keys() | owns.keys() | of_try.keys())
+        for number in numbers:
+            left = [
+                (kinds[each.physical_offset].kind == "dead", -each.physical_offset) for each in ends.get(number, [])
+            ]
+            own = sorted(
+                owns.get(number, []),
+                key=lambda each: (kinds[each.physical_offset].kind == "queued", each.physical_offset),
+            )
+            waiting = [each for each in own if kinds[each.physical_offset].kind == "waiting"]
+            here = of_try.get(number, [])
+            best = max(here, key=self.order, default=None)
+            outcome = best.outcome if best is not None else None
+            if outcome is None and left:
+                outcome = "dead" if max(left)[0] else "retried"
+            elif outcome is None and 0 <= number < numbers[-1]:
+                outcome = "retried"
+            elif outcome is None and (
+                (code == "running" and any(call.success is None for call in here))
+                or (code in ("retry_waiting", "retry_queued", "consumed_on_retry") and own)
+            ):
+                outcome = code
+            shown = -max(left)[1] if left else own[-1].physical_offset if own else None
+            yield {
+                "retry_times": None if number < 0 else number,
+                "outcome": outcome,
+                "led_to": None if not left else "dead_letter" if max(left)[0] else "retry",
+                "store_timestamp": own[-1].store_timestamp if own else None,
+                "due_at": kinds[waiting[-1].physical_offset].due_ms if waiting else None,
+                "began_at": min((call.began_ms for call in here if call.began_ms is not None), default=None),
+                "ended_at": max((call.ended_ms for call in here if call.ended_ms is not None), default=None),
+                "calls": len(here),
+                "client": best.client if best is not None else None,
+                "copy_offset": shown,
+                "trace_offset": None if best is None else self.place(best),
+            }
+
+    def place(self, call: Attempt) -> int:
+        begin, end = self.places[call.request_id, call.msg_id]
+        return begin if end < 0 else end
+
+    def order(self, call: Attempt) -> tuple[int, int, int, int]:
+        success = -1 if call.success is None else int(call.success)
+        times = (-(1 << 62) if at is None else at for at in (call.ended_ms, call.began_ms))
+        return success, *times, self.place(call)  # type: ignore[return-value]
 
     def add(self, record: Record, group: str, code: str) -> None:
         at, place = record.store_timestamp, record.queue_offset
@@ -143,7 +244,13 @@ def check(root: Path, found: tuple[dict[str, pa.Table], dict[str, int]]) -> None
     twin = Twin(root)
     assert plain(found[0]["fates"]) == twin.fates
     rows = {row["commit_log_offset"]: row for row in found[0]["undelivered"].to_pylist()}
-    assert list(rows) == sorted(rows) and found[1] == {"undelivered": len(twin.undelivered)}
+    assert list(rows) == sorted(rows)
+    counts = {"undelivered": len(twin.undelivered), "attempts": len(twin.attempts), "traces_left_out": 0}
+    assert found[1] == counts
+    assert [
+        {name: ms(value) if isinstance(value, datetime) else value for name, value in row.items()}
+        for row in found[0]["attempts"].to_pylist()
+    ] == twin.attempts
     assert {
         at: (row["topic"], row["queue_id"], row["queue_offset"], row["bytes"], row["msg_id"],
              json.loads(row["verdicts"]))
@@ -153,14 +260,14 @@ def check(root: Path, found: tuple[dict[str, pa.Table], dict[str, int]]) -> None
 
 
 @pytest.mark.usefixtures("here")
-def test_every_message_has_the_fate_that_the_rule_gives_it_alone(made: Made, real: Path) -> None:
-    for root in (made[0], real):
+def test_every_message_has_the_fate_that_the_rule_gives_it_alone(made: Made, real: Path, traced: Path) -> None:
+    for root in (made[0], real, traced):
         check(root, tables(root))
 
 
 @pytest.mark.usefixtures("here")
-def test_the_tables_are_the_same_at_any_split(made: Made, real: Path) -> None:
-    for root, sizes in ((made[0], (40_001,)), (real, (300_007,))):
+def test_the_tables_are_the_same_at_any_split(made: Made, real: Path, traced: Path) -> None:
+    for root, sizes in ((made[0], (40_001,)), (real, (300_007,)), (traced, (30_011,))):
         whole, total = tables(root)
         for size in sizes:
             assert tables(root, size) == (whole, total), size
@@ -313,7 +420,44 @@ def test_more_than_are_listed_are_counted(made: Made, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.usefixtures("spark")
-def test_a_scan_on_spark_writes_both_tables(made: Made, tmp_path: Path) -> None:
-    summary = job.scan([], tmp_path / "out", ScanOptions(zone=UTC, at=AT, store=str(made[0]), split_size=100_000))
-    written = {name: pq.read_table(tmp_path / "out" / name) for name in ("fates", "undelivered")}
-    check(made[0], (written, {"undelivered": summary["undelivered"]}))
+def test_a_scan_on_spark_writes_all_three_tables(traced: Path, tmp_path: Path) -> None:
+    summary = job.scan([], tmp_path / "out", ScanOptions(zone=UTC, at=AT, store=str(traced), split_size=100_000))
+    written = {name: pq.read_table(tmp_path / "out" / name) for name in fates.NAMES}
+    check(traced, (written, {name: summary[name] for name in fates.COUNTED}))
+
+
+@pytest.mark.usefixtures("here")
+def test_attempts_have_every_outcome_and_are_cut_and_counted(traced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, counted = tables(traced)
+    outcomes = {"success", "time_out", "exception", "null", "failed", "running", None}
+    outcomes |= {"retried", "dead", "retry_waiting", "retry_queued", "consumed_on_retry"}
+    assert set(whole["attempts"]["outcome"].to_pylist()) == outcomes
+    monkeypatch.setattr(attempts, "MOST_ATTEMPTS", 70)
+    cut, again = tables(traced, 30_011)
+    assert again == counted and cut["fates"] == whole["fates"]
+    assert cut["attempts"].equals(whole["attempts"].slice(0, 70))
+
+
+@pytest.mark.usefixtures("here")
+def test_of_very_many_traces_the_newest_part_is_read(traced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, _ = tables(traced)
+    monkeypatch.setattr(trace_records, "MOST_BYTES", 20_000)
+    some, counted = tables(traced)
+    assert tables(traced, 30_011) == (some, counted)
+    places = set(some["attempts"]["trace_offset"].drop_null().to_pylist())
+    every = set(whole["attempts"]["trace_offset"].drop_null().to_pylist())
+    assert places and counted["traces_left_out"] > 0
+    assert min(places) > min(every) and max(places) == max(every)
+
+
+def test_a_plain_body_is_read_as_any_other() -> None:
+    """Bodies as clients write them, and such as no client does."""
+    before = "SubBefore\x017\1null\1g\1r\1m\x010\1k"
+    after = "SubAfter\1r\1m\x013\1false\1\x012\x019\1g"
+    plain = [f"{before}\2{after}\2", f"{before}\1host\2", f"{before}\1null\2Pub\1junk\2", ""]
+    other = [before, f"{before}\1a\1b\2", f"{before}\2SubAfter\1r\1m\x013\1true\1k\x010\1\2", "\2", "Recall\1\2"]
+    other += [f"SubBefore\x01{number}\1null\1g\1r\1m\x010\1k\2" for number in ("07", "-1", "", "9" * 19, "٣")]
+    for text in plain + other:
+        fast, slow = trace_records._plain(text.encode(), 5, "born:1"), trace_records._rows(text.encode(), 5, "born:1")
+        assert fast == (list(slow) if text in plain else None), text
+    assert trace_records._plain(b"Pub\1\xff\2", 5, "born:1") is None

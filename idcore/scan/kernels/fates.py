@@ -61,8 +61,8 @@ ONE_OFFSET, ONE_QUEUE, ONE_PLACE, ONE_TIME, ONE_SIZE, ONE_INTERVAL, ONE_WHY, ONE
 ONE_COLUMNS = ONE_TEXTS + 4
 HAS_COPIES, LISTED = 1, 2  # why: copies may have its key, and it is not counted; or some group has not received it
 # State of a walk, behind the place AT.
-ROWS, TEXTS, COUNTS, LEFT = range(1, 5)
-STATE_SIZE = 6
+ROWS, TEXTS, COUNTS, LEFT, TRACES, TRACES_LEFT_OUT = range(1, 7)
+STATE_SIZE = 8
 _MINUTE_MS = 60_000
 _LONGEST_ID = 56
 
@@ -72,6 +72,16 @@ class Out(NamedTuple):
 
     rows: np.ndarray
     texts: np.ndarray
+
+
+class Traces(NamedTuple):
+    """Trace topics, as `copies` compares them: names that end in a zero, and where each begins; the first physical
+    offset of records that are given; where in the bytes at hand such records are, and their sizes."""
+
+    names: np.ndarray
+    edges: np.ndarray
+    since: int
+    places: np.ndarray
 
 
 class Plan(NamedTuple):
@@ -154,17 +164,17 @@ def _key_of(p, size):
 
 
 @numba.njit(cache=True, nogil=True)
-def _is_place_of_copies(p, size):
-    """Whether a topic has copies that groups made, or that wait to become such."""
-    for place in range(_PLACE_EDGES.size - 1):
-        start, stop = _PLACE_EDGES[place], _PLACE_EDGES[place + 1]
-        whole = _PLACES[stop - 1] == 0
+def _is_among(p, size, names, edges):
+    """Whether a topic begins with one of the names, or is one that ends in a zero."""
+    for place in range(edges.size - 1):
+        start, stop = edges[place], edges[place + 1]
+        whole = names[stop - 1] == 0
         length = stop - start - (1 if whole else 0)
         if size < length or (whole and size != length):
             continue
         same = True
         for at in range(length):
-            if load_8(p + U(at)) != _PLACES[start + at]:
+            if load_8(p + U(at)) != names[start + at]:
                 same = False
                 break
         if same:
@@ -218,9 +228,9 @@ def _keep_properties(p, size, out, state, row):
 
 
 @numba.njit(cache=True, nogil=True)
-def copies(log, out, state):
-    """The copies that begin from state[AT] up to `stop`; returns what ended the walk."""
-    log, out = borrowed(log), borrowed(out)
+def copies(log, traces, out, state):
+    """The copies that begin from state[AT] up to `stop`, and where trace records are; returns what ended the walk."""
+    log, traces, out = borrowed(log), borrowed(traces), borrowed(out)
     raw, filled, stop, base, end = log
     first = U(raw.ctypes.data)
     while state[AT] < stop:
@@ -234,7 +244,16 @@ def copies(log, out, state):
             return BLANK if is_blank(first, at, filled, end) else NO_RECORD
         p = first + U(at)
         time, store, topic, length, properties = _parts(p)
-        if _is_place_of_copies(p + U(topic), length):
+        if _is_among(p + U(topic), length, traces.names, traces.edges):
+            if base + at < traces.since:
+                state[TRACES_LEFT_OUT] += 1
+            else:
+                found = state[TRACES]
+                if found == traces.places.shape[0]:
+                    return FULL
+                traces.places[found, 0], traces.places[found, 1] = at, size
+                state[TRACES] = found + 1
+        elif _is_among(p + U(topic), length, _PLACES, _PLACE_EDGES):
             row = state[ROWS]
             if row == out.rows.shape[0] or state[TEXTS] + 2 * size + SLACK > out.texts.size:
                 return FULL

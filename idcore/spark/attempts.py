@@ -1,0 +1,211 @@
+"""The table `attempts`: one row for each message, group and try, out of its copies and traces. Judges nothing.
+
+A retry copy with the number n shows that the try before it, n - 1, failed, and that there is a try n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from idcore.ids.clock import is_time
+from idcore.message.attempts import outcome_of
+from idcore.scan.schemas import SCHEMAS, TIME
+from idcore.spark.traces import UNKNOWN, Attempts
+
+MOST_ATTEMPTS = 50_000  # rows; the count has all of them
+DEAD, QUEUED, WAITING = range(3)
+# How the last try is going, where the rule says so from its copy or its trace.
+_OF_COPY = frozenset({"retry_waiting", "retry_queued", "consumed_on_retry"})
+_RUNNING = "running"
+LAST_TIME = next(1 << bits for bits in range(40, 60) if not is_time(1 << bits))
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """The messages, in the order of the log."""
+
+    topic: pa.Array
+    queue: np.ndarray
+    place: np.ndarray
+    offset: np.ndarray
+    time: np.ndarray
+    msg_id: pa.Array
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The copies with their messages and groups. `due` gives the due times of those at these places."""
+
+    home: np.ndarray
+    group: np.ndarray
+    kind: np.ndarray
+    tries: np.ndarray
+    offset: np.ndarray
+    time: np.ndarray
+    due: Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """All that the rows are made of. `called` has message, group and attempt; `judged` message, group and verdict."""
+
+    messages: Messages
+    groups: Sequence[str]
+    copies: Copies
+    attempts: Attempts
+    called: np.ndarray
+    judged: np.ndarray
+    verdicts: Sequence[str]
+
+
+def numbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Every different row in order, and which of them each row is."""
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    begins = np.ones(len(rows), bool)
+    begins[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    which = np.empty(len(rows), np.int64)
+    which[order] = np.cumsum(begins) - 1
+    return ordered[begins], which
+
+
+def table(found: Situation) -> tuple[pa.Table, int]:
+    """The first rows by message, group and try, and how many there are."""
+    copies = found.copies
+    # a dead letter that nobody counted is of the first try
+    shows_end = (copies.tries > 0) | (copies.kind == DEAD)
+    begins = copies.kind != DEAD
+    before = np.maximum(copies.tries - 1, 0)
+    traced = np.maximum(found.attempts.retry_times[found.called[:, 2]], -1)
+    rank = np.empty(len(found.groups), np.int64)
+    rank[np.array(sorted(range(len(rank)), key=found.groups.__getitem__), np.int64)] = np.arange(len(rank))
+    of_copy = np.stack([copies.home, rank[copies.group]], axis=1)
+    of_call = np.stack([found.called[:, 0], rank[found.called[:, 1]]], axis=1)
+    parts = [
+        np.column_stack([of_copy, before])[shows_end],
+        np.column_stack([of_copy, copies.tries])[begins],
+        np.column_stack([of_call, traced]),
+    ]
+    rows, which = numbered(np.concatenate(parts))
+    is_last = np.ones(len(rows), bool)
+    is_last[:-1] = (rows[1:, :2] != rows[:-1, :2]).any(axis=1)
+    ended, own, calls = np.split(which, np.cumsum([len(parts[0]), len(parts[1])]))
+    kept = rows[:MOST_ATTEMPTS].copy()
+    kept[:, 1] = np.argsort(rank)[kept[:, 1]]
+    made = _Rows(found, kept, is_last[:MOST_ATTEMPTS])
+    made.by_copies(np.flatnonzero(shows_end), ended, np.flatnonzero(begins), own)
+    made.by_traces(calls)
+    return made.table(), len(rows)
+
+
+class _Rows:
+    """Rows of message, group and try, and what is known of each; UNKNOWN or -1 for what is not."""
+
+    def __init__(self, found: Situation, rows: np.ndarray, is_last: np.ndarray) -> None:
+        self.found, self.rows, self._is_last = found, rows, is_last
+        self._copy_of_end, self._copy, self._waiting, self._call, self._begun = np.full((5, len(rows)), -1, np.int64)
+        self._calls = np.zeros(len(rows), np.int64)
+        self._began, self._ended = np.full((2, len(rows)), UNKNOWN)
+
+    def by_copies(self, ends: np.ndarray, of_end: np.ndarray, begins: np.ndarray, of_begin: np.ndarray) -> None:
+        """The copies that end the tries, and those that are of them: the one that waits, and the newest."""
+        copies = self.found.copies
+        self._choose(self._copy_of_end, of_end, ends, [-copies.offset, -copies.time, copies.kind == DEAD])
+        self._choose(self._copy, of_begin, begins, [copies.offset, copies.time, copies.kind == QUEUED])
+        waits = copies.kind[begins] == WAITING
+        self._choose(self._waiting, of_begin[waits], begins[waits], [copies.offset, copies.time])
+
+    def by_traces(self, of_call: np.ndarray) -> None:
+        """Of several calls in one try that which succeeded, or else the last that ended."""
+        attempts, calls = self.found.attempts, self.found.called[:, 2]
+        success, ended, began = attempts.success[calls], attempts.ended[calls], attempts.began[calls]
+        every = np.arange(len(calls))
+        self._choose(self._call, of_call, every, [attempts.place[calls], began, ended, success])
+        is_open = success < 0
+        self._choose(self._begun, of_call[is_open], every[is_open], [attempts.place[calls], began])
+        here = of_call < len(self.rows)
+        np.add.at(self._calls, of_call[here], 1)
+        np.maximum.at(self._ended, of_call[here], ended[here])
+        earliest = np.full(len(self.rows), -UNKNOWN)
+        np.minimum.at(earliest, of_call[here], np.where(began == UNKNOWN, -UNKNOWN, began)[here])
+        self._began = np.where(earliest == -UNKNOWN, UNKNOWN, earliest)
+        self._call = np.append(calls, -1)[self._call]
+
+    def _choose(self, into: np.ndarray, row: np.ndarray, each: np.ndarray, by: Sequence[np.ndarray]) -> None:
+        """Of each row the last in this order; `by` as numpy sorts it, the last key first."""
+        order = np.lexsort([key[each] for key in by])
+        here = order[row[order] < len(into)]
+        into[row[here]] = each[here]
+
+    def table(self) -> pa.Table:
+        """As the schema has them."""
+        home, group, number = self.rows.T
+        messages, copies, attempts = self.found.messages, self.found.copies, self.found.attempts
+        is_dead = _at((copies.kind == DEAD).astype(np.int64), self._copy_of_end)
+        copy = np.where(self._copy_of_end < 0, self._copy, self._copy_of_end)
+        stored = np.where(number == 0, messages.time[home], _at(copies.time, self._copy))
+        columns = [
+            messages.topic.take(pa.array(home)),
+            *(column[home] for column in (messages.queue, messages.place, messages.offset)),
+            messages.msg_id.take(pa.array(home)),
+            pa.array(self.found.groups, pa.string()).take(pa.array(group)),
+            pa.array(number, mask=number < 0).cast(pa.int32()),
+            pa.array(self._outcomes(is_dead), pa.string()),
+            pa.array(["retry", "dead_letter"], pa.string()).take(pa.array(is_dead, mask=self._copy_of_end < 0)),
+            *(times(each) for each in (stored, self._due(), self._began, self._ended)),
+            self._calls,
+            attempts.client.take(pa.array(self._call, mask=self._call < 0)),
+            _known(_at(copies.offset, copy)),
+            _known(_at(attempts.place, self._call)),
+        ]
+        return pa.table(columns, schema=SCHEMAS["attempts"])
+
+    def _due(self) -> np.ndarray:
+        due, known = np.full(len(self.rows), UNKNOWN), self._waiting >= 0
+        due[known] = self.found.copies.due(self._waiting[known])
+        return due
+
+    def _outcomes(self, is_dead: np.ndarray) -> list[str | None]:
+        """What the trace says; else what followed; else what the rule says of the last try."""
+        attempts = self.found.attempts
+        success, code = _at(attempts.success, self._call), _at(attempts.code, self._call)
+        found: list[str | None] = []
+        for at, verdict in enumerate(self._verdicts()):
+            if success[at] >= 0:
+                found.append(outcome_of(bool(success[at]), None if code[at] == UNKNOWN else int(code[at])))
+            elif self._copy_of_end[at] >= 0:
+                found.append("dead" if is_dead[at] else "retried")
+            elif self.rows[at, 2] >= 0 and not self._is_last[at]:
+                found.append("retried")
+            elif (verdict == _RUNNING and self._begun[at] >= 0) or (verdict in _OF_COPY and self._copy[at] >= 0):
+                found.append(verdict)
+            else:
+                found.append(None)
+        return found
+
+    def _verdicts(self) -> list[str]:
+        """Of each row what the rule says of its message and group."""
+        count = len(self.found.groups)
+        known = self.found.judged[:, 0] * count + self.found.judged[:, 1]
+        order = np.argsort(known)
+        places = order[np.searchsorted(known[order], self.rows[:, 0] * count + self.rows[:, 1])]
+        return [self.found.verdicts[number] for number in self.found.judged[places, 2].tolist()]
+
+
+def times(milliseconds: np.ndarray) -> pa.Array:
+    """Instants; what no clock shows is null."""
+    known = (milliseconds >= 0) & (milliseconds < LAST_TIME)
+    return pa.array(np.where(known, milliseconds, 0) * 1_000, mask=~known).cast(TIME)
+
+
+def _at(column: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The values at these places; UNKNOWN at -1."""
+    return np.append(column, UNKNOWN)[places]
+
+
+def _known(values: np.ndarray) -> pa.Array:
+    return pa.array(values, mask=values == UNKNOWN)
