@@ -2123,6 +2123,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.store_no_trace": "the folder has no topic with message traces",
     "lookup.fact.store_snapshot": "the folder shows the state of {shown}, which is {age_seconds} old; offsets are from {written}",
     "lookup.fact.store_snapshot_undated": "nothing in the folder shows the time of its state",
+    "lookup.fact.config_read": "files read of config: {names}",
+    "lookup.fact.config_missing": "files missing in config: {names}",
     "lookup.fact.config_bak": "config/{name} is damaged; its older copy {name}.bak was read instead",
     "lookup.fact.config_only_bak": "config/{name} is missing; its older copy {name}.bak was read instead",
     "lookup.fact.config_lost": "config/{name} cannot be read: {problem}",

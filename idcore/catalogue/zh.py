@@ -2036,6 +2036,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.store_no_trace": "存储目录中没有消息轨迹主题",
     "lookup.fact.store_snapshot": "存储目录是 {shown} 的状态，距今 {age_seconds}；消费位点文件写于 {written}",
     "lookup.fact.store_snapshot_undated": "存储目录中没有任何内容能说明这是哪个时刻的状态",
+    "lookup.fact.config_read": "已读取的 config 文件：{names}",
+    "lookup.fact.config_missing": "config 目录缺少的文件：{names}",
     "lookup.fact.config_bak": "config/{name} 已损坏，改读更早的备份 {name}.bak",
     "lookup.fact.config_only_bak": "缺少 config/{name}，改读更早的备份 {name}.bak",
     "lookup.fact.config_lost": "无法读取 config/{name}：{problem}",

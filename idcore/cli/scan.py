@@ -168,6 +168,7 @@ def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
             if summary.get("traces_left_out")
             else []
         ),
+        *_evidence(summary, lang),
         f"{summary['start_seconds']:.1f} s until Spark was up, {summary['seconds']:.2f} s from then;"
         f" times in {assumed['zone_name'] or assumed['zone']} ({assumed['zone_source']})",
     ]
@@ -181,6 +182,15 @@ def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
         first = f"{row['sample']} in {row['file']} at byte {row['byte']:,}"
         lines.append(f"rejected as {row['reason']}: {row['ids']:,}, first {first}{way_out}")
     return printable("\n".join([*lines, *_findings(summary, out, lang), f"tables in {out}"]))
+
+
+def _evidence(summary: dict[str, Any], lang: str) -> Iterator[str]:
+    """Of which time a store folder is, and which of its files could not be read."""
+    from idcore import catalogue
+    from idcore.lookup import Evidence, evidence_text
+
+    for each in summary.get("evidence", ()):
+        yield f"  {evidence_text(Evidence(**each), catalogue.words(lang))}"
 
 
 def sentences(out: Path, lang: str) -> list[dict[str, Any]]:

@@ -5,17 +5,19 @@ A folder shows one moment. It has offsets, copies and settings, but not who was 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime, tzinfo
 from functools import cache, cached_property
+from pathlib import Path
 
 from idcore.fate import Copy as GroupCopy
 from idcore.fate import Group, Heard, Home, Verdict, judge, mark_doubles
 from idcore.fate.model import Filter
-from idcore.ids.clock import is_time
+from idcore.ids.clock import from_ms, is_time, to_ms
 from idcore.lookup.copies import TIMER_TOPIC, group_of, is_special
 from idcore.lookup.fates import MOST_RECORDS
-from idcore.lookup.model import Copy
+from idcore.lookup.model import Copy, Evidence
 from idcore.message import Record
 from idcore.message import properties as names
 from idcore.message.attempts import Attempt
@@ -46,6 +48,29 @@ class StoreEvidence:
             last.record.store_timestamp if last else 0,
         ]
         return max((at for at in times if is_time(at)), default=0)
+
+    def state(self, reference: datetime, zone: tzinfo) -> Iterator[Evidence]:
+        """Of which time the folder is, and what of its files could not be read."""
+        written, at = self.config.offsets_written_ms, self.snapshot_ms
+        if at:
+            yield Evidence.of(
+                "store_snapshot",
+                shown=instant(at, zone),
+                age_seconds=max(0, to_ms(reference) // 1_000 - at // 1_000),
+                written="–" if written is None else instant(written, zone),
+            )
+        else:
+            yield Evidence.of("store_snapshot_undated")
+        yield from (Evidence(each.code, each.values) for each in self.config.notes)
+
+    def files(self) -> Iterator[Evidence]:
+        """Which of the broker's own files were read, which are missing, and which the system does not let us read."""
+        for code, found in (("config_read", self.config.read), ("config_missing", self.config.missing)):
+            if found:
+                yield Evidence.of(code, names=", ".join(found))
+        for name, problem in self.store.unreadable.items():
+            if Path(name).parts[0] == "config":
+                yield Evidence.of("config_lost", name=Path(name).name, problem=problem)
 
     def _end_of(self, topic: str, queue: int) -> int | None:
         """The next offset of a queue; None where the folder does not have the queue's files."""
@@ -157,6 +182,13 @@ class StoreEvidence:
         """Whether the index, or what is read behind it, begins before a record."""
         first = self.store.index.begin
         return ((self.store.log.minimum or 0) if first is None else first) <= record.physical_offset
+
+
+def instant(milliseconds: int, zone: tzinfo) -> str:
+    """A store time in a zone; a value that is not a time stays a number."""
+    if not is_time(milliseconds):
+        return f"{milliseconds} ms"
+    return from_ms(milliseconds, zone).isoformat(timespec="milliseconds")
 
 
 def is_past(reached: int | None, offset: int) -> bool:

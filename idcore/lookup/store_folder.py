@@ -9,14 +9,14 @@ from typing import Any
 
 from idcore.errors import CoreError
 from idcore.ids import Clock, OffsetId, UniqId, Verdict, identify
-from idcore.ids.clock import from_ms, is_time, to_ms
+from idcore.ids.clock import from_ms, is_time
 from idcore.ids.span import span
 from idcore.lookup import store_lists, traces
 from idcore.lookup.copies import related
 from idcore.lookup.listing import never
 from idcore.lookup.model import Answer, Copy, Evidence, Traced
 from idcore.lookup.source import Offer, Progress, Terms
-from idcore.lookup.store_fates import StoreEvidence, fates
+from idcore.lookup.store_fates import StoreEvidence, fates, instant
 from idcore.lookup.ways import Listing, Stop, Way
 from idcore.message import Record, flags
 from idcore.message import properties as names
@@ -200,19 +200,7 @@ class StoreLookup:
 
     def _date(self, draft: _Draft) -> None:
         """Of which time the folder is, and what of its files could not be read."""
-        config, at = self._store.config, StoreEvidence(self._store).snapshot_ms
-        if at:
-            written = config.offsets_written_ms
-            draft.note(
-                "store_snapshot",
-                shown=self._instant(at),
-                age_seconds=max(0, to_ms(self._clock.reference) // 1_000 - at // 1_000),
-                written="–" if written is None else self._instant(written),
-            )
-        else:
-            draft.note("store_snapshot_undated")
-        for each in config.notes:
-            draft.note(each.code, **each.values)
+        draft.facts += StoreEvidence(self._store).state(self._clock.reference, self._clock.zone)
 
     def _view(self, draft: _Draft) -> None:
         verdict = identify(draft.id, None, "any")
@@ -401,10 +389,8 @@ class StoreLookup:
             draft.figures["minimum"] = self._store.log.minimum
 
     def _instant(self, milliseconds: int) -> str:
-        """A store time in the zone of the ids' own times; a value that is not a time stays a number."""
-        if not is_time(milliseconds):
-            return f"{milliseconds} ms"
-        return from_ms(milliseconds, self._clock.zone).isoformat(timespec="milliseconds")
+        """A store time in the zone of the ids' own times."""
+        return instant(milliseconds, self._clock.zone)
 
 
 def _offset_reading(verdict: Verdict) -> OffsetId | None:

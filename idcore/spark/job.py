@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
 from pathlib import Path
@@ -226,15 +226,18 @@ def scan(
 
 def _fates(
     scanned: Tables, files: Sequence[InputFile], options: ScanOptions, stop: threading.Event
-) -> tuple[Tables, dict[str, int]]:
-    """What became of every message of a store in each group."""
+) -> tuple[Tables, dict[str, Any]]:
+    """What became of every message of a store in each group; for the summary also of which time the folder is."""
     spark = _session(options, stop)
     split_size = even(sum(file.size for file in files), options.split_size, _cores(spark))
     partitions = _partitions(split_files(files, split_size), split_size, _cores(spark))
     sizes = [sum(split.size for task in partition for split in task) for partition in partitions]
     with StoreFolder(Path(options.store or "")) as store, Watch(spark, sizes, Reporter(None), stop):
+        evidence = StoreEvidence(store)
+        known = [*evidence.state(options.at or datetime.now(UTC), options.zone or machine_zone()), *evidence.files()]
         try:
-            return fates.tables(spark, partitions, StoreEvidence(store), scanned)
+            found, counted = fates.tables(spark, partitions, evidence, scanned)
+            return found, counted | {"evidence": [asdict(each) for each in known]}
         except Exception as error:
             check(stop)
             health.refuse_gone(spark, error)

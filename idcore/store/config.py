@@ -21,6 +21,7 @@ LARGEST = 64 << 20
 _ROCKSDB_MARK = "CURRENT"  # a file that each RocksDB folder has
 _READABLE = 4  # PermName.PERM_READ
 _BROADCAST = "@broadcast"
+_OF_EVERY_BROKER = ("consumerOffset.json", "delayOffset.json", "subscriptionGroup.json", "topics.json")
 _ALL_QUEUES = 1 << 31
 
 
@@ -69,6 +70,7 @@ class BrokerConfig:
     """What the files say; None where neither a file nor its .bak could be read.
 
     `handed_out` is how far an ordered POP group was given messages. `latest_ms` is the newest time in any file.
+    `read` are the files that could be read, or whose .bak could; `missing` those of every broker that are not there.
     """
 
     offsets: GroupOffsets | None = None
@@ -83,6 +85,8 @@ class BrokerConfig:
     latest_ms: int | None = None
     offsets_written_ms: int | None = None
     notes: tuple[Note, ...] = ()
+    read: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     def groups_of(self, topic: str) -> set[str]:
         """The groups that have read a topic, or have a filter for it."""
@@ -137,7 +141,12 @@ class _Files:
             latest_ms=max((at for at in self._times if is_time(at)), default=None),
             offsets_written_ms=self._written.get("consumerOffset.json"),
             notes=tuple(self.notes),
+            read=tuple(sorted(self._written)),
+            missing=() if rocks else tuple(name for name in _OF_EVERY_BROKER if not self._is_there(name)),
         )
+
+    def _is_there(self, name: str) -> bool:
+        return any((self._folder / each).exists() for each in (name, f"{name}.bak"))
 
     def _note(self, code: str, **values: Any) -> None:
         self.notes.append(Note(code, values))
@@ -195,6 +204,7 @@ class _Files:
             at = int.from_bytes(raw[:8], "big", signed=True) if raw is not None and len(raw) >= 8 else 0
             if at > 0:
                 self._times.append(at)
+                self._written[path.name.removesuffix(".bak")] = int(path.stat().st_mtime * 1_000)
                 return at
         return None
 

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore.__main__ import main
+from idcore.cli.scan import describe
 from idcore.fate import judge
 from idcore.fate.rule import UNDELIVERED
 from idcore.lookup import traces
@@ -420,10 +421,34 @@ def test_more_than_are_listed_are_counted(made: Made, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.usefixtures("spark")
-def test_a_scan_on_spark_writes_all_three_tables(traced: Path, tmp_path: Path) -> None:
-    summary = job.scan([], tmp_path / "out", ScanOptions(zone=UTC, at=AT, store=str(traced), split_size=100_000))
+def test_a_scan_on_spark_writes_all_three_tables_and_says_of_what(traced: Path, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(traced, tmp_path / "store"))
+    config = root / "config"
+    raw = (config / "consumerOffset.json").read_bytes()
+    (config / "consumerOffset.json.bak").write_bytes(raw)
+    (config / "consumerOffset.json").write_bytes(raw[: len(raw) // 2])
+    (config / "delayOffset.json").write_bytes(b"")
+    (config / "lmqConsumerOffset.json").write_text("{}")
+    (root / "consumequeue_rocksdb").mkdir()
+    (root / "consumequeue_rocksdb" / "CURRENT").touch()
+    (config / "topics.json").unlink()
+    summary = job.scan([], tmp_path / "out", ScanOptions(zone=UTC, at=AT, store=str(root), split_size=100_000))
     written = {name: pq.read_table(tmp_path / "out" / name) for name in fates.NAMES}
-    check(traced, (written, {name: summary[name] for name in fates.COUNTED}))
+    check(root, (written, {name: summary[name] for name in fates.COUNTED}))
+    said = {each["code"]: each["values"] for each in summary["evidence"]}
+    assert list(said) == [
+        "store_snapshot", "config_rocksdb", "config_bak", "config_lost", "config_lmq", "config_read", "config_missing",
+    ]  # fmt: skip
+    with StoreFolder(root) as store:
+        at = StoreEvidence(store).snapshot_ms
+    assert said["store_snapshot"]["age_seconds"] == round(AT.timestamp()) - at // 1_000
+    assert (said["config_read"], said["config_missing"]) == (
+        {"names": "consumerOffset.json, subscriptionGroup.json"}, {"names": "topics.json"},
+    )  # fmt: skip
+    printed = describe(json.loads((tmp_path / "out" / "summary.json").read_text()), tmp_path / "out")
+    assert "  the folder shows the state of 20" in printed
+    assert "config/consumerOffset.json is damaged; its older copy consumerOffset.json.bak was read instead" in printed
+    assert "config/delayOffset.json cannot be read: delayOffset.json is damaged: " in printed
 
 
 @pytest.mark.usefixtures("here")

@@ -43,6 +43,7 @@ def test_a_real_broker_is_read(real: StoreFolder) -> None:
     assert found.topics is not None and found.topics["VectorTopic"] == TopicSettings(True, 4)
     assert not found.topics["rmq_sys_SYNC_BROKER_MEMBER_broker-a"].is_readable
     assert found.latest_ms == 1795226115045 and found.offsets_written_ms is not None
+    assert found.missing == () and {"consumerOffset.json", "delayOffset.json", "topics.json"} <= set(found.read)
 
 
 def test_every_file_is_read_in_the_form_that_brokers_write(tmp_path: Path) -> None:
@@ -67,6 +68,7 @@ def test_every_file_is_read_in_the_form_that_brokers_write(tmp_path: Path) -> No
     assert found.groups == {"G": GroupSettings(False, True)} and found.static_topics == {"S"}
     assert found.topics is not None and not found.topics["T"].can_be_read(0)
     assert TopicSettings(True, 4).can_be_read(3) and not TopicSettings(True, 4).can_be_read(4)
+    assert len(found.read) == 8 and not found.missing
     assert found.groups_of("T") == {"G", "P"} and found.timer_read_ms == found.latest_ms == 1795226115000
     assert not found.notes
 
@@ -86,13 +88,15 @@ def test_a_damaged_file_is_read_from_its_older_copy_and_this_is_said(tmp_path: P
 
 def test_what_is_missing_or_too_large_is_said_and_the_rest_goes_on(tmp_path: Path) -> None:
     found = config(tmp_path)
-    assert codes(found) == ["config_no_offsets"] and found == BrokerConfig(notes=found.notes)
+    every = ("consumerOffset.json", "delayOffset.json", "subscriptionGroup.json", "topics.json")
+    assert codes(found) == ["config_no_offsets"] and found == BrokerConfig(notes=found.notes, missing=every)
     found = config(written(tmp_path, consumerOffset__bak=OFFSETS, lmqConsumerOffset={"offsetTable": {}}))
     assert codes(found) == ["config_only_bak", "config_lmq"] and found.offsets
     with (tmp_path / "config" / "consumerOffset.json").open("wb") as file:
         file.truncate(LARGEST + 1)
     found = config(tmp_path)
     assert codes(found)[:2] == ["config_large", "config_only_bak"] and found.offsets
+    assert found.read == ("consumerOffset.json",) and "consumerOffset.json" not in found.missing
 
 
 def test_rocksdb_folders_are_named_and_not_read(tmp_path: Path) -> None:
@@ -101,4 +105,5 @@ def test_rocksdb_folders_are_named_and_not_read(tmp_path: Path) -> None:
         (tmp_path / name / ("LOCK" if name.endswith("plain") else "CURRENT")).touch()
     found = config(written(tmp_path, delayOffset={"offsetTable": {"3": 16}}))
     assert codes(found) == ["config_rocksdb", "config_rocksdb"] and found.delays == {3: 16} and found.offsets is None
+    assert found.read == ("delayOffset.json",) and not found.missing, "they may be in RocksDB"
     assert [note.values["name"] for note in found.notes] == ["consumequeue_rocksdb", "config/consumerOffsets"]
