@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
-TEXT, STORE, COMPARE = KINDS = ("text", "store", "compare")
+TEXT, STORE, COMPARE, FATES = KINDS = ("text", "store", "compare", "fates")
+SCANS = (TEXT, STORE)  # the others have tables of their own
 STATES = ("new", "running", "done", "failed", "cancelled")
 LONGEST_NAME = 120  # characters that a reader may call a scan
 
@@ -92,7 +93,10 @@ class Run:
 
     @property
     def kind(self) -> str:
-        """text, store (the records of a store folder were read) or compare (two inputs, side by side)."""
+        """text, store (records of a store folder were read), compare (two inputs, side by side) or fates.
+
+        The last is of a list of IDs: what became of them in a live cluster.
+        """
         return kind_of(self.facts)
 
     @property

@@ -21,6 +21,7 @@ CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.st
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
+CORE |= {"idcore.fate_list"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -40,6 +41,8 @@ ARROWS: dict[str, set[str]] = {
     "idcore.remoting": IDS | {"idcore.message"},
     "idcore.fate": IDS,
     "idcore.lookup": IDS | {"idcore.message", "idcore.remoting", "idcore.store", "idcore.fate"},
+    "idcore.fate_list": IDS
+    | {"idcore.fate", "idcore.lookup", "idcore.message", "idcore.remoting", "idcore.runs", "idcore.scan.schemas"},
     "idcore.journey": IDS | {"idcore.fate", "idcore.lookup", "idcore.message"},
     "idcore.runs": IDS,
     "idcore.run_times": IDS | {"idcore.runs"},

@@ -59,6 +59,7 @@ EPILOGS = {
             "python -m idcore view 0A2ACF11102918B4AAC263F4FD4A414C --store store",
             "python -m idcore view order-860954509 --namesrv 10.0.0.1:9876 --topic OrderPaid --fate",
             "python -m idcore view --store store --dead-letters order_consumer --format csv",
+            "python -m idcore view - --fate --namesrv 10.0.0.1:9876 --out fates < missing.txt",
         ),
         (
             (0, "every message was found, or listed up to the limit"),

@@ -27,8 +27,9 @@ def way_of(options: argparse.Namespace, zone: tzinfo) -> Way | None:
         way = Way.of(named | {"topic": options.topic, "from": options.begin, "to": options.end}, zone)
     if way is None and options.format in ("csv", "jsonl"):
         raise Usage(f"--format {options.format} goes with a list: --from, --queue, --key, --dead-letters")
-    if way is not None and (options.fate or options.journey or options.trace or options.trace_topic or options.who):
-        raise Usage("--fate, --journey, --trace and --who go with IDs")
+    of_ids = options.fate or options.out or options.journey or options.trace or options.trace_topic or options.who
+    if way is not None and of_ids:
+        raise Usage("--fate, --out, --journey, --trace and --who go with IDs")
     return way
 
 

@@ -210,7 +210,7 @@ def _view(commands: Any) -> None:
         help="search this topic only (default: all topics); with --from or --to list its messages",
     )
     _add_lists(command)
-    command.add_argument("--fate", action="store_true", help="also which consumer groups consumed it, and why not")
+    _add_fate(command)
     command.add_argument(
         "--journey", action="store_true", help="also show all of it as one timeline; implies --fate and --trace"
     )
@@ -236,6 +236,16 @@ def _view(commands: Any) -> None:
     )
     _add_clock(command)
     command.set_defaults(run=_later("view"))
+
+
+def _add_fate(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--fate", action="store_true", help="also which consumer groups consumed it, and why not")
+    command.add_argument(
+        "--out",
+        type=_path,
+        metavar="DIR",
+        help="with --fate and a live cluster: verdicts of up to 5,000 IDs as tables, like those of a store's scan",
+    )
 
 
 def _add_lists(command: argparse.ArgumentParser) -> None:

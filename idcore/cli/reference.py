@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from idcore.cli.epilogs import COMMON, EPILOGS
 from idcore.cli.parser import build_parser, commands_of
-from idcore.scan.schemas import SCHEMAS
+from idcore.scan.schemas import OF_LISTS, SCHEMAS
 
 _CLI_HEAD = """\
 # Command line
@@ -153,10 +153,57 @@ _COLUMNS = {
     "trace_offset": "physical offset of the trace record that shows the outcome",
     "text_bytes": "size of the text, unpacked",
     "refused": "rejected strings",
+    "broker": "name of the broker",
+    "id": "the ID as it was given",
+    "outcome": "what it came to: `judged`, `no_verdict`, `no_group`, `no_record`, `not_found` or `not_asked`",
+    "records": "messages in topics of producers that it leads to",
     "error": "code of what could not be read; null if all was read",
     "error_values": "JSON: the values of its sentence",
 }  # fmt: skip
+_OF_LISTS = {
+    "fates": "As above, with the broker",
+    "undelivered": "As above, with the broker; all messages",
+    "asked_ids": "One row for each ID of the list, in its order",
+}
+# Where a column means something else than in other tables.
+_ELSEWHERE = {
+    ("asked_ids", "reason"): "of a miss why ([lookup.md](lookup.md)); of `no_record` what its copies are",
+    ("asked_ids", "topic"): "topic of the first message",
+    ("asked_ids", "groups"): "how many groups have not received it, of several messages the most",
+}
 _TYPES = {pa.int64(): "int64", pa.int32(): "int32", pa.string(): "text", pa.bool_(): "bool", pa.float64(): "double"}
+
+_LISTS_HEAD = """\
+## Fates of a list of IDs
+
+`view --fate --out DIR` asks a live cluster what became of up to 5,000 messages. The console does the same from Compare
+and Decode. The tables are `fates` and `undelivered` as a scan of a store writes them, with one more column, and
+`asked_ids`. A message counts once, even if two IDs lead to it.
+"""
+
+_LISTS_TAIL = """\
+| outcome | meaning |
+|---|---|
+| `judged` | a message was found, and at least one group has a verdict |
+| `no_verdict` | somebody who would know did not answer, or did not permit it |
+| `no_group` | a message was found, and no consumer group of its topic is known |
+| `no_record` | only copies were found, for example a half message, a retry or a dead letter |
+| `not_found` | the cluster does not have it; `reason` says why |
+| `not_asked` | the list was stopped before |
+
+`summary.json` counts the IDs of each outcome, and has these keys:
+
+| key | meaning |
+|---|---|
+| `ids`, `given`, `doubles` | different IDs; IDs as given; those given again |
+| `found`, `records`, `repeated` | IDs with a record; messages; IDs of a message that another ID has too |
+| `groups`, `undelivered` | groups with a verdict; messages that a group has not received |
+| `cut` | what is missing (groups or records over the limit, silent brokers), each with the number of IDs |
+| `snapshot`, `snapshot_end`, `seconds` | time of the first question and of the last answer; how long it took |
+| `stopped`, `problem` | whether it was stopped; the error that ended it |
+| `cluster`, `topic` | name of the cluster; the topic, if one was given |
+
+"""
 
 _TABLES_TAIL = """\
 ## Which IDs `counters` keeps
@@ -302,9 +349,19 @@ def tables() -> str:
     """The whole page of the tables."""
     parts = [_TABLES_HEAD]
     for name, schema in SCHEMAS.items():
-        rows = ((f"`{field.name}`", _TYPES.get(field.type, "time"), _COLUMNS[field.name]) for field in schema)
-        parts += [f"## {name}\n", f"{_TABLES[name]}.\n", table(("column", "type", "meaning"), rows)]
-    return "\n".join([*parts, _TABLES_TAIL])
+        parts += [f"## {name}\n", f"{_TABLES[name]}.\n", _columns(name, schema)]
+    parts.append(_LISTS_HEAD)
+    for name, schema in OF_LISTS.items():
+        more = pa.schema([field for field in schema if field not in SCHEMAS.get(name, ())])
+        parts += [f"### {name} of a list\n", f"{_OF_LISTS[name]}.\n", _columns(name, more)]
+    return "\n".join([*parts, _LISTS_TAIL, _TABLES_TAIL])
+
+
+def _columns(name: str, schema: pa.Schema) -> str:
+    """The columns of a table with their meanings."""
+    meant = ((field, _ELSEWHERE.get((name, field.name), _COLUMNS[field.name])) for field in schema)
+    rows = ((f"`{field.name}`", _TYPES.get(field.type, "time"), meaning) for field, meaning in meant)
+    return table(("column", "type", "meaning"), rows)
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

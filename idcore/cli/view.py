@@ -23,6 +23,7 @@ from idcore.ids.clock import parse_instant, to_ms
 from idcore.lookup import (
     SOURCES,
     Answer,
+    LookupService,
     Moment,
     Progress,
     Source,
@@ -56,6 +57,10 @@ def run(options: argparse.Namespace) -> int:
     option = next(name for name in SOURCES if getattr(options, name, None) is not None)
     if options.store is not None and options.who:
         raise Usage("--who goes with --namesrv and --cluster")
+    if options.out is not None:
+        from idcore.cli import fate_list  # with it Arrow
+
+        fate_list.check(options)
     bounds = (None, None) if way is not None else (options.begin, options.end)
     begin, end = (None if text is None else to_ms(parse_instant(text, zone)) for text in bounds)
     terms = Terms(Moment(reference, zone, known == "given"), begin, end, os.environ, vars(options))
@@ -69,6 +74,8 @@ def run(options: argparse.Namespace) -> int:
     with closing(source):
         if way is not None:
             return _listed(source, way, form)
+        if options.out is not None and isinstance(source, LookupService):
+            return fate_list.run(source, _texts(options.ids or ["-"]), options, _user(), form)
         return _answer(source, _texts(options.ids or ["-"]), options, form, terms.moment.clock)
 
 

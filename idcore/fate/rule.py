@@ -321,7 +321,8 @@ _OPEN = frozenset({
     "not_dispatched", "disabled",
 })  # fmt: skip
 # Those of a message that its group has not received, as far as is known; a dead letter never will be without help.
-UNDELIVERED = _OPEN - {"running"} | {"dead"}
+# Three of them only a live cluster shows.
+UNDELIVERED = _OPEN - {"running"} | {"dead", "stuck", "offline", "not_subscribed"}
 # Reasons that a copied store folder has in the place of those of a broker that was asked.
 _OF_A_COPY = {
     name: f"copied_{name}"

@@ -55,7 +55,7 @@ ZONE_SLACK_MS = 15 * 3_600_000
 _WIDEST_MS = 26 * 3_600_000
 _LONGEST_KEY = 1_000
 _AT_ONCE = 8
-_IDS_AT_ONCE = 64
+IDS_AT_ONCE = 64
 _NAMED = 5
 _LIKELY = 32
 _PROBED_TOPICS = 8
@@ -100,16 +100,17 @@ class LookupService:
         progress: Progress | None = None,
         fate: bool = False,
         trace: bool = False,
+        stop: Stop = never,
     ) -> Iterator[Answer]:
         """One answer for each id, in their order, as they come: so many ids are taken at once.
 
         TooManyLookups where the user's limit is used up; then nobody was asked for these. NotRecorded where the audit
-        log cannot be written: then nothing is shown.
+        log cannot be written: then nothing is shown. Once `stop` is true no further id is asked about.
         """
         waiting = iter(ids)
-        while part := list(islice(waiting, _IDS_AT_ONCE)):
+        while not stop() and (part := list(islice(waiting, IDS_AT_ONCE))):
             one = partial(self.one, topic=topic, progress=progress, fate=fate, trace=trace)
-            yield from self._look_up(part, user, one)
+            yield from self._look_up(part, user, one, stop)
 
     def list_messages(self, way: Way, user: str = "", progress: Progress | None = None, stop: Stop = never) -> Listing:
         """The messages of a way; TooManyLookups and NotRecorded as above."""
@@ -130,20 +131,27 @@ class LookupService:
         """Ends every connection."""
         self.cluster.close()
 
-    def _look_up(self, ids: Sequence[str], user: str, one: Callable[[str], Answer]) -> Iterator[Answer]:
+    def now_ms(self) -> int:
+        """The clock of answers."""
+        return self._pace.now_ms()
+
+    def _look_up(self, ids: Sequence[str], user: str, one: Callable[[str], Answer], stop: Stop) -> Iterator[Answer]:
         if self._limit is not None:
             self._limit.take(user, len(ids), self._moment().now.timestamp())
         once = list(dict.fromkeys(ids))
         with ThreadPoolExecutor(min(_AT_ONCE, len(once)) or 1, "look-up") as pool:
-            waiting = {each: pool.submit(self._recorded, each, user, one) for each in once}
+            waiting = {each: pool.submit(self._recorded, each, user, one, stop) for each in once}
             try:
                 for each in ids:
-                    yield waiting[each].result()
+                    if (answer := waiting[each].result()) is not None:
+                        yield answer
             finally:
                 for future in waiting.values():
                     future.cancel()
 
-    def _recorded(self, text: str, user: str, one: Callable[[str], Answer]) -> Answer:
+    def _recorded(self, text: str, user: str, one: Callable[[str], Answer], stop: Stop) -> Answer | None:
+        if stop():
+            return None
         answer = one(text)
         result = f"found {len(answer.copies)}" if answer.found else str(answer.reason)
         self._record(text, user, result, answer.asked)

@@ -51,6 +51,12 @@ def _schema(columns: str) -> pa.Schema:
 GROUP_ROWS = 1 << 17  # of a file, read together: one host among millions is found without reading the others
 OF_STORES = ("topics", "tags", "fates", "undelivered", "attempts")  # written by the scan of a store only
 SCHEMAS: dict[str, pa.Schema] = {name: _schema(columns) for name, columns in _COLUMNS.items()}
+# Of a list of IDs that a live cluster was asked about. It has several brokers, each with a queue 0.
+OF_LISTS: dict[str, pa.Schema] = {
+    "fates": SCHEMAS["fates"].append(pa.field("broker", TEXT)),
+    "undelivered": SCHEMAS["undelivered"].append(pa.field("broker", TEXT)),
+    "asked_ids": _schema("id:text outcome:text reason:text topic:text records groups"),
+}
 ORDER = {
     "processes": ["layout", "host", "pid", "loader"],
     "hosts": ["host"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from idcore.runs import COMPARE, Run, Runs
+from idcore.runs import SCANS, Run, Runs
 from idcore.triage import run_rows
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
@@ -278,7 +278,7 @@ def all_runs(root: str) -> list[dict[str, Any]]:
 
 def runs(root: str) -> list[dict[str, Any]]:
     """The list of scans: what the chart pages can show."""
-    return [row for row in all_runs(root) if row["kept"] and row["kind"] != COMPARE]
+    return [row for row in all_runs(root) if row["kept"] and row["kind"] in SCANS]
 
 
 def runs_of(root: str, kind: str) -> list[dict[str, Any]]:

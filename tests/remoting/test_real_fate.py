@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -13,6 +15,8 @@ import pytest
 
 from idcore.fate import Verdict, row_of
 from idcore.fate.rule import YOUNG_MS
+from idcore.fate_list import Wanted
+from idcore.fate_list import ask as ask_list
 from idcore.lookup import Answer, LookupService, Moment, Terms, open_source
 from idcore.lookup.clients import version_text
 from idcore.lookup.fates import Pace
@@ -115,6 +119,33 @@ def test_a_copy_of_the_store_says_the_same_of_each_group(alone: OneBroker, tmp_p
         time.sleep(0.5)
     assert found == expected
     assert {item.code for item in answer.evidence if not item.is_figure} == {"store_snapshot"}
+
+
+def test_a_list_says_of_each_message_what_its_own_look_up_says(current: OneBroker) -> None:
+    current.wait_for("FAILED dies first 1", "DONE later first 1", "DONE newcomer third 0", "GONE", "READY")
+    ids = [current.words("SENT", name)[0] for name in ("first", "second", "third")]
+
+    def verdicts(service: LookupService) -> set[tuple[str, str, str]]:
+        answers = list(service.look_up(ids, TOPIC, fate=True))
+        return {(answer.id, each.group, each.code) for answer in answers for each in answer.fate or ()}
+
+    with Cluster(profile_of(current)) as cluster:
+        service = LookupService(cluster, lambda: Moment(datetime.now(UTC), UTC), pace=PACE)
+        before = verdicts(service)
+        tally = ask_list(service, Wanted.of([*ids, f"{ids[0][:-4]}FFFF"], TOPIC))
+        after = verdicts(service)
+    listed = Counter[tuple[str, str]]()
+    for row in tally.tables()["fates"].to_pylist():
+        assert row["topic"] == TOPIC and row["broker"] == cluster.topology().members[0].broker
+        listed[row["group"], row["verdict"]] += row["messages"]
+    # consumers go on meanwhile: what is the same before and after the list is the same in it
+    moved = {group for _, group, _ in before ^ after}
+    assert len(moved) < len({group for _, group, _ in before})
+    still = Counter((group, code) for _, group, code in before if group not in moved)
+    assert {cell: count for cell, count in listed.items() if cell[0] not in moved} == still
+    assert tally.outcomes | {"not_found": 1} == tally.outcomes and tally.outcomes["judged"] == 3
+    undelivered = {row["msg_id"]: json.loads(row["verdicts"]) for row in tally.tables()["undelivered"].to_pylist()}
+    assert undelivered[ids[0]]["dies"] == "dead" and undelivered[ids[1]]["gone"] == "offline"
 
 
 def test_a_group_without_clients_is_offline_not_behind(alone: OneBroker) -> None:

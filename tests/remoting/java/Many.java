@@ -9,9 +9,9 @@ import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
 
-/** A hundred messages and ten groups that consume them; a tenth of the tries fails once. */
+/** A hundred messages, or as many as MANY_MESSAGES says, and ten groups that consume them; a tenth of the tries fails once. */
 public class Many {
-    static final int MESSAGES = 100;
+    static final int MESSAGES = Integer.parseInt(System.getenv().getOrDefault("MANY_MESSAGES", "100"));
     static final int GROUPS = 10;
 
     static void run() throws Exception {

@@ -1,0 +1,116 @@
+"""`view --fate --out`: a long list of IDs against a live cluster, as tables. Asks nobody itself."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from idcore.cli.parser import Usage
+from idcore.fate_list import Asking, Tally, Wanted, ask, write
+from idcore.lookup import LookupService
+from idcore.safe_text import json_text, printable
+
+FOUND, SOME_MISSED, NOTHING_ASKED, INTERRUPTED = 0, 1, 3, 130
+_SHOWN = 40
+
+
+def check(options: argparse.Namespace) -> None:
+    """Usage errors that need no connection."""
+    if not options.fate or options.store is not None:
+        raise Usage("--out goes with --fate and with --namesrv or --cluster")
+    if options.trace or options.journey or options.who or options.format in ("csv", "jsonl"):
+        raise Usage("--out goes with --topic and --format table or json")
+    if options.out.exists():
+        raise Usage(f"{options.out} exists; choose a new folder")
+
+
+def run(source: LookupService, texts: Iterable[str], options: argparse.Namespace, user: str, form: str) -> int:
+    """Exit status 0 all judged, 1 some not, 3 nothing could be asked, 130 interrupted; the tables are there."""
+    wanted = Wanted.of(texts, options.topic)
+    options.out.mkdir(parents=True)  # now, so that one that cannot be written is found before the work
+    tally, interrupted = _interruptible(source, wanted, user)
+    more = {"given": wanted.given, "doubles": wanted.given - len(wanted.ids), "stopped": interrupted}
+    summary = write(options.out, tally, cluster=source.cluster.name, topic=wanted.topic, **more)
+    print(json_text(summary) if form == "json" else describe(summary, tally, options.out))
+    if tally.problem is not None:
+        print(f"idcore: {printable(str(tally.problem))}", file=sys.stderr)
+    if interrupted:
+        return INTERRUPTED
+    if not tally.found and tally.outcomes["not_found"] == 0:
+        return NOTHING_ASKED
+    return FOUND if tally.outcomes["judged"] == len(wanted.ids) else SOME_MISSED
+
+
+def _interruptible(source: LookupService, wanted: Wanted, user: str) -> tuple[Tally, bool]:
+    """The work in a thread of its own: the first Ctrl-C keeps what is there, a second one ends at once."""
+    stop, over, ended = threading.Event(), threading.Event(), list[Any]()
+
+    def work() -> None:
+        try:
+            ended.append(ask(source, wanted, user, _show if sys.stderr.isatty() else None, stop))
+        except BaseException as error:  # noqa: BLE001  raised again by the thread that waits
+            ended.append(error)
+        finally:
+            over.set()
+
+    thread = threading.Thread(target=work, name="fate-list", daemon=True)
+    terminated = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        try:
+            thread.start()
+            over.wait()
+        except KeyboardInterrupt:
+            stop.set()
+            print("\nidcore: stopping; what was judged is kept", file=sys.stderr)
+            over.wait()
+    finally:
+        signal.signal(signal.SIGTERM, terminated)
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    if isinstance(ended[0], BaseException):
+        raise ended[0]
+    return ended[0], stop.is_set()
+
+
+def _interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _show(now: Asking) -> None:
+    left = "" if now.seconds_left is None else f", {now.seconds_left:.0f} s left"
+    limited = ", waiting for the limit of look-ups" if now.is_limited else ""
+    line = f"{now.done:,} of {now.total:,} IDs, {now.found:,} found{left}{limited}"
+    print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def describe(summary: dict[str, Any], tally: Tally, out: Path) -> str:
+    """The totals, the verdicts of each group, what is missing, and where the tables are."""
+    n = {name: f"{value:,}" for name, value in summary.items() if isinstance(value, int)}
+    twice = f" ({n['doubles']} given twice, counted once)" if summary["doubles"] else ""
+    said = [
+        f"{n['ids']} IDs{twice}: {n['judged']} judged, {n['not_found']} not found, {n['no_verdict']} without a verdict,"
+        f" {n['no_group']} without a group, {n['no_record']} without a message, {n['not_asked']} not asked",
+        f"{n['records']} messages, {n['groups']} groups; {n['undelivered']} messages that a group has not received",
+        f"asked from {summary['snapshot']} to {summary['snapshot_end']}",
+    ]
+    if tally.repeated:
+        said.append(f"{tally.repeated:,} IDs are of a message that another ID has too; it counts once")
+    said += [f"not complete ({code}): {count:,} IDs" for code, count in summary["cut"].items()]
+    tables = tally.tables()
+    counts: dict[tuple[str, str], int] = {}
+    for row in tables["fates"].select(["group", "verdict", "messages"]).to_pylist():
+        counts[row["group"], row["verdict"]] = counts.get((row["group"], row["verdict"]), 0) + row["messages"]
+    cells = sorted(counts.items(), key=lambda item: (item[0][0], -item[1]))
+    said += ["", *(f"{group}  {verdict}  {count:,}" for (group, verdict), count in cells[:_SHOWN])]
+    if len(cells) > _SHOWN:
+        said.append(f"and {len(cells) - _SHOWN:,} more; table fates has all")
+    missed = [row for row in tables["asked_ids"].to_pylist() if row["outcome"] in ("not_found", "no_verdict")]
+    said += ["", *(f"{row['id']}  {row['outcome']}  {row['reason'] or ''}".rstrip() for row in missed[:_SHOWN])]
+    if len(missed) > _SHOWN:
+        said.append(f"and {len(missed) - _SHOWN:,} more; table asked_ids has all")
+    return printable("\n".join([*said, "", f"tables in {out}"]))
