@@ -553,6 +553,8 @@ def open_source(option: str, at: str, terms: Terms) -> LookupService:
         profile = _profile(at, terms) if option == "cluster" else _named(at, terms)
         cluster = Cluster(profile)
     except ProfileError as problem:
+        if option == "cluster":  # the file of the profiles is at fault, not who asks
+            raise
         raise WrongTerms(problem.code, problem.values) from None
     limit = RateLimit(profile.lookups_per_minute) if option == "cluster" else None
     named = terms.options.get("trace_topic") or ()

@@ -159,6 +159,12 @@ def test_nobody_to_ask_is_status_3_and_wrong_usage_2(names: str, tmp_path: Path)
         done = view(*wrong)
         assert (done.returncode, done.stdout) == (2, ""), wrong
         assert done.stderr.startswith("idcore: ") and "Traceback" not in done.stderr
+    profiles = tmp_path / "clusters.toml"
+    for unusable in ("[clusters", f"[clusters.prod]\nname_servers = ['{names}']\ntls = {{ca_file = 'none.pem'}}\n"):
+        profiles.write_text(unusable)
+        done = view("--cluster", "prod", UNIQ, IDCORE_CLUSTERS=str(profiles))
+        assert (done.returncode, done.stdout) == (3, "") and done.stderr.startswith("idcore: "), unusable
+        assert done.stderr.count("\n") == 1
 
 
 def test_a_profile_hides_bodies_masks_them_limits_and_records(names: str, tmp_path: Path) -> None:
