@@ -155,7 +155,6 @@ _COLUMNS = {
     "refused": "rejected strings",
     "broker": "name of the broker",
     "id": "the ID as it was given",
-    "outcome": "what it came to: `judged`, `no_verdict`, `no_group`, `no_record`, `not_found` or `not_asked`",
     "records": "messages in topics of producers that it leads to",
     "error": "code of what could not be read; null if all was read",
     "error_values": "JSON: the values of its sentence",
@@ -167,6 +166,7 @@ _OF_LISTS = {
 }
 # Where a column means something else than in other tables.
 _ELSEWHERE = {
+    ("asked_ids", "outcome"): "`judged`, `no_verdict`, `no_group`, `no_record`, `not_found` or `not_asked`",
     ("asked_ids", "reason"): "of a miss why ([lookup.md](lookup.md)); of `no_record` what its copies are",
     ("asked_ids", "topic"): "topic of the first message",
     ("asked_ids", "groups"): "how many groups have not received it, of several messages the most",

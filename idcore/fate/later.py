@@ -32,3 +32,12 @@ def decide(message: Later, now_ms: int) -> Reason | None:
     if message.due_ms > now_ms:
         return Reason("later_due", values)
     return Reason("later_late", values) if message.passed.answered else None
+
+
+def is_off_the_wheel(due_ms: int | None, read_ms: int | None) -> bool | None:
+    """Whether the timer wheel has delivered what is due then; None where one of the two is not known.
+
+    The broker moves on after it has delivered a slot, and due times are rounded to slots: what is due at the instant
+    that it has read up to comes next (TimerMessageStore.dequeue, HookUtils.transformTimerMessage).
+    """
+    return None if due_ms is None or read_ms is None else due_ms < read_ms

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
 from idcore.errors import CoreError
-from idcore.fate import Blocker, Group, Heard, Home, Verdict, judge, mark_doubles
+from idcore.fate import Blocker, Group, Heard, Home, Verdict, judge
 from idcore.fate import Copy as GroupCopy
 from idcore.fate.model import Consumers, Filter
 from idcore.lookup.by_key import MOST_OF_A_UNIQUE_KEY
-from idcore.lookup.copies import FIRST_POP_TIME, TIMER_TOPIC, group_of, is_special
+from idcore.lookup.copies import TIMER_TOPIC, group_of
+from idcore.lookup.group_evidence import Homes, group_copy, homes_of, is_copy_of
 from idcore.lookup.model import Copy
 from idcore.lookup.notes import Notes
 from idcore.lookup.recent import Recent, Told
@@ -35,6 +36,7 @@ from idcore.remoting.consumers import (
     GroupConfigOf,
     QueueProgress,
     QueueStats,
+    TimerRead,
     TopicGroups,
     TopicStats,
 )
@@ -42,7 +44,7 @@ from idcore.remoting.errors import RemotingError
 from idcore.remoting.guard import Member
 from idcore.remoting.requests import Query, QueueEnd, QueueMax, QueueSlice, Request, Route, RuntimeInfo, View
 
-MOST_RECORDS, MOST_GROUPS = 8, 200
+MOST_GROUPS = 200
 # From so many groups on one answer with all offsets of a broker is less than one question for each.
 _MANY_GROUPS = 64
 _AT_ONCE = 8
@@ -85,14 +87,9 @@ def fates(
     copies: Sequence[Copy], notes: Notes, pace: Pace, recent: Recent, attempts: Sequence[Attempt] = ()
 ) -> tuple[Verdict, ...]:
     """The verdict of every group on every record that consumers could get; `attempts` are those of the trace."""
-    homes = [copy for copy in copies if copy.relation != "trace" and not is_special(copy.record.topic)]
-    if len(homes) > MOST_RECORDS:
-        notes.add("records_left_out", count=len(homes) - MOST_RECORDS, limit=MOST_RECORDS)
     verdicts: list[Verdict] = []
-    for topic in dict.fromkeys(copy.record.topic for copy in homes[:MOST_RECORDS]):
-        records = [copy for copy in homes[:MOST_RECORDS] if copy.record.topic == topic]
-        origins = {str(copy.record.offset_id) for copy in homes}
-        asking = _Fates(topic, records, notes, Clock(pace, recent), origins, attempts)
+    for homes in homes_of(copies, notes.add):
+        asking = _Fates(homes, notes, Clock(pace, recent), attempts)
         asking.known_groups |= {copy.group for copy in copies if copy.group}
         verdicts += asking.run()
     return tuple(verdicts)
@@ -229,23 +226,12 @@ class TopicBrokers:
 class _Fates(TopicBrokers):
     """The groups of one topic, and the records of one message in it."""
 
-    def __init__(
-        self,
-        topic: str,
-        homes: Sequence[Copy],
-        notes: Notes,
-        clock: Clock,
-        origins: Set[str],
-        attempts: Sequence[Attempt],
-    ) -> None:
-        super().__init__(topic, notes, clock, [copy.broker for copy in homes])
-        self.origins = origins
-        # records of a batch share an id, and are messages of their own
-        one_body = len({copy.record.body_crc for copy in homes}) == 1
-        self.one_message = one_body and all(copy.relation != "batch" for copy in homes)
+    def __init__(self, homes: Homes, notes: Notes, clock: Clock, attempts: Sequence[Attempt]) -> None:
+        super().__init__(homes.topic, notes, clock, [copy.broker for copy in homes.copies])
+        self.message = homes
         self.attempts = attempts
         self.known_groups |= {attempt.group for attempt in attempts if attempt.group}
-        self.homes = [(copy.record, self.of_address.get(copy.broker, "")) for copy in homes]
+        self.homes = [(copy.record, self.of_address.get(copy.broker, "")) for copy in homes.copies]
 
     def run(self) -> list[Verdict]:
         """Who consumes the topic, what is known of each of them, and the verdicts."""
@@ -260,7 +246,7 @@ class _Fates(TopicBrokers):
         verdicts: list[Verdict] = []
         for group in groups:
             found = [judge(*known[place, group], self.pace.now_ms()) for place in range(len(self.homes))]
-            verdicts += mark_doubles(found) if self.one_message else found
+            verdicts += self.message.marked(found)
         return verdicts
 
     # ---- what is known of a group
@@ -289,7 +275,7 @@ class _Fates(TopicBrokers):
                     copies=tuple(
                         progress[at]
                         for at, each in enumerate(found)
-                        if each.group == group and _belongs(each, record, self.origins)
+                        if each.group == group and is_copy_of(each.record, record, self.message.origins)
                     ),
                     copies_complete=group in complete and record.uniq_id is not None,
                     attempts=self._attempts(group),
@@ -449,14 +435,12 @@ class _Fates(TopicBrokers):
             if question is not None and (each.broker, question) not in passed:
                 jobs.setdefault(each.broker, []).append(question)
         waiting = {each.broker: [AllDelayOffsets()] for each in found if each.record.topic == SCHEDULE_TOPIC}
-        delays = self._ask_all(waiting, self.pace.now_ms())
         answers: dict[tuple[str, Any], Heard[Any]] = dict(passed)
+        for broker, (levels,) in self._ask_all(waiting, self.pace.now_ms()).items():
+            answers[broker, AllDelayOffsets()] = levels
         for broker, heard in self._ask_all(jobs).items():
             answers |= {(broker, question): one for question, one in zip(jobs[broker], heard, strict=True)}
-        return [
-            _copy(each, answers.get((each.broker, _question(each)), Heard()), *delays.get(each.broker, [Heard()]))
-            for each in found
-        ]
+        return [_reached(each, answers) for each in found]
 
     # ---- asking again
 
@@ -546,12 +530,6 @@ def _shared(connection: Connection) -> list[str]:
     return sorted(client_id for client_id, count in counted.items() if count > 1)
 
 
-def _belongs(found: _Found, record: Record, origins: Set[str]) -> bool:
-    """Whether a copy is of this record: a send-back names it; what came back by itself may be of any."""
-    origin = found.record.properties.get(names.ORIGIN_MESSAGE_ID)
-    return origin not in origins or origin == str(record.offset_id)
-
-
 def _may_have(stats: Heard[Sequence[QueueStats]], begin_ms: int) -> bool:
     """Whether a topic may have a record that was stored since then; without an answer it may."""
     if stats.value is None:
@@ -559,34 +537,23 @@ def _may_have(stats: Heard[Sequence[QueueStats]], begin_ms: int) -> bool:
     return any(queue.max_offset > 0 and (queue.last_ms <= 0 or queue.last_ms >= begin_ms) for queue in stats.value)
 
 
-def _question(found: _Found) -> ConsumerOffset | QueueSlice | None:
-    """The question of how far a copy is: the due time of a waiting one, the group's offset in a retry queue."""
+def _question(found: _Found) -> ConsumerOffset | QueueSlice | TimerRead | None:
+    """The question of how far a copy is: of a retry queue the group's offset, of a delay the due time, of the wheel."""
     record = found.record
     if record.topic.startswith(RETRY_PREFIX):
         return ConsumerOffset(found.group, record.topic, record.queue_id)
     if record.topic == SCHEDULE_TOPIC:
         return QueueSlice(record.topic, record.queue_id, record.queue_offset, 1)
-    return None
+    return TimerRead() if record.topic == TIMER_TOPIC else None
 
 
-def _copy(found: _Found, answer: Heard[Any], delays: Heard[Any]) -> GroupCopy:
-    record = found.record
-    goal = record.properties.get(names.REAL_TOPIC, "")
-    tries, stored = record.reconsume_times, record.store_timestamp
-    if record.topic.startswith(DLQ_PREFIX) or (record.topic == SCHEDULE_TOPIC and goal.startswith(DLQ_PREFIX)):
-        return GroupCopy("dead", tries, stored)
-    if record.topic.startswith(RETRY_PREFIX):
-        passed = answer.value is not None and answer.value > record.queue_offset
-        return GroupCopy(
-            "queued",
-            tries,
-            stored,
-            popped=FIRST_POP_TIME in record.properties,
-            passed=Heard(passed, answer.at_ms) if answer.answered else Heard(),
-        )
-    if record.topic == TIMER_TOPIC:
-        return GroupCopy("waiting", tries, stored, names.number(record.properties.get(names.TIMER_OUT)))
+def _reached(found: _Found, answers: Mapping[tuple[str, Any], Heard[Any]]) -> GroupCopy:
+    """The copy with how far its group, its delay level or the timer wheel is."""
+    record, broker = found.record, found.broker
+    answer: Heard[Any] = answers.get((broker, _question(found)), Heard())
+    if record.topic != SCHEDULE_TOPIC:
+        return group_copy(record, answer)
+    levels = answers.get((broker, AllDelayOffsets()), Heard())
+    following = Heard((levels.value or {}).get(record.queue_id + 1), levels.at_ms)
     units = answer.value.units if answer.value is not None else ()
-    next_offset = (delays.value or {}).get(record.queue_id + 1)
-    delivered = Heard() if next_offset is None else Heard(next_offset > record.queue_offset, delays.at_ms)
-    return GroupCopy("waiting", tries, stored, units[0].tags_code if units else None, delivered=delivered)
+    return group_copy(record, following, units[0].tags_code if units else None)

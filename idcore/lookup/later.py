@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from idcore.fate import Heard
-from idcore.fate.later import Later, decide
+from idcore.fate.later import Later, decide, is_off_the_wheel
 from idcore.lookup.copies import TIMER_TOPIC
+from idcore.lookup.group_evidence import is_past
 from idcore.lookup.model import Copy
 from idcore.lookup.notes import Notes, instant
 from idcore.message import properties as names
@@ -33,9 +34,8 @@ def look(copies: Sequence[Copy], notes: Notes, now_ms: int) -> None:
 def _timer(copy: Copy, notes: Notes) -> tuple[int | None, Heard[bool]]:
     due = names.number(copy.record.properties.get(names.TIMER_OUT))
     (read,) = notes.heard(copy.broker, [TimerRead()])
-    if due is None or read.value is None:
-        return due, Heard()
-    return due, Heard(read.value >= due, read.at_ms)
+    done = is_off_the_wheel(due, read.value)
+    return due, Heard() if done is None else Heard(done, read.at_ms)
 
 
 def _level(copy: Copy, notes: Notes) -> tuple[int | None, Heard[bool]]:
@@ -43,5 +43,5 @@ def _level(copy: Copy, notes: Notes) -> tuple[int | None, Heard[bool]]:
     (part,) = notes.heard(copy.broker, [QueueSlice(record.topic, record.queue_id, record.queue_offset, 1)])
     (levels,) = notes.heard(copy.broker, [AllDelayOffsets()])
     following = (levels.value or {}).get(record.queue_id + 1)
-    passed = Heard() if following is None else Heard(following > record.queue_offset, levels.at_ms)
+    passed = Heard() if following is None else Heard(is_past(following, record.queue_offset), levels.at_ms)
     return (part.value.units[0].tags_code if part.value is not None and part.value.units else None), passed

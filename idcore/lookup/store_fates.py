@@ -12,16 +12,16 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from idcore.fate import Copy as GroupCopy
-from idcore.fate import Group, Heard, Home, Verdict, judge, mark_doubles
+from idcore.fate import Group, Heard, Home, Verdict, judge
 from idcore.fate.model import Filter
 from idcore.ids.clock import from_ms, is_time, to_ms
 from idcore.lookup.copies import TIMER_TOPIC, group_of, is_special
-from idcore.lookup.fates import MOST_RECORDS
+from idcore.lookup.group_evidence import group_copy, homes_of, is_copy_of
 from idcore.lookup.model import Copy, Evidence
 from idcore.message import Record
 from idcore.message import properties as names
 from idcore.message.attempts import Attempt
-from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.message.model import RETRY_PREFIX
 from idcore.message.validators import SCHEDULE_TOPIC
 from idcore.store.commitlog import Skipped, Stored
 from idcore.store.folder import StoreFolder
@@ -127,24 +127,16 @@ class StoreEvidence:
 
     def copy(self, record: Record, group: str) -> GroupCopy:
         """How far a group's copy of a message is."""
-        tries, stored, at = record.reconsume_times, record.store_timestamp, self.snapshot_ms
-        goal = record.properties.get(names.REAL_TOPIC, "")
-        if record.topic.startswith(DLQ_PREFIX) or (record.topic == SCHEDULE_TOPIC and goal.startswith(DLQ_PREFIX)):
-            return GroupCopy("dead", tries, stored)
+        config, at, due = self.config, self.snapshot_ms, None
         if record.topic.startswith(RETRY_PREFIX):
-            offsets = self.config.offsets
-            if offsets is None:
-                return GroupCopy("queued", tries, stored)
-            reached = offsets.get((record.topic, group), {}).get(record.queue_id)
-            return GroupCopy("queued", tries, stored, passed=Heard(is_past(reached, record.queue_offset), at))
+            reached = (config.offsets or {}).get((record.topic, group), {}).get(record.queue_id)
+            return group_copy(record, Heard() if config.offsets is None else Heard(reached, at))
         if record.topic == TIMER_TOPIC:
-            due, read = names.number(record.properties.get(names.TIMER_OUT)), self.config.timer_read_ms
-            is_read = Heard() if due is None or read is None else Heard(due < read, at)
-            return GroupCopy("waiting", tries, stored, due, delivered=is_read)
-        unit = self.store.queues.unit(record.topic, record.queue_id, record.queue_offset)
-        following = (self.config.delays or {}).get(record.queue_id + 1)
-        delivered = Heard() if following is None else Heard(following > record.queue_offset, at)
-        return GroupCopy("waiting", tries, stored, unit.tags_code if unit else None, delivered=delivered)
+            return group_copy(record, Heard(config.timer_read_ms, at))
+        if record.topic == SCHEDULE_TOPIC:
+            unit = self.store.queues.unit(record.topic, record.queue_id, record.queue_offset)
+            due = unit.tags_code if unit else None
+        return group_copy(record, Heard((config.delays or {}).get(record.queue_id + 1), at), due)
 
     # ---- the copies of a message
 
@@ -191,28 +183,18 @@ def instant(milliseconds: int, zone: tzinfo) -> str:
     return from_ms(milliseconds, zone).isoformat(timespec="milliseconds")
 
 
-def is_past(reached: int | None, offset: int) -> bool:
-    """Whether a group's next offset is behind a record."""
-    return reached is not None and reached > offset
-
-
 def fates(
     store: StoreFolder, copies: Sequence[Copy], note: Callable[..., None], attempts: Sequence[Attempt] = ()
 ) -> tuple[Verdict, ...]:
     """The verdict of every group on every record that consumers could get; `attempts` are those of the trace."""
     evidence = StoreEvidence(store)
-    homes = [copy for copy in copies if copy.relation != "trace" and not is_special(copy.record.topic)]
-    if len(homes) > MOST_RECORDS:
-        note("records_left_out", count=len(homes) - MOST_RECORDS, limit=MOST_RECORDS)
     verdicts: list[Verdict] = []
-    for topic in dict.fromkeys(copy.record.topic for copy in homes[:MOST_RECORDS]):
-        own = [copy for copy in homes[:MOST_RECORDS] if copy.record.topic == topic]
-        one_message = len({copy.record.body_crc for copy in own}) == 1 and all(each.relation != "batch" for each in own)
-        found = _of_topic(evidence, [copy.record for copy in own], attempts)
+    for homes in homes_of(copies, note):
+        found = _of_topic(evidence, [copy.record for copy in homes.copies], attempts)
         if not found:
-            note("store_no_groups", topic=topic)
+            note("store_no_groups", topic=homes.topic)
         for group in sorted(found):
-            verdicts += mark_doubles(found[group]) if one_message else found[group]
+            verdicts += homes.marked(found[group])
     return tuple(verdicts)
 
 
@@ -239,12 +221,6 @@ def _of_topic(
 
 
 def copies_of(record: Record, group: str, every: Sequence[Record]) -> list[Record]:
-    """Of all records of a message those that are copies of one record and of one group.
-
-    A send-back names its record; what came back by itself may be of any.
-    """
+    """Of all records of a message those that are copies of one record and of one group."""
     homes = {str(each.offset_id) for each in every if not is_special(each.topic)}
-    own = [each for each in every if group_of(each, [record.topic]) == group]
-    origins = [each.properties.get(names.ORIGIN_MESSAGE_ID) for each in own]
-    of_it = str(record.offset_id)
-    return [each for each, origin in zip(own, origins, strict=True) if origin not in homes or origin == of_it]
+    return [each for each in every if group_of(each, [record.topic]) == group and is_copy_of(each, record, homes)]

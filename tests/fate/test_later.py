@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from idcore.fate import Heard
-from idcore.fate.later import Later, decide
+from idcore.fate.later import Later, decide, is_off_the_wheel
 
 NOW = 1_795_000_000_000
 
@@ -27,3 +27,14 @@ NOW = 1_795_000_000_000
 def test_what_becomes_of_it(due: int | None, recalled: bool, passed: Heard[bool], code: str | None) -> None:
     found = decide(Later("Orders", due, recalled, passed), NOW)
     assert (found and found.code) == code
+
+
+def test_what_is_due_at_the_instant_that_the_wheel_has_read_up_to_comes_next() -> None:
+    # TIMER_OUT_MS of a broker is rounded to the slots of its wheel, so both are often equal
+    assert [is_off_the_wheel(NOW, read) for read in (NOW - 1_000, NOW, NOW + 1, NOW + 1_000)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert is_off_the_wheel(None, NOW) is is_off_the_wheel(NOW, None) is None

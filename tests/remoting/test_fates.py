@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -11,10 +11,12 @@ import pytest
 from idcore.fate import Verdict
 from idcore.ids import OffsetId
 from idcore.lookup import relation_text, row_of
-from idcore.lookup.copies import explain, group_of, home_topic
+from idcore.lookup.copies import TIMER_TOPIC, explain, group_of, home_topic
 from idcore.lookup.fates import Pace
+from idcore.remoting.frame import Frame
 from tests.remoting.fake import UNIQ, record
 from tests.remoting.fake_groups import HOME, NOW_MS, OTHER, SCHEDULE, STORED, Cluster, copy
+from tests.remoting.servers import answer
 from tests.remoting.test_traces import USUAL, after, before, traces
 
 
@@ -106,6 +108,24 @@ def test_a_retry_waits_until_its_level_delivers_it(cluster: Cluster) -> None:
     assert said(cluster.verdicts()["works"]) == ("consumed_on_retry", [])
     cluster.records.append(copy("%DLQ%works", 0, 2, 4_000))
     assert cluster.verdicts()["works"].values["tries"] == 2
+
+
+def test_a_retry_on_the_timer_wheel_waits_until_the_wheel_has_read_past_its_time(
+    cluster: Cluster,
+) -> None:
+    due, read = NOW_MS - 1_000, NOW_MS - 1_000
+    cluster.offsets["Orders@works"] = 11
+    cluster.records.append(copy(TIMER_TOPIC, 0, 1, 2_000, REAL_TOPIC="%RETRY%works", TIMER_OUT_MS=str(due)))
+    served = cluster.server._handle
+
+    def check_point(frame: Frame) -> Iterable[bytes]:
+        return [answer(frame, 0, read.to_bytes(8, "big") + bytes(48))] if frame.code == 60 else served(frame)
+
+    cluster.server._handle = check_point
+    verdict = cluster.verdicts()["works"]
+    assert said(verdict) == ("retry_waiting", ["late"]) and verdict.values == {"tries": 1, "due": due}
+    read += 1_000
+    assert said(cluster.verdicts()["works"]) == ("no_verdict", ["just_delivered"])
 
 
 def test_copies_are_found_in_topics_that_nobody_registered(cluster: Cluster) -> None:
