@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-TEXT = {".py", ".md", ".toml", ".txt", ".sh", ".xml", ".java", ".yml", ".yaml", ".json", ".css", ".html", ""}
+TEXT = {".py", ".md", ".toml", ".txt", ".sh", ".xml", ".java", ".yml", ".yaml", ".json", ".css", ".html", ".js", ""}
 LONGEST_FUNCTION, LONGEST_KERNEL = 60, 90
 LONGER = {"idcore/cli/parser.py: _view": 63}  # every option of a command with its help, one after the other
 MOST_ARGUMENTS = 7

@@ -1,0 +1,37 @@
+// The box that finds anything: arrows go through the links, Enter in the box opens the first, once it belongs to what is
+// in the box.
+const links = () => [...document.querySelectorAll('.st-key-find-hits [data-testid="stPageLink-NavLink"]')];
+const box = () => document.querySelector('.st-key-find_term input');
+let term = "";
+let waiting = false;
+const open = () => {
+  waiting = box().value.trim() !== term;
+  if (!waiting) links()[0]?.click();
+};
+const onKey = (event) => {
+  const all = [box(), ...links()];
+  const place = all.indexOf(document.activeElement);
+  if (event.key === "Enter" && place === 0) open();
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step || place < 0) return;
+  event.preventDefault();
+  all[Math.min(Math.max(place + step, 0), all.length - 1)].focus();
+};
+const onClick = (event) => {
+  if (window.innerWidth < 768 && links().includes(event.target.closest("a"))) {
+    document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
+  }
+};
+export default function ({ data }) {
+  term = data.term;
+  if (!data.term && !box().dataset.keys) box().focus();
+  box().dataset.keys = "on";
+  const dialog = box().closest('[role="dialog"]');
+  dialog.addEventListener("keydown", onKey);
+  dialog.addEventListener("click", onClick);
+  if (waiting) setTimeout(open, 50);
+  return () => {
+    dialog.removeEventListener("keydown", onKey);
+    dialog.removeEventListener("click", onClick);
+  };
+}

@@ -1,0 +1,72 @@
+// Figures are drawn on the server. Streamlit passes it the theme with every run, but does not run again when it changes;
+// and on a phone its sidebar stays open over the page that a link in it has opened. The 5 MB that draw charts it asks
+// for with the first chart only: half a second of waiting that is better spent while the reader looks for the ids.
+// Where a box can be drawn in a chart, Streamlit does not hear of clicks: they are passed on as a selection.
+// To a screen reader a link to the page it is on is like any other: Streamlit only gives it another colour.
+// A page that is not served over HTTPS has no clipboard, and Streamlit's copy buttons fail there. What is selected may
+// still be copied.
+const copied = async (text) => {
+  const area = document.createElement("textarea");
+  const before = document.activeElement;
+  area.value = text;
+  area.style.cssText = "position:fixed;top:0;opacity:0";
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  before?.focus();
+  if (!done) throw new Error("not copied");
+};
+if (!navigator.clipboard) Object.defineProperty(navigator, "clipboard", { value: { writeText: copied } });
+const heard = new WeakSet();
+const hear = (chart) => {
+  if (!chart._ev || heard.has(chart._ev)) return;
+  heard.add(chart._ev);
+  chart.on("plotly_click", ({ points }) => {
+    const marks = points.filter((point) => point.customdata !== undefined);
+    if (!marks.length || chart._fullLayout?.clickmode !== "event") return;
+    const told = marks.map(({ curveNumber, pointNumber, pointIndex, x, y, customdata, data }) => (
+      { curveNumber, pointNumber, pointIndex, x, y, customdata, data }
+    ));
+    chart.emit("plotly_selected", { points: told, selections: [] });
+  });
+};
+export default function ({ data, setStateValue }) {
+  const app = document.querySelector(".stApp");
+  let last = data.theme;
+  const code = document.querySelector('script[type="module"][src*="/static/js/"]');
+  if (code && data.charts) {
+    setTimeout(() => import(new URL(data.charts, code.src).href).catch(() => {}), 300);
+  }
+  const mark = () => {
+    for (const link of document.querySelectorAll('[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]')) {
+      if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+  };
+  mark();
+  const look = () => {
+    document.querySelectorAll(".js-plotly-plot").forEach(hear);
+    mark(); // the address changes without anything in the menu
+    const now = app ? getComputedStyle(app).colorScheme : last;
+    if ((now === "dark" || now === "light") && now !== last) {
+      last = now;
+      setStateValue("theme", now);
+    }
+  };
+  const timer = setInterval(look, 600);
+  const menu = document.querySelector('[data-testid="stSidebar"]');
+  const drawn = new MutationObserver(mark);
+  if (menu) drawn.observe(menu, { childList: true, subtree: true });
+  const close = (event) => {
+    if (window.innerWidth < 768 && event.target.closest('[data-testid="stPageLink-NavLink"]')) {
+      setTimeout(() => document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click(), 50);
+    }
+  };
+  menu?.addEventListener("click", close);
+  return () => {
+    clearInterval(timer);
+    drawn.disconnect();
+    menu?.removeEventListener("click", close);
+  };
+}
