@@ -21,7 +21,7 @@ CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.st
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
-CORE |= {"idcore.fate_list"}
+CORE |= {"idcore.fate_list", "idcore.reader"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -49,6 +49,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.growth": set(),
     "idcore.times": {"idcore.errors", "idcore.ids"},
     "idcore.zones": {"idcore.times"},
+    "idcore.reader": {"idcore.catalogue", "idcore.times"},
     "idcore.memory": set(),
     "idcore.export": {"idcore.safe_text", "idcore.ids"},
     "idcore.allowed": {"idcore.errors", "idcore.sources"},
@@ -58,7 +59,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.occurrences": IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.sources"},
     "idcore.triage": IDS
     | {"idcore.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan", "idcore.occurrences"}
-    | {"idcore.export"},
+    | {"idcore.export", "idcore.reader", "idcore.times"},
     "idcore.spark": IDS
     | {
         "idcore.sources",

@@ -49,6 +49,20 @@ class InRange:
     exact: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Points:
+    """The points of one process: what is drawn, what of its IDs is in the range, whether that is every one of them."""
+
+    drawn: pd.DataFrame
+    inside: pd.DataFrame
+    whole: bool
+
+    @property
+    def dated(self) -> bool:
+        """Whether a time range applies to them."""
+        return not self.drawn.empty and bool(self.drawn["sent_at"].notna().all())
+
+
 def of_index(index: Index, shown: TimeRange) -> InRange:
     """Every ID in the range, counted by process."""
     names: list[pa.Table] = []

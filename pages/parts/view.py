@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from typing import Literal
 from urllib.parse import unquote
 
 import streamlit as st
 
 from idcore import catalogue, times
+from idcore.reader import Reader
 from pages.parts import roles
 
 ZoneFrom = Literal["chosen", "browser", "default"]
@@ -20,11 +21,9 @@ ANY_TIME: dict[str, str | None] = dict.fromkeys(RANGE)  # for a link that leaves
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class View(Reader):
     """The choices that colour every page."""
 
-    words: catalogue.Words
-    zone: tzinfo
     zone_name: str
     zone_from: ZoneFrom
     theme: roles.Theme
@@ -33,14 +32,6 @@ class View:
     def palette(self) -> roles.Palette:
         """The colours of the reader's theme."""
         return roles.palette(self.theme)
-
-    def full(self, moment: datetime | None) -> str:
-        """An instant to the millisecond."""
-        return times.full(moment, self.zone)
-
-    def minute(self, moment: datetime | None) -> str:
-        """An instant to the minute."""
-        return times.minute(moment, self.zone)
 
     def now(self) -> datetime:
         """The clock of this page; the core has no clock."""

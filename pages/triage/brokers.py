@@ -3,10 +3,10 @@
 import streamlit as st
 
 from idcore.sources.record_lines import MOST_TAGS
-from idcore.triage import broker_logs
+from idcore.triage import broker_logs, sentences
 from pages.parts import cache
 from pages.parts.charts import brokers as charts
-from pages.parts.triage import filters, logs, opened, sentences, shared, tables, time_range
+from pages.parts.triage import filters, logs, opened, shared, tables, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, said, small_print, zone_note
 

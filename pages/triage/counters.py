@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.findings.limits import CUT_COUNTER
-from idcore.triage import strokes
+from idcore.triage import sentences, strokes
 from idcore.triage.processes import process_key, sorted_processes
 from pages.parts import cache, scans
 from pages.parts.charts import counters as charts
-from pages.parts.triage import filters, lines, opened, ranking, sentences, shared, tables, time_range
+from pages.parts.triage import filters, lines, opened, ranking, shared, tables, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, few, heading, said, small_print, zone_note
 

@@ -3,11 +3,12 @@
 import streamlit as st
 
 from idcore.findings.limits import CUT_COUNTER
+from idcore.triage import sentences
 from idcore.triage.activity import TOP, binned, top_hosts
 from idcore.triage.processes import sorted_processes
 from pages.parts import cache
 from pages.parts.charts import producers as charts
-from pages.parts.triage import filters, lines, opened, sentences, shared, tables, time_range
+from pages.parts.triage import filters, lines, opened, shared, tables, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, few, heading, said, small_print, zone_note
 

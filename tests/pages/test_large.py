@@ -16,10 +16,10 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.runs import Run
 from idcore.scan.schemas import SCHEMAS
-from idcore.triage import largest
+from idcore.triage import largest, sentences
 from idcore.triage.processes import find_process, process_key, sorted_processes
 from pages.parts import cache
-from pages.parts.triage import opened, ranking, sentences, shared
+from pages.parts.triage import opened, ranking, shared
 from tests.pages import example_run
 from tests.pages.test_pages import shown
 from tests.pages.test_parts import reader

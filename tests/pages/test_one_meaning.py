@@ -16,9 +16,9 @@ from idcore.cli.scan import describe
 from idcore.findings import gaps
 from idcore.findings.limits import CUT_COUNTER
 from idcore.scan.schemas import SCHEMAS
-from idcore.triage import largest, strokes
+from idcore.triage import largest, sentences, strokes
 from idcore.triage.processes import sorted_processes
-from pages.parts.triage import sentences, tables
+from pages.parts.triage import tables
 from tests.cli.test_scan import summed
 from tests.pages import example_run
 from tests.pages.test_parts import reader

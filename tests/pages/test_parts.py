@@ -13,11 +13,10 @@ from idcore.ids.clock import Clock
 from idcore.ids.find import Token
 from idcore.ids.identify import identify
 from idcore.layout import LAYOUTS
-from idcore.triage import address_flags
+from idcore.triage import address_flags, sentences
 from idcore.triage.processes import find_process, process_key, process_name
 from pages.parts import cards, markdown, markup, refusals, roles, ruler, scans
 from pages.parts.messages import records
-from pages.parts.triage import sentences
 from pages.parts.view import View
 from tests.pages import example_run
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from idcore.catalogue import upper
 from idcore.runs import Run
-from idcore.triage import finding_rows
+from idcore.triage import finding_rows, sentences
 from idcore.triage.finding_rows import Kind, Row
 from idcore.triage.processes import sorted_processes
 from pages.parts import cache, scans
@@ -21,7 +21,7 @@ from pages.parts.charts import producers as producer_charts
 from pages.parts.charts.svg import colours, svg
 from pages.parts.markdown import code, escaped, fenced
 from pages.parts.markup import Html, link, table, tag
-from pages.parts.triage import diagnosis, evidence_view, sentences, shared
+from pages.parts.triage import diagnosis, evidence_view, shared
 from pages.parts.view import View
 from pages.parts.widgets import download
 

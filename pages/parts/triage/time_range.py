@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
@@ -106,30 +105,16 @@ def activity(run: Run, chosen: TimeRange, hosts: list[str]) -> tuple[pd.DataFram
     return found, steps.MINUTE
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
-    """The points of one process: what is drawn, what of its IDs is in the range, whether that is every one of them."""
-
-    drawn: pd.DataFrame
-    inside: pd.DataFrame
-    whole: bool
-
-    @property
-    def dated(self) -> bool:
-        """Whether a time range applies to them."""
-        return not self.drawn.empty and bool(self.drawn["sent_at"].notna().all())
-
-
-def points(run: Run, row: dict[str, Any], chosen: TimeRange) -> Points:
+def points(run: Run, row: dict[str, Any], chosen: TimeRange) -> in_range.Points:
     """The scan's points of a process, and in a range every ID of the index where there is one."""
     thinned = cache.points(run, row)
-    found = Points(thinned, thinned, len(thinned) == row["distinct"])
+    found = in_range.Points(thinned, thinned, len(thinned) == row["distinct"])
     if not chosen or not found.dated:
         return found
     every = cache.every_point(run, row, chosen)
     if every is not None:
-        return Points(in_range.drawn(every, thinned, chosen), every, True)
-    return Points(thinned, thinned[chosen.contains(thinned["sent_at"])], found.whole)
+        return in_range.Points(in_range.drawn(every, thinned, chosen), every, True)
+    return in_range.Points(thinned, thinned[chosen.contains(thinned["sent_at"])], found.whole)
 
 
 def minutes_note(chosen: TimeRange, shown: View) -> str:

@@ -9,38 +9,37 @@ import pandas as pd
 
 from idcore import times
 from idcore.findings.limits import CUT_COUNTER
+from idcore.reader import Reader
 from idcore.triage import strokes
-from idcore.triage.in_range import InRange
+from idcore.triage.in_range import InRange, Points
 from idcore.triage.largest import Totals
 from idcore.triage.processes import rate_text
 from idcore.triage.time_range import TimeRange
-from pages.parts.triage.time_range import Points
-from pages.parts.view import View
 
 STILL = 0.1  # a pause of more than this share of the whole span is worth a word next to the average
 
 
-def span(processes: pd.DataFrame, view: View) -> str:
+def span(processes: pd.DataFrame, reader: Reader) -> str:
     """`between 2026-11-21 09:50 and 10:12 +08:00`, or nothing where no time is known."""
     first, last = processes["first_sent_at"].dropna(), processes["last_sent_at"].dropna()
     if first.empty or last.empty:
         return ""
-    return between(first.min(), last.max(), view)
+    return between(first.min(), last.max(), reader)
 
 
-def between(start: datetime | None, end: datetime | None, view: View) -> str:
+def between(start: datetime | None, end: datetime | None, reader: Reader) -> str:
     """The same of two moments."""
     if start is None or end is None:
         return ""
     if start == end:
-        return view.words("span.at", at=times.full(start, view.zone))
-    begin, finish = times.between(start, end, view.zone)
-    return view.words("span.between", first=begin, last=finish)
+        return reader.words("span.at", at=times.full(start, reader.zone))
+    begin, finish = times.between(start, end, reader.zone)
+    return reader.words("span.between", first=begin, last=finish)
 
 
-def producers(totals: Totals, hosts: int, view: View) -> str:
+def producers(totals: Totals, hosts: int, reader: Reader) -> str:
     """Hosts, processes, ids, when; wraps and missing: the sums of the columns of the table below."""
-    words = view.words
+    words = reader.words
     parts = [words.count("wrap", totals.wraps), words.count("missing", totals.missing)]
     if totals.restarts:
         parts.insert(1, words.count("restart", totals.restarts))
@@ -51,7 +50,7 @@ def producers(totals: Totals, hosts: int, view: View) -> str:
         ids=words.count("distinct_uniq", totals.distinct),
         seen=words.count("seen", totals.ids),
         produced=words.count("id", totals.produced),
-        span=between(totals.first, totals.last, view),
+        span=between(totals.first, totals.last, reader),
         parts=words("clause").join(parts),
     )
     if totals.in_part:
@@ -63,9 +62,9 @@ def producers(totals: Totals, hosts: int, view: View) -> str:
     return text + (words("producers.said_shared", n=words.count("fingerprint", totals.shared)) if totals.shared else "")
 
 
-def producers_in(found: InRange, view: View) -> str:
+def producers_in(found: InRange, reader: Reader) -> str:
     """The same of a time range: what its figures and its table count."""
-    words = view.words
+    words = reader.words
     if found.hosts.empty:
         return words("producers.none_range")
     return words(
@@ -77,9 +76,9 @@ def producers_in(found: InRange, view: View) -> str:
     )
 
 
-def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None) -> str:
+def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = None) -> str:
     """One process: what its counter shows; of its points, how long it did not move."""
-    words = view.words
+    words = reader.words
     frame = pd.DataFrame([row])
     parts = [
         words.count("wrap", int(row["wraps"]))
@@ -100,7 +99,7 @@ def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None)
         pid=row["pid"],
         loader=row["loader"],
         produced=words.count("id", produced),
-        span=span(frame, view),
+        span=span(frame, reader),
         parts=words("clause").join(parts),
     )
     if row["layout"] == CUT_COUNTER:  # what it generated is not known
@@ -109,7 +108,7 @@ def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None)
             host=row["host"],
             pid=row["pid"],
             loader=row["loader"],
-            span=span(frame, view),
+            span=span(frame, reader),
             ids=words.count("distinct_uniq", int(row["distinct"])),
         )
         rate = None
@@ -124,9 +123,9 @@ def process(row: dict[str, Any], view: View, points: pd.DataFrame | None = None)
     return said
 
 
-def point_notes(points: Points, row: dict[str, Any], chosen: TimeRange, view: View) -> list[str]:
+def point_notes(points: Points, row: dict[str, Any], chosen: TimeRange, reader: Reader) -> list[str]:
     """Which IDs of a process are drawn, and which of its gaps."""
-    words, notes = view.words, list[str]()
+    words, notes = reader.words, list[str]()
     limited = bool(chosen) and points.dated
     shown = points.drawn[chosen.contains(points.drawn["sent_at"])] if limited else points.drawn
     total = len(points.inside) if limited and points.whole else int(row["distinct"])
@@ -141,9 +140,9 @@ def point_notes(points: Points, row: dict[str, Any], chosen: TimeRange, view: Vi
     return notes
 
 
-def brokers(rows: pd.DataFrame, view: View) -> str:
+def brokers(rows: pd.DataFrame, reader: Reader) -> str:
     """Brokers, records (distinct offsetMsgIds), files, and how far they are apart."""
-    words = view.words
+    words = reader.words
     widest = (rows["max_offset"] - rows["min_offset"]).max()
     said = words(
         "brokers.said",
