@@ -256,7 +256,7 @@ def is_fine(first: pd.Timestamp, last: pd.Timestamp) -> bool:
     return natural_step(last - first, CELLS, LEAST) < MINUTE
 
 
-def points(index: Index, process: dict[str, Any], thinned: pd.DataFrame, shown: TimeRange) -> pd.DataFrame:
+def points(index: Index, process: Mapping[str, Any], thinned: pd.DataFrame, shown: TimeRange) -> pd.DataFrame:
     """Every ID of a process in a range, once, as the table `counters` has points.
 
     The scan's own points decide to which run of the process an ID belongs.

@@ -76,8 +76,7 @@ def listing(live: bool) -> None:
 
 
 def _files(row: Row) -> list[str]:
-    run = Run(runs_root() / row["name"])
-    return cache.file_names(str(run.path), cache.stamp(run))
+    return cache.file_names(Run(runs_root() / row["name"]))
 
 
 def paged(rows: Sequence[Row], key: str) -> None:
