@@ -21,7 +21,7 @@ CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.st
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
-CORE |= {"idcore.fate_list", "idcore.reader"}
+CORE |= {"idcore.fate_list", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -36,6 +36,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.scan": IDS | {"idcore.scan.kernels", "idcore.sources"},
     "idcore.message": IDS,
     "idcore.store": IDS | {"idcore.message"},
+    "idcore.store_uploads": IDS | {"idcore.sources", "idcore.store"},
     "idcore.simulate": IDS | {"idcore.message", "idcore.store"},
     "idcore.lab": IDS | {"idcore.message", "idcore.store", "idcore.simulate"},
     "idcore.remoting": IDS | {"idcore.message"},
@@ -50,6 +51,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.times": {"idcore.errors", "idcore.ids"},
     "idcore.zones": {"idcore.times"},
     "idcore.reader": {"idcore.catalogue", "idcore.times"},
+    "idcore.reports": {"idcore.safe_text"},
     "idcore.memory": set(),
     "idcore.export": {"idcore.safe_text", "idcore.ids"},
     "idcore.allowed": {"idcore.errors", "idcore.sources"},

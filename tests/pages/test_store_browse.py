@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore import store_uploads
 from idcore.catalogue import words
 from pages.parts.messages import stores, uploads
 from tests.pages.test_messages import SECOND, buttons
@@ -141,7 +142,7 @@ def test_uploads_stay_open_and_a_link_opens_them_as_long_as_somebody_has_them(
 def test_what_is_unpacked_is_counted_in_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     moved: list[tuple[str, int, int]] = []
     upload = Uploaded("store.tar.gz", ARCHIVE.read_bytes())
-    uploads._laid_out([upload], tmp_path, words("en"), lambda *told: moved.append(told))
+    store_uploads.laid_out([upload], tmp_path, words("en"), lambda *told: moved.append(told))
     assert {name for name, _, _ in moved} == {"store.tar.gz"} and len({total for *_, total in moved}) == 1
     done = [at for _, at, _ in moved]
     assert done == sorted(done) and done[0] > 0 and done[-1] <= moved[0][2]

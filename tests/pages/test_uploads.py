@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from idcore import store_uploads
 from idcore.catalogue import words
 from idcore.errors import CoreError, refuse
 from idcore.lab import READY
@@ -171,12 +172,12 @@ def test_zeros_take_no_room_and_too_much_is_refused_before_the_work(
     assert folder is not None and not said
     about = (folder / "commitlog" / LOG).stat()
     assert about.st_size == (64 << 20) + 1 and about.st_blocks * 512 < 4 << 20
-    monkeypatch.setattr(uploads, "LARGEST", 1 << 20)
+    monkeypatch.setattr(store_uploads, "LARGEST", 1 << 20)
     folder, said = laid_out(Uploaded("large.zip", large))
     assert folder is None and said == [
         "large.zip unpacks to more than 1.0 MiB: unpack it yourself, and name its folder."
     ]
-    monkeypatch.setattr(uploads, "MOST_FILES", 2)
+    monkeypatch.setattr(store_uploads, "MOST_FILES", 2)
     folder, said = laid_out(Uploaded("many.zip", zipped(dict.fromkeys("abc", b""))))
     assert folder is None and "more than 2 files" in said[0]
 
@@ -204,15 +205,13 @@ def test_what_cannot_be_unpacked_or_holds_no_store_says_so(lang: str, laid_out: 
 
 
 def test_names_and_reasons_of_strangers_are_text_and_no_markdown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    laid_out: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     picture = "![x](https://example.org/x.png)"
 
     def broken(file: Any, *_: object) -> NoReturn:
         raise CoreError("pack_broken", {"name": file.name, "why": refuse("said", why=picture)})
 
-    monkeypatch.setattr(uploads, "_unpacked", broken)
-    upload = io.BytesIO(b"PK")
-    upload.name = f"{picture}.zip"
-    _, (problem,) = uploads._laid_out([upload], tmp_path, words("en"))
+    monkeypatch.setattr(store_uploads, "_unpacked", broken)
+    _, (problem,) = laid_out(Uploaded(f"{picture}.zip", b"PK"))
     assert "![" not in problem and problem.count(r"!\[x\]") == 2

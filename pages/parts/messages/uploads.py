@@ -1,50 +1,21 @@
-"""Uploads laid out as store folders: commit log files, pieces of one, or whole stores packed into a zip or tar file.
-
-They are in a folder that goes with the last session that has it open. What is unpacked stays below it, is bounded, and
-takes no room where it is zeros. Reads no record.
-"""
+"""Uploads as store folders: kept as long as a session has them open, with how far they are. The core lays them out."""
 
 from __future__ import annotations
 
-import re
 import secrets
-import tarfile
 import tempfile
 import weakref
-import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from os import SEEK_CUR, SEEK_END
-from pathlib import Path, PurePosixPath
-from typing import IO, Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from idcore.catalogue import Words
-from idcore.errors import CoreError, coded
-from idcore.sources.unpack import READ_ERRORS
-from idcore.store.commitlog import LOOKED_FOR_RECORDS, place_of
+from idcore.store_uploads import STEP, laid_out
 from pages.parts.markdown import escaped
-
-LARGEST = 8 << 30  # bytes of all that is unpacked
-MOST_FILES = 100_000
-DEEPEST = 64  # folders in one another; a store has a few
-_PACKED = re.compile(r".+\.(zip|tar|tgz|tar\.[a-z0-9]+)", re.IGNORECASE)
-_LOG_NAME = re.compile(r"[0-9]{20}")
-_OF_A_STORE = {"commitlog", "consumequeue", "index", "config", "checkpoint", "abort"}
-_STEP = 1 << 20
-_BROKEN = (*READ_ERRORS, tarfile.TarError, RuntimeError)  # RuntimeError: a zip that is encrypted
-
-
-Moved = Callable[[str, int, int], None]  # of a file: its name, bytes so far, bytes in all
-
-
-class _Member(NamedTuple):
-    path: PurePosixPath
-    open: Callable[[], IO[bytes] | None]
-    size: int
 
 
 @dataclass(weakref_slot=True, slots=True)
@@ -92,16 +63,17 @@ def folder(uploaded: Sequence[Any], words: Words) -> Path | None:
         place = tempfile.TemporaryDirectory(prefix="idcore-store-", ignore_cleanup_errors=True)
         bar = st.progress(0.0, words("store.copying", name=escaped(uploaded[0].name)))
         moved = partial(_show, bar, words)
-        stores, problems = _laid_out(uploaded, Path(place.name), words, moved)
+        stores, problems = laid_out(uploaded, Path(place.name), words, moved)
         bar.empty()
-        kept = Kept(key, place, stores, problems, [file.name for file in uploaded])
+        said = [escaped(words.error(problem)) for problem in problems]  # names and reasons are from strangers
+        kept = Kept(key, place, stores, said, [file.name for file in uploaded])
         _kept[kept.token] = st.session_state["store_kept"] = kept
     return chosen(kept, words)
 
 
 def _show(bar: Any, words: Words, name: str, done: int, total: int) -> None:
     """How far an upload is copied or unpacked, every 16 MiB."""
-    if done % (16 * _STEP) < _STEP or done == total:
+    if done % (16 * STEP) < STEP or done == total:
         figures = {"done": words.bytes(done), "total": words.bytes(total), "share": words.share(done, total)}
         bar.progress(min(1.0, done / total) if total else 1.0, words("store.copied", name=escaped(name), **figures))
 
@@ -113,137 +85,3 @@ def chosen(kept: Kept, words: Words) -> Path | None:
     if len(kept.stores) < 2:
         return next(iter(kept.stores.values()), None)
     return kept.stores[st.selectbox(words("store.which"), list(kept.stores), key="store_which")]
-
-
-def _silent(name: str, done: int, total: int) -> None:
-    """Nobody waits."""
-
-
-def _laid_out(
-    uploaded: Iterable[Any], root: Path, words: Words, moved: Moved = _silent
-) -> tuple[dict[str, Path], list[str]]:
-    """The stores by a name each, and what is wrong with uploads that are not stores."""
-    stores: dict[str, Path] = {}
-    pieces: dict[str, Any] = {}
-    problems = []
-    for file in uploaded:
-        try:
-            if _PACKED.fullmatch(file.name):
-                stores |= _unpacked(file, root / f"packed-{len(stores)}", words, moved)
-            else:
-                _add_piece(file, pieces, words)
-        except CoreError as problem:
-            problems.append(escaped(words.error(problem)))  # names and reasons are from strangers
-    if pieces:
-        log = root / "pieces" / "commitlog"
-        log.mkdir(parents=True)
-        for name, file in pieces.items():
-            total, done = file.seek(0, SEEK_END), 0
-            file.seek(0)
-            with (log / name).open("wb") as place:
-                while piece := file.read(_STEP):
-                    place.write(piece)
-                    done += len(piece)
-                    moved(file.name, done, total)
-        stores[words("store.pieces")] = log.parent
-    return stores, problems
-
-
-def _add_piece(file: Any, pieces: dict[str, Any], words: Words) -> None:
-    """A commit log file by its name, or by where its first record belongs."""
-    name = Path(file.name).name
-    if not _LOG_NAME.fullmatch(name):
-        file.seek(0)
-        start = place_of(file.read(LOOKED_FOR_RECORDS))
-        if start is None:
-            raise CoreError("odd_name", {"name": name})
-        name = f"{start:020d}"
-    if name in pieces:
-        raise CoreError("upload_twice", {"name": file.name, "first": pieces[name].name})
-    pieces[name] = file
-
-
-def _unpacked(file: Any, root: Path, words: Words, moved: Moved) -> dict[str, Path]:
-    """Every store of a packed file, by where it is in it."""
-    try:
-        with _members(file, words) as members:
-            places = {place: root / str(number) for number, place in enumerate(_places(members))}
-            total, done = sum(member.size for member in members), 0
-            for member in members:
-                place = next((parent for parent in member.path.parents if parent in places), None)
-                if place is not None and (inside := _inside(member.path, place)) is not None:
-                    for size in _copy(member, places[place] / inside):
-                        moved(file.name, done + size, total)
-                done += member.size
-    except CoreError:
-        raise
-    except _BROKEN as problem:
-        raise CoreError("pack_broken", {"name": file.name, "why": coded(problem)}) from None
-    if not places:
-        raise CoreError("pack_empty", {"name": file.name})
-    return {f"{file.name}: {place}" if place.parts else file.name: path for place, path in places.items()}
-
-
-@contextmanager
-def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
-    """The files of a packed file, in its order; no folder, link, device, nothing outside. Too many are rejected first.
-
-    A file gives no more bytes than its entry says, in both formats.
-    """
-    made: list[_Member] = []
-    size = 0
-
-    def add(name: str, more: int, is_file: bool, opened: Callable[[], IO[bytes] | None]) -> None:
-        nonlocal size
-        if name.count("/") > DEEPEST:
-            deep = CoreError("pack_deep", {"most": DEEPEST})
-            raise CoreError("pack_broken", {"name": file.name, "why": deep})
-        size += more
-        if size > LARGEST or len(made) == MOST_FILES:
-            most = words.bytes(LARGEST) if size > LARGEST else words.count("file", MOST_FILES)
-            raise CoreError("pack_large", {"name": file.name, "most": most})
-        path = PurePosixPath(name)
-        if is_file and ".." not in path.parts:
-            made.append(_Member(path, opened, more))
-
-    file.seek(0)
-    if file.name.lower().endswith(".zip"):
-        with zipfile.ZipFile(file) as zipped:
-            for entry in zipped.infolist():
-                add(entry.filename, entry.file_size, not entry.is_dir(), partial(zipped.open, entry))
-            yield made
-    else:
-        with tarfile.open(fileobj=file, mode="r:*") as tar:
-            for item in tar:
-                add(item.name, item.size, item.isreg(), partial(tar.extractfile, item))
-            yield made
-
-
-def _places(members: Sequence[_Member]) -> list[PurePosixPath]:
-    """Where stores are: folders with a folder commitlog that holds files of a log, else folders with such files."""
-    paths = (member.path for member in members if _LOG_NAME.fullmatch(member.path.name))
-    logs = {path.parent for path in paths if "consumequeue" not in path.parts}
-    return sorted({log.parent for log in logs if log.name == "commitlog"} or logs)
-
-
-def _inside(path: PurePosixPath, place: PurePosixPath) -> PurePosixPath | None:
-    """The path of a file in its store; None for what does not belong there."""
-    inside = path.relative_to(place)
-    return inside if inside.parts[0] in _OF_A_STORE or _LOG_NAME.fullmatch(str(inside)) else None
-
-
-def _copy(member: _Member, target: Path) -> Iterator[int]:
-    """Copies a file, and gives the bytes so far; what is zeros takes no room."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    source = member.open()
-    assert source is not None  # a regular file
-    done = 0
-    with source, target.open("wb") as place:
-        while piece := source.read(_STEP):
-            if piece.count(0) == len(piece):
-                place.seek(len(piece), SEEK_CUR)
-            else:
-                place.write(piece)
-            done += len(piece)
-            yield done
-        place.truncate()
