@@ -1,41 +1,14 @@
-"""Static HTML: every text is escaped here, and nothing else makes HTML. Depends on no id and no page."""
+"""Static HTML of the console: its tables and links, of elements that escape every text. Depends on no id."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
-from idcore.safe_text import encodable
+from idcore.reports.markup import Html, esc, join, tag
 
-
-class Html(str):
-    """Text that already is HTML; everything else is escaped."""
-
-    __slots__ = ()
-
-
-def esc(value: Any) -> Html:
-    """A value as HTML text."""
-    return value if isinstance(value, Html) else Html(escape(encodable(str(value)), quote=True))
-
-
-def tag(name: str, *children: Any, **attributes: Any) -> Html:
-    """One element. `class_` is class, `data_field` is data-field; None leaves an attribute out."""
-    parts = []
-    for key, value in attributes.items():
-        if value is None or value is False:
-            continue
-        key = key.rstrip("_").replace("_", "-")
-        parts.append(f" {key}" if value is True else f' {key}="{escape(encodable(str(value)), quote=True)}"')
-    inside = "".join(esc(child) for child in children if child is not None)
-    return Html(f"<{name}{''.join(parts)}>{inside}</{name}>")
-
-
-def join(parts: Iterable[Any], between: str = "") -> Html:
-    """Several pieces in a row."""
-    return Html(esc(between).join(esc(part) for part in parts))
+__all__ = ["Column", "Html", "esc", "join", "link", "table", "tag"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,18 @@ def palette(theme: Theme) -> Palette:
     )
 
 
+def dark_colours() -> dict[str, str]:
+    """Of each colour of the light theme that of the dark one."""
+    light, dark = palette("light"), palette("dark")
+    pairs = [(getattr(light, name), getattr(dark, name)) for name in ("text", "muted", "background", "panel", "line")]
+    pairs += [(colour, dark.roles[role]) for role, colour in light.roles.items()]
+    pairs += zip(light.series, dark.series, strict=True)
+    found: dict[str, str] = {}
+    for colour, other in pairs:
+        found.setdefault(colour.lower(), other)
+    return found
+
+
 def css_variables() -> str:
     """Every role as a CSS variable that follows the reader's theme: `--role-host` and so on."""
     light, dark = palette("light"), palette("dark")

@@ -17,13 +17,13 @@ import pytest
 
 from idcore import findings
 from idcore.catalogue import words
+from idcore.reports.svg import dates, numbers, svg
 from idcore.runs import Run
 from idcore.triage import finding_rows, lines
 from idcore.triage.activity import binned
 from pages.parts import roles
 from pages.parts.charts import brokers, counters, producers
 from pages.parts.charts import findings as charts
-from pages.parts.charts.svg import colours, dates, numbers, svg
 from pages.parts.triage import diagnosis, opened, report
 from pages.parts.view import View
 from tests.occurrences.test_index import index_of
@@ -42,7 +42,7 @@ def view(lang: str = "en", zone: str = "UTC") -> View:
 
 def drawn(figure: go.Figure) -> ElementTree.Element:
     """The picture as a tree: it is well-formed."""
-    return ElementTree.fromstring(svg(figure, "a < b"))
+    return ElementTree.fromstring(svg(figure, "a < b", report.PEN))
 
 
 def texts(tree: ElementTree.Element) -> list[str]:
@@ -120,7 +120,7 @@ def test_brokers_are_drawn_and_a_heat_map_is_refused() -> None:
     assert set(made["brokers"]["address"]) <= set(texts(tree))
     heat = producers.heat(*binned(made["activity"], ["10.42.3.17"]), words("en"), LIGHT, UTC, "UTC")
     with pytest.raises(TypeError, match="heatmap"):
-        svg(heat, "x")
+        svg(heat, "x", report.PEN)
 
 
 def test_ticks_are_round() -> None:
@@ -135,10 +135,11 @@ def test_ticks_are_round() -> None:
 
 
 def test_every_colour_of_a_picture_follows_the_theme() -> None:
-    assert re.findall("--k[0-9]+", colours(dark=False)) == re.findall("--k[0-9]+", colours(dark=True))
-    assert LIGHT.roles["host"] in colours(dark=False) and roles.palette("dark").roles["host"] in colours(dark=True)
+    light, dark = (report.PEN.variables(dark=dark) for dark in (False, True))
+    assert re.findall("--k[0-9]+", light) == re.findall("--k[0-9]+", dark)
+    assert LIGHT.roles["host"] in light and roles.palette("dark").roles["host"] in dark
     hosts = pd.DataFrame({"host": ["10.0.0.1"], "ids": [9]})
-    shown = svg(producers.bars(hosts, "ids", words("en"), LIGHT), "x")
+    shown = svg(producers.bars(hosts, "ids", words("en"), LIGHT), "x", report.PEN)
     assert "fill:var(--k" in shown and not re.search("(fill|stroke):#", shown)
 
 

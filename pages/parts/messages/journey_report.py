@@ -12,6 +12,7 @@ from idcore.catalogue import upper
 from idcore.fate.sentences import verdict_text
 from idcore.journey import Journey
 from idcore.lookup import Answer
+from idcore.reports.svg import svg
 from idcore.safe_text import json_text
 from pages.parts import browser
 from pages.parts.charts import journey as chart_of
@@ -85,7 +86,7 @@ def _body(made: Journey, known: Sequence[Answer], sentence: str, view: View, add
             yield answers.fates(answer, record, view, absolute) or Html("")
     yield tag("h2", words("message.journey"))
     figure = chart_of.sequence(made, words, view.palette, time_in(view))
-    yield tag("figure", report.svg(figure, words("message.alt")))
+    yield tag("figure", svg(figure, words("message.alt"), report.PEN))
     for heading, found in journeys.oddities(made, words):
         yield tag("h3", heading)
         yield tag("ul", *(tag("li", text) for text in found))

@@ -10,15 +10,15 @@ from typing import Any
 import plotly.graph_objects as go
 
 from idcore.catalogue import upper
+from idcore.reports.svg import Pen, svg
 from idcore.runs import Run
 from idcore.triage import finding_rows, sentences
 from idcore.triage.finding_rows import Kind, Row
 from idcore.triage.processes import sorted_processes
-from pages.parts import cache, scans
+from pages.parts import cache, roles, scans
 from pages.parts.charts import brokers as broker_charts
 from pages.parts.charts import counters as counter_charts
 from pages.parts.charts import producers as producer_charts
-from pages.parts.charts.svg import colours, svg
 from pages.parts.markdown import code, escaped, fenced
 from pages.parts.markup import Html, link, table, tag
 from pages.parts.triage import diagnosis, evidence_view, shared
@@ -32,10 +32,11 @@ MOST_COUNTERS = 3  # processes with a picture of their counter
 MOST_BARS = 10
 MOST_OF_NOTE = 2  # log lines of a note in a report
 COUNTER_HEIGHT = 420
+PEN = Pen(roles.dark_colours())
 STYLE = (
-    f":root{{color-scheme:light dark;{colours(dark=False)}--ink:#1b2230;--faint:#5b677a;--paper:#fff;--panel:#f5f6f8;"
-    "--line:#e2e5ea;--error:#b91c1c;--warning:#92600a;--info:#5b677a}"
-    f"@media screen and (prefers-color-scheme:dark){{:root{{{colours(dark=True)}--ink:#e7eaf0;--faint:#a4b0c0;"
+    f":root{{color-scheme:light dark;{PEN.variables(dark=False)}--ink:#1b2230;--faint:#5b677a;--paper:#fff;"
+    "--panel:#f5f6f8;--line:#e2e5ea;--error:#b91c1c;--warning:#92600a;--info:#5b677a}"
+    f"@media screen and (prefers-color-scheme:dark){{:root{{{PEN.variables(dark=True)}--ink:#e7eaf0;--faint:#a4b0c0;"
     "--paper:#0f1218;--panel:#191d26;--line:#2a303c;--error:#ff8c8c;--warning:#f2c14e;--info:#a4b0c0}}"
     "body{font:15px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:var(--ink);"
     "background:var(--paper)}a{color:inherit}"
@@ -202,7 +203,7 @@ def html(run: Run, view: View, address: str = "") -> str:
 
 
 def _drawn(figure: go.Figure, alt: str, caption: str) -> Html:
-    return tag("figure", svg(figure, alt), tag("figcaption", caption.replace("**", "")))
+    return tag("figure", svg(figure, alt, PEN), tag("figcaption", caption.replace("**", "")))
 
 
 def _h3(severity: str, name: str, subject: str, view: View, address: str) -> Html:

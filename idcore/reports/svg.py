@@ -1,26 +1,22 @@
-"""A figure of the console as static SVG for a report: bars, lines, marks, bands, axes with their labels. No script.
+"""A Plotly figure as static SVG for a report: bars, lines, marks, bands, axes with their labels. No script, no Plotly.
 
-Colours are variables that `colours()` defines for light and dark, so that one file follows its reader's theme. What the
-console draws in no report (heat maps) is not drawn here: such a figure is an error.
+Colours are variables with a light and a dark value, so that one file follows its reader's theme. What is drawn in no
+report (heat maps) is not drawn here: such a figure is an error.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from html import unescape
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from pages.parts import roles
-from pages.parts.figures import MONO
-from pages.parts.markup import Html, tag
+from idcore.reports.markup import Html, tag
 
 SIZE = 12
 WIDE = re.compile("[\u1100-\uffdc]")  # letters as wide as they are high
@@ -33,43 +29,57 @@ DATE_STEPS = [
 ]  # fmt: skip
 
 
-@cache
-def _names() -> dict[str, tuple[str, str]]:
-    """Variable and dark colour of each light colour."""
-    pairs: dict[str, str] = {}
-    light, dark = roles.palette("light"), roles.palette("dark")
-    for name in ("text", "muted", "background", "panel", "line"):
-        pairs.setdefault(getattr(light, name).lower(), getattr(dark, name))
-    for role, colour in light.roles.items():
-        pairs.setdefault(colour.lower(), dark.roles[role])
-    for colour, other in zip(light.series, dark.series, strict=True):
-        pairs.setdefault(colour.lower(), other)
-    return {colour: (f"--k{place}", other) for place, (colour, other) in enumerate(pairs.items())}
+class Pen:
+    """Writes and draws in the colours of a light theme, each a CSS variable that has another value in the dark."""
 
+    def __init__(self, dark: Mapping[str, str]) -> None:
+        """`dark`: of each light colour the dark one."""
+        self.names = {colour.lower(): (f"--k{place}", other) for place, (colour, other) in enumerate(dark.items())}
 
-def colours(dark: bool) -> str:
-    """The variables of one theme, as CSS."""
-    return "".join(f"{name}:{other if dark else colour};" for colour, (name, other) in _names().items())
+    def variables(self, dark: bool) -> str:
+        """The variables of one theme, as CSS."""
+        return "".join(f"{name}:{other if dark else colour};" for colour, (name, other) in self.names.items())
 
+    def css(self, colour: str) -> tuple[str, float]:
+        """A colour of the light theme as CSS, and its opacity."""
+        alpha = 1.0
+        if hit := _RGBA.fullmatch(colour.replace(" ", "")):
+            colour, alpha = "#" + "".join(f"{int(part):02x}" for part in hit.groups()[:3]), float(hit[4])
+        known = self.names.get(colour.lower())
+        return (f"var({known[0]})" if known else colour), alpha
 
-def css(colour: str) -> tuple[str, float]:
-    """A colour of the light theme as CSS, and its opacity."""
-    alpha = 1.0
-    if hit := _RGBA.fullmatch(colour.replace(" ", "")):
-        colour, alpha = "#" + "".join(f"{int(part):02x}" for part in hit.groups()[:3]), float(hit[4])
-    known = _names().get(colour.lower())
-    return (f"var({known[0]})" if known else colour), alpha
+    def paint(self, fill: str | None = None, stroke: str | None = None, width: float = 0, dash: str = "") -> str:
+        """How a shape looks, as the value of its style."""
+        parts = []
+        for name, colour in (("fill", fill), ("stroke", stroke)):
+            value, alpha = self.css(colour) if colour else ("none", 1.0)
+            parts.append(f"{name}:{value}" + (f";{name}-opacity:{alpha:g}" if alpha < 1 else ""))
+        return ";".join(
+            [*parts, *([f"stroke-width:{width:g}"] if stroke else []), *([f"stroke-dasharray:{dash}"] if dash else [])]
+        )
 
+    def text(
+        self, x: float, y: float, text: str, colour: str, anchor: str = "middle", mono: bool = False, turn: float = 0
+    ) -> Html:
+        """Words at a place."""
+        style = self.paint(colour) + (";font-family:ui-monospace,Menlo,Consolas,monospace" if mono else "")
+        turned = f"rotate({turn:g} {x:.1f} {y:.1f})" if turn else None
+        return tag(
+            "text", text, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor, font_size=SIZE, style=style, transform=turned
+        )
 
-def paint(fill: str | None = None, stroke: str | None = None, width: float = 0, dash: str = "") -> str:
-    """How a shape looks, as the value of its style."""
-    parts = []
-    for name, colour in (("fill", fill), ("stroke", stroke)):
-        value, alpha = css(colour) if colour else ("none", 1.0)
-        parts.append(f"{name}:{value}" + (f";{name}-opacity:{alpha:g}" if alpha < 1 else ""))
-    return ";".join(
-        [*parts, *([f"stroke-width:{width:g}"] if stroke else []), *([f"stroke-dasharray:{dash}"] if dash else [])]
-    )
+    def line(self, x0: float, y0: float, x1: float, y1: float, colour: str, width: float, dash: str = "") -> Html:
+        """A straight line."""
+        style = self.paint(None, colour or "#e2e5ea", width, dash)
+        return tag("line", x1=f"{x0:.1f}", y1=f"{y0:.1f}", x2=f"{x1:.1f}", y2=f"{y1:.1f}", style=style)
+
+    def mark(self, point: tuple[float, float], size: float, fill: str, symbol: str) -> Html:
+        """A dot, or a triangle."""
+        x, y = point
+        if symbol == "triangle-down":
+            corners = f"{x - size:.1f},{y - size:.1f} {x + size:.1f},{y - size:.1f} {x:.1f},{y + size:.1f}"
+            return tag("polygon", points=corners, style=self.paint(fill))
+        return tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{size:g}", style=self.paint(fill))
 
 
 def width_of(text: str, size: float = SIZE, mono: bool = False) -> float:
@@ -176,7 +186,8 @@ def dates(low: float, high: float, most: int) -> Iterator[tuple[float, str]]:
 class Sheet:
     """A figure with its axes in place."""
 
-    figure: go.Figure
+    figure: Any
+    pen: Pen
     width: float
     height: float
     axes: dict[str, Axis] = field(default_factory=dict)
@@ -202,9 +213,9 @@ class Sheet:
         return self.paper(letter, value) if reference == "paper" else self.place(reference, value)
 
 
-def svg(figure: go.Figure, alt: str, width: int = 680) -> Html:
+def svg(figure: Any, alt: str, pen: Pen, width: int = 680) -> Html:
     """The figure as one SVG element; `alt` is its text for who does not see it."""
-    sheet = _laid_out(figure, float(width))
+    sheet = _laid_out(figure, pen, float(width))
     body = [*_shapes(sheet, below=True), *_grid(sheet), *_traces(sheet), *_shapes(sheet, below=False), *_notes(sheet)]
     return tag(
         "svg",
@@ -216,10 +227,10 @@ def svg(figure: go.Figure, alt: str, width: int = 680) -> Html:
     )
 
 
-def _laid_out(figure: go.Figure, width: float) -> Sheet:
+def _laid_out(figure: Any, pen: Pen, width: float) -> Sheet:
     """The axes with their ranges and places: margins are as wide as the labels need."""
     layout = figure.layout
-    sheet = Sheet(figure, width, float(layout.height))
+    sheet = Sheet(figure, pen, width, float(layout.height))
     for name in layout:
         if re.fullmatch(r"[xy]axis\d*", name):
             key = name.replace("axis", "")
@@ -260,8 +271,7 @@ def _margins(sheet: Sheet) -> None:
         labels = [line for _, text in axis.ticks() if _shows(axis) for line in _plain(text).split("\n")]
         title = _title(axis)
         if axis.letter == "y":
-            mono = axis.options.tickfont.family == MONO
-            need = max((width_of(text, SIZE, mono) for text in labels), default=0.0) + 8
+            need = max((width_of(text, SIZE, _mono(axis)) for text in labels), default=0.0) + 8
             left = max(left, need + (20 if title else 0))
         elif labels or title:
             lines = max((text.count("\n") + 1 for _, text in axis.ticks()), default=0) if _shows(axis) else 0
@@ -279,6 +289,10 @@ def _shows(axis: Axis) -> bool:
     return axis.options.visible is not False and axis.options.showticklabels is not False
 
 
+def _mono(axis: Axis) -> bool:
+    return "monospace" in str(axis.options.tickfont.family)
+
+
 def _title(axis: Axis) -> str:
     return str(axis.options.title.text or "") if axis.options.visible is not False else ""
 
@@ -288,48 +302,32 @@ def _plain(text: Any) -> str:
     return unescape(_MARKUP.sub("", str(text).replace("<br>", " ")))
 
 
-def _text(
-    x: float, y: float, text: str, colour: str, anchor: str = "middle", mono: bool = False, turn: float = 0
-) -> Html:
-    style = paint(colour) + (";font-family:ui-monospace,Menlo,Consolas,monospace" if mono else "")
-    turned = f"rotate({turn:g} {x:.1f} {y:.1f})" if turn else None
-    return tag(
-        "text", text, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor, font_size=SIZE, style=style, transform=turned
-    )
-
-
 def _grid(sheet: Sheet) -> Iterator[Html]:
     """Lines, labels and titles of the axes."""
     left, _, right, bottom = sheet.edges
     for axis in sheet.axes.values():
         options = axis.options
         quiet = options.tickfont.color or "#5b677a"
-        mono = options.tickfont.family == MONO
         for value, label in axis.ticks():
             if not min(axis.low, axis.high) <= value <= max(axis.low, axis.high):
                 continue
             at = axis.at(value)
             if axis.letter == "y":
                 if options.showgrid is not False:
-                    yield _line(left, at, right, at, options.gridcolor, 1)
+                    yield sheet.pen.line(left, at, right, at, options.gridcolor, 1)
                 for place, line in enumerate(label.split("\n") if _shows(axis) else ()):
-                    yield _text(left - 8, at + 4 + 14 * place, _plain(line), quiet, "end", mono)
+                    yield sheet.pen.text(left - 8, at + 4 + 14 * place, _plain(line), quiet, "end", _mono(axis))
             elif _shows(axis):
                 base = sheet.axes["y" + (options.anchor or "y")[1:]].start
-                yield _line(at, base, at, base + 4, options.gridcolor, 1)
+                yield sheet.pen.line(at, base, at, base + 4, options.gridcolor, 1)
                 for place, line in enumerate(label.split("\n")):
-                    yield _text(at, base + 16 + 15 * place, _plain(line), quiet)
+                    yield sheet.pen.text(at, base + 16 + 15 * place, _plain(line), quiet)
         if title := _title(axis):
             if axis.letter == "y":
-                yield _text(14, (axis.start + axis.end) / 2, title, quiet, turn=-90)
+                yield sheet.pen.text(14, (axis.start + axis.end) / 2, title, quiet, turn=-90)
             else:
-                yield _text((left + right) / 2, sheet.height - 6, title, quiet)
-    yield _line(left, bottom, right, bottom, "#e2e5ea", 1)
-
-
-def _line(x0: float, y0: float, x1: float, y1: float, colour: str, width: float, dash: str = "") -> Html:
-    style = paint(None, colour or "#e2e5ea", width, dash)
-    return tag("line", x1=f"{x0:.1f}", y1=f"{y0:.1f}", x2=f"{x1:.1f}", y2=f"{y1:.1f}", style=style)
+                yield sheet.pen.text((left + right) / 2, sheet.height - 6, title, quiet)
+    yield sheet.pen.line(left, bottom, right, bottom, "#e2e5ea", 1)
 
 
 def _shapes(sheet: Sheet, below: bool) -> Iterator[Html]:
@@ -341,10 +339,10 @@ def _shapes(sheet: Sheet, below: bool) -> Iterator[Html]:
         y0, y1 = (sheet.spot("y", shape.yref, value) for value in (shape.y0, shape.y1))
         line = shape.line
         if shape.type == "line":
-            yield _line(x0, y0, x1, y1, line.color, line.width or 1, "2 3" if line.dash else "")
+            yield sheet.pen.line(x0, y0, x1, y1, line.color, line.width or 1, "2 3" if line.dash else "")
             continue
         box = {"x": min(x0, x1), "y": min(y0, y1), "width": max(abs(x1 - x0), 1.0), "height": abs(y1 - y0)}
-        style = paint(shape.fillcolor, line.color, line.width or 0)
+        style = sheet.pen.paint(shape.fillcolor, line.color, line.width or 0)
         yield tag("rect", **{name: f"{value:.1f}" for name, value in box.items()}, style=style)
 
 
@@ -355,17 +353,17 @@ def _notes(sheet: Sheet) -> Iterator[Html]:
         y = sheet.spot("y", note.yref, note.y) - float(note.yshift or 0)
         text, size = _plain(note.text), float(note.font.size or SIZE)
         if note.textangle:  # turned to read upwards: its end is at the top
-            yield _text(x - 4, y, text, note.font.color, "end", turn=float(note.textangle))
+            yield sheet.pen.text(x - 4, y, text, note.font.color, "end", turn=float(note.textangle))
             continue
         y += {"top": size, "bottom": -3}.get(note.yanchor, size / 3)
         anchor = {"left": "start", "right": "end"}.get(note.xanchor, "middle")
-        yield _text(x, y, text, note.font.color, anchor)
+        yield sheet.pen.text(x, y, text, note.font.color, anchor)
 
 
 def _traces(sheet: Sheet) -> Iterator[Html]:
     for trace in sheet.figure.data:
         x, y = sheet.axes[trace.xaxis or "x"], sheet.axes[trace.yaxis or "y"]
-        yield from _bars(trace, x, y) if trace.type == "bar" else _scatter(trace, x, y)
+        yield from _bars(sheet, trace, x, y) if trace.type == "bar" else _scatter(sheet, trace, x, y)
 
 
 def _each(values: Any, count: int) -> list[Any]:
@@ -373,7 +371,7 @@ def _each(values: Any, count: int) -> list[Any]:
     return [values] * count if values is None or isinstance(values, (str, int, float)) else list(values)
 
 
-def _bars(trace: Any, x: Axis, y: Axis) -> Iterator[Html]:
+def _bars(sheet: Sheet, trace: Any, x: Axis, y: Axis) -> Iterator[Html]:
     """Bars with their numbers; one that is cut short has a broken edge."""
     level = trace.orientation == "h"
     along, across = (x, y) if level else (y, x)
@@ -387,15 +385,15 @@ def _bars(trace: Any, x: Axis, y: Axis) -> Iterator[Html]:
         base, end = along.at(0.0), along.at(number(length) or 0.0)
         one, other = across.at(middle - wide / 2), across.at(middle + wide / 2)
         low, thick = min(one, other), abs(other - one)
-        style = paint(fill, fill if cut else None, 1, "4 3" if cut else "") + (";fill-opacity:.4" if cut else "")
+        style = sheet.pen.paint(fill, fill, 1, "4 3") + ";fill-opacity:.4" if cut else sheet.pen.paint(fill)
         box = (min(base, end), low, abs(end - base), thick) if level else (low, min(base, end), thick, abs(end - base))
         left, top, width, height = (f"{value:.1f}" for value in box)
         yield tag("rect", x=left, y=top, width=width, height=height, rx="2", style=style)
         if text and level:
-            yield _text(end + 6, low + thick / 2 + 4, _plain(text), trace.textfont.color, "start")
+            yield sheet.pen.text(end + 6, low + thick / 2 + 4, _plain(text), trace.textfont.color, "start")
 
 
-def _scatter(trace: Any, x: Axis, y: Axis) -> Iterator[Html]:
+def _scatter(sheet: Sheet, trace: Any, x: Axis, y: Axis) -> Iterator[Html]:
     """Lines, cut where a value is missing; marks and their words."""
     points = [
         None if (a := number(one)) is None or (b := number(other)) is None else (x.at(a), y.at(b))
@@ -408,22 +406,14 @@ def _scatter(trace: Any, x: Axis, y: Axis) -> Iterator[Html]:
             if point is not None:
                 parts.append(f"{'L' if pen else 'M'}{point[0]:.1f} {point[1]:.1f}")
             pen = point is not None
-        style = paint(None, trace.line.color, trace.line.width or 2, "2 3" if trace.line.dash else "")
+        style = sheet.pen.paint(None, trace.line.color, trace.line.width or 2, "2 3" if trace.line.dash else "")
         yield tag("path", d="".join(parts), style=f"{style};stroke-linejoin:round;stroke-linecap:round")
     if "markers" in mode:
         size = float(trace.marker.size or 6) / 2
         for point, fill in zip(points, _each(trace.marker.color, len(points)), strict=True):
             if point is not None:
-                yield _mark(point, size, fill, str(trace.marker.symbol))
+                yield sheet.pen.mark(point, size, fill, str(trace.marker.symbol))
     if "text" in mode:
         for point, text in zip(points, _each(trace.text, len(points)), strict=True):
             if point is not None and text:
-                yield _text(point[0], point[1] - 7, _plain(text), trace.textfont.color)
-
-
-def _mark(point: tuple[float, float], size: float, fill: str, symbol: str) -> Html:
-    x, y = point
-    if symbol == "triangle-down":
-        corners = f"{x - size:.1f},{y - size:.1f} {x + size:.1f},{y - size:.1f} {x:.1f},{y + size:.1f}"
-        return tag("polygon", points=corners, style=paint(fill))
-    return tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{size:g}", style=paint(fill))
+                yield sheet.pen.text(point[0], point[1] - 7, _plain(text), trace.textfont.color)
