@@ -21,7 +21,7 @@ CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.st
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
-CORE |= {"idcore.fate_list", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
+CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -38,7 +38,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.store": IDS | {"idcore.message"},
     "idcore.store_uploads": IDS | {"idcore.sources", "idcore.store"},
     "idcore.simulate": IDS | {"idcore.message", "idcore.store"},
-    "idcore.lab": IDS | {"idcore.message", "idcore.store", "idcore.simulate"},
+    "idcore.lab": IDS | {"idcore.message", "idcore.store", "idcore.simulate", "idcore.times"},
     "idcore.remoting": IDS | {"idcore.message"},
     "idcore.fate": IDS,
     "idcore.lookup": IDS | {"idcore.message", "idcore.remoting", "idcore.store", "idcore.fate"},
@@ -56,6 +56,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.export": {"idcore.safe_text", "idcore.ids"},
     "idcore.allowed": {"idcore.errors", "idcore.sources"},
     "idcore.intake": IDS | {"idcore.message", "idcore.runs", "idcore.sources"},
+    "idcore.intake_texts": IDS | {"idcore.intake", "idcore.times"},
     "idcore.findings": IDS
     | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"},
     "idcore.occurrences": IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.sources"},

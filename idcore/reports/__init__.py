@@ -1,1 +1,1 @@
-"""What a report is made of, wherever it is read: escaped HTML, and figures as SVG. Knows no page."""
+"""What a report is made of, wherever it is read: escaped HTML, and figures as SVG. It needs no page."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from idcore import intake_texts
 from idcore.ids.identify import Reading, identify_alone
 from idcore.intake import Found
 from idcore.run_times import linked_token
 from idcore.simulate import example
-from pages.parts import cards, problems, refusals, ruler
+from pages.parts import cards, problems, ruler
 from pages.parts.markup import tag
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, show_html, small_print, zone_note
@@ -66,7 +67,7 @@ found = Found(linked_token(text, verdict.best, query.get("sent_at", ""), query.g
 
 # show
 if verdict.best is None:
-    st.error(refusals.why_not(verdict, words), icon=":material/block:")
+    st.error(intake_texts.why_not(verdict, words), icon=":material/block:")
 for note in (cards.filler(text, words), cards.lower_case(verdict, words)):
     if note is not None:
         show_html(note)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from idcore import intake_texts
 from pages.parts import refusals
 from pages.parts.ids import decode_session, decoded
 from pages.parts.runs import keeping, watch
@@ -61,6 +62,6 @@ with result:
         pictures.three(run, view())
     found = here.intake.found
     cut = words("decode.cut", n=words.count("id", len(found))) if here.intake.cut and found else ""
-    small_print([cut, *refusals.dated_note(found, here.clock(), words), zone_note(view())])
+    small_print([cut, *intake_texts.dated_note(found, here.clock(), words), zone_note(view())])
     if found:
         decoded.takeaway(here, below)  # last: the table does not wait until its files are made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore.lab import Story
+from idcore.lab import Story, packed, texts
 from idcore.lab.world import SIZES
 from pages.parts import browser, problems
 from pages.parts.ids import lab, lab_controls
@@ -24,13 +24,13 @@ with left, st.container(key="lab-controls"):
     steps = st.container(gap="xsmall")
 with right, problems.caught():
     story = Story.read(asked)
-    told = lab.played(story)
+    told = packed.played(story)
 with steps:
     lab_controls.steps(story, words)
 
 # show
 with right:
-    said(lab.story_sentence(told, words))
+    said(texts.story_sentence(told, words))
     lab_controls.takeaway(story, words)
     show_html(lab.bars(told, words))
     show_html(lab.story(told, words))

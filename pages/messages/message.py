@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from idcore import intake_texts
 from idcore.journey import found_text
-from pages.parts import cards, problems, refusals, ruler
+from pages.parts import cards, problems, ruler
 from pages.parts.markup import tag
 from pages.parts.messages import answers, journey_report, journeys, lookups
 from pages.parts.view import view
@@ -61,7 +62,7 @@ with problems.caught():
 st.header(words("message.anatomy"), anchor=False)
 best = found.verdict.best
 if best is None:
-    show_html(tag("p", refusals.why_not(found.verdict, words), class_="mq-faint mq-note"))
+    show_html(tag("p", intake_texts.why_not(found.verdict, words), class_="mq-faint mq-note"))
 else:
     show_html(tag("div", ruler.ruler(best, words), class_="mq-anatomy"))
     show_html(cards.facts(found, best, shown, cards.clock_of(shown)))

@@ -12,6 +12,7 @@ import streamlit as st
 from idcore import times
 from idcore.catalogue import Words
 from idcore.ids import clock as clocks
+from idcore.ids import fields
 from idcore.ids.clock import Clock, SentAt
 from idcore.ids.describe import made_by, when, why
 from idcore.ids.identify import Reading, Verdict, identify_alone
@@ -164,7 +165,7 @@ def other(reading: Reading, words: Words, told: str | None = None) -> Html:
     sure = words(f"certainty.{reading.certainty}" if reading.certainty else "certainty.none")
     said = (told, "case_lower" if told == "lower_case" else None)  # one fact, two codes: as error and as reason
     values = words("comma").join(
-        f"{ruler.field_name(reading, span.name, words)} {ruler.value_of(reading, span.name, words)}"
+        f"{fields.field_name(reading, span.name, words)} {fields.value_of(reading, span.name)}"
         for span in reading.id.layout.spans
     )
     return tag(

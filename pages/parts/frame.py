@@ -11,6 +11,7 @@ from streamlit.navigation.page import Page
 
 from idcore import catalogue, memory, zones
 from idcore.errors import CoreError
+from idcore.triage import run_texts
 from pages.parts import browser, problems, roles, scans
 from pages.parts.view import View, browser_zone, link_params, remember, remembered, settle
 
@@ -121,7 +122,7 @@ def title(address: str, words: catalogue.Words) -> str:
             run = scans.current()
         except (CoreError, OSError):  # the page itself says that the scan is gone
             run = None
-        subjects += [scans.title_of(run.title, run.options, words, run.summary)] if run is not None else []
+        subjects += [run_texts.title_of(run.title, run.options, words, run.summary)] if run is not None else []
     shown = [text if len(text) <= LONGEST_SUBJECT else f"{text[: LONGEST_SUBJECT - 1]}…" for text in subjects]
     return " · ".join([words(f"page.{address}"), *shown, words("name")])
 

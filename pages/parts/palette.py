@@ -7,7 +7,7 @@ import streamlit as st
 
 from idcore.errors import CoreError
 from idcore.runs import COMPARE, Run, runs_root
-from idcore.triage import find_anything
+from idcore.triage import find_anything, run_texts
 from idcore.triage.find_anything import Hit, Known
 from pages.parts import browser, cache, scans
 from pages.parts.markdown import escaped
@@ -50,7 +50,7 @@ def contents(view: View) -> None:
     if not groups:
         why = words("find.not_id") if find_anything.looks_like_id(term) else ""
         st.markdown(f"{words('find.nothing', term=escaped(term))} {why}")
-    title = scans.title_of(run.title, run.options, words, run.summary) if run else ""
+    title = run_texts.title_of(run.title, run.options, words, run.summary) if run else ""
     st.caption(f"{words('find.keys')} {words('find.of_run', run=escaped(title)) if run else words('find.no_run')}")
     if run and any(cache.is_cut(run, name) for name in TABLES):
         st.caption(words("find.cut", n=f"{cache.FIRST_ROWS:,}"))
@@ -93,4 +93,4 @@ def _known(run: Run | None, view: View, term: str) -> Known:
     kinds = words.table("finding.")
     findings = [f"{kinds.get(row['code'], row['code'])} · {row['subject']}" for row in found]
     name = run.name if run else None
-    return Known(pages, scans.labels(done, view), name, findings=findings, comparisons=pairs, **tables)
+    return Known(pages, run_texts.labels(done, view), name, findings=findings, comparisons=pairs, **tables)

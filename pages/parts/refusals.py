@@ -1,19 +1,15 @@
-"""What was read at once, in sentences: how many of which kind, what was rejected and why, what dates it."""
+"""What was rejected of an input, which of its files have no id, which could not be read. Judges nothing."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
+from idcore import intake_texts
 from idcore.catalogue import Words
 from idcore.ids.clock import Clock
-from idcore.ids.describe import when
-from idcore.ids.identify import Verdict
-from idcore.intake import PASTED, Found, Intake, Source, commit_logs, zones_of
-from idcore.layout import ID_DIGITS
+from idcore.intake import PASTED, Intake, Source, commit_logs, zones_of
 from idcore.runs import Run
 from idcore.times import offset_text
 from pages.parts import cache, cards
@@ -23,34 +19,6 @@ from pages.parts.widgets import page_link, show_html
 
 SHOWN = 200
 NAMED = 5  # files of a sentence
-WRONG_SHAPE = ("empty", "odd", "length", "digit")  # errors that only say that an id looks different
-LEAST_RUN = 8  # digits: every "bad" and "fade" is a shorter run, and proves nothing
-RUN = re.compile(r"[0-9A-Fa-f]+")
-
-
-def intake_sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any] | None = None) -> str:
-    """`2,000 ids in 1,000 lines: 1,000 msgIds and 1,000 offsetMsgIds.`
-
-    An input that was cut has the scan's own figures once these are there, and is called the first ids until then.
-    """
-    kinds, total = intake.kinds, len(intake.found)
-    different = len({item.token.text.upper() for item in intake.found})
-    if intake.cut and summary is None:
-        key = "decode.said_first" if total else "decode.said_none_yet"
-    else:
-        if intake.cut and summary is not None:
-            kinds = {kind: summary[kind] for kind in ("uniq", "offset", "client") if summary[kind]}
-            total, different = summary["ids"], summary["distinct"]
-        key = "decode.said_repeated" if different != total else "decode.said"
-        key = key if total else "decode.said_none"
-    ordered = sorted(kinds.items(), key=lambda item: -item[1])
-    return words(
-        key,
-        ids=words.count("occurrence" if key == "decode.said_repeated" else "id", total),
-        different=words.count("distinct", different),
-        lines=where,
-        kinds=words.listed([words.count(f"kind_{kind}", n) for kind, n in ordered]),
-    )
 
 
 def line(intake: Intake, view: View, files: bool, run: Run | None = None) -> None:
@@ -68,7 +36,7 @@ def line(intake: Intake, view: View, files: bool, run: Run | None = None) -> Non
         return
     total, shown = sum(reasons.values()), intake.refused[:SHOWN]
     key = "refused.line_first" if intake.cut and not counted else "refused.line"
-    with st.expander(words(key, n=words.count("token", total), reasons=reasons_text(reasons, words))):
+    with st.expander(words(key, n=words.count("token", total), reasons=intake_texts.reasons_text(reasons, words))):
         if shown:
             show_html(cards.refused(shown, view, files=files))
         if total > len(shown):
@@ -114,14 +82,6 @@ def zones(intake: Intake, clock: Clock, words: Words) -> str:
     return words("decode.zones", sources=words("clause").join(named[:NAMED]) + more) if found else ""
 
 
-def reasons_text(reasons: Mapping[str, int], words: Words) -> str:
-    """Reasons with their counts, the most frequent first; a single one needs no count."""
-    ordered = sorted(reasons.items(), key=lambda item: -item[1])
-    if len(ordered) == 1:
-        return words(f"refusal.{ordered[0][0]}")
-    return words("clause").join(words("aside", text=words(f"refusal.{code}"), note=f"{n:,}") for code, n in ordered)
-
-
 def of_files(intake: Intake, sources: Sequence[Source], words: Words) -> None:
     """Files that could not be read at all, and those read only in part, by name and reason; commit logs are named."""
     if logs := commit_logs(sources):
@@ -145,48 +105,16 @@ def no_id(intake: Intake, view: View, files: bool = False) -> None:
             st.error(words("decode.empty_files"), icon=":material/block:")
     elif len(intake.refused) == 1:
         verdict = intake.refused[0].verdict
-        st.error(why_not(verdict, words), icon=":material/block:")
+        st.error(intake_texts.why_not(verdict, words), icon=":material/block:")
         if note := cards.filler(verdict.text, words):
             show_html(note)
-        if verdict.others and verdict.reason not in WRONG_SHAPE:
+        if verdict.others and verdict.reason not in intake_texts.WRONG_SHAPE:
             show_html(cards.other(verdict.others[0], words, told=verdict.reason))
-    elif intake.refused and not all(item.verdict.reason in WRONG_SHAPE for item in intake.refused):
+    elif intake.refused and not all(item.verdict.reason in intake_texts.WRONG_SHAPE for item in intake.refused):
         st.error(words("decode.all_refused", n=words.count("token", len(intake.refused))), icon=":material/block:")
         show_html(cards.refused(intake.refused[:SHOWN], view))
     elif files and intake.binary:
         st.error(words("decode.binary"), icon=":material/block:")
         page_link("store", words("page.store"), icon=":material/folder_open:")
     else:
-        st.error(no_run(intake.longest, words), icon=":material/block:")
-
-
-def why_not(verdict: Verdict, words: Words) -> str:
-    """Why a text is not an id: for a wrong length the lengths that ids have, for everything else the core's reason."""
-    typed = verdict.text.split() == [verdict.text]  # blanks inside are not a wrong digit: the longest run counts
-    if verdict.reason == "digit" and typed and len(verdict.text) in ID_DIGITS and verdict.error is not None:
-        return words.error(verdict.error)  # a zero typed as the letter O: the place helps, a length does not
-    if verdict.reason in WRONG_SHAPE:
-        return no_run(max(map(len, RUN.findall(verdict.text)), default=0), words)
-    return words.error(verdict.error) if verdict.error is not None else words("decode.no_id")
-
-
-def no_run(longest: int, words: Words) -> str:
-    """What lengths ids have, and the longest run of hex digits in the text."""
-    return words("decode.no_id_run", n=f"{longest:,}") if longest >= LEAST_RUN else words("decode.no_id")
-
-
-def dated_note(found: Sequence[Found], clock: Clock, words: Words) -> list[str]:
-    """Where month and zone of the times shown come from, each source with its count."""
-    sources: dict[str, int] = {}
-    zones: dict[str, str] = {}
-    for item in found:
-        best = item.verdict.best
-        if best is None or best.id.kind != "uniq":
-            continue
-        sent, reason = when(best, item.token, clock)
-        if sent is None or sent.zone_source is None:
-            continue
-        name = sent.zone_source if reason is None or sent.zone_source in ("born", "prefix") else "line"
-        sources[name] = sources.get(name, 0) + 1
-        zones.setdefault(name, sent.zone)
-    return [words(f"dated.{name}", n=words.count("time", n), zone=zones[name]) for name, n in sources.items()]
+        st.error(intake_texts.no_run(intake.longest, words), icon=":material/block:")

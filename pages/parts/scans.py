@@ -6,8 +6,7 @@ import importlib.util
 import os
 import shutil
 import weakref
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache as once
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +14,11 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from idcore import allowed as places
-from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.ids.identify import Case
-from idcore.intake import PASTED, Dating, Source, digest_of, keep, twins
+from idcore.intake import Dating, Source, digest_of, keep, twins
 from idcore.runs import COMPARE, Run, RunError, Runs, runs_root
 from pages.parts import cache
-from pages.parts.view import View
 
 if TYPE_CHECKING:
     from idcore.spark.background import Job, Locating
@@ -29,45 +26,6 @@ if TYPE_CHECKING:
 
 NOT_KEPT: dict[str, Any] = {"kept": False}
 OLD = 400  # digests of inputs remembered, so that a reload does not scan again
-
-
-def title_of(title: str, options: Mapping[str, Any], words: Words, summary: Mapping[str, Any] | None = None) -> str:
-    """What a scan is called, in the reader's language: made of what was scanned where the scan says so.
-
-    Once the scan has counted the ids, its figure counts: what was read at once may have been cut.
-    """
-    if options.get("named"):
-        return str(options["named"])
-    names = options.get("sources")
-    if options.get("sides"):
-        first, second = options["sides"]
-        return words("compare.title", first=_side_title(first, words), second=_side_title(second, words))
-    if not names:
-        return title
-    if list(names) == [PASTED]:
-        if options.get("only"):
-            return str(options["only"])
-        ids = words.count("id", (summary or options).get("ids", 0))
-        lines = words.count("line", options.get("lines", 0))
-        return words("decode.pasted_title", ids=ids, lines=lines)
-    shown = [words("decode.pasted") if name == PASTED else name for name in names[:3]]
-    more = len(names) - len(shown)
-    return words("comma").join(shown) + (words("decode.more_files", n=more) if more else "")
-
-
-def _side_title(names: Sequence[str], words: Words) -> str:
-    shown = [words("decode.pasted") if name == PASTED else name for name in names[:2]]
-    return words("comma").join(shown) + (words("decode.more_files", n=len(names) - 2) if len(names) > 2 else "")
-
-
-def labels(rows: Sequence[Mapping[str, Any]], view: View) -> dict[str, str]:
-    """What a chooser calls each scan: title and minute, and where scans share these, the end of its name as well."""
-    made = {}
-    for row in rows:
-        title = title_of(row["title"], row["options"], view.words, row["summary"])
-        made[row["name"]] = f"{title} · {view.minute(row['created'])}"
-    often = Counter(made.values())
-    return {name: f"{label} · {name[-6:]}" if often[label] > 1 else label for name, label in made.items()}
 
 
 def engine() -> Status | None:

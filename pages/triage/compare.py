@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from idcore import export
-from idcore.triage import compared
+from idcore.triage import compared, compared_texts
 from pages.parts import problems
 from pages.parts.charts import compare as charts
 from pages.parts.triage import compare
@@ -32,7 +32,7 @@ with problems.caught():
     found = compare.compared(run, in_range)
 
 # show
-said(compare.compared_sentence(found, words, in_range))
+said(compared_texts.compared_sentence(found, words, in_range))
 compare.unread(found, words)
 if not found.rows:
     small_print([words("compare.range_note" if in_range else "compare.no_ids")])
@@ -44,12 +44,17 @@ compare.offer_scans(run, words)
 # chart
 if found.bins:
     st.header(words("compare.over_time"), anchor=False)
-    times = charts.times(found)
+    times = compared_texts.times(found)
     figure = charts.over_time(times, found.bin_seconds, shown)
-    chart(figure, charts.alt_over_time(times, shown), partial(charts.data_over_time, times), "compare-times")
+    chart(
+        figure,
+        compared_texts.alt_over_time(times, shown),
+        partial(compared_texts.data_over_time, times),
+        "compare-times",
+    )
 for kind, groups in compared.by_place(found.rows).items():
     figure = charts.bars(groups, words, shown.palette)
-    chart(figure, charts.alt(kind, groups, words), partial(charts.data, groups), f"compare-{kind}")
+    chart(figure, compared_texts.alt(kind, groups, words), partial(compared_texts.data, groups), f"compare-{kind}")
 for kind in compare.TABLES:
     compare.table_of(kind, run, found, words)
 for side in compared.SIDES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore.triage import finding_rows
+from idcore.triage import finding_rows, finding_texts
 from idcore.triage.finding_rows import Kind
 from pages.parts import cache
 from pages.parts.triage import diagnosis, finding_filters, opened, report, shared, tables, time_range
@@ -27,8 +27,8 @@ if not run.has("findings"):
     st.stop()
 
 # show
-said(diagnosis.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range)))
-notes = [diagnosis.outside(in_range, every, words), *shared.notes(run, shown), zone_note(shown)]
+said(finding_texts.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range)))
+notes = [finding_texts.outside(in_range, every, words), *shared.notes(run, shown), zone_note(shown)]
 here = shared.findings_address(run)
 if (asked := st.query_params.get("finding")) is not None:  # one of them, from a link
     if asked.isdecimal() and int(asked) in every.index:
@@ -41,7 +41,7 @@ if (asked := st.query_params.get("finding")) is not None:  # one of them, from a
         st.stop()
     st.info(words("findings.gone", n=asked[:12]), icon=":material/info:")
 if found.empty:
-    small_print([diagnosis.checked(words) if (run.summary or {}).get("ids") else "", *notes])
+    small_print([finding_texts.checked(words) if (run.summary or {}).get("ids") else "", *notes])
     st.stop()
 
 # chart
@@ -65,4 +65,4 @@ for part in parts[(page - 1) * ROWS : page * ROWS]:
     else:
         diagnosis.finding_card(*part, run, shown, ticket, in_range=in_range)
 tables.pager(parts, "findings_page", ROWS)
-small_print([diagnosis.checked(words), *notes])
+small_print([finding_texts.checked(words), *notes])

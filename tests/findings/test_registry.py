@@ -21,6 +21,7 @@ from idcore.findings.evidence import Processes
 from idcore.findings.finding_builder import each, of_process
 from idcore.findings.registry import Scan, register
 from idcore.simulate.incidents import Incident, names, variants
+from idcore.triage import finding_texts
 from pages.parts.triage import diagnosis, report
 from pages.parts.view import View
 from tests.findings.test_words import findings_of_everything
@@ -129,14 +130,14 @@ def test_a_new_rule_is_in_the_table_the_console_and_the_command_line(even_pid: R
     assert f"  warning {CODE}: {SUBJECT} has an even pid. Make it odd." in _findings(counts, run.path, "en")
     # the console: the list of what was checked, the card, the report
     view = View(console("en"), UTC, "UTC", "chosen", "light")
-    checked = diagnosis.checked(view.words)
+    checked = finding_texts.checked(view.words)
     assert (
         f"{len(RULES)} checks" in checked
         and "Process ID missing (pid 0); Even pid; Host address is not real" in checked
     )
-    assert CODE in diagnosis.checked(console("zh")), "without a name of its own it has its code"
+    assert CODE in finding_texts.checked(console("zh")), "without a name of its own it has its code"
     assert "Even pid" in str(diagnosis.head(row, view)) and SUBJECT in str(diagnosis.head(row, view))
-    assert diagnosis.say("advice", row, view) in report.markdown(run, view)
+    assert finding_texts.say("advice", row, view) in report.markdown(run, view)
     assert pq.read_table(run.path / "findings").num_rows >= 1
 
 

@@ -10,9 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.catalogue import words
+from idcore.triage import finding_texts
 from pages.parts import frame
 from pages.parts import view as view_module
-from pages.parts.triage import diagnosis, report
+from pages.parts.triage import report
 from pages.parts.view import View
 from tests.pages.test_findings import PREFIX, judged
 
@@ -26,9 +27,9 @@ def test_no_finding_is_never_said_to_prove_that_all_is_well(lang: str, tmp_path:
     spoken = words(lang)
     caveat = "does not prove that every message arrived" if lang == "en" else "并不证明所有消息都已送达"
     summary = {"ids": 2, "processes": 1, "brokers": 0}
-    assert caveat in diagnosis.findings_sentence(none, summary, spoken)
+    assert caveat in finding_texts.findings_sentence(none, summary, spoken)
     assert caveat in spoken("verdict.none")
-    assert caveat not in diagnosis.findings_sentence(none, {"ids": 0}, spoken), "nothing was checked"
+    assert caveat not in finding_texts.findings_sentence(none, {"ids": 0}, spoken), "nothing was checked"
     rows = run.table("findings").to_pandas()
     view = View(spoken, UTC, "UTC", "chosen", "light")
     assert set(rows["severity"]) <= {"info"}

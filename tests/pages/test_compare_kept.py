@@ -21,7 +21,7 @@ from idcore.ids.find import Token
 from idcore.intake import Dating, Source
 from idcore.runs import COMPARE, Run, Runs
 from idcore.simulate.scenario import Scenario
-from idcore.triage import compared
+from idcore.triage import compared, compared_texts
 from pages.parts import scans
 from pages.parts.charts import compare as charts
 from pages.parts.triage import compare
@@ -96,7 +96,7 @@ def test_many_producers_have_one_series_for_the_small_ones(tmp_path: Path, monke
     for _, _, subject, _, n in (one for one in found.bins if one[0] == "before"):
         sums[subject.partition(" loader")[0]] = sums.get(subject.partition(" loader")[0], 0) + n
     assert sums == {"10.0.0.7 pid 100": 10, "10.0.0.7 pid 101": 9, "": 8 + 7 + 6}
-    frame = charts.times(found)
+    frame = compared_texts.times(found)
     assert frame["ids"].sum() == 41 and set(frame["side"]) == {"before", "after"}
 
 
@@ -269,14 +269,14 @@ def test_the_picture_has_no_sign_and_says_which_way_is_which(tmp_path: Path) -> 
 
     found = compared.compare(asked(ids(1, range(100)), ids(2, range(7))), DATING, Runs(tmp_path))
     view = View(words("en"), UTC, "UTC", "chosen", "light")
-    rows = charts.times(found)
+    rows = compared_texts.times(found)
     figure = charts.over_time(rows, found.bin_seconds, view)
     ticks = json.loads(figure.to_json())["layout"]["yaxis"]["ticktext"]
     assert not [tick for tick in ticks if "-" in tick or "−" in tick]
     assert {note.text for note in figure.layout.annotations} == {"− only in the first", "+ only in the second"}
     assert sum(sum(bar.y) for bar in figure.data) == 93
-    assert "100 IDs only in the first, 2026-11-20 09:50" in charts.alt_over_time(rows, view)
-    assert set(charts.data_over_time(rows)["side"]) == {"first", "second"}
+    assert "100 IDs only in the first, 2026-11-20 09:50" in compared_texts.alt_over_time(rows, view)
+    assert set(compared_texts.data_over_time(rows)["side"]) == {"first", "second"}
 
 
 def test_the_first_lines_are_shown_in_place_once_they_are_asked_for(

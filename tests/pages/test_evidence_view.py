@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 
 from idcore.catalogue import words
+from idcore.triage import evidence_texts
 from idcore.triage.strokes import in_order
 from pages.parts import roles
 from pages.parts.charts import findings as charts
@@ -73,4 +74,4 @@ def test_each_gap_has_the_id_below_it_and_what_is_missing_beside_the_id_above() 
     view = View(words("en"), UTC, "UTC", "chosen", "light")
     shown = str(evidence_view.id_table({"ids": ids, "after_ids": below, "gaps": [gap]}, view))
     assert ids[0] in shown and below[0] in shown and ">7<" in shown and ">After<" in shown
-    assert "after_ids" not in evidence_view.fact_line({"ids": ids, "after_ids": below, "gap_from": 3}, view)
+    assert "after_ids" not in evidence_texts.fact_line({"ids": ids, "after_ids": below, "gap_from": 3}, view)

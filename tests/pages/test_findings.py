@@ -25,9 +25,9 @@ from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.simulate import incidents
 from idcore.sources.inputs import list_files
-from idcore.triage import finding_rows, lines
+from idcore.triage import evidence_texts, finding_rows, finding_texts, lines
 from pages.parts.markup import esc
-from pages.parts.triage import diagnosis, evidence_view, report
+from pages.parts.triage import evidence_view, report
 from pages.parts.view import View
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_pages import shown
@@ -104,7 +104,7 @@ def test_the_evidence_is_read_when_it_is_opened_and_escaped(tmp_path: Path, open
     assert "anatomy?id=" not in folded
     # What would disprove it is read with the finding itself, not only by whoever opens its evidence.
     view = View(words("en"), UTC, "UTC", "chosen", "light")
-    disproof = diagnosis.say("disproof", run.table("findings").to_pylist()[0], view)
+    disproof = finding_texts.say("disproof", run.table("findings").to_pylist()[0], view)
     assert f"{words('en')('findings.disproof')}</b> {esc(disproof)}" in folded
     app = AppTest.from_function(opened, args=(str(run.path),)).run()
     assert not app.exception
@@ -137,7 +137,7 @@ def test_the_evidence_of_every_incident_is_said_in_words(tmp_path: Path, name: s
         known = set(words(view.words.lang).table("fact.").values())
         for row in run.table("findings").to_pylist():
             evidence = finding_rows.evidence_of(row)
-            facts = dict(evidence_view.facts(evidence, view, diagnosis.said_figures(row)))
+            facts = dict(evidence_texts.facts(evidence, view, finding_texts.said_figures(row)))
             assert set(facts) <= known, (name, row["code"])
             assert not any("{" in value or "[" in value for value in facts.values()), "no raw structure is shown"
             table = evidence_view.id_table(evidence, view)
@@ -244,7 +244,7 @@ def test_copies_are_a_table_with_what_the_lines_tell(tmp_path: Path) -> None:
     table = str(evidence_view.copies(evidence, view))
     assert "10.80.1.12:10911" in table and "Orders" in table and "&lt;b&gt;" in table and "1970-01-01" in table
     assert "KEYS" not in table and table.index("Orders") < table.index("&lt;b&gt;"), "in the order of the offset ids"
-    assert dict(evidence_view.facts(evidence, view)) == {words("en")("fact.differs"): "topic"}
+    assert dict(evidence_texts.facts(evidence, view)) == {words("en")("fact.differs"): "topic"}
     assert evidence_view.copies({"offset_msg_ids": [OFFSETS]}, view) is None, "of many messages each row has its own"
     assert all(
         text in str(evidence_view.id_table({"ids": ["X"], "offset_msg_ids": [OFFSETS]}, view)) for text in OFFSETS
@@ -354,7 +354,9 @@ def test_each_filter_is_in_the_address_and_counts_what_is_under_it(tmp_path: Pat
     made.append(findings.Finding("pid_erased", "20 more", 20, {"variant": "more", "more": 20, "ids": []}))
     written(run, findings.worst_first(made))
     app = open_page("findings", run=RUN)
-    assert "**26 warnings**" in diagnosis.findings_sentence(run.table("findings").to_pandas(), {"ids": 9}, words("en"))
+    assert "**26 warnings**" in finding_texts.findings_sentence(
+        run.table("findings").to_pandas(), {"ids": 9}, words("en")
+    )
     assert severities(app) == ["All 28", "Warnings 26", "Notes 2"]
     app = open_page("findings", run=RUN, kind="pid_erased")
     assert severities(app) == ["All 25", "Warnings 25"]

@@ -12,9 +12,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import catalogue
-from idcore.lab import READY, STEPS, Story
+from idcore.lab import READY, STEPS, Story, packed
 from idcore.store import CommitLog, Stored
-from pages.parts.ids import lab
 from tests.pages.test_pages import press, shown
 
 Open = Callable[..., AppTest]
@@ -81,9 +80,9 @@ def test_a_wrong_link_is_told_and_the_stories_stay(open_page: Open, lang: str, s
 
 
 def test_the_store_that_is_downloaded_is_the_one_that_is_shown(tmp_path: Path) -> None:
-    with zipfile.ZipFile(io.BytesIO(lab.archive(READY["roll"]))) as packed:
-        packed.extractall(tmp_path)
+    with zipfile.ZipFile(io.BytesIO(packed.archive(READY["roll"]))) as file:
+        file.extractall(tmp_path)
     walked = [found for found in CommitLog(tmp_path / "broker-a" / "commitlog").walk() if isinstance(found, Stored)]
-    assert len(walked) == lab.played(READY["roll"]).records == 4
+    assert len(walked) == packed.played(READY["roll"]).records == 4
     assert "mappedFileSizeCommitLog=4096" in (tmp_path / "broker.conf").read_text()
     assert not (tmp_path / "broker-a" / "abort").exists(), "a clean stop"

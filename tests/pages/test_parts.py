@@ -8,14 +8,15 @@ from zoneinfo import ZoneInfo
 import pandas as pd
 import pytest
 
-from idcore import catalogue, intake
+from idcore import catalogue, intake, intake_texts
+from idcore.ids import fields
 from idcore.ids.clock import Clock
 from idcore.ids.find import Token
 from idcore.ids.identify import identify
 from idcore.layout import LAYOUTS
-from idcore.triage import address_flags, sentences
+from idcore.triage import address_flags, run_texts, sentences
 from idcore.triage.processes import find_process, process_key, process_name
-from pages.parts import cards, markdown, markup, refusals, roles, ruler, scans
+from pages.parts import cards, markdown, markup, roles, ruler
 from pages.parts.messages import records
 from pages.parts.view import View
 from tests.pages import example_run
@@ -112,12 +113,12 @@ def test_the_ruler_shows_every_byte_once_and_in_order(token: str, lang: str) -> 
     best = identify(token).best
     assert best is not None
     layout = LAYOUTS[best.id.layout.name]
-    shown = "".join(ruler.digits_of(best, span) for span in layout.spans)
+    shown = "".join(fields.digits_of(best, span) for span in layout.spans)
     assert shown == token
     words = catalogue.words(lang)
     for part in (ruler.ruler(best, words, bits=True), ruler.key(best, words), ruler.lessons(best, words)):
         assert part.count("data-field=") == len(layout.fields)
-    assert all(value in ruler.spoken_text(best, words) for value in (token, ruler.digits_of(best, layout.spans[0])))
+    assert all(value in fields.spoken_text(best, words) for value in (token, fields.digits_of(best, layout.spans[0])))
 
 
 def test_every_field_of_every_layout_has_a_role_and_a_lesson() -> None:
@@ -182,10 +183,10 @@ def test_an_average_says_that_it_spans_a_standstill() -> None:
 
 def test_a_title_names_what_was_scanned_in_either_language() -> None:
     many = {"sources": ["pasted.txt", "a", "b", "c", "d"]}
-    assert scans.title_of("", many, catalogue.words("en")) == "pasted text, a, b and 2 more"
-    assert scans.title_of("", many, catalogue.words("zh")).startswith("粘贴的文本、a、b")
-    assert scans.title_of("old", {}, catalogue.words("zh")) == "old"
-    assert scans.title_of("", {"sources": ["pasted.txt"], "only": UNIQ}, catalogue.words("zh")) == UNIQ
+    assert run_texts.title_of("", many, catalogue.words("en")) == "pasted text, a, b and 2 more"
+    assert run_texts.title_of("", many, catalogue.words("zh")).startswith("粘贴的文本、a、b")
+    assert run_texts.title_of("old", {}, catalogue.words("zh")) == "old"
+    assert run_texts.title_of("", {"sources": ["pasted.txt"], "only": UNIQ}, catalogue.words("zh")) == UNIQ
 
 
 def test_choosers_tell_runs_of_one_title_apart() -> None:
@@ -200,7 +201,7 @@ def test_choosers_tell_runs_of_one_title_apart() -> None:
 
     rows = [row("20261121-015507-a1b2c3", 55), row("20261121-015507-0d4e5f", 55), row("20261121-015607-777777", 56)]
     rows.append(row("20261121-015507-888888", 55, "old.log"))
-    assert list(scans.labels(rows, reader()).values()) == [
+    assert list(run_texts.labels(rows, reader()).values()) == [
         "app.log · 2026-11-21 09:55 +08:00 · a1b2c3",
         "app.log · 2026-11-21 09:55 +08:00 · 0d4e5f",
         "app.log · 2026-11-21 09:56 +08:00",
@@ -213,8 +214,8 @@ def test_choosers_tell_runs_of_one_title_apart() -> None:
 
 def test_the_scan_counts_what_was_cut() -> None:
     made = intake.read([("", f"x {UNIQ} {OFFSET}\n" * 50)], limit=10)
-    first = refusals.intake_sentence(made, "50 lines", catalogue.words("en"))
+    first = intake_texts.intake_sentence(made, "50 lines", catalogue.words("en"))
     assert first.startswith("The first **10 IDs** of 50 lines")
     summary = {"ids": 100, "distinct": 2, "uniq": 50, "offset": 50, "client": 0}
-    said = refusals.intake_sentence(made, "50 lines", catalogue.words("en"), summary)
+    said = intake_texts.intake_sentence(made, "50 lines", catalogue.words("en"), summary)
     assert said.startswith("**100 ID occurrences** in 50 lines: 50 msgIds and 50 offsetMsgIds; **2 distinct IDs**.")

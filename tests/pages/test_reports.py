@@ -19,7 +19,7 @@ from idcore import findings
 from idcore.catalogue import words
 from idcore.reports.svg import dates, numbers, svg
 from idcore.runs import Run
-from idcore.triage import finding_rows, lines
+from idcore.triage import finding_rows, finding_texts, lines
 from idcore.triage.activity import binned
 from pages.parts import roles
 from pages.parts.charts import brokers, counters, producers
@@ -270,5 +270,5 @@ def test_every_rule_has_a_short_sentence_in_each_language() -> None:
                 kind = finding_rows.Kind(rule.severity, rule.code, finding_rows.brief_variant(rule.code, variant))
                 for number in (1, 4):
                     kind.rows = [(place, row) for place in range(number)]
-                    text = diagnosis.brief(kind, said)
+                    text = finding_texts.brief(kind, said)
                     assert text and "{" not in text and ("§" in text) == (number == 1 and variant != "unseen"), text

@@ -14,9 +14,8 @@ import pytest
 from idcore import store_uploads
 from idcore.catalogue import words
 from idcore.errors import CoreError, refuse
-from idcore.lab import READY
+from idcore.lab import READY, packed
 from idcore.store import Stored, StoreFolder
-from pages.parts.ids import lab
 from pages.parts.messages import uploads
 from tests.store.unpacked import ARCHIVE, real_store
 
@@ -139,7 +138,7 @@ def test_thousands_of_stores_in_one_file_cost_no_more_than_its_files(
 
 def test_what_the_lab_gives_away_is_taken_back(laid_out: Say, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads.st, "selectbox", lambda label, names, key: names[0])
-    folder, said = laid_out(Uploaded("lab-store.zip", lab.archive(READY["roll"])))
+    folder, said = laid_out(Uploaded("lab-store.zip", packed.archive(READY["roll"])))
     assert folder is not None and not said
     with StoreFolder(folder) as opened:
         assert len(opened.log.files) > 1 and opened.overview()["topics"]

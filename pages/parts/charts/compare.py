@@ -8,13 +8,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.catalogue import Words
-from idcore.triage.compared import SIDES, Compared
+from idcore.triage.compared import SIDES
 from pages.parts.figures import DATES, axis, clock_title, paper, rows_axis, series_colour, tint, wall_clock
 from pages.parts.roles import Palette
 from pages.parts.view import View
 
 TOP = 20
-SERIES = 6  # producers with a colour of their own
 HATCH = ("", "/", ".")  # nothing is shown by colour alone
 
 
@@ -75,29 +74,6 @@ def bars(groups: Sequence[tuple[str, int, int, int]], words: Words, palette: Pal
         },
     )
     return figure
-
-
-def alt(kind: str, groups: Sequence[tuple[str, int, int, int]], words: Words) -> str:
-    """The picture for those who do not see it: the hosts that differ most, in figures."""
-    rows = [
-        words("compare.alt_row", name=name, both=f"{both:,}", missing=f"{missing:,}", new=f"{new:,}")
-        for name, both, missing, new in groups[:6]
-    ]
-    return words(f"compare.alt_{kind}", rows=words("clause").join(rows))
-
-
-def data(groups: Sequence[tuple[str, int, int, int]]) -> pd.DataFrame:
-    """The data behind the picture."""
-    return pd.DataFrame(groups, columns=["host", "both", "only_first", "only_second"])
-
-
-def times(found: Compared) -> pd.DataFrame:
-    """Ids that only one side has, by the moment a bin begins, side and producer; small producers are one."""
-    rows = pd.DataFrame(found.bins, columns=["side", "kind", "producer", "at", "ids"])
-    rows["at"] = pd.to_datetime(rows["at"], unit="ms", utc=True)
-    first = rows[rows["producer"] != ""].groupby("producer")["ids"].sum().sort_values(ascending=False, kind="stable")
-    rows.loc[~rows["producer"].isin(first.index[:SERIES]), "producer"] = ""
-    return rows.groupby(["side", "producer", "at"], as_index=False)["ids"].sum()
 
 
 def over_time(rows: pd.DataFrame, step: int, view: View) -> go.Figure:
@@ -174,20 +150,3 @@ def _sides(figure: go.Figure, rows: pd.DataFrame, words: Words, palette: Palette
             xref="paper", x=1, xanchor="right", yref="paper", y=1 if up else 0, yanchor="top" if up else "bottom",
             font={"size": 12, "color": palette.muted}, bgcolor=tint(palette.background, 0.7),
         )  # fmt: skip
-
-
-def alt_over_time(rows: pd.DataFrame, view: View) -> str:
-    """The picture in words: of each side how many ids, from when to when."""
-    words, parts = view.words, []
-    for side in SIDES:
-        mine = rows[rows["side"] == side]
-        if len(mine):
-            first, last = (view.minute(at.to_pydatetime()) for at in (mine["at"].min(), mine["at"].max()))
-            ids = words.count("id", int(mine["ids"].sum()))
-            parts.append(words(f"compare.alt_{side}", ids=ids, first=first, last=last))
-    return words("compare.alt_times", rows=words("clause").join(parts))
-
-
-def data_over_time(rows: pd.DataFrame) -> pd.DataFrame:
-    """The data behind the picture."""
-    return rows.replace({"side": {"before": "first", "after": "second"}})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from idcore import intake_texts
 from pages.parts import browser, cards, refusals
 from pages.parts.ids.decode_session import DecodeSession
 from pages.parts.markup import tag
@@ -35,7 +36,7 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     pages = max(1, -(-len(found) // ROWS))
     page = min(int(st.session_state.get("ids_page") or 1), pages)
     said(
-        refusals.intake_sentence(
+        intake_texts.intake_sentence(
             here.intake, here.where(words), words, run.summary if run and run.state == "done" else None
         )
     )

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-from collections.abc import Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
-
 from idcore import times
 from idcore.catalogue import Words
-from idcore.ids.model import host_bytes, host_text
-from idcore.lab import LogFile, Piece, PlayedStory, Row, Story, changed, differences, moves, play
-from idcore.lab.world import SIZES, TOPIC
+from idcore.lab import LogFile, Piece, PlayedStory, Row, changed, differences, moves, texts
 from idcore.layout import OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
 from pages.parts.markup import Column, Html, join, table, tag
 from pages.parts.widgets import href
@@ -26,25 +17,6 @@ _COUNTER_STEP = 1_000
 Before = dict[str, str | None]
 
 
-def played(story: Story) -> PlayedStory:
-    """The story played, in a folder that goes away again."""
-    with TemporaryDirectory(prefix="lab-") as folder:
-        return play(story, Path(folder))
-
-
-def archive(story: Story) -> bytes:
-    """Both stores of a story, and the settings that a broker needs to open them."""
-    packed = io.BytesIO()
-    with TemporaryDirectory(prefix="lab-") as folder, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
-        root = Path(folder)
-        play(story, root)
-        for path in sorted(root.rglob("*")):
-            if path.is_file():
-                target.write(path, path.relative_to(root))
-        target.writestr("broker.conf", SIZES.broker_conf)
-    return packed.getvalue()
-
-
 def rich(text: str) -> Html:
     """A text in which **this** is set off."""
     return join(tag("b", part) if place % 2 else part for place, part in enumerate(text.split("**")))
@@ -53,21 +25,6 @@ def rich(text: str) -> Html:
 def lead(words: Words) -> Html:
     """What there is to see, in one sentence."""
     return tag("p", rich(words("lab.lead")), class_="mq-lead")
-
-
-def story_sentence(shown: PlayedStory, words: Words) -> str:
-    """The answer first: how many messages, records, and copies of one id."""
-    figures = {
-        "messages": words.count("lab_message", shown.messages),
-        "records": words.count("lab_record", shown.records),
-    }
-    figures["messages"] = figures["messages"][:1].upper() + figures["messages"][1:]
-    if not shown.messages:
-        return words("lab.said_none")
-    if shown.collisions > 1:
-        return words("lab.said_collide", most=shown.collisions, **figures)
-    key = "lab.said_copies" if shown.copies > 1 else "lab.said_one"
-    return words(key, **figures, **({"most": shown.copies} if shown.copies > 1 else {}))
 
 
 # the commit logs
@@ -136,7 +93,7 @@ def story(shown: PlayedStory, words: Words) -> Html:
 
 
 def _row(row: Row, before: Before, shown: PlayedStory, words: Words) -> Html:
-    values = dict(_values(row, shown, words))
+    values = dict(texts.values(row, shown, words))
     title = tag("strong", words(f"lab.row.{row.code}", **values))
     head = tag("div", title, _time(row, shown), class_="mq-what") if row.step else None
     ids: list[Html | None] = []
@@ -244,31 +201,6 @@ def _place(row: Row, words: Words) -> Html | None:
     size = words.bytes(record.size)
     said = words("lab.at", broker=row.broker, topic=record.topic, queue=record.queue_id, size=size)
     return tag("p", said, class_="mq-place-of")
-
-
-def _values(row: Row, shown: PlayedStory, words: Words) -> Iterator[tuple[str, Any]]:
-    """What the sentences of a row are filled with, as people read it."""
-    made, address = shown.story, host_bytes(shown.story.host)
-    yield from (("broker", row.broker), ("host", host_text(address)), ("real", TOPIC))
-    yield from (("pid", made.pid % 65_536), ("loader", f"{made.loader:08X}"))
-    yield "digits", 20 if len(address) == 4 else 44
-    for name, value in row.values.items():
-        if name == "month_start":
-            yield name, times.full(made.at(value), made.zone)
-        elif name in ("by", "early"):
-            yield name, words.duration(value / 1000)
-        elif name in ("needed", "size"):
-            yield "left" if name == "size" else name, words.bytes(value)
-        elif name == "count" and row.code == "wrap_last":
-            yield "skipped", words.count("lab_message", value)
-        else:
-            yield name, f"{value:,}" if isinstance(value, int) else value
-    if row.record is not None:
-        record = row.record
-        yield from (("topic", record.topic), ("size", words.bytes(record.size)), ("sys_flag", record.sys_flag))
-        yield "file", f"{record.physical_offset - record.physical_offset % SIZES.commit_log_file:020d}"
-        if row.msg_id is not None:
-            yield "counter", f"{int(row.msg_id[-4:], 16):,}"
 
 
 def _copy(row: Row, shown: PlayedStory, words: Words) -> Html | None:

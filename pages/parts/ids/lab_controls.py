@@ -8,9 +8,8 @@ import streamlit as st
 
 from idcore import times
 from idcore.catalogue import Words
-from idcore.lab import READY, STEPS_MOST, Story
+from idcore.lab import READY, STEPS_MOST, Story, packed
 from pages.parts import browser
-from pages.parts.ids import lab
 from pages.parts.view import link_params
 from pages.parts.widgets import download
 
@@ -133,7 +132,9 @@ def takeaway(story: Story, words: Words) -> None:
             on_click=lambda: tell(story.cleared()),
         )
         browser.copy_button(address(story), words, "story", words("lab.link"))
-        download(words("lab.zip"), lambda: lab.archive(story), "lab-store.zip", key="lab-zip", mime="application/zip")
+        download(
+            words("lab.zip"), lambda: packed.archive(story), "lab-store.zip", key="lab-zip", mime="application/zip"
+        )
 
 
 def address(story: Story) -> str:

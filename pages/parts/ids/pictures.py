@@ -7,7 +7,7 @@ import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.runs import Run
-from idcore.triage import finding_rows
+from idcore.triage import finding_rows, finding_texts
 from idcore.triage.finding_rows import Kind
 from idcore.triage.processes import busiest_process, process_key
 from pages.parts import cache
@@ -15,7 +15,7 @@ from pages.parts.charts.brokers import totals
 from pages.parts.charts.counters import small
 from pages.parts.charts.producers import bars
 from pages.parts.markdown import escaped
-from pages.parts.triage import diagnosis, shared
+from pages.parts.triage import shared
 from pages.parts.view import View
 from pages.parts.widgets import chart, few, page_link
 
@@ -36,7 +36,7 @@ def verdict(run: Run, view: View) -> None:
         if wrong and left:
             page_link("findings", words("verdict.more", n=f"{left:,}"), icon=":material/more_horiz:", run=run.name)
         elif not wrong:
-            notes = words.listed(diagnosis.by_severity(numbers, words))
+            notes = words.listed(finding_texts.by_severity(numbers, words))
             label = words("verdict.only_info", findings=notes) if numbers else words("verdict.none")
             page_link("findings", label, icon=":material/check_circle:", run=run.name)
 
@@ -44,7 +44,7 @@ def verdict(run: Run, view: View) -> None:
 def _said(kind: Kind, place: int, run: Run, words: Words) -> None:
     """One kind of findings in a line, a link to it."""
     severity = words.count(f"finding_{kind.severity}", kind.number)
-    label = escaped(words("verdict.line", severity=severity, brief=diagnosis.brief(kind, words)))
+    label = escaped(words("verdict.line", severity=severity, brief=finding_texts.brief(kind, words)))
     where = {"kind": kind.code, "severity": kind.severity}
     if kind.number == 1 and kind.rows:
         where = {"finding": str(kind.rows[0][0])}

@@ -17,10 +17,10 @@ from idcore.lookup import Answer, Copy, doubt_text, evidence_text, reason_text, 
 from idcore.lookup.model import Traced
 from idcore.lookup.sentences import INSTANTS, reason_of
 from idcore.store.consistency import Doubt
+from idcore.triage import evidence_texts
 from pages.parts.markdown import escaped
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.messages import records, strip
-from pages.parts.triage import evidence_view
 from pages.parts.view import View
 from pages.parts.widgets import href
 
@@ -61,7 +61,7 @@ def shown_figures(answer: Answer, view: View) -> dict[str, Any]:
 def figures(known: Mapping[str, Any], view: View) -> Html | None:
     """Figures by their names, as a small table; None without figures."""
     words = view.words
-    rows = [list(pair) for pair in evidence_view.facts(known, view)]
+    rows = [list(pair) for pair in evidence_texts.facts(known, view)]
     columns = [Column("name", words("lookup.fact")), Column("value", words("record.value"), mono=True)]
     return table(columns, rows, words("lookup.fact")) if rows else None
 

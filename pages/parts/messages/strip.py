@@ -8,12 +8,12 @@ from itertools import pairwise
 
 from idcore.catalogue import Words
 from idcore.fate import Verdict
+from idcore.fate.places import DONE, places_of
 from pages.parts.markup import Column, Html, join, table, tag
 
 # What may be in a strip, in the order of its words; each has a sign of its own, because colour alone tells nothing.
 SIGNS = {"begin": "├", "offset": "▼", "pulled": "▽", "blocker": "■", "message": "◆", "end": "┤"}
 MOST_DRAWN = 12
-_DONE = frozenset({"consumed", "consumed_on_retry", "dead", "filtered", "taken"})
 _EDGE = 2.0  # percent, so that a sign at an end is whole
 
 
@@ -46,28 +46,9 @@ def _positions(offsets: Sequence[int]) -> dict[int, float]:
     return found
 
 
-def places_of(verdict: Verdict) -> dict[str, int]:
-    """What a verdict rests on, as places in the queue."""
-    names = {
-        "queue_begin": "begin",
-        "consumer_offset": "offset",
-        "pull_offset": "pulled",
-        "queue_end": "end",
-        "queue_offset": "message",
-    }
-    held = {names[fact.name]: fact.value for fact in verdict.facts if fact.name in names}
-    found = {name: value for name, value in held.items() if isinstance(value, int)}
-    if found.get("pulled", 0) <= found.get("offset", 0):
-        found.pop("pulled", None)  # nothing is in flight
-    for reason in verdict.why:
-        if reason.code == "blocker":
-            found["blocker"] = int(reason.values["offset"])
-    return found
-
-
 def strips(verdicts: Sequence[Verdict], words: Words) -> Html | None:
     """The strips of the groups that did not get past the record; None where there is none to draw."""
-    drawn = [(verdict.group, places_of(verdict)) for verdict in verdicts if verdict.code not in _DONE]
+    drawn = [(verdict.group, places_of(verdict)) for verdict in verdicts if verdict.code not in DONE]
     drawn = [(group, places) for group, places in drawn if len(places) > 1]
     if not drawn:
         return None

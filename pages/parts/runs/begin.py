@@ -15,6 +15,7 @@ from idcore import intake
 from idcore.allowed import BYTES_A_SECOND, Contents, contents
 from idcore.catalogue import Words
 from idcore.runs import Run, RunError, runs_root
+from idcore.triage import run_texts
 from pages.parts import cache, cards, problems, scans
 from pages.parts.markdown import escaped
 from pages.parts.markup import tag
@@ -93,7 +94,7 @@ def going(key: str, words: Words) -> None:
         run = scans.store().open(name)
         if watch.scan_state(run, again=partial(runlist.again, name), place=key):
             with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-                title = scans.title_of(run.title, run.options, words, run.summary)
+                title = run_texts.title_of(run.title, run.options, words, run.summary)
                 st.markdown(words("runs.done", title=escaped(title)), width="content")
                 page_link("findings", words("runs.open"), icon=":material/arrow_forward:", run=name)
     except RunError:  # deleted in the list

@@ -11,7 +11,7 @@ import streamlit as st
 from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.runs import COMPARE, KINDS, LONGEST_NAME, Run, runs_root
-from idcore.triage import run_rows
+from idcore.triage import run_rows, run_texts
 from idcore.triage.run_rows import LIVE, STATES, Filter
 from pages.parts import cache, problems, scans
 from pages.parts.markdown import escaped
@@ -33,29 +33,14 @@ def every() -> list[dict[str, Any]]:
 
 def title_of(row: Row) -> str:
     """What a run is called in the reader's language."""
-    return scans.title_of(row["title"], row["options"], view().words, row["summary"])
-
-
-def runs_sentence(runs: Sequence[Row], words: Words) -> str:
-    """How many runs, how much text, how many at work."""
-    size = sum((row["summary"] or {}).get("text_bytes", 0) for row in runs)
-    live = sum(row["state"] in LIVE for row in runs)
-    text = words("runs.said", runs=counted(runs, words), size=words.bytes(size))
-    return text + (words("runs.said_live", n=words.count("running", live)) if live else "")
-
-
-def counted(rows: Sequence[Row], words: Words) -> str:
-    """`3 scans`, `3 scans and 1 comparison`."""
-    pairs = sum(row["kind"] == COMPARE for row in rows)
-    scanned = [words.count("run", len(rows) - pairs)] if len(rows) > pairs or not rows else []
-    return words.listed([*scanned, *([words.count("comparison", pairs)] if pairs else [])])
+    return run_texts.title_of(row["title"], row["options"], view().words, row["summary"])
 
 
 def listing(live: bool) -> None:
     """The runs that fit the filter, pinned ones first, the newest before the others; small pastes are folded."""
     words = view().words
     runs = every()
-    said(runs_sentence(runs, words))  # here, so that it follows a deletion
+    said(run_texts.runs_sentence(runs, words))  # here, so that it follows a deletion
     if problem := st.session_state.get("runs_problem"):
         st.error(problem, icon=":material/error:")
     if live and not any(row["state"] in LIVE for row in runs):
@@ -64,7 +49,7 @@ def listing(live: bool) -> None:
     found = run_rows.chosen(runs, wanted, title_of, _files)
     listed, small = (found, []) if wanted.find.strip() else run_rows.apart(found)
     if wanted.any:
-        st.caption(words("runs.fit", n=f"{len(found):,}", of=counted(runs, words)))
+        st.caption(words("runs.fit", n=f"{len(found):,}", of=run_texts.counted(runs, words)))
     selection(found, words)
     paged(listed, "runs_page")
     if small:
@@ -163,13 +148,15 @@ def selection(found: Sequence[Row], words: Words) -> None:
         return
     gone = [row for row in chosen if not row["pinned"]]
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="runs-selection"):
-        st.markdown(words("runs.selected", runs=counted(chosen, words)), width="content")
+        st.markdown(words("runs.selected", runs=run_texts.counted(chosen, words)), width="content")
         with st.popover(words("runs.delete_some"), type="tertiary", icon=":material/delete:", disabled=not gone):
-            st.markdown(words("runs.delete_many_sure", runs=counted(gone, words)))
+            st.markdown(words("runs.delete_many_sure", runs=run_texts.counted(gone, words)))
             if len(gone) < len(chosen):
-                st.markdown(words("runs.pinned_stay", runs=counted([row for row in chosen if row["pinned"]], words)))
+                st.markdown(
+                    words("runs.pinned_stay", runs=run_texts.counted([row for row in chosen if row["pinned"]], words))
+                )
             st.button(
-                words("runs.delete_many", runs=counted(gone, words)),
+                words("runs.delete_many", runs=run_texts.counted(gone, words)),
                 key="delete-picked",
                 type="primary",
                 on_click=delete,
@@ -223,7 +210,7 @@ def about(row: Row, words: Words) -> None:
     marks = [("runs.is_pinned", row["pinned"]), ("runs.is_not_kept", not row["kept"])]
     marks += [("runs.kind_compare", row["kind"] == COMPARE), ("runs.kind_store", row["kind"] == "store")]
     facts = [tag("b", words(key)) for key, there in marks if there]
-    facts += [tag("span", fact) for fact in (view().minute(row["created"]), *figures(row, words))]
+    facts += [tag("span", fact) for fact in (view().minute(row["created"]), *run_texts.figures(row, words))]
     broken = (row["summary"] or {}).get("failed_files", 0)
     notes = [("mq-warning", words.count("broken_file", broken))] if broken else []
     if row["state"] == "failed":
@@ -241,23 +228,6 @@ def about(row: Row, words: Words) -> None:
     )
     if row["state"] in LIVE:
         watch.progress(scans.store().open(row["name"]), key=f"stop-{row['name']}")
-
-
-def figures(row: Row, words: Words) -> list[str]:
-    """Files, bytes, ids, how long it took; of a comparison, how many ids are in one input only."""
-    summary = row["summary"]
-    if not summary:
-        return []
-    if row["kind"] == COMPARE:
-        only = {side: f"{summary[f'only_{side}']:,}" for side in ("first", "second")}
-        return [words.bytes(summary["text_bytes"]), words("compare.only", **only)]
-    return [
-        words.count("file", summary["files"]),
-        words.bytes(summary["text_bytes"]),
-        words.count("occurrence", summary["ids"]),
-        words.count("refused_token", summary["refused"]),
-        words("runs.took", span=words.duration(summary["seconds"])),
-    ]
 
 
 def naming(row: Row, words: Words) -> None:

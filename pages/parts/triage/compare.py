@@ -10,11 +10,11 @@ import streamlit as st
 from idcore import intake
 from idcore.catalogue import Words
 from idcore.errors import CoreError
-from idcore.ids.clock import from_ms
 from idcore.ids.identify import Case
 from idcore.intake import PASTED, Source
 from idcore.runs import COMPARE, Run, RunError, runs_root
 from idcore.triage import compared as core
+from idcore.triage import compared_texts, run_texts
 from idcore.triage.compared import GROUPS, KEPT, MESSAGE, SIDES, STORED, Asked, Compared, digest_of, size_of
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import cache, cards, problems, scans
@@ -100,7 +100,7 @@ def box(words: Words, run: Run | None) -> None:
     if run is None:
         inputs(words)
         return
-    title = scans.title_of(run.title, run.options, words, run.summary)
+    title = run_texts.title_of(run.title, run.options, words, run.summary)
     with st.expander(words("compare.others", title=escaped(title)), icon=":material/compare_arrows:"):
         inputs(words)
 
@@ -133,7 +133,7 @@ def inputs(words: Words) -> None:
 def runs(words: Words) -> dict[str, str]:
     """Finished scans that keep their input, each by a label of its own: the box finds its options by them."""
     rows = [row for row in cache.runs(str(runs_root())) if row["state"] == "done" and row["options"].get("sources")]
-    return scans.labels(rows, view())
+    return run_texts.labels(rows, view())
 
 
 def _case(any_case: bool) -> Case:
@@ -306,7 +306,7 @@ def missing(run: Run, found: Compared, view: View) -> None:
         for row in rows[:SAID]:
             exact = "ids" in core.line_filters(found, side, row)
             way = lines_link(run, found, side, row, words("compare.lines" if exact else "compare.lines_then"))
-            said.append(join([_marked(missing_sentence(row, side, found, view)), way or ""], " "))
+            said.append(join([_marked(compared_texts.missing_sentence(row, side, found, view)), way or ""], " "))
         if rest := rows[SAID:]:
             group = GROUPS[rest[0].kind]
             ids = words.count(f"{group}_id", sum(core.only(row, side) for row in rest))
@@ -314,22 +314,6 @@ def missing(run: Run, found: Compared, view: View) -> None:
             said.append(_marked(words(f"compare.rest_{side}", others=others, ids=ids)))
     if said:
         show_html(tag("ul", *(tag("li", line) for line in said), class_="mq-missing"))
-
-
-def missing_sentence(row: Difference, side: str, found: Compared, view: View) -> str:
-    """How many ids of whom are in one input only, and when they were generated."""
-    words = view.words
-    ids = words.count(f"{GROUPS[row.kind]}_id", core.only(row, side))
-    text = words(f"compare.lost_{side}", ids=ids, who=row.subject.partition(" loader ")[0])
-    span = found.made.get((side, row.kind, row.subject))
-    if span is None:
-        return text + words("stop")
-    first, last = (from_ms(at, view.zone) for at in (span.first, span.last))
-    if f"{first:%Y-%m-%d %H:%M}" == f"{last:%Y-%m-%d %H:%M}":
-        return text + words("compare.made_in", at=view.minute(first)) + words("stop")
-    end = f"{last:%H:%M}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M}"
-    start = view.minute(first)
-    return text + words("compare.made_between", first=start, last=end) + words("stop")
 
 
 def _marked(sentence: str) -> Html:
@@ -388,27 +372,6 @@ def scan_side(run: Run, side: str) -> None:
         run.set_options(of=of)
     except (CoreError, OSError) as error:
         st.session_state["scan_problem"] = problems.message(error, view().words)
-
-
-def compared_sentence(found: Compared, words: Words, chosen: TimeRange) -> str:
-    """The answer for msgIds, then for offsetMsgIds: one message has both, and a log may name only one of them."""
-    if chosen and not found.rows:
-        return words("compare.none_range")
-    parts = [words("compare.in_range")] if chosen else []
-    for group in (MESSAGE, STORED):
-        before, after, both = found.sums(group)
-        first, second = words.count(f"{group}_id", before), words.count(f"{group}_id", after)
-        if before and after and before == after == both:
-            parts.append(words("compare.same", ids=first))
-        elif before and after:
-            are = {"both": both, "missing": before - both, "new": after - both}
-            said = {name: words.count("compare_are", n) for name, n in are.items()}
-            parts.append(words("compare.said", ids=first, **said))
-        elif before or after:
-            side, other = SIDES if before else SIDES[::-1]
-            named = {"side": words(f"compare.the_{side}"), "other": words(f"compare.the_{other}")}
-            parts.append(words("compare.one_side", ids=first if before else second, **named))
-    return words("compare.between").join(parts) if found.rows else words("compare.none")
 
 
 def unread(found: Compared, words: Words) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,13 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from idcore import times
 from idcore.catalogue import Words, upper
 from idcore.errors import CoreError
-from idcore.findings import words as messages
-from idcore.findings.registry import RULES, SEVERITIES
+from idcore.findings.registry import RULES
 from idcore.runs import Run
-from idcore.triage import finding_rows, line_filter, lines
+from idcore.triage import evidence_texts, finding_rows, finding_texts, line_filter, lines
 from idcore.triage.finding_rows import Kind, Row, brokers_of, evidence_of, subject_process, tokens
 from idcore.triage.processes import process_key
 from idcore.triage.time_range import ALL_TIMES, TimeRange
@@ -31,178 +27,49 @@ from pages.parts.view import ANY_TIME, View
 from pages.parts.widgets import chart, href, page_link, show_html
 
 LEAST_DATED = 2  # kinds with times that are worth a picture
-_BETWEEN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")  # the space is for a name in Latin letters
-MOST_ADVICE = 3  # different advice of one card
 MOST_LINES = 8  # log lines of a finding
 FIRST_OF_KIND, LINES_OF_EACH = 3, 2  # findings of a kind with lines, and how many of each
 BEFORE = 2  # lines in front of an id that may show why: what was not sent failed there
-SECOND = pd.Timedelta(seconds=1)
-
-
-def say(part: str, row: Row, view: View) -> str:
-    """`meaning`, `advice` or `disproof` of a finding in the reader's language and zone."""
-    values = {"subject": row["subject"], "count": row["count"], **evidence_view.dated(evidence_of(row), view)}
-    return messages.say(part, str(row["code"]), values, view.words.lang)
-
-
-def said_figures(row: Row) -> frozenset[str]:
-    """The figures that its sentence contains."""
-    return messages.names("meaning", str(row["code"]), evidence_of(row))
-
-
-def option(name: str, numbers: Mapping[str, int], words: Words) -> str:
-    """A severity, or all of them, with its number, for the switch above the list."""
-    return words(f"findings.show_{name}", n=f"{numbers.get(name, sum(numbers.values())):,}")
-
-
-def kind_option(code: str, numbers: Mapping[str, int], words: Words) -> str:
-    """A code, or all of them, with its number, for the list next to the switch."""
-    name = finding_rows.title(code, words) if code in numbers else words("findings.every_kind")
-    return words("findings.kind_option", kind=name, n=f"{numbers.get(code, sum(numbers.values())):,}")
-
-
-def brief(kind: Kind, words: Words) -> str:
-    """What is wrong with one subject, or with so many, in a few words."""
-    key = messages.key_of(words, "brief", kind.code, kind.variant)
-    if not words.has(key):
-        return finding_rows.title(kind.code, words)
-    values = {
-        "kind": finding_rows.title(kind.code, words),
-        "who": who(kind, words),
-        "n": f"{kind.total:,}",
-        "count": kind.number,
-    }
-    said = words.fill(key, {**values, "ids": words.count("id", kind.total)})
-    return _BETWEEN.sub("", said)
-
-
-def who(kind: Kind, words: Words) -> str:
-    """The subject of a kind, or how many it has."""
-    if kind.number == 1:
-        return subject((kind.rows or kind.rest)[0][1], words)
-    key = f"who.{kind.code}"
-    key = key if words.has(key) else f"who.{RULES[kind.code].subject}"
-    return words.fill(key, {"n": f"{kind.number:,}", "count": kind.number})
-
-
-def by_severity(numbers: Mapping[str, int], words: Words, mark: str = "") -> list[str]:
-    """`1 error`, `8 warnings`: of each severity that has findings how many, the worst first."""
-    return [f"{mark}{words.count(f'finding_{name}', numbers[name])}{mark}" for name in SEVERITIES if numbers.get(name)]
-
-
-def findings_sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Words, *, in_range: bool = False) -> str:
-    """The answer in one sentence, true for none, one and many."""
-    where = words(
-        "findings.where",
-        ids=words.count("occurrence", summary.get("ids", 0)),
-        processes=words.count("process", summary.get("processes", 0)),
-        brokers=words.count("broker", summary.get("brokers", 0)),
-    )
-    if not summary.get("ids"):
-        return words("findings.no_ids")
-    numbers = finding_rows.numbers(found, "severity")
-    if in_range:
-        parts = words.listed(by_severity(numbers, words, "**"))
-        return words("findings.said_range" if parts else "findings.none_range", findings=parts)
-    if not numbers:
-        return words("findings.none", where=where)
-    key = "findings.said" if numbers.keys() - {"info"} else "findings.only_info"
-    return words(key, findings=words.listed(by_severity(numbers, words, "**")), where=where)
-
-
-def outside(shown: TimeRange, every: pd.DataFrame, words: Words) -> str:
-    """Which findings a time range leaves out: those at other times, and those that have none."""
-    if not shown or every.empty:
-        return ""
-    undated = int(every["first_sent_at"].isna().sum())
-    others = len(every) - undated - int(shown.overlaps(every["first_sent_at"], every["last_sent_at"]).sum())
-    return words("findings.outside", others=words.count("finding", others), undated=words.count("finding", undated))
-
-
-def checked(words: Words) -> str:
-    """Everything that was looked for."""
-    return words(
-        "findings.checked",
-        n=len(RULES),
-        codes=words("semicolon").join(finding_rows.title(code, words) for code in RULES),
-    )
 
 
 def head(row: Row, view: View) -> Html:
     """Severity, name, subject, when, how sure."""
     words = view.words
-    sure, when = sure_of(row, words), when_of(row, view)
+    sure, when = finding_texts.sure_of(row, words), finding_texts.when_of(row, view)
     return tag(
         "div",
         tag("span", words(f"severity.{row['severity']}"), class_=f"mq-severity mq-{row['severity']}"),
         tag("strong", finding_rows.title_of(row, words)),
-        tag("span", subject(row, words), class_="mq-mono mq-subject"),
+        tag("span", finding_texts.subject(row, words), class_="mq-mono mq-subject"),
         tag("span", sure, class_="mq-warning") if sure else None,
         tag("span", when, class_="mq-faint mq-mono mq-when") if when else None,
         class_="mq-finding",
     )
 
 
-def subject(row: Row, words: Words) -> str:
-    """Whom it is about; of a row that counts many, how many."""
-    evidence = evidence_of(row)
-    key = f"findings.rest_{evidence.get('variant')}"
-    return words(key, n=f"{evidence['more']:,}") if "more" in evidence and words.has(key) else str(row["subject"])
-
-
-def when_of(row: Row, view: View) -> str:
-    """When it happened, or from when to when its ids were generated; nothing where no id of it has a time."""
-    first, last, words = row["first_sent_at"], row["last_sent_at"], view.words
-    rule = RULES[str(row["code"])]
-    by_minute = rule.subject == "broker"  # more is not known of brokers
-    if pd.isna(first):
-        return ""
-    if pd.isna(last) or first == last or (by_minute and view.minute(first) == view.minute(last)):
-        when = view.minute(first) if by_minute else view.full(first)
-    else:
-        start, end = times.between(first, last, view.zone, by_minute)
-        when = view.full(first) if last - first < SECOND else f"{start} {words('to')} {end}"
-    named = rule.code if row["severity"] == rule.severity else "other"
-    names = [name for name in (f"when.{named}", "when.other") if words.has(name)]
-    return words(names[0], when=when)
-
-
-def sure_of(row: Row, words: Words) -> str:
-    """How sure it is, where it is not certain."""
-    return "" if row["certainty"] == "certain" else words(f"certainty.{row['certainty']}")
-
-
 def kind_head(kind: Kind, view: View) -> Html:
     """Severity, name and number of a kind, and from when to when."""
     words = view.words
     first, last = kind.when()
-    when = "" if pd.isna(first) else " ".join(between(first, last, view))
+    when = "" if pd.isna(first) else " ".join(finding_texts.between(first, last, view))
     return tag(
         "div",
         tag("span", words(f"severity.{kind.severity}"), class_=f"mq-severity mq-{kind.severity}"),
         tag("strong", finding_rows.title(kind.code, words, kind.variant)),
-        tag("span", who(kind, words), class_="mq-subject"),
+        tag("span", finding_texts.who(kind, words), class_="mq-subject"),
         tag("span", when, class_="mq-faint mq-mono mq-when") if when else None,
         class_="mq-finding",
     )
-
-
-def between(first: pd.Timestamp, last: pd.Timestamp, view: View) -> tuple[str, ...]:
-    """Two times as `10:00 to 10:05`, or the one that both are."""
-    start, end = times.between(first, last, view.zone)
-    return (view.full(first),) if first == last else (start, view.words("to"), end)
-
-
-def texts_of(part: str, kind: Kind, view: View) -> list[str]:
-    """The different texts of a part that the findings of a kind have, the most frequent first."""
-    return [text for text, _ in Counter(say(part, row, view) for _, row in kind.rows).most_common(MOST_ADVICE)]
 
 
 def kind_cells(kind: Kind, view: View) -> tuple[list[Column], list[list[str]]]:
     """The subjects of a kind with what is known of each: count, times and, of a message, its producer and brokers."""
     words = view.words
     columns = [
-        (Column("subject", words("findings.subject"), mono=True), [subject(row, words) for _, row in kind.rows]),
+        (
+            Column("subject", words("findings.subject"), mono=True),
+            [finding_texts.subject(row, words) for _, row in kind.rows],
+        ),
         (Column("count", words("findings.count"), right=True), [f"{row['count']:,}" for _, row in kind.rows]),
     ]
     for name in ("first", "last"):
@@ -239,13 +106,13 @@ def kind_card(kind: Kind, run: Run, view: View, ticket: str) -> None:
     words = view.words
     with st.container(border=True, gap="small"):
         show_html(kind_head(kind, view))
-        show_html(tag("p", upper(brief(kind, words)), words("stop"), class_="mq-meaning"))
+        show_html(tag("p", upper(finding_texts.brief(kind, words)), words("stop"), class_="mq-meaning"))
         for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
-            for text in texts_of(part, kind, view):
+            for text in finding_texts.texts_of(part, kind, view):
                 show_html(tag("p", tag("b", words(label)), " ", text, class_="mq-advice"))
         show_html(kind_table(kind, run, view))
         for _, row in kind.rest:
-            show_html(tag("p", upper(say("meaning", row, view)), words("stop"), class_="mq-advice"))
+            show_html(tag("p", upper(finding_texts.say("meaning", row, view)), words("stop"), class_="mq-advice"))
         copy_button(ticket, words, f"kind-{kind.severity}-{kind.code}-{kind.variant}")
 
 
@@ -256,9 +123,9 @@ def finding_card(
     words = view.words
     with st.container(border=True, gap="small"):
         show_html(head(row, view))
-        show_html(tag("p", upper(say("meaning", row, view)), words("stop"), class_="mq-meaning"))
+        show_html(tag("p", upper(finding_texts.say("meaning", row, view)), words("stop"), class_="mq-meaning"))
         for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
-            show_html(tag("p", tag("b", words(label)), " ", say(part, row, view), class_="mq-advice"))
+            show_html(tag("p", tag("b", words(label)), " ", finding_texts.say(part, row, view), class_="mq-advice"))
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
             copy_button(ticket, words, str(number))
             asked = ANY_TIME | finding_rows.lines_of(number, row, run.name)
@@ -295,7 +162,9 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
         show_html(evidence_view.in_store(evidence["ids"][: lines.MOST_LINES], folder, words))
     elif evidence.get("ids"):
         st.caption(words("findings.no_lines"))
-    if (facts := evidence_view.fact_list(evidence_view.facts(evidence, view, said_figures(row)))) is not None:
+    if (
+        facts := evidence_view.fact_list(evidence_texts.facts(evidence, view, finding_texts.said_figures(row)))
+    ) is not None:
         show_html(facts)
     onward(row, process, run, words)
 
@@ -360,7 +229,7 @@ def figure_of(row: Row, run: Run, view: View, in_range: TimeRange = ALL_TIMES) -
     if figure is not None:
         return figure, view.words("findings.alt_clock")
     figure = charts.counter(points, view.words, view.palette, view.zone, view.zone_name, missing)
-    return figure, view.words("findings.alt_counter", subject=subject(row, view.words))
+    return figure, view.words("findings.alt_counter", subject=finding_texts.subject(row, view.words))
 
 
 def when_figure(found: Sequence[Kind], view: View, in_range: TimeRange = ALL_TIMES) -> go.Figure | None:

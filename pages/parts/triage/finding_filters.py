@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from idcore.triage import finding_rows
-from pages.parts.triage import diagnosis, filters
+from idcore.findings.registry import SEVERITIES
+from idcore.triage import finding_rows, finding_texts
+from pages.parts.triage import filters
 from pages.parts.view import View
 
 ALL = "all"
@@ -18,13 +19,13 @@ def choose(found: pd.DataFrame, view: View) -> pd.DataFrame:
     asked = st.session_state.get("kind") or st.query_params.get("kind")
     of_kind = finding_rows.select(found, code=asked if asked in set(found["code"]) else None)
     severities = finding_rows.numbers(of_kind, "severity")
-    options = [ALL, *(name for name in diagnosis.SEVERITIES if name in severities)]
+    options = [ALL, *(name for name in SEVERITIES if name in severities)]
     severity = st.segmented_control(
         words("findings.severity"),
         options,
         required=True,
         **filters.switch("severity", options),
-        format_func=lambda name: diagnosis.option(name, severities, words),
+        format_func=lambda name: finding_texts.option(name, severities, words),
         label_visibility="collapsed",
     )
     chosen = None if severity in (None, ALL) else severity
@@ -34,7 +35,7 @@ def choose(found: pd.DataFrame, view: View) -> pd.DataFrame:
         words("findings.kind"),
         options,
         **filters.switch("kind", options),
-        format_func=lambda code: diagnosis.kind_option(code, codes, words),
+        format_func=lambda code: finding_texts.kind_option(code, codes, words),
         label_visibility="collapsed",
         width=240,
     )

@@ -11,6 +11,7 @@ from idcore import export
 from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.runs import Run, runs_root
+from idcore.triage import run_texts
 from pages.parts import browser, cache, problems, scans
 from pages.parts.markdown import escaped
 from pages.parts.markup import tag
@@ -42,7 +43,7 @@ def run_of(page: str) -> Run:
     if st.query_params.get("run") != run.name:
         st.query_params["run"] = run.name
     if run.state != "done":
-        show_html(tag("p", tag("b", scans.title_of(run.title, run.options, words)), class_="mq-run"))
+        show_html(tag("p", tag("b", run_texts.title_of(run.title, run.options, words)), class_="mq-run"))
         watch.scan_state(run, again=lambda: runlist.again(run.name))
         if problem := st.session_state.get("runs_problem"):
             st.error(problem, icon=":material/error:")
@@ -62,13 +63,13 @@ def line(run: Run, page: str, words: Words) -> None:
         view().minute(run.created),
     ]
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="run-line"):
-        title = scans.title_of(run.title, run.options, words, summary)
+        title = run_texts.title_of(run.title, run.options, words, summary)
         show_html(tag("div", tag("b", title), *(tag("span", fact) for fact in facts), class_="mq-run"))
         if (folder := scans.store_of(run)) is not None:
             page_link("store", words("run.store_page"), icon=":material/folder_open:", store=folder)
         with st.popover(words("run.switch"), type="tertiary", icon=":material/swap_horiz:"):
             done = [row for row in cache.runs(str(runs_root())) if row["state"] == "done"]
-            others = {name: label for name, label in scans.labels(done, view()).items() if name != run.name}
+            others = {name: label for name, label in run_texts.labels(done, view()).items() if name != run.name}
             for name, label in islice(others.items(), MOST_LISTED):
                 page_link(page, escaped(label), run=name)
             if not others:

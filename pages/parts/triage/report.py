@@ -12,10 +12,10 @@ import plotly.graph_objects as go
 from idcore.catalogue import upper
 from idcore.reports.svg import Pen, svg
 from idcore.runs import Run
-from idcore.triage import finding_rows, sentences
+from idcore.triage import evidence_texts, finding_rows, finding_texts, run_texts, sentences
 from idcore.triage.finding_rows import Kind, Row
 from idcore.triage.processes import sorted_processes
-from pages.parts import cache, roles, scans
+from pages.parts import cache, roles
 from pages.parts.charts import brokers as broker_charts
 from pages.parts.charts import counters as counter_charts
 from pages.parts.charts import producers as producer_charts
@@ -66,7 +66,7 @@ def buttons(run: Run, view: View, address: str) -> None:
 
 def file_name(run: Run, view: View, kind: str) -> str:
     """A name for the file that a person would choose: what was scanned, and the day."""
-    title = scans.title_of(run.title, run.options, view.words, run.summary)
+    title = run_texts.title_of(run.title, run.options, view.words, run.summary)
     slug = re.sub(r"[\W_]+", "-", title.lower()).strip("-")[:60].strip("-") or run.name
     return f"rocketmq-ids-{slug}-{run.created.astimezone(view.zone):%Y-%m-%d}.{kind}"
 
@@ -92,7 +92,7 @@ def facts(run: Run, view: View) -> list[str]:
 
 def _seen(row: Row, view: View) -> list[str]:
     """Since when, and how sure."""
-    return [text for text in (diagnosis.when_of(row, view), diagnosis.sure_of(row, view.words)) if text]
+    return [text for text in (finding_texts.when_of(row, view), finding_texts.sure_of(row, view.words)) if text]
 
 
 def parts_of(found: Iterable[Kind]) -> Iterator[Kind | tuple[int, Row]]:
@@ -116,8 +116,8 @@ def markdown(run: Run, view: View, address: str = "") -> str:
     """The report as Markdown."""
     words, found = view.words, cache.frame(run, "findings")
     text = [
-        f"# {escaped(scans.title_of(run.title, run.options, words))}",
-        diagnosis.findings_sentence(found, run.summary or {}, words),
+        f"# {escaped(run_texts.title_of(run.title, run.options, words))}",
+        finding_texts.findings_sentence(found, run.summary or {}, words),
         *([words("report.link", address=address)] if address else []),
     ]
     for part in parts_of(finding_rows.kinds(found)):
@@ -133,17 +133,17 @@ def _section(part: Kind | tuple[int, Row], run: Run, view: View, address: str) -
     evidence = finding_rows.evidence_of(row)
     name = words("colon", name=words(f"severity.{row['severity']}")) + finding_rows.title_of(row, words)
     ids = evidence_view.details(evidence, view)[:MOST_IDS]
-    figures = evidence_view.fact_line(evidence, view, diagnosis.said_figures(row))
+    figures = evidence_texts.fact_line(evidence, view, finding_texts.said_figures(row))
     label, shown = diagnosis.log_lines(number, row, run, view)
     text = [
         f"## {name}",
-        " · ".join([code(diagnosis.subject(row, words)), *map(escaped, _seen(row, view))]),
-        escaped(upper(diagnosis.say("meaning", row, view)) + words("stop")),
-        escaped(f"{words('findings.do')} {diagnosis.say('advice', row, view)}"),
+        " · ".join([code(finding_texts.subject(row, words)), *map(escaped, _seen(row, view))]),
+        escaped(upper(finding_texts.say("meaning", row, view)) + words("stop")),
+        escaped(f"{words('findings.do')} {finding_texts.say('advice', row, view)}"),
         "\n".join("- " + " · ".join([code(one), *map(escaped, more)]) for one, more in ids),
         escaped(figures),
         f"{label}\n\n{fenced(shown)}" if shown else "",
-        escaped(f"{words('findings.disproof')} {diagnosis.say('disproof', row, view)}"),
+        escaped(f"{words('findings.disproof')} {finding_texts.say('disproof', row, view)}"),
         words("report.link", address=f"{address}&finding={number}") if address else "",
     ]
     return [one for one in text if one]
@@ -159,11 +159,11 @@ def _kind_section(kind: Kind, run: Run, view: View, address: str) -> list[str]:
     left = kind.number - len(subjects)
     text = [
         f"## {name}",
-        escaped(upper(diagnosis.brief(kind, words)) + words("stop")),
+        escaped(upper(finding_texts.brief(kind, words)) + words("stop")),
         *(
             escaped(f"{words(label)} {one}")
             for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof"))
-            for one in diagnosis.texts_of(part, kind, view)
+            for one in finding_texts.texts_of(part, kind, view)
         ),
         "\n".join([*subjects, *([f"- {words('findings.rest_more', n=f'{left:,}')}"] if left else [])]),
     ]
@@ -182,8 +182,8 @@ def html(run: Run, view: View, address: str = "") -> str:
     """The report as one HTML file that needs nothing else, with the console's pictures."""
     view = replace(view, theme="light")  # its colours have their dark ones in the style
     words, found = view.words, cache.frame(run, "findings")
-    title = scans.title_of(run.title, run.options, words)
-    said = diagnosis.findings_sentence(found, run.summary or {}, words).split("**")
+    title = run_texts.title_of(run.title, run.options, words)
+    said = finding_texts.findings_sentence(found, run.summary or {}, words).split("**")
     kinds = finding_rows.kinds(found)
     body: list[Html | None] = [
         tag("h1", title),
@@ -216,40 +216,40 @@ def _kind_html(kind: Kind, run: Run, view: View, address: str) -> Iterable[Html]
     words = view.words
     where = f"{address}&kind={kind.code}&severity={kind.severity}" if address else ""
     name = finding_rows.title(kind.code, words, kind.variant)
-    yield _h3(kind.severity, name, diagnosis.who(kind, words), view, where)
-    yield tag("p", upper(diagnosis.brief(kind, words)), words("stop"))
+    yield _h3(kind.severity, name, finding_texts.who(kind, words), view, where)
+    yield tag("p", upper(finding_texts.brief(kind, words)), words("stop"))
     for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
-        for text in diagnosis.texts_of(part, kind, view):
+        for text in finding_texts.texts_of(part, kind, view):
             yield tag("p", tag("b", words(label)), " ", text)
     yield table(*diagnosis.kind_cells(kind, view), name)
     label, log = diagnosis.lines_of_kind(kind, run, view)
     if log:
         yield from (tag("p", label, class_="faint"), tag("pre", log))
     for _, row in kind.rest:
-        yield tag("p", upper(diagnosis.say("meaning", row, view)), words("stop"))
+        yield tag("p", upper(finding_texts.say("meaning", row, view)), words("stop"))
 
 
 def _finding_html(part: tuple[int, Row], run: Run, view: View, address: str, drawn: bool) -> Iterable[Html]:
     words, (number, row) = view.words, part
     evidence = finding_rows.evidence_of(row)
     where = f"{address}&finding={number}" if address else ""
-    yield _h3(str(row["severity"]), finding_rows.title_of(row, words), diagnosis.subject(row, words), view, where)
+    yield _h3(str(row["severity"]), finding_rows.title_of(row, words), finding_texts.subject(row, words), view, where)
     if seen := _seen(row, view):
         yield tag("p", " · ".join(seen), class_="faint")
-    yield tag("p", upper(diagnosis.say("meaning", row, view)), words("stop"))
-    yield tag("p", tag("b", words("findings.do")), " ", diagnosis.say("advice", row, view))
+    yield tag("p", upper(finding_texts.say("meaning", row, view)), words("stop"))
+    yield tag("p", tag("b", words("findings.do")), " ", finding_texts.say("advice", row, view))
     if drawn and (made := diagnosis.figure_of(row, run, view)) is not None:
         yield _drawn(*made, made[1])
     if ids := evidence_view.details(evidence, view)[:MOST_IDS]:
         yield tag("ul", *(tag("li", tag("code", one), "".join(f" · {text}" for text in more)) for one, more in ids))
-    if line := evidence_view.fact_line(evidence, view, diagnosis.said_figures(row)):
+    if line := evidence_texts.fact_line(evidence, view, finding_texts.said_figures(row)):
         yield tag("p", line)
     most = MOST_OF_NOTE if row["severity"] == "info" else diagnosis.MOST_LINES
     label, shown = diagnosis.log_lines(number, row, run, view, most)
     if shown:
         yield tag("p", label, class_="faint")
         yield tag("pre", shown)
-    yield tag("p", words("findings.disproof"), " ", diagnosis.say("disproof", row, view), class_="faint")
+    yield tag("p", words("findings.disproof"), " ", finding_texts.say("disproof", row, view), class_="faint")
 
 
 def _overview(run: Run, view: View) -> Iterable[Html]:

@@ -1,0 +1,96 @@
+"""Two inputs compared, in the reader's words: what is in one only, and its pictures as text and as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from idcore.catalogue import Words
+from idcore.ids.clock import from_ms
+from idcore.reader import Reader
+from idcore.triage.compared import GROUPS, MESSAGE, SIDES, STORED, Compared, only
+from idcore.triage.time_range import TimeRange
+
+if TYPE_CHECKING:  # the boxes of the page are up before the kernels are
+    from idcore.scan.compare import Difference
+
+SERIES = 6  # producers with a colour of their own
+
+
+def missing_sentence(row: Difference, side: str, found: Compared, reader: Reader) -> str:
+    """How many ids of whom are in one input only, and when they were generated."""
+    words = reader.words
+    ids = words.count(f"{GROUPS[row.kind]}_id", only(row, side))
+    text = words(f"compare.lost_{side}", ids=ids, who=row.subject.partition(" loader ")[0])
+    span = found.made.get((side, row.kind, row.subject))
+    if span is None:
+        return text + words("stop")
+    first, last = (from_ms(at, reader.zone) for at in (span.first, span.last))
+    if f"{first:%Y-%m-%d %H:%M}" == f"{last:%Y-%m-%d %H:%M}":
+        return text + words("compare.made_in", at=reader.minute(first)) + words("stop")
+    end = f"{last:%H:%M}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M}"
+    start = reader.minute(first)
+    return text + words("compare.made_between", first=start, last=end) + words("stop")
+
+
+def compared_sentence(found: Compared, words: Words, chosen: TimeRange) -> str:
+    """The answer for msgIds, then for offsetMsgIds: one message has both, and a log may name only one of them."""
+    if chosen and not found.rows:
+        return words("compare.none_range")
+    parts = [words("compare.in_range")] if chosen else []
+    for group in (MESSAGE, STORED):
+        before, after, both = found.sums(group)
+        first, second = words.count(f"{group}_id", before), words.count(f"{group}_id", after)
+        if before and after and before == after == both:
+            parts.append(words("compare.same", ids=first))
+        elif before and after:
+            are = {"both": both, "missing": before - both, "new": after - both}
+            said = {name: words.count("compare_are", n) for name, n in are.items()}
+            parts.append(words("compare.said", ids=first, **said))
+        elif before or after:
+            side, other = SIDES if before else SIDES[::-1]
+            named = {"side": words(f"compare.the_{side}"), "other": words(f"compare.the_{other}")}
+            parts.append(words("compare.one_side", ids=first if before else second, **named))
+    return words("compare.between").join(parts) if found.rows else words("compare.none")
+
+
+def alt(kind: str, groups: Sequence[tuple[str, int, int, int]], words: Words) -> str:
+    """The picture for those who do not see it: the hosts that differ most, in figures."""
+    rows = [
+        words("compare.alt_row", name=name, both=f"{both:,}", missing=f"{missing:,}", new=f"{new:,}")
+        for name, both, missing, new in groups[:6]
+    ]
+    return words(f"compare.alt_{kind}", rows=words("clause").join(rows))
+
+
+def data(groups: Sequence[tuple[str, int, int, int]]) -> pd.DataFrame:
+    """The data behind the picture."""
+    return pd.DataFrame(groups, columns=["host", "both", "only_first", "only_second"])
+
+
+def times(found: Compared) -> pd.DataFrame:
+    """Ids that only one side has, by the moment a bin begins, side and producer; small producers are one."""
+    rows = pd.DataFrame(found.bins, columns=["side", "kind", "producer", "at", "ids"])
+    rows["at"] = pd.to_datetime(rows["at"], unit="ms", utc=True)
+    first = rows[rows["producer"] != ""].groupby("producer")["ids"].sum().sort_values(ascending=False, kind="stable")
+    rows.loc[~rows["producer"].isin(first.index[:SERIES]), "producer"] = ""
+    return rows.groupby(["side", "producer", "at"], as_index=False)["ids"].sum()
+
+
+def alt_over_time(rows: pd.DataFrame, reader: Reader) -> str:
+    """The picture in words: of each side how many ids, from when to when."""
+    words, parts = reader.words, []
+    for side in SIDES:
+        mine = rows[rows["side"] == side]
+        if len(mine):
+            first, last = (reader.minute(at.to_pydatetime()) for at in (mine["at"].min(), mine["at"].max()))
+            ids = words.count("id", int(mine["ids"].sum()))
+            parts.append(words(f"compare.alt_{side}", ids=ids, first=first, last=last))
+    return words("compare.alt_times", rows=words("clause").join(parts))
+
+
+def data_over_time(rows: pd.DataFrame) -> pd.DataFrame:
+    """The data behind the picture."""
+    return rows.replace({"side": {"before": "first", "after": "second"}})

@@ -1,0 +1,84 @@
+"""Runs in the reader's words: what each is called, what it found, how many there are. Reads no folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from idcore.catalogue import Words
+from idcore.intake import PASTED
+from idcore.reader import Reader
+from idcore.runs import COMPARE
+from idcore.triage.run_rows import LIVE, Row
+
+
+def title_of(title: str, options: Mapping[str, Any], words: Words, summary: Mapping[str, Any] | None = None) -> str:
+    """What a scan is called, in the reader's language: made of what was scanned where the scan says so.
+
+    Once the scan has counted the ids, its figure counts: what was read at once may have been cut.
+    """
+    if options.get("named"):
+        return str(options["named"])
+    names = options.get("sources")
+    if options.get("sides"):
+        first, second = options["sides"]
+        return words("compare.title", first=_side_title(first, words), second=_side_title(second, words))
+    if not names:
+        return title
+    if list(names) == [PASTED]:
+        if options.get("only"):
+            return str(options["only"])
+        ids = words.count("id", (summary or options).get("ids", 0))
+        lines = words.count("line", options.get("lines", 0))
+        return words("decode.pasted_title", ids=ids, lines=lines)
+    shown = [words("decode.pasted") if name == PASTED else name for name in names[:3]]
+    more = len(names) - len(shown)
+    return words("comma").join(shown) + (words("decode.more_files", n=more) if more else "")
+
+
+def _side_title(names: Sequence[str], words: Words) -> str:
+    shown = [words("decode.pasted") if name == PASTED else name for name in names[:2]]
+    return words("comma").join(shown) + (words("decode.more_files", n=len(names) - 2) if len(names) > 2 else "")
+
+
+def labels(rows: Sequence[Mapping[str, Any]], reader: Reader) -> dict[str, str]:
+    """What a chooser calls each scan: title and minute, and where scans share these, the end of its name as well."""
+    made = {}
+    for row in rows:
+        title = title_of(row["title"], row["options"], reader.words, row["summary"])
+        made[row["name"]] = f"{title} · {reader.minute(row['created'])}"
+    often = Counter(made.values())
+    return {name: f"{label} · {name[-6:]}" if often[label] > 1 else label for name, label in made.items()}
+
+
+def runs_sentence(runs: Sequence[Row], words: Words) -> str:
+    """How many runs, how much text, how many at work."""
+    size = sum((row["summary"] or {}).get("text_bytes", 0) for row in runs)
+    live = sum(row["state"] in LIVE for row in runs)
+    text = words("runs.said", runs=counted(runs, words), size=words.bytes(size))
+    return text + (words("runs.said_live", n=words.count("running", live)) if live else "")
+
+
+def counted(rows: Sequence[Row], words: Words) -> str:
+    """`3 scans`, `3 scans and 1 comparison`."""
+    pairs = sum(row["kind"] == COMPARE for row in rows)
+    scanned = [words.count("run", len(rows) - pairs)] if len(rows) > pairs or not rows else []
+    return words.listed([*scanned, *([words.count("comparison", pairs)] if pairs else [])])
+
+
+def figures(row: Row, words: Words) -> list[str]:
+    """Files, bytes, ids, how long it took; of a comparison, how many ids are in one input only."""
+    summary = row["summary"]
+    if not summary:
+        return []
+    if row["kind"] == COMPARE:
+        only = {side: f"{summary[f'only_{side}']:,}" for side in ("first", "second")}
+        return [words.bytes(summary["text_bytes"]), words("compare.only", **only)]
+    return [
+        words.count("file", summary["files"]),
+        words.bytes(summary["text_bytes"]),
+        words.count("occurrence", summary["ids"]),
+        words.count("refused_token", summary["refused"]),
+        words("runs.took", span=words.duration(summary["seconds"])),
+    ]
