@@ -7,6 +7,7 @@ from datetime import datetime, tzinfo
 
 from idcore import times
 from idcore.catalogue import Words
+from idcore.ids.clock import from_ms, is_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +24,13 @@ class Reader:
     def minute(self, moment: datetime | None) -> str:
         """An instant to the minute."""
         return times.minute(moment, self.zone)
+
+    def stamp(self, milliseconds: int | None, otherwise: str = "") -> str:
+        """A timestamp of a record or a broker; `otherwise` where its field holds no time."""
+        if not milliseconds or not is_time(milliseconds):  # 0: it was never filled
+            return otherwise
+        return self.full(from_ms(milliseconds))
+
+    def instant(self, milliseconds: int) -> str:
+        """The same; what is not a time as the number that it is."""
+        return self.stamp(milliseconds, f"{milliseconds:,} ms")

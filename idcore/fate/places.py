@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
 from idcore.fate.model import Verdict
 
+_EDGE = 2.0  # percent, so that a sign at an end is whole
 DONE = frozenset({"consumed", "consumed_on_retry", "dead", "filtered", "taken"})
 
 
@@ -23,4 +28,16 @@ def places_of(verdict: Verdict) -> dict[str, int]:
     for reason in verdict.why:
         if reason.code == "blocker":
             found["blocker"] = int(reason.values["offset"])
+    return found
+
+
+def positions(offsets: Sequence[int]) -> dict[int, float]:
+    """Percent from the left by offset: a gap ten times as wide is one step wider."""
+    ordered = sorted(set(offsets))
+    steps = [math.log2(1 + later - before) for before, later in pairwise(ordered)]
+    whole, reached = sum(steps) or 1.0, 0.0
+    found = {}
+    for offset, step in zip(ordered, [*steps, 0.0], strict=True):
+        found[offset] = _EDGE + (100 - 2 * _EDGE) * reached / whole
+        reached += step
     return found

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Callable
 
 from idcore.errors import refuse
 from idcore.message import flags
 from idcore.message.flags import Compression
+from idcore.safe_text import json_text
 
 # A broker takes 4 MiB (maxMessageSize) by default; what unpacks to more than this is not a message.
 LARGEST_BODY = 64 << 20
@@ -107,3 +109,25 @@ def text_of(body: bytes) -> str | None:
     except UnicodeDecodeError:
         return None
     return text if all(char.isprintable() or char in "\t\n\r\u00a0\u3000" for char in text) else None
+
+
+def as_json(text: str) -> str | None:
+    """JSON set out in lines; None where the text is not JSON."""
+    if text[:1] not in "{[":
+        return None
+    try:
+        return json_text(json.loads(text), indent=2)
+    except (ValueError, RecursionError):
+        return None
+
+
+def hex_dump(raw: bytes, most: int) -> str:
+    """Sixteen bytes a line with their place and their characters; how many are left out beyond `most`."""
+    lines = []
+    for start in range(0, min(len(raw), most), 16):
+        part = raw[start : start + 16]
+        shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        lines.append(f"{start:08x}  {part.hex(' '):<47}  {shown}")
+    if len(raw) > most:
+        lines.append(f"{most:08x}  … {len(raw) - most:,}")
+    return "\n".join(lines)

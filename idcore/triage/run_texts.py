@@ -82,3 +82,17 @@ def figures(row: Row, words: Words) -> list[str]:
         words.count("refused_token", summary["refused"]),
         words("runs.took", span=words.duration(summary["seconds"])),
     ]
+
+
+def progress_text(done: int, total: int, ids: int, seconds: float, left: float | None, words: Words) -> str:
+    """The figures of a running scan in one line."""
+    parts = [words("scan.bytes", done=words.bytes(done), total=words.bytes(total))]
+    if seconds > 0.2 and done:
+        parts.append(words("scan.rate", rate=words.bytes(done / seconds)))
+    if ids:
+        parts.append(words.count("occurrence", ids))
+    if done and done >= total:
+        parts.append(words("scan.merging"))
+    elif left is not None:
+        parts.append(words("scan.left", span=words.duration(left)))
+    return " · ".join(parts)

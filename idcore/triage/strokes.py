@@ -13,6 +13,8 @@ import pandas as pd
 from idcore.findings import gaps as judged
 
 TURN = 65_536
+MOST_BANDS = 200  # stretches without ids that are drawn
+NARROW = 0.012  # of the width: gaps this close share a band
 MOST_CROSSINGS = 64  # between two points: beyond that the strokes are one black wall
 
 
@@ -211,3 +213,16 @@ def in_order(points: pd.DataFrame) -> pd.DataFrame | None:
     if points.duplicated("counter").any():
         return None
     return points.assign(place=place).sort_values("place", kind="stable")
+
+
+def whole_width(drawn: Strokes) -> Any:
+    """The width of all lines."""
+    places = [x for _, line, _, _ in drawn.lines for x in line if x is not None]
+    return max(places) - min(places) if places else 0
+
+
+def bands(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
+    """The gaps as they are drawn: those near each other as one, the widest first."""
+    if not drawn.gaps:
+        return []
+    return sorted(gathered(drawn.gaps, whole_width(drawn) * NARROW), key=lambda gap: -gap[2])[:MOST_BANDS]

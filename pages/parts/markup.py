@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from idcore.reports.markup import Html, esc, join, tag
+from idcore.reports.markup import Html, emphasised, esc, join, tag
 
-__all__ = ["Column", "Html", "esc", "join", "link", "table", "tag"]
+__all__ = ["Column", "Html", "emphasised", "esc", "join", "link", "table", "tag"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -84,6 +84,16 @@ def view() -> View:
     """What settle() found in this run."""
     found = st.session_state.get("view")
     return found if isinstance(found, View) else settle()
+
+
+def into_address(values: Mapping[str, str | None]) -> None:
+    """The address of the page has these values from now on; what is empty is not in it."""
+    query = st.query_params
+    for name, value in values.items():
+        if not value:
+            query.pop(name, None)
+        elif query.get(name) != value:
+            query[name] = value
 
 
 def link_params(**more: str | Sequence[str] | None) -> dict[str, str | Sequence[str]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from idcore import export
-from pages.parts.markup import Html, tag
+from pages.parts.markup import Html, emphasised, tag
 from pages.parts.view import View, link_params, view
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Plotly are
@@ -27,9 +27,7 @@ def heading(key: str) -> None:
 
 def said(sentence: str) -> None:
     """The answer in a sentence; **figures** are set off."""
-    parts = sentence.split("**")
-    inside = [tag("b", part) if place % 2 else part for place, part in enumerate(parts)]
-    st.html(tag("p", *inside, class_="mq-said"))
+    st.html(tag("p", emphasised(sentence), class_="mq-said"))
 
 
 def small_print(lines: Sequence[str]) -> None:

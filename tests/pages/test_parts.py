@@ -14,10 +14,10 @@ from idcore.ids.clock import Clock
 from idcore.ids.find import Token
 from idcore.ids.identify import identify
 from idcore.layout import LAYOUTS
+from idcore.message import bodies
 from idcore.triage import address_flags, run_texts, sentences
 from idcore.triage.processes import find_process, process_key, process_name
 from pages.parts import cards, markdown, markup, roles, ruler
-from pages.parts.messages import records
 from pages.parts.view import View
 from tests.pages import example_run
 
@@ -57,7 +57,7 @@ def test_every_colour_that_text_may_have_is_readable_on_both_grounds(theme: role
 
 
 def test_half_a_character_from_a_strangers_json_can_be_sent() -> None:
-    shown = records.as_json('{"a": "\\ud800 \\u4e2d"}')
+    shown = bodies.as_json('{"a": "\\ud800 \\u4e2d"}')
     assert shown is not None and '"\\ud800 \u4e2d"' in shown and shown.encode()
     made = markup.tag("p", "\ud800 \u4e2d", title="\ud800")
     assert made.encode() == '<p title="\\ud800">\\ud800 \u4e2d</p>'.encode()

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from idcore.catalogue import Words
 from idcore.triage.processes import process_key, rate_text
-from idcore.triage.strokes import TURN, Strokes, clipped, extremes, gathered, strokes
+from idcore.triage.strokes import TURN, Strokes, bands, clipped, extremes, gathered, strokes, whole_width
 from idcore.triage.time_range import ALL_TIMES, TimeRange, at, between
 from pages.parts.figures import DATES, axis, band, clock_title, local, paper, pick, series_colour, tint, wall_clock
 from pages.parts.roles import Palette
@@ -21,9 +21,8 @@ TOP = TURN - 1
 NEAR = 0.9  # of the counter's circle: what is in sight of less has an axis of its own
 FEW_DOTS = 1_500  # points in sight that are marked one by one
 MOST_LABELS = 12
-MOST_BANDS = 200
 MOST_CORNER = 4  # rates that fit into the corner above a count
-NARROW, LABEL = 0.012, 0.07  # of the width: gaps this close share a band, and a label
+LABEL = 0.07  # of the width: gaps this close share a label
 
 
 def sawtooth(
@@ -197,7 +196,7 @@ def _dots(
 
 def _gap_dots(figure: go.Figure, drawn: Strokes, process: str, words: Words, palette: Palette, zone: tzinfo) -> None:
     """A mark on the lower edge of each band, to be clicked: a band itself cannot be."""
-    found = _bands(drawn)
+    found = bands(drawn)
     if not found:
         return
     figure.add_scatter(
@@ -279,10 +278,10 @@ def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) ->
 def gaps(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> None:
     """Bands where ids are missing, and their numbers as far as these can be read next to each other."""
     warning = palette.roles["warning"]
-    for begin, end, _, _ in _bands(drawn):
+    for begin, end, _, _ in bands(drawn):
         line = {"width": 1, "color": tint(warning, 0.45)}
         band(figure, begin, end, "paper", layer="below", line=line, fillcolor=tint(warning, 0.2))
-    whole = _whole(drawn)
+    whole = whole_width(drawn)
     labelled: list[Any] = []
     for begin, end, ids, count in sorted(gathered(drawn.gaps, whole * LABEL), key=lambda gap: -gap[2]):
         middle = begin + (end - begin) / 2
@@ -302,19 +301,6 @@ def gaps(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> N
             textangle=-90,
             font={"size": 12, "color": warning},
         )
-
-
-def _whole(drawn: Strokes) -> Any:
-    """The width of all lines."""
-    places = [x for _, line, _, _ in drawn.lines for x in line if x is not None]
-    return max(places) - min(places) if places else 0
-
-
-def _bands(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
-    """The gaps as they are drawn: those near each other as one, the widest first."""
-    if not drawn.gaps:
-        return []
-    return sorted(gathered(drawn.gaps, _whole(drawn) * NARROW), key=lambda gap: -gap[2])[:MOST_BANDS]
 
 
 def _missing(ids: int, count: int, words: Words) -> str:

@@ -24,7 +24,7 @@ from idcore.simulate import example
 from pages.parts import cards, problems, scans
 from pages.parts.markup import tag
 from pages.parts.runs import runlist
-from pages.parts.view import view
+from pages.parts.view import into_address, view
 
 State = Literal["empty", "read", "scanning", "scanned", "failed"]
 
@@ -146,13 +146,8 @@ class DecodeSession:
 
     def into_link(self) -> None:
         """The address says what is here, so that it can be copied."""
-        query = st.query_params
         case = "any" if self.link and self.case == "any" else None
-        for name, value in {"ids": self.link, "run": None if self.link else self.run, "case": case}.items():
-            if value is None:
-                query.pop(name, None)
-            elif query.get(name) != value:
-                query[name] = value
+        into_address({"ids": self.link, "run": None if self.link else self.run, "case": case})
 
 
 def current() -> DecodeSession:

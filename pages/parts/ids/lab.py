@@ -6,7 +6,7 @@ from idcore import times
 from idcore.catalogue import Words
 from idcore.lab import LogFile, Piece, PlayedStory, Row, changed, differences, moves, texts
 from idcore.layout import OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
-from pages.parts.markup import Column, Html, join, table, tag
+from pages.parts.markup import Column, Html, emphasised, join, table, tag
 from pages.parts.widgets import href
 
 UNIQ, OFFSET = (UNIQ_V4, UNIQ_V6), (OFFSET_V4, OFFSET_V6)
@@ -17,14 +17,9 @@ _COUNTER_STEP = 1_000
 Before = dict[str, str | None]
 
 
-def rich(text: str) -> Html:
-    """A text in which **this** is set off."""
-    return join(tag("b", part) if place % 2 else part for place, part in enumerate(text.split("**")))
-
-
 def lead(words: Words) -> Html:
     """What there is to see, in one sentence."""
-    return tag("p", rich(words("lab.lead")), class_="mq-lead")
+    return tag("p", emphasised(words("lab.lead")), class_="mq-lead")
 
 
 # the commit logs
@@ -111,7 +106,7 @@ def _row(row: Row, before: Before, shown: PlayedStory, words: Words) -> Html:
         head,
         tag("div", *ids, class_="mq-ids") if ids else None,
         _place(row, words),
-        tag("p", rich(words(f"lab.why.{row.code}", **values)), class_="mq-because"),
+        tag("p", emphasised(words(f"lab.why.{row.code}", **values)), class_="mq-because"),
         _copy(row, shown, words),
         class_="mq-row",
     )

@@ -103,10 +103,6 @@ def fates(answer: Answer, record: str, view: View, to: Callable[..., str] = href
     """
     words = view.words
 
-    def time(milliseconds: int) -> str:
-        at = records.moment(milliseconds)
-        return view.full(at) if at else f"{milliseconds:,} ms"
-
     def wrapped(text: Any) -> Html:
         return tag("span", text, class_="mq-topic")
 
@@ -114,14 +110,14 @@ def fates(answer: Answer, record: str, view: View, to: Callable[..., str] = href
     rows: list[list[Any]] = []
     facts: list[list[Any]] = []
     for verdict in known:
-        reasons = (upper(fate_reason(reason, words, time)) + words("stop") for reason in verdict.why)
+        reasons = (upper(fate_reason(reason, words, view.instant)) + words("stop") for reason in verdict.why)
         sure = tag("span", words(f"fate.certainty.{verdict.certainty}"), class_="mq-faint")
-        said = upper(verdict_text(verdict, words, time))
+        said = upper(verdict_text(verdict, words, view.instant))
         group_page = _progress(answer, verdict, to) if answer.source == "" else ""
         name = link(verdict.group, group_page) if group_page else verdict.group
         rows.append([wrapped(name), wrapped(said), sure, join(map(wrapped, reasons))])
         for fact in verdict.facts:
-            asked_at = "" if fact.at_ms is None else time(fact.at_ms)
+            asked_at = "" if fact.at_ms is None else view.instant(fact.at_ms)
             facts.append([verdict.group, words(f"fate.fact.{fact.name}"), fact_text(fact, words), asked_at])
     if not known:
         return None
@@ -152,10 +148,6 @@ def traces(traced: Traced, view: View) -> Html:
     """Sends and attempts of the message trace, and why some may be missing: never a proof."""
     words, found = view.words, traced.found
 
-    def time(milliseconds: int | None) -> str:
-        at = None if milliseconds is None else records.moment(milliseconds)
-        return view.full(at) if at else ""
-
     def lasted(milliseconds: int | None) -> str:
         return "" if milliseconds is None else f"{milliseconds:,} ms"
 
@@ -163,13 +155,14 @@ def traces(traced: Traced, view: View) -> Html:
     named.append(Column("outcome", words("trace.outcome")))
     group, client = Column("group", words("fate.group"), True), Column("client", words("trace.client"), True)
     sends = [
-        [time(one.began_ms), lasted(one.cost_ms), words(f"journey.sent.{one.success}".lower()), one.kind or "",
+        [view.stamp(one.began_ms), lasted(one.cost_ms), words(f"journey.sent.{one.success}".lower()), one.kind or "",
          one.broker or "", one.client or ""]
         for one in found.sends
     ]  # fmt: skip
     attempts = [
-        [time(one.began_ms), lasted(one.duration_ms), outcome_text(one.outcome, words), _tries(one.retry_times, words),
-         one.group or "", one.host or "", "" if one.pid is None else one.pid, one.client or ""]
+        [view.stamp(one.began_ms), lasted(one.duration_ms), outcome_text(one.outcome, words),
+         _tries(one.retry_times, words), one.group or "", one.host or "",
+         "" if one.pid is None else one.pid, one.client or ""]
         for one in found.attempts
     ]  # fmt: skip
     parts: list[Html] = []
@@ -210,11 +203,7 @@ def doubts(found: Sequence[Doubt], view: View) -> None:
     """What does not agree with a record."""
     words = view.words
 
-    def time(milliseconds: int) -> str:
-        at = records.moment(milliseconds)
-        return view.full(at) if at else f"{milliseconds:,} ms"
-
-    texts = [upper(doubt_text(doubt, words, time)) + words("stop") for doubt in found]
+    texts = [upper(doubt_text(doubt, words, view.instant)) + words("stop") for doubt in found]
     if texts:
         listed = "\n".join([words("store.doubts"), "", *(f"- {escaped(text)}" for text in texts)])
         st.warning(listed, icon=":material/warning:")

@@ -14,8 +14,7 @@ from idcore.store import Blank, Miss, Skipped, Stored, StoreFolder
 from idcore.store.pages import Entry, find_file, find_queue, of_file, of_queue, page_before
 from pages.parts.markdown import escaped
 from pages.parts.markup import Column, Html, link, table, tag
-from pages.parts.messages import records
-from pages.parts.view import View
+from pages.parts.view import View, into_address
 from pages.parts.widgets import href, show_html
 
 PAGE = 25
@@ -43,8 +42,7 @@ def place(store: StoreFolder, made: Overview, view: View) -> None:
 
 def leave() -> None:
     """Back to all topics and files."""
-    for name in STEPS:
-        st.query_params.pop(name, None)
+    into_address(dict.fromkeys(STEPS))
 
 
 def _unknown(key: str, words: Words, **values: str) -> None:
@@ -175,12 +173,11 @@ def listed(entries: Sequence[Entry], view: View) -> Html:
 
 def _cells(stored: Stored, in_queue: bool, view: View) -> list[Any]:
     record = stored.record
-    at = records.moment(record.store_timestamp)
     msg_id = record.uniq_id
     names = " ".join(part for part in (record.properties.get("TAGS"), record.properties.get("KEYS")) if part)
     topic = [] if in_queue else [tag("span", record.topic, class_="mq-topic")]
     return [
-        view.full(at) if at else "–",
+        view.stamp(record.store_timestamp, "–"),
         *topic,
         link(msg_id, to(id=msg_id)) if msg_id and "," not in msg_id and " " not in msg_id else msg_id or "",
         tag("span", names, class_="mq-topic"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,8 +13,9 @@ from idcore import export
 from idcore.catalogue import Words, upper
 from idcore.errors import CoreError
 from idcore.lookup import Answer, issue_text
+from idcore.lookup.asked import GroupsAsked, GroupsSeen
 from idcore.lookup.clients import version_text
-from idcore.lookup.groups import Seen, groups_of, progress_of
+from idcore.lookup.groups import groups_of, progress_of
 from idcore.lookup.progress import WRONG, Progress, QueueState, in_memory, pace, state_of
 from idcore.lookup.sentences import groups_text, progress_texts
 from pages.parts import problems
@@ -22,51 +23,15 @@ from pages.parts.markdown import escaped
 from pages.parts.markup import Column, link, table, tag
 from pages.parts.messages import answers, lookups
 from pages.parts.messages.strip import strip
-from pages.parts.messages.who import time_of
-from pages.parts.view import View
+from pages.parts.view import View, into_address
 from pages.parts.widgets import download, href, said, show_html, small_print
 
 EVERY_SECONDS, MOST_IN_A_ROW = 10, 60
-WINDOW_MS = 60_000  # a rate is of the last minute, where it was asked so often
 MOST_QUEUES, MOST_ISSUES = 300, 8
 EXPORTED = ("broker", "queue", "begin", "offset", "end", "lag", "in_flight", "passed_ms", "readable", "owners")
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the form holds when it is sent; `at` is the place of a message, as a link has it."""
-
-    cluster: str
-    topic: str
-    group: str = ""
-    at: str = ""
-
-    @property
-    def query(self) -> dict[str, str]:
-        """It as the address has it."""
-        return {"cluster": self.cluster, "topic": self.topic, "group": self.group, "at": self.at}
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What this session asked last, and the answers to the same question since, the newest last."""
-
-    asked: Asked
-    seen: tuple[Seen, ...]
-    in_a_row: int = 0
-
-    @property
-    def now(self) -> Seen:
-        """The last answer."""
-        return self.seen[-1]
-
-    @property
-    def before(self) -> Progress | None:
-        """The earliest answer that the last one is compared with."""
-        return self.seen[0].progress if len(self.seen) > 1 else None
-
-
-def form(clusters: Sequence[str], words: Words) -> Asked | None:
+def form(clusters: Sequence[str], words: Words) -> GroupsAsked | None:
     """Topic, group and cluster. A link fills it; only its reader's click asks anybody."""
     query, state = st.query_params, st.session_state
     link_of = tuple(query.get(name, "") for name in ("topic", "group", "cluster"))
@@ -87,17 +52,13 @@ def form(clusters: Sequence[str], words: Words) -> Asked | None:
         st.warning(words("groups.no_topic"), icon=":material/info:")
         return None
     same = (topic, group, cluster) == link_of
-    asked = Asked(cluster, topic, group, query.get("at", "") if same else "")
+    asked = GroupsAsked(cluster, topic, group, query.get("at", "") if same else "")
     state["groups_link"] = topic, group, cluster
-    for name, value in asked.query.items():
-        if value:
-            query[name] = value
-        else:
-            query.pop(name, None)
+    into_address(asked.query)
     return asked
 
 
-def ask(asked: Asked, view: View, clients: bool = False, in_a_row: int = 0) -> None:
+def ask(asked: GroupsAsked, view: View, clients: bool = False, in_a_row: int = 0) -> None:
     """Asks, and keeps the answer behind the earlier ones to the same question."""
     service = lookups.cluster(asked.cluster)
     if service is None:
@@ -108,33 +69,30 @@ def ask(asked: Asked, view: View, clients: bool = False, in_a_row: int = 0) -> N
         if asked.group
         else partial(groups_of, asked.topic)
     )
-    kept = st.session_state.get("groups_kept")
-    earlier = kept.seen if isinstance(kept, Kept) and kept.asked == asked else ()
+    kept: GroupsSeen | None = st.session_state.get("groups_kept")
     subject = f"topic:{asked.topic}" + (f" group:{asked.group}" if asked.group else "")
     try:
         with st.spinner(view.words("lookup.asking", n=0, of=1)):
             seen = service.ask(subject + (" clients" if clients else ""), lookups.user(), work)
     except CoreError as problem:
         st.error(problems.message(problem, view.words), icon=":material/error:")
-        if earlier:  # what fails counts too, or it would be asked for ever
-            st.session_state["groups_kept"] = Kept(asked, earlier, in_a_row)
+        if kept is not None and kept.asked == asked:  # what fails counts too, or it would be asked for ever
+            st.session_state["groups_kept"] = replace(kept, in_a_row=in_a_row)
         return
-    while len(earlier) > 1 and seen.at_ms - earlier[1].at_ms >= WINDOW_MS:
-        earlier = earlier[1:]
-    st.session_state["groups_kept"] = Kept(asked, (*earlier, seen), in_a_row)
+    st.session_state["groups_kept"] = GroupsSeen.after(kept, asked, seen, in_a_row)
 
 
-def latest() -> Kept | None:
+def latest() -> GroupsSeen | None:
     """What this session asked last, unless the address asks for something else."""
     kept = st.session_state.get("groups_kept")
     named = {name: st.query_params.get(name, "") for name in ("cluster", "topic", "group", "at")}
-    return kept if isinstance(kept, Kept) and kept.asked.query == named else None
+    return kept if isinstance(kept, GroupsSeen) and kept.asked.query == named else None
 
 
 # ---- the groups of a topic
 
 
-def listing(kept: Kept, view: View) -> None:
+def listing(kept: GroupsSeen, view: View) -> None:
     """All groups, those furthest behind first."""
     words, seen = view.words, kept.now
     said(groups_text(seen, kept.asked.topic, words))
@@ -160,7 +118,7 @@ def listing(kept: Kept, view: View) -> None:
 # ---- one group
 
 
-def board(kept: Kept, view: View) -> None:
+def board(kept: GroupsSeen, view: View) -> None:
     """The progress of a group, asked again by a click, or by itself where its reader wants that."""
     words = view.words
     service = lookups.cluster(kept.asked.cluster)
@@ -197,10 +155,10 @@ def _board(auto: bool, view: View) -> None:
     cut = _queues(progress, before, view)
     _clients(progress, view)
     _sides(progress, view)
-    at = time_of(progress.at_ms, view)
+    at = view.stamp(progress.at_ms)
     asked = words("groups.asked_at", cluster=kept.asked.cluster, at=at)
     if before is not None:
-        first = time_of(before.at_ms, view)
+        first = view.stamp(before.at_ms)
         asked = words("groups.asked_twice", cluster=kept.asked.cluster, first=first, last=at)
     notes = [asked, cut, words("groups.at_most"), words("groups.in_flight")]
     small_print([*notes, words("groups.static") if progress.static else ""])
@@ -219,7 +177,7 @@ def _issues(progress: Progress, before: Progress | None, words: Words) -> None:
             draw("\n".join(lines), icon=":material/warning:" if wrong else ":material/info:")
 
 
-def _place(kept: Kept, progress: Progress, words: Words) -> None:
+def _place(kept: GroupsSeen, progress: Progress, words: Words) -> None:
     """The queue of the message that a link leads from, as a strip."""
     broker, _, rest = kept.asked.at.rpartition(":")[0].rpartition(":")
     offset = kept.asked.at.rpartition(":")[2]
@@ -280,7 +238,7 @@ def _queue_row(queue: QueueState, progress: Progress, before: Progress | None, v
     row += [number(queue.in_flight), number(queue.offset, none), number(queue.begin), number(queue.end)]
     if progress.clients_asked:
         row.append(words("groups.not_known") if queue.owners is None else words("comma").join(queue.owners) or none)
-    return [*row, time_of(queue.passed_ms, view)]
+    return [*row, view.stamp(queue.passed_ms)]
 
 
 def _clients(progress: Progress, view: View) -> None:
@@ -292,7 +250,7 @@ def _clients(progress: Progress, view: View) -> None:
     facts = [(words("groups.consumes"), _kind(online.consume_type, online.message_model, words))]
     facts.append((words("groups.from_where"), online.from_where))
     if wanted is not None:
-        text, at = f"{wanted.kind} {wanted.expression or '*'}", time_of(wanted.version, view) or "–"
+        text, at = f"{wanted.kind} {wanted.expression or '*'}", view.stamp(wanted.version) or "–"
         facts.append((words("groups.subscription"), words("groups.subscribed", expression=text, at=at)))
     pairs = (part for name, value in facts for part in (tag("dt", name), tag("dd", value)))
     show_html(tag("dl", *pairs, class_="mq-facts"))
@@ -307,7 +265,7 @@ def _clients(progress: Progress, view: View) -> None:
         row = [client.client_id, comma(client.addresses), client.language]
         row += [version_text(client.version), comma(client.brokers)]
         if progress.clients_asked:
-            row += [time_of(state.began_ms, view) if state else words("groups.no_answer")]
+            row += [view.stamp(state.began_ms) if state else words("groups.no_answer")]
             row += [f"{sum(own.topic == progress.topic for own in state.queues):,}" if state else ""]
         rows.append(row)
     show_html(table(columns, rows, words("groups.clients")))
@@ -324,7 +282,7 @@ def _sides(progress: Progress, view: View) -> None:
             words(f"groups.{side.kind}"),
             f"{side.held:,}",
             "" if side.kind == "dead" else words("groups.not_known") if side.waiting is None else f"{side.waiting:,}",
-            time_of(side.last_ms, view),
+            view.stamp(side.last_ms),
         ]
         for side in progress.side_topics
     ]
@@ -334,7 +292,7 @@ def _sides(progress: Progress, view: View) -> None:
         show_html(table([*columns, _column("last", words, mono=True)], rows, words("groups.side")))
 
 
-def _rests_on(kept: Kept, view: View) -> None:
+def _rests_on(kept: GroupsSeen, view: View) -> None:
     seen = kept.now
     show_html(answers.rests_on(Answer("", (), None, seen.evidence, seen.asked), view))
 

@@ -12,12 +12,13 @@ from idcore.catalogue import upper
 from idcore.fate.sentences import verdict_text
 from idcore.journey import Journey
 from idcore.lookup import Answer
+from idcore.reports.page import page
 from idcore.reports.svg import svg
 from idcore.safe_text import json_text
 from pages.parts import browser
 from pages.parts.charts import journey as chart_of
 from pages.parts.markdown import code, escaped
-from pages.parts.markup import Html, link, tag
+from pages.parts.markup import Html, emphasised, link, tag
 from pages.parts.messages import answers
 from pages.parts.messages.journeys import events, texts, time_in
 from pages.parts.triage import report
@@ -70,15 +71,12 @@ def html(made: Journey, known: Sequence[Answer], sentence: str, view: View, addr
     view = replace(view, theme="light")  # its colours have their dark ones in the style
     words = view.words
     title = f"{words('page.message')} {made.id}"
-    metas = Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">')
-    head = tag("head", metas, tag("title", f"{words('name')} · {title}"), tag("style", Html(report.STYLE)))
-    body = tag("body", tag("h1", title), *_body(made, known, sentence, view, address))
-    return "<!doctype html>" + tag("html", head, body, lang=words("lang.html"))
+    return page(title, [tag("h1", title), *_body(made, known, sentence, view, address)], report.PEN, words)
 
 
 def _body(made: Journey, known: Sequence[Answer], sentence: str, view: View, address: str) -> Iterator[Html]:
     words = view.words
-    yield tag("p", *(tag("b", part) if place % 2 else part for place, part in enumerate(sentence.split("**"))))
+    yield tag("p", emphasised(sentence))
     if address:
         yield tag("p", link(words("report.open"), address), class_="faint")
     for answer in known:

@@ -20,6 +20,7 @@ from idcore.ids.rules import CANDIDATE_DIGITS
 from idcore.intake import Found
 from idcore.journey import Journey, Line, Sources
 from idcore.lookup import Answer, Offer, StoreLookup
+from idcore.lookup.asked import Answers, Asked
 from idcore.occurrences.index import Filter
 from idcore.run_times import linked_token
 from idcore.runs import Run
@@ -101,7 +102,7 @@ def build(
     return journeys.build(found.token.text, sources, cards.clock_of(view), zone or view.zone)
 
 
-def ask(text: str, offers: Mapping[str, Offer], view: View) -> lookups.Answers | None:
+def ask(text: str, offers: Mapping[str, Offer], view: View) -> Answers | None:
     """What a cluster says of it. Only a click asks: on a button here, or on an id's card if there is one cluster."""
     query, state, words = st.query_params, st.session_state, view.words
     clicked = state.pop("message_clicked", None) == text and len(offers) == 1
@@ -110,7 +111,7 @@ def ask(text: str, offers: Mapping[str, Offer], view: View) -> lookups.Answers |
         for name in names:
             label, hint = words("message.ask", cluster=escaped(name)), words("message.ask_help")
             if st.button(label, key=f"ask-{name}", type="primary", help=hint, icon=":material/search:") or clicked:
-                asked = lookups.Asked([text], query.get("topic") or None, name, fate=True, trace=True)
+                asked = Asked([text], query.get("topic") or None, name, fate=True, trace=True)
                 query["cluster"] = name
                 lookups.ask(asked, offers[name], view)
         if any(isinstance(root, Path) for root in scans.allowed_roots()) and not query.get("store"):

@@ -20,7 +20,7 @@ from pages.parts.markdown import escaped
 from pages.parts.markup import Column, Html, link, table, tag
 from pages.parts.messages import answers, lookups, records
 from pages.parts.triage import filters
-from pages.parts.view import View
+from pages.parts.view import View, into_address
 from pages.parts.widgets import download, href, said, show_html, small_print, zone_note
 
 BY_ID = "id"
@@ -109,9 +109,7 @@ def form(kind: str, clusters: list[str], view: View) -> tuple[Way | None, str]:
     if way is None or way.kind != kind:
         st.warning(words("list.nothing"), icon=":material/info:")
         return None, cluster
-    for name in ("id", "fate", "trace", *ways.NAMES):
-        query.pop(name, None)
-    query.update(way.params() | {"cluster": cluster})
+    into_address({**dict.fromkeys(("id", "fate", "trace", *ways.NAMES)), **way.params(), "cluster": cluster})
     return way, cluster
 
 
@@ -181,7 +179,7 @@ def messages(copies: Iterable[Copy], of: int, cluster: str, view: View) -> Html:
     to = "message" if "message" in st.session_state.get("pages", {}) else "lookup"
     away = False
     for copy in copies:
-        row, at = ways.row(copy), records.moment(copy.record.store_timestamp)
+        row = ways.row(copy)
         away = away or row["home_topic"] is not None
         msg_id, offset_id = (
             link(row[name], href(to, id=row[name], cluster=cluster)) if row[name] else ""
@@ -190,7 +188,7 @@ def messages(copies: Iterable[Copy], of: int, cluster: str, view: View) -> Html:
         names = tag("span", " ".join(part for part in (row["tag"], row["keys"]) if part), class_="mq-topic")
         home = [tag("span", row["home_topic"] or "", class_="mq-topic"), f"{row['reconsume_times']:,}"]
         queue = f"{row['broker_name'] or ''}:{row['queue_id']}:{row['queue_offset']}"
-        made.append([view.full(at) if at else "–", queue, msg_id, names, *home, offset_id])
+        made.append([view.stamp(copy.record.store_timestamp, "–"), queue, msg_id, names, *home, offset_id])
     columns = [
         Column("at", words("record.stored"), mono=True), Column("queue", words("list.queue"), mono=True),
         Column("id", "msgId", mono=True), Column("tags", words("store.tag_and_keys"), mono=True),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import streamlit as st
@@ -13,8 +12,6 @@ import streamlit as st
 from idcore import export
 from idcore.catalogue import Words
 from idcore.errors import CoreError
-from idcore.ids.find import find
-from idcore.ids.identify import identify
 from idcore.lookup import (
     NO_VERDICT,
     Answer,
@@ -28,10 +25,11 @@ from idcore.lookup import (
     row_of,
     ways,
 )
+from idcore.lookup.asked import Answers, Asked, texts_of
 from pages.parts import problems, scans
 from pages.parts.markup import tag
 from pages.parts.messages import answers, records, who
-from pages.parts.view import View
+from pages.parts.view import View, into_address
 from pages.parts.widgets import download, page_link, show_html
 
 MOST_IDS = 50
@@ -41,45 +39,6 @@ name_servers = ["10.0.0.1:9876", "10.0.0.2:9876"]
 
 # one cluster only: IDCORE_NAMESRV=10.0.0.1:9876;10.0.0.2:9876
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the form holds when it is sent."""
-
-    ids: list[str]
-    topic: str | None
-    cluster: str
-    fate: bool = False
-    trace: bool = False
-
-    @property
-    def in_address(self) -> dict[str, str]:
-        """The same as parameters of an address; what is not asked for is not there."""
-        switches = {"fate": self.fate, "trace": self.trace}
-        named = {"id": ",".join(self.ids), "topic": self.topic or "", "cluster": self.cluster}
-        return {name: value for name, value in named.items() if value} | {
-            name: "1" for name in switches if switches[name]
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """The last look-up of this session."""
-
-    found: list[Answer]
-    asked: Asked
-    at: datetime
-
-    @property
-    def cluster(self) -> str:
-        """Who was asked."""
-        return self.asked.cluster
-
-    def fits(self, **wanted: str) -> bool:
-        """Whether it is what parameters of an address ask for."""
-        has = self.asked.in_address
-        return all(has.get(name, "") == value for name, value in wanted.items())
 
 
 def say_off(words: Words) -> None:
@@ -118,18 +77,6 @@ def user() -> str:
     return str(name or st.context.ip_address or "local")
 
 
-def texts_of(text: str) -> list[str]:
-    """Ids or keys in the box: one a line or joined by commas; of a line of several words the ids in it."""
-    found: list[str] = []
-    for line in text.splitlines():
-        parts = [part.strip() for part in line.split(",") if part.strip()]
-        if any(" " in part for part in parts):
-            found += [token.text for token in find(line) if identify(token.text, token.label).best is not None]
-        else:
-            found += parts
-    return list(dict.fromkeys(found))
-
-
 def form(clusters: Sequence[str], words: Words) -> Asked | None:
     """The box, the topic, the cluster. A link fills it; only its reader's click asks anybody."""
     query, state = st.query_params, st.session_state
@@ -157,9 +104,7 @@ def form(clusters: Sequence[str], words: Words) -> Asked | None:
         st.warning(words("lookup.many", n=f"{MOST_IDS:,}", of=f"{len(ids):,}"), icon=":material/info:")
         ids = ids[:MOST_IDS]
     asked = Asked(ids, topic.strip() or None, str(cluster), fate, trace)
-    for name in ("fate", "trace", *ways.NAMES):
-        query.pop(name, None)
-    query.update(asked.in_address)
+    into_address({**dict.fromkeys(("fate", "trace", *ways.NAMES)), **asked.in_address})
     return asked
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,8 +10,7 @@ from typing import Any
 from idcore.catalogue import Words
 from idcore.ids.clock import from_ms, is_time
 from idcore.ids.model import OffsetId
-from idcore.message import flags
-from idcore.safe_text import json_text
+from idcore.message import bodies, flags
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.view import View
 from pages.parts.widgets import href
@@ -20,12 +18,6 @@ from pages.parts.widgets import href
 Row = Mapping[str, Any]
 TEXT_SHOWN, HEX_SHOWN, PROPERTY_SHOWN = 8_000, 512, 2_000
 INNER_SHOWN, INNER_BYTES = 200, 64
-
-
-def moment(milliseconds: Any) -> datetime | None:
-    """A timestamp of a record; None where the field holds no time."""
-    known = int(milliseconds)
-    return from_ms(known) if known and is_time(known) else None
 
 
 def span(milliseconds: int, words: Words) -> str:
@@ -69,10 +61,10 @@ def facts(row: Row, view: View) -> Iterable[tuple[str, Any]]:
     place = tag("span", f"{file} + {offset - int(file):,}", class_="mq-faint mq-mono")
     yield words("record.log"), join([f"{offset:,}", place], " ")
     yield words("record.size"), words.bytes(int(row["store_size"]))
-    born, stored = moment(row["born_timestamp"]), moment(row["store_timestamp"])
-    yield words("record.born"), _at(born, row["born_host"], "", view)
+    born, stored = (view.stamp(int(row[name])) for name in ("born_timestamp", "store_timestamp"))
+    yield words("record.born"), _at(born, row["born_host"])
     late = span(int(row["store_timestamp"]) - int(row["born_timestamp"]), words) if born and stored else ""
-    yield words("record.stored"), _at(stored, row["store_host"], late, view)
+    yield words("record.stored"), _at(stored, row["store_host"], late)
     bits = flags.describe(int(row["sys_flag"]))
     if bits or row["flag"]:
         yield words("record.flags"), ", ".join([*bits, *([f"flag {row['flag']}"] if row["flag"] else [])])
@@ -121,8 +113,8 @@ def _anatomy(text: str, born: datetime | None) -> Html:
     return link(tag("span", text, class_="mq-mono"), href("anatomy", id=text, sent_at=sent))
 
 
-def _at(at: datetime | None, host: str, more: str, view: View) -> Html:
-    parts: list[Any] = [tag("span", view.full(at) if at else "–", class_="mq-mono")]
+def _at(at: str, host: str, more: str = "") -> Html:
+    parts: list[Any] = [tag("span", at or "–", class_="mq-mono")]
     parts += [tag("span", text, class_="mq-faint") for text in (more, host) if text]
     return join(parts, " ")
 
@@ -160,12 +152,12 @@ def body(row: Row, words: Words) -> Iterable[Html]:
     if row.get("body_withheld"):
         yield tag("p", words(f"record.withheld_{row['body_withheld']}", size=size), class_="mq-faint")
     text = row["body_text"]
-    pretty = as_json(text) if text else None
+    pretty = bodies.as_json(text) if text else None
     if pretty is not None:
         yield fold(words("record.body_json", size=size), _code(pretty, words))
     if text is not None:
         yield fold(words("record.body_text", size=size), _code(text, words))
-    yield fold(words("record.body_hex", size=size), _code(hex_dump(raw), words))
+    yield fold(words("record.body_hex", size=size), _code(bodies.hex_dump(raw, HEX_SHOWN), words))
 
 
 def inner(row: Row, words: Words) -> Iterable[Html]:
@@ -202,28 +194,6 @@ def _code(text: str, words: Words) -> Html:
     return join([shown, tag("p", words("record.cut", n=f"{TEXT_SHOWN:,}", of=f"{len(text):,}"), class_="mq-faint")])
 
 
-def as_json(text: str) -> str | None:
-    """JSON set out in lines; None where the text is not JSON."""
-    if text[:1] not in "{[":
-        return None
-    try:
-        return json_text(json.loads(text), indent=2)
-    except (ValueError, RecursionError):
-        return None
-
-
-def hex_dump(raw: bytes) -> str:
-    """Sixteen bytes a line with their place and their characters."""
-    lines = []
-    for start in range(0, min(len(raw), HEX_SHOWN), 16):
-        part = raw[start : start + 16]
-        shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
-        lines.append(f"{start:08x}  {part.hex(' '):<47}  {shown}")
-    if len(raw) > HEX_SHOWN:
-        lines.append(f"{HEX_SHOWN:08x}  … {len(raw) - HEX_SHOWN:,}")
-    return "\n".join(lines)
-
-
 def copies(rows: Sequence[Row], relations: Sequence[str], view: View) -> Html:
     """All copies on one line of time, the earliest first, with the distance from it, and what each is."""
     words = view.words
@@ -233,11 +203,10 @@ def copies(rows: Sequence[Row], relations: Sequence[str], view: View) -> Html:
     made = []
     for place in order:
         row = rows[place]
-        at = moment(row["store_timestamp"])
         distance = timedelta(milliseconds=int(row["store_timestamp"]) - first)
         made.append(
             [
-                view.full(at) if at else "–",
+                view.stamp(int(row["store_timestamp"]), "–"),
                 span(int(distance.total_seconds() * 1000), words) if distance else "",
                 tag("span", relations[place], class_="mq-topic"),
                 tag("span", row["topic"], class_="mq-topic"),

@@ -13,6 +13,7 @@ import streamlit as st
 from idcore.catalogue import Words
 from idcore.ids import Clock
 from idcore.lookup import Answer, Copy, StoreLookup, copy_row
+from idcore.lookup.asked import texts_of
 from idcore.message.record import Part, Record, parts, value_of
 from idcore.runs import runs_root
 from idcore.store import StoreFolder
@@ -22,7 +23,7 @@ from pages.parts.markdown import escaped
 from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.messages import answers, browse, lookups, records, uploads
 from pages.parts.runs import begin
-from pages.parts.view import View, link_params, view
+from pages.parts.view import View, into_address, link_params, view
 from pages.parts.widgets import page_link, said, show_html
 
 UPLOAD = "upload:"  # an address of uploads: this and a token
@@ -83,13 +84,9 @@ def _by_upload() -> None:
 
 
 def _open(name: str) -> None:
-    query, state = st.query_params, st.session_state
-    for key in ("store", "which", *browse.STEPS):
-        query.pop(key, None)
-    state.pop("store_which", None)
-    state["store_open"] = name
-    if name:
-        query["store"] = name
+    st.session_state.pop("store_which", None)
+    st.session_state["store_open"] = name
+    into_address({**dict.fromkeys(("which", *browse.STEPS)), "store": name})
 
 
 def _of_path(path: str, roots: Sequence[Path], words: Words) -> Path | None:
@@ -170,13 +167,13 @@ def overview(store: StoreFolder) -> Overview:
 def store_sentence(made: Overview, view: View) -> str:
     """Files, bytes, topics, times."""
     words = view.words
-    first, last = (records.moment(made[f"{end}_store_timestamp"] or 0) for end in ("first", "last"))
+    first, last = (view.stamp(made[f"{end}_store_timestamp"]) for end in ("first", "last"))
     text = words("store.said", files=words.count("file", len(made["files"])), bytes=words.bytes(made["bytes"]))
     if made["topics"]:
         messages = words.count("message", sum(topic["messages"] for topic in made["topics"]))
         text += words("store.said_topics", topics=words.count("topic", len(made["topics"])), messages=messages)
     if first and last:
-        text += words("store.span", first=view.full(first), last=view.full(last))
+        text += words("store.span", first=first, last=last)
     return text + words("stop")
 
 
@@ -213,18 +210,15 @@ def box(words: Words) -> list[str]:
         label, hint = words("store.box"), words("store.placeholder")
         left.text_area(label, key="store_id", placeholder=hint, height=68)
         right.form_submit_button(words("lookup.button"), type="primary", on_click=_into_link, width="stretch")
-    found = lookups.texts_of(state["store_id"] or "")
+    found = texts_of(state["store_id"] or "")
     if len(found) > lookups.MOST_IDS:
         st.warning(words("store.many", n=f"{lookups.MOST_IDS:,}", of=f"{len(found):,}"), icon=":material/info:")
     return found[: lookups.MOST_IDS]
 
 
 def _into_link() -> None:
-    asked = lookups.texts_of(st.session_state.get("store_id") or "")
-    if asked:
-        st.query_params["id"] = ",".join(asked)
-    else:
-        st.query_params.pop("id", None)
+    asked = texts_of(st.session_state.get("store_id") or "")
+    into_address({"id": ",".join(asked)})
 
 
 def ask(text: str) -> None:
@@ -410,8 +404,7 @@ def notes(made: Overview, view: View) -> list[str]:
     lines = [words("store.scan_uploaded")] if not path or path.startswith(UPLOAD) else []
     lines += [words("store.aborted")] if made["aborted"] else []
     if made["checkpoint"]:
-        flushed = records.moment(made["checkpoint"]["physical_timestamp"])
-        lines.append(words("store.checkpoint", at=view.full(flushed) if flushed else "–"))
+        lines.append(words("store.checkpoint", at=view.stamp(made["checkpoint"]["physical_timestamp"], "–")))
     lines += [words("store.overlap", file=item["file"]) for item in made["overlaps"]]
     if made["index"]:
         entries = sum(file["entries"] for file in made["index"])

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from idcore.catalogue import Words
 from idcore.fate import Verdict
-from idcore.fate.places import DONE, places_of
+from idcore.fate.places import DONE, places_of, positions
 from pages.parts.markup import Column, Html, join, table, tag
 
 # What may be in a strip, in the order of its words; each has a sign of its own, because colour alone tells nothing.
 SIGNS = {"begin": "├", "offset": "▼", "pulled": "▽", "blocker": "■", "message": "◆", "end": "┤"}
 MOST_DRAWN = 12
-_EDGE = 2.0  # percent, so that a sign at an end is whole
 
 
 def strip(places: Mapping[str, int], words: Words) -> Html:
     """Offsets by what they are, drawn in their order; the words below have the numbers."""
     known = {name: places[name] for name in SIGNS if name in places}
-    at = _positions(list(known.values()))
+    at = positions(list(known.values()))
     signs = [
         tag("i", SIGNS[name], class_=f"mq-at mq-at-{name}", style=f"left:{at[offset]:.2f}%")
         for name, offset in known.items()
@@ -32,18 +29,6 @@ def strip(places: Mapping[str, int], words: Words) -> Html:
         tag("div", *said, class_="mq-queue-words"),
         class_="mq-strip",
     )
-
-
-def _positions(offsets: Sequence[int]) -> dict[int, float]:
-    """Percent from the left by offset: a gap ten times as wide is one step wider."""
-    ordered = sorted(set(offsets))
-    steps = [math.log2(1 + later - before) for before, later in pairwise(ordered)]
-    whole, reached = sum(steps) or 1.0, 0.0
-    found = {}
-    for offset, step in zip(ordered, [*steps, 0.0], strict=True):
-        found[offset] = _EDGE + (100 - 2 * _EDGE) * reached / whole
-        reached += step
-    return found
 
 
 def strips(verdicts: Sequence[Verdict], words: Words) -> Html | None:

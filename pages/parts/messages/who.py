@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from idcore.lookup import Answer, who_texts
 from idcore.lookup.clients import LiveClient, version_text
 from pages.parts.markup import Column, Html, table, tag
-from pages.parts.messages import records
 from pages.parts.view import View
 
 MOST_SHOWN = 50
-
-
-def time_of(milliseconds: int | None, view: View) -> str:
-    """An instant in the reader's zone; empty without one."""
-    at = records.moment(milliseconds) if milliseconds else None
-    return view.full(at) if isinstance(at, datetime) else ""
 
 
 def card(answer: Answer, view: View) -> Html | None:
@@ -26,7 +18,7 @@ def card(answer: Answer, view: View) -> Html | None:
     who, words = answer.who, view.words
     if who is None:
         return None
-    first, *rest = who_texts(who, words, lambda at: time_of(at, view))
+    first, *rest = who_texts(who, words, view.stamp)
     parts: list[Any] = [tag("p", tag("b", words("who.title")), " ", first, class_="mq-meaning")]
     parts.append(tag("ul", *(tag("li", text) for text in rest), class_="mq-small"))
     if who.match.clients:
@@ -45,7 +37,7 @@ def clients(found: Sequence[LiveClient], view: View) -> Html:
             version_text(client.version),
             tag("span", words("comma").join(client.groups), class_="mq-topic"),
             words("comma").join(client.brokers),
-            time_of(client.heartbeat_ms, view),
+            view.stamp(client.heartbeat_ms),
         ]
         for client in found[:MOST_SHOWN]
     ]

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts import scans
 from pages.parts.markup import tag
-from pages.parts.view import view
+from pages.parts.view import into_address, view
 from pages.parts.widgets import show_html
 
 
@@ -23,7 +23,4 @@ def choice() -> None:
 
 
 def _into_link() -> None:
-    if st.session_state.get("unkept"):
-        st.query_params["keep"] = "no"
-    else:
-        st.query_params.pop("keep", None)
+    into_address({"keep": "no" if st.session_state.get("unkept") else None})

@@ -17,7 +17,7 @@ from pages.parts import cache, problems, scans
 from pages.parts.markdown import escaped
 from pages.parts.markup import tag
 from pages.parts.runs import watch
-from pages.parts.view import view
+from pages.parts.view import into_address, view
 from pages.parts.widgets import page_link, said, show_html
 
 Row = Mapping[str, Any]
@@ -120,10 +120,7 @@ def _option(words: Words, name: str, value: str) -> str:
 
 def _into_link(name: str) -> None:
     value = st.session_state.get(f"runs_{name}")
-    if value:
-        st.query_params[name] = "1" if value is True else str(value)
-    else:
-        st.query_params.pop(name, None)
+    into_address({name: "1" if value is True else value})
     st.session_state.pop("runs_page", None)
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.runs import Run
+from idcore.triage import run_texts
 from pages.parts import scans
 from pages.parts.markdown import escaped
 from pages.parts.markup import tag
@@ -86,7 +87,7 @@ def progress(run: Run, table: bool = False, *, key: str) -> None:
         )
         st.progress(0.0, text + (words("scan.table") if table else ""))
     else:
-        text = progress_text(now.bytes_done, now.bytes_total, now.ids, now.seconds, now.seconds_left, words)
+        text = run_texts.progress_text(now.bytes_done, now.bytes_total, now.ids, now.seconds, now.seconds_left, words)
         st.progress(_share(now), text)
     label = words("scan.cancelling" if job.cancelling else "scan.cancel")
     st.button(label, key=key, on_click=job.cancel, disabled=job.cancelling)
@@ -94,20 +95,6 @@ def progress(run: Run, table: bool = False, *, key: str) -> None:
 
 def _share(now: Progress) -> float:
     return min(1.0, now.bytes_done / now.bytes_total) if now.bytes_total else 0.0
-
-
-def progress_text(done: int, total: int, ids: int, seconds: float, left: float | None, words: Words) -> str:
-    """The figures of a running scan in one line."""
-    parts = [words("scan.bytes", done=words.bytes(done), total=words.bytes(total))]
-    if seconds > 0.2 and done:
-        parts.append(words("scan.rate", rate=words.bytes(done / seconds)))
-    if ids:
-        parts.append(words.count("occurrence", ids))
-    if done and done >= total:
-        parts.append(words("scan.merging"))
-    elif left is not None:
-        parts.append(words("scan.left", span=words.duration(left)))
-    return " · ".join(parts)
 
 
 def no_engine(words: Words) -> None:

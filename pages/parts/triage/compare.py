@@ -19,10 +19,10 @@ from idcore.triage.compared import GROUPS, KEPT, MESSAGE, SIDES, STORED, Asked, 
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import cache, cards, problems, scans
 from pages.parts.markdown import escaped
-from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.markup import Column, Html, emphasised, join, link, table, tag
 from pages.parts.runs import keeping
 from pages.parts.triage import lines, tables, time_range
-from pages.parts.view import RANGE, View, view
+from pages.parts.view import RANGE, View, into_address, view
 from pages.parts.widgets import href, show_html
 
 if TYPE_CHECKING:  # the boxes are up before pandas and the kernels are
@@ -83,8 +83,7 @@ def forget() -> None:
     """Neither the address nor the session has a comparison any more."""
     for name in ("compare", "compare_run", "compare_of"):
         st.session_state.pop(name, None)
-    for name in ("run", *PARAMS.values(), *OLDER.values()):
-        st.query_params.pop(name, None)
+    into_address(dict.fromkeys(("run", *PARAMS.values(), *OLDER.values())))
 
 
 def of_run(name: str) -> tuple[Source, ...]:
@@ -158,10 +157,7 @@ def take() -> None:
     any_case = bool(state.get("compare-case"))
     forget()
     state["compare"] = Asked(sides[0], sides[1], any_case, (chosen[0], chosen[1]))
-    if any_case:
-        st.query_params["case"] = "any"
-    else:
-        st.query_params.pop("case", None)
+    into_address({"case": "any" if any_case else None})
 
 
 def current(words: Words) -> Run | None:
@@ -211,20 +207,13 @@ def made_of(here: Asked) -> Run:
 
 def into_link(run: Run) -> None:
     """The address names both scans where both inputs are of scans, else the comparison itself."""
-    query, state = st.query_params, st.session_state
     first, second = run.options["of"]
     any_case = run.options["case"] == "any"
-    case = "any" if any_case else None
-    if first and second and run.kept:
-        wanted = {"a": first, "b": second, "run": None, "case": case}
-        state["compare_of"] = (first, second, any_case)
-    else:
-        wanted = {"a": None, "b": None, "run": run.name, "case": case}
-    for name, value in {**wanted, "first": None, "second": None}.items():
-        if value is None:
-            query.pop(name, None)
-        elif query.get(name) != value:
-            query[name] = value
+    if both := first and second and run.kept:
+        st.session_state["compare_of"] = (first, second, any_case)
+    named = {"a": first, "b": second} if both else {"run": run.name}
+    nothing = dict.fromkeys(("run", *PARAMS.values(), *OLDER.values()))
+    into_address({**nothing, **named, "case": "any" if any_case else None})
 
 
 def is_whole(here: Asked, words: Words) -> bool:
@@ -306,19 +295,14 @@ def missing(run: Run, found: Compared, view: View) -> None:
         for row in rows[:SAID]:
             exact = "ids" in core.line_filters(found, side, row)
             way = lines_link(run, found, side, row, words("compare.lines" if exact else "compare.lines_then"))
-            said.append(join([_marked(compared_texts.missing_sentence(row, side, found, view)), way or ""], " "))
+            said.append(join([emphasised(compared_texts.missing_sentence(row, side, found, view)), way or ""], " "))
         if rest := rows[SAID:]:
             group = GROUPS[rest[0].kind]
             ids = words.count(f"{group}_id", sum(core.only(row, side) for row in rest))
             others = words.count("process" if group == MESSAGE else "broker", len(rest))
-            said.append(_marked(words(f"compare.rest_{side}", others=others, ids=ids)))
+            said.append(emphasised(words(f"compare.rest_{side}", others=others, ids=ids)))
     if said:
         show_html(tag("ul", *(tag("li", line) for line in said), class_="mq-missing"))
-
-
-def _marked(sentence: str) -> Html:
-    """A sentence with its **figures** set off."""
-    return join(tag("b", part) if place % 2 else part for place, part in enumerate(sentence.split("**")))
 
 
 def lines_link(run: Run, found: Compared, side: str, row: Difference, label: str) -> Html | None:

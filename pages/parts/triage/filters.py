@@ -11,7 +11,7 @@ import streamlit as st
 
 from idcore import export
 from pages.parts.markdown import escaped
-from pages.parts.view import view
+from pages.parts.view import into_address, view
 from pages.parts.widgets import download
 
 LONGEST = 100  # characters of a link that are shown
@@ -64,10 +64,7 @@ def switch(name: str, options: Sequence[str]) -> dict[str, Any]:
 
 def _into_link(name: str, usual: str) -> None:
     value = st.session_state.get(name)
-    if value and value != usual:
-        st.query_params[name] = value
-    else:
-        st.query_params.pop(name, None)
+    into_address({name: None if value == usual else value})
 
 
 def known(name: str, asked: Sequence[str], there: Collection[str]) -> list[str]:

@@ -8,7 +8,7 @@ import streamlit as st
 from idcore.findings.registry import SEVERITIES
 from idcore.triage import finding_rows, finding_texts
 from pages.parts.triage import filters
-from pages.parts.view import View
+from pages.parts.view import View, into_address
 
 ALL = "all"
 
@@ -39,14 +39,6 @@ def choose(found: pd.DataFrame, view: View) -> pd.DataFrame:
         label_visibility="collapsed",
         width=240,
     )
-    _into_link(severity=chosen, kind=None if kind in (None, ALL) else kind)
+    # also where the address asked for what is not offered
+    into_address({"severity": chosen, "kind": None if kind in (None, ALL) else kind})
     return finding_rows.select(found, chosen, None if kind in (None, ALL) else kind)
-
-
-def _into_link(**shown: str | None) -> None:
-    """What is shown is in the address, also where that asked for what is not offered."""
-    for name, value in shown.items():
-        if value is None:
-            st.query_params.pop(name, None)
-        elif st.query_params.get(name) != value:
-            st.query_params[name] = value

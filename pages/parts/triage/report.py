@@ -10,6 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from idcore.catalogue import upper
+from idcore.reports.page import page
 from idcore.reports.svg import Pen, svg
 from idcore.runs import Run
 from idcore.triage import evidence_texts, finding_rows, finding_texts, run_texts, sentences
@@ -20,7 +21,7 @@ from pages.parts.charts import brokers as broker_charts
 from pages.parts.charts import counters as counter_charts
 from pages.parts.charts import producers as producer_charts
 from pages.parts.markdown import code, escaped, fenced
-from pages.parts.markup import Html, link, table, tag
+from pages.parts.markup import Html, emphasised, link, table, tag
 from pages.parts.triage import diagnosis, evidence_view, shared
 from pages.parts.view import View
 from pages.parts.widgets import download
@@ -33,27 +34,6 @@ MOST_BARS = 10
 MOST_OF_NOTE = 2  # log lines of a note in a report
 COUNTER_HEIGHT = 420
 PEN = Pen(roles.dark_colours())
-STYLE = (
-    f":root{{color-scheme:light dark;{PEN.variables(dark=False)}--ink:#1b2230;--faint:#5b677a;--paper:#fff;"
-    "--panel:#f5f6f8;--line:#e2e5ea;--error:#b91c1c;--warning:#92600a;--info:#5b677a}"
-    f"@media screen and (prefers-color-scheme:dark){{:root{{{PEN.variables(dark=True)}--ink:#e7eaf0;--faint:#a4b0c0;"
-    "--paper:#0f1218;--panel:#191d26;--line:#2a303c;--error:#ff8c8c;--warning:#f2c14e;--info:#a4b0c0}}"
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:var(--ink);"
-    "background:var(--paper)}a{color:inherit}"
-    "h1{font-size:1.5rem;overflow-wrap:anywhere}h2{font-size:1.125rem;margin-top:2.5rem}"
-    "h3{font-size:1rem;margin:2rem 0 .25rem}"
-    "code,pre{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.85em;overflow-wrap:anywhere}"
-    "pre{background:var(--panel);border-radius:4px;padding:.5rem .75rem;white-space:pre-wrap;margin:.5rem 0}"
-    ".error{color:var(--error)}.warning{color:var(--warning)}.info{color:var(--info)}"
-    ".faint,figcaption{color:var(--faint);font-size:.85em}"
-    "figure{margin:.75rem 0}svg{display:block;max-width:100%;height:auto;font-family:system-ui,sans-serif}"
-    ".mq-table{overflow-x:auto}table{border-collapse:collapse;font-size:.85em;width:100%}.mq-hidden{display:none}"
-    "th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid var(--line)}"
-    "th{color:var(--faint);font-weight:500}"
-    ".mq-num{text-align:right}.mq-mono{font-family:ui-monospace,Menlo,Consolas,monospace}"
-    "@media print{body{max-width:none;margin:0;font-size:11pt}h3,figure,tr,pre{break-inside:avoid}"
-    "h2,h3{break-after:avoid}.mq-table{overflow:visible}}"
-)
 
 
 def buttons(run: Run, view: View, address: str) -> None:
@@ -183,11 +163,11 @@ def html(run: Run, view: View, address: str = "") -> str:
     view = replace(view, theme="light")  # its colours have their dark ones in the style
     words, found = view.words, cache.frame(run, "findings")
     title = run_texts.title_of(run.title, run.options, words)
-    said = finding_texts.findings_sentence(found, run.summary or {}, words).split("**")
+    said = finding_texts.findings_sentence(found, run.summary or {}, words)
     kinds = finding_rows.kinds(found)
     body: list[Html | None] = [
         tag("h1", title),
-        tag("p", *(tag("b", part) if place % 2 else part for place, part in enumerate(said))),
+        tag("p", emphasised(said)),
         tag("p", link(words("report.open"), address), class_="faint") if address else None,
     ]
     if (figure := diagnosis.when_figure(kinds, view)) is not None:
@@ -197,9 +177,7 @@ def html(run: Run, view: View, address: str = "") -> str:
         body += made or _finding_html(part, run, view, address, number < MOST_DRAWN)  # type: ignore[arg-type]
     body += _overview(run, view)
     body += [tag("h2", words("report.about")), tag("ul", *(tag("li", line) for line in facts(run, view)))]
-    metas = Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">')
-    head = tag("head", metas, tag("title", f"{words('name')} · {title}"), tag("style", Html(STYLE)))
-    return "<!doctype html>" + tag("html", head, tag("body", *body), lang=words("lang.html"))
+    return page(title, body, PEN, words)
 
 
 def _drawn(figure: go.Figure, alt: str, caption: str) -> Html:

@@ -21,7 +21,7 @@ from pages.parts import cache, scans
 from pages.parts.charts import timeline as charts
 from pages.parts.markdown import escaped
 from pages.parts.triage import lines
-from pages.parts.view import View, view
+from pages.parts.view import View, into_address, view
 from pages.parts.widgets import Brush, chart
 
 if TYPE_CHECKING:  # Spark may not be installed
@@ -164,9 +164,7 @@ def boxes(chosen: TimeRange, shown: View, extent: tuple[datetime, datetime] | No
 
 def show(chosen: TimeRange) -> None:
     """The address has the range, or none."""
-    for name in (FROM, TO):
-        st.query_params.pop(name, None)
-    st.query_params.update(chosen.params())
+    into_address({**dict.fromkeys((FROM, TO)), **chosen.params()})
 
 
 def brush(chosen: TimeRange, zone: tzinfo) -> Brush:
