@@ -419,6 +419,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "scan.rate": "{rate}/s",
     "scan.left": "{span} left",
     "scan.merging": "building the tables",
+    "scan.judging": " · judging what groups received",
     "scan.cancel": "Cancel",
     "scan.cancelling": "Cancelling…",
     "scan.cancelled": "The scan was cancelled.",

@@ -401,6 +401,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "scan.rate": "{rate}/秒",
     "scan.left": "剩余 {span}",
     "scan.merging": "正在生成各表",
+    "scan.judging": " · 正在判定各消费组的消费结果",
     "scan.cancel": "取消",
     "scan.cancelling": "正在取消…",
     "scan.cancelled": "扫描已取消。",

@@ -147,7 +147,8 @@ def _show(progress: Progress) -> None:
     left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
     line = (
         f"{size(progress.bytes_done)} of {size(progress.bytes_total)}, {size(int(rate))}/s, {progress.ids:,} IDs{left}"
-        if progress.phase == "reading"
+        + (", judging what groups received" if progress.phase == "judging" else "")
+        if progress.phase in ("reading", "judging")
         else f"{size(progress.bytes_total)} read, {progress.ids:,} IDs, {progress.phase}"
     )
     print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)

@@ -7,11 +7,10 @@ queue, and gives those by themselves that have copies. What a case is called, `i
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,19 +27,14 @@ from idcore.scan.fates import Copying, Counting, Queues, Rows, hashes, joined, t
 from idcore.scan.kernels import fates as kernel
 from idcore.scan.schemas import SCHEMAS
 from idcore.scan.tables import Tables
-from idcore.sources.inputs import Split, pack_tasks, unpack_tasks
 from idcore.spark import attempts as tries
 from idcore.spark import traces
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from idcore.spark.passes import Passes, Pieces
 
 NAMES = ("fates", "undelivered", "attempts")
 COUNTED = ("undelivered", "attempts", "traces_left_out")
 MOST_LISTED = 50_000  # rows of `undelivered`; the counts have all of them
 FEWEST_OF_SPLIT = 100  # of them a split gives at least so many, where it has them
-_RESULTS = "file int, start long, kind string, data binary"
-_SCHEMA = pa.schema([("file", pa.int32()), ("start", pa.int64()), ("kind", pa.string()), ("data", pa.binary())])
 _COPY_TEXTS = tuple(range(kernel.COPY_TEXTS, kernel.COPY_COLUMNS, 2))
 _ONE_TEXTS = (kernel.ONE_TEXTS, kernel.ONE_TEXTS + 2)
 _TOPIC, _KEY, _REAL, _ORIGIN, _POPPED, _DUE = _COPY_TEXTS
@@ -53,7 +47,6 @@ _NO, _YES, _UNKNOWN = range(3)
 # What the traces have of a message and group: a success; else a begin without an end, before the newest copy or later.
 _NOT_TRACED, _SUCCEEDED, _BEGUN_BEFORE, _BEGUN = range(4)
 _NO_DUE, _IS_DUE, _DUE_LATER = range(3)
-Pieces = list[tuple[str, bytes]]
 _FIGURES = ("messages", "bytes", "first_place", "last_place", "first_time", "last_time")
 
 
@@ -173,9 +166,7 @@ def _case(home: Home, group: Group) -> tuple[Home, Group]:
     return replace(home, topic="", queue=0, offset=0, end=beside(home.end)), alike
 
 
-def tables(
-    spark: SparkSession, partitions: Sequence[Sequence[Sequence[Split]]], evidence: StoreEvidence, scanned: Tables
-) -> tuple[dict[str, pa.Table], dict[str, int]]:
+def tables(passes: Passes, evidence: StoreEvidence, scanned: Tables) -> tuple[dict[str, pa.Table], dict[str, int]]:
     """The tables `fates`, `undelivered` and `attempts`, and how many rows the latter two would have.
 
     `scanned` are the tables of the scan: which queues there are, and in which files something is wrong.
@@ -188,13 +179,14 @@ def tables(
     traced = traces.topics_of(topics)
     if not has_copies and traced is None and not any(topic in groups for topic, _ in homes):
         return {name: SCHEMAS[name].empty_table() for name in NAMES}, dict.fromkeys(COUNTED, 0)
-    read = _run(spark, partitions, Copying(traced)) if has_copies or len(problems) or traced else []
+    read = passes.run(Copying(traced)) if has_copies or len(problems) or traced else []
     attempts = traces.attempts_of(data for kind, data in read if kind == "traces")
     copied = [Rows.unpack(data, kernel.COPY_COLUMNS) for kind, data in read if kind == "copies"]
     copies = _of_groups(joined(copied, kernel.COPY_COLUMNS, _COPY_TEXTS))
     damage = [_stretches(data) for kind, data in read if kind == "damage"]
     unread = [*_not_read(scanned["files"]), *(stretch for each in damage for stretch in each)]
     deciding = _Judge(evidence, hidden_copies(evidence.store, unread, _seen(topics)))
+    passes.check()
     cases = [_case_of(deciding, topic, queue, groups.get(topic, [])) for topic, queue in homes]
     wanted = [np.array([name in UNDELIVERED for name in deciding.names], bool)[case.verdicts] for case in cases]
     listed = [each.any(axis=0) if len(each) else np.zeros(each.shape[1:], bool) for each in wanted]
@@ -204,7 +196,7 @@ def tables(
         listed,
         _keys(copies, attempts),
     )
-    counts, ones = _counted(spark, partitions, plan)
+    counts, ones = _counted(passes, plan)
     single = joined(ones, kernel.ONE_COLUMNS, _ONE_TEXTS)
     return _Assembly(deciding, cases, copies, attempts, listed).tables(np.concatenate(counts), single)
 
@@ -235,40 +227,18 @@ def _seen(topics: pa.Table) -> dict[tuple[str, int], Seen]:
 # ---- on Spark
 
 
-def _run(
-    spark: SparkSession, partitions: Sequence[Sequence[Sequence[Split]]], work: Callable[[Sequence[Split]], Any]
-) -> Pieces:
-    """What the work gives for each split, in the order of the log."""
-    packed = [pack_tasks(tasks) for tasks in partitions]
-
-    def walk(arriving: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in arriving:
-            for number in batch.column(0).to_pylist():
-                splits = [split for task in unpack_tasks(packed[number]) for split in task]
-                for split, kind, data in work(splits):
-                    row = (split.number, split.start, kind, data)
-                    columns = [pa.array([value], each.type) for value, each in zip(row, _SCHEMA, strict=True)]
-                    yield pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
-
-    rows = spark.range(0, len(partitions), 1, len(partitions)).mapInArrow(walk, _RESULTS).toArrow()
-    ordered = rows.sort_by([(name, "ascending") for name in ("file", "start", "kind")])
-    return [(row["kind"], row["data"]) for row in ordered.to_pylist()]
-
-
-def _counted(
-    spark: SparkSession, partitions: Sequence[Sequence[Sequence[Split]]], plan: Queues
-) -> tuple[list[np.ndarray], list[Rows]]:
+def _counted(passes: Passes, plan: Queues) -> tuple[list[np.ndarray], list[Rows]]:
     """Counts and single messages of each split: all that have copies, and the first that are listed.
 
     A split gives few that are listed, or those of a long log would fill the driver. Where the list begins, and more of
     them are, it is read again.
     """
     splits = sorted(
-        (split for partition in partitions for task in partition for split in task),
+        (split for partition in passes.partitions for task in partition for split in task),
         key=lambda split: (split.number, split.start),
     )
     few = max(FEWEST_OF_SPLIT, -(-MOST_LISTED // len(splits)))
-    counts, ones = _pieces(_run(spark, partitions, Counting(plan, few)))
+    counts, ones = _pieces(passes.run(Counting(plan, few)))
     begins = np.cumsum([0, *(each.size for each in plan.listed)])
     is_listed = np.concatenate([np.zeros(0, np.bool_), *(each.ravel() for each in plan.listed)])
     room, again = MOST_LISTED, []
@@ -281,7 +251,7 @@ def _counted(
         if room <= 0:
             break
     if again:
-        _, whole = _pieces(_run(spark, [[[splits[at]]] for at in again], Counting(plan, MOST_LISTED)))
+        _, whole = _pieces(passes.run(Counting(plan, MOST_LISTED), [[[splits[at]]] for at in again]))
         for at, every in zip(again, whole, strict=True):
             ones[at] = every
     return counts, ones

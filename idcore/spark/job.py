@@ -38,6 +38,7 @@ from idcore.spark import session as spark_session
 from idcore.store.folder import StoreFolder
 
 from .folder import TableFolder
+from .passes import Passes
 from .steps import SENT, by_part, facts, files_of, from_results, merged
 from .watch import LOOK, Report, Reporter, Watch, check
 
@@ -198,8 +199,7 @@ def scan(
         tables, written, start_seconds, seconds = compute(files, options, reporter, stop, str(folder.large))
         writing = time.monotonic()
         if options.store is not None:
-            reporter(replace(reporter.last, phase="merging", seconds_left=None))
-            more, counted = _fates(tables, files, options, stop)
+            more, counted = _fates(tables, files, options, reporter, stop)
             tables |= more
         reporter(replace(reporter.last, phase="writing", seconds_left=None))
         with ThreadPoolExecutor(1) as writer:  # judging leaves half of the machine idle
@@ -225,18 +225,19 @@ def scan(
 
 
 def _fates(
-    scanned: Tables, files: Sequence[InputFile], options: ScanOptions, stop: threading.Event
+    scanned: Tables, files: Sequence[InputFile], options: ScanOptions, reporter: Reporter, stop: threading.Event
 ) -> tuple[Tables, dict[str, Any]]:
     """What became of every message of a store in each group; for the summary also of which time the folder is."""
     spark = _session(options, stop)
     split_size = even(sum(file.size for file in files), options.split_size, _cores(spark))
     partitions = _partitions(split_files(files, split_size), split_size, _cores(spark))
-    sizes = [sum(split.size for task in partition for split in task) for partition in partitions]
-    with StoreFolder(Path(options.store or "")) as store, Watch(spark, sizes, Reporter(None), stop):
+    reporter(replace(reporter.last, phase="judging", seconds_left=None))
+    with StoreFolder(Path(options.store or "")) as store:
         evidence = StoreEvidence(store)
         known = [*evidence.state(options.at or datetime.now(UTC), options.zone or machine_zone()), *evidence.files()]
         try:
-            found, counted = fates.tables(spark, partitions, evidence, scanned)
+            found, counted = fates.tables(Passes(spark, partitions, reporter, stop), evidence, scanned)
+            check(stop)
             return found, counted | {"evidence": [asdict(each) for each in known]}
         except Exception as error:
             check(stop)

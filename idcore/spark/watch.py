@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 LOOK = 0.1  # seconds between two looks
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
-Phase = Literal["reading", "merging", "writing"]
+Phase = Literal["reading", "merging", "judging", "writing"]
 Report = Callable[["Progress"], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a scan is. `seconds_left` is None until it can be estimated."""
+    """How far a scan is. `seconds_left` is None until it can be estimated. Judging reads the log once or twice more."""
 
     state: State
     bytes_done: int = 0
@@ -92,9 +92,19 @@ class Watch:
 
     On this machine tasks move a meter as they read. Elsewhere finished tasks count, because nothing that a task reports
     arrives before it has ended. There they are many, so that is fine enough.
+
+    A job that judges has the IDs of the scan before it.
     """
 
-    def __init__(self, spark: SparkSession, sizes: Sequence[int], reporter: Reporter, stop: threading.Event) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        sizes: Sequence[int],
+        reporter: Reporter,
+        stop: threading.Event,
+        phase: Phase = "reading",
+    ) -> None:
+        self.phase, self.known = phase, reporter.last.ids
         self.spark, self.sizes, self.reporter, self.stop = spark, sizes, reporter, stop
         self.group = f"scan-{uuid.uuid4().hex}"
         self.began = time.monotonic()
@@ -164,6 +174,8 @@ class Watch:
             done, ids = int(total * self._share()), self.ids.value if self.ids is not None else 0
         done = min(done, total)
         left = seconds * (total - done) / done if done else None
+        if self.phase == "judging":
+            return Progress("running", done, total, self.known, seconds, left, phase=self.phase)
         return Progress("running", done, total, ids, seconds, left, phase="merging" if done == total else "reading")
 
     def _share(self) -> float:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pyarrow as pa
@@ -32,6 +33,8 @@ from idcore.sources.inputs import list_store, split_files
 from idcore.spark import attempts, fates, job
 from idcore.spark import traces as trace_records
 from idcore.spark.job import ScanOptions
+from idcore.spark.passes import Passes
+from idcore.spark.watch import Progress, Reporter
 from idcore.store import Stored, StoreFolder
 from tests.spark.traced import with_traces
 from tests.store.unpacked import real_store
@@ -62,18 +65,19 @@ def traced(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both passes in this process."""
 
-    def run(_: Any, partitions: Any, work: Callable[..., Iterator[Any]]) -> list[tuple[str, bytes]]:
-        splits = [split for partition in partitions for task in partition for split in task]
+    def run(passes: Passes, work: Callable[..., Iterator[Any]], partitions: Any = None) -> list[tuple[str, bytes]]:
+        splits = [split for partition in partitions or passes.partitions for task in partition for split in task]
         return [(kind, data) for split in splits for _, kind, data in work([split])]
 
-    monkeypatch.setattr(fates, "_run", run)
+    monkeypatch.setattr(Passes, "run", run)
 
 
-def tables(root: Path, split: int = 1 << 30, spark: Any = None) -> tuple[dict[str, pa.Table], dict[str, int]]:
+def tables(root: Path, split: int = 1 << 30) -> tuple[dict[str, pa.Table], dict[str, int]]:
     scanned = scan_local([str(root)], month_rows(AT, UTC), store=True)
     splits = [[[each]] for each in split_files(list_store(str(root)), split)]
+    nothing: Any = None
     with StoreFolder(root) as store:
-        return fates.tables(spark, splits, StoreEvidence(store), scanned)
+        return fates.tables(Passes(nothing, splits, Reporter(None), Event()), StoreEvidence(store), scanned)
 
 
 def _hidden(store: StoreFolder) -> Iterator[str]:
@@ -432,7 +436,12 @@ def test_a_scan_on_spark_writes_all_three_tables_and_says_of_what(traced: Path, 
     (root / "consumequeue_rocksdb").mkdir()
     (root / "consumequeue_rocksdb" / "CURRENT").touch()
     (config / "topics.json").unlink()
-    summary = job.scan([], tmp_path / "out", ScanOptions(zone=UTC, at=AT, store=str(root), split_size=100_000))
+    seen: list[Progress] = []
+    options = ScanOptions(zone=UTC, at=AT, store=str(root), split_size=100_000)
+    summary = job.scan([], tmp_path / "out", options, seen.append)
+    judging = [each for each in seen if each.phase == "judging"]
+    assert all(each.ids == summary["ids"] and each.bytes_total == summary["bytes"] for each in judging)
+    assert sum(each.bytes_done == each.bytes_total for each in judging) >= 2, "both passes were followed to their end"
     written = {name: pq.read_table(tmp_path / "out" / name) for name in fates.NAMES}
     check(root, (written, {name: summary[name] for name in fates.COUNTED}))
     said = {each["code"]: each["values"] for each in summary["evidence"]}

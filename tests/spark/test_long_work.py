@@ -20,7 +20,7 @@ from idcore.runs import Run, Runs
 from idcore.scan.facts import scan_task
 from idcore.scan.meter import Hand, new_meter
 from idcore.sources.inputs import Split
-from idcore.spark import background, folder, job, steps
+from idcore.spark import background, fates, folder, job, steps
 from idcore.spark import session as spark_session
 from idcore.spark.job import ScanOptions, scan
 from idcore.spark.watch import Cancelled, Progress, Reporter
@@ -79,6 +79,19 @@ def test_a_cancel_in_any_phase_ends_as_cancelled_and_leaves_no_table(
     begun.set()
     assert work.wait(60).state == "cancelled"
     assert (run.state, left(run)) == ("cancelled", {"run.json"})
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("name", ["hidden_copies", "_case_of", "_merged"])  # between the passes, and behind them
+def test_a_cancel_while_fates_are_judged_leaves_no_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    stop, seen = threading.Event(), list[Progress]()
+    in_the_way(monkeypatch, fates, name, stop.set)
+    options = ScanOptions(zone=UTC, at=AT, store=str(real_store(tmp_path)))
+    with pytest.raises(Cancelled):
+        scan([], tmp_path / "out", options, seen.append, stop)
+    assert stop.is_set() and seen[-1].phase == "judging" and not (tmp_path / "out").exists()
 
 
 @pytest.mark.usefixtures("spark")

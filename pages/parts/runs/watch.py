@@ -88,6 +88,7 @@ def progress(run: Run, table: bool = False, *, key: str) -> None:
         st.progress(0.0, text + (words("scan.table") if table else ""))
     else:
         text = run_texts.progress_text(now.bytes_done, now.bytes_total, now.ids, now.seconds, now.seconds_left, words)
+        text += words("scan.judging") if now.phase == "judging" else ""
         st.progress(_share(now), text)
     label = words("scan.cancelling" if job.cancelling else "scan.cancel")
     st.button(label, key=key, on_click=job.cancel, disabled=job.cancelling)

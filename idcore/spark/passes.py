@@ -1,0 +1,71 @@
+"""Passes over the splits of a log on Spark: what a work gives for each, with progress and cancel. Reads no record."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from idcore.scan.meter import Hand
+from idcore.sources.inputs import Split, pack_tasks, unpack_tasks
+
+from .watch import Reporter, Watch, check
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Partitions = Sequence[Sequence[Sequence[Split]]]
+Pieces = list[tuple[str, bytes]]
+Work = Callable[[Sequence[Split]], Iterable[tuple[Split, str, bytes]]]
+_RESULTS = "file int, start long, kind string, data binary"
+_SCHEMA = pa.schema([("file", pa.int32()), ("start", pa.int64()), ("kind", pa.string()), ("data", pa.binary())])
+
+
+class Passes:
+    """One log. Each pass is a job of Spark of its own, which `stop` ends."""
+
+    def __init__(self, spark: SparkSession, partitions: Partitions, reporter: Reporter, stop: threading.Event) -> None:
+        self.spark, self.partitions, self.reporter, self.stop = spark, partitions, reporter, stop
+
+    def check(self) -> None:
+        """Ends the work that was asked to stop."""
+        check(self.stop)
+
+    def run(self, work: Work, partitions: Partitions | None = None) -> Pieces:
+        """What the work gives for each split, in the order of the log; of some partitions, or of all."""
+        chosen = self.partitions if partitions is None else partitions
+        self.check()
+        sizes = [sum(split.size for task in tasks for split in task) for tasks in chosen]
+        packed = [pack_tasks(tasks) for tasks in chosen]
+        with Watch(self.spark, sizes, self.reporter, self.stop, phase="judging") as watch:
+            meter = watch.meter
+
+            def walk(arriving: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+                for batch in arriving:
+                    for number in batch.column(0).to_pylist():
+                        splits = [split for task in unpack_tasks(packed[number]) for split in task]
+                        hand = Hand(meter, number, splits) if meter is not None else None
+                        yield from _given(work(splits), splits, hand)
+
+            found = self.spark.range(0, len(chosen), 1, len(chosen)).mapInArrow(walk, _RESULTS).toArrow()
+            self.reporter(watch.progress())
+        self.check()
+        ordered = found.sort_by([(name, "ascending") for name in ("file", "start", "kind")])
+        return [(row["kind"], row["data"]) for row in ordered.to_pylist()]
+
+
+def _given(
+    pieces: Iterable[tuple[Split, str, bytes]], splits: Sequence[Split], hand: Hand | None
+) -> Iterator[pa.RecordBatch]:
+    """Pieces as they travel; the hand is where the split of a piece ends."""
+    ends = dict(zip(splits, accumulate(split.size for split in splits), strict=True))
+    for split, kind, data in pieces:
+        row = (split.number, split.start, kind, data)
+        yield pa.RecordBatch.from_arrays(
+            [pa.array([value], each.type) for value, each in zip(row, _SCHEMA, strict=True)], schema=_SCHEMA
+        )
+        if hand is not None:
+            hand.move(ends[split], 0)
