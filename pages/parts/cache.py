@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from idcore.runs import SCANS, Run, Runs
+from idcore.runs import COMPARE, SCANS, Run, Runs, runs_root
 from idcore.triage import run_rows
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
@@ -243,24 +243,33 @@ def every_point(run: Run, process: Key, shown: TimeRange) -> pd.DataFrame | None
 
 
 @st.cache_data(max_entries=1, ttl=2, show_spinner=False)
-def all_runs(root: str) -> list[dict[str, Any]]:
-    """Every run, comparisons and those that are not kept included, at most two seconds old."""
+def _all_runs(root: str) -> list[dict[str, Any]]:
     return run_rows.rows_of(Runs(Path(root)).list())
 
 
-def runs(root: str) -> list[dict[str, Any]]:
-    """The list of scans: what the chart pages can show."""
-    return [row for row in all_runs(root) if row["kept"] and row["kind"] in SCANS]
+def all_runs() -> list[dict[str, Any]]:
+    """Every run, comparisons and those that are not kept included, at most two seconds old."""
+    return _all_runs(str(runs_root()))
 
 
-def runs_of(root: str, kind: str) -> list[dict[str, Any]]:
-    """The runs of one kind that are kept."""
-    return [row for row in all_runs(root) if row["kept"] and row["kind"] == kind]
+def scans() -> list[dict[str, Any]]:
+    """The scans that are kept."""
+    return [row for row in all_runs() if row["kept"] and row["kind"] in SCANS]
+
+
+def finished() -> list[dict[str, Any]]:
+    """Those of them that are done: what the chart pages can show."""
+    return [row for row in scans() if row["state"] == "done"]
+
+
+def comparisons() -> list[dict[str, Any]]:
+    """The comparisons that are kept."""
+    return [row for row in all_runs() if row["kept"] and row["kind"] == COMPARE]
 
 
 def forget_runs() -> None:
     """After a scan was made or deleted the list is read again."""
-    all_runs.clear()
+    _all_runs.clear()
 
 
 @st.cache_data(max_entries=512, show_spinner=False, hash_funcs=_RUN)

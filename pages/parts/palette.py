@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from idcore.errors import CoreError
-from idcore.runs import COMPARE, Run, runs_root
+from idcore.runs import COMPARE, Run
 from idcore.triage import find_anything, run_texts
 from idcore.triage.find_anything import Hit, Known
 from pages.parts import browser, cache, scans
@@ -84,7 +84,7 @@ def _table(run: Run, name: str, term: str) -> pd.DataFrame:
 
 def _known(run: Run | None, view: View, term: str) -> Known:
     words = view.words
-    kept = [row for row in cache.all_runs(str(runs_root())) if row["kept"]]
+    kept = [row for row in cache.all_runs() if row["kept"]]
     done = [row for row in kept if row["state"] == "done"][:LISTED]
     pairs = [row["name"] for row in done if row["kind"] == COMPARE]
     pages = {name: page.title for name, page in st.session_state["pages"].items() if words.has(f"page.{name}")}

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode, urlsplit, urlunsplit
-
 import streamlit as st
 
 from idcore import times
 from idcore.catalogue import Words
 from idcore.lab import READY, STEPS_MOST, Story, packed
 from pages.parts import browser
-from pages.parts.view import link_params
-from pages.parts.widgets import download
+from pages.parts.widgets import absolute, download
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "producer": ("send", "busy", "lost", "again"),
@@ -131,13 +128,7 @@ def takeaway(story: Story, words: Words) -> None:
             disabled=idle,
             on_click=lambda: tell(story.cleared()),
         )
-        browser.copy_button(address(story), words, "story", words("lab.link"))
+        browser.copy_button(absolute("lab", **story.params), words, "story", words("lab.link"))
         download(
             words("lab.zip"), lambda: packed.archive(story), "lab-store.zip", key="lab-zip", mime="application/zip"
         )
-
-
-def address(story: Story) -> str:
-    """The address of this very story."""
-    parts = urlsplit(st.context.url or "")
-    return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(link_params(**story.params)), ""))

@@ -15,7 +15,6 @@ from idcore.ids import Clock
 from idcore.lookup import Answer, Copy, StoreLookup, copy_row
 from idcore.lookup.asked import texts_of
 from idcore.message.record import Part, Record, parts, value_of
-from idcore.runs import runs_root
 from idcore.store import StoreFolder
 from idcore.store.commitlog import Stored
 from pages.parts import cache, roles, scans
@@ -196,8 +195,7 @@ def scan(words: Words) -> None:
 def scanned(path: str) -> Mapping[str, Any] | None:
     """The latest finished scan of the records of this folder."""
     real = str(scans.allowed(path))
-    rows = cache.runs(str(runs_root()))
-    return next((row for row in rows if row["state"] == "done" and row["store"] == real), None)
+    return next((row for row in cache.finished() if row["store"] == real), None)
 
 
 def box(words: Words) -> list[str]:

@@ -14,7 +14,7 @@ import streamlit as st
 from idcore import intake
 from idcore.allowed import BYTES_A_SECOND, Contents, contents
 from idcore.catalogue import Words
-from idcore.runs import Run, RunError, runs_root
+from idcore.runs import Run, RunError
 from idcore.triage import run_texts
 from pages.parts import cache, cards, problems, scans
 from pages.parts.markdown import escaped
@@ -156,9 +156,10 @@ def start(place: _Place) -> None:
 
 def before(digest: str) -> dict[str, Any] | None:
     """The latest finished or running scan of the very same files."""
-    rows = cache.runs(str(runs_root()))
     states = ("new", "running", "done")
-    return next((row for row in rows if row["options"].get("contents") == digest and row["state"] in states), None)
+    return next(
+        (row for row in cache.scans() if row["options"].get("contents") == digest and row["state"] in states), None
+    )
 
 
 def offer(place: _Place, words: Words) -> None:

@@ -12,7 +12,7 @@ from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.ids.identify import Case
 from idcore.intake import PASTED, Source
-from idcore.runs import COMPARE, Run, RunError, runs_root
+from idcore.runs import COMPARE, Run, RunError
 from idcore.triage import compared as core
 from idcore.triage import compared_texts, run_texts
 from idcore.triage.compared import GROUPS, KEPT, MESSAGE, SIDES, STORED, Asked, Compared, digest_of, size_of
@@ -131,7 +131,7 @@ def inputs(words: Words) -> None:
 
 def runs(words: Words) -> dict[str, str]:
     """Finished scans that keep their input, each by a label of its own: the box finds its options by them."""
-    rows = [row for row in cache.runs(str(runs_root())) if row["state"] == "done" and row["options"].get("sources")]
+    rows = [row for row in cache.finished() if row["options"].get("sources")]
     return run_texts.labels(rows, view())
 
 
@@ -196,7 +196,7 @@ def made_of(here: Asked) -> Run:
     """The comparison of two inputs, made once: the same inputs again give the one that is kept."""
     dating = intake.Dating.of(cards.clock_of(view()))
     digest = digest_of(here, dating)
-    known = core.find(cache.runs_of(str(runs_root()), COMPARE), digest)
+    known = core.find(cache.comparisons(), digest)
     kept = scans.wants_kept() and all(scans.store().open(name).kept for name in here.of if name)
     if known is not None and kept:
         return scans.store().open(known)

@@ -10,7 +10,7 @@ import streamlit as st
 from idcore import export
 from idcore.catalogue import Words
 from idcore.errors import CoreError
-from idcore.runs import Run, runs_root
+from idcore.runs import Run
 from idcore.triage import run_texts
 from pages.parts import browser, cache, problems, scans
 from pages.parts.markdown import escaped
@@ -36,8 +36,7 @@ def run_of(page: str) -> Run:
         problems.show_error(error)
         run = None
     if run is None:
-        listed = [row for row in cache.runs(str(runs_root())) if row["state"] == "done"]
-        links = [("decode", words("empty.decode"))] + ([("runs", words("empty.runs"))] if listed else [])
+        links = [("decode", words("empty.decode"))] + ([("runs", words("empty.runs"))] if cache.finished() else [])
         empty(words(f"empty.{page}"), *links)
         st.stop()
     if st.query_params.get("run") != run.name:
@@ -68,8 +67,9 @@ def line(run: Run, page: str, words: Words) -> None:
         if (folder := scans.store_of(run)) is not None:
             page_link("store", words("run.store_page"), icon=":material/folder_open:", store=folder)
         with st.popover(words("run.switch"), type="tertiary", icon=":material/swap_horiz:"):
-            done = [row for row in cache.runs(str(runs_root())) if row["state"] == "done"]
-            others = {name: label for name, label in run_texts.labels(done, view()).items() if name != run.name}
+            others = {
+                name: label for name, label in run_texts.labels(cache.finished(), view()).items() if name != run.name
+            }
             for name, label in islice(others.items(), MOST_LISTED):
                 page_link(page, escaped(label), run=name)
             if not others:
