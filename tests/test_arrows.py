@@ -22,6 +22,7 @@ CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times",
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
 CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
+CORE |= {"idcore.decoding"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -57,6 +58,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.allowed": {"idcore.errors", "idcore.sources"},
     "idcore.intake": IDS | {"idcore.message", "idcore.runs", "idcore.sources"},
     "idcore.intake_texts": IDS | {"idcore.intake", "idcore.times"},
+    "idcore.decoding": IDS | {"idcore.export", "idcore.intake"},
     "idcore.findings": IDS
     | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"},
     "idcore.occurrences": IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.sources"},

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from idcore import export
-from idcore.catalogue import Words
+from idcore.decoding import Decoding
 from idcore.errors import CoreError
 from idcore.ids.clock import Clock
-from idcore.ids.dating import Dates, dates_of
-from idcore.ids.describe import Seeds
 from idcore.ids.identify import Case
-from idcore.intake import PASTED, Dating, Intake, Source, ids_of, kept, lines_of, only_ids, read_sources, rows_of
+from idcore.intake import PASTED, Dating, Source, kept, lines_of, read_sources
 from idcore.runs import Run
 from idcore.simulate import example
 from pages.parts import cards, problems, scans
@@ -28,43 +25,24 @@ from pages.parts.view import into_address, view
 
 State = Literal["empty", "read", "scanning", "scanned", "failed"]
 
-MOST_LINKED = 20  # ids that an address can carry
 LONG = 200_000  # characters that the box keeps
 _OF_RUN: dict[str, State] = {"new": "scanning", "running": "scanning", "done": "scanned"}
 
 
 @dataclass(slots=True)
-class DecodeSession:
-    """An input, what was read of it at once, and its scan. A scan of a folder of the server has no input here."""
+class DecodeSession(Decoding):
+    """What this visitor decodes, and its scan. A scan of a folder of the server has no input here."""
 
-    sources: list[Source] = field(default_factory=list)
-    intake: Intake = field(default_factory=Intake)
-    case: Case = "strict"
-    reference: datetime | None = None
-    link: str | None = None
     run: str | None = None
     dated: Dating | None = None
-    unread: bool = False  # it is read when what was here before is out of sight
     waits: bool = False  # its scan begins when the table is drawn
     taken: int = 0  # lines that were taken out of the box, for its length
     pressed: bool = False  # a button, with nothing to read
-    made: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
-    dates: dict[str, Dates] = field(default_factory=dict)
-    seeds: Seeds = field(default_factory=Seeds)
     turn: int = 0  # how many inputs were here before
 
     def read(self) -> None:
-        """Reads the input, once. A scan may begin then, and ids that are few are in the address."""
-        if not self.unread:
-            return
-        self.unread = False
-        self.intake = read_sources(self.sources, self.case)
-        if self.intake.read_in_lower_case:
-            self.case = "any"  # its scan and its link read it like this page
-        if self.link is None and not self.files and only_ids(text_of(self.sources)):
-            ids = ids_of(self.intake, MOST_LINKED)
-            self.link = ",".join(ids) if ids else None
-        if self.run is None and self.holds_ids:
+        """Reads the input when what was here before is out of sight, once. A scan may begin then."""
+        if self.read_now() and self.run is None and self.holds_ids:
             self.dated = Dating.of(self.clock())
             self.waits = True
 
@@ -76,40 +54,9 @@ class DecodeSession:
             return _OF_RUN.get(run.state, "failed")
         return "read" if self.sources else "empty"
 
-    @property
-    def holds_ids(self) -> bool:
-        """Whether there are ids, or may well be some behind the beginning."""
-        return bool(self.intake.found) or self.intake.cut
-
-    @property
-    def single(self) -> bool:
-        """Whether the input is one id."""
-        return len(self.intake.found) == 1 and not self.intake.cut
-
-    @property
-    def files(self) -> bool:
-        """Whether files are here, not only a text."""
-        return any(source.name != PASTED for source in self.sources)
-
-    def where(self, words: Words) -> str:
-        """What was read: so many lines of text, or so many files."""
-        return words.count("file", len(self.sources)) if self.files else words.count("line", self.intake.lines)
-
     def clock(self) -> Clock:
         """The reader's clock, or the input's own, with what all lines prove together."""
-        clock = cards.clock_of(view(), self.reference)
-        key = f"{view().zone_name} {view().zone_from}"
-        if key not in self.dates:
-            self.dates = {key: dates_of(((item.verdict, item.token) for item in self.intake.found), clock)}
-        return replace(clock, dates=self.dates[key])
-
-    def exports(self) -> tuple[bytes, bytes]:
-        """Everything that was read as CSV and as JSON Lines, made once for a zone."""
-        key = f"{view().zone_name} {view().zone_from}"
-        if key not in self.made:
-            rows = list(rows_of(self.intake, self.clock(), self.seeds))
-            self.made = {key: (export.file_of(export.csv_of_ids(rows)), export.file_of(export.json_lines(rows)))}
-        return self.made[key]
+        return self.dating(cards.clock_of(view(), self.reference))
 
     def open_run(self) -> Run | None:
         """Its scan, once it began; the chart pages show it from now on."""
@@ -162,11 +109,6 @@ def put(here: DecodeSession) -> DecodeSession:
     here.turn = before.turn + 1 if isinstance(before, DecodeSession) else 0
     st.session_state["decode"] = here
     return here
-
-
-def text_of(sources: Sequence[Source]) -> str:
-    """What was pasted."""
-    return b"".join(source.data for source in sources if isinstance(source.data, bytes)).decode()
 
 
 # ---- load: from the address, or from the box

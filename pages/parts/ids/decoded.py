@@ -85,6 +85,6 @@ def takeaway(here: DecodeSession, below: DeltaGenerator) -> None:
     with below:
         text = "\n".join(item.token.text for item in found)
         browser.copy_button(text, words, "ids", named(words("copy")))
-        table, lines = here.exports()
+        table, lines = here.exports(here.clock())
         download(named("CSV"), table, "ids.csv", key="ids-csv")
         download(named("JSON"), lines, "ids.jsonl", key="ids-json", mime="application/x-ndjson")

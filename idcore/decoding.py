@@ -1,0 +1,84 @@
+"""An input that somebody decodes: its sources, what was read of them at once, its link, its files to take away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from idcore import export
+from idcore.catalogue import Words
+from idcore.ids.clock import Clock
+from idcore.ids.dating import Dates, dates_of
+from idcore.ids.describe import Seeds
+from idcore.ids.identify import Case
+from idcore.intake import PASTED, Intake, Source, ids_of, only_ids, read_sources, rows_of
+
+MOST_LINKED = 20  # ids that an address can carry
+_Zone = tuple[str, str]  # of a clock: what was made with another one is made again
+
+
+@dataclass(slots=True)
+class Decoding:
+    """What is read once, when it is asked for; and what is made of it once for each zone."""
+
+    sources: list[Source] = field(default_factory=list)
+    intake: Intake = field(default_factory=Intake)
+    case: Case = "strict"
+    reference: datetime | None = None  # "now" of the input, where it is not the reader's
+    link: str | None = None
+    unread: bool = False
+    made: dict[_Zone, tuple[bytes, bytes]] = field(default_factory=dict)
+    dates: dict[_Zone, Dates] = field(default_factory=dict)
+    seeds: Seeds = field(default_factory=Seeds)
+
+    def read_now(self) -> bool:
+        """Reads the input, once: whether that was now. Ids that are few are in its link."""
+        if not self.unread:
+            return False
+        self.unread = False
+        self.intake = read_sources(self.sources, self.case)
+        if self.intake.read_in_lower_case:
+            self.case = "any"  # its scan and its link read it like this page
+        if self.link is None and not self.files and only_ids(self.text):
+            ids = ids_of(self.intake, MOST_LINKED)
+            self.link = ",".join(ids) if ids else None
+        return True
+
+    @property
+    def text(self) -> str:
+        """What was pasted."""
+        return b"".join(source.data for source in self.sources if isinstance(source.data, bytes)).decode()
+
+    @property
+    def holds_ids(self) -> bool:
+        """Whether there are ids, or may well be some behind the beginning."""
+        return bool(self.intake.found) or self.intake.cut
+
+    @property
+    def single(self) -> bool:
+        """Whether the input is one id."""
+        return len(self.intake.found) == 1 and not self.intake.cut
+
+    @property
+    def files(self) -> bool:
+        """Whether files are here, not only a text."""
+        return any(source.name != PASTED for source in self.sources)
+
+    def where(self, words: Words) -> str:
+        """What was read: so many lines of text, or so many files."""
+        return words.count("file", len(self.sources)) if self.files else words.count("line", self.intake.lines)
+
+    def dating(self, clock: Clock) -> Clock:
+        """A clock with what all lines prove together."""
+        key = (str(clock.zone), clock.zone_source)
+        if key not in self.dates:
+            self.dates = {key: dates_of(((item.verdict, item.token) for item in self.intake.found), clock)}
+        return replace(clock, dates=self.dates[key])
+
+    def exports(self, clock: Clock) -> tuple[bytes, bytes]:
+        """Everything that was read as CSV and as JSON Lines, made once for a zone."""
+        key = (str(clock.zone), clock.zone_source)
+        if key not in self.made:
+            rows = list(rows_of(self.intake, clock, self.seeds))
+            self.made = {key: (export.file_of(export.csv_of_ids(rows)), export.file_of(export.json_lines(rows)))}
+        return self.made[key]

@@ -1,0 +1,36 @@
+"""What a reader asked last: as addresses have it, and which earlier answers are still compared with."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from idcore.lookup import Answer
+from idcore.lookup.asked import WINDOW_MS, Answers, Asked, GroupsAsked, GroupsSeen, texts_of
+from idcore.lookup.groups import Seen
+
+ID = "AC110001473C7D4991AD336AEA5703E0"
+
+
+def seen(at_ms: int) -> Seen:
+    return Seen(None, (), at_ms, True, (), ())
+
+
+def test_a_box_holds_ids_keys_and_lines_with_ids() -> None:
+    assert texts_of(f"order-1, order-2\nsent {ID} at last\norder-1") == ["order-1", "order-2", ID]
+
+
+def test_a_question_is_in_the_address_without_what_is_not_asked_for() -> None:
+    asked = Asked([ID, "order-1"], None, "east", fate=True)
+    assert asked.in_address == {"id": f"{ID},order-1", "cluster": "east", "fate": "1"}
+    last = Answers([Answer(ID, (), None, (), ())], asked, datetime(2026, 11, 21, tzinfo=UTC))
+    assert last.fits(id=f"{ID},order-1", fate="1", trace="") and not last.fits(id=ID) and last.cluster == "east"
+
+
+def test_the_progress_of_a_group_is_compared_over_the_last_minute() -> None:
+    asked = GroupsAsked("east", "orders", "billing")
+    kept: GroupsSeen | None = None
+    for at in (0, 10_000, 20_000, WINDOW_MS, WINDOW_MS + 15_000):
+        kept = GroupsSeen.after(kept, asked, seen(at), 0)
+    assert kept is not None and [one.at_ms for one in kept.seen] == [10_000, 20_000, WINDOW_MS, WINDOW_MS + 15_000]
+    other = GroupsSeen.after(kept, GroupsAsked("east", "payments"), seen(WINDOW_MS + 20_000), 1)
+    assert (len(other.seen), other.before, other.in_a_row) == (1, None, 1)
