@@ -25,7 +25,7 @@ def test_an_input_is_read_once() -> None:
 
 
 def test_a_few_ids_alone_are_a_link_and_a_log_line_is_not() -> None:
-    few, line = pasted(f"{ID}\n{OFFSET}"), pasted(f"sent {ID} to a broker")
+    few, line = pasted(f"{ID}\n{OFFSET}"), pasted(f"sent msgId={ID}")
     many = pasted("\n".join(f"{ID[:-4]}{counter:04X}" for counter in range(MOST_LINKED + 1)))
     for here in (few, many, line):
         here.read_now()

@@ -150,3 +150,8 @@ def between(first: pd.Timestamp, last: pd.Timestamp, reader: Reader) -> tuple[st
 def texts_of(part: str, kind: Kind, reader: Reader) -> list[str]:
     """The different texts of a part that the findings of a kind have, the most frequent first."""
     return [text for text, _ in Counter(say(part, row, reader) for _, row in kind.rows).most_common(MOST_ADVICE)]
+
+
+def seen(row: Row, reader: Reader) -> list[str]:
+    """Since when, and how sure."""
+    return [text for text in (when_of(row, reader), sure_of(row, reader.words)) if text]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore.triage import finding_rows, finding_texts
+from idcore.triage import finding_report, finding_rows, finding_texts
 from idcore.triage.finding_rows import Kind
 from pages.parts import cache
 from pages.parts.triage import diagnosis, finding_filters, opened, report, shared, tables, time_range
@@ -56,7 +56,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
     report.buttons(run, shown, here)
 
 # cards
-parts = list(report.parts_of(finding_rows.kinds(rows)))
+parts = list(finding_report.parts_of(finding_rows.kinds(rows)))
 page = min(int(st.session_state.get("findings_page") or 1), -(-len(parts) // ROWS))
 for part in parts[(page - 1) * ROWS : page * ROWS]:
     ticket = report.ticket(part, run, shown, here)

@@ -7,11 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 
 from idcore.catalogue import words
-from idcore.triage import evidence_texts
+from idcore.triage import evidence_tables, evidence_texts
 from idcore.triage.strokes import in_order
 from pages.parts import roles
 from pages.parts.charts import findings as charts
-from pages.parts.triage import evidence_view
 from pages.parts.view import View
 
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -72,6 +71,6 @@ def test_each_gap_has_the_id_below_it_and_what_is_missing_beside_the_id_above() 
     ids, below = ["0A000007126718B4AAC266FF3000000A"], ["0A000007126718B4AAC266FF2F000002"]
     gap = {"before": ids[0], "after": below[0], "missing": 7, "from": 3, "to": 9}
     view = View(words("en"), UTC, "UTC", "chosen", "light")
-    shown = str(evidence_view.id_table({"ids": ids, "after_ids": below, "gaps": [gap]}, view))
+    shown = str(evidence_tables.id_table({"ids": ids, "after_ids": below, "gaps": [gap]}, view))
     assert ids[0] in shown and below[0] in shown and ">7<" in shown and ">After<" in shown
     assert "after_ids" not in evidence_texts.fact_line({"ids": ids, "after_ids": below, "gap_from": 3}, view)

@@ -25,9 +25,9 @@ from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.simulate import incidents
 from idcore.sources.inputs import list_files
-from idcore.triage import evidence_texts, finding_rows, finding_texts, lines
+from idcore.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, lines
 from pages.parts.markup import esc
-from pages.parts.triage import evidence_view, report
+from pages.parts.triage import report
 from pages.parts.view import View
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_pages import shown
@@ -140,7 +140,7 @@ def test_the_evidence_of_every_incident_is_said_in_words(tmp_path: Path, name: s
             facts = dict(evidence_texts.facts(evidence, view, finding_texts.said_figures(row)))
             assert set(facts) <= known, (name, row["code"])
             assert not any("{" in value or "[" in value for value in facts.values()), "no raw structure is shown"
-            table = evidence_view.id_table(evidence, view)
+            table = evidence_tables.id_table(evidence, view)
             assert table is None or all(one in table for one in evidence["ids"])
 
 
@@ -241,13 +241,13 @@ def test_copies_are_a_table_with_what_the_lines_tell(tmp_path: Path) -> None:
         {"offset_msg_id": OFFSETS[0], "topic": "Orders", "born": None, "born_host": None, "key": None, "body_crc": 78},
     ]
     evidence = {"ids": ["X"], "offset_msg_ids": OFFSETS, "records": records, "differs": "topic"}
-    table = str(evidence_view.copies(evidence, view))
+    table = str(evidence_tables.copies(evidence, view))
     assert "10.80.1.12:10911" in table and "Orders" in table and "&lt;b&gt;" in table and "1970-01-01" in table
     assert "KEYS" not in table and table.index("Orders") < table.index("&lt;b&gt;"), "in the order of the offset ids"
     assert dict(evidence_texts.facts(evidence, view)) == {words("en")("fact.differs"): "topic"}
-    assert evidence_view.copies({"offset_msg_ids": [OFFSETS]}, view) is None, "of many messages each row has its own"
+    assert evidence_tables.copies({"offset_msg_ids": [OFFSETS]}, view) is None, "of many messages each row has its own"
     assert all(
-        text in str(evidence_view.id_table({"ids": ["X"], "offset_msg_ids": [OFFSETS]}, view)) for text in OFFSETS
+        text in str(evidence_tables.id_table({"ids": ["X"], "offset_msg_ids": [OFFSETS]}, view)) for text in OFFSETS
     )
 
 

@@ -19,7 +19,7 @@ from idcore import findings
 from idcore.catalogue import words
 from idcore.reports.svg import dates, numbers, svg
 from idcore.runs import Run
-from idcore.triage import finding_rows, finding_texts, lines
+from idcore.triage import finding_report, finding_rows, finding_texts, lines
 from idcore.triage.activity import binned
 from pages.parts import roles
 from pages.parts.charts import brokers, counters, producers
@@ -184,7 +184,7 @@ def test_a_report_names_its_scan_in_its_file(tmp_path: Path) -> None:
 
 def test_a_ticket_has_the_sentence_the_lines_and_the_way_back(tmp_path: Path) -> None:
     run = judged(tmp_path, two_at_once().replace("<b>sent</b>", "```<b>"))
-    part = next(iter(report.parts_of(finding_rows.kinds(run.table("findings").to_pandas()))))
+    part = next(iter(finding_report.parts_of(finding_rows.kinds(run.table("findings").to_pandas()))))
     assert not isinstance(part, finding_rows.Kind)
     made = report.ticket(part, run, view(), ADDRESS)
     assert made.startswith("## Error: Several processes share one fingerprint\n\n`10.0.0.7 pid 3416 loader 18B4AAC2`")
@@ -201,7 +201,7 @@ def test_many_findings_of_a_kind_are_one_ticket(tmp_path: Path) -> None:
     made = [findings.Finding("pid_erased", f"10.0.0.{n} pid 0", n, {"ids": []}) for n in range(30)]
     made.append(findings.Finding("pid_erased", "9 more", 9, {"variant": "more", "more": 9, "ids": []}))
     run = written(judged(tmp_path, two_at_once()), findings.worst_first(made))
-    (part,) = report.parts_of(finding_rows.kinds(run.table("findings").to_pandas()))
+    (part,) = finding_report.parts_of(finding_rows.kinds(run.table("findings").to_pandas()))
     assert isinstance(part, finding_rows.Kind) and part.number == 39
     text = report.ticket(part, run, view(), ADDRESS)
     assert "39 processes have pid 0." in text and "`10.0.0.29 pid 0` · 29" in text and "- 19 more" in text
@@ -232,11 +232,13 @@ def test_lines_of_a_packed_input_come_from_its_index(tmp_path: Path) -> None:
     plain.unlink()
     rows = run.table("findings").to_pylist()
     number, row = next((number, row) for number, row in enumerate(rows) if row["code"] == "missing_ids")
-    assert diagnosis.log_lines(number, row, run, view()) == ("", ""), "nothing that is not the line itself"
+    assert diagnosis.log_lines(run).of_finding(number, row, view().words) == ("", ""), (
+        "nothing that is not the line itself"
+    )
     folder = run.path / "occurrences"
     folder.mkdir()
     name = index_of(str(packed), folder).page(np.array([0]))[0].file
-    label, shown = diagnosis.log_lines(number, row, run, view())
+    label, shown = diagnosis.log_lines(run).of_finding(number, row, view().words)
     ids = [f"msgId={PREFIX}{1_000_000 + n * 1000:08X}{n:04X}" for n in (37, 38, 39, 41)]
     texts = [*ids[:3], "msgId=x", ids[3]]
     assert label == "Log lines"

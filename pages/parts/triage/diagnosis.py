@@ -10,26 +10,23 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from idcore.catalogue import Words, upper
-from idcore.errors import CoreError
 from idcore.findings.registry import RULES
 from idcore.runs import Run
-from idcore.triage import evidence_texts, finding_rows, finding_texts, line_filter, lines
+from idcore.triage import evidence_tables, evidence_texts, finding_report, finding_rows, finding_texts, lines
+from idcore.triage.finding_lines import LogLines, lines_before
 from idcore.triage.finding_rows import Kind, Row, brokers_of, evidence_of, subject_process, tokens
 from idcore.triage.processes import process_key
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import cache, scans
 from pages.parts.browser import copy_button
 from pages.parts.charts import findings as charts
-from pages.parts.markup import Column, Html, link, table, tag
-from pages.parts.triage import evidence_view, filters, shared
+from pages.parts.markup import Column, Html, join, link, table, tag
+from pages.parts.triage import filters, shared
 from pages.parts.triage import lines as run_lines
 from pages.parts.view import ANY_TIME, View
 from pages.parts.widgets import chart, href, page_link, show_html
 
 LEAST_DATED = 2  # kinds with times that are worth a picture
-MOST_LINES = 8  # log lines of a finding
-FIRST_OF_KIND, LINES_OF_EACH = 3, 2  # findings of a kind with lines, and how many of each
-BEFORE = 2  # lines in front of an id that may show why: what was not sent failed there
 
 
 def head(row: Row, view: View) -> Html:
@@ -62,32 +59,10 @@ def kind_head(kind: Kind, view: View) -> Html:
     )
 
 
-def kind_cells(kind: Kind, view: View) -> tuple[list[Column], list[list[str]]]:
-    """The subjects of a kind with what is known of each: count, times and, of a message, its producer and brokers."""
-    words = view.words
-    columns = [
-        (
-            Column("subject", words("findings.subject"), mono=True),
-            [finding_texts.subject(row, words) for _, row in kind.rows],
-        ),
-        (Column("count", words("findings.count"), right=True), [f"{row['count']:,}" for _, row in kind.rows]),
-    ]
-    for name in ("first", "last"):
-        cells = [view.full(row[f"{name}_sent_at"]) for _, row in kind.rows]
-        columns.append((Column(name, words(f"col.{name}"), mono=True), cells))
-    if RULES[kind.code].subject == "id":
-        producers = [str(evidence_of(row).get("producer", "")) for _, row in kind.rows]
-        columns.append((Column("producer", words("col.producer"), mono=True), producers))
-        addresses = [words("comma").join(brokers_of(row)) for _, row in kind.rows]
-        columns.append((Column("broker", words("col.broker"), mono=True), addresses))
-    known = [(column, cells) for column, cells in columns if any(cells)]
-    return [column for column, _ in known], [list(row) for row in zip(*(cells for _, cells in known), strict=True)]
-
-
 def kind_table(kind: Kind, run: Run, view: View) -> Html:
     """The same as a table, with links to the evidence and the lines of each."""
     words = view.words
-    (first, *columns), cells = kind_cells(kind, view)
+    (first, *columns), cells = finding_report.kind_cells(kind, view)
     links = [Column(name, words(name)) for name in ("findings.evidence", "findings.lines_link")]
     rows = [
         [
@@ -144,14 +119,13 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
         drawn[0].update_layout(clickmode="event+select")
         if marked := filters.picked(chart(*drawn, None, f"proof-{key}", select=True)):
             run_lines.clicked(run, view, marked, key)
-    for made in (evidence_view.id_table(evidence, view), evidence_view.copies(evidence, view)):
+    for made in (make(evidence, view, anatomy) for make in (evidence_tables.id_table, evidence_tables.copies)):
         if made is not None:
             show_html(made)
-    before = BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
-    label, shown = log_lines(int(key), row, run, view)
+    label, shown = log_lines(run).of_finding(int(key), row, words)
     if not shown:  # the places are not known: they are looked for
         named = [f"{evidence['label']}={text}" for text in tokens(evidence)] if evidence.get("label") else []
-        around = lines.around(run, named) or lines.around(run, tokens(evidence), before)
+        around = lines.around(run, named) or lines.around(run, tokens(evidence), lines_before(row))
         label, shown = words("findings.lines"), "\n".join(dict.fromkeys(around))
     if shown:
         st.caption(label)
@@ -159,46 +133,30 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
     elif scans.ready() and tokens(evidence) and scans.store_of(run) is None:
         run_lines.preview(run, view, {"finding": key})
     elif (folder := scans.store_of(run)) is not None and evidence.get("ids"):
-        show_html(evidence_view.in_store(evidence["ids"][: lines.MOST_LINES], folder, words))
+        show_html(in_store(evidence["ids"][: lines.MOST_LINES], folder, words))
     elif evidence.get("ids"):
         st.caption(words("findings.no_lines"))
     if (
-        facts := evidence_view.fact_list(evidence_texts.facts(evidence, view, finding_texts.said_figures(row)))
+        facts := evidence_tables.fact_list(evidence_texts.facts(evidence, view, finding_texts.said_figures(row)))
     ) is not None:
         show_html(facts)
     onward(row, process, run, words)
 
 
-def log_lines(number: int, row: Row, run: Run, view: View, most: int = MOST_LINES) -> tuple[str, str]:
-    """The lines of the evidence with file and number, and what they are called; empty where none is at hand."""
-    found = _lines_of(number, row, run)
-    key = "findings.numbered" if len(found) <= most else "findings.numbered_part"
-    name = view.words(key, n=f"{most:,}", all=f"{len(found):,}") if found else ""
-    return name, lines.as_text(found[:most])
+def log_lines(run: Run) -> LogLines:
+    """The log lines of a scan's findings that this server may read."""
+    return LogLines(run, cache.lines(run), run_lines.allowed_for(run))
 
 
-def lines_of_kind(kind: Kind, run: Run, view: View) -> tuple[str, str]:
-    """The same of the first findings of a kind, a few lines of each."""
-    first = kind.rows[:FIRST_OF_KIND]
-    found = {line for number, row in first for line in _lines_of(number, row, run)[:LINES_OF_EACH]}
-    name = view.words("findings.numbered_first", n=len(first)) if found else ""
-    return name, lines.as_text(sorted(found, key=lambda line: (line.file, line.number)))
+def anatomy(text: str) -> Html:
+    """An id as a link to its bytes."""
+    return link(text, href("anatomy", id=text, run=st.query_params.get("run")))
 
 
-def _lines_of(number: int, row: Row, run: Run) -> list[lines.NumberedLine]:
-    """By the index of the scan where there is one, else by the places that the finding has."""
-    evidence = evidence_of(row)
-    before = BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
-    index = cache.lines(run)
-    if index is not None and tokens(evidence):
-        try:
-            ids = line_filter.ids_of_finding(run, str(number))
-            return lines.indexed(index, ids, before, run_lines.allowed_for(run), str(evidence.get("label", "")))
-        except (CoreError, PermissionError):  # its file changed, or is not allowed any more: the page of lines says so
-            return []
-    wanted = {*tokens(evidence), *map(str, evidence.get("after_ids") or ())}
-    places = [place for place in evidence.get("places") or () if str(place["id"]) in wanted]
-    return lines.numbered(run, places, before)
+def in_store(ids: Sequence[str], folder: str, words: Words) -> Html:
+    """Ids of a store that was scanned, each a link to its records there."""
+    links = [tag("span", link(text, href("store", store=folder, id=text)), class_="mq-mono") for text in ids]
+    return tag("p", words("findings.in_store"), " ", join(links, " "), class_="mq-advice mq-alike")
 
 
 def row_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:

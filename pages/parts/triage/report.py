@@ -13,21 +13,28 @@ from idcore.catalogue import upper
 from idcore.reports.page import page
 from idcore.reports.svg import Pen, svg
 from idcore.runs import Run
-from idcore.triage import evidence_texts, finding_rows, finding_texts, run_texts, sentences
+from idcore.triage import (
+    evidence_tables,
+    evidence_texts,
+    finding_report,
+    finding_rows,
+    finding_texts,
+    run_texts,
+    sentences,
+)
+from idcore.triage.finding_lines import MOST_LINES
 from idcore.triage.finding_rows import Kind, Row
 from idcore.triage.processes import sorted_processes
 from pages.parts import cache, roles
 from pages.parts.charts import brokers as broker_charts
 from pages.parts.charts import counters as counter_charts
 from pages.parts.charts import producers as producer_charts
-from pages.parts.markdown import code, escaped, fenced
+from pages.parts.markdown import escaped
 from pages.parts.markup import Html, emphasised, link, table, tag
-from pages.parts.triage import diagnosis, evidence_view, shared
+from pages.parts.triage import diagnosis, shared
 from pages.parts.view import View
 from pages.parts.widgets import download
 
-MOST_IDS = 5
-MOST_SUBJECTS = 20  # of one kind in Markdown
 MOST_DRAWN = 20  # findings with a picture
 MOST_COUNTERS = 3  # processes with a picture of their counter
 MOST_BARS = 10
@@ -70,89 +77,26 @@ def facts(run: Run, view: View) -> list[str]:
     return [line for line in lines if line]
 
 
-def _seen(row: Row, view: View) -> list[str]:
-    """Since when, and how sure."""
-    return [text for text in (finding_texts.when_of(row, view), finding_texts.sure_of(row, view.words)) if text]
-
-
-def parts_of(found: Iterable[Kind]) -> Iterator[Kind | tuple[int, Row]]:
-    """What has a card or a section of its own: a kind of many findings, or one finding."""
-    for kind in found:
-        if kind.grouped:
-            yield kind
-        else:
-            yield from kind.rows + kind.rest
-
-
 # ---- Markdown
 
 
 def ticket(part: Kind | tuple[int, Row], run: Run, view: View, address: str) -> str:
     """One finding, or one kind of many, for a ticket. `address`: of the page of findings with this scan."""
-    return "\n\n".join(_section(part, run, view, address)) + "\n"
+    return "\n\n".join(finding_report.section(part, view, diagnosis.log_lines(run), address)) + "\n"
 
 
 def markdown(run: Run, view: View, address: str = "") -> str:
     """The report as Markdown."""
-    words, found = view.words, cache.frame(run, "findings")
+    words, found, lines = view.words, cache.frame(run, "findings"), diagnosis.log_lines(run)
     text = [
         f"# {escaped(run_texts.title_of(run.title, run.options, words))}",
         finding_texts.findings_sentence(found, run.summary or {}, words),
         *([words("report.link", address=address)] if address else []),
     ]
-    for part in parts_of(finding_rows.kinds(found)):
-        text += _section(part, run, view, address)
+    for part in finding_report.parts_of(finding_rows.kinds(found)):
+        text += finding_report.section(part, view, lines, address)
     text.append("---\n\n" + "\n".join(f"- {escaped(line)}" for line in facts(run, view)))
     return "\n\n".join(text) + "\n"
-
-
-def _section(part: Kind | tuple[int, Row], run: Run, view: View, address: str) -> list[str]:
-    if isinstance(part, Kind):
-        return _kind_section(part, run, view, address)
-    words, (number, row) = view.words, part
-    evidence = finding_rows.evidence_of(row)
-    name = words("colon", name=words(f"severity.{row['severity']}")) + finding_rows.title_of(row, words)
-    ids = evidence_view.details(evidence, view)[:MOST_IDS]
-    figures = evidence_texts.fact_line(evidence, view, finding_texts.said_figures(row))
-    label, shown = diagnosis.log_lines(number, row, run, view)
-    text = [
-        f"## {name}",
-        " · ".join([code(finding_texts.subject(row, words)), *map(escaped, _seen(row, view))]),
-        escaped(upper(finding_texts.say("meaning", row, view)) + words("stop")),
-        escaped(f"{words('findings.do')} {finding_texts.say('advice', row, view)}"),
-        "\n".join("- " + " · ".join([code(one), *map(escaped, more)]) for one, more in ids),
-        escaped(figures),
-        f"{label}\n\n{fenced(shown)}" if shown else "",
-        escaped(f"{words('findings.disproof')} {finding_texts.say('disproof', row, view)}"),
-        words("report.link", address=f"{address}&finding={number}") if address else "",
-    ]
-    return [one for one in text if one]
-
-
-def _kind_section(kind: Kind, run: Run, view: View, address: str) -> list[str]:
-    words = view.words
-    name = words("colon", name=words(f"severity.{kind.severity}")) + finding_rows.title(kind.code, words, kind.variant)
-    _, cells = diagnosis.kind_cells(kind, view)
-    subjects = [
-        "- " + " · ".join([code(row[0]), *map(escaped, filter(None, row[1:]))]) for row in cells[:MOST_SUBJECTS]
-    ]
-    left = kind.number - len(subjects)
-    text = [
-        f"## {name}",
-        escaped(upper(finding_texts.brief(kind, words)) + words("stop")),
-        *(
-            escaped(f"{words(label)} {one}")
-            for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof"))
-            for one in finding_texts.texts_of(part, kind, view)
-        ),
-        "\n".join([*subjects, *([f"- {words('findings.rest_more', n=f'{left:,}')}"] if left else [])]),
-    ]
-    label, log = diagnosis.lines_of_kind(kind, run, view)
-    if log:
-        text.append(f"{label}\n\n{fenced(log)}")
-    if address:
-        text.append(words("report.link", address=f"{address}&kind={kind.code}&severity={kind.severity}"))
-    return text
 
 
 # ---- HTML
@@ -172,7 +116,7 @@ def html(run: Run, view: View, address: str = "") -> str:
     ]
     if (figure := diagnosis.when_figure(kinds, view)) is not None:
         body.append(_drawn(figure, words("findings.when_alt"), words("findings.when")))
-    for number, part in enumerate(parts_of(kinds)):
+    for number, part in enumerate(finding_report.parts_of(kinds)):
         made = _kind_html(part, run, view, address) if isinstance(part, Kind) else None
         body += made or _finding_html(part, run, view, address, number < MOST_DRAWN)  # type: ignore[arg-type]
     body += _overview(run, view)
@@ -199,8 +143,8 @@ def _kind_html(kind: Kind, run: Run, view: View, address: str) -> Iterable[Html]
     for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
         for text in finding_texts.texts_of(part, kind, view):
             yield tag("p", tag("b", words(label)), " ", text)
-    yield table(*diagnosis.kind_cells(kind, view), name)
-    label, log = diagnosis.lines_of_kind(kind, run, view)
+    yield table(*finding_report.kind_cells(kind, view), name)
+    label, log = diagnosis.log_lines(run).of_kind(kind, words)
     if log:
         yield from (tag("p", label, class_="faint"), tag("pre", log))
     for _, row in kind.rest:
@@ -212,18 +156,18 @@ def _finding_html(part: tuple[int, Row], run: Run, view: View, address: str, dra
     evidence = finding_rows.evidence_of(row)
     where = f"{address}&finding={number}" if address else ""
     yield _h3(str(row["severity"]), finding_rows.title_of(row, words), finding_texts.subject(row, words), view, where)
-    if seen := _seen(row, view):
+    if seen := finding_texts.seen(row, view):
         yield tag("p", " · ".join(seen), class_="faint")
     yield tag("p", upper(finding_texts.say("meaning", row, view)), words("stop"))
     yield tag("p", tag("b", words("findings.do")), " ", finding_texts.say("advice", row, view))
     if drawn and (made := diagnosis.figure_of(row, run, view)) is not None:
         yield _drawn(*made, made[1])
-    if ids := evidence_view.details(evidence, view)[:MOST_IDS]:
+    if ids := evidence_tables.details(evidence, view)[: finding_report.MOST_IDS]:
         yield tag("ul", *(tag("li", tag("code", one), "".join(f" · {text}" for text in more)) for one, more in ids))
     if line := evidence_texts.fact_line(evidence, view, finding_texts.said_figures(row)):
         yield tag("p", line)
-    most = MOST_OF_NOTE if row["severity"] == "info" else diagnosis.MOST_LINES
-    label, shown = diagnosis.log_lines(number, row, run, view, most)
+    most = MOST_OF_NOTE if row["severity"] == "info" else MOST_LINES
+    label, shown = diagnosis.log_lines(run).of_finding(number, row, words, most)
     if shown:
         yield tag("p", label, class_="faint")
         yield tag("pre", shown)

@@ -1,0 +1,32 @@
+"""Text as Markdown that shows that text and nothing else, for any text. Depends on no page and makes no HTML."""
+
+from __future__ import annotations
+
+import re
+
+from idcore.safe_text import encodable
+
+# An underscore inside a word is one, so that names of files stay readable where nobody renders them.
+_MARKS = re.compile(r"[\\`*\[\]<>|~#$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|^[-+=](?=[-+=\s]|$)")
+_NUMBER = re.compile(r"^(\d+)([.)])(?=\s|$)")
+
+
+def escaped(text: str) -> str:
+    """A text on one line, its marks made harmless; a list or a heading cannot begin with it."""
+    line = " ".join(encodable(text).split())
+    return _NUMBER.sub(r"\1\\\2", _MARKS.sub(r"\\\g<0>", line))
+
+
+def code(text: str) -> str:
+    """A text as code: between more backticks than it contains."""
+    line = " ".join(encodable(text).split())
+    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    space = " " if line[:1] == "`" or line[-1:] == "`" or not line else ""
+    return f"{fence}{space}{line}{space}{fence}"
+
+
+def fenced(text: str) -> str:
+    """Lines as a block of code: between more backticks than any of them contains."""
+    block = encodable(text)
+    fence = "`" * (1 + max(2, *map(len, re.findall("`+", block)), 0))
+    return f"{fence}text\n{block}\n{fence}"
