@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pyarrow as pa
 
     from idcore.occurrences.index import Filter, Index, Selection
+    from idcore.triage.fates import Undelivered
     from idcore.triage.in_range import Brokers, InRange
     from idcore.triage.largest import Totals
     from idcore.triage.time_range import TimeRange
@@ -25,7 +26,7 @@ HashFuncs = dict[str | type[Any], Callable[[Any], Any]]
 # Of tables with more rows a page holds the first ones only, in the order in which it shows them.
 MOST_ROWS, FIRST_ROWS = 200_000, 2_000
 _ORDER = {"processes": "ids", "hosts": "count", "clients": "count", "brokers": "count"}
-_CUT = {*_ORDER, "counters", "activity", "copies"}
+_CUT = {*_ORDER, "counters", "activity", "copies", "fates"}
 
 
 def _written(path: Path) -> float:
@@ -240,6 +241,18 @@ def every_point(run: Run, process: Key, shown: TimeRange) -> pd.DataFrame | None
 
 
 # ---- the list of scans
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _fates(path: str, written: float) -> tuple[pd.DataFrame, Undelivered]:
+    from idcore.triage import fates
+
+    return fates.counted(Path(path)), fates.Undelivered.of_run(Path(path))
+
+
+def fates(run: Run) -> tuple[pd.DataFrame, Undelivered]:
+    """What became of the messages of a store in each group: the counts, and those that a group has not received."""
+    return _fates(str(run.path), stamp(run))
 
 
 @st.cache_data(max_entries=1, ttl=2, show_spinner=False)

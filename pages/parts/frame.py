@@ -44,6 +44,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("producers", "triage/producers.py", ":material/dns:"),
         ("counters", "triage/counters.py", ":material/show_chart:"),
         ("brokers", "triage/brokers.py", ":material/storage:"),
+        ("fate", "triage/fate.py", ":material/mark_email_unread:"),
     ),
     "messages": (
         ("lookup", "messages/lookup.py", ":material/search:"),

@@ -42,6 +42,9 @@ FIELD_ROLES = {
     "sequence": "counter",
 }
 
+# Level of a verdict -> its place between what was consumed and what never will be; lightness orders them too.
+LEVELS = {"dead": 9, "blocked": 7, "retry": 6, "waiting": 5, "unclear": 4, "done": 3}
+
 
 @dataclass(frozen=True, slots=True)
 class Palette:
@@ -55,6 +58,7 @@ class Palette:
     roles: dict[str, str]
     series: tuple[str, ...]
     scale: tuple[str, ...]
+    levels: dict[str, str]
 
 
 @cache
@@ -81,6 +85,7 @@ def palette(theme: Theme) -> Palette:
         roles={role: colour(*where) for role, where in ROLES.items()},
         series=tuple(options["chartCategoricalColors"]),
         scale=tuple(options["chartSequentialColors"]),
+        levels={level: options["chartDivergingColors"][place] for level, place in LEVELS.items()},
     )
 
 

@@ -17,9 +17,15 @@ HEIGHT = 84
 
 
 def strip(
-    bins: pd.Series, step: pd.Timedelta, shown: TimeRange, words: Words, palette: Palette, zone: tzinfo
+    bins: pd.Series,
+    step: pd.Timedelta,
+    shown: TimeRange,
+    words: Words,
+    palette: Palette,
+    zone: tzinfo,
+    unit: str = "occurrence",
 ) -> go.Figure:
-    """IDs by time step, `bins` by their instants; what is outside the range shown is faint."""
+    """IDs, or what `unit` names, by time step, `bins` by their instants; what is outside the range shown is faint."""
     clock = wall_clock(bins.index.to_series(), zone)
     figure = go.Figure(layout=paper(palette, HEIGHT, bottom=20))
     figure.add_bar(
@@ -28,7 +34,7 @@ def strip(
         width=step.total_seconds() * 1000,
         marker={"color": palette.roles["time"], "line": {"width": 0}},
         hovertext=[
-            f"{moment:%Y-%m-%d %H:%M:%S}<br>{words.count('occurrence', int(ids))}"
+            f"{moment:%Y-%m-%d %H:%M:%S}<br>{words.count(unit, int(ids))}"
             for moment, ids in zip(clock, bins, strict=True)
         ],
         hoverinfo="text",

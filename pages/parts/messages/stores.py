@@ -15,6 +15,7 @@ from idcore.ids import Clock
 from idcore.lookup import Answer, Copy, StoreLookup, copy_row
 from idcore.lookup.asked import texts_of
 from idcore.message.record import Part, Record, parts, value_of
+from idcore.runs import Run, runs_root
 from idcore.store import StoreFolder
 from idcore.store.commitlog import Stored
 from pages.parts import cache, roles, scans
@@ -186,6 +187,8 @@ def scan(words: Words) -> None:
         if before := scanned(path):
             at = view().minute(before["created"])
             page_link("findings", words("store.scanned", at=at), icon=":material/troubleshoot:", run=before["name"])
+            if Run(runs_root() / before["name"]).has("fates"):
+                page_link("fate", words("store.scanned_fate"), icon=":material/mark_email_unread:", run=before["name"])
     if pressed:
         run = begin.begin_folder(path)
         if run is not None:

@@ -186,6 +186,8 @@ def one(row: Row) -> None:
             if row["state"] == "done":
                 page = "compare" if row["kind"] == COMPARE else "findings"
                 page_link(page, words("runs.open"), icon=":material/arrow_forward:", run=name)
+                if row["store"] and Run(runs_root() / name).has("fates"):
+                    page_link("fate", words("page.fate"), icon=":material/mark_email_unread:", run=name)
             elif row["state"] in ("failed", "cancelled") and row["kind"] != COMPARE:
                 st.button(words("scan.again"), key=f"again-{name}", on_click=again, args=(name,))
             st.button(

@@ -205,13 +205,13 @@ def preview(run: Run, view: View, filters: Mapping[str, str], key: str = "lines-
         show_html(rows_html(found, index, run, view))
 
 
-def page_number(pages: int) -> int:
+def page_number(pages: int, key: str = "page") -> int:
     """The page in sight: of the address, the first one where there are not so many."""
-    asked = st.session_state.get("page") or st.query_params.get("page", "1")
+    asked = st.session_state.get(key) or st.query_params.get(key, "1")
     page = int(asked) if str(asked).isdecimal() else 1
     if not 1 <= page <= pages:
-        st.session_state.pop("page", None)
-        st.query_params.pop("page", None)
+        st.session_state.pop(key, None)
+        st.query_params.pop(key, None)
         page = 1
     return page
 

@@ -22,7 +22,7 @@ from pages.parts.widgets import download, empty, page_link, show_html
 
 TABLES = (
     "findings", "copies", "processes", "hosts", "brokers", "segments", "clients", "counters", "timeline", "activity",
-    "distribution", "growth", "refused", "files", "topics", "tags",
+    "distribution", "growth", "refused", "files", "topics", "tags", "fates", "undelivered",
 )  # fmt: skip
 MOST_LISTED = 12
 

@@ -94,7 +94,17 @@ def notes(run: Run, shown: View) -> list[str]:
         lines.append(words(key if words.has(key) else "run.zone_assumed", zone=zone, at=at))
     if assumed.get("case") == "any":
         lines.append(words("run.case_any"))
-    files = cache.frame(run, "files")
+    lines += unread(run, words)
+    lines.append(without_ids(run, words))
+    if reasons := reasons_of(run):
+        n = words.count("token", sum(reasons.values()))
+        lines.append(words("refused.line", n=n, reasons=reasons_text(reasons, words)) + words("stop"))
+    return lines
+
+
+def unread(run: Run, words: Words) -> list[str]:
+    """The files that could not be read, in all or in part."""
+    files, lines = cache.frame(run, "files"), []
     if not files.empty:
         failed = files[files["error"].notna() & (files["error"] != "")]
         partly = failed["text_bytes"] > 0
@@ -103,10 +113,6 @@ def notes(run: Run, shown: View) -> list[str]:
                 unread = [words("aside", text=row.file, note=_problem(row, words)) for row in rows.head(5).itertuples()]
                 names = words("comma").join(unread)
                 lines.append(words(key, n=words.count("file", len(rows)), of=f"{len(files):,}", names=names))
-    lines.append(without_ids(run, words))
-    if reasons := reasons_of(run):
-        n = words.count("token", sum(reasons.values()))
-        lines.append(words("refused.line", n=n, reasons=reasons_text(reasons, words)) + words("stop"))
     return lines
 
 

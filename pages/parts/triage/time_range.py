@@ -51,16 +51,18 @@ def bar(run: Run, shown: View, other: Run | None = None) -> TimeRange:
     return strip([table for table, _ in fine], shown, max(step for _, step in fine))
 
 
-def strip(timelines: list[pd.DataFrame], shown: View, least: pd.Timedelta = steps.MINUTE) -> TimeRange:
-    """The same of timelines, whose times are exact to `least`."""
+def strip(
+    timelines: list[pd.DataFrame], shown: View, least: pd.Timedelta = steps.MINUTE, unit: str = "occurrence"
+) -> TimeRange:
+    """The same of timelines, whose times are exact to `least`; they count what `unit` names."""
     chosen, extent = asked(), None
     found = [table for table in timelines if not table.empty]
     if found:
         table = pd.concat(found)
         extent = table["minute"].min(), table["minute"].max()
         bins, step = steps.by_time(table, least)
-        figure = charts.strip(bins, step, chosen, shown.words, shown.palette, shown.zone)
-        alt = shown.words("range.alt", first=shown.minute(bins.index[0]), last=shown.minute(bins.index[-1]))
+        figure = charts.strip(bins, step, chosen, shown.words, shown.palette, shown.zone, unit)
+        alt = shown.words(f"range.alt_{unit}", first=shown.minute(bins.index[0]), last=shown.minute(bins.index[-1]))
         chart(figure, alt, None, "timeline", brush=brush(chosen, shown.zone))
     line(chosen, shown, extent)
     return chosen

@@ -1,0 +1,310 @@
+"""The tables `fates` and `undelivered` of a run: groups by time, counts, the messages that groups lack. Draws nothing.
+
+A figure counts a message once for each group. Both tables are filtered alike, so the list has what the counts have,
+unless the scan cut the list.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from idcore import export
+from idcore.catalogue import Words
+from idcore.fate.levels import NAMES, NOT_RECEIVED, level_of, order_of
+from idcore.triage.activity import CELLS, MINUTE, natural_step
+from idcore.triage.time_range import ALL_TIMES, TimeRange
+
+ORDERS = ("time", "-time", "worst", "place")
+MOST_TAKEN = 100_000  # rows of one download
+MESSAGE = ("topic", "broker", "queue_id", "queue_offset", "commit_log_offset", "msg_id", "store_timestamp")
+_LACKING = len(NOT_RECEIVED)
+_KEY = ("topic", "broker", "queue_id", "group", "verdict")
+_COUNTED = (*_KEY, "minute", "messages", "first_store_timestamp")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which messages are asked for. An empty text is any; `cell` is a part of the range that was chosen in it."""
+
+    topic: str = ""
+    group: str = ""
+    verdict: str = ""
+    shown: TimeRange = ALL_TIMES
+    cell: TimeRange = ALL_TIMES
+
+    def holds(self, moments: pd.Series) -> pd.Series:
+        """Which instants are in the minutes that are asked for: the counts have no finer times."""
+        return self.shown.whole_minutes().contains(moments) & self.cell.whole_minutes().contains(moments)
+
+    @property
+    def minutes(self) -> TimeRange:
+        """The narrower of both ranges."""
+        return (self.cell or self.shown).whole_minutes()
+
+    @property
+    def around(self) -> Asked:
+        """The same without what was chosen in the picture."""
+        return replace(self, group="", cell=ALL_TIMES)
+
+
+# ---- counts
+
+
+def counted(run: Path) -> pd.DataFrame:
+    """The table `fates`; `level` is the place of each verdict's level."""
+    frame = _read(run / "fates", _COUNTED).to_pandas()
+    levels = np.array([level_of(code) for code in frame["verdict"].cat.categories], np.int8)
+    return frame.assign(level=levels[frame["verdict"].cat.codes] if len(frame) else np.zeros(0, np.int8))
+
+
+def _read(folder: Path, wanted: Sequence[str]) -> pa.Table:
+    """Those of the columns that are there: only tables of a cluster have brokers. Texts that recur are kept once."""
+    there = pq.read_schema(min(folder.glob("*.parquet"))).names
+    recurring = [name for name in ("topic", "broker", "group", "verdict", "verdicts") if name in there]
+    found = pq.read_table(folder, columns=[name for name in wanted if name in there], read_dictionary=recurring)
+    return found.unify_dictionaries()
+
+
+def choose(rows: pd.DataFrame, asked: Asked) -> pd.DataFrame:
+    """The rows that are asked for."""
+    mask = np.ones(len(rows), bool)
+    for name in ("topic", "group", "verdict"):
+        if value := getattr(asked, name):
+            mask &= (rows[name] == value).to_numpy()
+    if asked.shown or asked.cell:
+        mask &= asked.holds(rows["minute"]).to_numpy()
+    return rows[mask]
+
+
+def values(rows: pd.DataFrame, name: str) -> list[str]:
+    """What a filter offers: names in order, verdicts the worst first."""
+    found = [str(value) for value in rows[name].cat.categories]
+    return sorted(found, key=order_of if name == "verdict" else str.lower)  # type: ignore[arg-type]
+
+
+def by_minute(rows: pd.DataFrame) -> pd.DataFrame:
+    """What groups lack by minute, with the columns of `timeline`; minutes in which they lack nothing are there too."""
+    messages = rows["messages"].where(rows["level"] < _LACKING, 0)
+    return messages.groupby(rows["minute"]).sum().rename("ids").reset_index()
+
+
+def counts(rows: pd.DataFrame) -> pd.DataFrame:
+    """Messages by topic, queue, group and verdict, the worst first."""
+    names = [name for name in _KEY if name in rows]
+    figures = {"messages": ("messages", "sum"), "first_store_timestamp": ("first_store_timestamp", "min")}
+    found = rows.groupby(names, observed=True).agg(**figures).reset_index()
+    found = found.astype({name: str for name in names if name != "queue_id"})
+    found["order"] = [order_of(code) for code in found["verdict"]]
+    found = found.sort_values(["order", "messages", *names], ascending=[True, False, *[True] * len(names)])
+    return found.drop(columns="order").reset_index(drop=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """Groups by time: how many messages of each level. The worst group is first.
+
+    `messages` is group x time x level. `undated`: messages whose time is not known.
+    """
+
+    groups: list[str]
+    begins: pd.DatetimeIndex
+    step: pd.Timedelta
+    messages: np.ndarray
+    undated: int
+
+    def of(self, groups: list[str]) -> Heat:
+        """Some of the groups."""
+        places = [self.groups.index(group) for group in groups]
+        return replace(self, groups=groups, messages=self.messages[places])
+
+    def worst(self) -> np.ndarray:
+        """The place of the worst level of each cell; -1 without a message."""
+        there = self.messages > 0
+        return np.where(there.any(axis=2), there.argmax(axis=2), -1)
+
+    def levels(self) -> dict[str, int]:
+        """How many messages each level has."""
+        return dict(zip(NAMES, self.messages.sum(axis=(0, 1)).tolist(), strict=True))
+
+    def frame(self) -> pd.DataFrame:
+        """The cells that have messages, as a table."""
+        group, time, level = np.nonzero(self.messages)
+        found = {"group": np.array(self.groups, object)[group], "begin": self.begins[time]}
+        return pd.DataFrame(
+            found | {"level": np.array(NAMES, object)[level], "messages": self.messages[group, time, level]}
+        )
+
+
+def heat(rows: pd.DataFrame) -> Heat:
+    """The picture of some rows, in at most CELLS steps of time; ranked by the worst level, then by what is lacking."""
+    dated = rows[rows["minute"].notna()]
+    undated = int(rows["messages"].sum() - dated["messages"].sum())
+    if dated.empty:
+        return Heat([], pd.DatetimeIndex([], tz="UTC"), MINUTE, np.zeros((0, 0, len(NAMES)), np.int64), undated)
+    first, last = dated["minute"].min(), dated["minute"].max()
+    step = natural_step(last - first + MINUTE, CELLS)
+    begins = pd.date_range(first.floor(step), last.floor(step), freq=step)
+    codes, names = pd.factorize(dated["group"])
+    time = ((dated["minute"] - begins[0]) // step).to_numpy(np.int64)
+    shape = (len(names), len(begins), len(NAMES))
+    cells = np.ravel_multi_index((codes, time, dated["level"].to_numpy(np.int64)), shape)
+    found = np.bincount(cells, dated["messages"].to_numpy(float), int(np.prod(shape))).astype(np.int64).reshape(shape)
+    of_level = found.sum(axis=1)
+    worst, lacking = (of_level > 0).argmax(axis=1), of_level[:, :_LACKING].sum(axis=1)
+    order = sorted(range(len(names)), key=lambda at: (worst[at], -lacking[at], str(names[at])))
+    return Heat([str(names[at]) for at in order], begins, step, found[order], undated)
+
+
+# ---- the messages
+
+
+@dataclass(frozen=True, slots=True)
+class Undelivered:
+    """The table `undelivered`. `lacking` has for each text of its column `verdicts` the groups and their verdicts."""
+
+    rows: pd.DataFrame
+    lacking: list[list[tuple[str, str]]]
+
+    @classmethod
+    def of_run(cls, run: Path) -> Undelivered:
+        """The whole table; equal texts are parsed once."""
+        table = _read(run / "undelivered", [*MESSAGE, "verdicts"])
+        verdicts = table["verdicts"].combine_chunks() if len(table) else pa.array([]).dictionary_encode()
+        texts = verdicts.dictionary.to_pylist()
+        rows = table.drop_columns(["verdicts"]).to_pandas()
+        rows["verdicts"] = verdicts.indices.to_numpy()
+        rows["msg_id"] = rows["msg_id"].astype(object).where(rows["msg_id"].notna(), None)
+        every = [sorted(json.loads(text).items(), key=lambda one: (order_of(one[1]), one[0])) for text in texts]
+        return cls(rows, every)
+
+    def select(self, asked: Asked, order: str = ORDERS[0]) -> Listed:
+        """The messages that are asked for, each with its groups."""
+        own = [
+            [(group, code) for group, code in pairs if asked.group in ("", group) and asked.verdict in ("", code)]
+            for pairs in self.lacking
+        ]
+        number = np.array([len(pairs) for pairs in own], np.int64)[self.rows["verdicts"]]
+        mask = number > 0
+        if asked.topic:
+            mask &= (self.rows["topic"] == asked.topic).to_numpy()
+        if asked.shown or asked.cell:
+            mask &= asked.holds(self.rows["store_timestamp"]).to_numpy()
+        places = np.flatnonzero(mask)
+        rows = self.rows.iloc[places]
+        by = ["store_timestamp", "commit_log_offset"]
+        if order == "place":
+            by = [name for name in (*_KEY[:3], "queue_offset") if name in rows]
+        if order == "worst":
+            worst = np.array([order_of(pairs[0][1])[1] if pairs else 0 for pairs in own], np.int64)
+            rows, by = rows.assign(worst=worst[rows["verdicts"]]), ["worst", *by]
+        rows = rows.sort_values(by, ascending=order != "-time", kind="stable")
+        return Listed(rows, own, np.cumsum(number[rows.index]))
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Messages in their order, with the groups that are asked for; `ends` counts the rows up to each of them."""
+
+    messages: pd.DataFrame
+    lacking: list[list[tuple[str, str]]]
+    ends: np.ndarray
+
+    @property
+    def columns(self) -> list[str]:
+        """What a row has."""
+        return [*(name for name in MESSAGE if name in self.messages), "group", "verdict"]
+
+    def __len__(self) -> int:
+        """How many rows: one for each message and group."""
+        return int(self.ends[-1]) if len(self.ends) else 0
+
+    def rows(self, start: int = 0) -> Iterator[dict[str, Any]]:
+        """The rows from a number on."""
+        names = self.columns[:-2]
+        at = int(np.searchsorted(self.ends, start, side="right"))
+        skipped = start - (int(self.ends[at - 1]) if at else 0)
+        for row in self.messages.iloc[at:].itertuples():
+            own = {name: getattr(row, name) for name in names}
+            for group, verdict in self.lacking[row.verdicts][skipped:]:
+                yield own | {"group": group, "verdict": verdict}
+            skipped = 0
+
+    def page(self, start: int, count: int) -> list[dict[str, Any]]:
+        """So many of them."""
+        return list(islice(self.rows(start), count))
+
+    def taken(self) -> Iterator[dict[str, Any]]:
+        """The rows of a download: instants in ISO 8601."""
+        for row in islice(self.rows(), MOST_TAKEN):
+            at = row["store_timestamp"]
+            yield row | {"store_timestamp": None if pd.isna(at) else at.isoformat(timespec="milliseconds")}
+
+    def as_csv(self) -> bytes:
+        """The list as CSV."""
+        return export.file_of(export.csv_lines(self.columns, (list(row.values()) for row in self.taken())))
+
+    def as_json(self) -> bytes:
+        """The list as JSON Lines."""
+        return export.file_of(export.json_lines(self.taken()))
+
+
+# ---- in words
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """What groups lack of some rows: how many messages of each, the worst first, and when the oldest was stored."""
+
+    messages: dict[str, int]
+    groups: int
+    unclear: int
+    oldest: datetime | None
+
+    @property
+    def total(self) -> int:
+        """Each message once for each group."""
+        return sum(self.messages.values())
+
+
+def lacking(rows: pd.DataFrame) -> Lacking:
+    """The answer to which groups have not received what."""
+    open_rows = rows[rows["level"] < _LACKING]
+    by_group = open_rows.groupby("group", observed=True)["messages"].sum().sort_values(ascending=False, kind="stable")
+    unclear = int(rows.loc[rows["level"] == NAMES.index("unclear"), "messages"].sum())
+    oldest = open_rows["first_store_timestamp"].min()
+    found = {str(group): int(count) for group, count in by_group.items()}
+    return Lacking(found, rows["group"].nunique(), unclear, None if pd.isna(oldest) else oldest)
+
+
+def sentence(
+    found: Lacking, oldest: list[dict[str, Any]], span: str, words: Words, time: Callable[[datetime], str]
+) -> str:
+    """Who has not received how many messages, and the oldest: the first of the list, where the list has it."""
+    if not found.groups:
+        return words("fate.said_nothing")
+    groups = words.count("group", found.groups)
+    group, most = next(iter(found.messages.items()), ("", 0))
+    if not found.total:
+        text = words("fate.said_none", groups=groups, span=span)
+    elif len(found.messages) == 1:
+        text = words("fate.said_one", group=group, n=words.count("message", most), span=span)
+    else:
+        numbers = {"n": len(found.messages), "all": found.total, "most": most}
+        shown = {name: f"{value:,}" for name, value in numbers.items()}
+        text = words("fate.said_many", groups=groups, span=span, group=group, **shown)
+    if found.oldest is not None:
+        first = oldest[0]["msg_id"] if oldest and oldest[0]["store_timestamp"] == found.oldest else None
+        key = "fate.said_oldest" if first else "fate.said_oldest_time"
+        text += words(key, at=time(found.oldest), **({"id": first} if first else {}))
+    return text + (words("fate.said_unclear", n=f"{found.unclear:,}") if found.unclear else "")

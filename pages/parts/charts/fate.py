@@ -1,0 +1,110 @@
+"""Consumer groups x time, each cell in the colour of its worst level. Tables in, a figure and its legend out."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from idcore.catalogue import Words
+from idcore.fate.levels import NAMES
+from idcore.triage.activity import MINUTE
+from idcore.triage.fates import Heat
+from idcore.triage.time_range import TimeRange
+from pages.parts.charts.producers import FEW, MOST_APART
+from pages.parts.figures import DATES, axis, clock_title, paper, pick, rows_axis, wall_clock
+from pages.parts.markup import Html, esc, tag
+from pages.parts.roles import Palette
+
+ROW = 24
+LONGEST = 24  # characters of a name on the axis: the middle of a longer one is left out
+SIGNS = {"dead": "†", "blocked": "!", "retry": "↻", "waiting": "…", "unclear": "?", "done": ""}  # of large cells
+
+
+def heat(
+    found: Heat, words: Words, palette: Palette, zone: tzinfo, zone_name: str, chosen: tuple[str, TimeRange]
+) -> go.Figure:
+    """The figure; a click on a cell asks for its group and time. `chosen`: group and time that are marked."""
+    clock = wall_clock(pd.Series(found.begins), zone)
+    edges = [*clock, clock.iloc[-1] + found.step]  # a cell begins with its step
+    worst, rows = found.worst(), list(range(len(found.groups)))
+    scale = [(at / len(NAMES), (at + 1) / len(NAMES), palette.levels[name]) for at, name in enumerate(NAMES)]
+    few = len(clock) <= FEW
+    figure = go.Figure(layout=paper(palette, ROW * len(rows) + 62, bottom=54))
+    figure.add_heatmap(
+        z=[[None if at < 0 else int(at) for at in row] for row in worst],
+        x=edges, y=rows, zmin=-0.5, zmax=len(NAMES) - 0.5,
+        colorscale=[[end, colour] for left, right, colour in scale for end in (left, right)],
+        text=[["" if at < 0 else SIGNS[NAMES[at]] for at in row] for row in worst] if few else None,
+        texttemplate="%{text}" if few else None,
+        showscale=False, xgap=1 if len(clock) <= MOST_APART else 0, ygap=3, hoverinfo="skip", hoverongaps=False,
+    )  # fmt: skip
+    _cells(figure, found, clock, words)
+    _mark(figure, found, clock, palette, chosen)
+    title = clock_title(pd.Series(found.begins), zone, zone_name)
+    figure.update_xaxes(axis(palette, showgrid=False, title=title, fixedrange=True, tickformatstops=DATES))
+    figure.update_xaxes(range=[edges[0], edges[-1]])
+    if few:  # Plotly would cut minutes into milliseconds
+        names = [f"{moment:%H:%M}" for moment in clock]
+        ticks: dict[str, Any] = {"tickvals": list(clock + found.step / 2), "ticktext": names}
+        figure.update_xaxes(**ticks, title_text=f"{clock.iloc[0]:%Y-%m-%d} {title}")
+    figure.update_yaxes(rows_axis(palette, tickvals=rows, ticktext=[esc(short(name)) for name in found.groups]))
+    figure.update_yaxes(range=[len(rows) - 0.5, -0.5], autorange=None)
+    figure.update_layout(dragmode=False)
+    return figure
+
+
+def short(name: str) -> str:
+    """A name as long as an axis bears; the hover has all of it."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 10]}…{name[-9:]}"
+
+
+def _cells(figure: go.Figure, found: Heat, clock: pd.Series, words: Words) -> None:
+    """An unseen mark in each cell that has messages, to be pointed at and clicked: a heat map gives no clicks."""
+    x, y, picks, hovers = [], [], [], []
+    ranges = [TimeRange(begin, begin + found.step).params() for begin in found.begins]
+    labels = [words(f"fate.level.{name}") for name in NAMES]
+    form = "%Y-%m-%d %H:%M" if found.step >= MINUTE else "%Y-%m-%d %H:%M:%S"
+    for row, group in enumerate(found.groups):
+        for column in found.messages[row].any(axis=1).nonzero()[0]:
+            counts = found.messages[row, column]
+            own = [f"{labels[level]}: {int(counts[level]):,}" for level in counts.nonzero()[0]]
+            x.append(clock.iloc[column] + found.step / 2)
+            y.append(row)
+            picks.append(pick(group=group, **ranges[column]))
+            hovers.append("<br>".join([f"<b>{esc(group)}</b>", f"{clock.iloc[column]:{form}}", *own]))
+    unseen = {"marker": {"opacity": 0}}
+    figure.add_scatter(
+        x=x, y=y, mode="markers", name="cells", marker={"size": 14, "symbol": "square", "opacity": 0},
+        selected=unseen, unselected=unseen, customdata=picks, hovertext=hovers, hoverinfo="text",
+    )  # fmt: skip
+
+
+def _mark(figure: go.Figure, found: Heat, clock: pd.Series, palette: Palette, chosen: tuple[str, TimeRange]) -> None:
+    """A frame around the row, and the cells of it, that are chosen."""
+    group, times = chosen
+    if group not in found.groups:
+        return
+    row = found.groups.index(group)
+    ends: list[datetime] = [clock.iloc[0], clock.iloc[-1] + found.step]
+    inside = [at for at, begin in enumerate(found.begins) if times and times.contains(pd.Series([begin])).all()]
+    if inside:
+        ends = [clock.iloc[inside[0]], clock.iloc[inside[-1]] + found.step]
+    line = {"color": palette.text, "width": 2}
+    figure.add_shape(type="rect", x0=ends[0], x1=ends[1], y0=row - 0.5, y1=row + 0.5, line=line)
+
+
+def legend(found: dict[str, int], words: Words, palette: Palette, signs: bool) -> Html:
+    """Each colour in words, the worst first, with its messages."""
+    rows = [
+        tag(
+            "li",
+            tag("i", class_="mq-dot", style=f"background:{palette.levels[name]}"),
+            tag("b", words(f"fate.level.{name}"), f" {SIGNS[name]}" if signs and SIGNS[name] else ""),
+            f" {count:,} · ", words(f"fate.level.{name}.help"),
+        )
+        for name, count in found.items()
+    ]  # fmt: skip
+    return tag("ul", *rows, class_="mq-small mq-levels")

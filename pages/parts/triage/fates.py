@@ -1,0 +1,223 @@
+"""What became of the messages of a store on a page: filters, the picture, counts, the list. Counts nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from idcore import times
+from idcore.errors import CoreError
+from idcore.fate.levels import NAMES, level_of
+from idcore.runs import Run
+from idcore.triage import fates as core
+from idcore.triage import time_range as ranges
+from idcore.triage.fates import Asked, Heat, Listed, Undelivered
+from idcore.triage.time_range import ALL_TIMES, TimeRange
+from pages.parts import browser, cache, scans
+from pages.parts.charts import fate as charts
+from pages.parts.charts.producers import step_text
+from pages.parts.markup import Column, Html, link, table, tag
+from pages.parts.triage import filters, lines, tables, time_range
+from pages.parts.view import View
+from pages.parts.widgets import Brush, chart, download, empty, href, page_link, show_html
+
+GROUPS, COUNTS, PAGE = 25, 12, 50  # on one page
+FILTERS = ("topic", "group", "verdict")
+CELL = "cell"  # of an address: what was chosen in the picture
+
+
+def ready_or_stop(run: Run, view: View) -> None:
+    """Ends the page, and says why and what to do, where the run does not have what it shows."""
+    if run.has("fates") and cache.rows(run, "fates"):
+        return
+    store = scans.store_of(run)
+    key = "none_groups" if run.has("fates") else "none_logs" if store is None else "none_older"
+    empty(view.words(f"fate.{key}"))
+    page_link("store", view.words("fate.to_store"), icon=":material/arrow_forward:", store=store)
+    st.stop()
+
+
+def choose(every: pd.DataFrame, shown: TimeRange, view: View) -> Asked:
+    """Three filters and the cell of the address."""
+    words, given = view.words, dict[str, str]()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        for name in FILTERS:
+            options = ["", *core.values(every, name)]
+            filters.known(name, [value for value in st.query_params.get_all(name) if value], options)
+            given[name] = st.selectbox(
+                words("fate.group" if name == "group" else f"fate.{name}"),
+                options,
+                format_func=partial(_label, name, view),
+                width=260,
+                **filters.switch(name, options),
+            ) or ""  # fmt: skip
+        cell = _cell()
+        if cell:
+            span = times.clock_span(cell.begin, cell.end, view.zone, dated=True)
+            st.button(span, icon=":material/close:", key="fate-cell", help=words("lines.drop"), on_click=_leave_cell)
+    return Asked(**given, shown=shown, cell=cell)
+
+
+def _label(name: str, view: View, value: str) -> str:
+    words = view.words
+    if not value:
+        return words("fate.any")
+    return words(f"fate.name.{value}") if name == "verdict" and words.has(f"fate.name.{value}") else value
+
+
+def _cell() -> TimeRange:
+    """The cell of the address; what cannot be read is not a cell."""
+    begin, _, end = st.query_params.get(CELL, "").partition("~")
+    try:
+        return TimeRange.of_address({ranges.FROM: begin, ranges.TO: end})
+    except CoreError:
+        return ALL_TIMES
+
+
+def _leave_cell() -> None:
+    st.query_params.pop(CELL, None)
+
+
+def picture(found: Heat, asked: Asked, view: View) -> list[str]:
+    """The heat map of a page of groups; what of it is small print."""
+    words, state = view.words, st.session_state
+    pages = max(1, -(-len(found.groups) // GROUPS))
+    page = lines.page_number(pages, "rows")
+    first = (page - 1) * GROUPS
+    groups = found.groups[first : first + GROUPS]
+    if asked.group in found.groups and asked.group not in groups:  # chosen by its name: it is in sight too
+        groups = [asked.group, *groups]
+    some = found.of(groups)
+    figure = charts.heat(some, words, view.palette, view.zone, view.zone_name, (asked.group, asked.cell))
+    drag = time_range.brush(asked.shown, view.zone)
+    turn = state.get("fate-turn", 0)
+
+    def take(chosen: Mapping[str, Any]) -> None:
+        drag.take(chosen)
+        picked = filters.picked(chosen)
+        if picked:
+            state["group"] = st.query_params["group"] = picked["group"]
+            st.query_params[CELL] = f"{picked['from']}~{picked['to']}"
+            state["fate-turn"] = turn + 1
+
+    alt = words("fate.alt", groups=words.count("group", len(groups)), step=step_text(found.step, words))
+    below = charts.legend(found.levels(), words, view.palette, len(found.begins) <= charts.FEW)
+    chart(figure, alt, found.frame, "fate", select=True, brush=Brush(f"{drag.state}-{turn}", take), below=below)
+    if pages > 1:
+        last = min(first + GROUPS, len(found.groups))
+        numbers = {"first": first + 1, "last": last, "all": len(found.groups), "more": len(found.groups) - last}
+        st.caption(words("fate.rank_note", **{name: f"{value:,}" for name, value in numbers.items()}))
+        st.pagination(pages, key="rows", bind="query-params")
+    notes = [words("fate.cell_note", step=step_text(found.step, words))]
+    if found.undated:
+        notes.append(words("fate.undated", n=words.count("message", found.undated)))
+    return notes
+
+
+def counts(rows: pd.DataFrame, run: Run, view: View) -> None:
+    """Messages by topic, queue, group and verdict; the sum of all is that of the picture."""
+    words = view.words
+    found = core.counts(rows)
+    page, first = tables.paged(found, "fate_counts", COUNTS)
+    columns = [
+        Column("verdict", words("fate.verdict")),
+        Column("group", words("fate.group"), mono=True, wide=True),
+        Column("topic", words("fate.topic"), mono=True, wide=True),
+        Column("queue_id", words("record.queue"), right=True),
+        Column("messages", words("fate.count"), right=True),
+        Column("first", words("fate.first"), mono=True, role="time"),
+    ]
+    body = [
+        [
+            link(_verdict(row.verdict, view), _to(run, topic=row.topic, group=row.group, verdict=row.verdict)),
+            link(row.group, _to(run, group=row.group)),
+            row.topic,
+            _queue(row._asdict()),
+            f"{row.messages:,}",
+            view.full(None if pd.isna(row.first_store_timestamp) else row.first_store_timestamp),
+        ]
+        for row in page.itertuples()
+    ]
+    show_html(table(columns, body, words("fate.counts"), first=first, numbered=True))
+    tables.pager(found, "fate_counts", COUNTS)
+    filters.takeaway(found, "fates")
+
+
+def _queue(row: Mapping[str, Any]) -> str:
+    """A queue, of a cluster with its broker."""
+    return " · ".join(str(row[name]) for name in ("broker", "queue_id") if name in row)
+
+
+def _to(run: Run, **wanted: str) -> str:
+    """The same page with these filters."""
+    return href("fate", run=run.name, cell=st.query_params.get(CELL), **wanted)
+
+
+def _verdict(code: str, view: View) -> Html:
+    colour = view.palette.levels[NAMES[level_of(code)]]
+    return tag("span", tables.swatch(_label("verdict", view, code), colour))
+
+
+def messages(every: Undelivered, asked: Asked, lacking: int, run: Run, view: View) -> list[str]:
+    """The messages that were not received, with a choice of order; what of them is small print.
+
+    `lacking`: how many the counts have.
+    """
+    words = view.words
+    st.header(words("fate.list"), anchor=False)
+    label = lambda name: words(f"fate.order_{name}")  # noqa: E731
+    switch = filters.switch("order", core.ORDERS)
+    order = st.selectbox(words("sort"), core.ORDERS, format_func=label, width=220, **switch)
+    found = every.select(asked, order or core.ORDERS[0])
+    if not len(found):
+        st.caption(words("fate.list_none"))
+    else:
+        st.caption(words("fate.list_said", n=words.count("row", len(found))))
+        _page(found, run, view)
+    notes = [words("lines.taken_cut", most=f"{core.MOST_TAKEN:,}")] if len(found) > core.MOST_TAKEN else []
+    if len(found) < lacking:
+        numbers = {"n": len(found), "all": lacking, "most": len(every.rows)}
+        notes.append(words("fate.list_cut", **{name: f"{value:,}" for name, value in numbers.items()}))
+    browser.reveal(".st-key-fate-list", st.session_state.get("fate-turn", 0))
+    return notes
+
+
+def _page(found: Listed, run: Run, view: View) -> None:
+    """A page of them, each with the ways to its journey and its record; the whole list to take away."""
+    words, store = view.words, scans.store_of(run)
+    pages = max(1, -(-len(found) // PAGE))
+    start = (lines.page_number(pages) - 1) * PAGE
+    columns = [
+        Column("msg_id", "msgId", mono=True, role="uniq"),
+        Column("group", words("fate.group"), mono=True, wide=True),
+        Column("verdict", words("fate.verdict")),
+        Column("stored", words("fate.stored"), mono=True, role="time"),
+        Column("place", words("fate.place"), mono=True, wide=True),
+        Column("record", words("fate.record"), mono=True, role="offset"),
+    ]
+    body = []
+    for row in found.page(start, PAGE):
+        at, text = row["store_timestamp"], f"{row['commit_log_offset']:,}"
+        record = link(text, href("store", store=store, id=str(row["commit_log_offset"]))) if store else text
+        journey = href("message", id=row["msg_id"], run=run.name, store=store)
+        body.append(
+            [
+                link(row["msg_id"], journey) if row["msg_id"] else tables.UNKNOWN,
+                row["group"],
+                _verdict(row["verdict"], view),
+                view.full(None if pd.isna(at) else at),
+                f"{row['topic']} · {_queue(row)} · {row['queue_offset']:,}",
+                record,
+            ]
+        )
+    show_html(table(columns, body, words("fate.list"), first=start + 1, numbered=True))
+    if pages > 1:
+        st.pagination(pages, key="page", bind="query-params")
+    with st.container(horizontal=True, gap="medium"):
+        download("CSV", found.as_csv, "undelivered.csv", key="undelivered-csv")
+        mime = "application/x-ndjson"
+        download("JSON Lines", found.as_json, "undelivered.jsonl", key="undelivered-json", mime=mime)

@@ -1,0 +1,40 @@
+"""Delivery: which messages which consumer groups have not received, of the scan of a store. Computes nothing itself."""
+
+import streamlit as st
+
+from idcore import times
+from idcore.triage import fates as core
+from pages.parts import cache
+from pages.parts.triage import fates, opened, shared, time_range
+from pages.parts.view import view
+from pages.parts.widgets import heading, said, small_print, zone_note
+
+shown = view()
+words = shown.words
+heading("page.fate")
+
+# load
+run = opened.run_of("fate")
+fates.ready_or_stop(run, shown)
+every, undelivered = cache.fates(run)
+in_range = time_range.strip([core.by_minute(every)], shown, unit="lacking")
+asked = fates.choose(every, in_range, shown)
+rows, around = core.choose(every, asked), core.choose(every, asked.around)
+answer, oldest = core.lacking(rows), undelivered.select(asked).page(0, 1)
+
+# show
+minutes = asked.minutes
+span = times.clock_span(minutes.begin, minutes.end, shown.zone, dated=True) if minutes else ""
+said(core.sentence(answer, oldest, words("fate.span", span=span) if span else "", words, shown.full))
+notes = []
+if len(around):
+    st.header(words("fate.by_group"), anchor=False)
+    notes += fates.picture(core.heat(around), asked, shown)
+if len(rows):
+    st.header(words("fate.counts"), anchor=False)
+    fates.counts(rows, run, shown)
+with st.container(key="fate-list"):
+    notes += fates.messages(undelivered, asked, answer.total, run, shown)
+if in_range and in_range != in_range.whole_minutes():
+    notes.append(words("fate.minutes", span=span))
+small_print([words("fate.read_only"), *notes, *shared.unread(run, words), zone_note(shown)])

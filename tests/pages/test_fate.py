@@ -1,0 +1,176 @@
+"""The page of what groups have not received: filters in the link, figures that agree, and why there are none."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from datetime import UTC, timedelta
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore.catalogue import words
+from idcore.triage import fates
+from idcore.triage.fates import Asked, Undelivered
+from idcore.triage.time_range import ALL_TIMES, TimeRange
+from pages.parts import roles
+from pages.parts.charts import fate as charts
+from tests.fate.test_tables import MINUTE, START, Messages, write
+from tests.pages.conftest import RUN, make_run
+from tests.pages.test_messages import labels
+from tests.pages.test_pages import shown
+from tests.pages.test_store_runs import of_store
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The finished scan of a store that may be opened."""
+    path, folder = make_run(tmp_path / "runs"), tmp_path / "broker-a"
+    (folder / "commitlog").mkdir(parents=True)
+    (folder / "commitlog" / f"{0:020d}").write_bytes(bytes(64))
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(folder))
+    of_store(path, folder)
+    return Messages(3).write(path)
+
+
+def text(app: AppTest) -> str:
+    """What a reader sees, without the elements."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", shown(app)))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_page_says_who_lacks_what_and_lists_it(run: Path, open_page: Open, lang: str) -> None:
+    app = open_page("fate", run=RUN, lang=lang, zone="UTC")
+    assert not app.exception and not app.error and len(app.get("plotly_chart")) == 2
+    said, own = text(app), words(lang)
+    answer = fates.lacking(fates.counted(run))
+    assert f"{answer.total:,}" in said and own("fate.read_only") in said
+    assert own("fate.list_said", n=own.count("row", answer.total)) in [one.value for one in app.caption]
+    first = Undelivered.of_run(run).select(Asked()).page(0, 1)[0]
+    assert first["msg_id"] in said and f"store={run.parent.parent / 'broker-a'}".replace("/", "%2F") in shown(app)
+    assert all(own(f"fate.level.{name}") in said for name in fates.NAMES)
+
+
+def test_filters_cell_and_range_of_a_link_are_those_of_every_figure(run: Path, open_page: Open) -> None:
+    cell = TimeRange(START + MINUTE, START + 2 * MINUTE)
+    link = {"group": "billing", "cell": "~".join(cell.params().values()), "from": "2026-11-20T01:50:30Z"}
+    app = open_page("fate", run=RUN, zone="UTC", lang="en", **link)
+    asked = Asked(group="billing", shown=TimeRange(START + timedelta(seconds=30)), cell=cell)
+    total = fates.lacking(fates.choose(fates.counted(run), asked)).total
+    assert f"billing has not received {total} messages of 2026-11-20 01:51:00" in text(app).replace("  ", " ")
+    assert "Counts and list are of whole minutes" in text(app)
+    app = app.selectbox(key="group").select("").run()
+    assert "group" not in app.query_params and "of 3 consumer groups" in text(app)
+    app = app.button(key="fate-cell").click().run()
+    assert "cell" not in app.query_params and not app.exception
+    app = app.selectbox(key="order").select("worst").run()
+    assert app.query_params["order"] == "worst" and "dead letter" in text(app)
+
+
+def test_what_a_link_asks_for_in_vain_is_said(run: Path, open_page: Open) -> None:
+    app = open_page("fate", run=RUN, lang="en", group="nobody", cell="yesterday~", verdict="dead")
+    assert not app.exception and "no messages for consumer group nobody" in app.info[0].value
+    app = open_page("fate", run=RUN, lang="en", verdict="consumed")
+    assert words("en")("fate.list_none") in [one.value for one in app.caption]
+
+
+def test_a_list_that_the_scan_cut_says_so(run: Path, open_page: Open) -> None:
+    rows = Undelivered.of_run(run).rows
+    shutil.rmtree(run / "undelivered")
+    made = Messages(3)
+    made.rows = made.rows[:60]
+    made.write(run.parent / "less")
+    shutil.move(run.parent / "less" / "undelivered", run / "undelivered")
+    app = open_page("fate", run=RUN, lang="en")
+    few = len(Undelivered.of_run(run).rows)
+    assert few < len(rows) and f"listed the first {few} messages by physical offset" in text(app)
+
+
+@pytest.mark.parametrize(("case", "key"), [("logs", "logs"), ("older", "older"), ("empty", "groups")])
+def test_a_run_without_fates_says_why_and_what_to_do(run: Path, open_page: Open, case: str, key: str) -> None:
+    for name in ("fates", "undelivered"):
+        shutil.rmtree(run / name)
+        if case == "empty":
+            write(run / name, name, [])
+    if case == "logs":
+        shutil.rmtree(run)
+        make_run(run.parent)
+    for lang in ("en", "zh"):
+        app = open_page("fate", run=RUN, lang=lang)
+        assert not app.exception and words(lang)(f"fate.none_{key}") in [one.value for one in app.markdown]
+        assert words(lang)("fate.to_store") in labels(app) and not app.get("plotly_chart")
+
+
+def test_the_pages_of_the_store_and_of_scans_lead_here(run: Path, open_page: Open) -> None:
+    folder = run.parent.parent / "broker-a"
+    assert words("en")("store.scanned_fate") in labels(open_page("store", store=str(folder), lang="en"))
+    assert labels(open_page("runs", lang="en")).count(words("en")("page.fate")) == 2, "the menu and the scan"
+    for name in ("fates", "undelivered"):
+        shutil.rmtree(run / name)
+    assert words("en")("store.scanned_fate") not in labels(open_page("store", store=str(folder), lang="en"))
+
+
+# ---- the picture
+
+
+def picture(found: fates.Heat, theme: roles.Theme, chosen: tuple[str, TimeRange] = ("", ALL_TIMES)) -> Any:
+    return charts.heat(found, words("en"), roles.palette(theme), UTC, "UTC", chosen)
+
+
+def test_a_cell_has_the_colour_of_its_worst_level_and_asks_for_its_messages(run: Path) -> None:
+    found = fates.heat(fates.counted(run))
+    cell = TimeRange(found.begins[2], found.begins[3])
+    palette = roles.palette("light")
+    figure = picture(found, "light", (found.groups[1], cell))
+    heat, cells = figure.data
+    levels = [[-1 if value is None else value for value in row] for row in heat.z]
+    assert levels == found.worst().tolist()
+    assert len(cells.x) == (found.worst() >= 0).sum()
+    assert all("group=" in pick and "from=" in pick for pick in cells.customdata)
+    assert all(str(label).startswith("<b>") for label in cells.hovertext)
+    frame = figure.layout.shapes[0]
+    assert (frame.y0, frame.y1, frame.x0) == (0.5, 1.5, heat.x[2])
+    colours = [colour for _, colour in heat.colorscale]
+    assert colours[::2] == colours[1::2] == [palette.levels[name] for name in fates.NAMES], "each from edge to edge"
+
+
+def test_names_of_groups_are_text_in_the_picture(run: Path) -> None:
+    rows = fates.counted(run).assign(group="<i>settlement_consumer_of_the_second_data_centre</i>")
+    figure = picture(fates.heat(rows), "dark")
+    assert figure.layout.yaxis.ticktext == ("&lt;i&gt;settlement_…entre&lt;/i&gt;",)
+    assert "<i>" not in "".join(figure.data[1].hovertext)
+
+
+# What three kinds of colour-blind eyes see of linear light (Machado, Oliveira and Fernandes 2009, severity 1).
+EYES = {
+    "any": np.eye(3),
+    "protan": np.array([[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.0520]]),
+    "deutan": np.array([[0.3673, 0.8606, -0.2280], [0.2801, 0.6725, 0.0474], [-0.0118, 0.0429, 0.9689]]),
+    "tritan": np.array([[1.2555, -0.0767, -0.1788], [-0.0784, 0.9308, 0.1476], [0.0047, 0.6914, 0.3039]]),
+}
+XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+WHITE = XYZ.sum(axis=1)
+APART = 15  # of CIE Lab: 2.3 is a difference that is just seen
+
+
+def lab(colour: str, eye: np.ndarray) -> np.ndarray:
+    value = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+    x, y, z = np.cbrt(np.maximum(XYZ @ np.clip(eye @ linear, 0, 1) / WHITE, 0.008856))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("eye", EYES)
+def test_no_two_levels_look_alike(theme: roles.Theme, eye: str) -> None:
+    colours = {name: lab(colour, EYES[eye]) for name, colour in roles.palette(theme).levels.items()}
+    near = {(a, b): float(np.linalg.norm(colours[a] - colours[b])) for a, b in combinations(colours, 2)}
+    assert min(near.values()) >= APART, sorted(near.items(), key=lambda one: one[1])[:3]
+    assert list(colours) == list(fates.NAMES)
