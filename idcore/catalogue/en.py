@@ -2373,6 +2373,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.record": "Record",
     "fate.cell": "Cell",
     "fate.read_only": "This console writes nothing to a cluster. Resend with your own tool, from the CSV or JSON list.",
+    "fate.asked": "The cluster was asked between {first} and {last}; the results are of that time.",
     "fate.minutes": "Counts and list are of whole minutes, {span}.",
     "fate.why.trace_success": "the message trace shows success at {at} on {client} (retries: {tries})",
     "fate.why.late": "the due time has passed, so the broker delivers late",

@@ -2286,6 +2286,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.record": "记录",
     "fate.cell": "格子",
     "fate.read_only": "本控制台不会向集群写入任何内容。请根据 CSV 或 JSON 列表，用自己的工具重发。",
+    "fate.asked": "集群查询时间为 {first} 至 {last}，结果反映当时的状态。",
     "fate.minutes": "统计和列表按整分钟计算：{span}。",
     "fate.why.trace_success": "消息轨迹显示 {client} 于 {at} 消费成功（重试次数：{tries}）",
     "fate.why.late": "投递时间已过，Broker 投递延迟",

@@ -26,6 +26,7 @@ answer, oldest = core.lacking(rows), undelivered.select(asked).page(0, 1)
 minutes = asked.minutes
 span = times.clock_span(minutes.begin, minutes.end, shown.zone, dated=True) if minutes else ""
 said(core.sentence(answer, oldest, words("fate.span", span=span) if span else "", words, shown.full))
+fates.state(run, shown)
 notes = []
 if len(around):
     st.header(words("fate.by_group"), anchor=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -91,6 +92,23 @@ def test_a_list_that_the_scan_cut_says_so(run: Path, open_page: Open) -> None:
     app = open_page("fate", run=RUN, lang="en")
     few = len(Undelivered.of_run(run).rows)
     assert few < len(rows) and f"listed the first {few} messages by physical offset" in text(app)
+
+
+def test_the_age_of_the_state_and_what_could_not_be_read_are_on_top(run: Path, open_page: Open) -> None:
+    summary = json.loads((run / "summary.json").read_text())
+    at = "2026-11-20T02:00:00.000+00:00"
+    known = [
+        {"code": "store_snapshot", "values": {"shown": at, "age_seconds": 600, "written": "–"}},
+        {"code": "config_bak", "values": {"name": "<b>topics.json"}},
+    ]
+    (run / "summary.json").write_text(json.dumps(summary | {"evidence": known}))
+    app = open_page("fate", run=RUN, lang="en", zone="UTC")
+    assert "The folder shows the state of 2026-11-20 02:00:00.000 +00:00, which is 10 min old" in text(app)
+    assert "config/&lt;b&gt;topics.json is damaged" in shown(app)
+    (run / "summary.json").write_text(json.dumps(summary | {"snapshot": at, "snapshot_end": at}))
+    assert "The cluster was asked between 2026-11-20 02:00:00" in text(
+        open_page("fate", run=RUN, lang="en", zone="UTC")
+    )
 
 
 @pytest.mark.parametrize(("case", "key"), [("logs", "logs"), ("older", "older"), ("empty", "groups")])

@@ -423,6 +423,7 @@ def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
         "Producers",
         "Counters",
         "Brokers",
+        "Delivery",
         "Find message",
         "Message journey",
         "Consumer groups",

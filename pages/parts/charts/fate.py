@@ -18,7 +18,10 @@ from pages.parts.figures import DATES, axis, clock_title, paper, pick, rows_axis
 from pages.parts.markup import Html, esc, tag
 from pages.parts.roles import Palette
 
-ROW = 24
+ROW, WIDEST = (
+    24,
+    600,
+)  # pixels: of a row; half of a wide plot, where a pointer still is in the cell whose mark is nearest
 LONGEST = 24  # characters of a name on the axis: the middle of a longer one is left out
 SIGNS = {"dead": "†", "blocked": "!", "retry": "↻", "waiting": "…", "unclear": "?", "done": ""}  # of large cells
 
@@ -52,7 +55,7 @@ def heat(
         figure.update_xaxes(**ticks, title_text=f"{clock.iloc[0]:%Y-%m-%d} {title}")
     figure.update_yaxes(rows_axis(palette, tickvals=rows, ticktext=[esc(short(name)) for name in found.groups]))
     figure.update_yaxes(range=[len(rows) - 0.5, -0.5], autorange=None)
-    figure.update_layout(dragmode=False)
+    figure.update_layout(dragmode=False, hoverdistance=max(20, WIDEST // len(clock)))
     return figure
 
 

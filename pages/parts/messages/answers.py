@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from idcore.fate.sentences import fact_text, verdict_text
 from idcore.fate.sentences import reason_text as fate_reason
 from idcore.journey import outcome_text
 from idcore.lookup import Answer, Copy, doubt_text, evidence_text, reason_text, relation_text
-from idcore.lookup.model import Traced
+from idcore.lookup.model import Evidence, Traced
 from idcore.lookup.sentences import INSTANTS, reason_of
 from idcore.store.consistency import Doubt
 from idcore.triage import evidence_texts
@@ -68,7 +68,12 @@ def figures(known: Mapping[str, Any], view: View) -> Html | None:
 
 def sentences(answer: Answer, view: View) -> list[str]:
     """The evidence that has sentences of its own."""
-    items = (item for item in answer.evidence if not item.is_figure)
+    return said(answer.evidence, view)
+
+
+def said(evidence: Iterable[Evidence], view: View) -> list[str]:
+    """The same of any evidence."""
+    items = (item for item in evidence if not item.is_figure)
     return [upper(evidence_text(item, view.words, dated(item.values, view))) + view.words("stop") for item in items]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ import streamlit as st
 from idcore import times
 from idcore.errors import CoreError
 from idcore.fate.levels import NAMES, level_of
+from idcore.lookup.model import Evidence
 from idcore.runs import Run
 from idcore.triage import fates as core
 from idcore.triage import time_range as ranges
@@ -21,6 +23,7 @@ from pages.parts import browser, cache, scans
 from pages.parts.charts import fate as charts
 from pages.parts.charts.producers import step_text
 from pages.parts.markup import Column, Html, link, table, tag
+from pages.parts.messages import answers
 from pages.parts.triage import filters, lines, tables, time_range
 from pages.parts.view import View
 from pages.parts.widgets import Brush, chart, download, empty, href, page_link, show_html
@@ -39,6 +42,18 @@ def ready_or_stop(run: Run, view: View) -> None:
     empty(view.words(f"fate.{key}"))
     page_link("store", view.words("fate.to_store"), icon=":material/arrow_forward:", store=store)
     st.stop()
+
+
+def state(run: Run, view: View) -> None:
+    """Of which time the verdicts are, and what could not be read: they are worth no more than that."""
+    summary, words = run.summary or {}, view.words
+    if "snapshot_end" in summary:  # a cluster was asked
+        first, last = (view.full(datetime.fromisoformat(summary[name])) for name in ("snapshot", "snapshot_end"))
+        show_html(tag("p", words("fate.asked", first=first, last=last), class_="mq-faint mq-note"))
+    for known in (Evidence(each["code"], each["values"]) for each in summary.get("evidence") or ()):
+        odd = known.code not in ("store_snapshot", "config_read")
+        for text in answers.said([known], view):
+            show_html(tag("p", text, class_=f"mq-{'warning' if odd else 'faint'} mq-note"))
 
 
 def choose(every: pd.DataFrame, shown: TimeRange, view: View) -> Asked:

@@ -1,0 +1,62 @@
+"""From a cell of the heat map to its messages and the list to take away, in real Chromium against the real console."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from idcore.triage import fates
+from idcore.triage.fates import Asked, Undelivered
+from idcore.triage.time_range import TimeRange
+from tests.browser.harness import Console, visit
+from tests.browser.test_accessibility import problems
+from tests.fate.test_tables import Messages
+from tests.pages.conftest import RUN, make_run
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_click_on_a_cell_leads_to_its_messages_and_their_list(
+    browser: Browser, cold_console_without_spark: Console
+) -> None:
+    console = cold_console_without_spark
+    run = Messages(3).write(make_run(console.runs))
+    found = fates.heat(fates.counted(run))
+    with visit(browser, console.url) as tab:
+        page = tab.page
+        tab.go(f"/fate?run={RUN}&lang=en&zone=UTC")
+        plot = page.locator(".js-plotly-plot .nsewdrag").nth(1)
+        expect(plot).to_be_visible()
+        tab.settle()
+        box = plot.bounding_box()
+        assert box is not None
+        row, column = 1, 4
+        # not in the middle of the cell
+        at = box["x"] + box["width"] * (column + 0.2) / len(found.begins)
+        down = box["y"] + box["height"] * (row + 0.3) / len(found.groups)
+        page.wait_for_timeout(1_000)  # the watch looks for new charts from time to time
+        page.mouse.move(at, down)
+        page.mouse.click(at, down)
+        table = page.locator(".st-key-fate-list .mq-table")
+        expect(page.locator(".mq-said")).to_contain_text(f"{found.groups[row]} has not received")
+        tab.settle()
+        query = parse_qs(urlsplit(page.url).query)
+        begin, end = query["cell"][0].split("~")
+        cell = TimeRange.of_address({"from": begin, "to": end})
+        assert query["group"] == [found.groups[row]] and cell.begin == found.begins[column]
+        listed = Undelivered.of_run(run).select(Asked(group=found.groups[row], cell=cell))
+        expect(table.locator("tbody tr")).to_have_count(len(listed))
+        expect(table).to_be_in_viewport()
+        with page.expect_download() as taken:
+            page.locator(".st-key-fate-list").get_by_role("button", name="CSV").click()
+        rows = list(csv.DictReader(Path(taken.value.path()).read_text().splitlines()))
+        assert [row["queue_offset"] for row in rows] == [str(row["queue_offset"]) for row in listed.rows()]
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.wait_for_timeout(500)  # colours fade
+            assert problems(page) == [], scheme
+        tab.fits()
