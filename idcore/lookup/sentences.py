@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from idcore import catalogue
@@ -52,9 +53,23 @@ def advice_text(answer: Answer, words: Words = _ENGLISH) -> str:
     return "" if answer.reason is None or has_own(answer.source) else words(f"lookup.advice.{answer.reason}")
 
 
-def evidence_text(item: Evidence, words: Words = _ENGLISH, values: Mapping[str, Any] | None = None) -> str:
-    """A fact as a sentence; `values` are its values as a reader has them."""
-    return words.fill(f"lookup.fact.{item.code}", item.values if values is None else values)
+def evidence_text(item: Evidence, words: Words = _ENGLISH, time: Callable[[datetime], str] | None = None) -> str:
+    """A fact as a sentence; `time` is how its reader has instants."""
+    shown = item.values if time is None else {name: _local(name, value, time) for name, value in item.values.items()}
+    return words.fill(f"lookup.fact.{item.code}", shown)
+
+
+def evidence_sentences(evidence: Iterable[Evidence], words: Words, time: Callable[[datetime], str]) -> list[str]:
+    """The facts that have sentences of their own."""
+    items = (item for item in evidence if not item.is_figure)
+    return [upper(evidence_text(item, words, time)) + words("stop") for item in items]
+
+
+def _local(name: str, value: Any, time: Callable[[datetime], str]) -> Any:
+    try:
+        return time(datetime.fromisoformat(value)) if name in INSTANTS else value
+    except ValueError:
+        return value  # what a broker says need not be a time that there is
 
 
 def list_text(listing: Listing, words: Words = _ENGLISH, time: Callable[[int], str] = utc) -> str:

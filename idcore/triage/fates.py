@@ -7,7 +7,7 @@ unless the scan cut the list.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -19,9 +19,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from idcore import export
-from idcore.catalogue import Words
+from idcore import export, times
 from idcore.fate.levels import NAMES, NOT_RECEIVED, level_of, order_of
+from idcore.reader import Reader
 from idcore.triage.activity import CELLS, MINUTE, natural_step
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 
@@ -287,12 +287,17 @@ def lacking(rows: pd.DataFrame) -> Lacking:
     return Lacking(found, rows["group"].nunique(), unclear, None if pd.isna(oldest) else oldest)
 
 
-def sentence(
-    found: Lacking, oldest: list[dict[str, Any]], span: str, words: Words, time: Callable[[datetime], str]
-) -> str:
+def span_text(minutes: TimeRange, reader: Reader) -> str:
+    """`2026-11-20 10:00:00 – 10:07:00 +08:00`."""
+    return times.clock_span(minutes.begin, minutes.end, reader.zone, dated=True)
+
+
+def sentence(found: Lacking, oldest: list[dict[str, Any]], minutes: TimeRange, reader: Reader) -> str:
     """Who has not received how many messages, and the oldest: the first of the list, where the list has it."""
+    words = reader.words
     if not found.groups:
         return words("fate.said_nothing")
+    span = words("fate.span", span=span_text(minutes, reader)) if minutes else ""
     groups = words.count("group", found.groups)
     group, most = next(iter(found.messages.items()), ("", 0))
     if not found.total:
@@ -306,5 +311,5 @@ def sentence(
     if found.oldest is not None:
         first = oldest[0]["msg_id"] if oldest and oldest[0]["store_timestamp"] == found.oldest else None
         key = "fate.said_oldest" if first else "fate.said_oldest_time"
-        text += words(key, at=time(found.oldest), **({"id": first} if first else {}))
+        text += words(key, at=reader.full(found.oldest), **({"id": first} if first else {}))
     return text + (words("fate.said_unclear", n=f"{found.unclear:,}") if found.unclear else "")

@@ -243,16 +243,12 @@ def every_point(run: Run, process: Key, shown: TimeRange) -> pd.DataFrame | None
 # ---- the list of scans
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _fates(path: str, written: float) -> tuple[pd.DataFrame, Undelivered]:
-    from idcore.triage import fates
-
-    return fates.counted(Path(path)), fates.Undelivered.of_run(Path(path))
-
-
+@st.cache_resource(max_entries=2, show_spinner=False, hash_funcs=_RUN)
 def fates(run: Run) -> tuple[pd.DataFrame, Undelivered]:
     """What became of the messages of a store in each group: the counts, and those that a group has not received."""
-    return _fates(str(run.path), stamp(run))
+    from idcore.triage import fates
+
+    return fates.counted(run.path), fates.Undelivered.of_run(run.path)
 
 
 @st.cache_data(max_entries=1, ttl=2, show_spinner=False)

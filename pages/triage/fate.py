@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from idcore import times
 from idcore.triage import fates as core
 from pages.parts import cache
 from pages.parts.triage import fates, opened, shared, time_range
@@ -23,9 +22,7 @@ rows, around = core.choose(every, asked), core.choose(every, asked.around)
 answer, oldest = core.lacking(rows), undelivered.select(asked).page(0, 1)
 
 # show
-minutes = asked.minutes
-span = times.clock_span(minutes.begin, minutes.end, shown.zone, dated=True) if minutes else ""
-said(core.sentence(answer, oldest, words("fate.span", span=span) if span else "", words, shown.full))
+said(core.sentence(answer, oldest, asked.minutes, shown))
 fates.state(run, shown)
 notes = []
 if len(around):
@@ -37,5 +34,5 @@ if len(rows):
 with st.container(key="fate-list"):
     notes += fates.messages(undelivered, asked, answer.total, run, shown)
 if in_range and in_range != in_range.whole_minutes():
-    notes.append(words("fate.minutes", span=span))
+    notes.append(words("fate.minutes", span=core.span_text(asked.minutes, shown)))
 small_print([words("fate.read_only"), *notes, *shared.unread(run, words), zone_note(shown)])

@@ -18,16 +18,17 @@ import pytest
 
 from idcore import catalogue
 from idcore.fate.levels import LEVELS, NAMES, NOT_RECEIVED, level_of, order_of
+from idcore.reader import Reader
 from idcore.scan.schemas import SCHEMAS
 from idcore.triage import fates
 from idcore.triage.fates import Asked, Undelivered
-from idcore.triage.time_range import TimeRange
+from idcore.triage.time_range import ALL_TIMES, TimeRange
 
 START = datetime(2026, 11, 20, 1, 50, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 TOPICS, GROUPS, QUEUES, MINUTES = ("A", "B"), ("billing", "stock", "=cmd"), 2, 9
 CODES = ("dead", "never_read", "retry_waiting", "behind", "broadcast", "consumed")
-WORDS = catalogue.words("en")
+READER = Reader(catalogue.words("en"), UTC)
 
 
 class Messages:
@@ -179,7 +180,7 @@ def test_a_run_without_a_message_has_an_empty_picture_and_says_nothing_fits(tmp_
     rows, listed = fates.counted(tmp_path), Undelivered.of_run(tmp_path).select(Asked(), "worst")
     assert fates.heat(rows).groups == [] and len(fates.counts(rows)) == 0 and len(listed) == 0
     assert listed.as_csv().decode().startswith("topic,queue_id") and listed.as_json() == b""
-    assert fates.sentence(fates.lacking(rows), [], "", WORDS, str) == WORDS("fate.said_nothing")
+    assert fates.sentence(fates.lacking(rows), [], ALL_TIMES, READER) == READER.words("fate.said_nothing")
 
 
 def test_the_list_to_take_away_is_the_list(run: Path) -> None:
@@ -197,14 +198,14 @@ def test_the_first_sentence_names_group_count_time_and_the_oldest(run: Path) -> 
     every, asked = fates.counted(run), Asked(group="billing")
     oldest = Undelivered.of_run(run).select(asked).page(0, 1)
     rows = fates.choose(every, asked)
-    text = fates.sentence(fates.lacking(rows), oldest, " of 10:00", WORDS, lambda at: f"{at:%H:%M}")
+    text = fates.sentence(fates.lacking(rows), oldest, TimeRange(START, START + MINUTE), READER)
     n = sum(code in [one for name in NOT_RECEIVED for one in LEVELS[name]] for code in _verdicts(rows))
-    assert text.startswith(f"**billing** has not received **{n} messages** of 10:00. The oldest ")
-    assert ("The oldest is 0A14" in text) == bool(oldest[0]["msg_id"]) and "stored at 01:5" in text
-    many = fates.sentence(fates.lacking(every), [], "", WORDS, str)
+    assert text.startswith(f"**billing** has not received **{n} messages** of 2026-11-20 01:50:00 – 01:51:00 +00:00. ")
+    assert ("The oldest is 0A14" in text) == bool(oldest[0]["msg_id"]) and "stored at 2026-11-20 01:5" in text
+    many = fates.sentence(fates.lacking(every), [], ALL_TIMES, READER)
     assert many.startswith("**3** of 3 consumer groups have not received messages: **")
     done = fates.choose(every, Asked(verdict="consumed"))
-    assert fates.sentence(fates.lacking(done), [], "", WORDS, str).startswith("No message is known to be missing")
+    assert fates.sentence(fates.lacking(done), [], ALL_TIMES, READER).startswith("No message is known to be missing")
 
 
 def _verdicts(rows: pd.DataFrame) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,8 +14,8 @@ from idcore.fate.sentences import fact_text, verdict_text
 from idcore.fate.sentences import reason_text as fate_reason
 from idcore.journey import outcome_text
 from idcore.lookup import Answer, Copy, doubt_text, evidence_text, reason_text, relation_text
-from idcore.lookup.model import Evidence, Traced
-from idcore.lookup.sentences import INSTANTS, reason_of
+from idcore.lookup.model import Traced
+from idcore.lookup.sentences import evidence_sentences, reason_of
 from idcore.store.consistency import Doubt
 from idcore.triage import evidence_texts
 from pages.parts.markdown import escaped
@@ -68,13 +68,7 @@ def figures(known: Mapping[str, Any], view: View) -> Html | None:
 
 def sentences(answer: Answer, view: View) -> list[str]:
     """The evidence that has sentences of its own."""
-    return said(answer.evidence, view)
-
-
-def said(evidence: Iterable[Evidence], view: View) -> list[str]:
-    """The same of any evidence."""
-    items = (item for item in evidence if not item.is_figure)
-    return [upper(evidence_text(item, view.words, dated(item.values, view))) + view.words("stop") for item in items]
+    return evidence_sentences(answer.evidence, view.words, view.full)
 
 
 def rests_on(answer: Answer, view: View) -> Html:
@@ -82,7 +76,7 @@ def rests_on(answer: Answer, view: View) -> Html:
     words = view.words
     codes = [item.code for item in answer.evidence]
     items = sorted((item for item in answer.evidence if not item.is_figure), key=lambda item: codes.index(item.code))
-    facts = [[evidence_text(item, words, dated(item.values, view))] for item in items]
+    facts = [[evidence_text(item, words, view.full)] for item in items]
     named = figures(shown_figures(answer, view), view)
     asked = words("lookup.asked_of", brokers=words("comma").join(answer.asked) or words("lookup.nobody"))
     if not facts and named is None:
@@ -182,7 +176,7 @@ def traces(traced: Traced, view: View) -> Html:
     if not parts:
         parts.append(tag("p", words("trace.none"), class_="mq-note"))
     if traced.evidence:
-        why = [upper(evidence_text(item, words, dated(item.values, view))) + words("stop") for item in traced.evidence]
+        why = evidence_sentences(traced.evidence, words, view.full)
         listed = tag("ul", *(tag("li", text) for text in why))
         parts.append(tag("details", tag("summary", words("trace.why", n=len(why))), listed, open=not attempts))
     return tag("div", *parts, class_="mq-plain")
@@ -190,18 +184,6 @@ def traces(traced: Traced, view: View) -> Html:
 
 def _tries(tries: int | None, words: Words) -> str:
     return "" if tries is None else f"{tries:,}" if tries else words("trace.first_try")
-
-
-def dated(values: Mapping[str, Any], view: View) -> dict[str, Any]:
-    """The values of one piece of evidence, its instants in the reader's zone."""
-
-    def local(text: str) -> str:
-        try:
-            return view.full(datetime.fromisoformat(text))
-        except ValueError:
-            return text  # what a broker says need not be a time that there is
-
-    return {name: local(value) if name in INSTANTS else value for name, value in values.items()}
 
 
 def doubts(found: Sequence[Doubt], view: View) -> None:

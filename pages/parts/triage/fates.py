@@ -14,6 +14,7 @@ from idcore import times
 from idcore.errors import CoreError
 from idcore.fate.levels import NAMES, level_of
 from idcore.lookup.model import Evidence
+from idcore.lookup.sentences import evidence_sentences
 from idcore.runs import Run
 from idcore.triage import fates as core
 from idcore.triage import time_range as ranges
@@ -23,7 +24,6 @@ from pages.parts import browser, cache, scans
 from pages.parts.charts import fate as charts
 from pages.parts.charts.producers import step_text
 from pages.parts.markup import Column, Html, link, table, tag
-from pages.parts.messages import answers
 from pages.parts.triage import filters, lines, tables, time_range
 from pages.parts.view import View
 from pages.parts.widgets import Brush, chart, download, empty, href, page_link, show_html
@@ -52,7 +52,7 @@ def state(run: Run, view: View) -> None:
         show_html(tag("p", words("fate.asked", first=first, last=last), class_="mq-faint mq-note"))
     for known in (Evidence(each["code"], each["values"]) for each in summary.get("evidence") or ()):
         odd = known.code not in ("store_snapshot", "config_read")
-        for text in answers.said([known], view):
+        for text in evidence_sentences([known], words, view.full):
             show_html(tag("p", text, class_=f"mq-{'warning' if odd else 'faint'} mq-note"))
 
 
