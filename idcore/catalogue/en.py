@@ -2399,6 +2399,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.still": "the group's offset did not move within {seconds} s",
     "fate.why.blocker": "the group waits at queue offset {offset}: {msg_id}, stored at {stored}",
     "fate.why.blocker_itself": "the group waits at this message",
+    "fate.why.proxied": "its clients are behind a proxy, so the brokers do not list them",
     "fate.why.proxy": "clients of a gRPC proxy do not connect to brokers, so they are not seen",
     "fate.why.no_offset_yet": "clients are connected, but have not reported an offset yet",
     "fate.why.shared_client_id": "several connections have the clientId {client}: clients that a rebalance counts as one, or one that has just reconnected",
@@ -2490,6 +2491,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "groups.said_nothing": "Group **{group}** has no offset on {topic}; {clients}.",
     "groups.said_silent": "The progress of group **{group}** on {topic} could not be determined; {clients}.",
     "groups.said_list": "**{groups}** of {topic}: {behind} behind, {offline} without clients, {done} up to date.",
+    "groups.proxied": "its clients are behind a proxy, so the brokers do not list them",
     "groups.unread": {
         "one": "It has no offset in **{n}** of {of} queues.",
         "other": "It has no offset in **{n}** of {of} queues.",

@@ -118,7 +118,8 @@ class Consumers:
     """Who of a group is connected, over all brokers that answered; without clients nobody is.
 
     `filter` is None where the connected clients do not subscribe the topic. `shared` is a clientId that several of
-    them have.
+    them have. `proxied`: no broker lists a client, but the group takes messages; a proxy does that by POP for gRPC.
+    `grpc`: they are clients of a proxy inside the broker, which names them push or pull, and takes messages by POP too.
     """
 
     clients: int = 0
@@ -127,6 +128,13 @@ class Consumers:
     from_last: bool = False
     filter: Filter | None = None
     shared: str | None = None
+    proxied: bool = False
+    grpc: bool = False
+
+    @property
+    def pops(self) -> bool:
+        """Whether messages may come back that nobody acknowledged, although the group's offset is past them."""
+        return self.consume_type == "CONSUME_POP" or self.proxied or self.grpc
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from idcore.fate.model import Attempt, Certainty, Consumers, Copy, Fact, Filter, Group, Heard, Home, Reason, Verdict
 
-PULL, POP = "CONSUME_ACTIVELY", "CONSUME_POP"
+PULL = "CONSUME_ACTIVELY"
 # Clients report their offsets every 5 s, and the second question comes 5 s after the first.
 YOUNG_MS = 15_000
 # How long a popped message stays with its consumer before it comes back, unless the consumer says otherwise.
@@ -48,7 +48,7 @@ class _Case:
         self.now_ms = now_ms
         self.offset = group.again if group.again.answered else group.offset
         self.consumers = group.consumers.value or Consumers()
-        self.online = group.consumers.answered and self.consumers.clients > 0
+        self.online = group.consumers.answered and (self.consumers.clients > 0 or self.consumers.proxied)
         copies = self._copies("waiting", "queued")
         copies.sort(key=lambda copy: (copy.tries, copy.kind == "queued", copy.stored_ms))
         self.newest = copies[-1] if copies else None
@@ -58,7 +58,7 @@ class _Case:
         found = self._by_trace() or self._by_copies() or self._by_broadcast()
         if found is None:
             running = self._running()
-            found = running if running and (self.consumers.consume_type == POP or not self._is_past()) else None
+            found = running if running and (self.consumers.pops or not self._is_past()) else None
         return found or self._by_offset()
 
     def _copies(self, *kinds: str) -> list[Copy]:
@@ -98,7 +98,7 @@ class _Case:
         if copy.passed.value:
             if not self.group.copies_complete:
                 return self._no_verdict("copies_unknown")
-            pops = copy.popped or self.consumers.consume_type == POP
+            pops = copy.popped or self.consumers.pops
             is_open = pops and self.now_ms - copy.stored_ms < INVISIBLE_MS
             why = [Reason("invisible", {"seconds": INVISIBLE_MS // 1_000})] if is_open else []
             return self._say("consumed_on_retry", "uncertain" if is_open else "inferred", *why, tries=copy.tries)
@@ -153,14 +153,16 @@ class _Case:
             return self._say("consumed", "uncertain", *known, Reason("connection_unknown"))
         if not self.online:
             return self._say("consumed", "inferred", Reason("nobody_connected"))
-        kind = self.consumers.consume_type
-        if kind == POP:
+        kind, chosen = self.consumers.consume_type, self.consumers.filter
+        proxied = [Reason("proxied")] if self.consumers.proxied else []
+        if self.consumers.pops:
+            if chosen is not None and chosen.excludes(self.home.tag):
+                return self._passed_with(chosen)
             is_open = self.now_ms - self.home.stored_ms < INVISIBLE_MS
             why = Reason("invisible", {"seconds": INVISIBLE_MS // 1_000}) if is_open else Reason("popped")
-            return self._say("taken", "uncertain" if is_open else "inferred", why)
+            return self._say("taken", "uncertain" if is_open else "inferred", why, *proxied)
         if kind == PULL:
             return self._say("taken", "inferred", Reason("pulled"))
-        chosen = self.consumers.filter
         if chosen is None:
             return self._say("consumed", "uncertain", Reason("not_subscribed", {"topic": self.home.topic}))
         return self._passed_with(chosen)
@@ -235,7 +237,8 @@ class _Case:
             return None
         if not self.online:
             return "offline", {}
-        if self.consumers.consume_type == PULL:  # may assign itself queues without a subscription
+        # a pull consumer may assign itself queues without a subscription
+        if self.consumers.consume_type == PULL and not self.consumers.pops:
             return None
         if self.consumers.filter is None:
             return "not_subscribed", {"topic": home.topic}
@@ -300,7 +303,8 @@ class _Case:
         if group.consumers.answered:
             yield Fact("clients", self.consumers.clients, group.consumers.at_ms)
         if self.online:
-            yield Fact("consume_type", self.consumers.consume_type, group.consumers.at_ms)
+            if not self.consumers.proxied:
+                yield Fact("consume_type", self.consumers.consume_type, group.consumers.at_ms)
             chosen = self.consumers.filter
             yield Fact("subscription", chosen.expression or "*" if chosen else None, group.consumers.at_ms)
         for copy in group.copies:

@@ -13,6 +13,8 @@ from idcore.remoting.consumers import ConnectedClient
 
 # MQVersion.java: from 4.0.0 on each release has two numbers, a snapshot's and its own, ten releases a minor version.
 _FIRST, _LAST = 212, 611
+# ClientId of the gRPC clients: host@pid@index@time, in whatever language.
+_GRPC = re.compile(r".+@\d{1,10}@\d{1,10}@[0-9a-z]{1,20}", re.ASCII | re.DOTALL)
 _PROCESS = re.compile(r"(\d{1,10})(?:#(\d{1,20}))?", re.ASCII)
 INNER_GROUP = "CLIENT_INNER_PRODUCER"  # every Java client is in it, producer or consumer
 _JAVA = frozenset({"JAVA"})
@@ -29,6 +31,11 @@ _LANGUAGES: Mapping[str, frozenset[str]] = {
     "python_tt67wq": frozenset({"PYTHON"}),
     "dotnet": frozenset({"DOTNET"}),
 }
+
+
+def is_grpc(client_id: str) -> bool:
+    """Whether a clientId is one of a gRPC client, which a proxy registers under a kind of consumer that it is not."""
+    return _GRPC.fullmatch(client_id) is not None
 
 
 @dataclass(frozen=True, slots=True)

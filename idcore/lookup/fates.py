@@ -14,6 +14,7 @@ from idcore.fate import Blocker, Group, Heard, Home, Verdict, judge
 from idcore.fate import Copy as GroupCopy
 from idcore.fate.model import Consumers, Filter
 from idcore.lookup.by_key import MOST_OF_A_UNIQUE_KEY
+from idcore.lookup.clients import is_grpc
 from idcore.lookup.copies import TIMER_TOPIC, group_of
 from idcore.lookup.group_evidence import Homes, group_copy, homes_of, is_copy_of
 from idcore.lookup.model import Copy
@@ -36,6 +37,8 @@ from idcore.remoting.consumers import (
     GroupConfigOf,
     QueueProgress,
     QueueStats,
+    Subscription,
+    SubscriptionOf,
     TimerRead,
     TopicGroups,
     TopicStats,
@@ -179,6 +182,17 @@ class TopicBrokers:
             return {broker: self._ask(broker, requests, since_ms) for broker, requests in jobs.items()}
         with ThreadPoolExecutor(min(_AT_ONCE, len(jobs)), "fate") as pool:
             return dict(zip(jobs, pool.map(self._ask, jobs, jobs.values(), repeat(since_ms)), strict=True))
+
+    def _proxied(self, groups: Sequence[str]) -> dict[str, Heard[Filter]]:
+        """What groups want of the topic whose clients take messages although no broker lists them: through a proxy."""
+        new = [name for name in self.brokers if self.versions.get(name, "").startswith("V5")]
+        jobs = {name: [SubscriptionOf(group, self.topic) for group in groups] for name in new}
+        found: dict[str, Heard[Filter]] = {}
+        for heard in self._ask_all(jobs, self.since_ms).values():
+            for group, each in zip(groups, heard, strict=True):
+                if each.value is not None:
+                    found[group] = Heard(_filter(replace(each.value, version=0)), each.at_ms)
+        return found
 
     # ---- which groups
 
@@ -347,6 +361,9 @@ class _Fates(TopicBrokers):
         for place, group in enumerate(groups):
             heard: list[Heard[Connection]] = [answers[name][place] for name in self.brokers]
             found[group] = _united(heard, self.topic, silent)
+        unseen = [group for group, each in found.items() if each.value is None or not each.value.clients]
+        for group, wanted in self._proxied(unseen).items():
+            found[group] = Heard(Consumers(filter=wanted.value, proxied=True), wanted.at_ms)
         return found
 
     def _configs(self, groups: Sequence[str]) -> dict[tuple[str, str], Heard[Any]]:
@@ -506,10 +523,11 @@ def _united(heard: Sequence[Heard[Connection]], topic: str, silent: bool) -> Hea
         return Heard() if silent or not times or len(times) < len(heard) else Heard(Consumers(), min(times))
     subscribed = [each.subscriptions[topic] for each in seen if topic in each.subscriptions]
     newest = max(subscribed, key=lambda each: each.version, default=None)
-    chosen = None
-    if newest is not None:
-        chosen = Filter(newest.kind, newest.expression, newest.tags, newest.version, newest.by_class)
     clients = {client.client_id for each in seen for client in each.clients}
+    grpc = any(map(is_grpc, clients))
+    if newest is not None and grpc:
+        newest = replace(newest, version=0)  # of the proxy's last heartbeat for them
+    chosen = None if newest is None else _filter(newest)
     first = seen[0]
     return Heard(
         Consumers(
@@ -519,9 +537,14 @@ def _united(heard: Sequence[Heard[Connection]], topic: str, silent: bool) -> Hea
             first.from_where.startswith("CONSUME_FROM_LAST_OFFSET"),
             chosen,
             next((shared for each in seen for shared in _shared(each)), None),
+            grpc=grpc,
         ),
         min(times),
     )
+
+
+def _filter(wanted: Subscription) -> Filter:
+    return Filter(wanted.kind, wanted.expression, wanted.tags, wanted.version, wanted.by_class)
 
 
 def _shared(connection: Connection) -> list[str]:

@@ -121,6 +121,7 @@ class _Group(_Asking):
             disabled,
             tuple(sorted(silent | self.silent)),
             static=self.route is not None and self.route.static,
+            proxied=found is None and bool(self._proxied([self.group])),
         )
 
     def _sides(self, heard: Sequence[Heard[Any]]) -> list[QueueStats]:
@@ -250,10 +251,14 @@ class _Groups(_Asking):
         groups = self._groups(MOST_LISTED)
         asked: list[Request[Any]] = [ConsumerConnections(group) for group in groups]
         connections = self._ask_all(dict.fromkeys(self.brokers, asked))
-        return tuple(
-            self._row(group, queues, offsets, {name: answers[place] for name, answers in connections.items()})
-            for place, group in enumerate(groups)
+        by_group = {
+            group: {name: answers[place] for name, answers in connections.items()} for place, group in enumerate(groups)
+        }
+        proxied = self._proxied(
+            [group for group, heard in by_group.items() if not any(each.value for each in heard.values())]
         )
+        rows = (self._row(group, queues, offsets, heard) for group, heard in by_group.items())
+        return tuple(replace(row, clients=None) if row.group in proxied else row for row in rows)
 
     def _row(
         self,

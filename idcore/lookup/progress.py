@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from idcore.fate import Reason
-from idcore.lookup.clients import LiveClient, host_of
+from idcore.lookup.clients import LiveClient, host_of, is_grpc
 from idcore.remoting.consumers import ClientState, Connection, Subscription
 
 BROADCAST, PULL, POP = "BROADCASTING", "CONSUME_ACTIVELY", "CONSUME_POP"
@@ -84,6 +84,7 @@ class Progress:
     silent: tuple[str, ...] = ()
     clients_asked: bool = False
     static: bool = False
+    proxied: bool = False  # no broker lists a client, but some take messages through a proxy
 
     @property
     def lag(self) -> int:
@@ -122,7 +123,7 @@ class Progress:
     def _settings(self) -> Iterator[Reason]:
         if self.disabled:
             yield Reason("disabled", {"broker": ", ".join(self.disabled)})
-        if self.online is None and not self.silent and self.lag:
+        if self.online is None and not self.proxied and not self.silent and self.lag:
             yield Reason("offline", {"lag": self.lag})
 
     def _ids(self) -> Iterator[Reason]:
@@ -164,6 +165,8 @@ class Progress:
     def _owners(self) -> Iterator[Reason]:
         asked = self.clients_asked and self.members and not any(member.failed for member in self.members)
         if self.online is None or self.online.consume_type in (PULL, POP):
+            return
+        if any(is_grpc(member.client.client_id) for member in self.members):
             return
         if asked and not self.broadcasts:
             for queue in self.queues:
@@ -237,7 +240,10 @@ def pace(before: Progress, now: Progress, only: QueueState | None = None) -> Pac
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """One group in the list of the groups of a topic. `lag` and `clients` are None where the brokers did not say."""
+    """One group in the list of the groups of a topic. `lag` and `clients` are None where the brokers did not say.
+
+    They do not say how many clients are behind a proxy.
+    """
 
     group: str
     lag: int | None

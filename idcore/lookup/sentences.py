@@ -144,7 +144,8 @@ def progress_texts(seen: Seen, before: Progress | None = None, words: Words = _E
     else:
         key = "" if progress.lag else "_silent" if progress.silent else "_unread" if progress.unread else "_done"
     named = {"group": progress.group, "topic": progress.topic}
-    clients, messages = words.count("connected", len(progress.members)), words.count("message", progress.lag)
+    clients = words("groups.proxied") if progress.proxied else words.count("connected", len(progress.members))
+    messages = words.count("message", progress.lag)
     texts = [words(f"groups.said{key}", clients=clients, messages=messages, **named)]
     if progress.silent:
         texts.append(words("groups.silent", brokers=words("comma").join(progress.silent)))

@@ -240,6 +240,27 @@ class ConsumerConnections(Request["Connection | None"]):
 
 
 @dataclass(frozen=True, slots=True)
+class SubscriptionOf(Request["Subscription | None"]):
+    """What a group wants of a topic, from 5.0.0 on; None where the broker does not know.
+
+    A broker notes it of clients that it has no connection of, too: those behind a proxy (ConsumerManager, the
+    compensation table). It keeps that for ten minutes behind the last request of the group. Its version is then the
+    time of that request.
+    """
+
+    code: ClassVar[ReadCode] = ReadCode.QUERY_SUBSCRIPTION_BY_CONSUMER
+    group: str
+    topic: str
+
+    def fields(self) -> dict[str, str]:
+        return {"group": self.group, "topic": self.topic}
+
+    def read(self, answer: Frame) -> Subscription | None:
+        row = json_object(answer).get("subscriptionData")
+        return None if row is None else _subscription(self.topic, as_object(row))
+
+
+@dataclass(frozen=True, slots=True)
 class ProducerConnections(Request["tuple[ConnectedClient, ...]"]):
     """The connected producers of a group; none where the broker does not have the group."""
 

@@ -60,6 +60,7 @@ DEAD = Copy("dead", 3, STORED + 90_000)
 FAILED = Try(STORED + 1_000, STORED + 2_000, False)
 LATER = STORED + 60_000
 POP, PULL = (replace(PUSH, consume_type=kind) for kind in ("CONSUME_POP", "CONSUME_ACTIVELY"))
+PROXIED = Consumers(filter=ALL, proxied=True)
 LATER_ALL = replace(PUSH, filter=replace(ALL, since_ms=LATER))
 SKIPPED, OPEN = "passed_maybe_skipped", (Try(NOW - 9_000),)
 SQL = Filter("SQL92", "price > 3", frozenset(), STORED - 60_000)
@@ -116,6 +117,12 @@ TABLE: list[Row] = [
     ("6", HOME, group(consumers=POP), "taken", "inferred", ["popped"]),
     ("6", replace(HOME, stored_ms=NOW - 9_000), group(consumers=POP), "taken",
      "uncertain", ["invisible"]),
+    ("6", HOME, group(consumers=PROXIED), "taken", "inferred", ["popped", "proxied"]),
+    ("6", replace(HOME, stored_ms=NOW - 9_000), group(consumers=PROXIED), "taken",
+     "uncertain", ["invisible", "proxied"]),
+    ("6", HOME, group(consumers=replace(PUSH, grpc=True)), "taken", "inferred", ["popped"]),
+    ("6", HOME, group(consumers=replace(PULL, grpc=True, filter=TAGS)), "filtered", "inferred", []),
+    ("6", HOME, group(consumers=replace(POP, filter=TAGS)), "filtered", "inferred", []),
     ("6", HOME, group(consumers=replace(PULL, filter=None)), "taken", "inferred", ["pulled"]),
     ("6", replace(HOME, from_slave=True), group(), "consumed", "uncertain", ["slave"]),
     ("6", HOME, group(9, again=Heard(11, NOW)), "consumed", "inferred", []),

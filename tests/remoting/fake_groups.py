@@ -43,6 +43,7 @@ class Cluster(Fake):
         self.permission = 6
         self.absent: list[str] = []  # brokers of the route that the cluster does not list
         self.pauses: list[float] = []
+        self.proxied: dict[str, bytes] = {}  # 345 of groups whose clients no broker lists
 
     @staticmethod
     def connection(expression: str = "*", topic: str = "Orders", **more: Any) -> dict[str, Any]:
@@ -70,6 +71,8 @@ class Cluster(Fake):
         elif code == 203:
             held = self.connected.get(group)
             yield answer(frame, 206, b"", "not online") if held is None else answer(frame, 0, json.dumps(held).encode())
+        elif code == 345:
+            yield answer(frame, 0, self.proxied.get(frame.field("group") or "", b'{"group":"g","topic":"Orders"}'))
         elif code == 352:
             yield answer(frame, 0, b'{"consumeEnable":true}')
         elif code == 201:

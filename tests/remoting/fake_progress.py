@@ -53,6 +53,7 @@ class Progressing(Fake):
         self.read_queues = 4
         self.can_consume = True
         self.silent: set[int] = set()
+        self.proxied: set[str] = set()  # groups whose clients no broker lists
         self.raw_answers: dict[int, bytes] = {}
         self.now_ms = NOW_MS
 
@@ -96,16 +97,18 @@ class Progressing(Fake):
             yield answer(frame, 0, self._progress(group, topic))
         elif code == 14:
             held = self.offsets.get(group if topic == "Orders" else f"{group}@{topic}", {})
-            found = held.get(queue)
-            yield answer(frame, 22, b"", "none") if found is None else answer(frame, 0, offset=str(found))
+            yield answer(frame, 0, offset=str(held[queue])) if queue in held else answer(frame, 22, b"", "none")
         elif code == 203:
-            online = self.connected.get(group)
-            yield answer(frame, 0, json.dumps(online).encode()) if online else answer(frame, 206, b"", "not online")
+            one = self.connected.get(group)
+            yield answer(frame, 0, json.dumps(one).encode()) if one else answer(frame, 206, b"", "not online")
+        elif code == 345:
+            wanted = {"subscriptionData": subscription()} if frame.field("group") in self.proxied else {}
+            yield answer(frame, 0, json.dumps({"topic": topic, **wanted}).encode())
         elif code == 352:
             yield answer(frame, 0, json.dumps({"consumeEnable": self.can_consume}).encode())
         elif code == 201:
-            settings = {"billing": {"consumeEnable": self.can_consume}}
-            yield answer(frame, 0, json.dumps({"subscriptionGroupTable": settings}).encode())
+            settings = {"subscriptionGroupTable": {"billing": {"consumeEnable": self.can_consume}}}
+            yield answer(frame, 0, json.dumps(settings).encode())
         elif code == 43:
             table = {f"Orders@{name}": own for name, own in self.offsets.items() if "%" not in name}
             yield answer(frame, 0, json.dumps({"offsetTable": table}).encode())
@@ -115,8 +118,8 @@ class Progressing(Fake):
             yield answer(frame, 0, offset=str(self.ends[queue] if code == 30 else 0))
         elif code == 307:
             told = self.states.get(frame.field("clientId") or "")
-            told_nothing = answer(frame, 1, b"", f"The Consumer <{group}> <x> not online")
-            yield told_nothing if told is None else answer(frame, 0, told.encode(), "not set any response code")
+            nothing = answer(frame, 1, b"", f"The Consumer <{group}> <x> not online")
+            yield nothing if told is None else answer(frame, 0, told.encode(), "not set any response code")
         elif code == 328 and self.version < "V4_9_4":
             yield answer(frame, 3, b"", " request type 328 not supported")
         elif code == 328:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from idcore.ids import UniqId
-from idcore.lookup.clients import ClientName, LiveClient, Match, match, united, version_text
+from idcore.lookup.clients import ClientName, LiveClient, Match, is_grpc, match, united, version_text
 from idcore.remoting.consumers import ConnectedClient
 
 MADE = UniqId.from_hex("0A42333A0DC818B4AAC246C290FD0000")  # 10.66.51.58, pid 3528, a Java client
@@ -38,6 +38,22 @@ def found(*clients: LiveClient, complete: bool = True, born: str | None = None, 
 )
 def test_a_client_id_is_taken_apart(text: str, name: ClientName) -> None:
     assert ClientName.read(text) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "grpc"),
+    [
+        ("vm@30853@0@hrhv7758y", True),  # of rocketmq-client-java 5.0.7, at a broker with a proxy inside
+        ("a.host-1@7@12@1", True),
+        ("10.0.0.3@18236#742398@unit", False),
+        ("10.0.0.3@18236#742398@unit@STREAM", False),
+        ("10.0.0.3@18236@STREAM", False),
+        ("@7@0@a", False),
+        ("", False),
+    ],
+)
+def test_a_client_id_of_a_grpc_client_has_an_index_and_a_time(text: str, grpc: bool) -> None:
+    assert is_grpc(text) is grpc
 
 
 def test_a_number_of_mqversion_is_a_release() -> None:

@@ -135,6 +135,31 @@ def test_copies_are_found_in_topics_that_nobody_registered(cluster: Cluster) -> 
     assert cluster.verdicts()["works"].code == "retry_queued"
 
 
+def test_clients_behind_a_proxy_take_messages_though_no_broker_lists_them(cluster: Cluster) -> None:
+    """203 says 206 of them, 345 what they want. Bytes of a broker of 5.3.3 behind whose proxy gRPC clients consumed."""
+    cluster.connected.clear()
+    wanted = (
+        b'{"group":"works","subscriptionData":{"classFilterMode":false,"codeSet":[2598920],"expressionType":"TAG",'
+        b'"subString":"%b","subVersion":1795368516605,"tagsSet":[%b],"topic":"Orders"},"topic":"Orders"}'
+    )
+    cluster.offsets["Orders@works"] = 11
+    assert said(cluster.verdicts()["works"]) == ("consumed", ["nobody_connected"])
+    cluster.proxied["works"] = wanted % (b"*", b"")
+    taken = cluster.verdicts()["works"]
+    assert (taken.code, taken.certainty) == ("taken", "inferred")
+    assert said(taken) == ("taken", ["popped", "proxied"]) and "consume_type" not in {fact.name for fact in taken.facts}
+    cluster.proxied["works"] = wanted % (b"TagZ", b'"TagZ"')
+    filtered = cluster.verdicts()["works"]
+    assert (filtered.code, filtered.certainty, filtered.values["expression"]) == ("filtered", "inferred", "TagZ")
+    cluster.offsets["Orders@works"] = 5
+    assert cluster.verdicts()["works"].code == "filtered_ahead"
+    cluster.proxied["works"] = wanted % (b"*", b"")
+    assert cluster.verdicts()["works"].code == "stuck"
+    for damaged in (b"", b"[]", b'{"subscriptionData":7}', b'{"subscriptionData":{"subString":[]}}'):
+        cluster.proxied["works"] = damaged
+        assert cluster.verdicts()["works"].code == "offline"
+
+
 def test_a_group_that_broadcasts_is_judged_by_what_was_pulled(cluster: Cluster) -> None:
     cluster.connected["works"] = cluster.connection(messageModel="BROADCASTING")
     cluster.offsets["Orders@works@broadcast"] = 11

@@ -271,6 +271,21 @@ class TestList:
         said = "**4 consumer groups** of Orders: 2 behind, 1 without clients, 1 up to date."
         assert groups_text(found, "Orders") == said
 
+    def test_a_group_behind_a_proxy_is_not_called_offline(self, cluster: Progressing) -> None:
+        cluster.connected.clear()
+        assert [state_of(row) for row in self.rows(cluster).rows] == ["offline"]
+        assert issues(progress(cluster)) == ["offline"]
+        cluster.proxied = {"billing"}
+        assert [(row.clients, state_of(row)) for row in self.rows(cluster).rows] == [(None, "behind")]
+        service = cluster.asking()
+        with service.cluster:
+            found = seen(service)
+        assert found.progress is not None and issues(found.progress) == []
+        assert "; its clients are behind a proxy" in progress_texts(found)[0]
+        clients = [client(f"vm@7@{index}@hrhv7758y") for index in range(5)]
+        cluster.connected["billing"] = cluster.connection(*clients)  # of a proxy inside the broker: they share queues
+        assert issues(progress(cluster)) == []
+
     def test_three_hundred_are_listed_and_the_rest_is_counted(self, cluster: Progressing) -> None:
         cluster.connected = {f"g{at:03}": cluster.connection(client(ONE)) for at in range(310)}
         cluster.offsets.clear()
