@@ -15,7 +15,9 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.lookup import moment
-from idcore.fate_list import MOST_IDS, Asking, Tally, Wanted, ask, write
+from idcore.fate_list import MOST_IDS
+from idcore.fate_list.asking import Asking, Wanted, ask
+from idcore.fate_list.tally import Tally, write
 from idcore.lookup import LookupService
 from idcore.remoting.address import Endpoint
 from idcore.remoting.cluster import Cluster

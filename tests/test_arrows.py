@@ -64,7 +64,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.occurrences": IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.sources"},
     "idcore.triage": IDS
     | {"idcore.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan", "idcore.occurrences"}
-    | {"idcore.export", "idcore.fate", "idcore.reader", "idcore.reports", "idcore.times"},
+    | {"idcore.export", "idcore.fate", "idcore.fate_list", "idcore.reader", "idcore.reports", "idcore.times"},
     "idcore.spark": IDS
     | {
         "idcore.sources",

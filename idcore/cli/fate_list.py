@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from idcore.cli.parser import Usage
-from idcore.fate_list import Asking, Tally, Wanted, ask, write
+from idcore.fate_list import sentences
+from idcore.fate_list.asking import Asking, Wanted, ask
+from idcore.fate_list.tally import Tally, write
 from idcore.lookup import LookupService
 from idcore.safe_text import json_text, printable
 
@@ -90,17 +92,9 @@ def _show(now: Asking) -> None:
 
 def describe(summary: dict[str, Any], tally: Tally, out: Path) -> str:
     """The totals, the verdicts of each group, what is missing, and where the tables are."""
-    n = {name: f"{value:,}" for name, value in summary.items() if isinstance(value, int)}
-    twice = f" ({n['doubles']} given twice, counted once)" if summary["doubles"] else ""
-    said = [
-        f"{n['ids']} IDs{twice}: {n['judged']} judged, {n['not_found']} not found, {n['no_verdict']} without a verdict,"
-        f" {n['no_group']} without a group, {n['no_record']} without a message, {n['not_asked']} not asked",
-        f"{n['records']} messages, {n['groups']} groups; {n['undelivered']} messages that a group has not received",
-        f"asked from {summary['snapshot']} to {summary['snapshot_end']}",
-    ]
-    if tally.repeated:
-        said.append(f"{tally.repeated:,} IDs are of a message that another ID has too; it counts once")
-    said += [f"not complete ({code}): {count:,} IDs" for code, count in summary["cut"].items()]
+    undelivered = f"{summary['undelivered']:,} messages that a group has not received"
+    said = [sentences.answer(summary), f"{summary['records']:,} messages, {summary['groups']:,} groups; {undelivered}"]
+    said += sentences.notes(summary)
     tables = tally.tables()
     counts: dict[tuple[str, str], int] = {}
     for row in tables["fates"].select(["group", "verdict", "messages"]).to_pylist():

@@ -1,6 +1,5 @@
 """What became of a long list of messages in a live cluster: one look-up for each ID, and the tables of a scan."""
 
-from idcore.fate_list.asking import MOST_IDS, Asking, Wanted, ask
-from idcore.fate_list.tally import Tally, write
-
-__all__ = ["MOST_IDS", "Asking", "Tally", "Wanted", "ask", "write"]
+MOST_IDS = 5_000
+# What an ID came to. The last is of those that nobody was asked about.
+OUTCOMES = ("judged", "no_verdict", "no_group", "no_record", "not_found", "not_asked")

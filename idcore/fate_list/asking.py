@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from idcore.errors import CoreError
+from idcore.fate_list import MOST_IDS
 from idcore.fate_list.tally import Tally
 from idcore.lookup import LookupService
 from idcore.lookup.cluster import IDS_AT_ONCE
 from idcore.remoting.errors import RemotingError, TooManyLookups
 
-MOST_IDS = 5_000
 # Where the limit of look-ups is reached the portions are small, so that others who share it get in between.
 _FEW_AT_ONCE = 16
 # The time left is that of the last so many portions.
@@ -47,7 +47,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How far it is. `is_limited`: it waits for the limit of look-ups. Without an estimate `seconds_left` is None."""
+    """How far it is. Without an estimate `seconds_left` is None.
+
+    `is_waiting`: another list of the same cluster comes first. `is_limited`: the limit of look-ups is reached.
+    """
 
     total: int
     done: int = 0
@@ -56,6 +59,7 @@ class Asking:
     seconds: float = 0.0
     seconds_left: float | None = None
     is_limited: bool = False
+    is_waiting: bool = False
 
 
 Report = Callable[[Asking], None]

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import idcore
 from idcore.errors import CoreError
 from idcore.fate.rule import UNDELIVERED
+from idcore.fate_list import OUTCOMES
 from idcore.ids.clock import from_ms, is_time
 from idcore.lookup import NO_VERDICT, Answer, Copy
 from idcore.lookup.copies import is_special
@@ -23,8 +24,6 @@ from idcore.message import Record
 from idcore.runs import write_text
 from idcore.scan.schemas import OF_LISTS
 
-# What an ID came to. The last is of those that nobody was asked about.
-OUTCOMES = ("judged", "no_verdict", "no_group", "no_record", "not_found", "not_asked")
 _MINUTE_MS = 60_000
 # Evidence that something is not among the verdicts, and evidence that somebody was silent.
 _CUT = ("groups_incomplete", "groups_left_out", "records_left_out", "topics_left_out")

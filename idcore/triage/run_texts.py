@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from idcore.catalogue import Words
+from idcore.fate_list import sentences
 from idcore.intake import PASTED
 from idcore.reader import Reader
-from idcore.runs import COMPARE
+from idcore.runs import COMPARE, FATES
 from idcore.triage.run_rows import LIVE, Row
 
 
@@ -21,6 +22,8 @@ def title_of(title: str, options: Mapping[str, Any], words: Words, summary: Mapp
     if options.get("named"):
         return str(options["named"])
     names = options.get("sources")
+    if options.get("asked_ids"):
+        return words("fates.title", ids=words.count("id", options["asked_ids"]), cluster=options["cluster"])
     if options.get("sides"):
         first, second = options["sides"]
         return words("compare.title", first=_side_title(first, words), second=_side_title(second, words))
@@ -61,10 +64,11 @@ def runs_sentence(runs: Sequence[Row], words: Words) -> str:
 
 
 def counted(rows: Sequence[Row], words: Words) -> str:
-    """`3 scans`, `3 scans and 1 comparison`."""
-    pairs = sum(row["kind"] == COMPARE for row in rows)
-    scanned = [words.count("run", len(rows) - pairs)] if len(rows) > pairs or not rows else []
-    return words.listed([*scanned, *([words.count("comparison", pairs)] if pairs else [])])
+    """`3 scans`, `3 scans and 1 comparison`, `1 scan and 2 lists of IDs`."""
+    pairs, lists = (sum(row["kind"] == kind for row in rows) for kind in (COMPARE, FATES))
+    scanned = len(rows) - pairs - lists
+    others = [words.count(name, number) for name, number in (("comparison", pairs), ("fate_list", lists)) if number]
+    return words.listed([*([words.count("run", scanned)] if scanned or not rows else []), *others])
 
 
 def figures(row: Row, words: Words) -> list[str]:
@@ -75,6 +79,8 @@ def figures(row: Row, words: Words) -> list[str]:
     if row["kind"] == COMPARE:
         only = {side: f"{summary[f'only_{side}']:,}" for side in ("first", "second")}
         return [words.bytes(summary["text_bytes"]), words("compare.only", **only)]
+    if row["kind"] == FATES:
+        return [sentences.answer(summary, words), words("runs.took", span=words.duration(summary["seconds"]))]
     return [
         words.count("file", summary["files"]),
         words.bytes(summary["text_bytes"]),

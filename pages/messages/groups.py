@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import problems
+from pages.parts import live, problems
 from pages.parts.messages import groups, lookups
 from pages.parts.view import view
 from pages.parts.widgets import heading, small_print, zone_note
@@ -13,7 +13,7 @@ shown = view()
 words = shown.words
 heading("page.groups")
 with problems.caught():
-    clusters = lookups.offers()
+    clusters = live.offers()
 if not clusters:
     lookups.say_off(words)
     st.stop()

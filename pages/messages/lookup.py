@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import problems
+from pages.parts import live, problems
 from pages.parts.messages import lists, lookups
 from pages.parts.view import view
 from pages.parts.widgets import heading, page_link, said, small_print, zone_note
@@ -13,7 +13,7 @@ shown = view()
 words = shown.words
 heading("page.lookup")
 with problems.caught():
-    offers = lookups.offers()
+    offers = live.offers()
 if not offers:
     lookups.say_off(words)
     st.markdown(words("lookup.instead"))

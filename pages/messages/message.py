@@ -6,7 +6,7 @@ import streamlit as st
 
 from idcore import intake_texts
 from idcore.journey import found_text
-from pages.parts import cards, problems, ruler
+from pages.parts import cards, live, problems, ruler
 from pages.parts.markup import tag
 from pages.parts.messages import answers, journey_report, journeys, lookups
 from pages.parts.view import view
@@ -30,7 +30,7 @@ if not text:
     said(words("message.lead"))
     st.stop()
 with problems.caught():
-    offers = lookups.offers()
+    offers = live.offers()
     run = journeys.run_at_hand()
     found = journeys.found_of(text, run)
     told = journeys.ask(text, offers, shown)

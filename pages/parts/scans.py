@@ -17,10 +17,11 @@ from idcore import allowed as places
 from idcore.errors import CoreError
 from idcore.ids.identify import Case
 from idcore.intake import Dating, Source, digest_of, keep, twins
-from idcore.runs import COMPARE, Run, RunError, Runs, runs_root
+from idcore.runs import COMPARE, FATES, SCANS, Run, RunError, Runs, runs_root
 from pages.parts import cache
 
 if TYPE_CHECKING:
+    from idcore.fate_list.background import Job as ListJob
     from idcore.spark.background import Job, Locating
     from idcore.spark.session import Status
 
@@ -67,15 +68,15 @@ def swept(root: str) -> int:
 def current_name() -> str | None:
     """The scan a page shows: the address first, then the session's latest. A comparison is not a scan."""
     asked, latest = st.query_params.get("run"), st.session_state.get("run")
-    if asked and _is_comparison(asked):
+    if asked and _is_of(asked, (COMPARE, FATES)):
         asked = None
     name = asked or latest
     return name if isinstance(name, str) and name else None
 
 
-def _is_comparison(name: str) -> bool:
+def _is_of(name: str, kinds: Sequence[str]) -> bool:
     try:
-        return store().open(name).kind == COMPARE
+        return store().open(name).kind in kinds
     except RunError:
         return False  # the page that opens it says so
 
@@ -90,15 +91,19 @@ def remember(name: str) -> None:
         return  # deleted meanwhile: the page that opens it says so
 
 
-def current() -> Run | None:
-    """The scan a page shows, opened; RunError when the address names one that is gone, or a comparison."""
+def current(more: Sequence[str] = ()) -> Run | None:
+    """The scan a page shows, opened; RunError when the address names one that is gone, or of another kind.
+
+    `more` are further kinds that the page can show.
+    """
     name = st.query_params.get("run") or st.session_state.get("run")
     if not isinstance(name, str) or not name:
         return None
     run = store().open(name)
-    if run.kind == COMPARE:
+    if run.kind not in (*SCANS, *more):
         raise RunError("not_a_scan", {"name": name}, "run", None, name)
-    remember(name)
+    if run.kind in SCANS:
+        remember(name)
     return run
 
 
@@ -142,8 +147,12 @@ def discard(root: Path, name: str, seconds: float = 0) -> None:
     job.wait(seconds)
 
 
-def job_of(run: Run) -> Job | None:
-    """The running or finished job of this server for a scan."""
+def job_of(run: Run) -> Job | ListJob | None:
+    """The running or finished job of this server for a scan, or for a list of IDs."""
+    if _is_of(run.name, (FATES,)):
+        from idcore.fate_list import background as lists
+
+        return lists.find(run.name)
     if importlib.util.find_spec("pyspark") is None:
         return None
     from idcore.spark import background

@@ -40,6 +40,7 @@ if not found.rows:
 compare.missing(run, found, shown)
 compare.first_lines(run, found, shown)
 compare.offer_scans(run, words)
+compare.offer_fates(found)
 
 # chart
 if found.bins:

@@ -18,7 +18,8 @@ from idcore.ids import Clock
 from idcore.lookup import Copy, Listing, StoreLookup, Way, ways
 from idcore.remoting.errors import TooManyLookups
 from idcore.store import StoreFolder
-from pages.parts.messages import lists, lookups
+from pages.parts import live
+from pages.parts.messages import lists
 from tests.pages.test_pages import press, shown
 from tests.store.unpacked import real_store
 
@@ -56,7 +57,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def source(store: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
     made = Asked(store)
     monkeypatch.setenv("IDCORE_NAMESRV", "127.0.0.1:1")
-    monkeypatch.setattr(lookups, "_source", lambda *_: made)
+    monkeypatch.setattr(live, "_source", lambda *_: made)
     yield made
     made.source.close()
 

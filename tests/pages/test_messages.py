@@ -21,7 +21,7 @@ from idcore.message import Host, Message, Record, encode_messages, flags
 from idcore.remoting.profile import from_file
 from idcore.simulate.writer import StoreWriter
 from idcore.store import CommitLog, Stored, StoreFolder
-from pages.parts import scans
+from pages.parts import live, scans
 from pages.parts.messages import lookups, records, stores
 from pages.parts.view import View
 from tests.pages.test_pages import press, shown
@@ -211,7 +211,7 @@ class Answering:
 def source(store: Path, monkeypatch: pytest.MonkeyPatch) -> Answering:
     made = Answering(CommitLog(store / "commitlog"))
     monkeypatch.setenv("IDCORE_NAMESRV", "127.0.0.1:1")
-    monkeypatch.setattr(lookups, "_source", lambda *_: made)
+    monkeypatch.setattr(live, "_source", lambda *_: made)
     return made
 
 
@@ -224,7 +224,7 @@ def test_a_secret_that_was_changed_makes_another_source(
         keys.append(key)
         return source
 
-    monkeypatch.setattr(lookups, "_source", made)
+    monkeypatch.setattr(live, "_source", made)
     monkeypatch.setenv("ROCKETMQ_ACCESS_KEY", "reader")
     for secret in ("one secret", "one secret", "another secret"):
         monkeypatch.setenv("ROCKETMQ_SECRET_KEY", secret)

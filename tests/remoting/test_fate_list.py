@@ -21,7 +21,9 @@ from idcore.__main__ import main
 from idcore.errors import CoreError
 from idcore.fate import Verdict
 from idcore.fate.rule import UNDELIVERED
-from idcore.fate_list import MOST_IDS, Asking, Tally, Wanted, ask, write
+from idcore.fate_list import MOST_IDS
+from idcore.fate_list.asking import Asking, Wanted, ask
+from idcore.fate_list.tally import Tally, write
 from idcore.lookup import Answer, Copy, LookupService, Moment
 from idcore.lookup.fates import Pace
 from idcore.remoting.audit import AuditLog, RateLimit
@@ -275,7 +277,7 @@ class TestTheCommand:
         for name, schema in OF_LISTS.items():
             assert pq.read_table(tmp_path / "new" / name).schema == schema
         status, out, _ = self.run(id_of(0), *options, "--out", str(tmp_path / "table"), "--format", "table")
-        assert status == 0 and "1 IDs: 1 judged" in out and "retries  dead  1" in out
+        assert status == 0 and "1 ID: 1 judged." in out and "retries  dead  1" in out
 
     def test_ctrl_c_keeps_what_is_there(
         self, nowhere: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -15,8 +15,8 @@ import pytest
 
 from idcore.fate import Verdict, row_of
 from idcore.fate.rule import YOUNG_MS
-from idcore.fate_list import Wanted
-from idcore.fate_list import ask as ask_list
+from idcore.fate_list.asking import Wanted
+from idcore.fate_list.asking import ask as ask_list
 from idcore.lookup import Answer, LookupService, Moment, Terms, open_source
 from idcore.lookup.clients import version_text
 from idcore.lookup.fates import Pace

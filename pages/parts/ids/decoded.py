@@ -6,10 +6,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from idcore import intake_texts
+from idcore.fate_list import MOST_IDS
 from pages.parts import browser, cards, refusals
 from pages.parts.ids.decode_session import DecodeSession
 from pages.parts.markup import tag
-from pages.parts.runs import watch
+from pages.parts.runs import fate_lists, watch
 from pages.parts.triage import shared
 from pages.parts.view import view
 from pages.parts.widgets import download, page_link, said, show_html, small_print, zone_note
@@ -48,8 +49,10 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     if pages > 1:
         below.pagination(pages, key="ids_page")
+    ids = list(dict.fromkeys(item.token.text for item in found))
     with below:
-        cards.message_links(list(dict.fromkeys(item.token.text for item in found)), words)
+        cards.message_links(ids, words)
+    fate_lists.offer({} if here.intake.cut or len(ids) > MOST_IDS else {"fates.ask": ids})
     return above, below
 
 

@@ -18,10 +18,10 @@ from idcore.lookup.clients import version_text
 from idcore.lookup.groups import groups_of, progress_of
 from idcore.lookup.progress import WRONG, Progress, QueueState, in_memory, pace, state_of
 from idcore.lookup.sentences import groups_text, progress_texts
-from pages.parts import problems
+from pages.parts import live, problems
 from pages.parts.markdown import escaped
 from pages.parts.markup import Column, link, table, tag
-from pages.parts.messages import answers, lookups
+from pages.parts.messages import answers
 from pages.parts.messages.strip import strip
 from pages.parts.view import View, into_address
 from pages.parts.widgets import download, href, said, show_html, small_print
@@ -60,7 +60,7 @@ def form(clusters: Sequence[str], words: Words) -> GroupsAsked | None:
 
 def ask(asked: GroupsAsked, view: View, clients: bool = False, in_a_row: int = 0) -> None:
     """Asks, and keeps the answer behind the earlier ones to the same question."""
-    service = lookups.cluster(asked.cluster)
+    service = live.cluster(asked.cluster)
     if service is None:
         st.error(view.words("lookup.off"), icon=":material/error:")
         return
@@ -73,7 +73,7 @@ def ask(asked: GroupsAsked, view: View, clients: bool = False, in_a_row: int = 0
     subject = f"topic:{asked.topic}" + (f" group:{asked.group}" if asked.group else "")
     try:
         with st.spinner(view.words("lookup.asking", n=0, of=1)):
-            seen = service.ask(subject + (" clients" if clients else ""), lookups.user(), work)
+            seen = service.ask(subject + (" clients" if clients else ""), live.user(), work)
     except CoreError as problem:
         st.error(problems.message(problem, view.words), icon=":material/error:")
         if kept is not None and kept.asked == asked:  # what fails counts too, or it would be asked for ever
@@ -121,7 +121,7 @@ def listing(kept: GroupsSeen, view: View) -> None:
 def board(kept: GroupsSeen, view: View) -> None:
     """The progress of a group, asked again by a click, or by itself where its reader wants that."""
     words = view.words
-    service = lookups.cluster(kept.asked.cluster)
+    service = live.cluster(kept.asked.cluster)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         if st.button(words("groups.again"), icon=":material/refresh:"):
             ask(kept.asked, view)

@@ -15,10 +15,10 @@ from idcore.catalogue import Words, upper
 from idcore.errors import CoreError
 from idcore.ids.clock import from_ms
 from idcore.lookup import Answer, Copy, Listing, Offer, Way, cut_text, list_reason, list_text, ways
-from pages.parts import problems
+from pages.parts import live, problems
 from pages.parts.markdown import escaped
 from pages.parts.markup import Column, Html, link, table, tag
-from pages.parts.messages import answers, lookups, records
+from pages.parts.messages import answers, records
 from pages.parts.triage import filters
 from pages.parts.view import View, into_address
 from pages.parts.widgets import download, href, said, show_html, small_print, zone_note
@@ -121,10 +121,10 @@ def _written(way: Way | None, name: str, view: View) -> str:
 
 def ask(way: Way, cluster: str, offer: Offer, view: View) -> None:
     """Lists in the background. A click on anything ends it, and what was read so far is the list."""
-    words, name, stop = view.words, lookups.user(), Event()
+    words, name, stop = view.words, live.user(), Event()
     done: dict[str, int] = {"n": 0, "of": way.limit}
     with problems.caught():
-        source = lookups.source_of(offer)
+        source = live.source_of(offer)
     pool = ThreadPoolExecutor(1, "list")
     tell = lambda n, of, _: done.update(n=n, of=of)  # noqa: E731
     work = Work(pool.submit(source.list_messages, way, name, tell, stop.is_set), stop, way, cluster, view.now())

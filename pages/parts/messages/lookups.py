@@ -1,11 +1,9 @@
-"""Look-ups of the console: the administrator's sources, one of each for all readers, and answers. Dials nobody."""
+"""Look-ups of the console: the form, the answers of a session, a card of each. Dials nobody."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from datetime import UTC, datetime
 
 import streamlit as st
 
@@ -15,20 +13,17 @@ from idcore.errors import CoreError
 from idcore.lookup import (
     NO_VERDICT,
     Answer,
-    LookupService,
-    Moment,
     Offer,
-    Source,
     advice_text,
     copy_row,
-    offered,
     row_of,
     ways,
 )
 from idcore.lookup.asked import Answers, Asked, texts_of
-from pages.parts import problems, scans
+from pages.parts import live, problems, scans
 from pages.parts.markup import tag
 from pages.parts.messages import answers, records, who
+from pages.parts.runs import fate_lists
 from pages.parts.view import View, into_address
 from pages.parts.widgets import download, page_link, show_html
 
@@ -48,35 +43,6 @@ def say_off(words: Words) -> None:
     st.code(EXAMPLE, language=None)
 
 
-def offers() -> dict[str, Offer]:
-    """The sources that the administrator configured; none by default."""
-    return offered(os.environ)
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _source(key: str, _offer: Offer) -> Source:
-    """One of each, with its connections, limit and audit log, shared by all readers."""
-    return _offer.open(lambda: Moment(datetime.now(UTC), UTC))
-
-
-def cluster(name: str) -> LookupService | None:
-    """The live cluster of this name; None where there is none, or it is another kind of source."""
-    offer = offers().get(name)
-    source = None if offer is None else _source(offer.key, offer)
-    return source if isinstance(source, LookupService) else None
-
-
-def source_of(offer: Offer) -> Source:
-    """The source of an offer, opened once."""
-    return _source(offer.key, offer)
-
-
-def user() -> str:
-    """Who asks, for the limit and the audit log: the login if there is one, else the address."""
-    name = st.user.get("email") if st.user.get("is_logged_in") else None
-    return str(name or st.context.ip_address or "local")
-
-
 def form(clusters: Sequence[str], words: Words) -> Asked | None:
     """The box, the topic, the cluster. A link fills it; only its reader's click asks anybody."""
     query, state = st.query_params, st.session_state
@@ -93,9 +59,14 @@ def form(clusters: Sequence[str], words: Words) -> Asked | None:
         with st.container(horizontal=True, gap="large"):
             fate = st.checkbox(words("lookup.fate"), key="lookup_fate", help=words("lookup.fate_help"))
             trace = st.checkbox(words("lookup.trace"), key="lookup_trace", help=words("lookup.trace_help"))
-        sent = st.form_submit_button(words("lookup.button"), type="primary")
+        with st.container(horizontal=True, gap="small"):
+            sent = st.form_submit_button(words("lookup.button"), type="primary")
+            listed = st.form_submit_button(words("fates.as_list"), help=words("fates.help", cluster=cluster))
     ids = texts_of(text or "")
-    if not sent:
+    if listed and ids:
+        fate_lists.begin(ids, topic.strip() or None, str(cluster))
+    fate_lists.begun()
+    if not sent and (ids or not listed):
         return None
     if not ids:
         st.warning(words("lookup.nothing"), icon=":material/info:")
@@ -120,9 +91,9 @@ def ask(asked: Asked, offer: Offer, view: View) -> None:
     def work() -> None:
         found.extend(source.look_up(asked.ids, asked.topic, name, tell, asked.fate, asked.trace))
 
-    name = user()
+    name = live.user()
     with problems.caught():
-        source = source_of(offer)
+        source = live.source_of(offer)
     bar = st.progress(0.0, words("lookup.asking", n=0, of=len(asked.ids)))
     with ThreadPoolExecutor(1, "look-up") as pool:
         done = pool.submit(work)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.errors import CoreError
-from idcore.runs import COMPARE, KINDS, LONGEST_NAME, Run, runs_root
+from idcore.runs import COMPARE, FATES, KINDS, LONGEST_NAME, SCANS, STORE, Run, runs_root
 from idcore.triage import run_rows, run_texts
 from idcore.triage.run_rows import LIVE, STATES, Filter
 from pages.parts import cache, problems, scans
@@ -23,6 +23,7 @@ from pages.parts.widgets import page_link, said, show_html
 Row = Mapping[str, Any]
 SHOWN = 20
 FEW = 5  # so many runs need no search
+PAGES = {COMPARE: "compare", FATES: "fate"}  # of the kinds that are not scans
 
 
 def every() -> list[dict[str, Any]]:
@@ -184,11 +185,11 @@ def one(row: Row) -> None:
             st.container(horizontal=True, gap="small", horizontal_alignment="right", vertical_alignment="center"),
         ):
             if row["state"] == "done":
-                page = "compare" if row["kind"] == COMPARE else "findings"
+                page = PAGES.get(row["kind"], "findings")
                 page_link(page, words("runs.open"), icon=":material/arrow_forward:", run=name)
                 if row["store"] and Run(runs_root() / name).has("fates"):
                     page_link("fate", words("page.fate"), icon=":material/mark_email_unread:", run=name)
-            elif row["state"] in ("failed", "cancelled") and row["kind"] != COMPARE:
+            elif row["state"] in ("failed", "cancelled") and row["kind"] in SCANS:
                 st.button(words("scan.again"), key=f"again-{name}", on_click=again, args=(name,))
             st.button(
                 words("runs.unpin" if row["pinned"] else "runs.pin"),
@@ -207,7 +208,7 @@ def one(row: Row) -> None:
 def about(row: Row, words: Words) -> None:
     """Title, figures, how far it is or how it ended."""
     marks = [("runs.is_pinned", row["pinned"]), ("runs.is_not_kept", not row["kept"])]
-    marks += [("runs.kind_compare", row["kind"] == COMPARE), ("runs.kind_store", row["kind"] == "store")]
+    marks += [(f"runs.kind_{kind}", row["kind"] == kind) for kind in (COMPARE, FATES, STORE)]
     facts = [tag("b", words(key)) for key, there in marks if there]
     facts += [tag("span", fact) for fact in (view().minute(row["created"]), *run_texts.figures(row, words))]
     broken = (row["summary"] or {}).get("failed_files", 0)
@@ -254,7 +255,7 @@ def delete_one(row: Row, words: Words) -> None:
 
 def sure_of(row: Row) -> str:
     """What is said before a run without an input of its own is deleted."""
-    return "runs.delete_sure_compare" if row["kind"] == COMPARE else "runs.delete_sure_folder"
+    return "runs.delete_sure_folder" if row["kind"] in SCANS else f"runs.delete_sure_{row['kind']}"
 
 
 # ---- what a click does

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
 from idcore.catalogue import Words
-from idcore.runs import Run
+from idcore.fate_list import sentences
+from idcore.runs import FATES, Run
 from idcore.triage import run_texts
 from pages.parts import scans
 from pages.parts.markdown import escaped
@@ -16,6 +17,7 @@ from pages.parts.markup import tag
 from pages.parts.view import view
 
 if TYPE_CHECKING:
+    from idcore.fate_list.asking import Asking
     from idcore.spark.watch import Progress
 
 LOOK = 0.4  # seconds between two looks at a job; each stays with it for WAIT, or until it ends, and is done in time
@@ -68,16 +70,26 @@ def ticking(run: Run, table: bool, place: str) -> None:
 
 
 def progress(run: Run, table: bool = False, *, key: str) -> None:
-    """How far a scan is: bytes, rate, ids, time left, and a way to stop it; or that it is being stopped."""
+    """How far a scan or a list of IDs is, and a way to stop it; or that it is being stopped."""
     words = view().words
     job = scans.job_of(run)
     if job is None:
         st.caption(words("scan.elsewhere"))
         return
     now = job.progress()
-    if job.cancelling:
-        st.progress(_share(now), words("scan.cancelling"))
-    elif now.state == "waiting" or not now.bytes_total:
+    if run.kind == FATES:
+        asking = cast("Asking", now)
+        share, text = asking.done / asking.total, sentences.progress_text(asking, words)
+    else:
+        share, text = _scan(cast("Progress", now), words, table)
+    st.progress(share, words("scan.cancelling") if job.cancelling else text)
+    label = words("scan.cancelling" if job.cancelling else "scan.cancel")
+    st.button(label, key=key, on_click=job.cancel, disabled=job.cancelling)
+
+
+def _scan(now: Progress, words: Words, table: bool) -> tuple[float, str]:
+    """Bytes, rate, ids and time left of a scan; before it reads, what it waits for."""
+    if now.state == "waiting" or not now.bytes_total:
         engine = scans.engine()
         starting = engine is not None and engine.state == "starting"
         text = (
@@ -85,17 +97,10 @@ def progress(run: Run, table: bool = False, *, key: str) -> None:
             if starting and engine
             else words("scan.waiting")
         )
-        st.progress(0.0, text + (words("scan.table") if table else ""))
-    else:
-        text = run_texts.progress_text(now.bytes_done, now.bytes_total, now.ids, now.seconds, now.seconds_left, words)
-        text += words("scan.judging") if now.phase == "judging" else ""
-        st.progress(_share(now), text)
-    label = words("scan.cancelling" if job.cancelling else "scan.cancel")
-    st.button(label, key=key, on_click=job.cancel, disabled=job.cancelling)
-
-
-def _share(now: Progress) -> float:
-    return min(1.0, now.bytes_done / now.bytes_total) if now.bytes_total else 0.0
+        return 0.0, text + (words("scan.table") if table else "")
+    text = run_texts.progress_text(now.bytes_done, now.bytes_total, now.ids, now.seconds, now.seconds_left, words)
+    text += words("scan.judging") if now.phase == "judging" else ""
+    return min(1.0, now.bytes_done / now.bytes_total), text
 
 
 def no_engine(words: Words) -> None:

@@ -20,7 +20,7 @@ from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import cache, cards, problems, scans
 from pages.parts.markdown import escaped
 from pages.parts.markup import Column, Html, emphasised, join, link, table, tag
-from pages.parts.runs import keeping
+from pages.parts.runs import fate_lists, keeping
 from pages.parts.triage import lines, tables, time_range
 from pages.parts.view import RANGE, View, into_address, view
 from pages.parts.widgets import href, show_html
@@ -330,6 +330,11 @@ def first_lines(run: Run, found: Compared, view: View) -> None:
                 except RunError as error:
                     problems.show_error(error)
         return
+
+
+def offer_fates(found: Compared) -> None:
+    """What became of the messages that one input alone has, where a cluster can be asked."""
+    fate_lists.offer({f"fates.ask_{side}": found.ids[side] for side in SIDES})
 
 
 def offer_scans(run: Run, words: Words) -> None:

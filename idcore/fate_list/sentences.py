@@ -1,0 +1,51 @@
+"""What a list of IDs came to, in words: which messages of the catalogue they are. Counts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from idcore import catalogue
+from idcore.catalogue import Words
+from idcore.fate_list import OUTCOMES
+
+if TYPE_CHECKING:
+    from idcore.fate_list.asking import Asking
+
+_ENGLISH = catalogue.words()
+
+
+def iso(instant: datetime) -> str:
+    """An instant as the command line has it."""
+    return instant.isoformat(timespec="milliseconds")
+
+
+def answer(summary: Mapping[str, Any], words: Words = _ENGLISH) -> str:
+    """How many IDs came to what."""
+    parts = [words(f"fates.outcome.{name}", n=f"{summary[name]:,}") for name in OUTCOMES if summary[name]]
+    return words("fates.said", ids=words.count("id", summary["ids"]), outcomes=words.listed(parts))
+
+
+def notes(summary: Mapping[str, Any], words: Words = _ENGLISH, time: Callable[[datetime], str] = iso) -> list[str]:
+    """Who was asked and when, what counts once, what is missing, and what ended it."""
+    begun, ended = (time(datetime.fromisoformat(summary[name])) for name in ("snapshot", "snapshot_end"))
+    found = [words("fates.asked", cluster=summary["cluster"], begun=begun, ended=ended)]
+    if summary["doubles"]:
+        found.append(words("fates.doubles", ids=words.count("id", summary["doubles"])))
+    if summary["repeated"]:
+        found.append(words("fates.repeated", ids=words.count("id", summary["repeated"])))
+    found += [words(f"fates.cut.{code}", ids=words.count("id", count)) for code, count in summary["cut"].items()]
+    if summary["problem"]:
+        found.append(words("fates.problem", why=words.said(summary["problem"])))
+    return found
+
+
+def progress_text(now: Asking, words: Words) -> str:
+    """The figures of a list on its way, in one line."""
+    if now.is_waiting:
+        return words("fates.waiting")
+    figures = {name: f"{getattr(now, name):,}" for name in ("done", "total", "found", "undelivered")}
+    parts = [words("fates.asking", **figures)]
+    parts += [words("scan.left", span=words.duration(now.seconds_left))] if now.seconds_left is not None else []
+    return " · ".join([*parts, *([words("fates.limited")] if now.is_limited else [])])

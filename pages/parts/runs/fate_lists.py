@@ -1,0 +1,91 @@
+"""A list of IDs that a reader lets a cluster judge: the button, how far it is, the way to the result. A click asks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from idcore.errors import CoreError
+from idcore.fate_list import MOST_IDS, sentences
+from idcore.remoting.profile import FILE, NAMESRV
+from pages.parts import cache, problems, scans
+from pages.parts.runs import watch
+from pages.parts.view import view
+from pages.parts.widgets import page_link
+
+PARAM = "fates"  # of an address: the run of the list that was begun here
+FEWEST = 2  # of one ID there is its journey
+
+
+def offer(lists: Mapping[str, Sequence[str]]) -> None:
+    """A button for each list, by its message, where a cluster is configured; below, the list that was begun."""
+    lists = {key: ids for key, ids in lists.items() if len(ids) >= FEWEST}
+    if lists and (os.environ.get(FILE) or os.environ.get(NAMESRV)):
+        _buttons(lists)
+    begun()
+
+
+def _buttons(lists: Mapping[str, Sequence[str]]) -> None:
+    from pages.parts import live  # with it the look-up
+
+    words = view().words
+    with problems.caught():
+        names = list(live.offers())
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="fates-offer"):
+        cluster = names[0]
+        if len(names) > 1:
+            cluster = st.selectbox(words("lookup.cluster"), names, key="fates-cluster", width=220)
+        for key, ids in lists.items():
+            st.button(
+                words(key, ids=words.count("id", len(ids))),
+                key=key.replace(".", "-"),
+                icon=":material/mark_email_unread:",
+                help=words("fates.help", cluster=cluster),
+                disabled=len(ids) > MOST_IDS,
+                on_click=begin,
+                args=(ids, None, cluster),
+            )
+    if (most := max(map(len, lists.values()))) > MOST_IDS:
+        st.caption(words("fates.too_many", ids=words.count("id", most), most=f"{MOST_IDS:,}"))
+
+
+def begin(ids: Sequence[str], topic: str | None, cluster: str) -> None:
+    """Starts a list; the address has it from now on."""
+    from idcore.fate_list import asking, background
+    from pages.parts import live
+
+    st.session_state.pop("fates_problem", None)
+    kept = {} if scans.wants_kept() else scans.NOT_KEPT
+    try:
+        service = live.cluster(cluster)
+        if service is None:
+            raise CoreError("terms_cluster", {"name": cluster, "known": ", ".join(live.offers())})
+        wanted = asking.Wanted.of(ids, topic)
+        run = background.start(scans.store(), service, wanted, live.user(), **kept).run
+    except (CoreError, OSError) as error:
+        st.session_state["fates_problem"] = problems.message(error, view().words)
+        return
+    if kept:
+        scans.hold(run.name)
+    st.query_params[PARAM] = run.name
+    cache.forget_runs()
+
+
+def begun() -> None:
+    """The list of the address: how far it is, then what it came to, and the way to its page."""
+    words, name = view().words, st.query_params.get(PARAM)
+    if problem := st.session_state.pop("fates_problem", None):
+        st.error(problem, icon=":material/error:")
+    if not name:
+        return
+    try:
+        run = scans.store().open(name)
+    except CoreError as error:
+        problems.show_error(error)
+        return
+    with st.container(border=True, key="fates-begun"):
+        if watch.scan_state(run, place="fates"):
+            st.markdown(sentences.answer(run.summary or {}, words))
+            page_link("fate", words("fates.open"), icon=":material/arrow_forward:", run=name)
