@@ -132,7 +132,7 @@ def test_a_comparison_is_listed_and_opens_on_its_page(open_page: Open, many: lis
         "compare" in link.proto.page and many[3] in link.proto.query_string for link in app.main.get("page_link")
     )
     app = open_page("findings", run=many[3])
-    assert "is a comparison of two inputs" in app.error[0].value and not app.exception
+    assert "is not a scan, but a comparison" in app.error[0].value and not app.exception
 
 
 # ---- server folders
