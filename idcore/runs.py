@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 TEXT, STORE, COMPARE, FATES = KINDS = ("text", "store", "compare", "fates")
-SCANS = (TEXT, STORE)  # the others have tables of their own
+SCANS = (TEXT, STORE)
+PAGES = {COMPARE: "compare", FATES: "fate"}  # of the others, each with tables of its own
 STATES = ("new", "running", "done", "failed", "cancelled")
 LONGEST_NAME = 120  # characters that a reader may call a scan
 

@@ -118,6 +118,6 @@ def test_a_whole_address_is_known(term: str, address: str | None) -> None:
 
 
 def test_a_comparison_leads_to_its_own_page() -> None:
-    known = Known(PAGES, {"a": "ticket 4711 gap", "b": "ticket 4711 log"}, comparisons=["a"])
+    known = Known(PAGES, {"a": "ticket 4711 gap", "b": "ticket 4711 log"}, own_pages={"a": "compare"})
     hits = {hit.params["run"]: hit.page for hit in groups("4711", known)["run"].hits}
     assert hits == {"a": "compare", "b": "findings"}

@@ -2318,6 +2318,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fates.rest": "IDs without a verdict",
     "fates.rest_note": "The first {n} of {of} are shown. The download has all.",
     "fates.outcome": "Outcome",
+    "fates.why": "Why",
     "fates.none": "No message of this list has a consumer group with a verdict.",
     "fate.verdict.consumed": "consumed",
     "fate.verdict.dead": "dead letter after {tries} tries, at {at}",

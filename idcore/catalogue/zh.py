@@ -2231,6 +2231,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fates.rest": "没有结论的 ID",
     "fates.rest_note": "共 {of} 个，只显示前 {n} 个；下载包含全部。",
     "fates.outcome": "结果",
+    "fates.why": "原因",
     "fates.none": "这个列表中没有消息能对任何消费组得出结论。",
     "fate.verdict.consumed": "已消费",
     "fate.verdict.dead": "消费 {tries} 次后进入死信队列，时间 {at}",

@@ -49,3 +49,12 @@ def progress_text(now: Asking, words: Words) -> str:
     parts = [words("fates.asking", **figures)]
     parts += [words("scan.left", span=words.duration(now.seconds_left))] if now.seconds_left is not None else []
     return " · ".join([*parts, *([words("fates.limited")] if now.is_limited else [])])
+
+
+def why(row: Mapping[str, Any], words: Words) -> str:
+    """Why an ID has no verdict, as far as its row says."""
+    reason, key = row["reason"], "lookup.reason" if row["outcome"] != "no_record" else "lookup.relation"
+    if reason is None or not words.has(f"{key}.{reason}"):
+        return reason or ""
+    names = words.placeholders(f"{key}.{reason}")
+    return words.fill(f"{key}.{reason}", {**dict.fromkeys(names, "?"), "id": row["id"]})

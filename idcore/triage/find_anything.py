@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any
@@ -50,7 +50,7 @@ class Known:
     hosts: pd.DataFrame = field(default_factory=pd.DataFrame)
     brokers: pd.DataFrame = field(default_factory=pd.DataFrame)
     findings: Sequence[str] = ()
-    comparisons: Collection[str] = ()  # those of the runs that have a page of their own
+    own_pages: Mapping[str, str] = field(default_factory=dict)  # of the runs that are not scans
 
 
 def search(term: str, known: Known) -> list[Group]:
@@ -80,7 +80,7 @@ def search(term: str, known: Known) -> list[Group]:
 
 
 def _of_run(name: str, text: str, known: Known) -> Hit:
-    return Hit(text, "compare" if name in known.comparisons else "findings", {"run": name})
+    return Hit(text, known.own_pages.get(name, "findings"), {"run": name})
 
 
 def address_in(term: str) -> str | None:

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from idcore.errors import CoreError
-from idcore.runs import COMPARE, Run
+from idcore.runs import PAGES, Run
 from idcore.triage import find_anything, run_texts
 from idcore.triage.find_anything import Hit, Known
 from pages.parts import browser, cache, scans
@@ -86,11 +86,11 @@ def _known(run: Run | None, view: View, term: str) -> Known:
     words = view.words
     kept = [row for row in cache.all_runs() if row["kept"]]
     done = [row for row in kept if row["state"] == "done"][:LISTED]
-    pairs = [row["name"] for row in done if row["kind"] == COMPARE]
+    own = {row["name"]: PAGES[row["kind"]] for row in done if row["kind"] in PAGES}
     pages = {name: page.title for name, page in st.session_state["pages"].items() if words.has(f"page.{name}")}
     tables = {name: _table(run, name, term) for name in TABLES} if run else {}
     found = cache.frame(run, "findings").to_dict("records") if run else []
     kinds = words.table("finding.")
     findings = [f"{kinds.get(row['code'], row['code'])} · {row['subject']}" for row in found]
     name = run.name if run else None
-    return Known(pages, run_texts.labels(done, view), name, findings=findings, comparisons=pairs, **tables)
+    return Known(pages, run_texts.labels(done, view), name, findings=findings, own_pages=own, **tables)

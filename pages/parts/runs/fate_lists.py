@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
+from idcore import export
 from idcore.errors import CoreError
 from idcore.fate_list import MOST_IDS, sentences
 from idcore.remoting.profile import FILE, NAMESRV
+from idcore.runs import Run
 from pages.parts import cache, problems, scans
+from pages.parts.markup import Column, link, table
 from pages.parts.runs import watch
 from pages.parts.view import view
-from pages.parts.widgets import page_link
+from pages.parts.widgets import download, empty, href, page_link, show_html, small_print
 
 PARAM = "fates"  # of an address: the run of the list that was begun here
+ROWS = 50
 FEWEST = 2  # of one ID there is its journey
 
 
@@ -89,3 +94,37 @@ def begun() -> None:
         if watch.scan_state(run, place="fates"):
             st.markdown(sentences.answer(run.summary or {}, words))
             page_link("fate", words("fates.open"), icon=":material/arrow_forward:", run=name)
+
+
+def result(run: Run) -> None:
+    """What the IDs of a list came to, and those without a verdict. The page ends here where no message has one."""
+    shown = view()
+    words, summary = shown.words, run.summary or {}
+    st.markdown(sentences.answer(summary, words))
+    small_print(sentences.notes(summary, words, shown.full))
+    rest = [row for row in run.table("asked_ids").to_pylist() if row["outcome"] != "judged"]
+    if rest:
+        with st.expander(words("fates.rest")):
+            _rest(rest, run)
+    if not summary.get("records") or not cache.rows(run, "fates"):
+        empty(words("fates.none"))
+        st.stop()
+
+
+def _rest(rest: Sequence[Mapping[str, Any]], run: Run) -> None:
+    words, cluster = view().words, (run.summary or {}).get("cluster")
+    columns = [Column("id", "ID", mono=True, role="uniq"), Column("outcome", words("fates.outcome"))]
+    columns.append(Column("why", words("fates.why")))
+    body = [
+        [
+            link(row["id"], href("message", id=row["id"], cluster=cluster)),
+            words(f"fates.name.{row['outcome']}"),
+            sentences.why(row, words),
+        ]
+        for row in rest[:ROWS]
+    ]
+    show_html(table(columns, body, words("fates.rest")))
+    if len(rest) > ROWS:
+        st.caption(words("fates.rest_note", n=f"{ROWS:,}", of=f"{len(rest):,}"))
+    lines = export.csv_lines(("id", "outcome", "reason"), ([row["id"], row["outcome"], row["reason"]] for row in rest))
+    download("CSV", export.file_of(lines), "unanswered_ids.csv", key="fates-rest")

@@ -10,7 +10,7 @@ import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.errors import CoreError
-from idcore.runs import COMPARE, FATES, KINDS, LONGEST_NAME, SCANS, STORE, Run, runs_root
+from idcore.runs import COMPARE, FATES, KINDS, LONGEST_NAME, PAGES, SCANS, STORE, Run, runs_root
 from idcore.triage import run_rows, run_texts
 from idcore.triage.run_rows import LIVE, STATES, Filter
 from pages.parts import cache, problems, scans
@@ -23,7 +23,6 @@ from pages.parts.widgets import page_link, said, show_html
 Row = Mapping[str, Any]
 SHOWN = 20
 FEW = 5  # so many runs need no search
-PAGES = {COMPARE: "compare", FATES: "fate"}  # of the kinds that are not scans
 
 
 def every() -> list[dict[str, Any]]:

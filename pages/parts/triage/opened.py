@@ -10,28 +10,29 @@ import streamlit as st
 from idcore import export
 from idcore.catalogue import Words
 from idcore.errors import CoreError
-from idcore.runs import Run
+from idcore.runs import FATES, PAGES, SCANS, Run
 from idcore.triage import run_texts
 from pages.parts import browser, cache, problems, scans
 from pages.parts.markdown import escaped
 from pages.parts.markup import tag
-from pages.parts.runs import runlist, watch
+from pages.parts.runs import fate_lists, runlist, watch
 from pages.parts.triage import report, shared
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show_html
 
 TABLES = (
     "findings", "copies", "processes", "hosts", "brokers", "segments", "clients", "counters", "timeline", "activity",
-    "distribution", "growth", "refused", "files", "topics", "tags", "fates", "undelivered",
+    "distribution", "growth", "refused", "files", "topics", "tags", "fates", "undelivered", "asked_ids",
 )  # fmt: skip
 MOST_LISTED = 12
+MORE = {PAGES[FATES]: (FATES,)}  # kinds of runs that a page shows besides scans
 
 
 def run_of(page: str) -> Run:
     """The scan this page shows, with its line on top. Without one, or before it is done, the page ends here."""
     words = view().words
     try:
-        run = scans.current()
+        run = scans.current(MORE.get(page, ()))
     except (CoreError, OSError) as error:  # a link to a scan that was deleted: say so, and lead on
         problems.show_error(error)
         run = None
@@ -48,6 +49,8 @@ def run_of(page: str) -> Run:
             st.error(problem, icon=":material/error:")
         st.stop()
     line(run, page, words)
+    if run.kind == FATES:
+        fate_lists.result(run)
     shared.twins(run, words)
     return run
 
@@ -61,6 +64,7 @@ def line(run: Run, page: str, words: Words) -> None:
         words.count("occurrence", summary.get("ids", 0)),
         view().minute(run.created),
     ]
+    facts = facts if run.kind in SCANS else facts[-1:]
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="run-line"):
         title = run_texts.title_of(run.title, run.options, words, summary)
         show_html(tag("div", tag("b", title), *(tag("span", fact) for fact in facts), class_="mq-run"))
@@ -96,5 +100,7 @@ def address(run: Run) -> str:
 def everything(run: Run, shown: View, address: str) -> bytes:
     """The report and all tables of a scan; of a table too large for that the first rows, and its name says so."""
     frames = ((shared.name_of(run, name), cache.frame(run, name)) for name in TABLES if run.has(name))
-    texts = {"report.html": report.html(run, shown, address), "report.md": report.markdown(run, shown, address)}
-    return export.zip_frames(frames, run.summary or {}, texts if run.has("findings") else {})
+    texts = {}
+    if run.has("findings"):
+        texts = {"report.html": report.html(run, shown, address), "report.md": report.markdown(run, shown, address)}
+    return export.zip_frames(frames, run.summary or {}, texts)
