@@ -259,11 +259,13 @@ class Counting:
 
     queues: Queues
     most: int
+    of_first: int = 0  # of the first split of the log, where the list begins
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[Piece]:
         plan = self.queues.plan()
         for split in splits:
-            counts, ones = messages_in(split, plan, self.most)
+            is_first = split.number == split.start == 0
+            counts, ones = messages_in(split, plan, max(self.most, self.of_first) if is_first else self.most)
             yield split, "counts", counts.tobytes()
             yield split, "ones", ones.pack()
 
@@ -272,9 +274,10 @@ def texts_of(found: Rows, column: int) -> pa.ChunkedArray:
     """The texts that one pair of columns leads to; those without one are empty."""
     chunks = []
     for begin in range(0, len(found.rows), _CHUNK):
-        starts, sizes = found.rows[begin : begin + _CHUNK, column : column + 2].T
+        starts, sizes = found.rows[begin : begin + _CHUNK, column : column + 2].T.copy()
         edges = np.append(0, np.cumsum(sizes))
-        places = np.arange(edges[-1]) + np.repeat(starts - edges[:-1], sizes)
-        buffers = [None, pa.py_buffer(edges), pa.py_buffer(found.texts[places])]
+        texts = np.empty(edges[-1], np.uint8)
+        kernel.gather(np.uint64(found.texts.ctypes.data), starts, sizes, texts)
+        buffers = [None, pa.py_buffer(edges), pa.py_buffer(texts)]
         chunks.append(pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts), buffers))
     return pa.chunked_array(chunks, pa.large_binary())

@@ -46,6 +46,7 @@ def warm() -> None:
         queues = fates.Queues([(b"hi", 5)], [np.zeros(1, np.int64)], [np.ones((2, 2), np.bool_)], nothing)
         for work in (fates.Copying(), fates.Counting(queues, 1)):
             list(work(split_files(list_store(folder), 1 << 30)))
+        fates.texts_of(fates.Rows(np.zeros((1, 2), np.int64), np.zeros(1, np.uint8)), 0)
     find.grow(np.zeros((4, 8), np.uint64), np.zeros((16, 8), np.uint64))
 
 

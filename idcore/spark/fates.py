@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from idcore.fate import Copy, Group, Heard, Home, judge
 from idcore.fate.rule import UNDELIVERED
@@ -230,22 +231,22 @@ def _seen(topics: pa.Table) -> dict[tuple[str, int], Seen]:
 def _counted(passes: Passes, plan: Queues) -> tuple[list[np.ndarray], list[Rows]]:
     """Counts and single messages of each split: all that have copies, and the first that are listed.
 
-    A split gives few that are listed, or those of a long log would fill the driver. Where the list begins, and more of
-    them are, it is read again.
+    A split gives few that are listed, or those of a long log would fill the driver. The first split gives as many as
+    the list has. Where others have more of its beginning, they are read again.
     """
     splits = sorted(
         (split for partition in passes.partitions for task in partition for split in task),
         key=lambda split: (split.number, split.start),
     )
     few = max(FEWEST_OF_SPLIT, -(-MOST_LISTED // len(splits)))
-    counts, ones = _pieces(passes.run(Counting(plan, few)))
+    counts, ones = _pieces(passes.run(Counting(plan, few, MOST_LISTED)))
     begins = np.cumsum([0, *(each.size for each in plan.listed)])
     is_listed = np.concatenate([np.zeros(0, np.bool_), *(each.ravel() for each in plan.listed)])
     room, again = MOST_LISTED, []
     for at, (own, some) in enumerate(zip(counts, ones, strict=True)):
         places = begins[own[:, kernel.QUEUE]] + 2 * own[:, kernel.INTERVAL] + own[:, kernel.KEYED]
         number = int(own[is_listed[places], kernel.MESSAGES].sum())
-        if number > np.count_nonzero(some.rows[:, kernel.ONE_WHY] == kernel.LISTED):
+        if min(number, room) > np.count_nonzero(some.rows[:, kernel.ONE_WHY] == kernel.LISTED):
             again.append(at)
         room -= number
         if room <= 0:
@@ -430,8 +431,8 @@ class _Assembly:
     def _traced(self, ones: Rows) -> np.ndarray:
         """Rows of message, group and attempt. A trace has no place: of several records of a topic it names none."""
         count, keys = len(ones.rows), texts_of(ones, _ONE_TEXTS[0])
-        codes, _ = _coded(keys, pa.chunked_array([self.attempts.msg_id.cast(pa.large_binary())]))
-        of_queue, _ = _coded(pa.chunked_array([[case.topic.encode() for case in self.cases]], pa.large_binary()))
+        codes = _alike(keys, pa.chunked_array([self.attempts.msg_id.cast(pa.large_binary())]))
+        of_queue = _alike(pa.chunked_array([[case.topic.encode() for case in self.cases]], pa.large_binary()))
         of_topic = of_queue[ones.rows[:, kernel.ONE_QUEUE]]
         of_key = np.stack([codes[:count], of_topic], axis=1)
         _, which, many = np.unique(of_key, axis=0, return_inverse=True, return_counts=True)
@@ -467,8 +468,8 @@ class _Assembly:
     def _pairs(self, ones: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Messages with the copies of their key; a copy that names one of several messages is that one's alone."""
         count = len(ones.rows)
-        keys, _ = _coded(texts_of(ones, _ONE_TEXTS[0]), texts_of(self.copies, _KEY))
-        named, _ = _coded(texts_of(ones, _ONE_TEXTS[1]), texts_of(self.copies, _ORIGIN))
+        keys = _alike(texts_of(ones, _ONE_TEXTS[0]), texts_of(self.copies, _KEY))
+        named = _alike(texts_of(ones, _ONE_TEXTS[1]), texts_of(self.copies, _ORIGIN))
         home, copy = _matches(keys[:count], keys[count:])
         same = named[:count][home] == named[count:][copy]
         names_one = np.zeros(len(keys) - count, bool)
@@ -528,7 +529,7 @@ class _Assembly:
     def _situation(self, ones: Rows, copies: _Copies, called: np.ndarray, judged: _Judged) -> tries.Situation:
         """What the table of attempts is made of."""
         queue, rows = pa.array(ones.rows[:, kernel.ONE_QUEUE]), self.copies.rows[copies.copy]
-        one, keys = ones.rows, [key.decode("utf-8", "replace") for key in texts_of(ones, _ONE_TEXTS[0]).to_pylist()]
+        one = ones.rows
         return tries.Situation(
             tries.Messages(
                 pa.array([case.topic for case in self.cases], pa.string()).take(queue),
@@ -536,7 +537,7 @@ class _Assembly:
                 one[:, kernel.ONE_PLACE],
                 one[:, kernel.ONE_OFFSET],
                 one[:, kernel.ONE_TIME],
-                pa.array(keys, pa.string()),
+                _words(texts_of(ones, _ONE_TEXTS[0])),
             ),
             self.groups,
             tries.Copies(
@@ -596,7 +597,7 @@ class _Assembly:
         places = np.flatnonzero(wanted)
         places = places[np.argsort(single.rows[places, kernel.ONE_OFFSET], kind="stable")][:MOST_LISTED]
         rows = single.rows[places]
-        keys = texts_of(Rows(rows, single.texts), _ONE_TEXTS[0])
+        keys = _words(texts_of(Rows(rows, single.texts), _ONE_TEXTS[0]))
         keyed = rows[:, kernel.ONE_TEXTS + 1] > 0
         said: list[tuple[str, int]] = []
         which = np.zeros(len(rows), np.int64)
@@ -615,7 +616,7 @@ class _Assembly:
             pa.array([case.queue for case in self.cases], pa.int64()).take(queue),
             *(rows[:, column] for column in (kernel.ONE_PLACE, kernel.ONE_OFFSET, kernel.ONE_SIZE)),
             tries.times(rows[:, kernel.ONE_TIME]),
-            pa.array([key.decode("utf-8", "replace") or None for key in keys.to_pylist()], pa.string()),
+            pc.if_else(pc.equal(keys, ""), None, keys),
             pa.array([groups for _, groups in said], pa.int64()).take(pa.array(which)),
             pa.array([text for text, _ in said], pa.string()).take(pa.array(which)),
         ]
@@ -658,12 +659,25 @@ class _Assembly:
         return json.dumps(found, ensure_ascii=False), len(found)
 
 
-def _coded(*texts: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
+def _coded(texts: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
     """A number for each text, and the texts."""
-    every = pa.chunked_array([chunk for each in texts for chunk in each.chunks], pa.large_binary())
-    found = every.combine_chunks().dictionary_encode()
+    found = texts.combine_chunks().dictionary_encode()
     named = [each.decode("utf-8", "replace") for each in found.dictionary.to_pylist()]
     return found.indices.to_numpy().astype(np.int64), named
+
+
+def _words(texts: pa.ChunkedArray) -> pa.Array:
+    """As text; a byte that is not of any letter is replaced."""
+    try:
+        return texts.cast(pa.string()).combine_chunks()
+    except pa.ArrowInvalid:
+        return pa.array([each.decode("utf-8", "replace") for each in texts.to_pylist()], pa.string())
+
+
+def _alike(*texts: pa.ChunkedArray) -> np.ndarray:
+    """A number for each text of several lists."""
+    every = pa.chunked_array([chunk for each in texts for chunk in each.chunks], pa.large_binary())
+    return every.combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
 
 
 def _each(rows: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:

@@ -198,15 +198,17 @@ def scan(
         check(stop)
         tables, written, start_seconds, seconds = compute(files, options, reporter, stop, str(folder.large))
         writing = time.monotonic()
-        if options.store is not None:
-            more, counted = _fates(tables, files, options, reporter, stop)
-            tables |= more
-        reporter(replace(reporter.last, phase="writing", seconds_left=None))
         with ThreadPoolExecutor(1) as writer:  # judging leaves half of the machine idle
             others = {name: table for name, table in tables.items() if name != "findings"}
-            on_disk = writer.submit(folder.write, others, lambda: check(stop))
+            on_disk = [writer.submit(folder.write, others, lambda: check(stop))]
+            if options.store is not None:
+                more, counted = _fates(tables, files, options, reporter, stop)
+                tables = tables | more
+                on_disk.append(writer.submit(folder.write, more, lambda: check(stop)))
+            reporter(replace(reporter.last, phase="writing", seconds_left=None))
             found = judge(tables, written, options, files, stop)
-            on_disk.result()
+            for each in on_disk:
+                each.result()
         folder.write({"findings": findings.to_table(found)}, lambda: check(stop))
         folder.adopt(written)
         summary = summarise(folder.aside, files, lambda: check(stop))

@@ -27,7 +27,7 @@ from idcore.scan.kernels.records import (
     size_at,
 )
 
-from .vector import borrowed, load_8, load_64, trailing_zeros
+from .vector import borrowed, load_8, load_64, store_64, trailing_zeros
 
 U = np.uint64
 _V4, _V6 = RECORD_HEADS[False, False], RECORD_HEADS[True, True]
@@ -122,6 +122,24 @@ def fill(texts, starts, sizes, table):
         while table[at] != U(0) and table[at] != word:
             at = at + U(1) & mask
         table[at] = word
+
+
+@numba.njit(cache=True, nogil=True)
+def gather(first, starts, sizes, out):
+    """Texts one behind the other; `first` is the address that they begin from."""
+    target, at = U(out.ctypes.data), 0
+    for row in range(starts.size):
+        p, left = first + U(starts[row]), sizes[row]
+        while left >= 8:
+            store_64(target + U(at), load_64(p))
+            p += U(8)
+            at += 8
+            left -= 8
+        while left > 0:
+            out[at] = load_8(p)
+            p += U(1)
+            at += 1
+            left -= 1
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
