@@ -2432,6 +2432,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.pulled": "a pull consumer received it; brokers do not see whether it was processed",
     "fate.why.not_subscribed": "the connected clients do not subscribe to {topic}",
     "fate.why.expression": "brokers filter by {expression}; whether it matches this message is not known",
+    "fate.why.subscription_given": "the subscription is the one that was given; a store folder does not show it",
     "fate.why.subscribed_later": "the clients subscribed at {since}, after the message was stored",
     "fate.why.asked_once": "the offset was read once, so it is not known whether the group advances",
     "fate.why.moving": "the group consumes {rate} messages a second, so it reaches this one in about {seconds} s",

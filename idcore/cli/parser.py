@@ -20,6 +20,7 @@ from idcore.ids.line_time import FIRST_YEAR
 from idcore.ids.model import refuse
 
 _SIZE = re.compile(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?")
+_SUBSCRIPTION = re.compile(r"([^:=]+):([^:=]+)=(.+)")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _ZONE_HELP = "producers' time zone where a line does not reveal it: IANA name or ±HH:MM (default: this machine's)"
 TRUTH = "truth.json"  # written beside what `make` makes
@@ -115,6 +116,34 @@ def _made(text: str) -> Path:
     return path
 
 
+def _subscription(text: str) -> tuple[str, str, str]:
+    match = _SUBSCRIPTION.fullmatch(text)
+    if match is None or not any(tag.strip() for tag in match[3].split("||")):
+        raise argparse.ArgumentTypeError(f"{text!r} is not GROUP:TOPIC=TAGS; write 'G:T=TagA||TagB', or * for all tags")
+    return match[2], match[1], match[3]
+
+
+def _add_subscription(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--subscription",
+        action="append",
+        type=_subscription,
+        metavar="GROUP:TOPIC=TAGS",
+        help="with --store: tags that a group subscribes to, as TagA||TagB (quote it); may be repeated",
+    )
+
+
+def subscriptions_of(options: argparse.Namespace) -> dict[tuple[str, str], str]:
+    """The subscriptions of --subscription, by topic and group."""
+    given = options.subscription or []
+    if given and options.store is None:
+        raise Usage("--subscription goes with --store")
+    found = {(topic, group): tags for topic, group, tags in given}
+    if len(found) < len(given):
+        raise Usage("--subscription has the same group and topic twice")
+    return found
+
+
 def _add_clock(command: argparse.ArgumentParser) -> None:
     command.add_argument("--zone", type=_zone, metavar="ZONE", help=_ZONE_HELP)
     command.add_argument("--at", metavar="TIME", help=_AT_HELP)
@@ -164,6 +193,7 @@ def _scan(commands: Any) -> None:
         metavar="DIR",
         help="scan the commit log of a store folder; adds the tables topics, tags, fates, undelivered and attempts",
     )
+    _add_subscription(command)
     command.add_argument("--out", type=_path, required=True, metavar="DIR", help="folder for the tables")
     command.add_argument("--overwrite", action="store_true", help="replace an existing DIR")
     where = command.add_mutually_exclusive_group()
@@ -211,6 +241,7 @@ def _view(commands: Any) -> None:
     )
     _add_lists(command)
     _add_fate(command)
+    _add_subscription(command)
     command.add_argument(
         "--journey", action="store_true", help="also show all of it as one timeline; implies --fate and --trace"
     )

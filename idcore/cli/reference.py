@@ -235,7 +235,7 @@ once in all input and has one offsetMsgId there is never in `copies`.
 | `traces_left_out` | of a store: trace records that were not read, because there are too many newer ones |
 | `evidence` | of a store: codes and values of the age of its state and its config files ([store.md](store.md)) |
 | `start_seconds`, `seconds` | until Spark was up; from then to the last table |
-| `assumed` | zone, reference time and case that the scan was given |
+| `assumed` | zone, reference time, case and subscriptions that the scan was given |
 | `versions` | of this project, Python and its libraries |
 
 ## The JSON of `decode`

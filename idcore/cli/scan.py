@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from idcore.cli.parser import Usage
+from idcore.cli.parser import Usage, subscriptions_of
 from idcore.errors import CoreError
 from idcore.safe_text import printable, size
 from idcore.scan.schemas import SCHEMAS
@@ -50,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
         master=options.master,
         remote=options.remote,
         store=options.store,
+        subscriptions=subscriptions_of(options),
     )
     try:
         if options.store is not None:  # before Spark is started; and a piece of a log gets its name

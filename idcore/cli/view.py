@@ -13,7 +13,7 @@ from typing import IO
 from idcore import journey
 from idcore.cli import lists
 from idcore.cli.decode import read_text
-from idcore.cli.parser import Usage, read_clock
+from idcore.cli.parser import Usage, read_clock, subscriptions_of
 from idcore.cli.records import card
 from idcore.cli.traces import journey_lines, trace_lines
 from idcore.errors import CoreError
@@ -57,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
     option = next(name for name in SOURCES if getattr(options, name, None) is not None)
     if options.store is not None and options.who:
         raise Usage("--who goes with --namesrv and --cluster")
+    options.subscription = subscriptions_of(options)
     if options.out is not None:
         from idcore.cli import fate_list  # with it Arrow
 

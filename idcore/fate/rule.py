@@ -148,9 +148,7 @@ class _Case:
         if not self.group.copies_complete:
             return self._no_verdict("copies_unknown")
         if not self.group.consumers.answered:
-            kept = self.group.kept_filter
-            known = [Reason("expression", self._filter(kept))] if kept is not None else []
-            return self._say("consumed", "uncertain", *known, Reason("connection_unknown"))
+            return self._passed_unseen()
         if not self.online:
             return self._say("consumed", "inferred", Reason("nobody_connected"))
         kind, chosen = self.consumers.consume_type, self.consumers.filter
@@ -166,6 +164,19 @@ class _Case:
         if chosen is None:
             return self._say("consumed", "uncertain", Reason("not_subscribed", {"topic": self.home.topic}))
         return self._passed_with(chosen)
+
+    def _passed_unseen(self) -> Verdict:
+        """Nobody says who was connected, nor with which filter, unless that was kept."""
+        kept = self.group.kept_filter
+        if kept is None:
+            return self._say("consumed", "uncertain", Reason("connection_unknown"))
+        drops = kept.excludes(self.home.tag)
+        if drops is None:
+            known = Reason("expression", self._filter(kept))
+            return self._say("consumed", "uncertain", known, Reason("connection_unknown"))
+        if drops:
+            return self._say("filtered", "inferred", Reason("subscription_given"), **self._filter(kept))
+        return self._say("consumed", "inferred", Reason("subscription_given"))
 
     def _passed_with(self, chosen: Filter) -> Verdict:
         later = [self._subscribed_later(chosen)] if chosen.since_ms > self.home.stored_ms else []
@@ -186,7 +197,8 @@ class _Case:
         if hindered is not None:
             code, values = hindered
             certainty: Certainty = "proved" if code in _CERTAIN else "inferred"
-            return self._say(code, certainty, *self._incomplete(), *self._proxy(code), **{"ahead": ahead} | values)
+            why = [*self._given(code), *self._incomplete(), *self._proxy(code)]
+            return self._say(code, certainty, *why, **{"ahead": ahead} | values)
         if self.group.consumers.answered:
             return self._moving(ahead)
         if self.home.snapshot_ms is None:
@@ -219,7 +231,7 @@ class _Case:
         hindered = self._hindrance()
         if hindered is not None:
             code, values = hindered
-            return self._say("never_read", "inferred", Reason(code, values), *self._proxy(code))
+            return self._say("never_read", "inferred", Reason(code, values), *self._given(code), *self._proxy(code))
         if not self.group.consumers.answered:
             return self._say("never_read", "inferred", Reason("connection_unknown"))
         return self._say("never_read", "inferred", Reason("no_offset_yet"), *self._shared(), *self._young())
@@ -233,8 +245,10 @@ class _Case:
             return "not_dispatched", {"end": end}
         if self.group.can_consume.value is False:
             return "disabled", {}
+        kept = self.group.kept_filter
         if not self.group.consumers.answered:
-            return None
+            drops = kept is not None and kept.excludes(home.tag)
+            return ("filtered_ahead", self._filter(kept)) if kept is not None and drops else None
         if not self.online:
             return "offline", {}
         # a pull consumer may assign itself queues without a subscription
@@ -263,6 +277,10 @@ class _Case:
     def _shared(self) -> list[Reason]:
         client = self.consumers.shared
         return [] if client is None else [Reason("shared_client_id", {"client": client})]
+
+    def _given(self, code: str) -> list[Reason]:
+        is_given = code == "filtered_ahead" and not self.group.consumers.answered
+        return [Reason("subscription_given")] if is_given else []
 
     def _proxy(self, code: str) -> list[Reason]:
         return [Reason("proxy")] if code == "offline" else []

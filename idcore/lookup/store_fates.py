@@ -5,7 +5,7 @@ A folder shows one moment. It has offsets, copies and settings, but not who was 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import cache, cached_property
@@ -24,18 +24,24 @@ from idcore.message.attempts import Attempt
 from idcore.message.model import RETRY_PREFIX
 from idcore.message.validators import SCHEDULE_TOPIC
 from idcore.store.commitlog import Skipped, Stored
+from idcore.store.config import Expression
 from idcore.store.folder import StoreFolder
 
+TAG = "TAG"  # the kind of a subscription by tags (ExpressionType)
 # The end of a log that no index file has yet is read whole, up to so many bytes.
 _TAIL_MOST = 64 << 20
 
 
 class StoreEvidence:
-    """One folder as evidence: the home of a record, and what is known of a group and a record."""
+    """One folder as evidence: the home of a record, and what is known of a group and a record.
 
-    def __init__(self, store: StoreFolder) -> None:
+    `subscriptions` are the tags of a topic and a group as somebody says them: no file of a broker has them.
+    """
+
+    def __init__(self, store: StoreFolder, subscriptions: Mapping[tuple[str, str], str] | None = None) -> None:
         self.store = store
-        self.config = store.config
+        given = {key: Expression(TAG, text, 0) for key, text in (subscriptions or {}).items()}
+        self.config = replace(store.config, expressions={**store.config.expressions, **given})
         self.end_of = cache(self._end_of)
 
     @cached_property
@@ -117,13 +123,18 @@ class StoreEvidence:
             Heard() if config.offsets is None else Heard(config.offsets.get(key, {}).get(home.queue), at),
             pull_offset=Heard() if handed_out is None else Heard(handed_out, at),
             broadcast_offset=Heard(config.broadcast[key].get(home.queue), at) if key in config.broadcast else Heard(),
-            kept_filter=Filter(kept.kind, kept.text, frozenset(), kept.since_ms) if kept is not None else None,
+            kept_filter=_filter(kept) if kept is not None else None,
             can_consume=Heard(settings.can_consume, at) if settings is not None else Heard(),
             can_broadcast=Heard(settings.can_broadcast, at) if settings is not None else Heard(),
             copies=tuple(self.copy(record, name) for record in copies),
             copies_complete=is_whole,
             attempts=tuple(attempts),
         )
+
+    def tags_of(self, topic: str) -> list[str]:
+        """The tags that filters of groups name for a topic."""
+        kept = [each for (of_topic, _), each in self.config.expressions.items() if of_topic == topic]
+        return sorted({tag for each in kept for tag in _filter(each).tags})
 
     def copy(self, record: Record, group: str) -> GroupCopy:
         """How far a group's copy of a message is."""
@@ -176,6 +187,12 @@ class StoreEvidence:
         return ((self.store.log.minimum or 0) if first is None else first) <= record.physical_offset
 
 
+def _filter(kept: Expression) -> Filter:
+    """The filter of an expression; the parts of one of tags are as the client cuts it (FilterAPI)."""
+    tags = {tag.strip() for tag in kept.text.split("||")} - {""} if kept.kind == TAG else set()
+    return Filter(kept.kind, kept.text, frozenset(tags), kept.since_ms)
+
+
 def instant(milliseconds: int, zone: tzinfo) -> str:
     """A store time in a zone; a value that is not a time stays a number."""
     if not is_time(milliseconds):
@@ -184,10 +201,9 @@ def instant(milliseconds: int, zone: tzinfo) -> str:
 
 
 def fates(
-    store: StoreFolder, copies: Sequence[Copy], note: Callable[..., None], attempts: Sequence[Attempt] = ()
+    evidence: StoreEvidence, copies: Sequence[Copy], note: Callable[..., None], attempts: Sequence[Attempt] = ()
 ) -> tuple[Verdict, ...]:
     """The verdict of every group on every record that consumers could get; `attempts` are those of the trace."""
-    evidence = StoreEvidence(store)
     verdicts: list[Verdict] = []
     for homes in homes_of(copies, note):
         found = _of_topic(evidence, [copy.record for copy in homes.copies], attempts)

@@ -117,8 +117,10 @@ class StoreLookup:
         end: int | None = None,
         searched_most: int = SEARCHED_MOST,
         trace_topics: Sequence[str] | None = None,
+        subscriptions: Mapping[tuple[str, str], str] | None = None,
     ) -> None:
         self._store = store
+        self._subscriptions = subscriptions
         self._clock = clock
         self._window = (begin, end)
         self._searched_most = searched_most
@@ -171,7 +173,7 @@ class StoreLookup:
             traced = self._trace(draft, copies)
         if fate:
             attempts = traced.found.attempts if traced is not None else ()
-            verdicts = fates(self._store, copies, draft.note, attempts)
+            verdicts = fates(StoreEvidence(self._store, self._subscriptions), copies, draft.note, attempts)
             self._date(draft)
         evidence = (*(Evidence.figure(name, value) for name, value in draft.figures.items()), *draft.facts)
         asked = (str(self._store.root),)
@@ -423,7 +425,10 @@ def open_source(option: str, at: Path, terms: Terms) -> StoreLookup:
     """The store in a folder; a CoreError where the folder has no store."""
     named = terms.options.get("trace_topic") or ()
     asked = named if named or terms.options.get("trace") else None
-    return StoreLookup(StoreFolder(at), terms.moment.clock, terms.begin, terms.end, trace_topics=asked)
+    given = terms.options.get("subscription")
+    return StoreLookup(
+        StoreFolder(at), terms.moment.clock, terms.begin, terms.end, trace_topics=asked, subscriptions=given
+    )
 
 
 def offered(environment: Mapping[str, str]) -> dict[str, Offer]:

@@ -71,26 +71,31 @@ def hashes(texts: np.ndarray, keys: np.ndarray) -> np.ndarray:
 class Queues:
     """The queues whose messages are judged: topic (as bytes) and number; of each the edges of its intervals.
 
-    `listed` has for each interval of each queue whether a group has not received its messages: those without a key,
-    those with one. `copied` has the hashes of the keys of copies: `hashes` makes it.
+    `listed` has for each interval of each queue, and each kind of its messages, whether a group has not received them.
+    There are two kinds, without and with a key, and two more for each tag of the queue in `tags`. `copied` has the
+    hashes of the keys of copies: `hashes` makes it.
     """
 
     names: Sequence[tuple[bytes, int]]
     edges: Sequence[np.ndarray]
     listed: Sequence[np.ndarray]
     copied: np.ndarray
+    tags: Sequence[Sequence[bytes]] = ()
 
     def plan(self) -> kernel.Plan:
         """As the kernel takes them."""
         queues = np.zeros((len(self.names), records.COLUMNS), np.int64)
-        texts = b"".join(dict.fromkeys(name for name, _ in self.names))
-        places = {name: texts.index(name) for name in dict.fromkeys(name for name, _ in self.names)}
+        tags = self.tags or [()] * len(self.names)
+        every = dict.fromkeys([*(name for name, _ in self.names), *(tag for own in tags for tag in own)])
+        texts = b"".join(every)
+        places = {name: texts.index(name) for name in every}
         for row, (name, queue) in enumerate(self.names):
             queues[row, records.NAME_START], queues[row, records.NAME_SIZE] = places[name], len(name)
             queues[row, records.QUEUE_ID] = queue
         ends = np.cumsum([0, *map(len, self.edges)])
         listed = np.cumsum([0, *(each.size for each in self.listed)])
-        spans = np.stack([ends[:-1], ends[1:], listed[:-1]], axis=1).astype(np.int64)
+        of_tags, kinds = np.cumsum([0, *map(len, tags)]), [2 + 2 * len(own) for own in tags]
+        spans = np.stack([ends[:-1], ends[1:], listed[:-1], kinds, of_tags[:-1], of_tags[1:]], axis=1).astype(np.int64)
         return kernel.Plan(
             queues,
             np.frombuffer(texts + bytes(SLACK), np.uint8).copy(),
@@ -99,6 +104,7 @@ class Queues:
             np.concatenate([*self.edges, np.zeros(1, np.int64)]).astype(np.int64),
             np.concatenate([*(each.ravel() for each in self.listed), np.zeros(1, np.bool_)]),
             self.copied,
+            np.array([(places[tag], len(tag)) for own in tags for tag in own], np.int64).reshape(-1, 2),
         )
 
 
@@ -200,7 +206,7 @@ class _Messages(_Walk):
         super().__init__(file, split.path, split.start, split.stop)
         self._plan = plan
         self._counts = np.zeros((_COUNTS, kernel.COUNT_COLUMNS), np.int64)
-        self._last = np.full((len(plan.queues), 2), -1, np.int64)
+        self._last = np.full((len(plan.queues), plan.spans[:, kernel.KINDS].max(initial=2)), -1, np.int64)
         self._state[kernel.LEFT] = most
 
     def _walk(self, log: records.Log) -> int:

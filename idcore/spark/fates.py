@@ -55,7 +55,8 @@ _FIGURES = ("messages", "bytes", "first_place", "last_place", "first_time", "las
 class _Case:
     """The groups of one queue, the edges between which nothing changes, and the verdict of each interval.
 
-    `verdicts` has a number for each group, interval and, last, messages without and with a key.
+    `verdicts` has a number for each group, interval and kind of messages: without and with a key, and with each tag
+    that a subscription names.
     """
 
     topic: str
@@ -63,6 +64,11 @@ class _Case:
     groups: list[str]
     edges: np.ndarray
     verdicts: np.ndarray
+    tags: list[str]
+
+    def tag_of(self, kind: int) -> str | None:
+        """The tag of a kind of messages; None for those that no subscription names."""
+        return self.tags[kind // 2 - 1] if kind >= 2 else None
 
     def place_of(self, interval: int) -> int:
         """An offset in an interval."""
@@ -113,23 +119,22 @@ class _Judge:
     _numbers: dict[str, int] = field(default_factory=dict)
     _known: dict[tuple[Home, Group], int] = field(default_factory=dict)
 
-    def number(self, topic: str, queue: int, group: str, place: int, copies: tuple[int, int, int] | None) -> int:
-        """The verdict of a message at a place; `copies` is the state of its copies, due time, and what the traces have;
-        None without a key."""
-        home = self.evidence.home_at(topic, queue, place)
-        known = self.evidence.group(group, home, (), copies is not None and not self.hidden.may_lack(group))
-        if copies is not None and copies[0]:
+    def number(self, case: _Case, group: str, place: int, kind: int, copies: tuple[int, int, int]) -> int:
+        """The verdict of a message; `copies` is the state of its copies, due time, and what the traces have."""
+        home = replace(self.evidence.home_at(case.topic, case.queue, place), tag=case.tag_of(kind))
+        known = self.evidence.group(group, home, (), bool(kind % 2) and not self.hidden.may_lack(group))
+        if copies[0]:
             known = replace(known, copies=(self._copy(*copies[:2]),))
-        if copies is not None and copies[2]:
+        if copies[2]:
             known = replace(known, attempts=(self._attempt(copies[2]),))
-        case = _case(home, known)
-        if case not in self._known:
-            code = judge(*case, self.evidence.snapshot_ms).code
+        alike = _case(home, known)
+        if alike not in self._known:
+            code = judge(*alike, self.evidence.snapshot_ms).code
             if code not in self._numbers:
                 self._numbers[code] = len(self.names)
                 self.names.append(code)
-            self._known[case] = self._numbers[code]
-        return self._known[case]
+            self._known[alike] = self._numbers[code]
+        return self._known[alike]
 
     def _attempt(self, seen: int) -> _Try:
         """An attempt, where all copies were stored at the instant of the folder."""
@@ -196,6 +201,7 @@ def tables(passes: Passes, evidence: StoreEvidence, scanned: Tables) -> tuple[di
         [case.edges for case in cases],
         listed,
         _keys(copies, attempts),
+        [[tag.encode() for tag in case.tags] for case in cases],
     )
     counts, ones = _counted(passes, plan)
     single = joined(ones, kernel.ONE_COLUMNS, _ONE_TEXTS)
@@ -241,10 +247,12 @@ def _counted(passes: Passes, plan: Queues) -> tuple[list[np.ndarray], list[Rows]
     few = max(FEWEST_OF_SPLIT, -(-MOST_LISTED // len(splits)))
     counts, ones = _pieces(passes.run(Counting(plan, few, MOST_LISTED)))
     begins = np.cumsum([0, *(each.size for each in plan.listed)])
+    kinds = np.array([each.shape[-1] for each in plan.listed], np.int64)
     is_listed = np.concatenate([np.zeros(0, np.bool_), *(each.ravel() for each in plan.listed)])
     room, again = MOST_LISTED, []
     for at, (own, some) in enumerate(zip(counts, ones, strict=True)):
-        places = begins[own[:, kernel.QUEUE]] + 2 * own[:, kernel.INTERVAL] + own[:, kernel.KEYED]
+        queue = own[:, kernel.QUEUE]
+        places = begins[queue] + kinds[queue] * own[:, kernel.INTERVAL] + own[:, kernel.KIND]
         number = int(own[is_listed[places], kernel.MESSAGES].sum())
         if min(number, room) > np.count_nonzero(some.rows[:, kernel.ONE_WHY] == kernel.LISTED):
             again.append(at)
@@ -294,15 +302,18 @@ def _case_of(deciding: _Judge, topic: str, queue: int, groups: list[str]) -> _Ca
     """One queue: the edges of all its groups, and the verdict of each between them."""
     own = [_edges_of(deciding.evidence, topic, queue, group) for group in groups]
     edges = np.array(sorted({edge for each in own for edge in each}), np.int64)
-    case = _Case(topic, queue, groups, edges, np.zeros((len(groups), len(edges) + 1, 2), np.int64))
+    tags = deciding.evidence.tags_of(topic)
+    verdicts = np.zeros((len(groups), len(edges) + 1, 2 + 2 * len(tags)), np.int64)
+    case = _Case(topic, queue, groups, edges, verdicts, tags)
     places = np.array([case.place_of(interval) for interval in range(len(edges) + 1)], np.int64)
     for number, (group, mine) in enumerate(zip(groups, own, strict=True)):
         segments = np.searchsorted(np.array(mine, np.int64), places, side="right")
         for segment in np.unique(segments):
             here = segments == segment
-            for keyed, copies in enumerate((None, (_NOTHING, _NO_DUE, _NOT_TRACED))):
-                place = int(places[here][0])
-                case.verdicts[number, here, keyed] = deciding.number(topic, queue, group, place, copies)
+            place = int(places[here][0])
+            for kind in range(verdicts.shape[2]):
+                alone = (_NOTHING, _NO_DUE, _NOT_TRACED)
+                verdicts[number, here, kind] = deciding.number(case, group, place, kind, alone)
     return case
 
 
@@ -349,7 +360,7 @@ class _Assembly:
         undelivered, total = self._undelivered(single, alone, judged)
         for queue in np.unique(counts[:, kernel.QUEUE]):
             own = counts[counts[:, kernel.QUEUE] == queue]
-            total += int(own[self.listed[queue][own[:, kernel.INTERVAL], own[:, kernel.KEYED]], kernel.MESSAGES].sum())
+            total += int(own[self.listed[queue][own[:, kernel.INTERVAL], own[:, kernel.KIND]], kernel.MESSAGES].sum())
         listed, attempts = tries.table(self._situation(ones, copies, called, judged))
         found = dict(zip(NAMES, (self._fates(), undelivered, listed), strict=True))
         return found, dict(zip(COUNTED, (total, attempts, self.attempts.left_out), strict=True))
@@ -361,7 +372,7 @@ class _Assembly:
             case, own = self.cases[queue], counts[counts[:, kernel.QUEUE] == queue]
             for row, name in enumerate(case.groups):
                 if (int(queue), self._numbers[name]) not in left_out:
-                    verdicts = case.verdicts[row, own[:, kernel.INTERVAL], own[:, kernel.KEYED]]
+                    verdicts = case.verdicts[row, own[:, kernel.INTERVAL], own[:, kernel.KIND]]
                     self._put(own, np.full(len(own), self._numbers[name]), verdicts)
 
     def _put(self, counts: np.ndarray, group: np.ndarray, verdict: np.ndarray) -> None:
@@ -380,13 +391,13 @@ class _Assembly:
     def _add_single(self, ones: Rows, copies: _Copies, called: np.ndarray) -> _Judged:
         """Adds the messages that have copies or traces: with each group of their topic, and those of the copies."""
         counts = _as_counts(ones.rows)
-        queue, interval = counts[:, kernel.QUEUE], counts[:, kernel.INTERVAL]
+        queue, interval, kind = counts[:, kernel.QUEUE], counts[:, kernel.INTERVAL], counts[:, kernel.KIND]
         home, group, *states = self._states_of(copies, called)
         verdicts = np.zeros(len(home), np.int64)
-        for case, here in _each(np.stack([queue[home], group, interval[home], *states], axis=1)):
-            of_queue, (state, due, seen) = self.cases[case[0]], case[3:]
+        for same, here in _each(np.stack([queue[home], group, interval[home], kind[home], *states], axis=1)):
+            case, (state, due, seen) = self.cases[same[0]], same[4:]
             verdicts[here] = self.deciding.number(
-                of_queue.topic, of_queue.queue, self.groups[case[1]], of_queue.place_of(case[2]), (state, due, seen)
+                case, self.groups[same[1]], case.place_of(same[2]), same[3], (state, due, seen)
             )
         self._put(counts[home], group, verdicts)
         pairs = np.unique(np.stack([queue[home], group], axis=1), axis=0)
@@ -397,9 +408,8 @@ class _Assembly:
                 rest = queue == number
                 rest[home[group == of_group]] = False
                 own = _merged(counts[rest])
-                self._put(
-                    own, np.full(len(own), of_group), case.verdicts[case.groups.index(name), own[:, kernel.INTERVAL], 1]
-                )
+                usual = case.verdicts[case.groups.index(name), own[:, kernel.INTERVAL], own[:, kernel.KIND]]
+                self._put(own, np.full(len(own), of_group), usual)
         return _Judged(home, group, verdicts)
 
     # ---- copies
@@ -598,18 +608,18 @@ class _Assembly:
         places = places[np.argsort(single.rows[places, kernel.ONE_OFFSET], kind="stable")][:MOST_LISTED]
         rows = single.rows[places]
         keys = _words(texts_of(Rows(rows, single.texts), _ONE_TEXTS[0]))
-        keyed = rows[:, kernel.ONE_TEXTS + 1] > 0
+        cases = rows[:, [kernel.ONE_QUEUE, kernel.ONE_INTERVAL, kernel.ONE_KIND]]
         said: list[tuple[str, int]] = []
         which = np.zeros(len(rows), np.int64)
-        for case, here in _each(np.stack([rows[:, kernel.ONE_QUEUE], rows[:, kernel.ONE_INTERVAL], keyed], axis=1)):
+        for case, here in _each(cases):
             which[here] = len(said)
-            said.append(self._said(case[0], case[1], bool(case[2]), ()))
+            said.append(self._said(case, ()))
         own: dict[int, list[tuple[int, int]]] = {}
         for at, group, verdict in self._chosen(alone, places, judged):
             own.setdefault(at, []).append((group, verdict))
         for at, pairs in own.items():
             which[at] = len(said)
-            said.append(self._said(int(rows[at, kernel.ONE_QUEUE]), int(rows[at, kernel.ONE_INTERVAL]), True, pairs))
+            said.append(self._said(cases[at].tolist(), pairs))
         queue = pa.array(rows[:, kernel.ONE_QUEUE])
         columns = [
             pa.array([case.topic for case in self.cases], pa.string()).take(queue),
@@ -634,25 +644,26 @@ class _Assembly:
         """Of each message with copies whether a group has not received it."""
         is_open = self._open_verdicts()
         left = np.zeros(len(rows), np.int64)
-        queue, interval = rows[:, kernel.ONE_QUEUE], rows[:, kernel.ONE_INTERVAL]
+        queue, interval, kind = (rows[:, at] for at in (kernel.ONE_QUEUE, kernel.ONE_INTERVAL, kernel.ONE_KIND))
         for number in np.unique(queue):
             here = queue == number
-            left[here] = is_open[self.cases[number].verdicts[:, :, 1]].sum(axis=0)[interval[here]]
+            left[here] = is_open[self.cases[number].verdicts].sum(axis=0)[interval[here], kind[here]]
         np.add.at(left, judged.home, is_open[judged.verdict])
-        pairs = np.stack([queue[judged.home], judged.group, interval[judged.home]], axis=1)
-        for (number, group, of_interval), here in _each(pairs):
+        pairs = np.stack([queue[judged.home], judged.group, interval[judged.home], kind[judged.home]], axis=1)
+        for (number, group, of_interval, of_kind), here in _each(pairs):
             case, name = self.cases[number], self.groups[group]
-            if name in case.groups and is_open[case.verdicts[case.groups.index(name), of_interval, 1]]:
+            if name in case.groups and is_open[case.verdicts[case.groups.index(name), of_interval, of_kind]]:
                 np.add.at(left, judged.home[here], -1)  # the copies say something else
         return left > 0
 
     def _open_verdicts(self) -> np.ndarray:
         return np.array([name in UNDELIVERED for name in self.deciding.names] or [False], bool)
 
-    def _said(self, queue: int, interval: int, keyed: bool, judged: Sequence[tuple[int, int]]) -> tuple[str, int]:
-        """The groups that have not received a message, as JSON, and how many they are."""
-        case, names = self.cases[queue], self.deciding.names
-        usual = zip(case.groups, case.verdicts[:, interval, int(keyed)].tolist(), strict=True)
+    def _said(self, place: Sequence[int], judged: Sequence[tuple[int, int]]) -> tuple[str, int]:
+        """The groups that have not received a message of a queue, interval and kind, as JSON, and how many they are."""
+        (queue, interval, kind), names = place, self.deciding.names
+        case = self.cases[queue]
+        usual = zip(case.groups, case.verdicts[:, interval, kind].tolist(), strict=True)
         every = {group: names[verdict] for group, verdict in usual}
         every |= {self.groups[group]: names[verdict] for group, verdict in judged}
         found = {group: every[group] for group in sorted(every) if every[group] in UNDELIVERED}
@@ -695,7 +706,7 @@ def _as_counts(ones: np.ndarray) -> np.ndarray:
     counts = np.ones((len(ones), kernel.COUNT_COLUMNS), np.int64)
     counts[:, kernel.QUEUE], counts[:, kernel.INTERVAL] = ones[:, kernel.ONE_QUEUE], ones[:, kernel.ONE_INTERVAL]
     counts[:, kernel.MINUTE] = ones[:, kernel.ONE_TIME] // _MINUTE_MS
-    counts[:, kernel.BYTES] = ones[:, kernel.ONE_SIZE]
+    counts[:, kernel.KIND], counts[:, kernel.BYTES] = ones[:, kernel.ONE_KIND], ones[:, kernel.ONE_SIZE]
     counts[:, kernel.FIRST_PLACE] = counts[:, kernel.LAST_PLACE] = ones[:, kernel.ONE_PLACE]
     counts[:, kernel.FIRST_TIME] = counts[:, kernel.LAST_TIME] = ones[:, kernel.ONE_TIME]
     return counts

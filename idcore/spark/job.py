@@ -8,9 +8,9 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
 from pathlib import Path
@@ -66,6 +66,7 @@ class ScanOptions:
     master: str | None = None
     remote: str | None = None
     store: str | None = None  # a store folder, scanned in the place of paths
+    subscriptions: Mapping[tuple[str, str], str] = field(default_factory=dict)  # tags of a topic and a group in it
 
 
 def problem_of(error: BaseException) -> CoreError:
@@ -235,7 +236,7 @@ def _fates(
     partitions = _partitions(split_files(files, split_size), split_size, _cores(spark))
     reporter(replace(reporter.last, phase="judging", seconds_left=None))
     with StoreFolder(Path(options.store or "")) as store:
-        evidence = StoreEvidence(store)
+        evidence = StoreEvidence(store, options.subscriptions)
         known = [*evidence.state(options.at or datetime.now(UTC), options.zone or machine_zone()), *evidence.files()]
         try:
             found, counted = fates.tables(Passes(spark, partitions, reporter, stop), evidence, scanned)
@@ -276,6 +277,7 @@ def assumed(options: ScanOptions) -> dict[str, Any]:
         "zone_source": options.zone_source,
         "at": at.isoformat(timespec="seconds"),
         "case": options.case,
+        "subscriptions": {f"{group}:{topic}": tags for (topic, group), tags in sorted(options.subscriptions.items())},
     }
 
 

@@ -161,6 +161,28 @@ def test_all_copies_of_a_retried_message_are_shown(store: Path) -> None:
     assert any(text.startswith("retry copy for consumer group ") for _, text in relations)
 
 
+def test_a_given_subscription_says_what_a_store_folder_does_not_show(store: Path) -> None:
+    """It holds for its group only. The message has the tag TagB, and three records; one is not passed yet."""
+    asked = ("--store", str(store), "order-10017", "--fate", "--subscription")
+    excluded, kept = {"filtered", "filtered_ahead"}, {"consumed", "behind"}
+    for given, said in (("TagA||TagC", excluded), (" TagB ||x", kept), ("*", kept)):
+        (row,) = rows(view(*asked, f"retry_group:VectorTopic={given}"))
+        found = {(each["group"], each["verdict"], each["why"][0]["code"]) for each in row["fate"]}
+        own = {verdict: why for group, verdict, why in found if group == "retry_group"}
+        assert own.keys() == said and {why for verdict, why in own.items() if verdict != "behind"} == {
+            "subscription_given"
+        }
+        assert {why for group, _, why in found if group != "retry_group"} == {"copied_connection_unknown"}
+
+
+@pytest.mark.parametrize("given", [["g:t"], ["g:t= || "], ["g=t:a"], ["g:t=a", "g:t=b"]])
+def test_a_subscription_names_one_group_one_topic_and_tags(store: Path, given: list[str]) -> None:
+    for place in (["--store", str(store)], ["--namesrv", "127.0.0.1:1"]):
+        done = view(*place, "x", *(word for each in given for word in ("--subscription", each)))
+        assert done.returncode == 2 and "--subscription" in done.stderr
+    assert "goes with --store" in view("--namesrv", "127.0.0.1:1", "x", "--subscription", "g:t=a").stderr
+
+
 def test_a_store_folder_gives_the_journey_of_a_message(store: Path) -> None:
     retried = "CB0071156B7B4E0E2F2A691BA5A307BD"
     (row,) = rows(view("--store", str(store), retried, "--journey"))

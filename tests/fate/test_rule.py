@@ -180,6 +180,11 @@ COPIED: list[Row] = [
     ("5", SNAPSHOT, copied(None, broadcast_offset=heard(None)), "broadcast", "uncertain", ["broadcast_unknown"]),
     ("6", SNAPSHOT, copied(), "consumed", "uncertain", [NOT_SHOWN]),
     ("6", SNAPSHOT, copied(kept_filter=SQL), "consumed", "uncertain", ["expression", NOT_SHOWN]),
+    ("6", SNAPSHOT, copied(kept_filter=TAGS), "filtered", "inferred", ["subscription_given"]),
+    ("6", replace(SNAPSHOT, tag="TagB"), copied(kept_filter=TAGS), "consumed", "inferred", ["subscription_given"]),
+    ("8", SNAPSHOT, copied(5, kept_filter=TAGS), "filtered_ahead", "inferred", ["subscription_given"]),
+    ("9", SNAPSHOT, copied(None, kept_filter=TAGS), "never_read", "inferred",
+     ["filtered_ahead", "subscription_given", "snapshot"]),
     ("6", SNAPSHOT, copied(copies_complete=False), "no_verdict", "none", ["copied_copies_unknown"]),
     ("7", SNAPSHOT, copied(10, pull_offset=heard(11)), "handed_out", "inferred", ["snapshot"]),
     ("8", SNAPSHOT, copied(10), "behind", "uncertain", [NOT_SHOWN, "snapshot"]),
@@ -235,7 +240,7 @@ def test_whoever_is_silent_takes_the_verdicts_away_that_only_they_could_give(sil
 
 
 def test_a_copied_folder_never_says_who_is_connected() -> None:
-    seen = {judge(home, known, NOW).code for _, home, known, *_ in COPIED}
+    seen = {judge(home, known, NOW).code for _, home, known, *_ in COPIED if known.kept_filter is not TAGS}
     assert not seen & {"offline", "stuck", "not_subscribed", "filtered", "filtered_ahead", "taken"}
     assert judge(SNAPSHOT, Group("G"), NOW).code == "no_verdict"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from idcore.fate import Verdict, row_of
-from idcore.fate.rule import YOUNG_MS
+from idcore.fate.rule import UNDELIVERED, YOUNG_MS
 from idcore.fate_list.asking import Wanted
 from idcore.fate_list.asking import ask as ask_list
 from idcore.lookup import Answer, LookupService, Moment, Terms, open_source
@@ -26,9 +26,11 @@ from idcore.remoting.address import Endpoint
 from idcore.remoting.client import Limits
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.profile import Profile, name_servers
+from idcore.spark.passes import Passes
 from tests.remoting.asking import texts
 from tests.remoting.boot import OneBroker
 from tests.remoting.relay import Relay
+from tests.spark.in_process import run_here, tables
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(240)]
 
@@ -101,24 +103,58 @@ def test_each_verdict_is_what_the_consumer_did(alone: OneBroker) -> None:
         assert row["asked_at"] and row["evidence"] and row["disproof"] and "?" not in row["verdict_text"]
 
 
-def test_a_copy_of_the_store_says_the_same_of_each_group(alone: OneBroker, tmp_path: Path) -> None:
-    alone.wait_for("FAILED dies first 1", "DONE later first 1", "DONE newcomer third 0")
-    # a folder does not show tags, nor that a group pulls; the rest is as the brokers say it
-    expected = dict.fromkeys(("works", "gone", "tagged", "pulls", "newcomer"), "consumed") | {
-        "fails": "retry_waiting", "later": "consumed_on_retry", "dies": "dead", "hangs": "behind",
+def test_a_copy_of_the_store_says_of_each_group_what_its_consumers_did(
+    alone: OneBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("warm", "first", "second", "third")
+    alone.wait_for(*(f"FAILED dies {name} 1" for name in names), *(f"DONE later {name} 1" for name in names))
+    alone.wait_for("DONE newcomer third 0", "DONE works third 0", "DONE pulls third 0", "TRACED")
+    ids = {name: alone.words("SENT", name)[0] for name in names}
+    # a folder does not show that a group pulls, nor that it skipped; the rest is as the brokers say it
+    usual = dict.fromkeys(("works", "gone", "pulls", "newcomer"), "consumed") | {
+        "fails": "retry_waiting", "later": "consumed_on_retry", "dies": "dead", "hangs": "behind", "tagged": "filtered",
     } | ({} if alone.old else {"spread": "broadcast", "pops": "consumed"})  # fmt: skip
-    msg_id, _ = alone.words("SENT", "first")
-    until, found, number = time.monotonic() + 40, dict[str, str](), 0
+    expected = {ids[name]: usual | ({"gone": "behind"} if name in ("second", "third") else {}) for name in names}
+    for name in names:  # and as the consumers say it
+        done = {words[1] for words in alone.events if words[0] == "DONE" and words[2] == name}
+        took = {group for group, verdict in expected[ids[name]].items() if verdict.startswith("consumed")}
+        assert took - {"newcomer"} == done - {"newcomer", "spread"}
+    given = {(TOPIC, "tagged"): "TagB || TagC"}
+    until, found, number = time.monotonic() + 40, dict[str, dict[str, str]](), 0
     while found != expected and time.monotonic() < until:  # the broker writes its files every 5 s
         number += 1
         copy = shutil.copytree(alone.work / "broker" / "store", tmp_path / str(number))
-        source = open_source("store", copy, Terms(Moment(datetime.now(UTC), UTC), None, None, {}, {}))
-        (answer,) = source.look_up([msg_id], fate=True)
+        terms = Terms(Moment(datetime.now(UTC), UTC), None, None, {}, {"subscription": given})
+        source = open_source("store", copy, terms)
+        answers = list(source.look_up(ids.values(), fate=True))
         source.close()
-        found = {verdict.group: verdict.code for verdict in answer.fate or ()}
+        found = {answer.id: {verdict.group: verdict.code for verdict in answer.fate or ()} for answer in answers}
         time.sleep(0.5)
     assert found == expected
-    assert {item.code for item in answer.evidence if not item.is_figure} == {"store_snapshot"}
+    for answer in answers:
+        assert {item.code for item in answer.evidence if not item.is_figure} == {"store_snapshot"}
+    monkeypatch.setattr(Passes, "run", run_here)
+    whole, _ = tables(copy, given=given)
+    counted = Counter[tuple[str, str]]()
+    for row in whole["fates"].to_pylist():
+        if row["topic"] == TOPIC:
+            counted[row["group"], row["verdict"]] += row["messages"]
+    assert counted == Counter(pair for verdicts in expected.values() for pair in verdicts.items())
+    listed = {row["msg_id"]: json.loads(row["verdicts"]) for row in whole["undelivered"].to_pylist()}
+    assert {msg_id: listed.get(msg_id, {}) for msg_id in expected} == {
+        msg_id: {group: verdict for group, verdict in verdicts.items() if verdict in UNDELIVERED}
+        for msg_id, verdicts in expected.items()
+    }
+    tries = {(row["msg_id"], row["group"], row["retry_times"]): row["outcome"] for row in whole["attempts"].to_pylist()}
+    failed = {(ids[words[2]], words[1], int(words[3])) for words in alone.events if words[0] == "FAILED"}
+    again = {(msg_id, "later", 1): "consumed_on_retry" for msg_id in expected}
+    again |= {(msg_id, "fails", 1): "retry_waiting" for msg_id in expected}
+    called = {(words[1], words[2], int(words[5])): words[6] for words in alone.events if words[0] == "attempt"}
+    assert {each: tries[each] for each, outcome in called.items() if outcome != "hang"} == {
+        each: outcome for each, outcome in called.items() if outcome != "hang"
+    }
+    ends = {each: "dead" if each[1:] == ("dies", 1) else "retried" for each in failed}
+    assert {each: outcome for each, outcome in tries.items() if each[0] in expected} == ends | again
 
 
 def test_a_list_says_of_each_message_what_its_own_look_up_says(current: OneBroker) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pyarrow as pa
@@ -27,19 +26,16 @@ from idcore.message import Record
 from idcore.message.attempts import Attempt, paired
 from idcore.message.trace import SubAfter, SubBefore
 from idcore.message.validators import SCHEDULE_TOPIC
-from idcore.scan.local import scan_local
-from idcore.scan.months import month_rows
-from idcore.sources.inputs import list_store, split_files
 from idcore.spark import attempts, fates, job
 from idcore.spark import traces as trace_records
 from idcore.spark.job import ScanOptions
 from idcore.spark.passes import Passes
-from idcore.spark.watch import Progress, Reporter
+from idcore.spark.watch import Progress
 from idcore.store import Stored, StoreFolder
+from tests.spark.in_process import AT, Given, run_here, tables
 from tests.spark.traced import with_traces
 from tests.store.unpacked import real_store
 
-AT = datetime(2026, 11, 22, tzinfo=UTC)
 Fate = tuple[str, int, str, int, str]
 Made = tuple[Path, dict[str, Any]]
 
@@ -64,20 +60,20 @@ def traced(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both passes in this process."""
-
-    def run(passes: Passes, work: Callable[..., Iterator[Any]], partitions: Any = None) -> list[tuple[str, bytes]]:
-        splits = [split for partition in partitions or passes.partitions for task in partition for split in task]
-        return [(kind, data) for split in splits for _, kind, data in work([split])]
-
-    monkeypatch.setattr(Passes, "run", run)
+    monkeypatch.setattr(Passes, "run", run_here)
 
 
-def tables(root: Path, split: int = 1 << 30) -> tuple[dict[str, pa.Table], dict[str, int]]:
-    scanned = scan_local([str(root)], month_rows(AT, UTC), store=True)
-    splits = [[[each]] for each in split_files(list_store(str(root)), split)]
-    nothing: Any = None
-    with StoreFolder(root) as store:
-        return fates.tables(Passes(nothing, splits, Reporter(None), Event()), StoreEvidence(store), scanned)
+SUBSCRIPTIONS = {
+    ("OrderPaid", "reads_all-1"): "paid || 退款",
+    ("OrderPaid", "lags-2"): "shipped",
+    ("OrderPaid", "fails-0"): "created||none",
+    ("OrderShipped", "fails-0"): "*",
+    ("OrderShipped", "skips_a_queue-3"): "shipped",
+    ("UserSignedUp", "disabled-4"): "created",
+    ("UserSignedUp", "broadcasts-5"): "created",
+    ("UserSignedUp", "fails-0"): "paid",
+    ("UserSignedUp", "nobody"): "paid",
+}
 
 
 def _hidden(store: StoreFolder) -> Iterator[str]:
@@ -95,13 +91,13 @@ def _hidden(store: StoreFolder) -> Iterator[str]:
 class Twin:
     """The slow way: each record of the log by itself, each group by the rule."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, given: Given | None = None) -> None:
         self.fates: dict[Fate, list[int]] = {}
         self.undelivered: dict[int, tuple[str, int, int, int, str | None, dict[str, str]]] = {}
         self.attempts: list[dict[str, Any]] = []
         with StoreFolder(root) as store:
-            self.evidence = StoreEvidence(store)
-            self.groups = store.config.groups_by_topic()
+            self.evidence = StoreEvidence(store, given)
+            self.groups = self.evidence.config.groups_by_topic()
             self.hidden = set(_hidden(store))
             records = [step.record for step in store.log.walk() if isinstance(step, Stored)]
             by_key: dict[str, list[Record]] = {}
@@ -245,8 +241,8 @@ def plain(table: pa.Table) -> dict[Fate, list[int]]:
     return found
 
 
-def check(root: Path, found: tuple[dict[str, pa.Table], dict[str, int]]) -> None:
-    twin = Twin(root)
+def check(root: Path, found: tuple[dict[str, pa.Table], dict[str, int]], given: Given | None = None) -> None:
+    twin = Twin(root, given)
     assert plain(found[0]["fates"]) == twin.fates
     rows = {row["commit_log_offset"]: row for row in found[0]["undelivered"].to_pylist()}
     assert list(rows) == sorted(rows)
@@ -276,6 +272,29 @@ def test_the_tables_are_the_same_at_any_split(made: Made, real: Path, traced: Pa
         whole, total = tables(root)
         for size in sizes:
             assert tables(root, size) == (whole, total), size
+
+
+@pytest.mark.usefixtures("here")
+def test_messages_that_a_subscription_excludes_are_filtered(traced: Path, tmp_path: Path) -> None:
+    """By the text of the tag: of odd tags, of messages without one, without a msgId, with copies, and with traces."""
+    root = Path(shutil.copytree(traced, tmp_path / "store"))
+    path, raw = next((root / "commitlog").iterdir()), bytearray((root / "commitlog" / ("0" * 20)).read_bytes())
+    records = [record for record in records_of(root) if record.topic in ("OrderPaid", "OrderShipped", "UserSignedUp")]
+    for number, record in enumerate(records[::7]):
+        old = f"TAGS\1{record.properties['TAGS']}\2".encode()
+        new = [b"TAGZ" + old[4:], old.replace(b"\1", b"\2", 1), old[:-2] + b"x\2"][number % 3]
+        at = raw.index(old, record.physical_offset)
+        raw[at : at + len(old)] = new
+        if number % 2:
+            at = raw.index(b"UNIQ_KEY", record.physical_offset)
+            raw[at : at + 4] = b"WHAT"
+    path.write_bytes(raw)
+    whole = tables(root, given=SUBSCRIPTIONS)
+    assert tables(root, 40_001, given=SUBSCRIPTIONS) == whole
+    check(root, whole, SUBSCRIPTIONS)
+    found = {(row["group"], row["verdict"]) for row in whole[0]["fates"].to_pylist()}
+    assert found >= {("reads_all-1", "filtered"), ("reads_all-1", "consumed"), ("lags-2", "filtered_ahead")}
+    assert found >= {("fails-0", "filtered"), ("fails-0", "dead"), ("nobody", "never_read")}
 
 
 @pytest.mark.usefixtures("here")

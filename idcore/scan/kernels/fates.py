@@ -41,6 +41,7 @@ _BEHIND = _V4.size - _V4.span("store_port").stop
 _BORN_V6, _STORE_V6 = 16, 32
 _NEXT, _U, _SET, _PERCENT = U(2), U(ord("U")), 1, ord("%")
 _UNIQ_KEY = U(int.from_bytes(b"UNIQ_KEY", "little"))
+_TAGS = np.frombuffer(b"TAGS\1", np.uint8)
 
 # Properties of a copy that are kept, in this order; the first is the key, and has its own place for messages too.
 PROPERTIES = ("UNIQ_KEY", "REAL_TOPIC", "ORIGIN_MESSAGE_ID", "1ST_POP_TIME", "TIMER_OUT_MS")
@@ -53,13 +54,15 @@ _PLACE_EDGES = np.array([0, 7, 12, 32, 52])
 # One row of a copy; behind COPY_TEXTS begin and size of the topic and of each property in the texts.
 COPY_OFFSET, COPY_QUEUE, COPY_PLACE, COPY_TIME, COPY_TRIES, COPY_TEXTS = range(6)
 COPY_COLUMNS = COPY_TEXTS + 2 * (1 + len(PROPERTIES))
-# One row of messages that are counted together. KEYED: whether they have a UNIQ_KEY.
-QUEUE, MINUTE, INTERVAL, KEYED, MESSAGES, BYTES, FIRST_PLACE, LAST_PLACE, FIRST_TIME, LAST_TIME = range(10)
+# One row of messages that are counted together. KIND: 1 with a UNIQ_KEY, and 2 for each place of their tag in the plan.
+QUEUE, MINUTE, INTERVAL, KIND, MESSAGES, BYTES, FIRST_PLACE, LAST_PLACE, FIRST_TIME, LAST_TIME = range(10)
 COUNT_COLUMNS = 10
 # One row of a message that is given by itself; behind it begin and size of its key and of its offsetMsgId.
-ONE_OFFSET, ONE_QUEUE, ONE_PLACE, ONE_TIME, ONE_SIZE, ONE_INTERVAL, ONE_WHY, ONE_TEXTS = range(8)
+ONE_OFFSET, ONE_QUEUE, ONE_PLACE, ONE_TIME, ONE_SIZE, ONE_INTERVAL, ONE_WHY, ONE_KIND, ONE_TEXTS = range(9)
 ONE_COLUMNS = ONE_TEXTS + 4
 HAS_COPIES, LISTED = 1, 2  # why: copies may have its key, and it is not counted; or some group has not received it
+# Of a queue: the edges of its intervals, where these are listed, how many kinds of messages it has, and its tags.
+FIRST_EDGE, EDGES_END, FIRST_LISTED, KINDS, FIRST_TAG, TAGS_END = range(6)
 # State of a walk, behind the place AT.
 ROWS, TEXTS, COUNTS, LEFT, TRACES, TRACES_LEFT_OUT = range(1, 7)
 STATE_SIZE = 8
@@ -85,8 +88,8 @@ class Traces(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The queues of messages: rows with their names; of each the first and last edge of its intervals, where they are
-    listed; the keys that copies have, by hash."""
+    """The queues of messages: rows with their names; in `spans` the columns FIRST_EDGE to TAGS_END; the keys of copies,
+    by hash; where in the names the tags that matter are."""
 
     queues: np.ndarray
     names: np.ndarray
@@ -95,6 +98,7 @@ class Plan(NamedTuple):
     edges: np.ndarray
     listed: np.ndarray
     keys: np.ndarray
+    tags: np.ndarray
 
 
 @numba.njit(cache=True, nogil=True)
@@ -313,7 +317,7 @@ def _queue_of(p, size, queue, plan):
 @numba.njit(cache=True, nogil=True, inline="always")
 def _interval_of(plan, queue, place):
     """How many edges of the queue are at a place or before it."""
-    low, high = plan.spans[queue, 0], plan.spans[queue, 1]
+    low, high = plan.spans[queue, FIRST_EDGE], plan.spans[queue, EDGES_END]
     begin = low
     while low < high:
         middle = (low + high) >> 1
@@ -324,17 +328,39 @@ def _interval_of(plan, queue, place):
     return low - begin
 
 
+@numba.njit(cache=True, nogil=True)
+def _tag_of(p, size, plan, queue):
+    """The place of a message's tag among those of its queue, from 1; 0 for no tag and any other."""
+    at = first = found = 0
+    while at < size:
+        end = _end_of(p, at, size)
+        if end > at + _TAGS.size:
+            same = True
+            for place in range(_TAGS.size):
+                if load_8(p + U(at + place)) != _TAGS[place]:
+                    same = False
+                    break
+            if same:
+                first, found = at + _TAGS.size, end - at - _TAGS.size
+        at = end + 1
+    names = U(plan.names.ctypes.data)
+    for row in range(plan.spans[queue, FIRST_TAG], plan.spans[queue, TAGS_END]):
+        if plan.tags[row, 1] == found and found > 0 and alike(p + U(first), names + U(plan.tags[row, 0]), found):
+            return row - plan.spans[queue, FIRST_TAG] + 1
+    return 0
+
+
 @numba.njit(cache=True, nogil=True, inline="always")
 def _count(counts, state, recent, values):
     """One more message, in the row of the one before it in its queue where that is the same minute and interval."""
-    queue, minute, interval, keyed, size, place, time = values
-    row = recent[queue, keyed]
+    queue, minute, interval, kind, size, place, time = values
+    row = recent[queue, kind]
     if row < 0 or counts[row, MINUTE] != minute or counts[row, INTERVAL] != interval:
         row = state[COUNTS]
         state[COUNTS] = row + 1
-        recent[queue, keyed] = row
+        recent[queue, kind] = row
         new = counts[row]
-        new[QUEUE], new[MINUTE], new[INTERVAL], new[KEYED] = queue, minute, interval, keyed
+        new[QUEUE], new[MINUTE], new[INTERVAL], new[KIND] = queue, minute, interval, kind
         new[MESSAGES] = new[BYTES] = 0
         new[FIRST_PLACE] = new[LAST_PLACE] = place
         new[FIRST_TIME] = new[LAST_TIME] = time
@@ -350,7 +376,7 @@ def messages(log, plan, counts, recent, out, state):
     """Counts the messages that begin from state[AT] up to `stop`; returns what ended the walk.
 
     One whose key a copy has is given by itself instead. The first state[LEFT] that a group has not received are given
-    too. `recent` has the last row of each queue, of those with and those without a key.
+    too. `recent` has the last row of each queue and kind.
     """
     log, plan, out = borrowed(log), borrowed(plan), borrowed(out)
     raw, filled, stop, base, end = log
@@ -375,18 +401,21 @@ def messages(log, plan, counts, recent, out, state):
             place, time = be_64(p + U(_QUEUE_OFFSET)), be_64(p + U(time_at))
             interval = _interval_of(plan, queue, place)
             key, key_size = _key_of(p + U(properties), size - properties)
-            keyed = 1 if key_size > 0 else 0
-            why = HAS_COPIES if keyed and _has(plan.keys, hash_of(p + U(properties + key), key_size)) else 0
+            kind = 1 if key_size > 0 else 0
+            why = HAS_COPIES if kind and _has(plan.keys, hash_of(p + U(properties + key), key_size)) else 0
+            kinds = plan.spans[queue, KINDS]
+            if kinds > 2:
+                kind += 2 * _tag_of(p + U(properties), size - properties, plan, queue)
             if why == 0:
-                _count(counts, state, recent, (queue, time // _MINUTE_MS, interval, keyed, size, place, time))
-                if plan.listed[plan.spans[queue, 2] + 2 * interval + keyed] and state[LEFT] > 0:
+                _count(counts, state, recent, (queue, time // _MINUTE_MS, interval, kind, size, place, time))
+                if plan.listed[plan.spans[queue, FIRST_LISTED] + kinds * interval + kind] and state[LEFT] > 0:
                     why = LISTED
                     state[LEFT] -= 1
             if why:
                 row = state[ROWS]
                 one = out.rows[row]
                 one[ONE_OFFSET], one[ONE_QUEUE], one[ONE_PLACE], one[ONE_TIME] = base + at, queue, place, time
-                one[ONE_SIZE], one[ONE_INTERVAL], one[ONE_WHY] = size, interval, why
+                one[ONE_SIZE], one[ONE_INTERVAL], one[ONE_WHY], one[ONE_KIND] = size, interval, why, kind
                 _keep(p + U(properties + key), key_size, out, state, row, ONE_TEXTS)
                 target = U(out.texts.ctypes.data) + U(state[TEXTS])
                 middle = put_hex(p + U(time_at + _TIME), target, store)

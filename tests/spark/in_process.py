@@ -1,0 +1,39 @@
+"""The tables of fates without Spark: both passes in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pyarrow as pa
+
+from idcore.lookup.store_fates import StoreEvidence
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from idcore.sources.inputs import list_store, split_files
+from idcore.spark import fates
+from idcore.spark.passes import Passes
+from idcore.spark.watch import Reporter
+from idcore.store import StoreFolder
+
+AT = datetime(2026, 11, 22, tzinfo=UTC)
+Given = dict[tuple[str, str], str]
+
+
+def run_here(passes: Passes, work: Callable[..., Iterator[Any]], partitions: Any = None) -> list[tuple[str, bytes]]:
+    """In the place of `Passes.run`."""
+    splits = [split for partition in partitions or passes.partitions for task in partition for split in task]
+    return [(kind, data) for split in splits for _, kind, data in work([split])]
+
+
+def tables(root: Path, split: int = 1 << 30, given: Given | None = None) -> tuple[dict[str, pa.Table], dict[str, int]]:
+    """The tables of a store, and their counts."""
+    scanned = scan_local([str(root)], month_rows(AT, UTC), store=True)
+    splits = [[[each]] for each in split_files(list_store(str(root)), split)]
+    nothing: Any = None
+    with StoreFolder(root) as store:
+        passes = Passes(nothing, splits, Reporter(None), Event())
+        return fates.tables(passes, StoreEvidence(store, given), scanned)
