@@ -17,7 +17,7 @@ from idcore.message.trace import SubAfter, SubBefore, read_trace
 from idcore.message.validators import is_trace_topic
 from idcore.scan.fates import TraceTopics
 
-MOST_BYTES = 64 << 20  # trace records that are read, about; contexts have as much again in memory, packed ones more
+MOST_BYTES = 32 << 20  # trace records that are read, about: 250,000 contexts of 700 bytes in memory; packed ones more
 UNKNOWN = -(1 << 62)
 _CHUNK = 1 << 14
 _TEXT, _SMALL, _LONG = "\1([^\1]*)", "\1(0|[1-9][0-9]{0,8})", "\1(0|[1-9][0-9]{0,17})"
