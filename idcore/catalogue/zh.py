@@ -1107,6 +1107,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     # message: the page of one message
     "page.message": "消息历程",
     "message.box": "消息 ID",
+    "message.placeholder": "msgId、offsetMsgId 或 Key",
     "message.lead": "一条消息从生产者到每个消费者的全过程：日志行、记录、消费组和轨迹汇于同一时间线。",
     "message.ask": "查询集群 {cluster}",
     "message.ask_help": "查找其记录、消费组和轨迹，可能需要 10 秒。",

@@ -63,11 +63,11 @@ def section(part: Part, reader: Reader, lines: LogLines, address: str) -> list[s
         f"## {name}",
         " · ".join([code(finding_texts.subject(row, words)), *map(escaped, finding_texts.seen(row, reader))]),
         escaped(upper(finding_texts.say("meaning", row, reader)) + words("stop")),
-        escaped(f"{words('findings.do')} {finding_texts.say('advice', row, reader)}"),
+        escaped(f"{words('findings.do')}{finding_texts.say('advice', row, reader)}"),
         "\n".join("- " + " · ".join([code(one), *map(escaped, more)]) for one, more in ids),
         escaped(figures),
         f"{label}\n\n{fenced(shown)}" if shown else "",
-        escaped(f"{words('findings.disproof')} {finding_texts.say('disproof', row, reader)}"),
+        escaped(f"{words('findings.disproof')}{finding_texts.say('disproof', row, reader)}"),
         words("report.link", address=f"{address}&finding={number}") if address else "",
     ]
     return [one for one in text if one]
@@ -85,7 +85,7 @@ def _kind_section(kind: Kind, reader: Reader, lines: LogLines, address: str) -> 
         f"## {name}",
         escaped(upper(finding_texts.brief(kind, words)) + words("stop")),
         *(
-            escaped(f"{words(label)} {one}")
+            escaped(f"{words(label)}{one}")
             for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof"))
             for one in finding_texts.texts_of(part, kind, reader)
         ),

@@ -25,7 +25,7 @@ heading("page.message")
 
 # load
 text = st.session_state["message_id"] = st.query_params.get("id", "").strip()
-st.text_input(words("message.box"), key="message_id", on_change=into_link, placeholder=words("lookup.placeholder"))
+st.text_input(words("message.box"), key="message_id", on_change=into_link, placeholder=words("message.placeholder"))
 if not text:
     said(words("message.lead"))
     st.stop()

@@ -24,7 +24,7 @@ OWN_TEXTS = """
 [data-testid="stFileUploaderDropzone"] button p { font-size: 0; }
 [data-testid="stFileUploaderDropzone"] button p::after { content: UPLOAD; font-size: 0.875rem; }
 [data-testid="stFileUploaderDropzoneInstructions"] { font-size: 0; }
-[data-testid="stFileUploaderDropzoneInstructions"] * { font-size: 0; }
+[data-testid="stFileUploaderDropzoneInstructions"] * { font-size: 0; visibility: hidden; }
 [data-testid="stFileUploaderDropzoneInstructions"]::after { content: LIMIT; font-size: 0.875rem; }
 [data-testid="InputInstructions"], [data-testid="InputInstructions"] * { font-size: 0; }
 [data-testid="InputInstructions"]::after { content: ENTER; font-size: 0.75rem; }

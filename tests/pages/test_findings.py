@@ -81,7 +81,7 @@ def test_a_finding_says_who_what_to_do_and_what_was_checked(
     assert not app.exception and not app.error
     text = shown(app)
     assert name in text and "10.0.0.7 pid 3416 loader 18B4AAC2" in text
-    assert words(lang)("findings.do") in text
+    assert words(lang)("findings.do") in text and "： " not in text, "a full-width colon has its space"
     assert all(words(lang)(f"finding.{code}") in text for code in findings.RULES)
 
 
@@ -105,7 +105,7 @@ def test_the_evidence_is_read_when_it_is_opened_and_escaped(tmp_path: Path, open
     # What would disprove it is read with the finding itself, not only by whoever opens its evidence.
     view = View(words("en"), UTC, "UTC", "chosen", "light")
     disproof = finding_texts.say("disproof", run.table("findings").to_pylist()[0], view)
-    assert f"{words('en')('findings.disproof')}</b> {esc(disproof)}" in folded
+    assert f"{words('en')('findings.disproof')}</b>{esc(disproof)}" in folded
     app = AppTest.from_function(opened, args=(str(run.path),)).run()
     assert not app.exception
     text = shown(app)

@@ -40,6 +40,7 @@ def table_of(app: AppTest, caption: str) -> str:
 def test_without_an_id_the_page_says_what_it_is_for(open_page: Open) -> None:
     app = open_page("message")
     assert not app.exception and words()("message.lead") in shown(app)
+    assert app.text_input(key="message_id").placeholder == words()("message.placeholder"), "one ID, not one a line"
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

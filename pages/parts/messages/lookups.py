@@ -155,7 +155,7 @@ def answer_card(answer: Answer, view: View, *, fates: bool = True) -> None:
             show_html(tag("p", answers.reason(answer, view), class_="mq-meaning"))
         advice = advice_text(answer, words)
         if advice and not answer.found:
-            show_html(tag("p", tag("b", words("lookup.next")), " ", advice, words("stop"), class_="mq-advice"))
+            show_html(tag("p", tag("b", words("lookup.next")), advice, words("stop"), class_="mq-advice"))
         if answer.trace is not None:
             show_html(answers.traces(answer.trace, view))
         if len(rows) > 1:

@@ -19,7 +19,7 @@ def card(answer: Answer, view: View) -> Html | None:
     if who is None:
         return None
     first, *rest = who_texts(who, words, view.stamp)
-    parts: list[Any] = [tag("p", tag("b", words("who.title")), " ", first, class_="mq-meaning")]
+    parts: list[Any] = [tag("p", tag("b", words("who.title")), first, class_="mq-meaning")]
     parts.append(tag("ul", *(tag("li", text) for text in rest), class_="mq-small"))
     if who.match.clients:
         parts.append(clients(who.match.clients, view))

@@ -84,7 +84,7 @@ def kind_card(kind: Kind, run: Run, view: View, ticket: str) -> None:
         show_html(tag("p", upper(finding_texts.brief(kind, words)), words("stop"), class_="mq-meaning"))
         for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
             for text in finding_texts.texts_of(part, kind, view):
-                show_html(tag("p", tag("b", words(label)), " ", text, class_="mq-advice"))
+                show_html(tag("p", tag("b", words(label)), text, class_="mq-advice"))
         show_html(kind_table(kind, run, view))
         for _, row in kind.rest:
             show_html(tag("p", upper(finding_texts.say("meaning", row, view)), words("stop"), class_="mq-advice"))
@@ -100,7 +100,7 @@ def finding_card(
         show_html(head(row, view))
         show_html(tag("p", upper(finding_texts.say("meaning", row, view)), words("stop"), class_="mq-meaning"))
         for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
-            show_html(tag("p", tag("b", words(label)), " ", finding_texts.say(part, row, view), class_="mq-advice"))
+            show_html(tag("p", tag("b", words(label)), finding_texts.say(part, row, view), class_="mq-advice"))
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
             copy_button(ticket, words, str(number))
             asked = ANY_TIME | finding_rows.lines_of(number, row, run.name)

@@ -142,7 +142,7 @@ def _kind_html(kind: Kind, run: Run, view: View, address: str) -> Iterable[Html]
     yield tag("p", upper(finding_texts.brief(kind, words)), words("stop"))
     for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
         for text in finding_texts.texts_of(part, kind, view):
-            yield tag("p", tag("b", words(label)), " ", text)
+            yield tag("p", tag("b", words(label)), text)
     yield table(*finding_report.kind_cells(kind, view), name)
     label, log = diagnosis.log_lines(run).of_kind(kind, words)
     if log:
@@ -159,7 +159,7 @@ def _finding_html(part: tuple[int, Row], run: Run, view: View, address: str, dra
     if seen := finding_texts.seen(row, view):
         yield tag("p", " · ".join(seen), class_="faint")
     yield tag("p", upper(finding_texts.say("meaning", row, view)), words("stop"))
-    yield tag("p", tag("b", words("findings.do")), " ", finding_texts.say("advice", row, view))
+    yield tag("p", tag("b", words("findings.do")), finding_texts.say("advice", row, view))
     if drawn and (made := diagnosis.figure_of(row, run, view)) is not None:
         yield _drawn(*made, made[1])
     if ids := evidence_tables.details(evidence, view)[: finding_report.MOST_IDS]:
@@ -171,7 +171,7 @@ def _finding_html(part: tuple[int, Row], run: Run, view: View, address: str, dra
     if shown:
         yield tag("p", label, class_="faint")
         yield tag("pre", shown)
-    yield tag("p", words("findings.disproof"), " ", finding_texts.say("disproof", row, view), class_="faint")
+    yield tag("p", words("findings.disproof"), finding_texts.say("disproof", row, view), class_="faint")
 
 
 def _overview(run: Run, view: View) -> Iterable[Html]:
