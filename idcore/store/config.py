@@ -19,6 +19,7 @@ from idcore.store.files import Reading
 T = TypeVar("T")
 LARGEST = 64 << 20
 _ROCKSDB_MARK = "CURRENT"  # a file that each RocksDB folder has
+_ROCKSDB_DATA = (".sst", ".log")
 _READABLE = 4  # PermName.PERM_READ
 _BROADCAST = "@broadcast"
 _OF_EVERY_BROKER = ("consumerOffset.json", "delayOffset.json", "subscriptionGroup.json", "topics.json")
@@ -157,7 +158,7 @@ class _Files:
         for folder in (self._root, self._folder):
             with self._reading.noted(folder):
                 for inside in sorted(folder.iterdir()) if folder.is_dir() else ():
-                    if (inside / _ROCKSDB_MARK).is_file():
+                    if (inside / _ROCKSDB_MARK).is_file() and _has_data(inside):
                         self._note("config_rocksdb", name=str(inside.relative_to(self._root)))
                         found = found or folder == self._folder
         return found
@@ -210,6 +211,11 @@ class _Files:
 
 
 # ---- from JSON
+
+
+def _has_data(rocksdb: Path) -> bool:
+    """Whether anything was ever written there: a broker of 5.5 makes `rocksdbstore` whether it is wanted or not."""
+    return any(file.suffix in _ROCKSDB_DATA and file.stat().st_size for file in rocksdb.iterdir())
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -454,6 +454,7 @@ def test_a_scan_on_spark_writes_all_three_tables_and_says_of_what(traced: Path, 
     (config / "lmqConsumerOffset.json").write_text("{}")
     (root / "consumequeue_rocksdb").mkdir()
     (root / "consumequeue_rocksdb" / "CURRENT").touch()
+    (root / "consumequeue_rocksdb" / "000009.sst").write_bytes(b"data")
     (config / "topics.json").unlink()
     seen: list[Progress] = []
     options = ScanOptions(zone=UTC, at=AT, store=str(root), split_size=100_000)

@@ -103,6 +103,10 @@ def test_rocksdb_folders_are_named_and_not_read(tmp_path: Path) -> None:
     for name in ("config/consumerOffsets", "consumequeue_rocksdb", "config/plain"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / ("LOCK" if name.endswith("plain") else "CURRENT")).touch()
+        (tmp_path / name / ("000004.log" if name.startswith("config/") else "000009.sst")).write_bytes(b"data")
+    (tmp_path / "rocksdbstore").mkdir()
+    for name in ("CURRENT", "000004.log"):  # as 5.5.0 makes it, without anything in it
+        (tmp_path / "rocksdbstore" / name).touch()
     found = config(written(tmp_path, delayOffset={"offsetTable": {"3": 16}}))
     assert codes(found) == ["config_rocksdb", "config_rocksdb"] and found.delays == {3: 16} and found.offsets is None
     assert found.read == ("delayOffset.json",) and not found.missing, "they may be in RocksDB"
