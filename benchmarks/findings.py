@@ -10,7 +10,7 @@ import argparse
 import json
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -82,30 +82,39 @@ def measure(seeds: int, only: str | None = None, first: int = 1) -> tuple[dict[s
             name = f"{incident.code}/{incident.variant}"
             got = Counter((item.code, item.severity, item.subject) for item in found)
             wanted = Counter((row["code"], row["severity"], row["subject"]) for row in truth["expected"])
-            named = ((row, scores[name]) for row in got | wanted for name in (row[0], f"{row[0]}, {row[1]}"))
-            for row, score in named:
-                if row in got and row in wanted:
-                    score.right += 1
-                elif row in got:
-                    score.wrong += 1
-                    score.examples.append(f"{name}: {json.dumps(row)} is wrong")
-                else:
-                    score.overlooked += 1
-                    score.examples.append(f"{name}: {json.dumps(row)} was overlooked")
+            count(scores, name, got, wanted)
             if incident.code == HEALTHY:
                 alarms += [f"{name}: {item.say('meaning')}" for item in found if item.severity != "info"]
     return dict(scores), alarms
 
 
-def table(scores: dict[str, Score]) -> str:
-    """The scores as a Markdown table."""
+Row = tuple[str, str, str]  # code, severity, subject
+
+
+def count(scores: dict[str, Score], name: str, got: Counter[Row], wanted: Counter[Row]) -> None:
+    """Adds what was found in one input, by its code, and by its code and severity."""
+    named = ((row, scores[key]) for row in got | wanted for key in (row[0], f"{row[0]}, {row[1]}"))
+    for row, score in named:
+        if row in got and row in wanted:
+            score.right += 1
+        elif row in got:
+            score.wrong += 1
+            score.examples.append(f"{name}: {json.dumps(row)} is wrong")
+        else:
+            score.overlooked += 1
+            score.examples.append(f"{name}: {json.dumps(row)} was overlooked")
+
+
+def table(scores: dict[str, Score], codes: Iterable[str] | None = None) -> str:
+    """The scores as a Markdown table; without `codes` of all findings of logs."""
 
     def share(value: float | None) -> str:
         return "–" if value is None else f"{value:.1%}"
 
     lines = ["| code | right | wrong | overlooked | precision | recall |", "|---|---|---|---|---|---|"]
     levels = [f"missing_ids, {severity}" for severity in ("warning", "info")]  # judged by the share and by the gaps
-    for code in [*RULES, *levels]:
+    of_logs = [*(code for code in RULES if not RULES[code].of_store), *levels]
+    for code in of_logs if codes is None else codes:
         score = scores.get(code, Score())
         lines.append(
             f"| {code} | {score.right} | {score.wrong} | {score.overlooked} | {share(score.precision)}"

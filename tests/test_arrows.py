@@ -60,7 +60,8 @@ ARROWS: dict[str, set[str]] = {
     "idcore.intake_texts": IDS | {"idcore.intake", "idcore.times"},
     "idcore.decoding": IDS | {"idcore.export", "idcore.intake"},
     "idcore.findings": IDS
-    | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"},
+    | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"}
+    | {"idcore.message"},
     "idcore.occurrences": IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.sources"},
     "idcore.triage": IDS
     | {"idcore.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan", "idcore.occurrences"}

@@ -212,6 +212,7 @@ gap of 1 for each batch is counted as missing.
 | a shared fingerprint | the time in which two processes were alive |
 | copies | their bornTimestamps |
 | a new broker address | its first and last minute |
+| consumer groups | the store times of the messages |
 | everything else | the time of the IDs; empty if they have no date |
 
 Times in sentences are in the zone of the scan on the command line, in the reader's zone on pages and in reports.
@@ -257,6 +258,35 @@ UNIQ_KEY, so a consumer shows the offsetMsgId. If such a client sends a single m
 UNIQ_KEY. Host, pid and loader in it are then usually those of the broker's JVM.
 
 A line of more than 1 MiB is read in pieces. A record that is split by such a cut is seen in part or not at all.
+
+## Consumer groups of a store
+
+These rules read the tables of a scanned store folder. `progress.py` reads `fates`, `progress`, `undelivered` and
+`topics`; `retries.py` reads `retries` and `attempts`.
+A folder shows one moment. A message waits if its group has not passed it.
+
+- **A group no longer moves** if the topic went on for {still} minutes behind all that the group has passed. At least
+  {fewest} messages wait. A slow group looks the same, so this is likely, not certain. If consumerOffset.json.bak has
+  other offsets, the group moves, and the finding is info.
+- **A message blocks a queue** if one queue waits that long, and the group passed later messages of other queues. A
+  queue without a consumer looks the same.
+- **An offset beyond the end** exceeds the queue by more than it gets in {skew} minutes, and by {ahead} messages.
+  Offsets are copied after the log, so they may be ahead of it.
+- **Messages are gone** if the offset is in front of the first message in the log. The broker deleted them, or the
+  folder is a part of the log.
+- **A topic that no group reads** has at least {fewest} messages, the first of them {still} minutes old. The store has
+  offsets of groups in other topics.
+
+The table `retries` has the failures of each group by minute; `retries.py` compares the minutes. A retry storm has
+{storm} failed tries, and {times_more} times as many for each message as other minutes. Dead letters rise if {dead}
+messages are given up within some minutes, {times_more} times as many as in others. Chance makes such a window once in
+a million. The log must have {least} minutes, of which a rise fills two thirds at most.
+
+A message fails again and again if it has {retries} retries, 37 minutes by the default delays. If more than {poison} and
+more than 1 % of a group's messages have so many, the messages are not the cause.
+
+A broker keeps no earlier offsets. So a folder does not show that a group was reset to a place inside a queue, and no
+rule guesses it.
 """
 
 
@@ -300,7 +330,10 @@ def decided() -> str:
         side=limits.HOLE_SIDE_IDS, rare=1 / limits.RARE_GAPS, few=limits.FEW_GAPS, gaps=limits.MOST_GAPS,
         step=limits.BATCH_STEP_BYTES >> 10, placed=limits.MOST_PLACED >> 20, searched=limits.MOST_SEARCHED >> 20,
         front=limits.MOST_IN_FRONT >> 10, minutes=limits.SILENT_MINUTES, times=limits.SILENT_TIMES,
-        starts=limits.LOOP_STARTS, loop=limits.LOOP_MS // 1000,
+        starts=limits.LOOP_STARTS, loop=limits.LOOP_MS // 1000, still=limits.STILL_MS // 60_000,
+        fewest=limits.STILL_MESSAGES, skew=limits.COPY_SKEW_MS // 60_000, ahead=limits.COPY_SKEW_MESSAGES,
+        storm=limits.STORM_TRIES, dead=limits.DEAD_LETTERS, times_more=limits.RISE_TIMES, least=limits.RISE_MINUTES,
+        retries=limits.POISON_RETRIES, poison=limits.POISON_MESSAGES,
     )  # fmt: skip
 
 
@@ -327,6 +360,8 @@ def _rule(rule: Rule) -> str:
     """The section of one code."""
     name, _, variant = rule.incident.partition("/")
     made = f"python -m idcore make incident {name} --variant {variant} --out {name}.log"
+    if rule.of_store:
+        made = f"python -m idcore make store --situation {name} --variant {variant} --out {name}"
     parts = {
         "What it says": [*_said(rule, "meaning"), *_further(rule)],
         "What to do": _said(rule, "advice"),

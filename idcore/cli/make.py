@@ -12,7 +12,8 @@ from typing import Any
 from idcore.cli.parser import TRUTH, Usage
 from idcore.ids.clock import parse_instant, zone_text
 from idcore.safe_text import json_text
-from idcore.simulate.incidents import Incident, names, variants
+from idcore.simulate import incidents
+from idcore.simulate.incidents import Incident
 from idcore.simulate.scenario import Scenario
 
 # Not "now": without --start, too, the same seed has to give the same bytes.
@@ -53,6 +54,10 @@ def run_store(options: argparse.Namespace) -> int:
 
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
         raise Usage(f"{options.out} exists and is not an empty folder")
+    if options.situation is not None:
+        return _run_situation(options)
+    if options.messages is None:
+        raise Usage("the following arguments are required: --messages, or --situation")
     zone, start = _start(options)
     settings = BROKER_DEFAULTS if options.broker_sizes else Settings()
     with StoreWriter(options.out, settings, zone, LINES[options.broker]) as writer:
@@ -69,12 +74,33 @@ def run_store(options: argparse.Namespace) -> int:
     return 0
 
 
+def _run_situation(options: argparse.Namespace) -> int:
+    """Writes a store with one situation in it; truth.json names the findings that are true of it."""
+    from idcore.findings import RULES
+    from idcore.simulate import situations
+
+    _check_name("situation", options.situation, options.variant, situations)
+    if options.messages is not None or options.groups or options.broker_sizes or options.broker != "5.3":
+        raise Usage("--situation has messages and groups of its own: give none of the other options of a store")
+    zone, start = _start(options)
+    situation = situations.Situation(options.situation, options.variant, options.seed, start, zone)
+    situation.write(options.out)
+    severities = {code: rule.severity for code, rule in RULES.items()}
+    _tell(options.out, {"made_by": "make store", **_head(options, start, zone), **situation.truth(severities)})
+    return 0
+
+
+def _check_name(kind: str, name: str, variant: str | None, known: Any) -> None:
+    """Whether an incident or a situation, and its variant, exist."""
+    if name not in known.names():
+        raise Usage(f"unknown {kind} {name}; choose one of {', '.join(known.names())}")
+    if variant and variant not in known.variants(name):
+        raise Usage(f"{name} has no variant {variant}; choose from {', '.join(known.variants(name))}")
+
+
 def run_incident(options: argparse.Namespace) -> int:
     """Writes a log with one incident in it; truth.json names the findings that are true of it."""
-    if options.name not in names():
-        raise Usage(f"unknown incident {options.name}; choose one of {', '.join(names())}")
-    if options.variant and options.variant not in variants(options.name):
-        raise Usage(f"{options.name} has no variant {options.variant}; choose from {', '.join(variants(options.name))}")
+    _check_name("incident", options.name, options.variant, incidents)
     from idcore.findings import RULES
 
     zone, start = _start(options)

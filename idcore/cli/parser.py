@@ -191,7 +191,8 @@ def _scan(commands: Any) -> None:
         "--store",
         type=_name,
         metavar="DIR",
-        help="scan the commit log of a store folder; adds the tables topics, tags, fates, undelivered and attempts",
+        help="scan the commit log of a store folder; adds the tables "
+        "topics, tags, fates, undelivered, attempts, retries and progress",
     )
     _add_subscription(command)
     command.add_argument("--out", type=_path, required=True, metavar="DIR", help="folder for the tables")
@@ -330,9 +331,15 @@ def _make(commands: Any) -> None:
     log.add_argument("--lines", type=_count, required=True, metavar="N", help="number of lines")
     log.add_argument("--out", type=_made, required=True, metavar="FILE", help="file for the log")
     store = kinds.add_parser("store", help="a store folder in a broker's format")
-    store.add_argument("--messages", type=_count, required=True, metavar="N", help="number of messages sent")
+    store.add_argument("--messages", type=_count, metavar="N", help="number of messages sent; not with --situation")
     store.add_argument("--out", type=_made, required=True, metavar="DIR", help="folder for the store; new or empty")
     store.add_argument("--groups", type=_count, default=0, metavar="N", help="consumer groups, each with its own fate")
+    store.add_argument(
+        "--situation",
+        metavar="NAME",
+        help="two hours with one known problem of consumer groups: a findings code (group_stalled, ...), or healthy",
+    )
+    store.add_argument("--variant", metavar="NAME", help="how the situation happens (default: chosen by the seed)")
     store.add_argument(
         "--broker-sizes",
         action="store_true",

@@ -134,3 +134,25 @@ BATCH_MS = 10
 # loader hits one of 2.7 million seeds by chance once in 800.
 SEED_DAYS = 31
 MOST_SEED_LOADERS = 1_000
+
+# ---- consumer groups of a store
+
+# A group that runs reports its offset every 5 s, and the broker writes it every 5 s. A deployment, a rebalance or a
+# consumer that hangs until its 15 minutes (consumeTimeout) are over explains no more than a quarter of an hour.
+STILL_MS = 15 * 60_000
+# Fewer messages are a topic of which hardly anything is known.
+STILL_MESSAGES = 10
+# Offsets are copied later than the log: they may be ahead of it by what a queue gets within so long. A copy of 100 GB
+# takes a quarter of an hour at 100 MB/s.
+COPY_SKEW_MS = 3_600_000
+COPY_SKEW_MESSAGES = 100
+# Failures of a group are a rise if there are so many, and so many times as many as elsewhere; once in a million windows
+# chance makes one. Less than half an hour of log, or a rise that fills two thirds of it, shows no "elsewhere".
+STORM_TRIES, DEAD_LETTERS = 100, 10
+RISE_TIMES = 5
+RISE_CHANCE = 1e-6
+RISE_MINUTES, RISE_SHARE = 30, 2 / 3
+# The tenth retry is 37 minutes behind the first try, with the default delays: longer than most outages. Where more
+# messages than one in a hundred have so many, what fails is not the messages.
+POISON_RETRIES = 10
+POISON_MESSAGES, POISON_SHARE = 10, 0.01

@@ -63,10 +63,11 @@ class Rule:
     also: tuple[str, ...] = ()  # message keys of further sentences
     lighter: tuple[str, ...] = ()  # variants that are info only
     background: tuple[str, ...] = ()  # variants that are not an event of the input: below all that are
-    subject: Literal["process", "id", "broker", "name"] = "process"
+    subject: Literal["process", "id", "broker", "name", "group", "topic"] = "process"
     picture: Literal["", "counter", "clock"] = ""
     # What is looked for in lines apart from the places of ids: born_hosts, broker_name, send_ok, failed_sends.
     lines: tuple[str, ...] = ()
+    of_store: bool = False  # true of stores only: its incident is a situation of idcore.simulate.situations
 
 
 RULES: dict[str, Rule] = {}  # in the order in which findings are read

@@ -39,6 +39,8 @@ _COLUMNS = {
     "attempts": "topic:text queue_id queue_offset commit_log_offset msg_id:text group:text retry_times:small"
     " outcome:text led_to:text store_timestamp:time due_at:time began_at:time ended_at:time calls client:text"
     " copy_offset trace_offset",
+    "retries": "group:text minute:time led_to:text tries most_retry_times",
+    "progress": "topic:text queue_id group:text consumer_offset earlier_offset queue_begin queue_end",
     "files": "file:text bytes text_bytes ids refused error:text error_values:text",
 }
 
@@ -49,7 +51,7 @@ def _schema(columns: str) -> pa.Schema:
 
 
 GROUP_ROWS = 1 << 17  # of a file, read together: one host among millions is found without reading the others
-OF_STORES = ("topics", "tags", "fates", "undelivered", "attempts")  # written by the scan of a store only
+OF_STORES = ("topics", "tags", "fates", "undelivered", "attempts", "retries", "progress")  # of a store only
 SCHEMAS: dict[str, pa.Schema] = {name: _schema(columns) for name, columns in _COLUMNS.items()}
 # Of a list of IDs that a live cluster was asked about. It has several brokers, each with a queue 0.
 OF_LISTS: dict[str, pa.Schema] = {

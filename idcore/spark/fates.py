@@ -29,7 +29,7 @@ from idcore.scan.kernels import fates as kernel
 from idcore.scan.schemas import SCHEMAS
 from idcore.scan.tables import Tables
 from idcore.spark import attempts as tries
-from idcore.spark import traces
+from idcore.spark import retries, traces
 from idcore.spark.passes import Passes, Pieces
 
 NAMES = ("fates", "undelivered", "attempts")
@@ -184,11 +184,12 @@ def tables(passes: Passes, evidence: StoreEvidence, scanned: Tables) -> tuple[di
     groups = {topic: sorted(each) for topic, each in evidence.config.groups_by_topic().items()}
     traced = traces.topics_of(topics)
     if not has_copies and traced is None and not any(topic in groups for topic, _ in homes):
-        return {name: SCHEMAS[name].empty_table() for name in NAMES}, dict.fromkeys(COUNTED, 0)
+        return {name: SCHEMAS[name].empty_table() for name in (*NAMES, "retries")}, dict.fromkeys(COUNTED, 0)
     read = passes.run(Copying(traced)) if has_copies or len(problems) or traced else []
     attempts = traces.attempts_of(data for kind, data in read if kind == "traces")
     copied = [Rows.unpack(data, kernel.COPY_COLUMNS) for kind, data in read if kind == "copies"]
     copies = _of_groups(joined(copied, kernel.COPY_COLUMNS, _COPY_TEXTS))
+    failed = retries.table(copies, sorted({topic for topic, _ in homes}))
     damage = [_stretches(data) for kind, data in read if kind == "damage"]
     unread = [*_not_read(scanned["files"]), *(stretch for each in damage for stretch in each)]
     deciding = _Judge(evidence, hidden_copies(evidence.store, unread, _seen(topics)))
@@ -205,7 +206,8 @@ def tables(passes: Passes, evidence: StoreEvidence, scanned: Tables) -> tuple[di
     )
     counts, ones = _counted(passes, plan)
     single = joined(ones, kernel.ONE_COLUMNS, _ONE_TEXTS)
-    return _Assembly(deciding, cases, copies, attempts, listed).tables(np.concatenate(counts), single)
+    made, counted = _Assembly(deciding, cases, copies, attempts, listed).tables(np.concatenate(counts), single)
+    return made | {"retries": failed}, counted
 
 
 def _not_read(files: pa.Table) -> Iterator[tuple[int, int]]:

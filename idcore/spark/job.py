@@ -33,7 +33,7 @@ from idcore.scan.months import month_rows
 from idcore.scan.tables import Tables, combine
 from idcore.sources.inputs import OPENING, InputFile, deal, list_files, list_store, split_files
 from idcore.sources.kinds import COMMITLOG
-from idcore.spark import fates, health, stored
+from idcore.spark import fates, health, progress, stored
 from idcore.spark import session as spark_session
 from idcore.store.folder import StoreFolder
 
@@ -241,6 +241,7 @@ def _fates(
         try:
             found, counted = fates.tables(Passes(spark, partitions, reporter, stop), evidence, scanned)
             check(stop)
+            found |= {"progress": progress.table(evidence, scanned)}
             return found, counted | {"evidence": [asdict(each) for each in known]}
         except Exception as error:
             check(stop)

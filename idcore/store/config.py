@@ -72,9 +72,11 @@ class BrokerConfig:
 
     `handed_out` is how far an ordered POP group was given messages. `latest_ms` is the newest time in any file.
     `read` are the files that could be read, or whose .bak could; `missing` those of every broker that are not there.
+    `earlier` are the offsets that the broker wrote the time before; empty where `offsets` itself is of the .bak.
     """
 
     offsets: GroupOffsets | None = None
+    earlier: GroupOffsets = field(default_factory=dict)
     broadcast: GroupOffsets = field(default_factory=dict)
     handed_out: GroupOffsets = field(default_factory=dict)
     expressions: Mapping[tuple[str, str], Expression] = field(default_factory=dict)
@@ -131,6 +133,7 @@ class _Files:
         timer = self._timer()
         return BrokerConfig(
             offsets=plain,
+            earlier=self._earlier() if plain is not None else {},
             broadcast=broadcast,
             handed_out=self._file("consumerOrderInfo.json", _handed_out) or {},
             expressions=self._file("consumerFilter.json", _expressions) or {},
@@ -186,6 +189,17 @@ class _Files:
         if problem is not None:
             self._note("config_lost", name=name, problem=problem.coded())
         return None
+
+    def _earlier(self) -> GroupOffsets:
+        """The offsets of the .bak next to a file that was read; a damaged one is not needed."""
+        name = "consumerOffset.json"
+        raw = self._raw(self._folder / f"{name}.bak")
+        if raw is None or any(note.values.get("name") == name for note in self.notes):
+            return {}
+        try:
+            return _offsets(_object(loose_json.loads(raw)))[0]
+        except ValueError:
+            return {}
 
     def _raw(self, path: Path) -> bytes | None:
         """The bytes of a file; None where there is none, or it cannot be read."""

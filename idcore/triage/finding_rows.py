@@ -15,6 +15,7 @@ from idcore import catalogue
 from idcore.errors import CoreError
 from idcore.findings import model
 from idcore.findings import words as messages
+from idcore.findings.registry import RULES
 from idcore.ids.model import UniqId
 from idcore.triage.time_range import MILLISECOND, TimeRange
 
@@ -165,6 +166,17 @@ def gap_of(row: Row) -> tuple[datetime, datetime] | None:
         return None
     end = datetime.fromisoformat(str(moments[before]))
     return (end - timedelta(milliseconds=gone), end) if gone >= 0 else None  # less than 0: a month ended in it
+
+
+def fates_of(row: Row, run: str) -> dict[str, str] | None:
+    """What the page of fates is asked for: the group of a finding, its topic and its minutes; None without a group."""
+    evidence = evidence_of(row)
+    if not RULES[str(row["code"])].of_store or "group" not in evidence:
+        return None
+    asked = {"run": run} | {name: str(evidence[name]) for name in ("group", "topic") if name in evidence}
+    if pd.notna(row["first_sent_at"]) and pd.notna(row["last_sent_at"]):
+        asked |= TimeRange(row["first_sent_at"], row["last_sent_at"] + MILLISECOND).params()
+    return asked
 
 
 def lines_of(number: int, row: Row, run: str) -> dict[str, str]:

@@ -8,14 +8,17 @@ import pytest
 
 from benchmarks.findings import START, ZONE, tell
 from idcore.findings import RULES
+from idcore.simulate import incidents, situations
 from idcore.simulate.incidents import HEALTHY, Incident, names, variants
 
 CASES = [(name, variant) for name in names() for variant in variants(name)]
 
 
 def test_every_code_has_an_incident_in_several_variants() -> None:
-    assert {rule.incident.partition("/")[0] for rule in RULES.values()} <= set(names()) <= {*RULES, HEALTHY}
-    assert all(len(variants(name)) >= 2 for name in names())
+    for known, of_store in ((incidents, False), (situations, True)):
+        of_rules = {rule.incident.partition("/")[0] for rule in RULES.values() if rule.of_store == of_store}
+        assert of_rules <= set(known.names()) <= {*RULES, HEALTHY}
+        assert all(len(known.variants(name)) >= 2 for name in known.names())
 
 
 @pytest.mark.parametrize(("name", "variant"), CASES)

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks import findings as measured
+from benchmarks import stores
 from idcore import findings
 from idcore.catalogue import en, languages, zh
 from idcore.catalogue import words as console
@@ -20,7 +21,9 @@ from idcore.findings import RULES, SEVERITIES, Finding, Rule, words
 from idcore.findings.evidence import Processes
 from idcore.findings.finding_builder import each, of_process
 from idcore.findings.registry import Scan, register
+from idcore.simulate import situations
 from idcore.simulate.incidents import Incident, names, variants
+from idcore.simulate.situations import Situation
 from idcore.triage import finding_texts
 from pages.parts.triage import diagnosis, report
 from pages.parts.view import View
@@ -51,7 +54,10 @@ def test_codes_and_severities_of_the_contract_stay() -> None:
 @pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
 def test_its_incident_proves_a_rule(rule: Rule, tmp_path: Path) -> None:
     name, _, variant = rule.incident.partition("/")
-    found, _, _ = measured.tell(Incident(name, variant, 11, measured.START, measured.ZONE), tmp_path)
+    if rule.of_store:
+        found, _, _ = stores.tell(Situation(name, variant, 11, measured.START, measured.ZONE), tmp_path)
+    else:
+        found, _, _ = measured.tell(Incident(name, variant, 11, measured.START, measured.ZONE), tmp_path)
     assert (rule.code, rule.severity) in {(item.code, item.severity) for item in found}
 
 
@@ -77,6 +83,9 @@ def test_findings_have_the_variants_and_the_severity_that_their_rule_declares(tm
     for name in names():
         for variant in variants(name):
             found += measured.tell(Incident(name, variant, 23, measured.START, measured.ZONE), tmp_path)[0]
+    for name in situations.names():
+        for variant in situations.variants(name):
+            found += stores.tell(Situation(name, variant, 23, measured.START, measured.ZONE), tmp_path)[0]
     assert {item.code for item in found} == set(RULES)
     for item in found:
         rule, variant = RULES[item.code], item.evidence.get("variant", "")

@@ -18,6 +18,7 @@ from idcore.__main__ import main
 from idcore.cli.scan import describe
 from idcore.fate import judge
 from idcore.fate.rule import UNDELIVERED
+from idcore.findings import RULES
 from idcore.lookup import traces
 from idcore.lookup.copies import group_of, is_special
 from idcore.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
@@ -26,6 +27,7 @@ from idcore.message import Record
 from idcore.message.attempts import Attempt, paired
 from idcore.message.trace import SubAfter, SubBefore
 from idcore.message.validators import SCHEDULE_TOPIC
+from idcore.simulate.situations import Situation
 from idcore.spark import attempts, fates, job
 from idcore.spark import traces as trace_records
 from idcore.spark.job import ScanOptions
@@ -441,6 +443,20 @@ def test_more_than_are_listed_are_counted(made: Made, monkeypatch: pytest.Monkey
         cut, counted = tables(made[0], size)
         assert counted == total and cut["fates"] == whole["fates"]
         assert cut["undelivered"].equals(whole["undelivered"].slice(0, 50))
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_scan_on_spark_finds_a_planted_situation(tmp_path: Path) -> None:
+    situation = Situation("group_skipped", "deleted", 5, AT, UTC)
+    situation.write(tmp_path / "store")
+    job.scan([], tmp_path / "out", ScanOptions(zone=UTC, at=AT, store=str(tmp_path / "store")))
+    rows = pq.read_table(tmp_path / "out" / "findings").to_pylist()
+    found = {(row["code"], row["severity"], row["subject"]) for row in rows if row["severity"] != "info"}
+    truth = situation.truth({code: rule.severity for code, rule in RULES.items()})
+    assert found == {(row["code"], row["severity"], row["subject"]) for row in truth["expected"]}
+    progress = pq.read_table(tmp_path / "out" / "progress").to_pylist()
+    behind = [row for row in progress if row["queue_begin"] and (row["consumer_offset"] or 0) < row["queue_begin"]]
+    assert {f"{row['topic']}@{row['group']}" for row in behind} == {subject for _, _, subject in found}
 
 
 @pytest.mark.usefixtures("spark")

@@ -103,8 +103,11 @@ def finding_card(
             show_html(tag("p", tag("b", words(label)), finding_texts.say(part, row, view), class_="mq-advice"))
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
             copy_button(ticket, words, str(number))
-            asked = ANY_TIME | finding_rows.lines_of(number, row, run.name)
-            page_link("lines", words("findings.lines_link"), icon=":material/segment:", **asked)
+            if (fates := finding_rows.fates_of(row, run.name)) is not None:
+                page_link("fate", words("findings.to_fates"), icon=":material/mark_email_unread:", **ANY_TIME | fates)
+            if fates is None or tokens(evidence_of(row)):
+                asked = ANY_TIME | finding_rows.lines_of(number, row, run.name)
+                page_link("lines", words("findings.lines_link"), icon=":material/segment:", **asked)
         shown = st.expander(words("findings.evidence"), expanded=opened, key=f"evidence-{number}", on_change="rerun")
         if shown.open:
             with shown:

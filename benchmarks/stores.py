@@ -1,0 +1,111 @@
+"""How often the findings of stores are right: `python -m benchmarks.stores`. Every situation, several seeds.
+
+What counts as right is that of `benchmarks.findings`: a code with its subject, of the truth of the store.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from benchmarks.findings import START, ZONE, Score, count, table
+from idcore import findings
+from idcore.findings import RULES, Finding
+from idcore.lookup.store_fates import StoreEvidence
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from idcore.simulate.situations import HEALTHY, Situation, names, variants
+from idcore.sources.inputs import Split, list_store, split_files
+from idcore.spark import fates, progress, stored
+from idcore.spark.passes import Partitions, Passes, Pieces, Work
+from idcore.spark.watch import Reporter
+from idcore.store.folder import StoreFolder
+
+AT = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+class Here(Passes):
+    """The passes over a log in this process, without Spark."""
+
+    def __init__(self, splits: Sequence[Split]) -> None:
+        nothing: Any = None
+        super().__init__(nothing, [[splits]], Reporter(None), threading.Event())
+
+    def run(self, work: Work, partitions: Partitions | None = None) -> Pieces:
+        chosen = self.partitions if partitions is None else partitions
+        every = [split for tasks in chosen for task in tasks for split in task]
+        return [(kind, data) for split in every for _, kind, data in work([split])]
+
+
+def tables(root: Path) -> dict[str, pa.Table]:
+    """The tables of a scan of a store, in this process."""
+    scanned = scan_local([str(root)], month_rows(AT, UTC), store=True)
+    with StoreFolder(root) as store:
+        evidence = StoreEvidence(store)
+        made, _ = fates.tables(Here(split_files(list_store(str(root)), 1 << 30)), evidence, scanned)
+        return scanned | made | {"progress": progress.table(evidence, scanned)}
+
+
+def tell(situation: Situation, folder: Path) -> tuple[list[Finding], dict[str, Any], dict[str, pa.Table]]:
+    """Writes a situation, scans it, and gives its findings, its truth and the tables."""
+    root = folder / f"{situation.code}-{situation.variant}"
+    situation.write(root)
+    truth = situation.truth({code: rule.severity for code, rule in RULES.items()})
+    made = tables(root)
+    seen = stored.look(list_store(str(root)), made["copies"])
+    found = findings.find(made, AT, situation.zone, line_evidence=seen)
+    shutil.rmtree(root)
+    return [item for item in found if RULES[item.code].of_store], truth, made
+
+
+def stores(seeds: int, only: str | None = None, first: int = 1) -> Iterator[Situation]:
+    """Every situation in every variant, with several seeds."""
+    for name in names():
+        for variant in variants(name):
+            for seed in range(first, first + seeds):
+                if only is None or only == name:
+                    yield Situation(name, variant, seed, START, ZONE)
+
+
+def measure(seeds: int, only: str | None = None, first: int = 1) -> tuple[dict[str, Score], list[str]]:
+    """Scores by code, and what was found above info in healthy stores."""
+    scores: dict[str, Score] = defaultdict(Score)
+    alarms = []
+    with tempfile.TemporaryDirectory() as folder:
+        for situation in stores(seeds, only, first):
+            found, truth, _ = tell(situation, Path(folder))
+            name = f"{situation.code}/{situation.variant} {situation.seed}"
+            got = Counter((item.code, item.severity, item.subject) for item in found)
+            wanted = Counter((row["code"], row["severity"], row["subject"]) for row in truth["expected"])
+            count(scores, name, got, wanted)
+            if situation.code == HEALTHY:
+                alarms += [f"{name}: {item.say('meaning')}" for item in found if item.severity != "info"]
+    return dict(scores), alarms
+
+
+def main() -> None:
+    """Prints the scores of the codes of stores, and what was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--only", help="one situation")
+    options = parser.parse_args()
+    scores, alarms = measure(options.seeds, options.only, options.first)
+    of_stores = [code for code in RULES if RULES[code].of_store]
+    print(table(scores, of_stores))
+    print(f"\nabove info in healthy stores: {len(alarms)}")
+    for line in [*alarms, *(line for code in of_stores for line in scores.get(code, Score()).examples)]:
+        print(f"  {line}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""Failures of consumer groups in a store: retry storms, dead letters, messages with many tries. Reads only tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from idcore.findings import limits, progress
+from idcore.findings.model import Finding
+from idcore.findings.registry import WARNING, Rule, Scan, register
+from idcore.scan.schemas import TIME
+
+_MINUTE_US = 60_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rise:
+    """Minutes in which more happened than at other times: from one up to another, how much there and elsewhere."""
+
+    begin: int
+    end: int
+    inside: int
+    outside: int
+
+
+def rise(counts: np.ndarray, weights: np.ndarray, least: int) -> Rise | None:
+    """The minutes whose counts chance explains least, if they are so many times those of the others.
+
+    `weights` say how much could happen in each minute. It is Kulldorff's scan statistic over windows of growing length.
+    """
+    most = int(limits.RISE_SHARE * len(counts))
+    if counts.sum() < least or len(counts) < limits.RISE_MINUTES or not weights.sum():
+        return None
+    lengths = [1]
+    while lengths[-1] * 5 // 4 < most:
+        lengths.append(max(lengths[-1] + 1, lengths[-1] * 5 // 4))
+    found = _best(counts, weights, least, lengths)
+    if found is None:
+        return None
+    length = found.end - found.begin
+    return _best(counts, weights, least, range(max(1, length * 4 // 5), min(most, length * 5 // 4) + 1))
+
+
+def _best(counts: np.ndarray, weights: np.ndarray, least: int, lengths: Iterable[int]) -> Rise | None:
+    """Of all windows of these lengths that which chance explains least."""
+    total, weight = int(counts.sum()), float(weights.sum())
+    sums, heavy = np.append(0, np.cumsum(counts)), np.append(0, np.cumsum(weights))
+    best, found = -np.log(limits.RISE_CHANCE), None
+    for length in lengths:
+        inside, share = sums[length:] - sums[:-length], (heavy[length:] - heavy[:-length]) / weight
+        outside = total - inside
+        expected = np.maximum(share * total, 1e-9)
+        others = np.maximum(total - expected, 1e-9)
+        gain = inside * np.log(np.maximum(inside, 1) / expected) + outside * np.log(np.maximum(outside, 1) / others)
+        wide = (inside >= least) & (inside * (1 - share) >= limits.RISE_TIMES * outside * share)
+        gain = np.where(wide, gain, 0)
+        at = int(gain.argmax())
+        if gain[at] > best:
+            best, found = float(gain[at]), Rise(at, at + length, int(inside[at]), int(outside[at]))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Minutes:
+    """The minutes of a log from the first to the last, and what groups did in them."""
+
+    first: int  # minutes since 1970
+    size: int
+    messages: dict[str, np.ndarray]  # of the topics that a group reads
+    failed: dict[tuple[str, str], np.ndarray]  # by group, and what the failures led to
+
+    def at(self, minute: int) -> datetime:
+        """The instant at which a minute begins."""
+        moment: datetime = pa.scalar((self.first + minute) * _MINUTE_US, TIME).as_py()
+        return moment
+
+
+def minutes(scan: Scan) -> Minutes:
+    """The log by minute, as far as groups with failures need it."""
+    rows = [piece for piece in scan.rows.pieces("retries") if len(piece)]
+    ends = [time for piece in scan.rows.pieces("topics") for time in _ends(piece)]
+    if not rows or not ends:
+        return Minutes(0, 0, {}, {})
+    failed = pa.concat_tables(rows)
+    of_failures = _numbers(failed["minute"])
+    first, last = min([*ends, *of_failures.tolist()]), max([*ends, *of_failures.tolist()])
+    size = last - first + 1
+    made = Minutes(first, size, {}, {})
+    for group, led_to in set(zip(failed["group"].to_pylist(), failed["led_to"].to_pylist(), strict=True)):
+        own = pc.and_(pc.equal(failed["group"], group), pc.equal(failed["led_to"], led_to)).to_numpy()
+        tries = failed["tries"].to_numpy()[own]
+        made.failed[group, led_to] = np.bincount(of_failures[own] - first, tries, size).astype(np.int64)
+        made.messages.setdefault(group, np.zeros(size))
+    for piece in scan.rows.pieces("fates", ["group", "minute", "messages"]):
+        near = piece.filter(pc.and_(pc.is_in(piece["group"], pa.array(made.messages)), pc.is_valid(piece["minute"])))
+        summed = near.group_by(["group", "minute"]).aggregate([("messages", "sum")])
+        place = np.clip(_numbers(summed["minute"]) - first, 0, size - 1)
+        for group in made.messages:
+            own = pc.equal(summed["group"], group).to_numpy()
+            made.messages[group] += np.bincount(place[own], summed["messages_sum"].to_numpy()[own], size)
+    return made
+
+
+def _ends(topics: pa.Table) -> Iterator[int]:
+    for name in ("first_store_timestamp", "last_store_timestamp"):
+        yield from _numbers(topics[name].drop_null()).tolist()
+
+
+def _numbers(times: pa.ChunkedArray) -> np.ndarray:
+    """Instants as minutes since 1970."""
+    whole: np.ndarray = times.cast(pa.int64()).to_numpy() // _MINUTE_US
+    return whole
+
+
+# ---- rules
+
+
+def storms(scan: Scan) -> Iterator[Finding]:
+    """retry_storm: far more tries of a group failed than its messages explain."""
+    known = scan.once(minutes)
+    for (group, led_to), counts in sorted(known.failed.items(), key=lambda pair: pair[0]):
+        if led_to == "retry":
+            # as many as a minute has at least on average: retries also come when nothing is sent
+            messages = known.messages[group]
+            found = rise(counts, messages + messages.mean() / 4 + 1e-3, limits.STORM_TRIES)
+            if found is not None:
+                yield _finding("retry_storm", group, found, known, messages)
+
+
+def dead_letters(scan: Scan) -> Iterator[Finding]:
+    """dead_letters: more messages of a group became dead letters than at other times."""
+    known = scan.once(minutes)
+    for (group, led_to), counts in sorted(known.failed.items(), key=lambda pair: pair[0]):
+        if led_to == "dead_letter":
+            found = rise(counts, np.ones(known.size), limits.DEAD_LETTERS)
+            if found is not None:
+                yield _finding("dead_letters", group, found, known, known.messages[group])
+
+
+def _finding(code: str, group: str, found: Rise, known: Minutes, messages: np.ndarray) -> Finding:
+    since, until = known.at(found.begin), known.at(found.end)
+    evidence = {
+        "group": group, "minutes": found.end - found.begin, "others": found.outside,
+        "other_minutes": known.size - (found.end - found.begin),
+        "messages": int(messages[found.begin : found.end].sum()), "ids": [],
+        "first_at": since.isoformat(timespec="milliseconds"), "last_at": until.isoformat(timespec="milliseconds"),
+    }  # fmt: skip
+    return Finding(code, group, found.inside, evidence, since=since, until=until - timedelta(milliseconds=1))
+
+
+def many_tries(scan: Scan) -> Iterator[Finding]:
+    """poison_message: a few messages of a group failed again and again."""
+    most: dict[tuple[str, str], dict[str, Any]] = {}
+    names = ["group", "msg_id", "topic", "retry_times", "store_timestamp"]
+    for piece in scan.rows.pieces("attempts", names):
+        for row in piece.filter(pc.greater_equal(piece["retry_times"], limits.POISON_RETRIES)).to_pylist():
+            key = (row["group"], row["msg_id"] or "")
+            if key not in most or most[key]["retry_times"] < row["retry_times"]:
+                most[key] = row
+    if not most:
+        return
+    read: dict[str, int] = {}
+    for piece in scan.rows.pieces("fates", ["group", "messages"]):
+        for row in piece.group_by("group").aggregate([("messages", "sum")]).to_pylist():
+            read[row["group"]] = read.get(row["group"], 0) + row["messages_sum"]
+    for group in sorted({group for group, _ in most}):
+        rows = sorted((row for key, row in most.items() if key[0] == group), key=lambda row: -row["retry_times"])
+        if len(rows) > max(limits.POISON_MESSAGES, limits.POISON_SHARE * read.get(group, 0)):
+            continue  # not the messages, but what the group needs for each of them
+        times = [row["store_timestamp"] for row in rows if row["store_timestamp"] is not None]
+        evidence = {
+            "variant": "tries", "group": group, "retries": rows[0]["retry_times"],
+            "topics": ", ".join(sorted({row["topic"] for row in rows})[: limits.MOST_IDS]),
+            "ids": [row["msg_id"] for row in rows if row["msg_id"]][: limits.MOST_IDS],
+        }  # fmt: skip
+        when = {"since": min(times), "until": max(times)} if times else {}
+        yield Finding("poison_message", group, len(rows), evidence, **when)
+
+
+def poison(scan: Scan) -> Iterator[Finding]:
+    """poison_message: queues that stay at a message, and messages with many tries."""
+    yield from progress.blocked(scan)
+    yield from many_tries(scan)
+
+
+register(
+    Rule(
+        "poison_message", WARNING, 13,
+        f"One queue of a group stays at a message for {limits.STILL_MS // 60_000} minutes, while its other queues go "
+        f"on. Or a few of its messages failed in {limits.POISON_RETRIES} retries and more.",
+        "poison_message/blocks", of_scan=poison, variants=("tries",), subject="group", of_store=True,
+    ),
+    Rule(
+        "retry_storm", WARNING, 15,
+        f"At least {limits.STORM_TRIES} tries of a group failed within some minutes: {limits.RISE_TIMES} times as many "
+        "for each message as at other times.",
+        "retry_storm/outage", of_scan=storms, subject="group", of_store=True,
+    ),
+    Rule(
+        "dead_letters", WARNING, 16,
+        f"At least {limits.DEAD_LETTERS} messages of a group became dead letters within some minutes: "
+        f"{limits.RISE_TIMES} times as many as at other times.",
+        "dead_letters/sudden", of_scan=dead_letters, subject="group", of_store=True,
+    ),
+)  # fmt: skip
