@@ -1827,7 +1827,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "meaning.group_stalled.disabled": "消费组 {group} 被禁止消费（consumeEnable=false）：主题 {topic} 有 {count:,} 条消息未消费，存储时间跨 {minutes:,} 分钟，最早一条存储于 {first_at}",
     "meaning.group_stalled.moving": "消费组 {group} 在主题 {topic} 堆积：有 {count:,} 条消息未消费，存储时间跨 {minutes:,} 分钟。它仍在推进：Broker 最近两次写入的位点不同",
     "meaning.poison_message": "消费组 {group} 停在主题 {topic} 队列 {queue} 的队列位点 {consumer_offset}，其他队列仍在推进。从这里起有 {count:,} 条消息未消费，存储时间跨 {minutes:,} 分钟",
-    "meaning.poison_message.tries": "消费组 {group} 有 {count:,} 条消息反复失败，最多已重试 {retries:,} 次（主题 {topics}），其他消息则消费正常",
+    "meaning.poison_message.tries": "消费组 {group} 有 {count:,} 条消息反复失败，最多已重试 {retries:,} 次（主题 {topics}）",
     "meaning.retry_storm": "消费组 {group} 从 {first_at} 起 {minutes:,} 分钟内消费失败 {count:,} 次，其余 {other_minutes:,} 分钟共 {others:,} 次。这段时间其主题新增 {messages:,} 条消息",
     "meaning.dead_letters": "消费组 {group} 从 {first_at} 起 {minutes:,} 分钟内有 {count:,} 条消息进入死信队列，其余 {other_minutes:,} 分钟共 {others:,} 条",
     "meaning.group_skipped": "消费组 {group} 在主题 {topic} 的部分队列（共 {queues:,} 个）中，消费位点超出队列末尾。队列 {queue} 止于 {queue_end}，位点却是 {consumer_offset}。那里的消息被视为已消费，但该消费组不可能读到这个位点",

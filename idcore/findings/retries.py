@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -149,7 +149,7 @@ def _finding(code: str, group: str, found: Rise, known: Minutes, messages: np.nd
         "group": group, "minutes": found.end - found.begin, "others": found.outside,
         "other_minutes": known.size - (found.end - found.begin),
         "messages": int(messages[found.begin : found.end].sum()), "ids": [],
-        "first_at": since.isoformat(timespec="milliseconds"), "last_at": until.isoformat(timespec="milliseconds"),
+        "first_at": since.isoformat(timespec="milliseconds"),
     }  # fmt: skip
     return Finding(code, group, found.inside, evidence, since=since, until=until - timedelta(milliseconds=1))
 
@@ -157,7 +157,7 @@ def _finding(code: str, group: str, found: Rise, known: Minutes, messages: np.nd
 def many_tries(scan: Scan) -> Iterator[Finding]:
     """poison_message: a few messages of a group failed again and again."""
     most: dict[tuple[str, str], dict[str, Any]] = {}
-    names = ["group", "msg_id", "topic", "retry_times", "store_timestamp"]
+    names = ["group", "msg_id", "topic", "retry_times"]
     for piece in scan.rows.pieces("attempts", names):
         for row in piece.filter(pc.greater_equal(piece["retry_times"], limits.POISON_RETRIES)).to_pylist():
             key = (row["group"], row["msg_id"] or "")
@@ -165,6 +165,7 @@ def many_tries(scan: Scan) -> Iterator[Finding]:
                 most[key] = row
     if not most:
         return
+    stored = _first_stored(scan, most.keys())
     read: dict[str, int] = {}
     for piece in scan.rows.pieces("fates", ["group", "messages"]):
         for row in piece.group_by("group").aggregate([("messages", "sum")]).to_pylist():
@@ -173,14 +174,24 @@ def many_tries(scan: Scan) -> Iterator[Finding]:
         rows = sorted((row for key, row in most.items() if key[0] == group), key=lambda row: -row["retry_times"])
         if len(rows) > max(limits.POISON_MESSAGES, limits.POISON_SHARE * read.get(group, 0)):
             continue  # not the messages, but what the group needs for each of them
-        times = [row["store_timestamp"] for row in rows if row["store_timestamp"] is not None]
+        times = [stored[key] for key in most if key[0] == group and stored.get(key) is not None]
         evidence = {
             "variant": "tries", "group": group, "retries": rows[0]["retry_times"],
             "topics": ", ".join(sorted({row["topic"] for row in rows})[: limits.MOST_IDS]),
             "ids": [row["msg_id"] for row in rows if row["msg_id"]][: limits.MOST_IDS],
         }  # fmt: skip
-        when = {"since": min(times), "until": max(times)} if times else {}
-        yield Finding("poison_message", group, len(rows), evidence, **when)
+        since, until = min(times, default=None), max(times, default=None)
+        yield Finding("poison_message", group, len(rows), evidence, since=since, until=until)
+
+
+def _first_stored(scan: Scan, wanted: Collection[tuple[str, str]]) -> dict[tuple[str, str], datetime]:
+    """When messages were stored themselves: the first try is of no copy."""
+    names, ids = ["group", "msg_id", "retry_times", "store_timestamp"], pa.array({msg_id for _, msg_id in wanted})
+    found: dict[tuple[str, str], datetime] = {}
+    for piece in scan.rows.pieces("attempts", names):
+        near = piece.filter(pc.and_(pc.is_in(piece["msg_id"], ids), pc.equal(piece["retry_times"], 0)))
+        found |= {(row["group"], row["msg_id"]): row["store_timestamp"] for row in near.to_pylist()}
+    return found
 
 
 def poison(scan: Scan) -> Iterator[Finding]:

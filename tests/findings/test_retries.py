@@ -79,16 +79,23 @@ def test_chance_alone_is_not_a_rise(seed: int) -> None:
 
 def test_few_messages_with_many_retries_are_poison_and_many_are_an_outage() -> None:
     def tries(count: int, retry_times: int, group: str = "billing") -> list[dict[str, Any]]:
-        times = {"store_timestamp": at(5), "topic": "orders", "group": group}
         return [
-            times | {"msg_id": f"ID{number}", "retry_times": retry}
+            {
+                "msg_id": f"ID{number}",
+                "retry_times": retry,
+                "topic": "orders",
+                "group": group,
+                "store_timestamp": at(5 + retry),
+            }
             for number in range(count)
             for retry in range(retry_times + 1)
         ]
 
     def found(attempts: list[dict[str, Any]]) -> list[tuple[int, int, list[str]]]:
         scan = scan_of(attempts=attempts, fates=[fate("consumed", 0, 60, messages=2_000)])
-        return [(one.count, one.evidence["retries"], one.evidence["ids"]) for one in retries.many_tries(scan)]
+        poison = list(retries.many_tries(scan))
+        assert all(one.since == one.until == at(5) for one in poison), "when the messages were stored, not their copies"
+        return [(one.count, one.evidence["retries"], one.evidence["ids"]) for one in poison]
 
     least = limits.POISON_RETRIES
     assert found(tries(2, least)) == [(2, least, ["ID0", "ID1"])]
