@@ -15,7 +15,7 @@ from idcore.journey.sentences import (
     steps,
     when_text,
 )
-from idcore.journey.timeline import build, ids_of
+from idcore.journey.timeline import build, ids_of, lines_of
 
 __all__ = [
     "Conflict",
@@ -31,6 +31,7 @@ __all__ = [
     "found_text",
     "gap_text",
     "ids_of",
+    "lines_of",
     "oddities",
     "outcome_text",
     "row_of",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 from itertools import pairwise
 
 from idcore.ids.clock import Clock, is_time, to_ms
 from idcore.ids.find import Token
+from idcore.ids.rules import CANDIDATE_DIGITS
 from idcore.journey.events import (
     WAITING,
     OwnTime,
@@ -21,6 +22,7 @@ from idcore.journey.events import (
     tokens_of,
 )
 from idcore.journey.model import Conflict, Event, Gap, Journey, Line, Sources
+from idcore.lookup import Answer
 
 # Clocks of one cluster differ by so much without anybody's fault.
 TOLERANCE_MS = 100
@@ -35,6 +37,7 @@ _RANKS = (
 )  # fmt: skip
 _LAST = ("judged",)
 _SOURCES = ("id", "record", "trace", "line", "verdict")
+_DIGITS = frozenset("0123456789ABCDEF")
 _CONSUMED = frozenset({"logged_message", "logged_failed", "logged_expired"})
 
 
@@ -78,6 +81,24 @@ def ids_of(text: str, sources: Sources) -> list[str]:
     for line in sources.lines or ():
         found += linked_ids(line, found)
     return [each for each in dict.fromkeys(found) if each]
+
+
+def lines_of(
+    text: str, answers: Sequence[Answer], select: Callable[[tuple[str, ...]], tuple[Sequence[Line], int]]
+) -> tuple[list[Line], int]:
+    """The lines that name the message by any of its ids, and how many there are: a line may name an id that is new."""
+    lines: dict[tuple[str, int], Line] = {}
+    total, asked = 0, set[str]()
+    while new := set(ids_of(text, Sources.of(*answers, lines=list(lines.values())))) - asked:
+        asked |= new
+        wanted = tuple(sorted(each for each in new if len(each) in CANDIDATE_DIGITS and set(each) <= _DIGITS))
+        if not wanted:
+            break
+        found, rows = select(wanted)
+        total += rows
+        for line in found:
+            lines.setdefault((line.file, line.number), line)
+    return list(lines.values()), total
 
 
 def _own_time(text: str, sources: Sources, ids: Sequence[str], clock: Clock) -> OwnTime | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from idcore.catalogue import Words
 from idcore.triage.time_range import TimeRange
 
 GIB = 1 << 30
+NAMED = 3  # brokers of a sentence
 MOST_CELLS = 300
 SPANS = (("s", 1), ("min", 60), ("h", 3_600), ("d", 86_400))
 UNITS = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1))
@@ -164,3 +166,30 @@ def cells(segments: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     whole = grouped.reindex(range((last - first) // together + 1))
     whole["from_gib"] = first + whole.index * together
     return whole.reset_index(), together
+
+
+def speed_rate(speed: Speed | None, words: Words) -> str:
+    """`7.4 MiB/s`, `800 B/s`."""
+    return "" if speed is None else rate_text(speed.rate, words)
+
+
+def speed_text(speed: Speed | None, words: Words) -> str:
+    """`205 MiB in 49 s: 4.2 MiB/s`."""
+    if speed is None or speed.grown is None or speed.seconds is None:
+        return speed_rate(speed, words)
+    span = {"grown": words.bytes(speed.grown), "span": words.duration(speed.seconds)}
+    return words("brokers.speed", rate=speed_rate(speed, words), **span)
+
+
+def without_speed(logs: Mapping[str, growth.Log], words: Words) -> Iterator[str]:
+    """A sentence for the brokers whose logs have no speed, for each thing that they lack."""
+    reasons: dict[str, list[str]] = {}
+    for name, log in logs.items():
+        if why := growth.without_speed(log):
+            reasons.setdefault(why, []).append(name)
+    for reason, names in reasons.items():
+        sentence = words(f"growth.without_{reason}")
+        if len(names) < len(logs):
+            some = words.listed(names) if len(names) <= NAMED else words.count("broker", len(names))
+            sentence = words("growth.without_of", brokers=some, sentence=sentence)
+        yield sentence

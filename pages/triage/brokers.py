@@ -82,7 +82,7 @@ if dated:
 
 # tables
 st.header(words("brokers.table"), anchor=False)
-brokers["growth"] = [logs.rate_text(rates.get(address), words) for address in brokers["address"]]
+brokers["growth"] = [broker_logs.speed_rate(rates.get(address), words) for address in brokers["address"]]
 tables.brokers(brokers, ends, colours, shown, run.name, within.params())
 filters.takeaway(brokers.drop(columns="growth"), "brokers")
 

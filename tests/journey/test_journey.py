@@ -25,6 +25,7 @@ from idcore.journey import (
     event_text,
     found_text,
     gap_text,
+    lines_of,
     oddities,
     row_of,
     short_text,
@@ -158,6 +159,21 @@ def test_a_line_that_only_has_the_offset_msg_id_belongs_to_the_message_where_ano
     two = send_result(f"{MSG_ID},{MSG_ID[:-1]}E", f"{HOME.offset_id}", "Orders", "a", 0, 10)
     made = journey(lines=[logged(14, two), other])
     assert made.events[-1].at_ms is None, "of a batch it is not known which id is whose"
+
+
+def test_lines_are_asked_for_again_by_each_id_that_a_line_adds() -> None:
+    every = {MSG_ID: [sent_line(14)], str(HOME.offset_id): [sent_line(14), logged(30, str(HOME.offset_id), number=9)]}
+    asked: list[tuple[str, ...]] = []
+
+    def select(ids: tuple[str, ...]) -> tuple[list[Line], int]:
+        asked.append(ids)
+        found = [line for each in ids for line in every[each]]
+        return found, len(found)
+
+    lines, total = lines_of(MSG_ID, (), select)
+    assert asked == [(MSG_ID,), (str(HOME.offset_id),)]
+    assert [line.number for line in lines] == [sent_line(14).number, 9] and total == 3
+    assert lines_of("order-1", (), select) == ([], 0), "a key is not an id"
 
 
 def test_a_line_without_a_time_is_last_and_says_so() -> None:

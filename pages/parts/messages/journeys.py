@@ -16,7 +16,6 @@ from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.ids.clock import from_ms, is_time
 from idcore.ids.identify import identify_alone
-from idcore.ids.rules import CANDIDATE_DIGITS
 from idcore.intake import Found
 from idcore.journey import Journey, Line, Sources
 from idcore.lookup import Answer, Offer, StoreLookup
@@ -68,28 +67,17 @@ def lines_of(text: str, answers: Sequence[Answer], run: Run | None, view: View) 
     index = run_lines.ready(run, view) if run is not None else None
     if run is None or index is None:
         return None, 0
-    lines: dict[tuple[str, int], Line] = {}
-    total, asked = 0, set[str]()
-    while ids := {
-        each for each in journeys.ids_of(text, Sources.of(*answers, lines=list(lines.values()))) if each not in asked
-    }:
-        asked |= ids
-        wanted = tuple(
-            sorted(each for each in ids if len(each) in CANDIDATE_DIGITS and set(each) <= set("0123456789ABCDEF"))
-        )
-        if not wanted:
-            break
-        rows = index.select(Filter(ids=wanted)).rows
-        total += len(rows)
-        try:
-            found = index.page(rows[:MOST_LINES], run_lines.allowed_for(run))
-        except (CoreError, PermissionError) as error:
-            problems.show_error(error)
-            return None, 0
-        for one in found:
-            if one.problem is None:
-                lines.setdefault((one.file, one.line), Line(one.file, one.line, one.text))
-    return list(lines.values()), total
+
+    def select(ids: tuple[str, ...]) -> tuple[list[Line], int]:
+        rows = index.select(Filter(ids=ids)).rows
+        found = index.page(rows[:MOST_LINES], run_lines.allowed_for(run))
+        return [Line(one.file, one.line, one.text) for one in found if one.problem is None], len(rows)
+
+    try:
+        return journeys.lines_of(text, answers, select)
+    except (CoreError, PermissionError) as error:
+        problems.show_error(error)
+        return None, 0
 
 
 def build(

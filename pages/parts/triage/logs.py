@@ -27,7 +27,6 @@ from pages.parts.view import View, view
 from pages.parts.widgets import chart, href, said, show_html, small_print
 
 LONGEST = 8_760  # hours that files may be kept: a year
-NAMED = 3  # brokers of a sentence
 MOST_FILES = 12  # that a clicked cell names
 
 
@@ -54,20 +53,7 @@ def growth_chart(
         small_print([rows_note, cut if len(fast) > len(drawn) else ""])
     if not logs:
         said(words("brokers.range_none"))
-    without_speed(logs, words)
-
-
-def without_speed(logs: dict[str, growth.Log], words: Words) -> None:
-    """A sentence for the brokers whose logs have no speed, by what they lack."""
-    reasons: dict[str, list[str]] = {}
-    for name, log in logs.items():
-        if why := growth.without_speed(log):
-            reasons.setdefault(why, []).append(name)
-    for reason, names in reasons.items():
-        sentence = words(f"growth.without_{reason}")
-        if len(names) < len(logs):
-            some = words.listed(names) if len(names) <= NAMED else words.count("broker", len(names))
-            sentence = words("growth.without_of", brokers=some, sentence=sentence)
+    for sentence in broker_logs.without_speed(logs, words):
         said(sentence)
 
 
@@ -96,25 +82,12 @@ def head(row: dict[str, Any], total: int, speed: Speed | None, colour: str, run:
         words("brokers.span", span=words.bytes(apart))
         if apart
         else words("brokers.one", offset=f"{row['min_offset']:,}"),
-        speed_text(speed, words),
+        broker_logs.speed_text(speed, words),
         link(words("brokers.lines"), href("lines", run=run.name, broker=row["address"], **within.params())),
     ]
     show_html(
         tag("div", tag("span", name), *(tag("span", fact) for fact in facts if fact), class_="mq-run mq-log-head")
     )
-
-
-def rate_text(speed: Speed | None, words: Words) -> str:
-    """`7.4 MiB/s`, `800 B/s`."""
-    return "" if speed is None else broker_logs.rate_text(speed.rate, words)
-
-
-def speed_text(speed: Speed | None, words: Words) -> str:
-    """`205 MiB in 49 s: 4.2 MiB/s`."""
-    if speed is None or speed.grown is None or speed.seconds is None:
-        return rate_text(speed, words)
-    span = {"grown": words.bytes(speed.grown), "span": words.duration(speed.seconds)}
-    return words("brokers.speed", rate=rate_text(speed, words), **span)
 
 
 def picked(address: str, state: Any, drawn: tuple[Any, ...]) -> Piece | None:
