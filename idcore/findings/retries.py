@@ -91,19 +91,19 @@ def minutes(scan: Scan) -> Minutes:
     of_failures = _numbers(failed["minute"])
     first, last = min([*ends, *of_failures.tolist()]), max([*ends, *of_failures.tolist()])
     size = last - first + 1
-    made = Minutes(first, size, {}, {})
-    for group, led_to in set(zip(failed["group"].to_pylist(), failed["led_to"].to_pylist(), strict=True)):
-        own = pc.and_(pc.equal(failed["group"], group), pc.equal(failed["led_to"], led_to)).to_numpy()
-        tries = failed["tries"].to_numpy()[own]
-        made.failed[group, led_to] = np.bincount(of_failures[own] - first, tries, size).astype(np.int64)
-        made.messages.setdefault(group, np.zeros(size))
+    pairs = failed.group_by(["group", "led_to"]).aggregate([]).to_pylist()
+    groups = sorted({row["group"] for row in pairs})
+    messages = np.zeros((len(groups), size))
     for piece in scan.rows.pieces("fates", ["group", "minute", "messages"]):
-        near = piece.filter(pc.and_(pc.is_in(piece["group"], pa.array(made.messages)), pc.is_valid(piece["minute"])))
-        summed = near.group_by(["group", "minute"]).aggregate([("messages", "sum")])
-        place = np.clip(_numbers(summed["minute"]) - first, 0, size - 1)
-        for group in made.messages:
-            own = pc.equal(summed["group"], group).to_numpy()
-            made.messages[group] += np.bincount(place[own], summed["messages_sum"].to_numpy()[own], size)
+        near = piece.filter(pc.and_(pc.is_in(piece["group"], pa.array(groups)), pc.is_valid(piece["minute"])))
+        place = np.clip(_numbers(near["minute"]) - first, 0, size - 1)
+        place += size * pc.index_in(near["group"], pa.array(groups)).to_numpy()
+        messages += np.bincount(place, near["messages"].to_numpy(), messages.size).reshape(messages.shape)
+    made = Minutes(first, size, dict(zip(groups, messages, strict=True)), {})
+    for row in pairs:
+        own = pc.and_(pc.equal(failed["group"], row["group"]), pc.equal(failed["led_to"], row["led_to"])).to_numpy()
+        tries = failed["tries"].to_numpy()[own]
+        made.failed[row["group"], row["led_to"]] = np.bincount(of_failures[own] - first, tries, size).astype(np.int64)
     return made
 
 

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from idcore.ids.clock import is_time
 from idcore.lookup.copies import group_in
 from idcore.message.model import DLQ_PREFIX
 from idcore.message.validators import SCHEDULE_TOPIC
 from idcore.scan.fates import Rows, texts_of
 from idcore.scan.kernels import fates as kernel
 from idcore.scan.schemas import SCHEMAS
+from idcore.spark.attempts import LAST_TIME
 
 LED_TO = ("retry", "dead_letter")
 _TOPIC, _KEY, _REAL, _, _POPPED = range(kernel.COPY_TEXTS, kernel.COPY_TEXTS + 10, 2)
@@ -34,7 +34,7 @@ def table(copies: Rows, homes: Sequence[str]) -> pa.Table:
     first = np.ones(len(order), bool)
     first[1:] = (of_one[order][1:] != of_one[order][:-1]).any(axis=1)
     kept = order[first]
-    kept = kept[(group[kept] >= 0) & np.array([is_time(at) for at in time[kept].tolist()], bool)]
+    kept = kept[(group[kept] >= 0) & (time[kept] >= 0) & (time[kept] < LAST_TIME)]
     counted = pa.table({
         "group": pa.array(groups, pa.string()).take(pa.array(group[kept])),
         "minute": pa.array(time[kept] // _MINUTE_MS * _MINUTE_MS * 1_000).cast(SCHEMAS["retries"].field("minute").type),
@@ -53,13 +53,14 @@ def _groups(copies: Rows, homes: Sequence[str]) -> tuple[list[str], np.ndarray, 
         found = texts_of(copies, column).combine_chunks().dictionary_encode()
         names.append([each.decode("utf-8", "replace") for each in found.dictionary.to_pylist()])
         codes.append(found.indices.to_numpy().astype(np.int64))
-    cases, which = np.unique(np.stack([*codes, copies.rows[:, _POPPED + 1] > 0], axis=1), axis=0, return_inverse=True)
+    case = (codes[0] * len(names[1]) + codes[1]) * 2 + (copies.rows[:, _POPPED + 1] > 0)
+    cases, which = np.unique(case, return_inverse=True)
     groups: dict[str, int] = {}
     of_case = np.full((len(cases), 2), -1, np.int64)
-    for at, (topic, real, popped) in enumerate(cases.tolist()):
-        of, goal = names[0][topic], names[1][real]
-        if name := group_in(of, goal, bool(popped), homes):
+    for at, number in enumerate(cases.tolist()):
+        of, goal = names[0][number // 2 // len(names[1])], names[1][number // 2 % len(names[1])]
+        if name := group_in(of, goal, bool(number % 2), homes):
             is_dead = (goal if of == SCHEDULE_TOPIC else of).startswith(DLQ_PREFIX)
             of_case[at] = groups.setdefault(name, len(groups)), is_dead
-    chosen = of_case[which.reshape(-1)]
+    chosen = of_case[which]
     return list(groups), chosen[:, 0], chosen[:, 1]

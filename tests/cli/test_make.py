@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from idcore.__main__ import main
 from idcore.ids import find, identify
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -95,6 +96,20 @@ def test_an_incident_is_told_with_what_has_to_be_found(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "b" / "truth.json").read_text())["variant"] == "fast"
 
 
+def test_a_situation_of_a_store_is_the_same_again_and_told(tmp_path: Path) -> None:
+    made = []
+    for name in ("a", "b"):
+        out = tmp_path / name / "store"
+        out.parent.mkdir()
+        assert main(["make", "store", "--situation", "topic_unread", "--seed", "4", "--out", str(out)]) == 0
+        files = {path.relative_to(out): path.read_bytes() for path in out.rglob("*.json*")}
+        made.append((files, (out / "commitlog" / ("0" * 20)).read_bytes(), (out.parent / "truth.json").read_bytes()))
+    assert made[0] == made[1]
+    truth = json.loads(made[0][2])
+    assert (truth["situation"], truth["variant"]) == ("topic_unread", "plain")
+    assert truth["expected"] == [{"code": "topic_unread", "severity": "warning", "subject": "AuditTrail"}]
+
+
 def test_before_the_5x_clients_a_log_has_none(tmp_path: Path) -> None:
     for start, clients in (("2019-05-01T12:00:00", 0), ("2021-01-01T00:00:00Z", 1)):
         done = make("log", "--lines", "200", "--out", str(tmp_path / "x.log"), "--start", start)
@@ -124,6 +139,9 @@ def test_a_store_is_made_in_the_folder_at_hand(tmp_path: Path) -> None:
         (("incident", "earthquake", "--out", "x"), 2),
         (("incident", "restart", "--out", "x", "--variant", "never"), 2),
         (("incident", "restart"), 2),
+        (("store", "--situation", "earthquake", "--out", "x"), 2),
+        (("store", "--situation", "healthy", "--messages", "5", "--out", "x"), 2),
+        (("store", "--out", "x"), 2),
         (("log", "--lines", "5"), 2),
         (("log", "--lines", "-5", "--out", "x"), 2),
         (("ids", "--count", "five"), 2),

@@ -9,10 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from idcore.findings import Finding, limits, progress
+from idcore.findings import Finding, limits, progress, to_table
 from idcore.findings.large import Rows
 from idcore.findings.registry import Scan
 from idcore.scan.schemas import SCHEMAS
+from idcore.triage import finding_rows
 
 BEGIN = datetime(2026, 11, 20, 2, tzinfo=UTC)
 STILL = limits.STILL_MS // 60_000
@@ -150,6 +151,16 @@ def test_without_any_offset_no_topic_is_called_unread() -> None:
     own = place(topic="RMQ_SYS_TRANS_HALF_TOPIC", group="CID_RMQ_SYS_TRANS")
     for places in ([], [own]):
         assert not list(progress.unread(scan_of(progress=places, fates=[], topics=[topic("lost")])))
+
+
+def test_a_finding_of_a_group_leads_to_its_deliveries() -> None:
+    found = to_table(progress.stalled(scan_of(progress=[place()], fates=[fate("behind", 3, 63)]))).to_pandas()
+    assert finding_rows.fates_of(found.iloc[0].to_dict(), "run") == {
+        "run": "run", "group": "billing", "topic": "orders",
+        "from": "2026-11-20T02:03:00.000Z", "to": "2026-11-20T03:03:00.001Z",
+    }  # fmt: skip
+    (unread,) = progress.unread(scan_of(progress=[place()], fates=[], topics=[topic("lost")]))
+    assert finding_rows.fates_of(to_table([unread]).to_pandas().iloc[0].to_dict(), "run") is None
 
 
 def test_a_scan_of_logs_has_none_of_them() -> None:
