@@ -92,7 +92,7 @@ _COLUMNS = {
     "min_offset": "least physical offset",
     "max_offset": "greatest physical offset",
     "bytes_per_second": "of lines with both IDs: bytes from the lowest to the highest offset, divided by the seconds "
-                        "between their times; null if the record with the highest offset is not the later one",
+    "between their times; null if the record with the highest offset is not the later one",
     "segment": "name of the commit log file: 20 digits",
     "mac": "MAC address inside the ID",
     "min_sequence": "least sequence",
@@ -166,7 +166,7 @@ _COLUMNS = {
     "records": "messages in topics of producers that it leads to",
     "error": "code of what could not be read; null if all was read",
     "error_values": "JSON: the values of its sentence",
-}  # fmt: skip
+}
 _OF_LISTS = {
     "fates": "As above, with the broker",
     "undelivered": "As above, with the broker; all messages",

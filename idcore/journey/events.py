@@ -151,9 +151,12 @@ def _attempt(attempt: Attempt) -> Event:
     if attempt.host is not None:
         who = f"{attempt.host} · {attempt.pid}"
     values = {
-        "group": attempt.group, "tries": attempt.retry_times, "outcome": attempt.outcome,
-        "duration_ms": attempt.duration_ms, "client": attempt.client,
-    }  # fmt: skip
+        "group": attempt.group,
+        "tries": attempt.retry_times,
+        "outcome": attempt.outcome,
+        "duration_ms": attempt.duration_ms,
+        "client": attempt.client,
+    }
     began = attempt.ended_ms if attempt.began_ms is None else attempt.began_ms
     return Event(
         "attempt", "trace", "consumer", who, began, attempt.ended_ms, evidence=attempt.request_id, values=values
@@ -222,7 +225,9 @@ def _printed(part: str, token: Token | None, place: str) -> Iterator[Event]:
     if stored is not None and is_time(int(stored[1])):
         host, topic, tries = _STORE_HOST.search(part), _TOPIC.search(part), _TRIES.search(part)
         values = {
-            "relation": "printed", "topic": topic[1] if topic else "?", "tries": int(tries[1]) if tries else 0,
+            "relation": "printed",
+            "topic": topic[1] if topic else "?",
+            "tries": int(tries[1]) if tries else 0,
             "born_ms": token.born_ms,
-        }  # fmt: skip
+        }
         yield Event("stored", "line", "broker", host[1] if host else "", int(stored[1]), evidence=place, values=values)

@@ -61,10 +61,11 @@ def build(text: str, sources: Sources, clock: Clock, log_zone: tzinfo) -> Journe
     conflicts = [*_of_own_time(own, ordered), *_of_order(ordered), *_of_logs(ordered)]
     conflicts.sort(key=lambda each: (each.second, each.first, each.code))
     found = {
-        "lines": _count(sources.lines), "records": None if sources.copies is None else len(copies),
+        "lines": _count(sources.lines),
+        "records": None if sources.copies is None else len(copies),
         "groups": None if sources.verdicts is None else len({event.who for event in events if event.code == "judged"}),
         "trace": None if sources.trace is None else len(sources.trace.sends) + len(sources.trace.attempts),
-    }  # fmt: skip
+    }
     return Journey(text, tuple(ordered), tuple(conflicts), tuple(_gaps(ordered)), found)
 
 

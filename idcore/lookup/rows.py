@@ -133,8 +133,11 @@ def copy_row(copy: Copy) -> dict[str, Any]:
 def _seen(row: dict[str, Any], bodies: BodyPolicy) -> dict[str, Any]:
     shown = bodies.apply(base64.b64decode(row["body"]), row["body_text"])
     made: dict[str, Any] = {
-        "body": _base64(shown.raw), "body_text": shown.text, "body_size": shown.size, "body_withheld": shown.withheld,
-    }  # fmt: skip
+        "body": _base64(shown.raw),
+        "body_text": shown.text,
+        "body_size": shown.size,
+        "body_withheld": shown.withheld,
+    }
     if "inner" in row:
         made["inner"] = [_seen_inner(inner, bodies) for inner in row["inner"]]
     return made

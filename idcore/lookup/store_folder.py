@@ -97,9 +97,12 @@ def _entry(key: str, hashed: str, pointer: Pointer | None) -> dict[str, Any]:
     """How the index leads from a key to a record: no file where it does not, no place where that was too far."""
     entry = pointer.entry if pointer else None
     return {
-        "key": key, "indexed_as": hashed, "file": pointer.file if pointer else None,
-        "place": entry.place if entry else None, "timestamp": entry.timestamp if entry else None,
-    }  # fmt: skip
+        "key": key,
+        "indexed_as": hashed,
+        "file": pointer.file if pointer else None,
+        "place": entry.place if entry else None,
+        "timestamp": entry.timestamp if entry else None,
+    }
 
 
 class StoreLookup:

@@ -91,11 +91,14 @@ class Way:
         place = f"{self.queue}:{self.offset}"
         usual = 1 if self.kind == "queue" else USUAL_LIMIT
         found = {
-            "topic": self.topic, "key": self.key, "dead_letters": self.group,
+            "topic": self.topic,
+            "key": self.key,
+            "dead_letters": self.group,
             "queue": (f"{self.broker}:{place}" if self.broker else place) if self.kind == "queue" else None,
-            "from": _instant(self.begin_ms), "to": _instant(self.end_ms),
+            "from": _instant(self.begin_ms),
+            "to": _instant(self.end_ms),
             "limit": None if self.limit == usual else str(self.limit),
-        }  # fmt: skip
+        }
         return {name: value for name, value in found.items() if value}
 
     def __str__(self) -> str:
@@ -189,10 +192,12 @@ def extra(copy: Copy) -> dict[str, Any]:
     properties = copy.record.properties
     away = is_special(copy.record.topic)
     return {
-        "group": copy.group, "home_topic": home_topic(copy.record) if away else None,
+        "group": copy.group,
+        "home_topic": home_topic(copy.record) if away else None,
         "origin_message_id": properties.get(names.ORIGIN_MESSAGE_ID),
-        "tag": properties.get(names.TAGS), "keys": properties.get(names.KEYS),
-    }  # fmt: skip
+        "tag": properties.get(names.TAGS),
+        "keys": properties.get(names.KEYS),
+    }
 
 
 def row(copy: Copy) -> dict[str, Any]:

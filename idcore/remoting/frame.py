@@ -201,12 +201,8 @@ def _binary_header(frame: Frame) -> bytes:
         if value not in allowed:
             raise FrameError.wrong("frame_two_bytes", name, name=name, value=value)
     remark = (frame.remark or "").encode()
-    pairs = b"".join(
-        _sized(name, 2) + _sized(value, 4) for name, value in (frame.fields or {}).items()
-    )  # fmt: skip
-    head = _HEAD.pack(
-        frame.code, _language_code(frame.language), frame.version, frame.opaque, frame.flag, len(remark)
-    )  # fmt: skip
+    pairs = b"".join(_sized(name, 2) + _sized(value, 4) for name, value in (frame.fields or {}).items())
+    head = _HEAD.pack(frame.code, _language_code(frame.language), frame.version, frame.opaque, frame.flag, len(remark))
     return head + remark + len(pairs).to_bytes(4, "big") + pairs
 
 

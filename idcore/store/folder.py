@@ -99,11 +99,14 @@ class StoreFolder:
         log = self.log
         files = [
             {
-                "file": file.name, "start": file.start, "bytes": file.size, "on_disk": _on_disk(file.path),
+                "file": file.name,
+                "start": file.start,
+                "bytes": file.size,
+                "on_disk": _on_disk(file.path),
                 "used": max(0, min(file.end, log.end or 0) - file.start),
             }
             for file in log.files
-        ]  # fmt: skip
+        ]
         gaps = [
             {"first": left.end, "last": right.start - 1}
             for left, right in zip(log.files, log.files[1:], strict=False)

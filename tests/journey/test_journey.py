@@ -203,8 +203,11 @@ def test_what_rocketmqs_own_lines_say(text: str, code: str, role: str) -> None:
 def test_a_store_alone_has_records_and_what_they_are() -> None:
     made = journey(copies=copies(HOME, WAITING, RETRY, record("%DLQ%works", 30_000, 900, 2)))
     assert [event.values.get("relation") for event in made.events if event.code == "stored"] == [
-        "message", "retry_waiting", "retry", "dead_letter",
-    ]  # fmt: skip
+        "message",
+        "retry_waiting",
+        "retry",
+        "dead_letter",
+    ]
     assert codes(made).count("born") == 1, "copies keep the born time"
     assert [(each.code, made.events[each.after].values["relation"]) for each in made.gaps] == [("open", "dead_letter")]
 
@@ -274,14 +277,16 @@ def test_the_verdicts_of_a_store_folder_are_of_its_time_and_contradict_no_clock(
         ({"copies": copies(HOME), "trace": trace(sends=(send(900),))}, [("stored_before_sent", 891)]),
         ({"copies": copies(record(stored=5_000)), "trace": trace(sends=(send(),))}, [("stored_after_answer", 4_987)]),
         ({"copies": copies(HOME), "trace": trace(attempt(-3_000, -2_900))}, [("consumed_before_stored", 3_009)]),
-        ({"copies": copies(HOME, RETRY), "trace": trace(attempt(9_000, 9_100, 1))},
-         [("consumed_before_stored", 1_200)]),
+        (
+            {"copies": copies(HOME, RETRY), "trace": trace(attempt(9_000, 9_100, 1))},
+            [("consumed_before_stored", 1_200)],
+        ),
         ({"copies": copies(HOME), "trace": trace(attempt(5_000, 3_000))}, [("ended_before_began", 2_000)]),
         ({"copies": copies(HOME), "verdicts": [verdict(asked=-60_000)]}, [("asked_before_stored", 60_009)]),
         ({"copies": copies(record(stored=5_000)), "lines": [logged(900, FAILED)]}, [("logged_before_stored", 4_100)]),
         ({"lines": [logged(-5_000, f"got {MSG_ID}")]}, [("logged_before_generated", 5_000)]),
     ],
-)  # fmt: skip
+)
 def test_who_disagrees_with_whom_by_how_much(sources: dict[str, Any], wanted: list[tuple[str, int]]) -> None:
     made = journey(**sources)
     assert sorted(conflicts(made)) == sorted(wanted)
@@ -340,8 +345,9 @@ def test_two_logs_in_one_file_are_moved_line_by_line() -> None:
     right, early = sent_line(14), logged(48, FAILED, zone=UTC, number=2)
     made = journey(copies=copies(HOME), lines=[right, early])
     assert [(event.at_ms, "moved_ms" in event.values) for event in made.events[3:]] == [
-        (BASE + 14, False), (BASE + 48, True),
-    ]  # fmt: skip
+        (BASE + 14, False),
+        (BASE + 48, True),
+    ]
     assert conflicts(made) == [("zone_of_log", 8 * 3_600_000)] and made.doubtful == frozenset()
 
 
@@ -393,7 +399,7 @@ def everything() -> dict[str, Any]:
         "trace": trace(
             attempt(20, 50, success=False), attempt(10_210, None, 1, None), attempt(None, 99, None), sends=(send(),)
         ),
-    }  # fmt: skip
+    }
 
 
 def test_the_order_of_the_sources_and_in_them_changes_nothing() -> None:
@@ -468,12 +474,14 @@ def test_a_link_or_a_scan_gives_the_id_its_time() -> None:
     [
         ([], "No consumer group of its topic is known."),
         ([verdict()], "**1** of 1 consumer group consumed it."),
-        ([verdict(), verdict("dead", "b", tries=3), verdict("no_verdict", "c")],
-         "**1** of 3 consumer groups consumed it. It is a dead letter in 1 consumer group."
-         " For 1 consumer group this could not be determined."),
+        (
+            [verdict(), verdict("dead", "b", tries=3), verdict("no_verdict", "c")],
+            "**1** of 3 consumer groups consumed it. It is a dead letter in 1 consumer group."
+            " For 1 consumer group this could not be determined.",
+        ),
         ([verdict("offline"), verdict("consumed_on_retry")], "**1** of 1 consumer group consumed it."),
     ],
-)  # fmt: skip
+)
 def test_the_sentence_counts_groups_not_records(found: list[Verdict], text: str) -> None:
     assert consumed_text(Answer(MSG_ID, copies(HOME), None, (), (), fate=tuple(found))) == text
 
@@ -485,8 +493,9 @@ def test_the_sentence_says_where_consumers_cannot_get_it() -> None:
 
 
 def test_what_a_record_holds_in_place_of_times_is_no_time() -> None:
-    broken = Record.of("T", b"", encode({"UNIQ_KEY": MSG_ID}), queue_id=0, born_timestamp=-5, born_host=PRODUCER,
-                       store_host=BROKER).placed(0, 0, -1)  # fmt: skip
+    broken = Record.of(
+        "T", b"", encode({"UNIQ_KEY": MSG_ID}), queue_id=0, born_timestamp=-5, born_host=PRODUCER, store_host=BROKER
+    ).placed(0, 0, -1)
     made = journey(copies=copies(broken))
     assert codes(made) == ["generated", "stored"] and made.events[1].at_ms is None and not made.conflicts
 

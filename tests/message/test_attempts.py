@@ -68,8 +68,9 @@ def test_messages_of_one_call_are_attempts_of_their_own() -> None:
     ]
     both = trace(*contexts, ids=(MSG, OTHER)).attempts
     assert sorted((attempt.msg_id, attempt.retry_times, attempt.duration_ms) for attempt in both) == [
-        (MSG, 2, 60), (OTHER, 0, 60),
-    ]  # fmt: skip
+        (MSG, 2, 60),
+        (OTHER, 0, 60),
+    ]
     (one,) = trace(*contexts).attempts
     assert one.msg_id == MSG
 
@@ -80,16 +81,19 @@ def test_groups_and_tries_in_the_order_of_time_and_what_was_stored_twice_once() 
     elsewhere = replace(BEFORE, time_ms=500, request_id="not an id", group="others")
     found = trace(again, BEFORE, elsewhere, AFTER, BEFORE, again).attempts
     assert [(attempt.group, attempt.retry_times, attempt.host, attempt.has_ended) for attempt in found] == [
-        ("others", 2, None, False), ("readers", 2, "10.0.0.3", True), ("readers", 3, "10.0.0.4", False),
-    ]  # fmt: skip
+        ("others", 2, None, False),
+        ("readers", 2, "10.0.0.3", True),
+        ("readers", 3, "10.0.0.4", False),
+    ]
 
 
 def test_sends_have_the_address_that_the_trace_came_from() -> None:
     batch = replace(PUB, msg_id=f"{OTHER},{MSG}", time_ms=800, message_type=9, client_host="10.0.0.7", success=None)
     found = trace(PUB, replace(PUB, msg_id=OTHER), batch, PUB).sends
     assert [(send.began_ms, send.msg_id, send.kind, send.client, send.success) for send in found] == [
-        (800, f"{OTHER},{MSG}", None, "10.0.0.7", None), (900, MSG, "normal", CLIENT, True),
-    ]  # fmt: skip
+        (800, f"{OTHER},{MSG}", None, "10.0.0.7", None),
+        (900, MSG, "normal", CLIENT, True),
+    ]
     assert (found[1].topic, found[1].group, found[1].cost_ms) == ("Orders", "senders", 3)
     assert (found[1].broker, found[1].offset_msg_id) == ("10.0.0.9:10911", "AB")
 

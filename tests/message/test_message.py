@@ -241,10 +241,13 @@ def test_wire_bytes_by_hand() -> None:
         assert caught.value.byte == size
         assert caught.value.field
     for at, value, code, field in (
-        (0, 21, "total_size", "total_size"), (0, 27, "beyond", "properties_length"),
-        (16, -1, "negative", "body_length"), (16, 9, "beyond", "body_length"),
-        (22, -1, "negative", "properties_length"), (22, 3, "sum", "total_size"),
-    ):  # fmt: skip
+        (0, 21, "total_size", "total_size"),
+        (0, 27, "beyond", "properties_length"),
+        (16, -1, "negative", "body_length"),
+        (16, 9, "beyond", "body_length"),
+        (22, -1, "negative", "properties_length"),
+        (22, 3, "sum", "total_size"),
+    ):
         size = 2 if at == 22 else 4
         with pytest.raises(CoreError) as caught:
             decode_message(raw[:at] + value.to_bytes(size, "big", signed=True) + raw[at + size :])

@@ -124,8 +124,11 @@ def test_a_field_that_is_not_utf_8_is_named_with_its_byte() -> None:
 def test_a_bad_context_does_not_take_the_others_with_it() -> None:
     found = list(read_trace(f"{PUB_12}\x02Pub\x02{AFTER_6}\x02{BEFORE_8[:30]}".encode()))
     assert [item.code if isinstance(item, CoreError) else type(item) for item in found] == [
-        Pub, "trace_fields", SubAfter, "trace_end",
-    ]  # fmt: skip
+        Pub,
+        "trace_fields",
+        SubAfter,
+        "trace_end",
+    ]
 
 
 def slow(body: bytes) -> list[tuple[str, ...]]:

@@ -212,8 +212,9 @@ def test_a_ticket_and_a_report_have_all_of_it_and_no_html_of_others(lang: str, m
     monkeypatch.setattr(type(st.context), "url", "https://console/ids/message")
     page = journey_report.html(made, [answer], "**1** of 1", view, "https://console/message?id=X")
     assert {each.partition("?")[0] for each in re.findall(addresses, page)} == {
-        "https://console/message", "https://console/ids/groups",
-    }  # fmt: skip
+        "https://console/message",
+        "https://console/ids/groups",
+    }
     assert "<svg" in page and "<script" not in page and "&lt;g&gt;" in page and "<g>&" not in page
     assert page.count("<circle") + page.count("<polygon") == len(made.events)
     for heading, found in journeys.journeys.oddities(made, words(lang)):

@@ -97,8 +97,9 @@ def test_the_command_line_prints_its_rows_and_closes_it(capsys: pytest.CaptureFi
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert rows == [json.loads(json.dumps(row_of(answer))) for answer in Archive().look_up([UNIQ, GONE])]
     assert [(row["found"], row["reason"], row["asked"]) for row in rows] == [
-        (True, None, ["tape 7"]), (False, "expired", ["tape 7"]),
-    ]  # fmt: skip
+        (True, None, ["tape 7"]),
+        (False, "expired", ["tape 7"]),
+    ]
     assert rows[0]["copies"][0]["broker"] == "tape 7" and rows[0]["copies"][0]["relation"] == "message"
     assert rows[1]["evidence"]["index_files"] == 3 and rows[1]["evidence"]["earliest"][0]["earliest"] == OLDEST
 

@@ -16,8 +16,11 @@ from tests.remoting.boot import OneBroker, Processes, RealCluster
 
 # The fixtures that want a cluster, and which.
 _WANTED = {
-    "real": {"guarded"}, "alone": {jars.SERVER, jars.OLD_SERVER}, "current": {jars.SERVER}, "old": {jars.OLD_SERVER},
-}  # fmt: skip
+    "real": {"guarded"},
+    "alone": {jars.SERVER, jars.OLD_SERVER},
+    "current": {jars.SERVER},
+    "old": {jars.OLD_SERVER},
+}
 
 
 class Filled:

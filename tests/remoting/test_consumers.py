@@ -88,7 +88,10 @@ WHOLE: list[tuple[Request[Any], bytes, Any]] = [
         ConsumerConnections("G"),
         body(CONNECTION),
         Connection(
-            (KNOWN,), "CONSUME_PASSIVELY", "CLUSTERING", "CONSUME_FROM_LAST_OFFSET",
+            (KNOWN,),
+            "CONSUME_PASSIVELY",
+            "CLUSTERING",
+            "CONSUME_FROM_LAST_OFFSET",
             {"T": Subscription("T", "TAG", "A || B", frozenset("AB"), 1_763_000_000_000)},
         ),
     ),
@@ -111,7 +114,7 @@ WHOLE: list[tuple[Request[Any], bytes, Any]] = [
         b'{"filterData":"","maxQueueIndex":9,"minQueueIndex":2,"queueData":[{"physicOffset":77,"physicSize":3,"tagsCode":-1}]}',
         QueuePart((QueueUnit(77, -1),), 2, 9),
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("request_", "raw", "value"), WHOLE, ids=lambda value: type(value).__name__)

@@ -502,9 +502,12 @@ def test_where_no_broker_is_registered_the_reason_is_that_and_nothing_else(queue
     usual = queues.server._handle
     queues.topics = []
     queues.server._handle = lambda frame: (
-        [answer(frame, 0, b'{"brokerAddrTable":{},"clusterAddrTable":{}}')] if frame.code == 106
-        else [answer(frame, 17, b"", "No topic route info")] if frame.code == 105 else usual(frame)
-    )  # fmt: skip
+        [answer(frame, 0, b'{"brokerAddrTable":{},"clusterAddrTable":{}}')]
+        if frame.code == 106
+        else [answer(frame, 17, b"", "No topic route info")]
+        if frame.code == 105
+        else usual(frame)
+    )
     said = "no broker is registered with the name server of fake"
     with (service := queues.service()).cluster:
         for text in (UNIQ, "7F000001000000500000000000000000", "no-such-key"):

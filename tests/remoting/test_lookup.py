@@ -281,22 +281,28 @@ class TestBatches:
                 said = next(evidence_text(each) for each in found.evidence if each.code == "batch_item")
                 assert f"item {place} of 3" in said and REAL_BATCH in said
 
-    @pytest.mark.parametrize(("own", "of_batch"), [
-        (item(65_534), item(65_536)),  # the counter wraps between them
-        (item(7), item(8, 0x6E4839D5)),  # the next millisecond
-        (item(7), item(39)),
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        ("own", "of_batch"),
+        [
+            (item(65_534), item(65_536)),  # the counter wraps between them
+            (item(7), item(8, 0x6E4839D5)),  # the next millisecond
+            (item(7), item(39)),
+        ],
+    )
     def test_the_batch_has_a_later_id(self, own: str, of_batch: str, fake: Fake) -> None:
         fake.records = batch([own], of_batch)
         by_index(fake)
         assert fake.service().one(own, "Orders").found
 
-    @pytest.mark.parametrize(("own", "of_batch"), [
-        (item(7), item(6)),  # made before
-        (item(7), item(40)),  # too far
-        (item(7), item(8, host="10.0.0.8")),
-        (item(9), item(10)),  # a batch, but of other items
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        ("own", "of_batch"),
+        [
+            (item(7), item(6)),  # made before
+            (item(7), item(40)),  # too far
+            (item(7), item(8, host="10.0.0.8")),
+            (item(9), item(10)),  # a batch, but of other items
+        ],
+    )
     def test_another_batch_is_not_taken_for_it(self, own: str, of_batch: str, fake: Fake) -> None:
         fake.records = batch([item(7)], of_batch)
         by_index(fake)

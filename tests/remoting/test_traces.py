@@ -97,8 +97,9 @@ def test_sends_and_attempts_of_several_records() -> None:
     (send,) = traced.found.sends
     assert (send.broker, send.client, send.cost_ms) == ("127.0.0.1:10911", "10.0.0.3:50122", 2)
     assert [(one.outcome, one.duration_ms, one.retry_times, one.host, one.pid) for one in traced.found.attempts] == [
-        ("exception", 30, 1, "10.0.0.3", 4_464), ("success", 30, 2, "10.0.0.3", 4_464),
-    ]  # fmt: skip
+        ("exception", 30, 1, "10.0.0.3", 4_464),
+        ("success", 30, 2, "10.0.0.3", 4_464),
+    ]
     assert found.asked == traced.asked
 
 
@@ -238,8 +239,9 @@ class TestCommandLine:
         row = json.loads(done.stdout)["trace"]
         assert (row["topics"], row["msg_ids"], row["unknown"], row["evidence"]) == ([USUAL, OWN], [UNIQ], 0, {})
         assert [(one["outcome"], one["began_ms"], one["duration_ms"]) for one in row["attempts"]] == [
-            ("null", AT + 1, 30), (None, AT + 2, None),
-        ]  # fmt: skip
+            ("null", AT + 1, 30),
+            (None, AT + 2, None),
+        ]
         assert [one["success"] for one in row["sends"]] == [True]
         plain = json.loads(view("--namesrv", names, UNIQ).stdout)
         assert "trace" not in plain

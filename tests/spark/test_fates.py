@@ -488,8 +488,9 @@ def test_a_scan_on_spark_writes_all_three_tables_and_says_of_what(traced: Path, 
         at = StoreEvidence(store).snapshot_ms
     assert said["store_snapshot"]["age_seconds"] == round(AT.timestamp()) - at // 1_000
     assert (said["config_read"], said["config_missing"]) == (
-        {"names": "consumerOffset.json, subscriptionGroup.json"}, {"names": "topics.json"},
-    )  # fmt: skip
+        {"names": "consumerOffset.json, subscriptionGroup.json"},
+        {"names": "topics.json"},
+    )
     printed = describe(json.loads((tmp_path / "out" / "summary.json").read_text()), tmp_path / "out")
     assert "  the folder shows the state of 20" in printed
     assert "config/consumerOffset.json is damaged; its older copy consumerOffset.json.bak was read instead" in printed

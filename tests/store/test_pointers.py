@@ -47,8 +47,9 @@ def test_the_messages_of_an_inner_batch_are_shown_and_found(tmp_path: Path, body
     with store_of(tmp_path / "s", record(body, f"UNIQ_KEY\x01{OUTER}\x02INNER_NUM\x012\x02", sys_flag)) as store:
         (copy,) = row_of(StoreLookup(store, CLOCK).one(OUTER))["copies"]
         assert [(inner["msg_id"], inner["body_text"], inner["queue_offset"]) for inner in copy["inner"]] == [
-            (INNER[0], "item 0", 0), (INNER[1], "item 1", 1),
-        ]  # fmt: skip
+            (INNER[0], "item 0", 0),
+            (INNER[1], "item 1", 1),
+        ]
         assert f"holds                       1 {INNER[1]} item 1" in card(copy)
         if sys_flag == BOTH:  # what is packed cannot be searched
             for key in (INNER[1], "k1"):
@@ -65,8 +66,9 @@ def test_a_body_that_is_no_inner_batch_is_said(tmp_path: Path) -> None:
             copy_row(copy_of(found, store)) for found in store.log.walk() if isinstance(found, Stored)
         )
     assert first["inner"] == [] and first["inner_problem"] == {
-        "code": "cut", "values": {"name": "properties", "needed": 67, "remaining": 64}
-    }  # fmt: skip
+        "code": "cut",
+        "values": {"name": "properties", "needed": 67, "remaining": 64},
+    }
     assert second["inner"] == [] and second["inner_problem"]["code"] == "body_broken"
     assert second["inner_problem"]["values"]["kind"] == "zlib"
     assert "holds                       the bytes end inside properties" in card(first)
@@ -93,8 +95,10 @@ def test_what_points_nowhere_is_said(tmp_path: Path) -> None:
         rows = [copy_row(copy_of(found, store)) for found in store.log.walk() if isinstance(found, Stored)]
     assert (rows[0]["queue_unit"], rows[0]["queue_unit_missing"]) == (None, "transaction")
     assert [(entry["key"], entry["file"]) for entry in rows[0]["index_entries"]] == [
-        (OUTER, None), ("a", None), ("b", None),
-    ]  # fmt: skip
+        (OUTER, None),
+        ("a", None),
+        ("b", None),
+    ]
     assert "index_entry                 T#a: none" in card(rows[0])
     assert [entry["place"] for row in rows[1:] for entry in row["index_entries"]] == [1, 2, 3, 4]
     (tmp_path / "s" / "consumequeue" / "T" / "0").rename(tmp_path / "s" / "consumequeue" / "T" / "7")
@@ -123,8 +127,9 @@ def test_all_keys_of_a_record_share_the_steps_that_a_look_may_take(
         entries = copy_row(copy_of(found, store))["index_entries"]
     assert [entry["place"] for entry in entries] == [1, None, None]
     assert all(entry["file"] for entry in entries)
-    assert "too far down its chain" in card({**record_row(found.record), "index_entries": entries, "queue_unit": None,
-                                             "queue_unit_missing": "no_queue"})  # fmt: skip
+    assert "too far down its chain" in card(
+        {**record_row(found.record), "index_entries": entries, "queue_unit": None, "queue_unit_missing": "no_queue"}
+    )
 
 
 @pytest.mark.parametrize("kept", [7, 200_000])

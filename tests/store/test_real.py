@@ -204,8 +204,9 @@ def test_the_ids_of_a_5x_batch_are_found_by_search_and_explained(real: StoreFold
 def test_the_overview_of_the_folder(real: StoreFolder) -> None:
     seen = real.overview()
     assert [(file["file"], file["bytes"], file["used"]) for file in seen["files"]] == [
-        ("00000000000000000000", 1_048_576, 1_048_576), ("00000000000001048576", 1_048_576, 389_599),
-    ]  # fmt: skip
+        ("00000000000000000000", 1_048_576, 1_048_576),
+        ("00000000000001048576", 1_048_576, 389_599),
+    ]
     assert seen["on_disk"] < seen["bytes"]
     assert (seen["minimum"], seen["end"], seen["holes"], seen["short_files"]) == (0, 1_438_175, [], [])
     assert seen["first_store_timestamp"] == 1_795_225_813_316

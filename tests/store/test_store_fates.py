@@ -75,8 +75,11 @@ def test_every_message_has_the_fate_that_was_planted(made: tuple[Path, dict[str,
     assert found == wanted
     assert {code for *_, code in wanted} >= {"consumed", "behind", "disabled", "never_read", "broadcast", "dead"}
     assert {row["verdict"] for row in truth["failed"]} == {
-        "consumed_on_retry", "retry_queued", "retry_waiting", "dead",
-    }  # fmt: skip
+        "consumed_on_retry",
+        "retry_queued",
+        "retry_waiting",
+        "dead",
+    }
     for row in truth["failed"]:
         assert verdicts(root, row["msg_id"])[row["group"]].code == row["verdict"]
 
@@ -86,9 +89,11 @@ def test_a_real_store_knows_which_record_a_copy_belongs_to(real_root: Path) -> N
     first, second = "7F00000100005597000000000008D7C3", "7F00000100005597000000000008D8C2"
     said = {(each.record, each.group[: len(LONG)]): each for each in found.fate or ()}
     assert {key: each.code for key, each in said.items()} == {
-        (first, "retry_group"): "consumed", (second, "retry_group"): "consumed",
-        (first, LONG): "consumed_on_retry", (second, LONG): "retry_queued",
-    }  # fmt: skip
+        (first, "retry_group"): "consumed",
+        (second, "retry_group"): "consumed",
+        (first, LONG): "consumed_on_retry",
+        (second, LONG): "retry_queued",
+    }
     assert said[second, LONG].values == {"tries": 2}
     assert [reason.code for reason in said[second, LONG].why] == ["snapshot", "other_record"]
     # asked for by its place alone the record has the same fate

@@ -41,10 +41,13 @@ def sequence(journey: Journey, words: Words, palette: Palette, time: Callable[[i
             shown = [events[at] for at in places]
             colours = [palette.roles[_COLOURS[event.role]] for event in shown]
             figure.add_scatter(
-                x=[x[at] for at in places], y=places, mode="markers",
+                x=[x[at] for at in places],
+                y=places,
+                mode="markers",
                 marker={"size": 12, "symbol": symbol, "color": colours, "line": {"width": 0}},
-                hovertext=[_hover(event, words, time) for event in shown], hoverinfo="text",
-            )  # fmt: skip
+                hovertext=[_hover(event, words, time) for event in shown],
+                hoverinfo="text",
+            )
     for at, event in enumerate(events):
         text = f"{at + 1}. {short_text(event, words)}" + (" ⚠" if at in wrong else "")
         note = {"font": {"color": palette.text, "size": 12}, "showarrow": False, "xanchor": "left"}

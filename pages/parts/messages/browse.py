@@ -91,10 +91,11 @@ def of_topic(store: StoreFolder, made: Overview, topic: str, view: View) -> None
         show_html(table(columns, rows, words("store.queues")))
         return
     others = [
-        tag("b", f"{one['queue_id']}") if one["queue_id"] == number
+        tag("b", f"{one['queue_id']}")
+        if one["queue_id"] == number
         else link(f"{one['queue_id']}", to(topic=topic, queue=one["queue_id"]))
         for one in known["queues"]
-    ]  # fmt: skip
+    ]
     show_html(tag("p", tag("span", words("store.queues")), *others, class_="mq-samples"))
     begin, end = queue.span or (0, 0)
     first = _number("offset")
