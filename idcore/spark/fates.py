@@ -305,7 +305,7 @@ def _case_of(deciding: _Judge, topic: str, queue: int, groups: list[str]) -> _Ca
     own = [_edges_of(deciding.evidence, topic, queue, group) for group in groups]
     edges = np.array(sorted({edge for each in own for edge in each}), np.int64)
     tags = deciding.evidence.tags_of(topic)
-    verdicts = np.zeros((len(groups), len(edges) + 1, 2 + 2 * len(tags)), np.int64)
+    verdicts = np.zeros((len(groups), len(edges) + 1, 2 + 2 * len(tags)), np.uint8)
     case = _Case(topic, queue, groups, edges, verdicts, tags)
     places = np.array([case.place_of(interval) for interval in range(len(edges) + 1)], np.int64)
     for number, (group, mine) in enumerate(zip(groups, own, strict=True)):
