@@ -23,8 +23,7 @@ answer, oldest = core.lacking(rows), undelivered.select(asked).page(0, 1)
 
 # show
 said(core.sentence(answer, oldest, asked.minutes, shown))
-fates.state(run, shown)
-notes = []
+notes = fates.state(run, shown)
 if len(around):
     st.header(words("fate.by_group"), anchor=False)
     notes += fates.picture(core.heat(around), asked, shown)

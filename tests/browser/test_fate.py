@@ -40,6 +40,8 @@ def test_a_click_on_a_cell_leads_to_its_messages_and_their_list(
         down = box["y"] + box["height"] * (row + 0.3) / len(found.groups)
         page.wait_for_timeout(1_000)  # the watch looks for new charts from time to time
         page.mouse.move(at, down)
+        page.mouse.move(at, down)
+        expect(page.locator(".hoverlayer .hovertext")).to_contain_text(found.groups[row])
         page.mouse.click(at, down)
         table = page.locator(".st-key-fate-list .mq-table")
         expect(page.locator(".mq-said")).to_contain_text(f"{found.groups[row]} has not received")

@@ -18,10 +18,9 @@ from pages.parts.figures import DATES, axis, clock_title, paper, pick, rows_axis
 from pages.parts.markup import Html, esc, tag
 from pages.parts.roles import Palette
 
-ROW, WIDEST = (
-    24,
-    600,
-)  # pixels: of a row; half of a wide plot, where a pointer still is in the cell whose mark is nearest
+ROW = 24  # pixels
+LEAST = 72  # of all rows: Plotly leaves out a label that is higher than the figure
+WIDEST = 600  # half of a wide plot: so near to its mark a pointer still is in a cell, where there are few
 LONGEST = 24  # characters of a name on the axis: the middle of a longer one is left out
 SIGNS = {"dead": "†", "blocked": "!", "retry": "↻", "waiting": "…", "unclear": "?", "done": ""}  # of large cells
 
@@ -35,7 +34,7 @@ def heat(
     worst, rows = found.worst(), list(range(len(found.groups)))
     scale = [(at / len(NAMES), (at + 1) / len(NAMES), palette.levels[name]) for at, name in enumerate(NAMES)]
     few = len(clock) <= FEW
-    figure = go.Figure(layout=paper(palette, ROW * len(rows) + 62, bottom=54))
+    figure = go.Figure(layout=paper(palette, max(LEAST, ROW * len(rows)) + 62, bottom=54))
     figure.add_heatmap(
         z=[[None if at < 0 else int(at) for at in row] for row in worst],
         x=edges, y=rows, zmin=-0.5, zmax=len(NAMES) - 0.5,
@@ -77,7 +76,8 @@ def _cells(figure: go.Figure, found: Heat, clock: pd.Series, words: Words) -> No
             x.append(clock.iloc[column] + found.step / 2)
             y.append(row)
             picks.append(pick(group=group, **ranges[column]))
-            hovers.append("<br>".join([f"<b>{esc(group)}</b>", f"{clock.iloc[column]:{form}}", *own]))
+            pairs = [words("comma").join(own[at : at + 2]) for at in range(0, len(own), 2)]
+            hovers.append("<br>".join([f"<b>{esc(group)}</b>", f"{clock.iloc[column]:{form}}", *pairs]))
     unseen = {"marker": {"opacity": 0}}
     figure.add_scatter(
         x=x, y=y, mode="markers", name="cells", marker={"size": 14, "symbol": "square", "opacity": 0},
@@ -95,7 +95,7 @@ def _mark(figure: go.Figure, found: Heat, clock: pd.Series, palette: Palette, ch
     inside = [at for at, begin in enumerate(found.begins) if times and times.contains(pd.Series([begin])).all()]
     if inside:
         ends = [clock.iloc[inside[0]], clock.iloc[inside[-1]] + found.step]
-    line = {"color": palette.text, "width": 2}
+    line = {"color": palette.roles["uniq"], "width": 3}
     figure.add_shape(type="rect", x0=ends[0], x1=ends[1], y0=row - 0.5, y1=row + 0.5, line=line)
 
 

@@ -37,6 +37,7 @@ def ready_or_stop(run: Run, view: View) -> None:
     """Ends the page, and says why and what to do, where the run does not have what it shows."""
     if run.has("fates") and cache.rows(run, "fates"):
         return
+    state(run, view)
     store = scans.store_of(run)
     key = "none_groups" if run.has("fates") else "none_logs" if store is None else "none_older"
     empty(view.words(f"fate.{key}"))
@@ -44,16 +45,26 @@ def ready_or_stop(run: Run, view: View) -> None:
     st.stop()
 
 
-def state(run: Run, view: View) -> None:
-    """Of which time the verdicts are, and what could not be read: they are worth no more than that."""
+def state(run: Run, view: View) -> list[str]:
+    """Of which time the verdicts are and what could not be read, on top: they are worth no more than that.
+
+    What could be read is small print.
+    """
     summary, words = run.summary or {}, view.words
+    known = [Evidence(each["code"], each["values"]) for each in summary.get("evidence") or ()]
+    shown, lines = [], []
     if "snapshot_end" in summary:  # a cluster was asked
         first, last = (view.full(datetime.fromisoformat(summary[name])) for name in ("snapshot", "snapshot_end"))
-        show_html(tag("p", words("fate.asked", first=first, last=last), class_="mq-faint mq-note"))
-    for known in (Evidence(each["code"], each["values"]) for each in summary.get("evidence") or ()):
-        odd = known.code not in ("store_snapshot", "config_read")
-        for text in evidence_sentences([known], words, view.full):
-            show_html(tag("p", text, class_=f"mq-{'warning' if odd else 'faint'} mq-note"))
+        lines.append(tag("p", words("fate.asked", first=first, last=last), class_="mq-faint mq-note"))
+    for each, text in zip(known, evidence_sentences(known, words, view.full), strict=True):
+        if each.code == "config_read":
+            shown.append(text)
+        else:
+            style = "faint" if each.code == "store_snapshot" else "warning"
+            lines.append(tag("p", text, class_=f"mq-{style} mq-note"))
+    if lines:
+        show_html(tag("div", *lines, class_="mq-plain"))
+    return shown
 
 
 def choose(every: pd.DataFrame, shown: TimeRange, view: View) -> Asked:
@@ -137,6 +148,7 @@ def counts(rows: pd.DataFrame, run: Run, view: View) -> None:
     """Messages by topic, queue, group and verdict; the sum of all is that of the picture."""
     words = view.words
     found = core.counts(rows)
+    st.caption(words("fate.sum", n=words.count("message", int(rows["messages"].sum()))))
     page, first = tables.paged(found, "fate_counts", COUNTS)
     columns = [
         Column("verdict", words("fate.verdict")),
@@ -188,17 +200,17 @@ def messages(every: Undelivered, asked: Asked, lacking: int, run: Run, view: Vie
     switch = filters.switch("order", core.ORDERS)
     order = st.selectbox(words("sort"), core.ORDERS, format_func=label, width=220, **switch)
     found = every.select(asked, order or core.ORDERS[0])
+    if len(found) < lacking:  # beside the list, also where it is empty
+        numbers = {"n": len(found), "all": lacking, "most": len(every.rows)}
+        cut = words("fate.list_cut", **{name: f"{value:,}" for name, value in numbers.items()})
+        show_html(tag("p", cut, " ", words("fate.list_cut_do"), class_="mq-warning mq-note"))
     if not len(found):
         st.caption(words("fate.list_none"))
     else:
         st.caption(words("fate.list_said", n=words.count("row", len(found))))
         _page(found, run, view)
-    notes = [words("lines.taken_cut", most=f"{core.MOST_TAKEN:,}")] if len(found) > core.MOST_TAKEN else []
-    if len(found) < lacking:
-        numbers = {"n": len(found), "all": lacking, "most": len(every.rows)}
-        notes.append(words("fate.list_cut", **{name: f"{value:,}" for name, value in numbers.items()}))
     browser.reveal(".st-key-fate-list", st.session_state.get("fate-turn", 0))
-    return notes
+    return [words("lines.taken_cut", most=f"{core.MOST_TAKEN:,}")] if len(found) > core.MOST_TAKEN else []
 
 
 def _page(found: Listed, run: Run, view: View) -> None:
