@@ -516,7 +516,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "runs.kind_text": "Text",
     "runs.kind_store": "Store",
     "runs.kind_compare": "Comparison",
-    "runs.kind_fates": "Fates of a list",
+    "runs.kind_fates": "Delivery of a list",
     "runs.only_pinned": "Pinned only",
     "runs.fit": "{n} of {of} match.",
     "runs.small": "Small pastes ({n})",
@@ -715,7 +715,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "problem.missing": "There is no {name} on the server.",
     "problem.run": "There is no scan {name} here: it was deleted, or the link is from another console.",
     "problem.comparison": "{name} is not a scan, but a comparison or a list of IDs. Open it on the Scans page.",
-    "problem.not_comparison": "{name} is a scan, not a comparison. Choose two scans below.",
+    "problem.not_comparison": "{name} is not a comparison. Choose two scans below.",
     "problem.disk": "Disk error on the server: {reason}.",
     "problem.other": "Something went wrong here ({name}). The server's log has the details.",
     # the findings page and its report

@@ -498,7 +498,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "runs.kind_text": "文本",
     "runs.kind_store": "存储目录",
     "runs.kind_compare": "对比",
-    "runs.kind_fates": "列表消费结论",
+    "runs.kind_fates": "列表消费情况",
     "runs.only_pinned": "只看置顶",
     "runs.fit": "{of}中有 {n} 个符合条件。",
     "runs.small": "零散粘贴（{n}）",
@@ -691,7 +691,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "problem.missing": "服务器上没有 {name}。",
     "problem.run": "扫描 {name} 不存在：可能已被删除，或链接来自另一个控制台。",
     "problem.comparison": "{name} 不是扫描，而是对比或 ID 列表，请在“扫描记录”页打开。",
-    "problem.not_comparison": "{name} 是扫描，不是对比。请在下方选择两次扫描。",
+    "problem.not_comparison": "{name} 不是对比。请在下方选择两次扫描。",
     "problem.disk": "服务器磁盘报错：{reason}。",
     "problem.other": "发生内部错误（{name}），详情见服务器日志。",
     # the findings page and its report

@@ -94,7 +94,7 @@ def describe(summary: dict[str, Any], tally: Tally, out: Path) -> str:
     """The totals, the verdicts of each group, what is missing, and where the tables are."""
     undelivered = f"{summary['undelivered']:,} messages that a group has not received"
     said = [sentences.answer(summary), f"{summary['records']:,} messages, {summary['groups']:,} groups; {undelivered}"]
-    said += sentences.notes(summary)
+    said += [sentences.asked(summary), *sentences.notes(summary)]
     tables = tally.tables()
     counts: dict[tuple[str, str], int] = {}
     for row in tables["fates"].select(["group", "verdict", "messages"]).to_pylist():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from idcore import catalogue
@@ -16,21 +15,20 @@ if TYPE_CHECKING:
 _ENGLISH = catalogue.words()
 
 
-def iso(instant: datetime) -> str:
-    """An instant as the command line has it."""
-    return instant.isoformat(timespec="milliseconds")
-
-
 def answer(summary: Mapping[str, Any], words: Words = _ENGLISH) -> str:
     """How many IDs came to what."""
     parts = [words(f"fates.outcome.{name}", n=f"{summary[name]:,}") for name in OUTCOMES if summary[name]]
     return words("fates.said", ids=words.count("id", summary["ids"]), outcomes=words.listed(parts))
 
 
-def notes(summary: Mapping[str, Any], words: Words = _ENGLISH, time: Callable[[datetime], str] = iso) -> list[str]:
-    """Who was asked and when, what counts once, what is missing, and what ended it."""
-    begun, ended = (time(datetime.fromisoformat(summary[name])) for name in ("snapshot", "snapshot_end"))
-    found = [words("fates.asked", cluster=summary["cluster"], begun=begun, ended=ended)]
+def asked(summary: Mapping[str, Any]) -> str:
+    """Who was asked and when, as the command line says it."""
+    return _ENGLISH("fates.asked", cluster=summary["cluster"], begun=summary["snapshot"], ended=summary["snapshot_end"])
+
+
+def notes(summary: Mapping[str, Any], words: Words = _ENGLISH) -> list[str]:
+    """What counts once, what is missing, and what ended it."""
+    found = []
     if summary["doubles"]:
         found.append(words("fates.doubles", ids=words.count("id", summary["doubles"])))
     if summary["repeated"]:

@@ -201,13 +201,13 @@ def test_an_input_that_was_not_scanned_can_be(
 
 
 def test_what_a_link_names_and_is_not_a_comparison_is_said(open_page: Open, pair: tuple[str, str]) -> None:
-    assert "is a scan, not a comparison" in open_page("compare", run=pair[0]).error[0].value
+    assert "is not a comparison" in open_page("compare", run=pair[0]).error[0].value
     assert "There is no scan" in open_page("compare", run="20200101-000000-000000").error[0].value
     for page in (open_page("compare", run="../../etc"), open_page("compare", a=pair[0], b="20200101-000000-000000")):
         assert page.error and not page.exception and page.text_area
     comparing(open_page, ids(1, range(1))[0], ids(1, range(2))[1])
     (run,) = (run for run in Runs().list() if run.kind == COMPARE)
-    assert "is a comparison of two inputs" in open_page("compare", a=run.name, b=pair[0]).error[0].value
+    assert "is not a scan, but a comparison" in open_page("compare", a=run.name, b=pair[0]).error[0].value
 
 
 def test_a_comparison_stays_when_its_scans_are_deleted_and_is_made_again_when_it_is(

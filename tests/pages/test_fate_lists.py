@@ -60,10 +60,33 @@ def test_compare_asks_about_what_one_input_lacks_at_a_click(open_page: Open, clu
     assert "5 IDs: 5 judged." in shown(app)
     assert set(run.table("asked_ids")["id"].to_pylist()) == set(IDS[3:])
     assert run.summary is not None and run.summary["cluster"] == "default" and run.state == "done"
-    again = open_page("compare", fates=run.name)  # a link shows it, and asks nobody
+
+
+def test_the_page_of_deliveries_shows_a_list_and_what_has_no_verdict(open_page: Open, cluster: Many) -> None:
+    (offer,) = live.offers().values()
+    service = live.source_of(offer)
+    assert isinstance(service, LookupService)
+    run = background.start(Runs(), service, Wanted.of([*IDS, id_of(60_000)], "Orders"), "me").run
+    listed()
     asked = len(cluster.server.seen)
-    assert "5 IDs: 5 judged." in shown(again) or not again.exception
-    assert len(cluster.server.seen) == asked
+    app = open_page("fate", run=run.name)
+    page = shown(app)
+    assert not app.exception and not app.error and len(cluster.server.seen) == asked
+    assert "9 IDs: 8 judged and 1 not found." in page and id_of(60_000) in page
+    waits = sum(row["messages"] for row in run.table("fates").to_pylist() if row["group"] == "late") - 4
+    assert f"<b>late</b> has not received <b>{waits} messages</b>" in page and "a · 1" in page
+    assert f"message?id={IDS[4]}&amp;cluster=default" in page
+    for other, said in (("findings", "is not a scan"), ("compare", "is not a comparison")):
+        assert said in open_page(other, run=run.name).error[0].value
+
+
+def test_a_list_without_a_group_says_so(open_page: Open, cluster: Many) -> None:
+    cluster.listed = []
+    app = open_page("decode", ids=",".join(IDS))
+    press(app, "What became of these 8 IDs?")
+    page = open_page("fate", run=listed().name)
+    assert "8 without a consumer group" in shown(page) and "No message of this list" in shown(page)
+    assert not page.exception
 
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "8 IDs: 8 judged."), ("zh", "8 个 ID：8 个有结论。")])

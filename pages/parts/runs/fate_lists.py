@@ -13,8 +13,8 @@ from idcore.errors import CoreError
 from idcore.fate_list import MOST_IDS, sentences
 from idcore.remoting.profile import FILE, NAMESRV
 from idcore.runs import Run
-from pages.parts import cache, problems, scans
-from pages.parts.markup import Column, link, table
+from pages.parts import browser, cache, problems, scans
+from pages.parts.markup import Column, link, table, tag
 from pages.parts.runs import watch
 from pages.parts.view import view
 from pages.parts.widgets import download, empty, href, page_link, show_html, small_print
@@ -75,6 +75,7 @@ def begin(ids: Sequence[str], topic: str | None, cluster: str) -> None:
     if kept:
         scans.hold(run.name)
     st.query_params[PARAM] = run.name
+    st.session_state["fates-turn"] = st.session_state.get("fates-turn", 0) + 1
     cache.forget_runs()
 
 
@@ -94,14 +95,14 @@ def begun() -> None:
         if watch.scan_state(run, place="fates"):
             st.markdown(sentences.answer(run.summary or {}, words))
             page_link("fate", words("fates.open"), icon=":material/arrow_forward:", run=name)
+    browser.reveal(".st-key-fates-begun", st.session_state.get("fates-turn", 0))
 
 
 def result(run: Run) -> None:
     """What the IDs of a list came to, and those without a verdict. The page ends here where no message has one."""
-    shown = view()
-    words, summary = shown.words, run.summary or {}
-    st.markdown(sentences.answer(summary, words))
-    small_print(sentences.notes(summary, words, shown.full))
+    words, summary = view().words, run.summary or {}
+    show_html(tag("p", sentences.answer(summary, words), class_="mq-note"))
+    small_print(sentences.notes(summary, words))
     rest = [row for row in run.table("asked_ids").to_pylist() if row["outcome"] != "judged"]
     if rest:
         with st.expander(words("fates.rest")):

@@ -15,7 +15,7 @@ from idcore.errors import CoreError
 from idcore.fate.levels import NAMES, level_of
 from idcore.lookup.model import Evidence
 from idcore.lookup.sentences import evidence_sentences
-from idcore.runs import Run
+from idcore.runs import FATES, Run
 from idcore.triage import fates as core
 from idcore.triage import time_range as ranges
 from idcore.triage.fates import Asked, Heat, Listed, Undelivered
@@ -216,6 +216,7 @@ def messages(every: Undelivered, asked: Asked, lacking: int, run: Run, view: Vie
 def _page(found: Listed, run: Run, view: View) -> None:
     """A page of them, each with the ways to its journey and its record; the whole list to take away."""
     words, store = view.words, scans.store_of(run)
+    place = {"cluster": run.options["cluster"]} if run.kind == FATES else {"run": run.name, "store": store}
     pages = max(1, -(-len(found) // PAGE))
     start = (lines.page_number(pages) - 1) * PAGE
     columns = [
@@ -230,7 +231,7 @@ def _page(found: Listed, run: Run, view: View) -> None:
     for row in found.page(start, PAGE):
         at, text = row["store_timestamp"], f"{row['commit_log_offset']:,}"
         record = link(text, href("store", store=store, id=str(row["commit_log_offset"]))) if store else text
-        journey = href("message", id=row["msg_id"], run=run.name, store=store)
+        journey = href("message", id=row["msg_id"], **place)
         body.append(
             [
                 link(row["msg_id"], journey) if row["msg_id"] else tables.UNKNOWN,
