@@ -68,6 +68,10 @@ class Words:
         """The message of a key, filled in."""
         return self.fill(key, values)
 
+    def fill_known(self, key: str, values: Mapping[str, Any]) -> str:
+        """A message; what the values do not hold is a question mark."""
+        return self.fill(key, {**dict.fromkeys(self.placeholders(key), "?"), **values})
+
     def fill(self, key: str, values: Mapping[str, Any] | None) -> str:
         """The same from a mapping. A value that has a code itself is said in this language too; `count` chooses the form."""
         template = self._messages[key]

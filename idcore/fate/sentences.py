@@ -70,4 +70,4 @@ def _said(key: str, values: Mapping[str, Any], words: Words, time: Time) -> str:
     shown = {
         name: f"{value:,}" if isinstance(value, int | float) else value for name, value in _shown(values, time).items()
     }
-    return words.fill(key, {**dict.fromkeys(words.placeholders(key), "?"), **shown})
+    return words.fill_known(key, shown)

@@ -166,7 +166,7 @@ def consumed_text(answer: Answer, words: Words = _ENGLISH) -> str:
 def _said(key: str, values: Mapping[str, Any], words: Words) -> str:
     """A message; what the values do not hold is a question mark, whole numbers have their separators."""
     shown = {name: _shown(value) for name, value in values.items() if value is not None}
-    return words.fill(key, {**dict.fromkeys(words.placeholders(key), "?"), **shown})
+    return words.fill_known(key, shown)
 
 
 def _shown(value: Any) -> Any:

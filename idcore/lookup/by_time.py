@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from idcore.fate.sentences import utc
 from idcore.ids.clock import Clock, to_ms, zone_text
 from idcore.ids.span import CLOCK_SLACK_MS, Span
-from idcore.lookup.notes import Notes, instant
+from idcore.lookup.notes import Notes
 
 _BEHIND_MS = 30_000
 
@@ -17,14 +18,14 @@ def why(span: Span | None, clock: Clock, notes: Notes) -> str:
         return notes.failure
     if span is not None and clock.zone_source == "given":
         zone = zone_text(clock.reference.astimezone(clock.zone).utcoffset())
-        notes.add("id_time", sent=instant(span.latest), zone=zone)
+        notes.add("id_time", sent=utc(span.latest), zone=zone)
     elif span is not None:
-        notes.add("id_time_open", sent=instant(span.latest))
+        notes.add("id_time_open", sent=utc(span.latest))
     now = to_ms(clock.reference)
     for member, state in notes.states.values():
         behind = 0 if state.clock_ms is None else now - state.clock_ms
         if behind > _BEHIND_MS and state.clock_ms is not None:
-            notes.add("clock", broker=str(member), clock=instant(state.clock_ms), here=instant(now))
+            notes.add("clock", broker=str(member), clock=utc(state.clock_ms), here=utc(now))
             if span is None or span.earliest > state.clock_ms:
                 return "clock_behind"
     if not notes.cluster.profile.search_whole_log:
@@ -35,12 +36,12 @@ def why(span: Span | None, clock: Clock, notes: Notes) -> str:
 def _age(span: Span | None, notes: Notes) -> str:
     earliest = [(state.earliest_ms, member) for member, state in notes.states.values() if state.earliest_ms]
     for oldest, member in earliest:
-        notes.add("earliest", broker=str(member), earliest=instant(oldest))
+        notes.add("earliest", broker=str(member), earliest=utc(oldest))
     if span is None or not earliest:
         return "unknown"
     first = min(oldest for oldest, _ in earliest)
     if span.limit + CLOCK_SLACK_MS < first:
         return "expired"
     if span.earliest + CLOCK_SLACK_MS < first:
-        notes.add("expired_open", first=instant(span.earliest), sent=instant(span.latest))
+        notes.add("expired_open", first=utc(span.earliest), sent=utc(span.latest))
     return "unknown"

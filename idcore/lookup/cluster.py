@@ -14,6 +14,7 @@ from pathlib import Path
 
 from idcore.errors import coded
 from idcore.fate import Verdict
+from idcore.fate.sentences import utc
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, identify, sent_at
 from idcore.ids import Verdict as IdVerdict
 from idcore.ids.client_time import client_sent
@@ -27,7 +28,7 @@ from idcore.lookup.fates import Pace, fates
 from idcore.lookup.groups import Seen
 from idcore.lookup.listing import never
 from idcore.lookup.model import Answer, Copy
-from idcore.lookup.notes import Notes, instant
+from idcore.lookup.notes import Notes
 from idcore.lookup.queue_probe import count_messages, index_knows, probe
 from idcore.lookup.recent import Recent
 from idcore.lookup.source import Moment, Offer, Progress, Terms, WrongTerms
@@ -407,7 +408,7 @@ class _LookUp:
         else:
             found = self._other_ways(first, windows[-1])
             if not found and windows[-1]:
-                self.notes.add("window", begin=instant(windows[-1]))
+                self.notes.add("window", begin=utc(windows[-1]))
         return found
 
     def _windows(self) -> list[int]:
@@ -426,7 +427,7 @@ class _LookUp:
 
     def _outside(self, found: Found, sent: int) -> None:
         stored = min(record.store_timestamp for record, _ in found)
-        self.notes.add("found_outside_window", stored=instant(stored), sent=instant(sent))
+        self.notes.add("found_outside_window", stored=utc(stored), sent=utc(sent))
 
     def _other_ways(self, first: Sequence[str], begin: int) -> Found:
         """As one of KEYS; and for a topic that was named, on brokers that have it no longer."""

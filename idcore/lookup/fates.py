@@ -70,14 +70,6 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
-    """The pace of one look-up, and the answers of those before it."""
-
-    pace: Pace
-    recent: Recent
-
-
-@dataclass(frozen=True, slots=True)
 class _Found:
     """A copy of a group, and where it is."""
 
@@ -92,7 +84,7 @@ def fates(
     """The verdict of every group on every record that consumers could get; `attempts` are those of the trace."""
     verdicts: list[Verdict] = []
     for homes in homes_of(copies, notes.add):
-        asking = _Fates(homes, notes, Clock(pace, recent), attempts)
+        asking = _Fates(homes, notes, pace, recent, attempts)
         asking.known_groups |= {copy.group for copy in copies if copy.group}
         verdicts += asking.run()
     return tuple(verdicts)
@@ -105,11 +97,11 @@ _Queue = tuple[str, ConsumerOffset]
 class TopicBrokers:
     """The brokers of one topic, questions to them, and the groups that consume it; `more` are registered addresses."""
 
-    def __init__(self, topic: str, notes: Notes, clock: Clock, more: Iterable[str] = ()) -> None:
+    def __init__(self, topic: str, notes: Notes, pace: Pace, recent: Recent, more: Iterable[str] = ()) -> None:
         self.topic = topic
         self.known_groups: set[str] = set()
         self.notes = notes
-        self.pace, self.recent = clock.pace, clock.recent
+        self.pace, self.recent = pace, recent  # answers of look-ups before this one
         self.begun_ms = self.pace.now_ms()
         self.since_ms = self.begun_ms - RECENT_MS
         self.cluster = notes.cluster
@@ -240,8 +232,8 @@ class TopicBrokers:
 class _Fates(TopicBrokers):
     """The groups of one topic, and the records of one message in it."""
 
-    def __init__(self, homes: Homes, notes: Notes, clock: Clock, attempts: Sequence[Attempt]) -> None:
-        super().__init__(homes.topic, notes, clock, [copy.broker for copy in homes.copies])
+    def __init__(self, homes: Homes, notes: Notes, pace: Pace, recent: Recent, attempts: Sequence[Attempt]) -> None:
+        super().__init__(homes.topic, notes, pace, recent, [copy.broker for copy in homes.copies])
         self.message = homes
         self.attempts = attempts
         self.known_groups |= {attempt.group for attempt in attempts if attempt.group}

@@ -10,10 +10,10 @@ from typing import Any
 
 from idcore.fate import Heard
 from idcore.lookup.clients import united
-from idcore.lookup.fates import Clock, Pace, TopicBrokers
+from idcore.lookup.fates import Pace, TopicBrokers
 from idcore.lookup.model import Evidence
 from idcore.lookup.notes import Notes
-from idcore.lookup.progress import BROADCAST, GroupRow, Member, Progress, QueueState, SideTopic, owned
+from idcore.lookup.progress import BROADCAST, GroupClient, GroupRow, Progress, QueueState, SideTopic, owned
 from idcore.lookup.recent import Recent
 from idcore.message.model import DLQ_PREFIX
 from idcore.remoting.consumers import (
@@ -59,7 +59,7 @@ def progress_of(topic: str, group: str, notes: Notes, pace: Pace, ask_clients: b
 
 def groups_of(topic: str, notes: Notes, pace: Pace) -> Seen:
     """Every group of a topic, with how far it is and how many clients it has."""
-    asking = _Groups(topic, notes, Clock(pace, Recent()))
+    asking = _Groups(topic, notes, pace, Recent())
     rows = asking.run()
     return Seen(None, rows, pace.now_ms(), asking.routed, tuple(notes.evidence), tuple(notes.asked))
 
@@ -88,7 +88,7 @@ class _Group(_Asking):
     """One group of the topic."""
 
     def __init__(self, topic: str, group: str, notes: Notes, pace: Pace) -> None:
-        super().__init__(topic, notes, Clock(pace, Recent()))
+        super().__init__(topic, notes, pace, Recent())
         self.group = group
         self.sides = dict.fromkeys(self._retry_topics(group), "retry") | {f"{DLQ_PREFIX}{group}": "dead"}
 
@@ -108,7 +108,7 @@ class _Group(_Asking):
         sides = {name: self._sides(answers[4:]) for name, answers in heard.items()}
         queues, side_topics, disabled = self._second(queues, sides, broadcasts)
         rows = ((name, self.group, row) for name, each in connections.items() if each for row in each.clients)
-        members = tuple(Member(client) for client in united(rows))
+        members = tuple(GroupClient(client) for client in united(rows))
         silent = {name for name, answers in heard.items() if not all(each.answered for each in answers[1:4])}
         return Progress(
             self.group,
@@ -195,7 +195,7 @@ class _Group(_Asking):
             queues.append(replace(queue, owners=named))
         return replace(progress, members=members, queues=tuple(queues), clients_asked=True)
 
-    def _answers(self, members: Sequence[Member]) -> Iterator[Member]:
+    def _answers(self, members: Sequence[GroupClient]) -> Iterator[GroupClient]:
         """The same members with their answers; who has not answered in the time for all of them has failed."""
         late = threading.Event()
         pool = ThreadPoolExecutor(_CLIENTS_AT_ONCE, "clients")
@@ -208,7 +208,7 @@ class _Group(_Asking):
         for member, answer in zip(members, waiting, strict=True):
             yield answer.result() if answer in done else replace(member, failed=True)
 
-    def _ask_client(self, member: Member, late: threading.Event) -> Member:
+    def _ask_client(self, member: GroupClient, late: threading.Event) -> GroupClient:
         request = RunningInfo(self.group, member.client.client_id)
         for broker in member.client.brokers:
             for process in self.members.get(broker, ())[:1]:

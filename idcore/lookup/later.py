@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from idcore.fate import Heard
 from idcore.fate.later import Later, decide, is_off_the_wheel
+from idcore.fate.sentences import utc
 from idcore.lookup.copies import TIMER_TOPIC
 from idcore.lookup.group_evidence import is_past
 from idcore.lookup.model import Copy
-from idcore.lookup.notes import Notes, instant
+from idcore.lookup.notes import Notes
 from idcore.message import properties as names
 from idcore.remoting.consumers import AllDelayOffsets, TimerRead
 from idcore.remoting.requests import QueueSlice
@@ -27,7 +28,7 @@ def look(copies: Sequence[Copy], notes: Notes, now_ms: int) -> None:
     topic = newest.record.properties.get(names.REAL_TOPIC, "")
     reason = decide(Later(topic, found[0], recalled, found[1]), now_ms - _SLACK_MS)
     if reason is not None:
-        shown = {name: instant(value) if name == "due" else value for name, value in reason.values.items()}
+        shown = {name: utc(value) if name == "due" else value for name, value in reason.values.items()}
         notes.add(reason.code, **shown)
 
 

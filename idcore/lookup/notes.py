@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC
 from typing import Any
 
 from idcore.errors import CoreError
 from idcore.fate import Heard
-from idcore.ids.clock import from_ms
 from idcore.lookup.model import Evidence
 from idcore.message import Record, decode_records
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.errors import NotPermitted, RemotingError, Unreachable
 from idcore.remoting.guard import Member
 from idcore.remoting.requests import BrokerState, Request, RuntimeInfo
-
-
-def instant(milliseconds: int) -> str:
-    """An instant as evidence shows it: UTC, to the millisecond."""
-    try:
-        return from_ms(milliseconds, UTC).isoformat(timespec="milliseconds")
-    except (OverflowError, ValueError):
-        return f"{milliseconds} ms after 1970"  # what a broker says need not be a time that there is
 
 
 class Notes:

@@ -61,7 +61,7 @@ class SideTopic:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class GroupClient:
     """A connected client of the group, and its own answer where it was asked; `failed` where it gave none."""
 
     client: LiveClient
@@ -77,7 +77,7 @@ class Progress:
     topic: str
     at_ms: int
     queues: tuple[QueueState, ...] = ()
-    members: tuple[Member, ...] = ()
+    members: tuple[GroupClient, ...] = ()
     connections: Mapping[str, Connection | None] = field(default_factory=dict)
     side_topics: tuple[SideTopic, ...] = ()
     disabled: tuple[str, ...] = ()
@@ -198,7 +198,7 @@ LEAST_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Rate:
     """Messages a second between two questions: consumed, and stored in the meantime; the seconds left at this pace.
 
     `left` is None where the group does not catch up, or nothing moved.
@@ -216,7 +216,7 @@ class Pace:
         return 0.0 if self.lag == 0 else self.lag / gained if gained > 0 else None
 
 
-def pace(before: Progress, now: Progress, only: QueueState | None = None) -> Pace | None:
+def pace(before: Progress, now: Progress, only: QueueState | None = None) -> Rate | None:
     """The pace between two questions, of one queue or of all; None where nothing can be compared.
 
     They may have come too close together. Queues that only one of both has an offset of are left out. A negative rate
@@ -235,7 +235,7 @@ def pace(before: Progress, now: Progress, only: QueueState | None = None) -> Pac
         stored += queue.end - held.end
         lag += queue.lag or 0
         compared += 1
-    return None if not compared else Pace(seconds, consumed / seconds, stored / seconds, lag)
+    return None if not compared else Rate(seconds, consumed / seconds, stored / seconds, lag)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +267,7 @@ def in_memory(progress: Progress, broker: str, queue: int, offset: int) -> list[
     ]
 
 
-def owned(members: Iterable[Member], topic: str) -> dict[tuple[str, int], tuple[str, ...]]:
+def owned(members: Iterable[GroupClient], topic: str) -> dict[tuple[str, int], tuple[str, ...]]:
     """The clients that say they were given a queue, by broker and queue."""
     found: dict[tuple[str, int], tuple[str, ...]] = {}
     for member in members:

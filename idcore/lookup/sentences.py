@@ -34,7 +34,7 @@ def has_own(source: str) -> bool:
 def reason_of(code: str, values: Mapping[str, Any], source: str, words: Words = _ENGLISH) -> str:
     """The sentence of a reason: of the kind of source where it has one of its own, else of all."""
     key = f"{_OWN.get(source, 'lookup.reason')}.{code}"
-    return _said(key if words.has(key) else f"lookup.reason.{code}", values, words)
+    return words.fill_known(key if words.has(key) else f"lookup.reason.{code}", values)
 
 
 def reason_text(answer: Answer, words: Words = _ENGLISH, figures: Mapping[str, Any] | None = None) -> str:
@@ -117,7 +117,7 @@ def relation_text(copy: Copy, words: Words = _ENGLISH) -> str:
 def issue_text(reason: Reason, words: Words = _ENGLISH) -> str:
     """What does not fit together in a group."""
     shown = {name: f"{value:,}" if isinstance(value, int) else value for name, value in reason.values.items()}
-    return _said(f"groups.issue.{reason.code}", shown, words)
+    return words.fill_known(f"groups.issue.{reason.code}", shown)
 
 
 def groups_text(seen: Seen, topic: str, words: Words = _ENGLISH) -> str:
@@ -192,9 +192,4 @@ def doubt_text(doubt: Doubt, words: Words = _ENGLISH, time: Callable[[int], str]
     """What does not agree with a record; `time` is how a reader has times."""
     timed = doubt.code.endswith("_time")
     values = {name: time(value) if timed else value for name, value in doubt.values.items()}
-    return _said(f"store.doubt.{doubt.code}", values, words)
-
-
-def _said(key: str, values: Mapping[str, Any], words: Words) -> str:
-    """A message; what the values do not hold is a question mark."""
-    return words.fill(key, {**dict.fromkeys(words.placeholders(key), "?"), **values})
+    return words.fill_known(f"store.doubt.{doubt.code}", values)

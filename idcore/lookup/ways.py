@@ -10,7 +10,8 @@ from shlex import quote
 from typing import Any, Literal
 
 from idcore.errors import CoreError
-from idcore.ids.clock import from_ms, is_time, parse_instant, to_ms
+from idcore.fate.sentences import utc
+from idcore.ids.clock import is_time, parse_instant, to_ms
 from idcore.lookup.copies import home_topic, is_special
 from idcore.lookup.model import Copy, Evidence
 from idcore.message import properties as names
@@ -123,7 +124,7 @@ def _place(text: str) -> tuple[str | None, int, int]:
 
 
 def _instant(milliseconds: int | None) -> str | None:
-    return None if milliseconds is None else from_ms(milliseconds).isoformat(timespec="milliseconds")
+    return None if milliseconds is None else utc(milliseconds)
 
 
 @dataclass(frozen=True, slots=True)
