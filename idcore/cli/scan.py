@@ -157,13 +157,17 @@ def _show(progress: Progress) -> None:
 
 def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
     """The summary for a person: totals, the largest processes and brokers, what was rejected or could not be read."""
+    from idcore import catalogue
+
+    english = catalogue.words(catalogue.ENGLISH)
     n = {name: f"{value:,}" for name, value in summary.items() if isinstance(value, int)}
     assumed = summary["assumed"]
-    files = f"{n['files']} file{'' if summary['files'] == 1 else 's'}"
+    nouns = {"file": "files", "host": "hosts", "process": "processes", "broker": "brokers", "segment": "segments"}
+    files, hosts, processes, brokers, segments = (english.count(noun, summary[name]) for noun, name in nouns.items())
     lines = [
         f"{files}, {size(summary['text_bytes'])} of text: {n['ids']} IDs, {n['distinct']} distinct"
         f" ({n['uniq']} msgId, {n['offset']} offsetMsgId, {n['client']} 5.x msgId); {n['refused']} rejected",
-        f"{n['hosts']} hosts, {n['processes']} processes; {n['brokers']} brokers, {n['segments']} commit log files",
+        f"{hosts}, {processes}; {brokers}, {segments}",
         *([f"{n['undelivered']} messages that a consumer group has not received"] if "undelivered" in n else []),
         *(
             [f"{n['traces_left_out']} older trace records were not read: verdicts rest on the newer ones"]
