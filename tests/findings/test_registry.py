@@ -85,7 +85,7 @@ def test_findings_have_the_variants_and_the_severity_that_their_rule_declares(tm
         for variant in variants(name):
             found += measured.tell(Incident(name, variant, 23, measured.START, measured.ZONE), tmp_path)[0]
     for name in situations.names():
-        for variant in situations.variants(name):
+        for variant in situations.variants(name) if name != situations.HEALTHY else ():
             found += stores.tell(Situation(name, variant, 23, measured.START, measured.ZONE), tmp_path)[0]
     assert {item.code for item in found} == set(RULES)
     for item in found:

@@ -103,6 +103,11 @@ def test_few_messages_with_many_retries_are_poison_and_many_are_an_outage() -> N
     assert len(found(tries(20, 16))) == 1 and found(tries(21, 16)) == []
 
 
+def test_a_healthy_store_has_no_finding_of_its_groups(tmp_path: Path) -> None:
+    found, truth, _ = stores.tell(Situation("healthy", "busy", 4, START, ZONE), tmp_path)
+    assert found == [] == truth["expected"]
+
+
 def test_the_table_counts_each_failure_once(tmp_path: Path) -> None:
     root = tmp_path / "store"
     Situation("retry_storm", "outage", 4, START, ZONE).write(root)
