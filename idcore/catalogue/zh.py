@@ -2287,7 +2287,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fates.ask": "这 {ids} 的消息到哪里了？",
     "fates.ask_before": "第二个输入中缺失的 {ids} 到哪里了？",
     "fates.ask_after": "第一个输入中缺失的 {ids} 到哪里了？",
-    "fates.help": "像“查找消息”一样，向集群 {cluster} 逐个查询这些 ID。只发读请求，点击前不会发出任何请求。可能需要几分钟，取消后会保留已有结果。",
+    "fates.help": "像“查询消息”一样，向集群 {cluster} 逐个查询这些 ID。只发读请求，点击前不会发出任何请求。可能需要几分钟，取消后会保留已有结果。",
     "fates.too_many": "共 {ids}，一次最多向集群查询 {most} 个。请缩短列表，例如选择时间范围。",
     "fates.title": "{cluster} 中的 {ids}",
     "fates.waiting": "正在等待该集群的另一个列表。",

@@ -18,7 +18,7 @@ _ENGLISH = catalogue.words()
 def answer(summary: Mapping[str, Any], words: Words = _ENGLISH) -> str:
     """How many IDs came to what."""
     parts = [words(f"fates.outcome.{name}", n=f"{summary[name]:,}") for name in OUTCOMES if summary[name]]
-    return words("fates.said", ids=words.count("id", summary["ids"]), outcomes=words.listed(parts))
+    return words("fates.said", ids=words.count("id", summary["ids"]), outcomes=words("comma").join(parts))
 
 
 def asked(summary: Mapping[str, Any]) -> str:
