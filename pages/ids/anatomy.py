@@ -7,10 +7,10 @@ import streamlit as st
 from idcore import intake_texts
 from idcore.ids.identify import Reading, identify_alone
 from idcore.intake import Found
+from idcore.reports.markup import tag
 from idcore.run_times import linked_token
 from idcore.simulate import example
 from pages.parts import cards, problems, ruler
-from pages.parts.markup import tag
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, show_html, small_print, zone_note
 

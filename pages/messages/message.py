@@ -6,8 +6,8 @@ import streamlit as st
 
 from idcore import intake_texts
 from idcore.journey import found_text
+from idcore.reports.markup import tag
 from pages.parts import cards, live, problems, ruler
-from pages.parts.markup import tag
 from pages.parts.messages import answers, journey_report, journeys, lookups
 from pages.parts.view import view
 from pages.parts.widgets import heading, page_link, said, show_html, small_print, zone_note

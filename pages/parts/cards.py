@@ -19,8 +19,8 @@ from idcore.ids.identify import Reading, Verdict, identify_alone
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.intake import Found
 from idcore.remoting.profile import FILE, NAMESRV
+from idcore.reports.markup import Column, Html, join, link, table, tag
 from pages.parts import ruler, scans
-from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.view import View, link_params
 from pages.parts.widgets import href, page_link
 

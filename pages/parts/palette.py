@@ -6,12 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from idcore.errors import CoreError
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import tag
 from idcore.runs import PAGES, Run
 from idcore.triage import find_anything, run_texts
 from idcore.triage.find_anything import Hit, Known
 from pages.parts import browser, cache, scans
-from pages.parts.markdown import escaped
-from pages.parts.markup import tag
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html
 

@@ -9,8 +9,8 @@ import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.errors import CoreError, coded
+from idcore.reports.markdown import escaped
 from idcore.runs import RunError
-from pages.parts.markdown import escaped
 from pages.parts.view import view
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from idcore.catalogue import Words
 from idcore.ids import fields
 from idcore.ids.identify import Reading
-from pages.parts.markup import Html, join, tag
+from idcore.reports.markup import Html, join, tag
 
 
 def ruler(reading: Reading, words: Words, *, large: bool = False, bits: bool = False) -> Html:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from idcore import export
-from pages.parts.markup import Html, emphasised, tag
+from idcore.reports.markup import Html, emphasised, tag
 from pages.parts.view import View, link_params, view
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Plotly are

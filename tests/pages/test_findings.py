@@ -20,13 +20,13 @@ from idcore import findings, times
 from idcore.catalogue import upper, words
 from idcore.findings import line_locations
 from idcore.ids.clock import months
+from idcore.reports.markup import esc
 from idcore.runs import Run
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.simulate import incidents
 from idcore.sources.inputs import list_files
 from idcore.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, lines
-from pages.parts.markup import esc
 from pages.parts.triage import report
 from pages.parts.view import View
 from tests.pages.conftest import RUN, make_run

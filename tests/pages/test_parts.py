@@ -15,9 +15,10 @@ from idcore.ids.find import Token
 from idcore.ids.identify import identify
 from idcore.layout import LAYOUTS
 from idcore.message import bodies
+from idcore.reports import markdown, markup
 from idcore.triage import address_flags, run_texts, sentences
 from idcore.triage.processes import find_process, process_key, process_name
-from pages.parts import cards, markdown, markup, roles, ruler
+from pages.parts import cards, roles, ruler
 from pages.parts.view import View
 from tests.pages import example_run
 

@@ -10,12 +10,12 @@ import plotly.graph_objects as go
 
 from idcore.catalogue import Words
 from idcore.fate.levels import NAMES
+from idcore.reports.markup import Html, esc, tag
 from idcore.triage.activity import MINUTE
 from idcore.triage.fates import Heat
 from idcore.triage.time_range import TimeRange
 from pages.parts.charts.producers import FEW, MOST_APART
 from pages.parts.figures import DATES, axis, clock_title, paper, pick, rows_axis, wall_clock
-from pages.parts.markup import Html, esc, tag
 from pages.parts.roles import Palette
 
 ROW = 24  # pixels

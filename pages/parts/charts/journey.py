@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from idcore.catalogue import Words
 from idcore.journey import Event, Journey, event_text, short_text, steps
 from idcore.journey.model import ROLES
+from idcore.reports.markup import esc
 from pages.parts.figures import axis, paper, tint
-from pages.parts.markup import esc
 from pages.parts.roles import Palette
 
 MOST_DRAWN = 30

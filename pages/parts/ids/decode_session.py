@@ -16,10 +16,10 @@ from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.ids.identify import Case
 from idcore.intake import PASTED, Dating, Source, kept, lines_of, read_sources
+from idcore.reports.markup import tag
 from idcore.runs import Run
 from idcore.simulate import example
 from pages.parts import cards, problems, scans
-from pages.parts.markup import tag
 from pages.parts.runs import runlist
 from pages.parts.view import into_address, view
 

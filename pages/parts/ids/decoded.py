@@ -7,9 +7,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from idcore import intake_texts
 from idcore.fate_list import MOST_IDS
+from idcore.reports.markup import tag
 from pages.parts import browser, cards, refusals
 from pages.parts.ids.decode_session import DecodeSession
-from pages.parts.markup import tag
 from pages.parts.runs import fate_lists, watch
 from pages.parts.triage import shared
 from pages.parts.view import view

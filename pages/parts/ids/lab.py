@@ -6,7 +6,7 @@ from idcore import times
 from idcore.catalogue import Words
 from idcore.lab import LogFile, Piece, PlayedStory, Row, changed, differences, moves, texts
 from idcore.layout import OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
-from pages.parts.markup import Column, Html, emphasised, join, table, tag
+from idcore.reports.markup import Column, Html, emphasised, join, table, tag
 from pages.parts.widgets import href
 
 UNIQ, OFFSET = (UNIQ_V4, UNIQ_V6), (OFFSET_V4, OFFSET_V6)

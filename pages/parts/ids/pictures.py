@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from idcore.catalogue import Words
+from idcore.reports.markdown import escaped
 from idcore.runs import Run
 from idcore.triage import finding_rows, finding_texts
 from idcore.triage.finding_rows import Kind
@@ -14,7 +15,6 @@ from pages.parts import cache
 from pages.parts.charts.brokers import totals
 from pages.parts.charts.counters import small
 from pages.parts.charts.producers import bars
-from pages.parts.markdown import escaped
 from pages.parts.triage import shared
 from pages.parts.view import View
 from pages.parts.widgets import chart, few, page_link

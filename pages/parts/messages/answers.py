@@ -16,10 +16,10 @@ from idcore.journey import outcome_text
 from idcore.lookup import Answer, Copy, doubt_text, evidence_text, reason_text, relation_text
 from idcore.lookup.model import Traced
 from idcore.lookup.sentences import evidence_sentences, reason_of
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import Column, Html, join, link, table, tag
 from idcore.store.consistency import Doubt
 from idcore.triage import evidence_texts
-from pages.parts.markdown import escaped
-from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.messages import records, strip
 from pages.parts.view import View
 from pages.parts.widgets import href

@@ -10,10 +10,10 @@ import streamlit as st
 from idcore.catalogue import Words, upper
 from idcore.lookup.sentences import reason_of
 from idcore.lookup.store_folder import KIND
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import Column, Html, link, table, tag
 from idcore.store import Blank, Miss, Skipped, Stored, StoreFolder
 from idcore.store.pages import Entry, find_file, find_queue, of_file, of_queue, page_before
-from pages.parts.markdown import escaped
-from pages.parts.markup import Column, Html, link, table, tag
 from pages.parts.view import View, into_address
 from pages.parts.widgets import href, show_html
 

@@ -18,9 +18,9 @@ from idcore.lookup.clients import version_text
 from idcore.lookup.groups import groups_of, progress_of
 from idcore.lookup.progress import WRONG, Progress, QueueState, in_memory, pace, state_of
 from idcore.lookup.sentences import groups_text, progress_texts
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import Column, link, table, tag
 from pages.parts import live, problems
-from pages.parts.markdown import escaped
-from pages.parts.markup import Column, link, table, tag
 from pages.parts.messages import answers
 from pages.parts.messages.strip import strip
 from pages.parts.view import View, into_address

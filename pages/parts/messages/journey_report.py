@@ -12,13 +12,13 @@ from idcore.catalogue import upper
 from idcore.fate.sentences import verdict_text
 from idcore.journey import Journey
 from idcore.lookup import Answer
+from idcore.reports.markdown import code, escaped
+from idcore.reports.markup import Html, emphasised, link, tag
 from idcore.reports.page import page
 from idcore.reports.svg import svg
 from idcore.safe_text import json_text
 from pages.parts import browser
 from pages.parts.charts import journey as chart_of
-from pages.parts.markdown import code, escaped
-from pages.parts.markup import Html, emphasised, link, tag
 from pages.parts.messages import answers
 from pages.parts.messages.journeys import events, texts, time_in
 from pages.parts.triage import report

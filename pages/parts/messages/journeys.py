@@ -21,12 +21,12 @@ from idcore.journey import Journey, Line, Sources
 from idcore.lookup import Answer, Offer, StoreLookup
 from idcore.lookup.asked import Answers, Asked
 from idcore.occurrences.index import Filter
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import Column, Html, join, link, table, tag
 from idcore.run_times import linked_token
 from idcore.runs import Run
 from pages.parts import cards, problems, scans
 from pages.parts.charts import journey as chart_of
-from pages.parts.markdown import escaped
-from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.messages import lookups, stores
 from pages.parts.triage import lines as run_lines
 from pages.parts.view import View

@@ -15,9 +15,9 @@ from idcore.catalogue import Words, upper
 from idcore.errors import CoreError
 from idcore.ids.clock import from_ms
 from idcore.lookup import Answer, Copy, Listing, Offer, Way, cut_text, list_reason, list_text, ways
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import Column, Html, link, table, tag
 from pages.parts import live, problems
-from pages.parts.markdown import escaped
-from pages.parts.markup import Column, Html, link, table, tag
 from pages.parts.messages import answers, records
 from pages.parts.triage import filters
 from pages.parts.view import View, into_address

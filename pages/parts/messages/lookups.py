@@ -20,8 +20,8 @@ from idcore.lookup import (
     ways,
 )
 from idcore.lookup.asked import Answers, Asked, texts_of
+from idcore.reports.markup import tag
 from pages.parts import live, problems, scans
-from pages.parts.markup import tag
 from pages.parts.messages import answers, records, who
 from pages.parts.runs import fate_lists
 from pages.parts.view import View, into_address

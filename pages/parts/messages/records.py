@@ -11,7 +11,7 @@ from idcore.catalogue import Words
 from idcore.ids.clock import from_ms, is_time
 from idcore.ids.model import OffsetId
 from idcore.message import bodies, flags
-from pages.parts.markup import Column, Html, join, link, table, tag
+from idcore.reports.markup import Column, Html, join, link, table, tag
 from pages.parts.view import View
 from pages.parts.widgets import href
 

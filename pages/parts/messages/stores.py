@@ -15,12 +15,12 @@ from idcore.ids import Clock
 from idcore.lookup import Answer, Copy, StoreLookup, copy_row
 from idcore.lookup.asked import texts_of
 from idcore.message.record import Part, Record, parts, value_of
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import Column, Html, join, link, table, tag
 from idcore.runs import Run, runs_root
 from idcore.store import StoreFolder
 from idcore.store.commitlog import Stored
 from pages.parts import cache, roles, scans
-from pages.parts.markdown import escaped
-from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.messages import answers, browse, lookups, records, uploads
 from pages.parts.runs import begin
 from pages.parts.view import View, into_address, link_params, view

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from idcore.catalogue import Words
 from idcore.fate import Verdict
 from idcore.fate.places import DONE, places_of, positions
-from pages.parts.markup import Column, Html, join, table, tag
+from idcore.reports.markup import Column, Html, join, table, tag
 
 # What may be in a strip, in the order of its words; each has a sign of its own, because colour alone tells nothing.
 SIGNS = {"begin": "├", "offset": "▼", "pulled": "▽", "blocker": "■", "message": "◆", "end": "┤"}

@@ -14,8 +14,8 @@ from typing import Any
 import streamlit as st
 
 from idcore.catalogue import Words
+from idcore.reports.markdown import escaped
 from idcore.store_uploads import STEP, laid_out
-from pages.parts.markdown import escaped
 
 
 @dataclass(weakref_slot=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from idcore.lookup import Answer, who_texts
 from idcore.lookup.clients import LiveClient, version_text
-from pages.parts.markup import Column, Html, table, tag
+from idcore.reports.markup import Column, Html, table, tag
 from pages.parts.view import View
 
 MOST_SHOWN = 50

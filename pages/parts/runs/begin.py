@@ -14,11 +14,11 @@ import streamlit as st
 from idcore import intake
 from idcore.allowed import BYTES_A_SECOND, Contents, contents
 from idcore.catalogue import Words
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import tag
 from idcore.runs import Run, RunError
 from idcore.triage import run_texts
 from pages.parts import cache, cards, problems, scans
-from pages.parts.markdown import escaped
-from pages.parts.markup import tag
 from pages.parts.runs import runlist, watch
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html

@@ -12,9 +12,9 @@ from idcore import export
 from idcore.errors import CoreError
 from idcore.fate_list import MOST_IDS, sentences
 from idcore.remoting.profile import FILE, NAMESRV
+from idcore.reports.markup import Column, link, table, tag
 from idcore.runs import Run
 from pages.parts import browser, cache, problems, scans
-from pages.parts.markup import Column, link, table, tag
 from pages.parts.runs import watch
 from pages.parts.view import view
 from pages.parts.widgets import download, empty, href, page_link, show_html, small_print

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from idcore.reports.markup import tag
 from pages.parts import scans
-from pages.parts.markup import tag
 from pages.parts.view import into_address, view
 from pages.parts.widgets import show_html
 

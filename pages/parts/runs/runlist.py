@@ -10,12 +10,12 @@ import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.errors import CoreError
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import tag
 from idcore.runs import COMPARE, FATES, KINDS, LONGEST_NAME, PAGES, SCANS, STORE, Run, runs_root
 from idcore.triage import run_rows, run_texts
 from idcore.triage.run_rows import LIVE, STATES, Filter
 from pages.parts import cache, problems, scans
-from pages.parts.markdown import escaped
-from pages.parts.markup import tag
 from pages.parts.runs import watch
 from pages.parts.view import into_address, view
 from pages.parts.widgets import page_link, said, show_html

@@ -9,11 +9,11 @@ import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.fate_list import sentences
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import tag
 from idcore.runs import FATES, Run
 from idcore.triage import run_texts
 from pages.parts import scans
-from pages.parts.markdown import escaped
-from pages.parts.markup import tag
 from pages.parts.view import view
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.ids.identify import Case
 from idcore.intake import PASTED, Source
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import Column, Html, emphasised, join, link, table, tag
 from idcore.runs import COMPARE, Run, RunError
 from idcore.triage import compared as core
 from idcore.triage import compared_texts, run_texts
 from idcore.triage.compared import GROUPS, KEPT, MESSAGE, SIDES, STORED, Asked, Compared, digest_of, size_of
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import cache, cards, problems, scans
-from pages.parts.markdown import escaped
-from pages.parts.markup import Column, Html, emphasised, join, link, table, tag
 from pages.parts.runs import fate_lists, keeping
 from pages.parts.triage import lines, tables, time_range
 from pages.parts.view import RANGE, View, into_address, view

@@ -11,6 +11,7 @@ import streamlit as st
 
 from idcore.catalogue import Words, upper
 from idcore.findings.registry import RULES
+from idcore.reports.markup import Column, Html, join, link, table, tag
 from idcore.runs import Run
 from idcore.triage import evidence_tables, evidence_texts, finding_report, finding_rows, finding_texts, lines
 from idcore.triage.finding_lines import LogLines, lines_before
@@ -20,7 +21,6 @@ from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import cache, scans
 from pages.parts.browser import copy_button
 from pages.parts.charts import findings as charts
-from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.triage import filters, shared
 from pages.parts.triage import lines as run_lines
 from pages.parts.view import ANY_TIME, View

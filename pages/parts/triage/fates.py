@@ -15,6 +15,7 @@ from idcore.errors import CoreError
 from idcore.fate.levels import NAMES, level_of
 from idcore.lookup.model import Evidence
 from idcore.lookup.sentences import evidence_sentences
+from idcore.reports.markup import Column, Html, link, table, tag
 from idcore.runs import FATES, Run
 from idcore.triage import fates as core
 from idcore.triage import time_range as ranges
@@ -23,7 +24,6 @@ from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import browser, cache, scans
 from pages.parts.charts import fate as charts
 from pages.parts.charts.producers import step_text
-from pages.parts.markup import Column, Html, link, table, tag
 from pages.parts.triage import filters, lines, tables, time_range
 from pages.parts.view import View
 from pages.parts.widgets import Brush, chart, download, empty, href, page_link, show_html

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from idcore import export
-from pages.parts.markdown import escaped
+from idcore.reports.markdown import escaped
 from pages.parts.view import into_address, view
 from pages.parts.widgets import download
 

@@ -13,12 +13,12 @@ import streamlit as st
 from idcore.errors import CoreError
 from idcore.ids.clock import from_ms
 from idcore.occurrences.index import Filter, Index, Occurrence, Selection
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import Html, join, link, tag
 from idcore.runs import Run
 from idcore.triage import finding_rows, line_filter
 from idcore.triage.processes import process_key
 from pages.parts import browser, cache, problems, scans
-from pages.parts.markdown import escaped
-from pages.parts.markup import Html, join, link, tag
 from pages.parts.view import ANY_TIME, View
 from pages.parts.widgets import href, show_html
 

@@ -13,6 +13,7 @@ from idcore import growth
 from idcore.catalogue import Words
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
+from idcore.reports.markup import Html, link, tag
 from idcore.runs import Run
 from idcore.times import full
 from idcore.triage import address_flags, broker_logs
@@ -20,7 +21,6 @@ from idcore.triage.broker_logs import Piece, Retention, Speed, cells
 from idcore.triage.time_range import TimeRange
 from pages.parts import cache, scans
 from pages.parts.charts import brokers as charts
-from pages.parts.markup import Html, link, tag
 from pages.parts.triage import filters, tables, time_range
 from pages.parts.triage import lines as run_lines
 from pages.parts.view import View, view

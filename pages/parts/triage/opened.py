@@ -10,11 +10,11 @@ import streamlit as st
 from idcore import export
 from idcore.catalogue import Words
 from idcore.errors import CoreError
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import tag
 from idcore.runs import FATES, PAGES, SCANS, Run
 from idcore.triage import run_texts
 from pages.parts import browser, cache, problems, scans
-from pages.parts.markdown import escaped
-from pages.parts.markup import tag
 from pages.parts.runs import fate_lists, runlist, watch
 from pages.parts.triage import report, shared
 from pages.parts.view import View, link_params, view

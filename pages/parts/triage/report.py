@@ -10,6 +10,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from idcore.catalogue import upper
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import Html, emphasised, link, table, tag
 from idcore.reports.page import page
 from idcore.reports.svg import Pen, svg
 from idcore.runs import Run
@@ -29,8 +31,6 @@ from pages.parts import cache, roles
 from pages.parts.charts import brokers as broker_charts
 from pages.parts.charts import counters as counter_charts
 from pages.parts.charts import producers as producer_charts
-from pages.parts.markdown import escaped
-from pages.parts.markup import Html, emphasised, link, table, tag
 from pages.parts.triage import diagnosis, shared
 from pages.parts.view import View
 from pages.parts.widgets import download

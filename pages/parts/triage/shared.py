@@ -11,11 +11,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from idcore.catalogue import Words
 from idcore.intake_texts import reasons_text
+from idcore.reports.markup import tag
 from idcore.runs import Run
 from idcore.triage import address_flags
 from idcore.triage.processes import find_process
 from pages.parts import cache, scans
-from pages.parts.markup import tag
 from pages.parts.refusals import reasons_of, without_ids
 from pages.parts.view import View
 from pages.parts.widgets import absolute, show_html

@@ -11,10 +11,10 @@ import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.findings.limits import CUT_COUNTER
+from idcore.reports.markup import Column, Html, join, link, table, tag
 from idcore.triage import address_flags
 from idcore.triage.processes import process_key, rate_text
 from idcore.triage.time_range import between
-from pages.parts.markup import Column, Html, join, link, table, tag
 from pages.parts.view import View
 from pages.parts.widgets import href, show_html
 

@@ -12,6 +12,7 @@ import streamlit as st
 from idcore import times
 from idcore.errors import CoreError
 from idcore.occurrences.index import Index
+from idcore.reports.markdown import escaped
 from idcore.runs import Run
 from idcore.triage import activity as steps
 from idcore.triage import in_range
@@ -19,7 +20,6 @@ from idcore.triage import time_range as core
 from idcore.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
 from pages.parts import cache, scans
 from pages.parts.charts import timeline as charts
-from pages.parts.markdown import escaped
 from pages.parts.triage import lines
 from pages.parts.view import View, into_address, view
 from pages.parts.widgets import Brush, chart
