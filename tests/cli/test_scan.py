@@ -43,7 +43,7 @@ def test_no_findings_are_not_said_to_prove_that_all_is_well(tmp_path: Path) -> N
 def test_the_summary_names_kinds_and_sizes_as_the_console_does(tmp_path: Path) -> None:
     refused = {"reason": "lower_case", "ids": 3, "sample": "ab" * 16, "file": "x.log", "byte": 7}
     told = describe(summed(ids=5, client=2, text_bytes=6_690_000), written(tmp_path, refused=refused))
-    assert "0 files, 6.4 MiB of text: 5 IDs, " in told and "2 5.x msgId)" in told
+    assert "no files, 6.4 MiB of text: 5 IDs, " in told and "2 5.x msgId)" in told
     assert "in x.log at byte 7 (to decode them: --case any)" in told
 
 

@@ -8,15 +8,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.servers import Cluster, connect, standalone
+from idcore.ids.clock import parse_zone
 from idcore.scan.kernels import cache_folder
+from idcore.spark.job import ScanOptions, scan
+
+pytestmark = pytest.mark.usefixtures("spark")
 
 LINES = 3000
+ZONE, AT = parse_zone("+08:00"), datetime(2026, 11, 21, 12, tzinfo=UTC)
 FIXED = ["--zone", "+08:00", "--at", "2026-11-21T12:00:00Z", "--format", "json"]
 LOOPBACK = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
 
@@ -52,9 +58,11 @@ def scanned(source: Path, out: Path, *where: str, size: str = "64k") -> dict[str
     return tables(out)
 
 
-@pytest.fixture(scope="module")
-def local(log: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return scanned(log, tmp_path_factory.mktemp("local") / "out")
+def scanned_here(source: Path, out: Path, size: int = 64 << 10) -> dict[str, str]:
+    """The tables that the local session of the tests writes."""
+    store, paths = (str(source), []) if source.is_dir() else (None, [str(source)])
+    scan(paths, out, ScanOptions(ZONE, "given", AT, size, store=store))
+    return tables(out)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +88,7 @@ def compiled() -> dict[str, float]:
 def test_a_standalone_cluster_of_two_workers_writes_the_same_tables(
     store: Path, cluster: Cluster, tmp_path: Path
 ) -> None:
-    local = scanned(store, tmp_path / "local")
+    local = scanned_here(store, tmp_path / "local")
     assert pq.read_table(tmp_path / "local" / "undelivered").num_rows
     before = compiled()
     assert scanned(store, tmp_path / "out", "--master", cluster.url) == local
@@ -114,23 +122,23 @@ def test_a_path_that_only_the_driver_sees_is_named_with_the_worker(log: Path, cl
 @pytest.mark.timeout(300)
 def test_a_worker_that_is_killed_in_mid_scan_changes_no_table(cluster: Cluster, tmp_path: Path) -> None:
     large = make_log(tmp_path / "large.log", 10_000)
-    expected = scanned(large, tmp_path / "expected")
+    expected = scanned_here(large, tmp_path / "expected")
     lost, kept = cluster.workers
     before = set(lost.scratch.rglob("shuffle_*.data"))
     with (tmp_path / "told").open("wb") as told:
-        scan = subprocess.Popen(
+        running = subprocess.Popen(
             command(large, tmp_path / "out", "2k", "--master", cluster.url), env=LOOPBACK, stdout=told, stderr=told
         )
     try:
         deadline = time.monotonic() + 120
         while not set(lost.scratch.rglob("shuffle_*.data")) - before:  # facts that die with the worker
-            assert scan.poll() is None and time.monotonic() < deadline, (tmp_path / "told").read_text()
+            assert running.poll() is None and time.monotonic() < deadline, (tmp_path / "told").read_text()
             time.sleep(0.01)
         lost.kill()
-        assert scan.poll() is None
-        assert scan.wait(180) == 0, (tmp_path / "told").read_text()
+        assert running.poll() is None
+        assert running.wait(180) == 0, (tmp_path / "told").read_text()
     finally:
-        scan.kill()
+        running.kill()
     assert kept.process.poll() is None
     assert tables(tmp_path / "out") == expected
     assert pq.read_table(tmp_path / "out" / "files").to_pylist()[0]["error"] is None
@@ -162,8 +170,9 @@ except Cancelled:
 
 @pytest.mark.timeout(300)
 def test_a_connect_server_writes_the_same_tables_tells_how_far_it_is_and_stops_when_told(
-    log: Path, local: dict[str, str], tmp_path: Path
+    log: Path, tmp_path: Path
 ) -> None:
+    local = scanned_here(log, tmp_path / "local")
     large = make_log(tmp_path / "large.log", 20_000)
     with connect(tmp_path) as address:
         assert scanned(log, tmp_path / "out", "--remote", address) == local
