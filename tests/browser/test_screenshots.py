@@ -18,6 +18,10 @@ from playwright.sync_api import Browser, expect
 
 from idcore.__main__ import main
 from idcore.catalogue import lang_of, words
+from idcore.ids.clock import parse_zone
+from idcore.runs import Runs
+from idcore.spark import background
+from idcore.spark.job import ScanOptions
 from idcore.store import Stored, StoreFolder
 from tests.browser.harness import NARROW, ROOT, WIDE, Console, Visit, console, visit
 from tests.browser.samples import UNIQ
@@ -198,6 +202,25 @@ def test_picture_of_two_runs_compared(browser: Browser, warm_console: Console, c
     with looked(browser, warm_console.url, look, f"/compare?{compared}") as tab:
         expect(tab.page.locator(CHART).first).to_be_visible(timeout=30_000)
         shoot(tab, named("compare", look))
+
+
+@pytest.fixture(scope="module")
+def delivered(warm_console: Console, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The scan of a store with nine groups."""
+    store = tmp_path_factory.mktemp("delivered") / "broker-a"
+    start = ["--start", "2026-11-20T09:50:00+08:00", "--seed", "3"]
+    assert main(["make", "store", "--messages", "4000", "--groups", "8", *start, "--out", str(store)]) == 0
+    run = Runs(warm_console.runs).create(store.name)
+    options = ScanOptions(parse_zone("+08:00"), "given", datetime(2026, 11, 20, 4, tzinfo=UTC), store=str(store))
+    assert background.start(run, [], options).wait().state == "done"
+    return run.name
+
+
+@pytest.mark.parametrize("look", LOOKS, ids="-".join)
+def test_picture_of_deliveries(browser: Browser, warm_console: Console, delivered: str, look: Look) -> None:
+    with looked(browser, warm_console.url, look, f"/fate?run={delivered}") as tab:
+        expect(tab.page.locator(CHART).nth(1)).to_be_visible(timeout=30_000)
+        shoot(tab, named("fate", look))
 
 
 @pytest.mark.parametrize("look", LOOKS, ids="-".join)
