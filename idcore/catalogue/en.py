@@ -2475,7 +2475,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.said_nothing": "No message fits these filters.",
     "fate.said_oldest": " The oldest is {id}, stored at {at}.",
     "fate.said_oldest_time": " The oldest was stored at {at}.",
-    "fate.said_unclear": " Of {n} more it is not clear.",
+    "fate.said_unclear": " For {n} more it is not clear.",
     "fate.span": " of {span}",
     "fate.none_logs": "This scan read logs. Which consumer group received a message is in the store folder of a broker: open one on the Store page and scan it.",
     "fate.none_older": "An older version made this scan, without the tables for this page. Scan the store again.",
