@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from idcore.errors import CoreError
+from idcore.errors import CoreError, coded
 from idcore.fate_list import MOST_IDS
 from idcore.fate_list.tally import Tally
 from idcore.lookup import LookupService
 from idcore.lookup.cluster import IDS_AT_ONCE
 from idcore.remoting.errors import RemotingError, TooManyLookups
 
+LOG = logging.getLogger(__name__)
+MOST_READ = 1_000_000  # different IDs of a list that is too long, of which the error says how many there are
 # Where the limit of look-ups is reached the portions are small, so that others who share it get in between.
 _FEW_AT_ONCE = 16
 # The time left is that of the last so many portions.
@@ -38,6 +41,8 @@ class Wanted:
         for text in texts:
             once[text] = None
             given += 1
+            if len(once) > MOST_READ:
+                break
         if not once:
             raise CoreError("fate_list_empty")
         if len(once) > MOST_IDS:
@@ -109,8 +114,10 @@ def ask(
             tell(tally, is_limited=True)
             stop.wait(max(_LEAST_WAIT, float(problem.values["seconds"])))
             continue
-        except CoreError as problem:
-            tally.problem = problem
+        except Exception as problem:  # what was judged before it is kept
+            if not isinstance(problem, CoreError):
+                LOG.exception("a list of IDs was not asked to its end")
+            tally.problem = coded(problem)
             break
         at += len(part)
     tally.end(service.now_ms(), time.monotonic() - pace.begun)

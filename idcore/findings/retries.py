@@ -44,7 +44,9 @@ def rise(counts: np.ndarray, weights: np.ndarray, least: int) -> Rise | None:
     if found is None:
         return None
     length = found.end - found.begin
-    return _best(counts, weights, least, range(max(1, length * 4 // 5), min(most, length * 5 // 4) + 1))
+    shortest, longest = max(1, length * 4 // 5), min(most, length * 5 // 4)
+    step = max(1, (longest - shortest) // limits.RISE_LENGTHS)
+    return _best(counts, weights, least, sorted({*range(shortest, longest + 1, step), length}))
 
 
 def _best(counts: np.ndarray, weights: np.ndarray, least: int, lengths: Iterable[int]) -> Rise | None:
@@ -68,12 +70,17 @@ def _best(counts: np.ndarray, weights: np.ndarray, least: int, lengths: Iterable
 
 @dataclass(frozen=True, slots=True)
 class Minutes:
-    """The minutes of a log from the first to the last, and what groups did in them."""
+    """The minutes of a log from the first to the last, of a long one a week, and what groups did in them."""
 
     first: int  # minutes since 1970
     size: int
     messages: dict[str, np.ndarray]  # of the topics that a group reads
     failed: dict[tuple[str, str], np.ndarray]  # by group, and what the failures led to
+
+    def of_group(self, group: str, failed: np.ndarray) -> slice:
+        """From the first to the last minute in which the group had messages or failures."""
+        busy = np.flatnonzero((self.messages[group] > 0) | (failed > 0))
+        return slice(int(busy[0]), int(busy[-1]) + 1) if len(busy) else slice(0, 0)
 
     def at(self, minute: int) -> datetime:
         """The instant at which a minute begins."""
@@ -90,13 +97,23 @@ def minutes(scan: Scan) -> Minutes:
     failed = pa.concat_tables(rows)
     of_failures = _numbers(failed["minute"])
     first, last = min([*ends, *of_failures.tolist()]), max([*ends, *of_failures.tolist()])
+    if last - first >= limits.RISE_MOST_MINUTES:
+        last = _fullest(of_failures, failed["tries"].to_numpy())
+        first = last - limits.RISE_MOST_MINUTES + 1
+        within = pa.array((of_failures >= first) & (of_failures <= last))
+        failed, of_failures = failed.filter(within), of_failures[within.to_numpy(zero_copy_only=False)]
     size = last - first + 1
     pairs = failed.group_by(["group", "led_to"]).aggregate([]).to_pylist()
     groups = sorted({row["group"] for row in pairs})
     messages = np.zeros((len(groups), size))
     for piece in scan.rows.pieces("fates", ["group", "minute", "messages"]):
         near = piece.filter(pc.and_(pc.is_in(piece["group"], pa.array(groups)), pc.is_valid(piece["minute"])))
-        place = np.clip(_numbers(near["minute"]) - first, 0, size - 1)
+        minute = _numbers(near["minute"])
+        near, minute = (
+            near.filter(pa.array((minute >= first) & (minute <= last))),
+            minute[(minute >= first) & (minute <= last)],
+        )
+        place = minute - first
         place += size * pc.index_in(near["group"], pa.array(groups)).to_numpy()
         messages += np.bincount(place, near["messages"].to_numpy(), messages.size).reshape(messages.shape)
     made = Minutes(first, size, dict(zip(groups, messages, strict=True)), {})
@@ -105,6 +122,14 @@ def minutes(scan: Scan) -> Minutes:
         tries = failed["tries"].to_numpy()[own]
         made.failed[row["group"], row["led_to"]] = np.bincount(of_failures[own] - first, tries, size).astype(np.int64)
     return made
+
+
+def _fullest(minute: np.ndarray, tries: np.ndarray) -> int:
+    """The last minute of the week that has the most failures."""
+    order = np.argsort(minute, kind="stable")
+    ends, sums = minute[order], np.append(0, np.cumsum(tries[order]))
+    before = np.searchsorted(ends, ends - limits.RISE_MOST_MINUTES, side="right")
+    return int(ends[(sums[1:] - sums[before]).argmax()])
 
 
 def _ends(topics: pa.Table) -> Iterator[int]:
@@ -127,10 +152,11 @@ def storms(scan: Scan) -> Iterator[Finding]:
     for (group, led_to), counts in sorted(known.failed.items(), key=lambda pair: pair[0]):
         if led_to == "retry":
             # as many as a minute has at least on average: retries also come when nothing is sent
-            messages = known.messages[group]
-            found = rise(counts, messages + messages.mean() / 4 + 1e-3, limits.STORM_TRIES)
+            own = known.of_group(group, counts)
+            messages = known.messages[group][own]
+            found = rise(counts[own], messages + messages.mean() / 4 + 1e-3, limits.STORM_TRIES)
             if found is not None:
-                yield _finding("retry_storm", group, found, known, messages)
+                yield _finding("retry_storm", group, found, known, own)
 
 
 def dead_letters(scan: Scan) -> Iterator[Finding]:
@@ -138,16 +164,18 @@ def dead_letters(scan: Scan) -> Iterator[Finding]:
     known = scan.once(minutes)
     for (group, led_to), counts in sorted(known.failed.items(), key=lambda pair: pair[0]):
         if led_to == "dead_letter":
-            found = rise(counts, np.ones(known.size), limits.DEAD_LETTERS)
+            own = known.of_group(group, counts)
+            found = rise(counts[own], np.ones(own.stop - own.start), limits.DEAD_LETTERS)
             if found is not None:
-                yield _finding("dead_letters", group, found, known, known.messages[group])
+                yield _finding("dead_letters", group, found, known, own)
 
 
-def _finding(code: str, group: str, found: Rise, known: Minutes, messages: np.ndarray) -> Finding:
-    since, until = known.at(found.begin), known.at(found.end)
+def _finding(code: str, group: str, found: Rise, known: Minutes, own: slice) -> Finding:
+    since, until = known.at(own.start + found.begin), known.at(own.start + found.end)
+    messages = known.messages[group][own]
     evidence = {
         "group": group, "minutes": found.end - found.begin, "others": found.outside,
-        "other_minutes": known.size - (found.end - found.begin),
+        "other_minutes": len(messages) - (found.end - found.begin),
         "messages": int(messages[found.begin : found.end].sum()), "ids": [],
         "first_at": since.isoformat(timespec="milliseconds"),
     }  # fmt: skip

@@ -53,6 +53,8 @@ _MANY_GROUPS = 64
 _AT_ONCE = 8
 # Clients report their offsets so often; what is asked again sooner has not moved yet.
 PAUSE_SECONDS = 5.0
+# Clients behind a proxy ask at least so often; of others it is the time since they have gone.
+LATELY_MS = 60_000
 # What was asked so short a time ago is not asked again: many ids ask the same of one group.
 RECENT_MS = 2_000
 # Brokers whose clocks differ: a retry copy may seem older than its message.
@@ -182,7 +184,7 @@ class TopicBrokers:
         found: dict[str, Heard[Filter]] = {}
         for heard in self._ask_all(jobs, self.since_ms).values():
             for group, each in zip(groups, heard, strict=True):
-                if each.value is not None:
+                if each.value is not None and each.at_ms - each.value.version < LATELY_MS:
                     found[group] = Heard(_filter(replace(each.value, version=0)), each.at_ms)
         return found
 

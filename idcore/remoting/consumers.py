@@ -244,8 +244,8 @@ class SubscriptionOf(Request["Subscription | None"]):
     """What a group wants of a topic, from 5.0.0 on; None where the broker does not know.
 
     A broker notes it of clients that it has no connection of, too: those behind a proxy (ConsumerManager, the
-    compensation table). It keeps that for ten minutes behind the last request of the group. Its version is then the
-    time of that request.
+    compensation table). It keeps that for ten minutes behind the last request of the group, also of clients that it
+    listed and that have gone. Its version is then the time of that request.
     """
 
     code: ClassVar[ReadCode] = ReadCode.QUERY_SUBSCRIPTION_BY_CONSUMER

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.errors import CoreError
+from idcore.lookup.hidden_copies import holds_copies
 from idcore.message.record import decode_record
 from idcore.message.trace import SubAfter, SubBefore, read_trace
 from idcore.message.validators import is_trace_topic
@@ -105,8 +106,14 @@ def _plain(body: bytes, place: int, born: str) -> list[tuple[Any, ...]] | None:
 
 
 def topics_of(topics: pa.Table) -> TraceTopics | None:
-    """The trace topics among those of a scan, by their names; of very many records the newest part."""
-    rows = [row for row in topics.to_pylist() if is_trace_topic(row["topic"]) or "TRACE" in row["topic"].upper()]
+    """The trace topics among those of a scan, by their names; of very many records the newest part.
+
+    A topic of an application may be named like one: then those whose names are certain have all the room.
+    """
+    every = [row for row in topics.to_pylist() if not holds_copies(row["topic"])]
+    rows = [row for row in every if is_trace_topic(row["topic"]) or "TRACE" in row["topic"].upper()]
+    if sum(row["bytes"] for row in rows) > MOST_BYTES:
+        rows = [row for row in rows if is_trace_topic(row["topic"])] or rows
     if not rows:
         return None
     first, end = min(row["min_offset"] for row in rows), max(row["max_offset"] for row in rows) + 1

@@ -99,6 +99,13 @@ def by_minute(rows: pd.DataFrame) -> pd.DataFrame:
     return messages.groupby(rows["minute"]).sum().rename("ids").reset_index()
 
 
+def levels(rows: pd.DataFrame) -> dict[str, int]:
+    """How many messages each level has."""
+    found = np.zeros(len(NAMES), np.int64)
+    np.add.at(found, rows["level"].to_numpy(), rows["messages"].to_numpy())
+    return dict(zip(NAMES, found.tolist(), strict=True))
+
+
 def counts(rows: pd.DataFrame) -> pd.DataFrame:
     """Messages by topic, queue, group and verdict, the worst first."""
     names = [name for name in _KEY if name in rows]
@@ -132,10 +139,6 @@ class Heat:
         """The place of the worst level of each cell; -1 without a message."""
         there = self.messages > 0
         return np.where(there.any(axis=2), there.argmax(axis=2), -1)
-
-    def levels(self) -> dict[str, int]:
-        """How many messages each level has."""
-        return dict(zip(NAMES, self.messages.sum(axis=(0, 1)).tolist(), strict=True))
 
     def frame(self) -> pd.DataFrame:
         """The cells that have messages, as a table."""

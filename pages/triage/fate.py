@@ -23,15 +23,15 @@ answer, oldest = core.lacking(rows), undelivered.select(asked).page(0, 1)
 
 # show
 said(core.sentence(answer, oldest, asked.minutes, shown))
+if in_range and in_range != in_range.whole_minutes():
+    st.caption(words("fate.minutes", span=core.span_text(asked.minutes, shown)))
 notes = fates.state(run, shown)
 if len(around):
     st.header(words("fate.by_group"), anchor=False)
-    notes += fates.picture(core.heat(around), asked, shown)
+    notes += fates.picture(core.heat(around), core.levels(rows), asked, shown)
 if len(rows):
     st.header(words("fate.counts"), anchor=False)
     fates.counts(rows, run, shown)
 with st.container(key="fate-list"):
     notes += fates.messages(undelivered, asked, answer.total, run, shown)
-if in_range and in_range != in_range.whole_minutes():
-    notes.append(words("fate.minutes", span=core.span_text(asked.minutes, shown)))
 small_print([words("fate.read_only"), *notes, *shared.unread(run, words), zone_note(shown)])

@@ -61,6 +61,20 @@ def test_dead_letters_rise_from_some_minute_on() -> None:
     assert told("dead_letter", [(60, limits.DEAD_LETTERS - 1)]) == []
 
 
+def test_a_record_with_a_wrong_clock_changes_nothing() -> None:
+    """One record of another topic makes a log of ten years: the week with the failures is judged."""
+    counts = [(minute, 20 if 60 <= minute < 70 else 1) for minute in range(EVERY)]
+    fates = [fate("consumed", minute, minute, messages=10, minute=at(minute)) for minute in range(EVERY)]
+    scan = scan_of(
+        retries=failures("retry", [*counts, (5_000_000, 1)]), topics=[topic("orders", 0, 5_000_000)], fates=fates
+    )
+    (found,) = retries.storms(scan)
+    assert (found.count, found.evidence["minutes"], found.evidence["others"]) == (200, 10, 110)
+    steady = [(minute, 1) for minute in range(0, 3 * 1_440, 60)]
+    scan = scan_of(retries=failures("dead_letter", steady), topics=[topic("orders", -60_000, 3 * 1_440)], fates=fates)
+    assert list(retries.dead_letters(scan)) == []
+
+
 def test_a_rise_needs_other_minutes_to_compare_with() -> None:
     short = np.zeros(limits.RISE_MINUTES - 1, np.int64)
     short[3] = 1_000

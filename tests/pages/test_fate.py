@@ -103,7 +103,7 @@ def test_the_age_of_the_state_and_what_could_not_be_read_are_on_top(run: Path, o
     ]
     (run / "summary.json").write_text(json.dumps(summary | {"evidence": known}))
     app = open_page("fate", run=RUN, lang="en", zone="UTC")
-    assert "The folder shows the state of 2026-11-20 02:00:00.000 +00:00, which is 10 min old" in text(app)
+    assert "The folder shows the state of 2026-11-20 02:00:00.000 +00:00, 10 min before it was read" in text(app)
     assert "config/&lt;b&gt;topics.json is damaged" in shown(app)
     (run / "summary.json").write_text(json.dumps(summary | {"snapshot": at, "snapshot_end": at}))
     assert "The cluster was asked between 2026-11-20 02:00:00" in text(

@@ -182,6 +182,14 @@ def test_lists_of_one_cluster_take_turns_and_a_list_that_nobody_keeps_goes(clust
     assert scans.job_of(first.run) is first
 
 
+def test_a_link_to_a_scan_in_the_place_of_a_list_is_said(open_page: Open, cluster: Many) -> None:
+    run = Runs().create("not a list")
+    run.set_state("done")
+    app = open_page("lookup", fates=run.name)
+    assert not app.exception
+    assert any(run.name in error.value for error in app.error)
+
+
 def test_a_cluster_that_is_gone_is_said(open_page: Open, cluster: Many, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("decode", ids=",".join(IDS))
     monkeypatch.setattr(live, "cluster", lambda name: None)

@@ -102,7 +102,7 @@ class Progressing(Fake):
             one = self.connected.get(group)
             yield answer(frame, 0, json.dumps(one).encode()) if one else answer(frame, 206, b"", "not online")
         elif code == 345:
-            wanted = {"subscriptionData": subscription()} if frame.field("group") in self.proxied else {}
+            wanted = {"subscriptionData": subscription(version=NOW_MS)} if frame.field("group") in self.proxied else {}
             yield answer(frame, 0, json.dumps({"topic": topic, **wanted}).encode())
         elif code == 352:
             yield answer(frame, 0, json.dumps({"consumeEnable": self.can_consume}).encode())

@@ -155,6 +155,8 @@ def test_clients_behind_a_proxy_take_messages_though_no_broker_lists_them(cluste
     assert cluster.verdicts()["works"].code == "filtered_ahead"
     cluster.proxied["works"] = wanted % (b"*", b"")
     assert cluster.verdicts()["works"].code == "stuck"
+    cluster.proxied["works"] = (wanted % (b"*", b"")).replace(b"1795368516605", b"%d" % (NOW_MS - 60_000))
+    assert cluster.verdicts()["works"].code == "offline"  # a broker keeps for ten minutes who has asked it
     for damaged in (b"", b"[]", b'{"subscriptionData":7}', b'{"subscriptionData":{"subString":[]}}'):
         cluster.proxied["works"] = damaged
         assert cluster.verdicts()["works"].code == "offline"

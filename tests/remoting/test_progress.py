@@ -281,7 +281,7 @@ class TestList:
         with service.cluster:
             found = seen(service)
         assert found.progress is not None and issues(found.progress) == []
-        assert "; its clients are behind a proxy" in progress_texts(found)[0]
+        assert "; no broker lists its clients" in progress_texts(found)[0]
         clients = [client(f"vm@7@{index}@hrhv7758y") for index in range(5)]
         cluster.connected["billing"] = cluster.connection(*clients)  # of a proxy inside the broker: they share queues
         assert issues(progress(cluster)) == []

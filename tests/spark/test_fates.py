@@ -115,7 +115,7 @@ class Twin:
         """The attempts of each message, and where in the log each context is."""
         written = []
         for record in records:
-            if "TRACE" in record.topic.upper():
+            if "TRACE" in record.topic.upper() and not record.topic.startswith("%"):
                 for context, client in traces.contexts(record, lambda *_, **__: None):
                     written.append((context, client))
                     if isinstance(context, SubBefore | SubAfter):
@@ -532,3 +532,15 @@ def test_a_plain_body_is_read_as_any_other() -> None:
         fast, slow = trace_records._plain(text.encode(), 5, "born:1"), trace_records._rows(text.encode(), 5, "born:1")
         assert fast == (list(slow) if text in plain else None), text
     assert trace_records._plain(b"Pub\1\xff\2", 5, "born:1") is None
+
+
+def test_trace_topics_are_found_by_name_and_copies_are_none() -> None:
+    def named(**size: int) -> list[str]:
+        rows = [{"topic": name, "bytes": many, "min_offset": 0, "max_offset": 99} for name, many in size.items()]
+        found = trace_records.topics_of(pa.Table.from_pylist(rows))
+        return [] if found is None else list(found.names)
+
+    copied = {"%RETRY%TRACE-0": 9, "%DLQ%my-trace": 9, "SCHEDULE_TOPIC_XXXX": 9}
+    assert named(**copied, Orders=9) == []
+    assert named(**copied, RMQ_SYS_TRACE_TOPIC=9, OwnTrace=9) == ["OwnTrace", "RMQ_SYS_TRACE_TOPIC"]
+    assert named(RMQ_SYS_TRACE_TOPIC=9, CONTRACE_EVENTS=1 << 30) == ["RMQ_SYS_TRACE_TOPIC"]

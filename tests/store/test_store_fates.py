@@ -107,7 +107,9 @@ def test_the_age_of_the_folder_is_said(real_root: Path) -> None:
     assert item.values["shown"] == "2026-11-21T01:56:20.061+00:00" and item.values["age_seconds"] == 108_220
     row = row_of(look_up(real_root, TWICE))
     (said,) = row["evidence"]["store_snapshot"]
-    assert "which is 1 d 6 h 3 min 40 s old" in said["text"] and row["fate"][0]["asked_at"] == item.values["shown"]
+    assert (
+        "1 d 6 h 3 min 40 s before it was read" in said["text"] and row["fate"][0]["asked_at"] == item.values["shown"]
+    )
 
 
 def test_a_damaged_or_missing_file_of_offsets_is_said_and_takes_only_its_verdicts(copy: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -99,7 +100,7 @@ def _mark(figure: go.Figure, found: Heat, clock: pd.Series, palette: Palette, ch
     figure.add_shape(type="rect", x0=ends[0], x1=ends[1], y0=row - 0.5, y1=row + 0.5, line=line)
 
 
-def legend(found: dict[str, int], words: Words, palette: Palette, signs: bool) -> Html:
+def legend(found: Mapping[str, int], words: Words, palette: Palette, signs: bool) -> Html:
     """Each colour in words, the worst first, with its messages."""
     rows = [
         tag(

@@ -13,7 +13,7 @@ from idcore.errors import CoreError
 from idcore.fate_list import MOST_IDS, sentences
 from idcore.remoting.profile import FILE, NAMESRV
 from idcore.reports.markup import Column, link, table, tag
-from idcore.runs import Run
+from idcore.runs import FATES, Run, RunError
 from pages.parts import browser, cache, problems, scans
 from pages.parts.runs import watch
 from pages.parts.view import view
@@ -88,6 +88,8 @@ def begun() -> None:
         return
     try:
         run = scans.store().open(name)
+        if run.kind != FATES:
+            raise RunError("not_a_scan", {"name": name}, "run", None, name)
     except CoreError as error:
         problems.show_error(error)
         return

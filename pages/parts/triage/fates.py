@@ -108,8 +108,8 @@ def _leave_cell() -> None:
     st.query_params.pop(CELL, None)
 
 
-def picture(found: Heat, asked: Asked, view: View) -> list[str]:
-    """The heat map of a page of groups; what of it is small print."""
+def picture(found: Heat, levels: Mapping[str, int], asked: Asked, view: View) -> list[str]:
+    """The heat map of a page of groups, with the counts of what was chosen; what of it is small print."""
     words, state = view.words, st.session_state
     pages = max(1, -(-len(found.groups) // GROUPS))
     page = lines.page_number(pages, "rows")
@@ -131,7 +131,7 @@ def picture(found: Heat, asked: Asked, view: View) -> list[str]:
             state["fate-turn"] = turn + 1
 
     alt = words("fate.alt", groups=words.count("group", len(groups)), step=step_text(found.step, words))
-    below = charts.legend(found.levels(), words, view.palette, len(found.begins) <= charts.FEW)
+    below = charts.legend(levels, words, view.palette, len(found.begins) <= charts.FEW)
     chart(figure, alt, found.frame, "fate", select=True, brush=Brush(f"{drag.state}-{turn}", take), below=below)
     if pages > 1:
         last = min(first + GROUPS, len(found.groups))
