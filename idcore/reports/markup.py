@@ -56,6 +56,11 @@ class Column:
     wide: bool = False
 
 
+def _hint(cell: Any) -> str | None:
+    """What a cut cell has in whole; a link has its own text."""
+    return None if isinstance(cell, Html) else cell or None
+
+
 def table(
     columns: Sequence[Column], rows: Iterable[Sequence[Any]], caption: str, *, first: int = 1, numbered: bool = False
 ) -> Html:
@@ -83,7 +88,7 @@ def table(
     for place, row in enumerate(rows, first):
         cells = [tag("td", f"{place:,}", class_="mq-num mq-faint mq-nth")] if numbered else []
         cells += [
-            tag("td", "" if cell is None else cell, class_=style, title=cell if column.wide and cell else None)
+            tag("td", "" if cell is None else cell, class_=style, title=_hint(cell) if column.wide else None)
             for column, cell, style in zip(columns, row, styles, strict=True)
         ]
         body.append(tag("tr", *cells))

@@ -84,6 +84,11 @@ def _is_of(name: str, kinds: Sequence[str]) -> bool:
 def remember(name: str) -> None:
     """From now on the chart pages show this scan. One that is not kept stays while this session does."""
     st.session_state["run"] = name
+    keep_while_here(name)
+
+
+def keep_while_here(name: str) -> None:
+    """A run that is not kept stays while this session does."""
     try:
         if name not in st.session_state.get("held", ()) and not store().open(name).kept:
             hold(name)
@@ -104,6 +109,8 @@ def current(more: Sequence[str] = ()) -> Run | None:
         raise RunError("not_a_scan", {"name": name}, "run", None, name)
     if run.kind in SCANS:
         remember(name)
+    else:
+        keep_while_here(name)
     return run
 
 
