@@ -152,6 +152,8 @@ def test_a_run_that_is_gone_is_said_without_a_traceback(tab: Visit) -> None:
 
 def test_language_and_zone_go_into_the_link(tab: Visit, example: str) -> None:
     tab.go(f"/producers?run={example}&lang=en&zone=UTC")
+    charts(tab)
+    expect(tab.page.locator('[data-testid="stMain"]')).to_contain_text("UTC")
     english = tab.page.locator('[data-testid="stMain"]').inner_text()
     assert "UTC" in english
     tab.page.get_by_role("radio", name="中文").or_(tab.page.get_by_role("button", name="中文")).first.click()
