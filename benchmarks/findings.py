@@ -10,11 +10,11 @@ import argparse
 import json
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -25,8 +25,10 @@ from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.simulate.incidents import HEALTHY, Incident, names, variants
+from idcore.simulate.situations import Situation
 from idcore.sources.inputs import list_files
 
+T = TypeVar("T", Incident, Situation)
 ZONE = timezone(timedelta(hours=8))
 START = datetime(2026, 11, 20, 9, 50, tzinfo=ZONE)
 
@@ -72,18 +74,20 @@ def logs(seeds: int, only: str | None = None, first: int = 1) -> Iterator[Incide
                     yield Incident(name, variant, seed, START, ZONE)
 
 
-def measure(seeds: int, only: str | None = None, first: int = 1) -> tuple[dict[str, Score], list[str]]:
-    """Scores by code, and what was found above info in healthy logs."""
+def measure(
+    each: Iterable[T], tell: Callable[[T, Path], tuple[list[Finding], dict[str, Any], dict[str, pa.Table]]]
+) -> tuple[dict[str, Score], list[str]]:
+    """Scores by code, and what was found above info where all is well."""
     scores: dict[str, Score] = defaultdict(Score)
     alarms = []
     with tempfile.TemporaryDirectory() as folder:
-        for incident in logs(seeds, only, first):
-            found, truth, _ = tell(incident, Path(folder))
-            name = f"{incident.code}/{incident.variant}"
+        for made in each:
+            found, truth, _ = tell(made, Path(folder))
+            name = f"{made.code}/{made.variant}"
             got = Counter((item.code, item.severity, item.subject) for item in found)
             wanted = Counter((row["code"], row["severity"], row["subject"]) for row in truth["expected"])
             count(scores, name, got, wanted)
-            if incident.code == HEALTHY:
+            if made.code == HEALTHY:
                 alarms += [f"{name}: {item.say('meaning')}" for item in found if item.severity != "info"]
     return dict(scores), alarms
 
@@ -132,7 +136,7 @@ def main() -> None:
     parser.add_argument("--only", help="one incident")
     parser.add_argument("--examples", action="store_true", help="what was wrong or overlooked")
     options = parser.parse_args()
-    scores, alarms = measure(options.seeds, options.only, options.first)
+    scores, alarms = measure(logs(options.seeds, options.only, options.first), tell)
     print(table(scores))
     print(f"\nabove info in healthy logs: {len(alarms)}")
     for line in alarms:

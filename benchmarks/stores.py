@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import tempfile
 import threading
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,13 +15,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks.findings import START, ZONE, Score, count, table
+from benchmarks.findings import START, ZONE, Score, measure, table
 from idcore import findings
 from idcore.findings import RULES, Finding
 from idcore.lookup.store_fates import StoreEvidence
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
-from idcore.simulate.situations import HEALTHY, Situation, names, variants
+from idcore.simulate.situations import Situation, names, variants
 from idcore.sources.inputs import Split, list_store, split_files
 from idcore.spark import fates, progress, stored
 from idcore.spark.passes import Partitions, Passes, Pieces, Work
@@ -76,22 +74,6 @@ def stores(seeds: int, only: str | None = None, first: int = 1) -> Iterator[Situ
                     yield Situation(name, variant, seed, START, ZONE)
 
 
-def measure(seeds: int, only: str | None = None, first: int = 1) -> tuple[dict[str, Score], list[str]]:
-    """Scores by code, and what was found above info in healthy stores."""
-    scores: dict[str, Score] = defaultdict(Score)
-    alarms = []
-    with tempfile.TemporaryDirectory() as folder:
-        for situation in stores(seeds, only, first):
-            found, truth, _ = tell(situation, Path(folder))
-            name = f"{situation.code}/{situation.variant} {situation.seed}"
-            got = Counter((item.code, item.severity, item.subject) for item in found)
-            wanted = Counter((row["code"], row["severity"], row["subject"]) for row in truth["expected"])
-            count(scores, name, got, wanted)
-            if situation.code == HEALTHY:
-                alarms += [f"{name}: {item.say('meaning')}" for item in found if item.severity != "info"]
-    return dict(scores), alarms
-
-
 def main() -> None:
     """Prints the scores of the codes of stores, and what was wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -99,7 +81,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--only", help="one situation")
     options = parser.parse_args()
-    scores, alarms = measure(options.seeds, options.only, options.first)
+    scores, alarms = measure(stores(options.seeds, options.only, options.first), tell)
     of_stores = [code for code in RULES if RULES[code].of_store]
     print(table(scores, of_stores))
     print(f"\nabove info in healthy stores: {len(alarms)}")

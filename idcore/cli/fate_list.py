@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import threading
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from idcore.cli.aside import aside
 from idcore.cli.parser import Usage
 from idcore.fate_list import sentences
 from idcore.fate_list.asking import Asking, Wanted, ask
@@ -35,7 +35,7 @@ def run(source: LookupService, texts: Iterable[str], options: argparse.Namespace
     """Exit status 0 all judged, 1 some not, 3 nothing could be asked, 130 interrupted; the tables are there."""
     wanted = Wanted.of(texts, options.topic)
     options.out.mkdir(parents=True)  # now, so that one that cannot be written is found before the work
-    tally, interrupted = _interruptible(source, wanted, user)
+    tally, interrupted = _asked(source, wanted, user)
     more = {"given": wanted.given, "doubles": wanted.given - len(wanted.ids), "stopped": interrupted}
     summary = write(options.out, tally, cluster=source.cluster.name, topic=wanted.topic, **more)
     print(json_text(summary) if form == "json" else describe(summary, tally, options.out))
@@ -48,39 +48,19 @@ def run(source: LookupService, texts: Iterable[str], options: argparse.Namespace
     return FOUND if tally.outcomes["judged"] == len(wanted.ids) else SOME_MISSED
 
 
-def _interruptible(source: LookupService, wanted: Wanted, user: str) -> tuple[Tally, bool]:
-    """The work in a thread of its own: the first Ctrl-C keeps what is there, a second one ends at once."""
-    stop, over, ended = threading.Event(), threading.Event(), list[Any]()
+def _asked(source: LookupService, wanted: Wanted, user: str) -> tuple[Tally, bool]:
+    """The first Ctrl-C keeps what is there, a second one ends at once."""
+    stopped = threading.Event()
 
-    def work() -> None:
-        try:
-            ended.append(ask(source, wanted, user, _show if sys.stderr.isatty() else None, stop))
-        except BaseException as error:  # noqa: BLE001  raised again by the thread that waits
-            ended.append(error)
-        finally:
-            over.set()
+    def work(stop: threading.Event) -> Tally:
+        return ask(source, wanted, user, _show if sys.stderr.isatty() else None, stop)
 
-    thread = threading.Thread(target=work, name="fate-list", daemon=True)
-    terminated = signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        try:
-            thread.start()
-            over.wait()
-        except KeyboardInterrupt:
-            stop.set()
-            print("\nidcore: stopping; what was judged is kept", file=sys.stderr)
-            over.wait()
-    finally:
-        signal.signal(signal.SIGTERM, terminated)
-        if sys.stderr.isatty():
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-    if isinstance(ended[0], BaseException):
-        raise ended[0]
-    return ended[0], stop.is_set()
+    def interrupted(over: threading.Event) -> None:
+        stopped.set()
+        print("\nidcore: stopping; what was judged is kept", file=sys.stderr)
+        over.wait()
 
-
-def _interrupt(*_: object) -> NoReturn:
-    raise KeyboardInterrupt
+    return aside("fate-list", work, interrupted), stopped.is_set()
 
 
 def _show(now: Asking) -> None:

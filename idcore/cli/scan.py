@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import signal
 import sys
 import tempfile
 import threading
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from idcore.cli.aside import aside
 from idcore.cli.parser import Usage, subscriptions_of
 from idcore.errors import CoreError
 from idcore.safe_text import printable, size
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
             _make_room(options.out, options.overwrite)  # once more: reading a pipe takes as long as its writer likes
             names = dict.fromkeys(spooled, STANDARD_INPUT)
             paths = [spooled[0] if path == STANDARD_INPUT else path for path in options.paths]
-            summary = _interruptible(paths, options.out, asked, names)
+            summary = _scanned(paths, options.out, asked, names)
     except CoreError as problem:
         print(f"idcore: {' '.join(str(problem).split())}", file=sys.stderr)
         return NOT_DONE
@@ -103,44 +103,24 @@ def _make_room(out: Path, overwrite: bool) -> None:
             raise Usage(f"{folder} contains files that no scan wrote; choose another folder")
 
 
-def _interruptible(paths: list[str], out: Path, asked: ScanOptions, names: dict[str, str]) -> dict[str, Any]:
-    """The scan in a thread of its own, so that Ctrl-C reaches this one and stops the Spark job."""
-    stop, over = threading.Event(), threading.Event()
-    ended: list[Any] = []
+def _scanned(paths: list[str], out: Path, asked: ScanOptions, names: dict[str, str]) -> dict[str, Any]:
+    """Ctrl-C stops the Spark job."""
 
-    def work() -> None:
-        try:
-            ended.append(scan(paths, out, asked, _show if sys.stderr.isatty() else None, stop, names))
-        except BaseException as error:  # noqa: BLE001  handed to the thread that waits
-            ended.append(error)
-        finally:
-            over.set()
+    def work(stop: threading.Event) -> dict[str, Any]:
+        return scan(paths, out, asked, _show if sys.stderr.isatty() else None, stop, names)
 
-    thread = threading.Thread(target=work, name="scan", daemon=True)
-    terminated = signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        thread.start()
-        over.wait()
-    except KeyboardInterrupt:
-        stop.set()
-        over.wait(_PATIENCE)  # join() would take the thread as ended: an interrupt of its lock does that in 3.11
-        raise
-    finally:
-        signal.signal(signal.SIGTERM, terminated)
-        if sys.stderr.isatty():
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-    if isinstance(ended[0], Cancelled):
+    def interrupted(over: threading.Event) -> NoReturn:
+        over.wait(_PATIENCE)
         raise KeyboardInterrupt
-    if isinstance(ended[0], CoreError):
-        raise ended[0]
-    if isinstance(ended[0], BaseException):
-        raise CoreError("scan_failed", {"why": problem_of(ended[0])}) from ended[0]
-    return ended[0]  # type: ignore[no-any-return]
 
-
-def _interrupt(*_: object) -> NoReturn:
-    """SIGTERM ends a scan as Ctrl-C does."""
-    raise KeyboardInterrupt
+    try:
+        return aside("scan", work, interrupted)
+    except Cancelled:
+        raise KeyboardInterrupt from None
+    except CoreError:
+        raise
+    except Exception as error:
+        raise CoreError("scan_failed", {"why": problem_of(error)}) from error
 
 
 def _show(progress: Progress) -> None:

@@ -17,7 +17,6 @@ from idcore.lookup.cluster import IDS_AT_ONCE
 from idcore.remoting.errors import RemotingError, TooManyLookups
 
 LOG = logging.getLogger(__name__)
-MOST_READ = 1_000_000  # different IDs of a list that is too long, of which the error says how many there are
 # Where the limit of look-ups is reached the portions are small, so that others who share it get in between.
 _FEW_AT_ONCE = 16
 # The time left is that of the last so many portions.
@@ -41,8 +40,6 @@ class Wanted:
         for text in texts:
             once[text] = None
             given += 1
-            if len(once) > MOST_READ:
-                break
         if not once:
             raise CoreError("fate_list_empty")
         if len(once) > MOST_IDS:

@@ -1,0 +1,50 @@
+"""Long work of a command in a thread of its own, so that Ctrl-C and SIGTERM reach the main one. Shows nothing."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+T = TypeVar("T")
+
+
+def aside(name: str, work: Callable[[threading.Event], T], interrupted: Callable[[threading.Event], Any]) -> T:
+    """What the work returns or raises. It is given the stop that an interrupt sets.
+
+    Then `interrupted` is called with the event that the work is over. It waits for that, or raises.
+    """
+    stop, over = threading.Event(), threading.Event()
+    ended: list[Any] = []
+
+    def run() -> None:
+        try:
+            ended.append((work(stop), None))
+        except BaseException as error:  # noqa: BLE001  raised again by the thread that waits
+            ended.append((None, error))
+        finally:
+            over.set()
+
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    terminated = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        thread.start()
+        over.wait()  # join() would take the thread as ended: an interrupt of its lock does that in 3.11
+    except KeyboardInterrupt:
+        stop.set()
+        interrupted(over)
+    finally:
+        signal.signal(signal.SIGTERM, terminated)
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    ((result, problem),) = ended
+    if problem is not None:
+        raise problem
+    return result  # type: ignore[no-any-return]
+
+
+def _interrupt(*_: object) -> NoReturn:
+    """SIGTERM ends a command as Ctrl-C does."""
+    raise KeyboardInterrupt
