@@ -352,3 +352,13 @@ def commit_logs(sources: Sequence[Source]) -> list[str]:
     magics = [magic.to_bytes(4, "big", signed=magic < 0) for magic in (MAGIC_V1, MAGIC_V2)]
     files = [source for source in sources if source.name != PASTED][:MOST_LOOKED_AT]
     return [file.name for file in files if next(file.pieces(), b"")[4:8] in magics][:MOST_NAMED]
+
+
+def message_of(ids: Sequence[str]) -> str | None:
+    """The id of the only message: of a line with a msgId and an offsetMsgId the first, which all its copies have."""
+    if len(ids) == 1:
+        return ids[0]
+    readings = [(identify_alone(text).best, text) for text in ids[:3]]
+    others = [text for reading, text in readings if reading is not None and reading.id.kind != "offset"]
+    pair = len(ids) == 2 and None not in [reading for reading, _ in readings]
+    return others[0] if pair and len(others) == 1 else None

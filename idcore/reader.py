@@ -1,7 +1,8 @@
-"""How somebody reads: in which language and zone, and instants as text in that zone. It has no clock and no colours."""
+"""How somebody reads: in which language and zone, instants as text in that zone, addresses. No clock, no colours."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
@@ -16,6 +17,10 @@ class Reader:
 
     words: Words
     zone: tzinfo
+
+    def href(self, page: str, **asked: str | Sequence[str] | None) -> str:
+        """The address of a page of the console; none for who reads elsewhere."""
+        return ""
 
     def full(self, moment: datetime | None) -> str:
         """An instant to the millisecond."""

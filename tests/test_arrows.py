@@ -22,7 +22,7 @@ CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times",
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
 CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
-CORE |= {"idcore.decoding"}
+CORE |= {"idcore.decoding", "idcore.html"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -54,6 +54,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.reader": {"idcore.catalogue", "idcore.ids", "idcore.times"},
     "idcore.reports": {"idcore.catalogue", "idcore.safe_text"},
     "idcore.memory": set(),
+    "idcore.html": CORE - {"idcore.spark", "idcore.remoting"},
     "idcore.export": {"idcore.safe_text", "idcore.ids"},
     "idcore.allowed": {"idcore.errors", "idcore.sources"},
     "idcore.intake": IDS | {"idcore.message", "idcore.runs", "idcore.sources"},

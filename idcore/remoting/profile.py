@@ -102,6 +102,11 @@ def credentials_of(environment: Mapping[str, str]) -> Credentials | None:
     return Credentials(access, secret, environment.get(SECURITY_TOKEN) or None)
 
 
+def is_configured(environment: Mapping[str, str]) -> bool:
+    """Whether the administrator configured any cluster."""
+    return bool(environment.get(FILE) or environment.get(NAMESRV))
+
+
 def configured(environment: Mapping[str, str]) -> dict[str, Profile]:
     """Every cluster this machine's administrator configured, by name: an empty result means that look-ups are off."""
     found: dict[str, Profile] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -45,7 +45,10 @@ def emphasised(text: str) -> Html:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table: what it is called, and how its cells look."""
+    """One column of a table: what it is called, how its cells look, and what they have of an item.
+
+    Without `cell` that is the value of the column's name, on the right as a number.
+    """
 
     name: str
     label: str
@@ -54,6 +57,19 @@ class Column:
     role: str | None = None
     help: str | None = None
     wide: bool = False
+    cell: Callable[[Any], Any] | None = None
+
+    def of(self, item: Any) -> Any:
+        """The cell of an item."""
+        if self.cell is not None:
+            return self.cell(item)
+        value = item[self.name] if isinstance(item, Mapping) else getattr(item, self.name)
+        return number(value) if self.right else value
+
+
+def number(value: Any) -> str:
+    """A count, or nothing."""
+    return "" if value is None or value != value else f"{int(value):,}"
 
 
 def _hint(cell: Any) -> str | None:
@@ -100,6 +116,30 @@ def table(
         role="region",
         aria_label=caption,
     )
+
+
+def listed(
+    columns: Sequence[Column], items: Iterable[Any], caption: str, *, first: int = 1, numbered: bool = False
+) -> Html:
+    """A table with a row for each item."""
+    rows = ([column.of(item) for column in columns] for item in items)
+    return table(columns, rows, caption, first=first, numbered=numbered)
+
+
+def fact_list(pairs: Iterable[tuple[Any, Any]]) -> Html | None:
+    """Names and values under each other; None without any."""
+    parts = [part for name, value in pairs for part in (tag("dt", name), tag("dd", value))]
+    return tag("dl", *parts, class_="mq-facts") if parts else None
+
+
+def wrapped(text: Any) -> Html:
+    """A long name or sentence in a cell: it takes several lines, and leaves room for the others."""
+    return tag("span", text, class_="mq-topic")
+
+
+def fold(label: Any, *inside: Any, opened: bool = False) -> Html:
+    """Something that opens."""
+    return tag("details", tag("summary", label), *inside, open=opened)
 
 
 def link(label: Any, href: str, *, new: bool = False, class_: str | None = None) -> Html:

@@ -113,9 +113,3 @@ def _broker(text: str) -> str:
         return OffsetId.from_hex(text).address
     except CoreError:
         return ""
-
-
-def fact_list(pairs: Iterable[tuple[str, str]]) -> Html | None:
-    """Names and values under each other; None without any."""
-    parts = [part for name, value in pairs for part in (tag("dt", name), tag("dd", value))]
-    return tag("dl", *parts, class_="mq-facts") if parts else None

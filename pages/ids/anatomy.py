@@ -5,12 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore import intake_texts
+from idcore.html import cards, ruler
 from idcore.ids.identify import Reading, identify_alone
 from idcore.intake import Found
 from idcore.reports.markup import tag
 from idcore.run_times import linked_token
 from idcore.simulate import example
-from pages.parts import cards, problems, ruler
+from pages.parts import problems
+from pages.parts.ids import links
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, show_html, small_print, zone_note
 
@@ -61,7 +63,7 @@ if not text:
     st.stop()
 with problems.caught():
     verdict = identify_alone(text)
-clock = cards.clock_of(view())
+clock = view().clock()
 query = st.query_params
 found = Found(linked_token(text, verdict.best, query.get("sent_at", ""), query.get("run", "")), verdict)
 
@@ -85,7 +87,7 @@ if verdict.best is not None:
         )
     )
     with st.container(horizontal=True, gap="medium"):
-        cards.message_links([text], words)
+        links.message_links([text], words)
 names = [
     f"{words(f'kind.{item.id.kind}')} · {words('certainty_short.' + (item.certainty or 'none'))}"
     + (f" · {item.id.layout.name}" if item.id.layout.name.endswith("_le") else "")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from idcore.html import lab
 from idcore.lab import Story, packed, texts
 from idcore.lab.world import SIZES
 from pages.parts import browser, problems
-from pages.parts.ids import lab, lab_controls
+from pages.parts.ids import lab_controls
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, show_html, small_print
 
@@ -33,7 +34,7 @@ with right:
     said(texts.story_sentence(told, words))
     lab_controls.takeaway(story, words)
     show_html(lab.bars(told, words))
-    show_html(lab.story(told, words))
+    show_html(lab.story(told, view()))
     small_print(
         [
             words("lab.note_clock", zone=story.made_in),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore import intake_texts
+from idcore.html import answers, cards, ruler
 from idcore.journey import found_text
 from idcore.reports.markup import tag
-from pages.parts import cards, live, problems, ruler
-from pages.parts.messages import answers, journey_report, journeys, lookups
+from pages.parts import live, problems
+from pages.parts.messages import journey_report, journeys, lookups
 from pages.parts.view import view
 from pages.parts.widgets import heading, page_link, said, show_html, small_print, zone_note
 
@@ -43,7 +44,7 @@ with problems.caught():
         said(sentence := journeys.sentence(known, bool(offers), words))
         for answer in known:
             for record in dict.fromkeys(verdict.record for verdict in answer.fate or ()):
-                show_html(answers.fates(answer, record, shown) or tag("p"))
+                show_html(answers.fates(answer, record, shown, st.query_params.get("cluster")) or tag("p"))
         if made.events:
             st.header(words("message.journey"), anchor=False)
             left, right = st.columns([3, 2], gap="large")
@@ -65,7 +66,7 @@ if best is None:
     show_html(tag("p", intake_texts.why_not(found.verdict, words), class_="mq-faint mq-note"))
 else:
     show_html(tag("div", ruler.ruler(best, words), class_="mq-anatomy"))
-    show_html(cards.facts(found, best, shown, cards.clock_of(shown)))
+    show_html(cards.facts(found, best, shown, shown.clock()))
     page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", id=text, run=run.name if run else None)
 asked_at = words("lookup.asked", cluster=told.cluster, at=shown.full(told.at)) if told else ""
 cut = words("message.lines_cut", n=f"{journeys.MOST_LINES:,}", of=f"{of_lines:,}")

@@ -8,12 +8,13 @@ import streamlit as st
 
 from idcore import intake_texts
 from idcore.catalogue import Words
+from idcore.html import cards
 from idcore.ids.clock import Clock
 from idcore.intake import PASTED, Intake, Source, commit_logs, zones_of
 from idcore.reports.markdown import escaped
 from idcore.runs import Run
 from idcore.times import offset_text
-from pages.parts import cache, cards
+from pages.parts import cache
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html
 

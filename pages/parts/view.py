@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
-from urllib.parse import unquote
+from urllib.parse import unquote, urlencode, urlsplit
 
 import streamlit as st
 
 from idcore import catalogue, times
+from idcore.ids.clock import Clock
 from idcore.reader import Reader
 from pages.parts import roles
 
@@ -27,6 +28,7 @@ class View(Reader):
     zone_name: str
     zone_from: ZoneFrom
     theme: roles.Theme
+    away: bool = False  # what it makes leaves the console: addresses have their server
 
     @property
     def palette(self) -> roles.Palette:
@@ -36,6 +38,14 @@ class View(Reader):
     def now(self) -> datetime:
         """The clock of this page; the core has no clock."""
         return datetime.now(UTC)
+
+    def clock(self, reference: datetime | None = None) -> Clock:
+        """What dates an ID: "now", and the zone that is assumed where no line shows it."""
+        return Clock(reference or self.now(), self.zone, "given" if self.zone_from == "chosen" else "assumed")
+
+    def href(self, page: str, **asked: str | Sequence[str] | None) -> str:
+        """A page of the console as an address, for links inside tables."""
+        return absolute(page, **asked) if self.away else _relative(page, **asked)
 
 
 def browser_zone() -> str | None:
@@ -109,3 +119,15 @@ def link_params(**more: str | Sequence[str] | None) -> dict[str, str | Sequence[
         params |= {name: query.get(name) for name in RANGE}
     params |= {"zone": state.get("zone_chosen"), **more}
     return {key: value for key, value in params.items() if value}
+
+
+def _relative(page: str, **asked: str | Sequence[str] | None) -> str:
+    query = urlencode(link_params(**asked), doseq=True)
+    return f"{page}?{query}" if query else page
+
+
+def absolute(page: str, **asked: str | Sequence[str] | None) -> str:
+    """An address with its server, for what leaves the console; empty where nobody asked for a page."""
+    parts = urlsplit(st.context.url or "")
+    path = parts.path.rpartition("/")[0]
+    return f"{parts.scheme}://{parts.netloc}{path}/{_relative(page, **asked)}" if parts.netloc else ""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import streamlit as st
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Plotly are
     import pandas as pd
     import plotly.graph_objects as go
 
+ROWS = 50  # on one page of a table
 FEW = 2  # ids that are a sentence and not a chart
+Rows = TypeVar("Rows", bound=Sized)
 CONFIG: dict[str, Any] = {"displayModeBar": False, "doubleClick": "reset", "showTips": False}
 
 
@@ -130,23 +132,6 @@ def page_link(address: str, label: str, *, icon: str | None = None, **params: st
         st.page_link(pages[address], label=label, icon=icon, query_params=link_params(**params))
 
 
-def href(address: str, **params: str | Sequence[str] | None) -> str:
-    """The same as an address, for links inside tables."""
-    from urllib.parse import urlencode
-
-    query = urlencode(link_params(**params), doseq=True)
-    return f"{address}?{query}" if query else address
-
-
-def absolute(address: str, **params: str | Sequence[str] | None) -> str:
-    """The same with its server, for what leaves the console; empty where nobody asked for a page."""
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(st.context.url or "")
-    path = parts.path.rpartition("/")[0]
-    return f"{parts.scheme}://{parts.netloc}{path}/{href(address, **params)}" if parts.netloc else ""
-
-
 def empty(text: str, *links: tuple[str, str]) -> None:
     """Nothing to show: what to do, with links that do it."""
     with st.container(border=True, key="empty"):
@@ -159,3 +144,16 @@ def empty(text: str, *links: tuple[str, str]) -> None:
 def zone_note(shown: View) -> str:
     """Which zone the times of this page are in, and why."""
     return shown.words(f"zone.note_{shown.zone_from}", zone=shown.zone_name)
+
+
+def page_of(rows: Rows, key: str, size: int = ROWS) -> tuple[Rows, int]:
+    """The rows in sight, and the number of the first."""
+    page = min(int(st.session_state.get(key) or 1), max(1, -(-len(rows) // size)))
+    found: Any = getattr(rows, "iloc", rows)  # of a table, rows by their places
+    return found[(page - 1) * size : page * size], (page - 1) * size + 1
+
+
+def pager(rows: Sized, key: str, size: int = ROWS) -> None:
+    """Other pages of a table, where there are any."""
+    if (pages := -(-len(rows) // size)) > 1:
+        st.pagination(pages, key=key)

@@ -2,13 +2,14 @@
 
 import streamlit as st
 
+from idcore.html import tables
 from idcore.sources.record_lines import MOST_TAGS
 from idcore.triage import broker_logs, sentences
 from pages.parts import cache
 from pages.parts.charts import brokers as charts
-from pages.parts.triage import filters, logs, opened, shared, tables, time_range
+from pages.parts.triage import filters, logs, opened, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, heading, said, small_print, zone_note
+from pages.parts.widgets import chart, heading, page_of, pager, said, show_html, small_print, zone_note
 
 SHOWN = 6
 
@@ -55,9 +56,7 @@ else:
 
 # chart
 clicked = {}
-pages = -(-len(some) // SHOWN)
-page = min(int(st.session_state.get("brokers_page") or 1), pages)
-for row in some.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
+for row in page_of(some, "brokers_page", SHOWN)[0].to_dict("records"):
     address = row["address"]
     mine, bins = cache.broker(run, address) if found is None else found.of(address)
     logs.head(row, int(brokers["ids"].sum()), rates.get(address), colours[address], run, within)
@@ -71,8 +70,7 @@ for row in some.iloc[(page - 1) * SHOWN : page * SHOWN].to_dict("records"):
         clicked[piece.key] = logs.piece_lines(piece, mine, run, words)
 logs.last_clicked(clicked, run, shown)
 small_print([words("brokers.click")])
-if pages > 1:
-    st.pagination(pages, key="brokers_page")
+pager(some, "brokers_page", SHOWN)
 
 if dated:
     st.header(words("brokers.growth"), anchor=False)
@@ -83,14 +81,14 @@ if dated:
 # tables
 st.header(words("brokers.table"), anchor=False)
 brokers["growth"] = [broker_logs.speed_rate(rates.get(address), words) for address in brokers["address"]]
-tables.brokers(brokers, ends, colours, shown, run.name, within.params())
+show_html(tables.brokers(brokers, ends, colours, shown, run.name, within.params()))
 filters.takeaway(brokers.drop(columns="growth"), "brokers")
 
 for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, tables.tags)):
     if not rows.empty:  # of the scan of a store
         st.header(words(f"brokers.{name}"), anchor=False)
-        draw(tables.paged(rows, f"{name}_page")[0], shown)
-        tables.pager(rows, f"{name}_page")
+        show_html(draw(page_of(rows, f"{name}_page")[0], shown))
+        pager(rows, f"{name}_page")
         filters.takeaway(rows, name)
 small_print(
     [

@@ -5,13 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.findings.limits import CUT_COUNTER
+from idcore.html import tables
 from idcore.triage import sentences, strokes
 from idcore.triage.processes import process_key, sorted_processes
 from pages.parts import cache, scans
 from pages.parts.charts import counters as charts
-from pages.parts.triage import filters, lines, opened, ranking, shared, tables, time_range
+from pages.parts.triage import filters, lines, opened, ranking, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, few, heading, said, small_print, zone_note
+from pages.parts.widgets import chart, few, heading, page_of, pager, said, show_html, small_print, zone_note
 
 shown = view()
 words = shown.words
@@ -64,15 +65,15 @@ with right:
 if drawn is not None and drawn.gaps:
     st.header(words("counters.gaps"), anchor=False)
     largest = sorted(drawn.gaps, key=lambda gap: -gap[2])
-    tables.gaps(largest[:100], shown, run.name, key)
+    show_html(tables.gaps(largest[:100], shown, run.name, key))
 
 # tables
 st.header(words("producers.processes"), anchor=False)
-rows, first = tables.paged(processes, "processes_page")
+rows, first = page_of(processes, "processes_page")
 if found is not None and found.exact:
     rows = cache.figures_in(run, rows, in_range)
-(tables.processes if found is None else tables.processes_in)(rows, shown, run.name, first=first)
-tables.pager(processes, "processes_page")
+show_html((tables.processes if found is None else tables.processes_in)(rows, shown, run.name, first=first))
+pager(processes, "processes_page")
 filters.takeaway(processes, shared.name_of(run, "processes") if found is None else "processes")
 small_print(
     [

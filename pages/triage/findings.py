@@ -7,9 +7,9 @@ import streamlit as st
 from idcore.triage import finding_report, finding_rows, finding_texts
 from idcore.triage.finding_rows import Kind
 from pages.parts import cache
-from pages.parts.triage import diagnosis, finding_filters, opened, report, shared, tables, time_range
+from pages.parts.triage import diagnosis, finding_filters, opened, report, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, heading, page_link, said, small_print, zone_note
+from pages.parts.widgets import chart, heading, page_link, page_of, pager, said, small_print, zone_note
 
 ROWS = 12
 
@@ -57,12 +57,11 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
 
 # cards
 parts = list(finding_report.parts_of(finding_rows.kinds(rows)))
-page = min(int(st.session_state.get("findings_page") or 1), -(-len(parts) // ROWS))
-for part in parts[(page - 1) * ROWS : page * ROWS]:
+for part in page_of(parts, "findings_page", ROWS)[0]:
     ticket = report.ticket(part, run, shown, here)
     if isinstance(part, Kind):
         diagnosis.kind_card(part, run, shown, ticket)
     else:
         diagnosis.finding_card(*part, run, shown, ticket, in_range=in_range)
-tables.pager(parts, "findings_page", ROWS)
+pager(parts, "findings_page", ROWS)
 small_print([finding_texts.checked(words), *notes])

@@ -3,14 +3,15 @@
 import streamlit as st
 
 from idcore.findings.limits import CUT_COUNTER
+from idcore.html import tables
 from idcore.triage import sentences
 from idcore.triage.activity import TOP, binned, top_hosts
 from idcore.triage.processes import sorted_processes
 from pages.parts import cache
 from pages.parts.charts import producers as charts
-from pages.parts.triage import filters, lines, opened, shared, tables, time_range
+from pages.parts.triage import filters, lines, opened, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, few, heading, said, small_print, zone_note
+from pages.parts.widgets import chart, few, heading, page_of, pager, said, show_html, small_print, zone_note
 
 MEASURES = ("ids", "distinct")
 SORTS = ("ids", "missing", "wraps", "rate", "first", "host")
@@ -70,7 +71,7 @@ chosen = filters.chosen("host", picked)
 chosen = filters.known("host", chosen, cache.where(run, "hosts", host=chosen)["host"].tolist())
 of_host, marked = st.container(), {}
 with st.expander(words("producers.hosts_table")):
-    tables.hosts(top_hosts(hosts, measure or "ids")[0], shown, run.name)
+    show_html(tables.hosts(top_hosts(hosts, measure or "ids")[0], shown, run.name))
 
 order = [host for host in top_hosts(hosts, "ids")[0]["host"] if not chosen or host in chosen]
 activity, least = time_range.activity(run, in_range, order)
@@ -104,11 +105,11 @@ with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         names = words("comma").join(chosen)
         filters.clear("host", words("filter.shown", name=names, n=words.count("process", len(rows))))
 rows = sorted_processes(rows, sort) if found is None else rows
-page, first = tables.paged(rows, "processes_page")
+page, first = page_of(rows, "processes_page")
 if found is not None and found.exact:
     page = cache.figures_in(run, page, in_range)
-(tables.processes if found is None else tables.processes_in)(page, shown, run.name, first=first)
-tables.pager(rows, "processes_page")
+show_html((tables.processes if found is None else tables.processes_in)(page, shown, run.name, first=first))
+pager(rows, "processes_page")
 filters.takeaway(rows, "processes" if chosen or found is not None else shared.name_of(run, "processes"))
 if found is None:
     notes.insert(0, words("counters.cut_note") if (rows["layout"] == CUT_COUNTER).any() else "")

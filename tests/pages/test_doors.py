@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from idcore import export, intake
+from idcore.html import cards
 from idcore.ids import Clock, dates_of, identify, parse_zone
 from idcore.ids.describe import describe, when
 from idcore.run_times import linked_token
-from pages.parts import cards
 from tests.scan.test_doors import LOGS, decoded
 
 

@@ -16,13 +16,14 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.catalogue import words
 from idcore.fate import Fact, Reason, Verdict
+from idcore.html import records
 from idcore.lookup import Answer, Copy, Evidence, Offer, Progress, copy_row
 from idcore.message import Host, Message, Record, encode_messages, flags
 from idcore.remoting.profile import from_file
 from idcore.simulate.writer import StoreWriter
 from idcore.store import CommitLog, Stored, StoreFolder
 from pages.parts import live, scans
-from pages.parts.messages import lookups, records, stores
+from pages.parts.messages import lookups, stores
 from pages.parts.view import View
 from tests.pages.test_pages import press, shown
 from tests.store.unpacked import real_store

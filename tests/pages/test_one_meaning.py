@@ -15,10 +15,10 @@ import pytest
 from idcore.cli.scan import describe
 from idcore.findings import gaps
 from idcore.findings.limits import CUT_COUNTER
+from idcore.html import tables
 from idcore.scan.schemas import SCHEMAS
 from idcore.triage import largest, sentences, strokes
 from idcore.triage.processes import sorted_processes
-from pages.parts.triage import tables
 from tests.cli.test_scan import summed
 from tests.pages import example_run
 from tests.pages.test_parts import reader
@@ -55,14 +55,10 @@ class Cells(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def drawn(monkeypatch: pytest.MonkeyPatch, draw: Any, *given: Any) -> list[dict[str, str]]:
+def drawn(draw: Any, *given: Any) -> list[dict[str, str]]:
     """The rows of a table as a reader sees them, by the names of their columns."""
-    shown: list[Any] = []
-    monkeypatch.setattr(tables, "show_html", shown.append)
-    monkeypatch.setattr(tables, "href", lambda *_, **__: "#")
-    draw(*given)
     cells = Cells()
-    cells.feed(str(shown[0]))
+    cells.feed(str(draw(*given)))
     return [dict(zip(cells.rows[0], row, strict=True)) for row in cells.rows[1:]]
 
 
@@ -77,11 +73,9 @@ def numbers(text: str) -> set[int]:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("rows", [PROCESSES, MIXED], ids=["example", "with a sample and a cut counter"])
-def test_the_headline_of_producers_is_the_sum_of_their_table(
-    rows: pd.DataFrame, lang: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_headline_of_producers_is_the_sum_of_their_table(rows: pd.DataFrame, lang: str) -> None:
     view = reader(lang)
-    table = drawn(monkeypatch, tables.processes, rows, view, "r")
+    table = drawn(tables.processes, rows, view, "r")
     totals = largest.Totals()
     totals.add(example_run.typed(rows))
     said = sentences.producers(totals, rows["host"].nunique(), view)
@@ -96,9 +90,9 @@ def test_the_headline_of_producers_is_the_sum_of_their_table(
     assert len(table) == totals.processes
 
 
-def test_what_is_left_out_of_a_sum_is_left_out_of_the_table_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_left_out_of_a_sum_is_left_out_of_the_table_and_said() -> None:
     view = reader()
-    table = drawn(monkeypatch, tables.processes, MIXED, view, "r")
+    table = drawn(tables.processes, MIXED, view, "r")
     (row,) = [row for row in table if "10.9.9.2" in str(row)]
     assert [row[view.words(f"col.{name}")] for name in ("produced", "missing", "wraps")] == [tables.UNKNOWN] * 3
     assert row[view.words("col.distinct")] == "200" and "8-bit counter" in str(row)
@@ -116,11 +110,9 @@ def test_what_is_left_out_of_a_sum_is_left_out_of_the_table_and_said(monkeypatch
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("place", range(len(PROCESSES)))
-def test_the_counters_page_says_of_a_process_what_its_row_has(
-    place: int, lang: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_counters_page_says_of_a_process_what_its_row_has(place: int, lang: str) -> None:
     view, some = reader(lang), MIXED.iloc[[place]]
-    (row,) = drawn(monkeypatch, tables.processes, some, view, "r")
+    (row,) = drawn(tables.processes, some, view, "r")
     said = numbers(sentences.process(some.iloc[0].to_dict(), view))
     figures = {int(row[view.words(f"col.{name}")].replace(",", "")) for name in ("produced", "missing", "distinct")}
     assert figures - {0} <= said  # no IDs missing is said in words
@@ -134,13 +126,11 @@ def test_a_sample_says_what_is_missing_and_what_is_here() -> None:
 
 
 @pytest.mark.parametrize(("lang", "unit"), [("en", "records"), ("zh", "条记录")])
-def test_the_headline_of_brokers_counts_the_records_of_their_table(
-    lang: str, unit: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_headline_of_brokers_counts_the_records_of_their_table(lang: str, unit: str) -> None:
     view, rows = reader(lang), example_run.tables()["brokers"]
     colours = dict.fromkeys(rows["address"], "#000")
     files = pd.DataFrame({"oldest": [], "newest": []})
-    table = drawn(monkeypatch, tables.brokers, rows, files, colours, view, "any", {})
+    table = drawn(tables.brokers, rows, files, colours, view, "any", {})
     total = column(table, view.words("col.distinct"))
     said = sentences.brokers(rows, view)
     assert f"{total:,} {unit}" in said and "message" not in said and "消息" not in said

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from idcore import catalogue, intake, intake_texts
+from idcore.html import cards, ruler
 from idcore.ids import fields
 from idcore.ids.clock import Clock
 from idcore.ids.find import Token
@@ -18,7 +19,7 @@ from idcore.message import bodies
 from idcore.reports import markdown, markup
 from idcore.triage import address_flags, run_texts, sentences
 from idcore.triage.processes import find_process, process_key, process_name
-from pages.parts import cards, roles, ruler
+from pages.parts import roles
 from pages.parts.view import View
 from tests.pages import example_run
 

@@ -19,7 +19,7 @@ from idcore.intake import PASTED, Dating, Source, kept, lines_of, read_sources
 from idcore.reports.markup import tag
 from idcore.runs import Run
 from idcore.simulate import example
-from pages.parts import cards, problems, scans
+from pages.parts import problems, scans
 from pages.parts.runs import runlist
 from pages.parts.view import into_address, view
 
@@ -56,7 +56,7 @@ class DecodeSession(Decoding):
 
     def clock(self) -> Clock:
         """The reader's clock, or the input's own, with what all lines prove together."""
-        return self.dating(cards.clock_of(view(), self.reference))
+        return self.dating(view().clock(self.reference))
 
     def open_run(self) -> Run | None:
         """Its scan, once it began; the chart pages show it from now on."""

@@ -7,15 +7,15 @@ from streamlit.delta_generator import DeltaGenerator
 
 from idcore import intake_texts
 from idcore.fate_list import MOST_IDS
+from idcore.html import cards
 from idcore.reports.markup import tag
-from pages.parts import browser, cards, refusals
+from pages.parts import browser, refusals, scans
+from pages.parts.ids import links
 from pages.parts.ids.decode_session import DecodeSession
 from pages.parts.runs import fate_lists, watch
 from pages.parts.triage import shared
 from pages.parts.view import view
-from pages.parts.widgets import download, page_link, said, show_html, small_print, zone_note
-
-ROWS = 50
+from pages.parts.widgets import download, page_link, page_of, pager, said, show_html, small_print, zone_note
 
 
 def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
@@ -27,15 +27,13 @@ def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
         page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **cards.anatomy_params(item, clock))
-        cards.message_links([item.token.text], words)
+        links.message_links([item.token.text], words)
     return above, below
 
 
 def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     """The table, at once; gives the place above it and the row below it. What was cut is counted by the scan."""
     words, found, run = view().words, here.intake.found, here.open_run()
-    pages = max(1, -(-len(found) // ROWS))
-    page = min(int(st.session_state.get("ids_page") or 1), pages)
     said(
         intake_texts.intake_sentence(
             here.intake, here.where(words), words, run.summary if run and run.state == "done" else None
@@ -44,14 +42,14 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     without_ids(here)
     above = st.container()
     if found:
-        first = (page - 1) * ROWS
-        show_html(cards.many(found[first : first + ROWS], view(), here.clock(), first=first + 1, files=here.files))
+        page, first = page_of(found, "ids_page")
+        run_name = scans.current_name()
+        show_html(cards.many(page, view(), here.clock(), first=first, files=here.files, run=run_name))
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
-    if pages > 1:
-        below.pagination(pages, key="ids_page")
     ids = list(dict.fromkeys(item.token.text for item in found))
     with below:
-        cards.message_links(ids, words)
+        pager(found, "ids_page")
+        links.message_links(ids, words)
     fate_lists.offer({} if here.intake.cut or len(ids) > MOST_IDS else {"fates.ask": ids})
     return above, below
 

@@ -8,7 +8,8 @@ from idcore import times
 from idcore.catalogue import Words
 from idcore.lab import READY, STEPS_MOST, Story, packed
 from pages.parts import browser
-from pages.parts.widgets import absolute, download
+from pages.parts.view import absolute
+from pages.parts.widgets import download
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "producer": ("send", "busy", "lost", "again"),

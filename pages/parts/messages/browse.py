@@ -14,8 +14,8 @@ from idcore.reports.markdown import escaped
 from idcore.reports.markup import Column, Html, link, table, tag
 from idcore.store import Blank, Miss, Skipped, Stored, StoreFolder
 from idcore.store.pages import Entry, find_file, find_queue, of_file, of_queue, page_before
-from pages.parts.view import View, into_address
-from pages.parts.widgets import href, show_html
+from pages.parts.view import View, into_address, view
+from pages.parts.widgets import show_html
 
 PAGE = 25
 STEPS = ("topic", "queue", "offset", "file", "at")  # of an address: where in the store the reader is
@@ -24,7 +24,7 @@ Overview = Mapping[str, Any]
 
 def to(**steps: Any) -> str:
     """The address of a place in this store."""
-    return href("store", store=st.query_params.get("store"), which=st.query_params.get("which"),
+    return view().href("store", store=st.query_params.get("store"), which=st.query_params.get("which"),
                 **{name: str(value) for name, value in steps.items()})  # fmt: skip
 
 

@@ -12,6 +12,8 @@ import streamlit as st
 from idcore import export
 from idcore.catalogue import Words, upper
 from idcore.errors import CoreError
+from idcore.html import answers
+from idcore.html.strips import strip
 from idcore.lookup import Answer, issue_text
 from idcore.lookup.asked import GroupsAsked, GroupsSeen
 from idcore.lookup.clients import version_text
@@ -21,10 +23,8 @@ from idcore.lookup.sentences import groups_text, progress_texts
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import Column, link, table, tag
 from pages.parts import live, problems
-from pages.parts.messages import answers
-from pages.parts.messages.strip import strip
 from pages.parts.view import View, into_address
-from pages.parts.widgets import download, href, said, show_html, small_print
+from pages.parts.widgets import download, said, show_html, small_print
 
 EVERY_SECONDS, MOST_IN_A_ROW = 10, 60
 MOST_QUEUES, MOST_ISSUES = 300, 8
@@ -99,7 +99,7 @@ def listing(kept: GroupsSeen, view: View) -> None:
     if seen.rows:
         rows = [
             [
-                link(row.group, href("groups", **(replace(kept.asked, group=row.group).query))),
+                link(row.group, view.href("groups", **(replace(kept.asked, group=row.group).query))),
                 words("groups.not_known") if row.lag is None else f"{row.lag:,}",
                 words("groups.not_known") if row.clients is None else f"{row.clients:,}",
                 _kind(row.consume_type, row.message_model, words),

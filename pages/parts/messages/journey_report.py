@@ -10,6 +10,7 @@ import streamlit as st
 from idcore import journey as journeys
 from idcore.catalogue import upper
 from idcore.fate.sentences import verdict_text
+from idcore.html import answers
 from idcore.journey import Journey
 from idcore.lookup import Answer
 from idcore.reports.markdown import code, escaped
@@ -19,11 +20,10 @@ from idcore.reports.svg import svg
 from idcore.safe_text import json_text
 from pages.parts import browser
 from pages.parts.charts import journey as chart_of
-from pages.parts.messages import answers
 from pages.parts.messages.journeys import events, texts, time_in
 from pages.parts.triage import report
-from pages.parts.view import View
-from pages.parts.widgets import absolute, download
+from pages.parts.view import View, absolute
+from pages.parts.widgets import download
 
 
 def takeaway(made: Journey, known: Sequence[Answer], sentence: str, view: View) -> None:
@@ -68,7 +68,7 @@ def markdown(made: Journey, known: Sequence[Answer], sentence: str, view: View, 
 
 def html(made: Journey, known: Sequence[Answer], sentence: str, view: View, address: str) -> str:
     """One file that needs nothing else."""
-    view = replace(view, theme="light")  # its colours have their dark ones in the style
+    view = replace(view, theme="light", away=True)  # its colours have their dark ones in the style
     words = view.words
     title = f"{words('page.message')} {made.id}"
     return page(title, [tag("h1", title), *_body(made, known, sentence, view, address)], report.PEN, words)
@@ -81,7 +81,7 @@ def _body(made: Journey, known: Sequence[Answer], sentence: str, view: View, add
         yield tag("p", link(words("report.open"), address), class_="faint")
     for answer in known:
         for record in dict.fromkeys(verdict.record for verdict in answer.fate or ()):
-            yield answers.fates(answer, record, view, absolute) or Html("")
+            yield answers.fates(answer, record, view, st.query_params.get("cluster")) or Html("")
     yield tag("h2", words("message.journey"))
     figure = chart_of.sequence(made, words, view.palette, time_in(view))
     yield tag("figure", svg(figure, words("message.alt"), report.PEN))

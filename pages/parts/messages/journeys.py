@@ -25,12 +25,12 @@ from idcore.reports.markdown import escaped
 from idcore.reports.markup import Column, Html, join, link, table, tag
 from idcore.run_times import linked_token
 from idcore.runs import Run
-from pages.parts import cards, problems, scans
+from pages.parts import problems, scans
 from pages.parts.charts import journey as chart_of
 from pages.parts.messages import lookups, stores
 from pages.parts.triage import lines as run_lines
 from pages.parts.view import View
-from pages.parts.widgets import chart, href, page_link, show_html
+from pages.parts.widgets import chart, page_link, show_html
 
 MOST_LINES = 200
 
@@ -87,7 +87,7 @@ def build(
     token = found.token if found.token.linked else None
     sources = Sources.of(*answers, lines=lines, token=token)
     zone = times.zone_of(str(run.options.get("zone") or "")) if run is not None else None
-    return journeys.build(found.token.text, sources, cards.clock_of(view), zone or view.zone)
+    return journeys.build(found.token.text, sources, view.clock(), zone or view.zone)
 
 
 def ask(text: str, offers: Mapping[str, Offer], view: View) -> Answers | None:
@@ -115,7 +115,7 @@ def store_answer(text: str, view: View) -> Iterator[Answer | None]:
         yield None
         return
     with stores.opened(folder) as store:
-        yield StoreLookup(store, cards.clock_of(view)).one(text, st.query_params.get("topic") or None, True, True)
+        yield StoreLookup(store, view.clock()).one(text, st.query_params.get("topic") or None, True, True)
 
 
 def sentence(known: Sequence[Answer], can_ask: bool, words: Words) -> str:
@@ -165,7 +165,7 @@ def events(made: Journey, view: View, run: Run | None = None) -> Html:
     ):
         evidence: Any = event.evidence
         if run is not None and event.source == "line":
-            evidence = link(evidence, href("lines", run=run.name, ids=made.id))
+            evidence = link(evidence, view.href("lines", run=run.name, ids=made.id))
         mark = [tag("b", "⚠ ", class_="mq-warning")] if place in made.doubtful else []
         what = tag("span", *mark, text, class_="mq-topic")
         at = journeys.when_text(event, words, time_in(view))

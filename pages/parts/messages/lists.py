@@ -13,15 +13,15 @@ import streamlit as st
 from idcore import export
 from idcore.catalogue import Words, upper
 from idcore.errors import CoreError
+from idcore.html import answers
 from idcore.ids.clock import from_ms
 from idcore.lookup import Answer, Copy, Listing, Offer, Way, cut_text, list_reason, list_text, ways
 from idcore.reports.markdown import escaped
-from idcore.reports.markup import Column, Html, link, table, tag
+from idcore.reports.markup import Column, Html, fold, link, table, tag
 from pages.parts import live, problems
-from pages.parts.messages import answers, records
 from pages.parts.triage import filters
 from pages.parts.view import View, into_address
-from pages.parts.widgets import download, href, said, show_html, small_print, zone_note
+from pages.parts.widgets import download, said, show_html, small_print, zone_note
 
 BY_ID = "id"
 # The boxes of each way, row by row.
@@ -162,7 +162,7 @@ def show(listing: Listing, work: Work, view: View) -> None:
             text = export.file_of(export.json_lines(rows))
             download("JSON Lines", text, f"{name}.jsonl", key="list-json", mime="application/x-ndjson")
     if listing.queues:
-        folded = records.fold(words("list.queues", n=len(listing.queues)), queues(listing, words))
+        folded = fold(words("list.queues", n=len(listing.queues)), queues(listing, words))
         show_html(tag("div", folded, class_="mq-plain"))
     show_html(answers.rests_on(Answer("", listing.copies, listing.reason, listing.evidence, listing.asked), view))
     n, of = f"{SHOWN:,}", f"{len(listing.copies):,}"
@@ -182,7 +182,7 @@ def messages(copies: Iterable[Copy], of: int, cluster: str, view: View) -> Html:
         row = ways.row(copy)
         away = away or row["home_topic"] is not None
         msg_id, offset_id = (
-            link(row[name], href(to, id=row[name], cluster=cluster)) if row[name] else ""
+            link(row[name], view.href(to, id=row[name], cluster=cluster)) if row[name] else ""
             for name in ("msg_id", "offset_msg_id")
         )
         names = tag("span", " ".join(part for part in (row["tag"], row["keys"]) if part), class_="mq-topic")

@@ -10,19 +10,20 @@ import streamlit as st
 from idcore import export
 from idcore.catalogue import Words
 from idcore.errors import CoreError
+from idcore.html import answers, clients, records
 from idcore.lookup import (
     NO_VERDICT,
     Answer,
     Offer,
     advice_text,
     copy_row,
+    relation_text,
     row_of,
     ways,
 )
 from idcore.lookup.asked import Answers, Asked, texts_of
 from idcore.reports.markup import tag
 from pages.parts import live, problems, scans
-from pages.parts.messages import answers, records, who
 from pages.parts.runs import fate_lists
 from pages.parts.view import View, into_address
 from pages.parts.widgets import download, page_link, show_html
@@ -140,9 +141,9 @@ def found_sentence(last: Answers, words: Words) -> str:
 
 def answer_card(answer: Answer, view: View, *, fates: bool = True) -> None:
     """One id: its copies on one line of time and each as a card, or why none was found; what became of them."""
-    words = view.words
+    words, cluster = view.words, st.query_params.get("cluster")
     rows = [copy_row(copy) for copy in answer.copies]
-    relations = [answers.relation(copy, words) for copy in answer.copies]
+    relations = [relation_text(copy, words) for copy in answer.copies]
     with st.container(border=True):
         mark, role = ("lookup.found", "info") if answer.found else ("lookup.missed", "warning")
         if not answer.found and answer.reason in NO_VERDICT:
@@ -162,11 +163,11 @@ def answer_card(answer: Answer, view: View, *, fates: bool = True) -> None:
             show_html(records.copies(rows, relations, view))
         for row, text in zip(rows, relations, strict=True):
             show_html(records.card(row, view, text if len(rows) > 1 else ""))
-            known = answers.fates(answer, str(row["offset_msg_id"]), view) if fates else None
+            known = answers.fates(answer, str(row["offset_msg_id"]), view, cluster) if fates else None
             if known is not None:
                 show_html(known)
         run = scans.current_name()
-        behind = who.card(answer, view)
+        behind = clients.card(answer, view)
         if behind is not None:
             show_html(behind)
         if fates:

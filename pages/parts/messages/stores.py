@@ -11,17 +11,19 @@ from typing import Any
 import streamlit as st
 
 from idcore.catalogue import Words
+from idcore.html import answers, records
 from idcore.ids import Clock
-from idcore.lookup import Answer, Copy, StoreLookup, copy_row
+from idcore.lookup import Answer, Copy, StoreLookup, copy_row, relation_text
 from idcore.lookup.asked import texts_of
+from idcore.lookup.sentences import evidence_sentences
 from idcore.message.record import Part, Record, parts, value_of
 from idcore.reports.markdown import escaped
-from idcore.reports.markup import Column, Html, join, link, table, tag
+from idcore.reports.markup import Column, Html, fold, join, link, table, tag
 from idcore.runs import Run, runs_root
 from idcore.store import StoreFolder
 from idcore.store.commitlog import Stored
 from pages.parts import cache, roles, scans
-from pages.parts.messages import answers, browse, lookups, records, uploads
+from pages.parts.messages import browse, lookups, uploads
 from pages.parts.runs import begin
 from pages.parts.view import View, into_address, link_params, view
 from pages.parts.widgets import page_link, said, show_html
@@ -257,7 +259,7 @@ def answer(store: StoreFolder, asked: str, view: View) -> bool:
     copies = found.copies[:MOST_ROWS]
     rows = [copy_row(copy) for copy in copies]
     if len(rows) > 1:
-        show_html(records.copies(rows, [answers.relation(copy, words) for copy in copies], view))
+        show_html(records.copies(rows, [relation_text(copy, words) for copy in copies], view))
         _cut(MOST_ROWS, len(found.copies), words)
     for copy, row in list(zip(copies, rows, strict=True))[:MOST_RECORDS]:
         record(store, copy, row, view, asked)
@@ -265,7 +267,7 @@ def answer(store: StoreFolder, asked: str, view: View) -> bool:
         if known is not None:
             show_html(known)
     _cut(MOST_RECORDS, len(found.copies), words)
-    for text in answers.sentences(found, view):
+    for text in evidence_sentences(found.evidence, words, view.full):
         st.caption(escaped(text))
     return True
 
@@ -295,8 +297,9 @@ def record(store: StoreFolder, copy: Copy, row: Mapping[str, Any], view: View, a
     """A record whole: its card, its bytes under a ruler, the ones before and after it."""
     words, stored = view.words, Stored(row["commit_log_offset"], copy.record, row["file"])
     show_html(records.card(row, view))
-    answers.doubts(copy.doubts or (), view)
-    show_html(records.fold(words("store.bytes", n=f"{stored.record.size:,}"), ruler(stored)))
+    if doubts := answers.doubts(copy.doubts or (), view):
+        st.warning(doubts, icon=":material/warning:")
+    show_html(fold(words("store.bytes", n=f"{stored.record.size:,}"), ruler(stored)))
     before, after = store.log.next_to(stored)
     with st.container(horizontal=True, gap="small"):
         for key, other in (("store.before", before), ("store.after", after)):

@@ -18,7 +18,7 @@ from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import Run, RunError
 from idcore.triage import run_texts
-from pages.parts import cache, cards, problems, scans
+from pages.parts import cache, problems, scans
 from pages.parts.runs import runlist, watch
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
@@ -52,7 +52,7 @@ def begin_uploads(files: Sequence[Any], words: Words) -> None:
     if not scans.ready():
         watch.no_engine(words)
         return
-    dated = intake.Dating.of(cards.clock_of(view()))
+    dated = intake.Dating.of(view().clock())
     with problems.caught():
         run = scans.begin([intake.Source(file.name, file) for file in files], dated)
     st.session_state["runs_uploaded"] = run.name
@@ -142,7 +142,7 @@ def _place_of(path: str, words: Words) -> _Place | None:
 def _begin(place: _Place) -> Run:
     options = {"zone": view().zone_name, "contents": place.contents.digest}
     run = scans.store().create(place.path, "console", options)
-    dated = intake.Dating.of(cards.clock_of(view()))
+    dated = intake.Dating.of(view().clock())
     scans.launch(run, [] if place.store else [place.real], dated, store=place.store)
     st.session_state["runs_begun"] = run.name
     st.session_state.pop("runs_offered", None)

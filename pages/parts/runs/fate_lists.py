@@ -11,13 +11,13 @@ import streamlit as st
 from idcore import export
 from idcore.errors import CoreError
 from idcore.fate_list import MOST_IDS, sentences
-from idcore.remoting.profile import FILE, NAMESRV
+from idcore.remoting.profile import is_configured
 from idcore.reports.markup import Column, link, table, tag
 from idcore.runs import FATES, Run, RunError
 from pages.parts import browser, cache, problems, scans
 from pages.parts.runs import watch
 from pages.parts.view import view
-from pages.parts.widgets import download, empty, href, page_link, show_html, small_print
+from pages.parts.widgets import download, empty, page_link, show_html, small_print
 
 PARAM = "fates"  # of an address: the run of the list that was begun here
 ROWS = 50
@@ -27,7 +27,7 @@ FEWEST = 2  # of one ID there is its journey
 def offer(lists: Mapping[str, Sequence[str]]) -> None:
     """A button for each list, by its message, where a cluster is configured; below, the list that was begun."""
     lists = {key: ids for key, ids in lists.items() if len(ids) >= FEWEST}
-    if lists and (os.environ.get(FILE) or os.environ.get(NAMESRV)):
+    if lists and is_configured(os.environ):
         _buttons(lists)
     begun()
 
@@ -120,7 +120,7 @@ def _rest(rest: Sequence[Mapping[str, Any]], run: Run) -> None:
     columns.append(Column("why", words("fates.why")))
     body = [
         [
-            link(row["id"], href("message", id=row["id"], cluster=cluster)),
+            link(row["id"], view().href("message", id=row["id"], cluster=cluster)),
             words(f"fates.name.{row['outcome']}"),
             sentences.why(row, words),
         ]

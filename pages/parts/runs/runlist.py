@@ -18,7 +18,7 @@ from idcore.triage.run_rows import LIVE, STATES, Filter
 from pages.parts import cache, problems, scans
 from pages.parts.runs import watch
 from pages.parts.view import into_address, view
-from pages.parts.widgets import page_link, said, show_html
+from pages.parts.widgets import page_link, page_of, pager, said, show_html
 
 Row = Mapping[str, Any]
 SHOWN = 20
@@ -66,12 +66,9 @@ def _files(row: Row) -> list[str]:
 
 def paged(rows: Sequence[Row], key: str) -> None:
     """One page of rows, and the way to the others."""
-    pages = max(1, -(-len(rows) // SHOWN))
-    page = min(int(st.session_state.get(key) or 1), pages)
-    for row in rows[(page - 1) * SHOWN : page * SHOWN]:
+    for row in page_of(rows, key, SHOWN)[0]:
         one(row)
-    if pages > 1:
-        st.pagination(pages, key=key)
+    pager(rows, key, SHOWN)
 
 
 # ---- which

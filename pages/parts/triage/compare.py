@@ -13,17 +13,17 @@ from idcore.errors import CoreError
 from idcore.ids.identify import Case
 from idcore.intake import PASTED, Source
 from idcore.reports.markdown import escaped
-from idcore.reports.markup import Column, Html, emphasised, join, link, table, tag
+from idcore.reports.markup import Column, Html, emphasised, join, link, number, table, tag
 from idcore.runs import COMPARE, Run, RunError
 from idcore.triage import compared as core
 from idcore.triage import compared_texts, run_texts
 from idcore.triage.compared import GROUPS, KEPT, MESSAGE, SIDES, STORED, Asked, Compared, digest_of, size_of
 from idcore.triage.time_range import ALL_TIMES, TimeRange
-from pages.parts import cache, cards, problems, scans
+from pages.parts import cache, problems, scans
 from pages.parts.runs import fate_lists, keeping
-from pages.parts.triage import lines, tables, time_range
+from pages.parts.triage import lines, time_range
 from pages.parts.view import RANGE, View, into_address, view
-from pages.parts.widgets import href, show_html
+from pages.parts.widgets import page_of, pager, show_html
 
 if TYPE_CHECKING:  # the boxes are up before pandas and the kernels are
     from idcore.scan.compare import Difference
@@ -143,7 +143,7 @@ def take() -> None:
     """The button: what was pasted, uploaded and chosen, side by side."""
     state = st.session_state
     sides, chosen = [], []
-    dating, case = intake.Dating.of(cards.clock_of(view())), _case(bool(state.get("compare-case")))
+    dating, case = intake.Dating.of(view().clock()), _case(bool(state.get("compare-case")))
     for side in SIDES:
         text, files = state.get(f"compare-text-{side}") or "", state.get(f"compare-files-{side}") or []
         run = state.get(f"compare-run-{side}")
@@ -194,7 +194,7 @@ def current(words: Words) -> Run | None:
 
 def made_of(here: Asked) -> Run:
     """The comparison of two inputs, made once: the same inputs again give the one that is kept."""
-    dating = intake.Dating.of(cards.clock_of(view()))
+    dating = intake.Dating.of(view().clock())
     digest = digest_of(here, dating)
     known = core.find(cache.comparisons(), digest)
     kept = scans.wants_kept() and all(scans.store().open(name).kept for name in here.of if name)
@@ -258,7 +258,7 @@ def in_range(run: Run, shown: View) -> TimeRange:
 
 def _tables(run: Run, here: Asked) -> list[dict[str, Any]]:
     """The tables that date the IDs of each input. One that no scan has is read here, once."""
-    dating = intake.Dating.of(cards.clock_of(view()))
+    dating = intake.Dating.of(view().clock())
     key = f"{run.path} {here.of} {dating.zone}"
     found: list[dict[str, Any]] = cache.compared(key, lambda: core.tables_of(here, dating, scans.store()))
     return found
@@ -279,7 +279,7 @@ def compared(run: Run, chosen: TimeRange) -> Compared:
     here = core.inputs_of(run, scans.store()) if chosen else None
     if here is None:
         return cache.compared(key, lambda: core.read(run))
-    dating = intake.Dating.of(cards.clock_of(view()))
+    dating = intake.Dating.of(view().clock())
     return cache.compared(
         f"{key} {chosen.params()}",
         lambda: core.compare(here, dating, scans.store(), core.within(_tables(run, here), chosen)),
@@ -308,7 +308,7 @@ def missing(run: Run, found: Compared, view: View) -> None:
 def lines_link(run: Run, found: Compared, side: str, row: Difference, label: str) -> Html | None:
     """The lines of the ids that one side has alone. Needs a scan."""
     name, asked = run.options["of"][SIDES.index(side)], core.line_filters(found, side, row)
-    return link(label, href("lines", run=name, **asked)) if name and core.only(row, side) else None
+    return link(label, view().href("lines", run=name, **asked)) if name and core.only(row, side) else None
 
 
 def first_lines(run: Run, found: Compared, view: View) -> None:
@@ -352,7 +352,7 @@ def offer_scans(run: Run, words: Words) -> None:
 def scan_side(run: Run, side: str) -> None:
     """Scans the input of one side, and remembers the scan in the comparison."""
     of = list(run.options["of"])
-    dating = intake.Dating.of(cards.clock_of(view()))
+    dating = intake.Dating.of(view().clock())
     case = _case(run.options["case"] == "any")
     sources = core.sources_of(run, side)
     pasted = sum(intake.lines_of(intake.text_of(b"".join(one.pieces()))) for one in sources if one.name == PASTED)
@@ -377,7 +377,7 @@ def samples(found: Compared, side: str) -> Html | None:
         if all(found.sums(group)[:2]):
             for row in (row for row in found.rows if GROUPS[row.kind] == group):
                 ids += row.only_before if side == "before" else row.only_after
-    links = [link(text, href("anatomy", id=text), class_="mq-mono") for text in ids[:SAMPLES]]
+    links = [link(text, view().href("anatomy", id=text), class_="mq-mono") for text in ids[:SAMPLES]]
     return tag("p", join(links, " "), class_="mq-samples") if links else None
 
 
@@ -395,19 +395,19 @@ def table_of(kind: str, run: Run, found: Compared, words: Words) -> None:
         ),
         Column("sample", words("compare.col_sample"), mono=True),
     ]
-    page, first = tables.paged(mine, f"compare-page-{kind}", ROWS)
+    page, first = page_of(mine, f"compare-page-{kind}", ROWS)
     by_name = {row.subject: row for row in found.rows if row.kind == kind}
     body = []
     for row in page.to_dict("records"):
         sample = (row["sample_only_first"] or row["sample_only_second"]).partition(" ")[0]
         counts: list[object] = []
         for side, name in zip(SIDES, ("only_first", "only_second"), strict=True):
-            count = tables.number(row[name])
+            count = number(row[name])
             counts.append(lines_link(run, found, side, by_name[row["subject"]], count) or count)
-        counts += [tables.number(row[name]) for name in ("both", "first", "second")]
-        body.append([row["subject"], *counts, link(sample, href("anatomy", id=sample)) if sample else ""])
+        counts += [number(row[name]) for name in ("both", "first", "second")]
+        body.append([row["subject"], *counts, link(sample, view().href("anatomy", id=sample)) if sample else ""])
     show_html(table(columns, body, words(f"compare.table_{kind}"), first=first, numbered=True))
-    tables.pager(mine, f"compare-page-{kind}", ROWS)
+    pager(mine, f"compare-page-{kind}", ROWS)
 
 
 def notes(run: Run, found: Compared, chosen: TimeRange, view: View) -> list[str]:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from idcore.catalogue import Words, upper
 from idcore.findings.registry import RULES
-from idcore.reports.markup import Column, Html, join, link, table, tag
+from idcore.reports.markup import Column, Html, fact_list, join, link, table, tag
 from idcore.runs import Run
 from idcore.triage import evidence_tables, evidence_texts, finding_report, finding_rows, finding_texts, lines
 from idcore.triage.finding_lines import LogLines, lines_before
@@ -23,8 +23,8 @@ from pages.parts.browser import copy_button
 from pages.parts.charts import findings as charts
 from pages.parts.triage import filters, shared
 from pages.parts.triage import lines as run_lines
-from pages.parts.view import ANY_TIME, View
-from pages.parts.widgets import chart, href, page_link, show_html
+from pages.parts.view import ANY_TIME, View, view
+from pages.parts.widgets import chart, page_link, show_html
 
 LEAST_DATED = 2  # kinds with times that are worth a picture
 
@@ -67,8 +67,11 @@ def kind_table(kind: Kind, run: Run, view: View) -> Html:
     rows = [
         [
             row[0],
-            link(words("findings.open"), href("findings", run=run.name, finding=str(number))),
-            link(words("findings.lines_link"), href("lines", **ANY_TIME | finding_rows.lines_of(number, of, run.name))),
+            link(words("findings.open"), view.href("findings", run=run.name, finding=str(number))),
+            link(
+                words("findings.lines_link"),
+                view.href("lines", **ANY_TIME | finding_rows.lines_of(number, of, run.name)),
+            ),
             *row[1:],
         ]
         for row, (number, of) in zip(cells, kind.rows, strict=True)
@@ -139,9 +142,7 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
         show_html(in_store(evidence["ids"][: lines.MOST_LINES], folder, words))
     elif evidence.get("ids"):
         st.caption(words("findings.no_lines"))
-    if (
-        facts := evidence_tables.fact_list(evidence_texts.facts(evidence, view, finding_texts.said_figures(row)))
-    ) is not None:
+    if (facts := fact_list(evidence_texts.facts(evidence, view, finding_texts.said_figures(row)))) is not None:
         show_html(facts)
     onward(row, process, run, words)
 
@@ -153,12 +154,12 @@ def log_lines(run: Run) -> LogLines:
 
 def anatomy(text: str) -> Html:
     """An id as a link to its bytes."""
-    return link(text, href("anatomy", id=text, run=st.query_params.get("run")))
+    return link(text, view().href("anatomy", id=text, run=st.query_params.get("run")))
 
 
 def in_store(ids: Sequence[str], folder: str, words: Words) -> Html:
     """Ids of a store that was scanned, each a link to its records there."""
-    links = [tag("span", link(text, href("store", store=folder, id=text)), class_="mq-mono") for text in ids]
+    links = [tag("span", link(text, view().href("store", store=folder, id=text)), class_="mq-mono") for text in ids]
     return tag("p", words("findings.in_store"), " ", join(links, " "), class_="mq-advice mq-alike")
 
 

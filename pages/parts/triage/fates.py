@@ -13,6 +13,7 @@ import streamlit as st
 from idcore import times
 from idcore.errors import CoreError
 from idcore.fate.levels import NAMES, level_of
+from idcore.html import tables
 from idcore.lookup.model import Evidence
 from idcore.lookup.sentences import evidence_sentences
 from idcore.reports.markup import Column, Html, link, table, tag
@@ -24,9 +25,9 @@ from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import browser, cache, scans
 from pages.parts.charts import fate as charts
 from pages.parts.charts.producers import step_text
-from pages.parts.triage import filters, lines, tables, time_range
-from pages.parts.view import View
-from pages.parts.widgets import Brush, chart, download, empty, href, page_link, show_html
+from pages.parts.triage import filters, lines, time_range
+from pages.parts.view import View, view
+from pages.parts.widgets import Brush, chart, download, empty, page_link, page_of, pager, show_html
 
 GROUPS, COUNTS, PAGE = 25, 12, 50  # on one page
 FILTERS = ("topic", "group", "verdict")
@@ -149,7 +150,7 @@ def counts(rows: pd.DataFrame, run: Run, view: View) -> None:
     words = view.words
     found = core.counts(rows)
     st.caption(words("fate.sum", n=words.count("message", int(rows["messages"].sum()))))
-    page, first = tables.paged(found, "fate_counts", COUNTS)
+    page, first = page_of(found, "fate_counts", COUNTS)
     columns = [
         Column("verdict", words("fate.verdict")),
         Column("group", words("fate.group"), mono=True, wide=True),
@@ -170,7 +171,7 @@ def counts(rows: pd.DataFrame, run: Run, view: View) -> None:
         for row in page.itertuples()
     ]
     show_html(table(columns, body, words("fate.counts"), first=first, numbered=True))
-    tables.pager(found, "fate_counts", COUNTS)
+    pager(found, "fate_counts", COUNTS)
     filters.takeaway(found, "fates")
 
 
@@ -181,7 +182,7 @@ def _queue(row: Mapping[str, Any]) -> str:
 
 def _to(run: Run, **wanted: str) -> str:
     """The same page with these filters."""
-    return href("fate", run=run.name, cell=st.query_params.get(CELL), **wanted)
+    return view().href("fate", run=run.name, cell=st.query_params.get(CELL), **wanted)
 
 
 def _verdict(code: str, view: View) -> Html:
@@ -230,8 +231,8 @@ def _page(found: Listed, run: Run, view: View) -> None:
     body = []
     for row in found.page(start, PAGE):
         at, text = row["store_timestamp"], f"{row['commit_log_offset']:,}"
-        record = link(text, href("store", store=store, id=str(row["commit_log_offset"]))) if store else text
-        journey = href("message", id=row["msg_id"], **place)
+        record = link(text, view.href("store", store=store, id=str(row["commit_log_offset"]))) if store else text
+        journey = view.href("message", id=row["msg_id"], **place)
         body.append(
             [
                 link(row["msg_id"], journey) if row["msg_id"] else tables.UNKNOWN,

@@ -20,7 +20,7 @@ from idcore.triage import finding_rows, line_filter
 from idcore.triage.processes import process_key
 from pages.parts import browser, cache, problems, scans
 from pages.parts.view import ANY_TIME, View
-from pages.parts.widgets import href, show_html
+from pages.parts.widgets import show_html
 
 PAGE = 50
 FIRST = 10
@@ -126,9 +126,9 @@ def _row(ids: Sequence[Occurrence], index: Index, run: Run, view: View) -> Html:
         sent = words("lines.undated") if one.sent_ms is None else view.full(from_ms(one.sent_ms))
         if sent != told:  # the ids of one line have one time, most often
             facts.append(tag("span", sent, class_="mq-mono mq-time"))
-        facts.append(tag("span", _maker(one, run), class_="mq-mono"))
-        facts.append(link(words("page.anatomy"), href("anatomy", id=one.id, run=run.name)))
-        facts.append(link(words("page.message"), href("message", id=one.id, run=run.name)))
+        facts.append(tag("span", _maker(one, run, view), class_="mq-mono"))
+        facts.append(link(words("page.anatomy"), view.href("anatomy", id=one.id, run=run.name)))
+        facts.append(link(words("page.message"), view.href("message", id=one.id, run=run.name)))
         told = sent
     head = tag("div", *facts, class_="mq-line-head")
     if first.problem is not None:
@@ -147,14 +147,14 @@ def _line(ids: Sequence[Occurrence]) -> Html:
     return tag("code", more, *parts, text[done:], more)
 
 
-def _maker(one: Occurrence, run: Run) -> Html | str:
+def _maker(one: Occurrence, run: Run, view: View) -> Html | str:
     """The process or broker, a link to its page; the client."""
     names = one.names
     if one.kind == "offset":
-        return link(names["address"], href("brokers", run=run.name, broker=names["address"]))
+        return link(names["address"], view.href("brokers", run=run.name, broker=names["address"]))
     if one.kind == "client":
         return f"{names['mac']} · {names['pid']}"
-    return link(f"{names['host']} · {names['pid']}", href("counters", run=run.name, process=process_key(names)))
+    return link(f"{names['host']} · {names['pid']}", view.href("counters", run=run.name, process=process_key(names)))
 
 
 def _around(one: Occurrence, index: Index, run: Run) -> Html:
@@ -199,7 +199,7 @@ def preview(run: Run, view: View, filters: Mapping[str, str], key: str = "lines-
         except (CoreError, PermissionError) as error:
             problems.show_error(error)
             return
-        all_of_them = link(words("lines.all"), href("lines", run=run.name, **ANY_TIME | given))
+        all_of_them = link(words("lines.all"), view.href("lines", run=run.name, **ANY_TIME | given))
         head = words("lines.preview", shown=f"{len(found):,}", all=words.count("occurrence", len(chosen)))
         show_html(tag("p", head, " ", all_of_them, class_="mq-run"))
         show_html(rows_html(found, index, run, view))
@@ -222,7 +222,7 @@ def filter_chips(given: Mapping[str, str], run: Run, view: View, **kept: str) ->
     chips = []
     for name, value in given.items():
         rest = {other: text for other, text in given.items() if other != name}
-        address = href("lines", run=run.name, **ANY_TIME | rest | kept)
+        address = view.href("lines", run=run.name, **ANY_TIME | rest | kept)
         drop = tag("a", "×", href=address, target="_self", aria_label=words("lines.drop"))
         label = tag("b", words(f"lines.by_{name}"))
         chips.append(tag("span", label, " ", _value(name, value, run, view), drop, class_="mq-chip"))

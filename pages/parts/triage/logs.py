@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from idcore import growth
 from idcore.catalogue import Words
+from idcore.html import tables
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
 from idcore.reports.markup import Html, link, tag
@@ -21,10 +22,10 @@ from idcore.triage.broker_logs import Piece, Retention, Speed, cells
 from idcore.triage.time_range import TimeRange
 from pages.parts import cache, scans
 from pages.parts.charts import brokers as charts
-from pages.parts.triage import filters, tables, time_range
+from pages.parts.triage import filters, time_range
 from pages.parts.triage import lines as run_lines
 from pages.parts.view import View, view
-from pages.parts.widgets import chart, href, said, show_html, small_print
+from pages.parts.widgets import chart, said, show_html, small_print
 
 LONGEST = 8_760  # hours that files may be kept: a year
 MOST_FILES = 12  # that a clicked cell names
@@ -83,7 +84,7 @@ def head(row: dict[str, Any], total: int, speed: Speed | None, colour: str, run:
         if apart
         else words("brokers.one", offset=f"{row['min_offset']:,}"),
         broker_logs.speed_text(speed, words),
-        link(words("brokers.lines"), href("lines", run=run.name, broker=row["address"], **within.params())),
+        link(words("brokers.lines"), view().href("lines", run=run.name, broker=row["address"], **within.params())),
     ]
     show_html(
         tag("div", tag("span", name), *(tag("span", fact) for fact in facts if fact), class_="mq-run mq-log-head")
@@ -112,7 +113,7 @@ def piece_lines(piece: Piece, segments: pd.DataFrame, run: Run, words: Words) ->
     """Where the lines of a clicked piece are: one link a file. Returns the place of its first lines."""
     files = piece.files(segments)
     links = [
-        link(name, href("lines", run=run.name, broker=piece.address, segment=name), class_="mq-mono")
+        link(name, view().href("lines", run=run.name, broker=piece.address, segment=name), class_="mq-mono")
         for name in files["segment"].head(MOST_FILES)
     ]
     said = words(

@@ -17,8 +17,8 @@ from idcore.triage import address_flags
 from idcore.triage.processes import find_process
 from pages.parts import cache, scans
 from pages.parts.refusals import reasons_of, without_ids
-from pages.parts.view import View
-from pages.parts.widgets import absolute, show_html
+from pages.parts.view import View, absolute
+from pages.parts.widgets import show_html
 
 
 def twins(run: Run, words: Words, place: DeltaGenerator | None = None) -> None:

@@ -6,8 +6,8 @@ from idcore import times
 from idcore.catalogue import Words
 from idcore.lab import LogFile, Piece, PlayedStory, Row, changed, differences, moves, texts
 from idcore.layout import OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
+from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, emphasised, join, table, tag
-from pages.parts.widgets import href
 
 UNIQ, OFFSET = (UNIQ_V4, UNIQ_V6), (OFFSET_V4, OFFSET_V6)
 # So many files of one broker are drawn; the earlier ones are counted.
@@ -74,11 +74,12 @@ def _piece(piece: Piece, file: LogFile, shown: PlayedStory, words: Words) -> Htm
 # the story
 
 
-def story(shown: PlayedStory, words: Words) -> Html:
+def story(shown: PlayedStory, reader: Reader) -> Html:
     """Every step with its rows."""
+    words = reader.words
     blocks, before = [], Before(uniq=None, offset=None)
     for step in range(len(shown.story.steps) + 1):
-        rows = [_row(row, before, shown, words) for row in shown.rows if row.step == step]
+        rows = [_row(row, before, shown, reader) for row in shown.rows if row.step == step]
         name = words(f"lab.step.{shown.story.steps[step - 1]}") if step else words("lab.row.start")
         start = None if step else _time(shown.rows[0], shown)
         head = tag("div", tag("span", step, class_="mq-step-n"), tag("span", name), start, class_="mq-step-name")
@@ -87,7 +88,8 @@ def story(shown: PlayedStory, words: Words) -> Html:
     return tag("ol", *blocks, class_="mq-story", aria_label=words("lab.story"))
 
 
-def _row(row: Row, before: Before, shown: PlayedStory, words: Words) -> Html:
+def _row(row: Row, before: Before, shown: PlayedStory, reader: Reader) -> Html:
+    words = reader.words
     values = dict(texts.values(row, shown, words))
     title = tag("strong", words(f"lab.row.{row.code}", **values))
     head = tag("div", title, _time(row, shown), class_="mq-what") if row.step else None
@@ -96,9 +98,9 @@ def _row(row: Row, before: Before, shown: PlayedStory, words: Words) -> Html:
         ids = [_line("msgId", _digits(row.values["prefix"], (), UNIQ, cut=12), None, None)]
     elif row.code != "blank":
         ids = [
-            _id_line("msgId", row.msg_id, before, "uniq", words, "lab.no_msg_id", other=row.code == "collide"),
-            _unique(row, words),
-            _id_line("offsetMsgId", row.offset_msg_id, before, "offset", words, "lab.no_offset"),
+            _id_line("msgId", row.msg_id, before, "uniq", reader, "lab.no_msg_id", other=row.code == "collide"),
+            _unique(row, reader),
+            _id_line("offsetMsgId", row.offset_msg_id, before, "offset", reader, "lab.no_offset"),
         ]
     before["uniq"], before["offset"] = row.msg_id or before["uniq"], row.offset_msg_id or before["offset"]
     return tag(
@@ -123,22 +125,22 @@ def _line(name: str, digits: Html | str, mark: Html | None, quiet: str | None) -
 
 
 def _id_line(
-    name: str, text: str | None, before: Before, kind: str, words: Words, absent: str, *, other: bool = False
+    name: str, text: str | None, before: Before, kind: str, reader: Reader, absent: str, *, other: bool = False
 ) -> Html:
     if text is None:
-        return _line(name, words(absent), None, "mq-faint mq-absent")
+        return _line(name, reader.words(absent), None, "mq-faint mq-absent")
     layouts = UNIQ if kind == "uniq" else OFFSET
     old = before[kind]
-    shown = _id_link(name, text, _digits(text, changed(text, old), layouts, kind))
-    return _line(name, shown, _mark(text, old, layouts, words, other), None)
+    shown = _id_link(name, text, _digits(text, changed(text, old), layouts, kind), reader)
+    return _line(name, shown, _mark(text, old, layouts, reader.words, other), None)
 
 
-def _id_link(name: str, text: str, digits: Html) -> Html:
+def _id_link(name: str, text: str, digits: Html, reader: Reader) -> Html:
     """The way to an id's anatomy; screen readers get the digits in one piece."""
     return tag(
         "a",
         digits,
-        href=href("anatomy", id=text),
+        href=reader.href("anatomy", id=text),
         target="_blank",
         rel="noopener",
         class_="mq-id",
@@ -180,13 +182,13 @@ def _mark(text: str, before: str | None, layouts: tuple[Layout, ...], words: Wor
     return tag("span", said, class_="mq-moves")
 
 
-def _unique(row: Row, words: Words) -> Html | None:
+def _unique(row: Row, reader: Reader) -> Html | None:
     """The id that the record contains, where it is not the one that the producer got back."""
     held = None if row.record is None else row.record.uniq_id
     if held is None or held == row.msg_id:
         return None
-    name = words("lab.unique")
-    return _line(name, _id_link(name, held, _digits(held, changed(held, row.msg_id), UNIQ)), None, None)
+    name = reader.words("lab.unique")
+    return _line(name, _id_link(name, held, _digits(held, changed(held, row.msg_id), UNIQ), reader), None, None)
 
 
 def _place(row: Row, words: Words) -> Html | None:

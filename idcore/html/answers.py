@@ -1,48 +1,40 @@
-"""What pages say of an answer from any source: why, what it rests on, what a copy is. Looks nothing up."""
+"""An answer from any source: why, what it rests on, what became of a record, its trace. Looks nothing up."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
-
-import streamlit as st
 
 from idcore.catalogue import Words, upper
 from idcore.fate import Verdict
 from idcore.fate.sentences import fact_text, verdict_text
 from idcore.fate.sentences import reason_text as fate_reason
+from idcore.html import strips
 from idcore.journey import outcome_text
-from idcore.lookup import Answer, Copy, doubt_text, evidence_text, reason_text, relation_text
+from idcore.lookup import Answer, doubt_text, evidence_text, reason_text
 from idcore.lookup.model import Traced
 from idcore.lookup.sentences import evidence_sentences, reason_of
+from idcore.reader import Reader
 from idcore.reports.markdown import escaped
-from idcore.reports.markup import Column, Html, join, link, table, tag
+from idcore.reports.markup import Column, Html, fold, join, link, table, tag, wrapped
 from idcore.store.consistency import Doubt
 from idcore.triage import evidence_texts
-from pages.parts.messages import records, strip
-from pages.parts.view import View
-from pages.parts.widgets import href
 
 
-def reason(answer: Answer, view: View) -> str:
+def reason(answer: Answer, reader: Reader) -> str:
     """Why the record was not found, or why the index does not lead to it; empty where nothing is to be said."""
-    text = reason_text(answer, view.words, shown_figures(answer, view))
-    return upper(text) + view.words("stop") if text else ""
+    text = reason_text(answer, reader.words, shown_figures(answer, reader))
+    return upper(text) + reader.words("stop") if text else ""
 
 
-def relation(copy: Copy, words: Words) -> str:
-    """What a copy is among the others."""
-    return relation_text(copy, words)
-
-
-def shown_figures(answer: Answer, view: View) -> dict[str, Any]:
+def shown_figures(answer: Answer, reader: Reader) -> dict[str, Any]:
     """The figures as a sentence is filled with them: times in the reader's zone, lists joined, reasons in words."""
-    words = view.words
+    words = reader.words
     made: dict[str, Any] = {}
     for name, value in answer.figures.items():
         if name in ("sent_at", "first_store_time", "last_store_time"):
-            made["made_at" if name == "sent_at" else name] = text = view.full(datetime.fromisoformat(value))
+            made["made_at" if name == "sent_at" else name] = text = reader.full(datetime.fromisoformat(value))
             made[name] = text
         elif name == "copies_gone":
             gone = (reason_of(item["reason"], item, answer.source, words) for item in value)
@@ -58,65 +50,56 @@ def shown_figures(answer: Answer, view: View) -> dict[str, Any]:
     return made
 
 
-def figures(known: Mapping[str, Any], view: View) -> Html | None:
+def figures(known: Mapping[str, Any], reader: Reader) -> Html | None:
     """Figures by their names, as a small table; None without figures."""
-    words = view.words
-    rows = [list(pair) for pair in evidence_texts.facts(known, view)]
+    words = reader.words
+    rows = [list(pair) for pair in evidence_texts.facts(known, reader)]
     columns = [Column("name", words("lookup.fact")), Column("value", words("record.value"), mono=True)]
     return table(columns, rows, words("lookup.fact")) if rows else None
 
 
-def sentences(answer: Answer, view: View) -> list[str]:
-    """The evidence that has sentences of its own."""
-    return evidence_sentences(answer.evidence, view.words, view.full)
-
-
-def rests_on(answer: Answer, view: View) -> Html:
+def rests_on(answer: Answer, reader: Reader) -> Html:
     """The evidence as small tables, and who was asked; open where no message was found."""
-    words = view.words
+    words = reader.words
     codes = [item.code for item in answer.evidence]
     items = sorted((item for item in answer.evidence if not item.is_figure), key=lambda item: codes.index(item.code))
-    facts = [[evidence_text(item, words, view.full)] for item in items]
-    named = figures(shown_figures(answer, view), view)
+    facts = [[evidence_text(item, words, reader.full)] for item in items]
+    named = figures(shown_figures(answer, reader), reader)
     asked = words("lookup.asked_of", brokers=words("comma").join(answer.asked) or words("lookup.nobody"))
     if not facts and named is None:
         return tag("p", asked, class_="mq-faint mq-note")
     tables = [table([Column("text", words("lookup.fact"))], facts, words("lookup.fact"))] if facts else []
     return tag(
         "div",
-        tag(
-            "details",
-            tag("summary", words("lookup.evidence", n=len(answer.evidence))),
-            join([*tables, *([] if named is None else [named])]),
+        fold(
+            words("lookup.evidence", n=len(answer.evidence)),
+            *tables,
+            named,
             tag("p", asked, class_="mq-faint"),
-            open=not answer.found,
+            opened=not answer.found,
         ),
         class_="mq-plain",
     )
 
 
-def fates(answer: Answer, record: str, view: View, to: Callable[..., str] = href) -> Html | None:
+def fates(answer: Answer, record: str, reader: Reader, cluster: str | None = None) -> Html | None:
     """What became of one record in each consumer group, and why; None where nothing is known of it.
 
-    `to` makes addresses of the console; a group has no link where it makes none.
+    A group of a cluster leads to its progress.
     """
-    words = view.words
-
-    def wrapped(text: Any) -> Html:
-        return tag("span", text, class_="mq-topic")
-
+    words = reader.words
     known = [verdict for verdict in answer.fate or () if verdict.record == record]
     rows: list[list[Any]] = []
     facts: list[list[Any]] = []
     for verdict in known:
-        reasons = (upper(fate_reason(reason, words, view.instant)) + words("stop") for reason in verdict.why)
+        reasons = (upper(fate_reason(reason, words, reader.instant)) + words("stop") for reason in verdict.why)
         sure = tag("span", words(f"fate.certainty.{verdict.certainty}"), class_="mq-faint")
-        said = upper(verdict_text(verdict, words, view.instant))
-        group_page = _progress(answer, verdict, to) if answer.source == "" else ""
+        said = upper(verdict_text(verdict, words, reader.instant))
+        group_page = _progress(answer, verdict, reader, cluster) if answer.source == "" else ""
         name = link(verdict.group, group_page) if group_page else verdict.group
         rows.append([wrapped(name), wrapped(said), sure, join(map(wrapped, reasons))])
         for fact in verdict.facts:
-            asked_at = "" if fact.at_ms is None else view.instant(fact.at_ms)
+            asked_at = "" if fact.at_ms is None else reader.instant(fact.at_ms)
             facts.append([verdict.group, words(f"fate.fact.{fact.name}"), fact_text(fact, words), asked_at])
     if not known:
         return None
@@ -127,25 +110,24 @@ def fates(answer: Answer, record: str, view: View, to: Callable[..., str] = href
     against = [[verdict.group, wrapped(words(f"fate.disproof.{verdict.code}"))] for verdict in known]
     disproof = table([group, Column("against", words("fate.against"))], against, words("fate.against"))
     inside = table(evidence, facts, words("lookup.fact"))
-    folded = records.fold(words("fate.evidence", n=f"{len(facts):,}"), inside, disproof)
-    drawn = strip.strips(known, words)
+    folded = fold(words("fate.evidence", n=f"{len(facts):,}"), inside, disproof)
+    drawn = strips.strips(known, words)
     return tag("div", table(columns, rows, words("fate.table")), drawn, folded, class_="mq-plain")
 
 
-def _progress(answer: Answer, verdict: Verdict, to: Callable[..., str]) -> str:
+def _progress(answer: Answer, verdict: Verdict, reader: Reader, cluster: str | None) -> str:
     """The address of the group's progress, with the record's place in its queue."""
     record = next((copy.record for copy in answer.copies if str(copy.record.offset_id) == verdict.record), None)
     if record is None:
-        return to("groups", group=verdict.group)
+        return reader.href("groups", group=verdict.group)
     broker = next((str(fact.value).split(" ")[0] for fact in verdict.facts if fact.name == "queue"), "")
     at = f"{broker}:{record.queue_id}:{record.queue_offset}"
-    shown = {"topic": record.topic, "group": verdict.group, "at": at}
-    return to("groups", cluster=st.query_params.get("cluster"), **shown)
+    return reader.href("groups", cluster=cluster, topic=record.topic, group=verdict.group, at=at)
 
 
-def traces(traced: Traced, view: View) -> Html:
+def traces(traced: Traced, reader: Reader) -> Html:
     """Sends and attempts of the message trace, and why some may be missing: never a proof."""
-    words, found = view.words, traced.found
+    words, found = reader.words, traced.found
 
     def lasted(milliseconds: int | None) -> str:
         return "" if milliseconds is None else f"{milliseconds:,} ms"
@@ -154,12 +136,12 @@ def traces(traced: Traced, view: View) -> Html:
     named.append(Column("outcome", words("trace.outcome")))
     group, client = Column("group", words("fate.group"), True), Column("client", words("trace.client"), True)
     sends = [
-        [view.stamp(one.began_ms), lasted(one.cost_ms), words(f"journey.sent.{one.success}".lower()), one.kind or "",
+        [reader.stamp(one.began_ms), lasted(one.cost_ms), words(f"journey.sent.{one.success}".lower()), one.kind or "",
          one.broker or "", one.client or ""]
         for one in found.sends
     ]  # fmt: skip
     attempts = [
-        [view.stamp(one.began_ms), lasted(one.duration_ms), outcome_text(one.outcome, words),
+        [reader.stamp(one.began_ms), lasted(one.duration_ms), outcome_text(one.outcome, words),
          _tries(one.retry_times, words), one.group or "", one.host or "",
          "" if one.pid is None else one.pid, one.client or ""]
         for one in found.attempts
@@ -176,9 +158,9 @@ def traces(traced: Traced, view: View) -> Html:
     if not parts:
         parts.append(tag("p", words("trace.none"), class_="mq-note"))
     if traced.evidence:
-        why = evidence_sentences(traced.evidence, words, view.full)
+        why = evidence_sentences(traced.evidence, words, reader.full)
         listed = tag("ul", *(tag("li", text) for text in why))
-        parts.append(tag("details", tag("summary", words("trace.why", n=len(why))), listed, open=not attempts))
+        parts.append(fold(words("trace.why", n=len(why)), listed, opened=not attempts))
     return tag("div", *parts, class_="mq-plain")
 
 
@@ -186,11 +168,8 @@ def _tries(tries: int | None, words: Words) -> str:
     return "" if tries is None else f"{tries:,}" if tries else words("trace.first_try")
 
 
-def doubts(found: Sequence[Doubt], view: View) -> None:
-    """What does not agree with a record."""
-    words = view.words
-
-    texts = [upper(doubt_text(doubt, words, view.instant)) + words("stop") for doubt in found]
-    if texts:
-        listed = "\n".join([words("store.doubts"), "", *(f"- {escaped(text)}" for text in texts)])
-        st.warning(listed, icon=":material/warning:")
+def doubts(found: Sequence[Doubt], reader: Reader) -> str:
+    """What does not agree with a record, as Markdown; nothing where all agrees."""
+    words = reader.words
+    texts = [upper(doubt_text(doubt, words, reader.instant)) + words("stop") for doubt in found]
+    return "\n".join([words("store.doubts"), "", *(f"- {escaped(text)}" for text in texts)]) if texts else ""

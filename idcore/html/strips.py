@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from idcore.catalogue import Words
 from idcore.fate import Verdict
 from idcore.fate.places import DONE, places_of, positions
-from idcore.reports.markup import Column, Html, join, table, tag
+from idcore.reports.markup import Column, Html, join, table, tag, wrapped
 
 # What may be in a strip, in the order of its words; each has a sign of its own, because colour alone tells nothing.
 SIGNS = {"begin": "├", "offset": "▼", "pulled": "▽", "blocker": "■", "message": "◆", "end": "┤"}
@@ -38,7 +38,7 @@ def strips(verdicts: Sequence[Verdict], words: Words) -> Html | None:
     if not drawn:
         return None
     columns = [Column("group", words("fate.group"), True), Column("strip", words("strip.table"))]
-    rows = [[tag("span", group, class_="mq-topic"), strip(places, words)] for group, places in drawn[:MOST_DRAWN]]
+    rows = [[wrapped(group), strip(places, words)] for group, places in drawn[:MOST_DRAWN]]
     more = len(drawn) - MOST_DRAWN
     notes = [words("strip.scale"), *([words("strip.more", n=f"{more:,}")] if more > 0 else [])]
     noted = tag("p", join(notes, " "), class_="mq-faint mq-note")

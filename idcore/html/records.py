@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from idcore.catalogue import Words
 from idcore.ids.clock import from_ms, is_time
 from idcore.ids.model import OffsetId
 from idcore.message import bodies, flags
-from idcore.reports.markup import Column, Html, join, link, table, tag
-from pages.parts.view import View
-from pages.parts.widgets import href
+from idcore.reader import Reader
+from idcore.reports.markup import Column, Html, fact_list, fold, join, link, listed, table, tag, wrapped
 
 Row = Mapping[str, Any]
 TEXT_SHOWN, HEX_SHOWN, PROPERTY_SHOWN = 8_000, 512, 2_000
@@ -28,16 +27,16 @@ def span(milliseconds: int, words: Words) -> str:
     return f"{sign}{text}"
 
 
-def card(row: Row, view: View, relation: str = "") -> Html:
+def card(row: Row, reader: Reader, relation: str = "") -> Html:
     """One record, whole."""
-    words = view.words
+    words = reader.words
     head = [tag("strong", row["topic"], class_="mq-mono")]
     if relation:
         head.append(tag("span", relation, class_="mq-sure mq-faint"))
     return tag(
         "div",
         tag("div", *head, class_="mq-title"),
-        tag("dl", *(part for name, value in facts(row, view) for part in _pair(name, value)), class_="mq-facts"),
+        fact_list(facts(row, reader)),
         fold(words("record.properties", n=f"{len(row['properties_raw']):,}"), properties(row, words)),
         *body(row, words),
         *inner(row, words),
@@ -45,13 +44,13 @@ def card(row: Row, view: View, relation: str = "") -> Html:
     )
 
 
-def facts(row: Row, view: View) -> Iterable[tuple[str, Any]]:
+def facts(row: Row, reader: Reader) -> Iterable[tuple[str, Any]]:
     """Where it is, both ids, when it was born and stored."""
-    words = view.words
+    words = reader.words
     none = tag("span", words("record.no_msg_id"), class_="mq-faint")
     born = row["born_timestamp"]
-    yield "msgId", _anatomy(row["msg_id"], from_ms(born) if is_time(born) else None) if row["msg_id"] else none
-    yield "offsetMsgId", _anatomy(row["offset_msg_id"], None)
+    yield "msgId", _anatomy(row["msg_id"], from_ms(born) if is_time(born) else None, reader) if row["msg_id"] else none
+    yield "offsetMsgId", _anatomy(row["offset_msg_id"], None, reader)
     queue = words("record.queue_place", queue=row["queue_id"], offset=f"{row['queue_offset']:,}")
     if row.get("broker"):
         queue += f" · {row['broker']}"
@@ -61,7 +60,7 @@ def facts(row: Row, view: View) -> Iterable[tuple[str, Any]]:
     place = tag("span", f"{file} + {offset - int(file):,}", class_="mq-faint mq-mono")
     yield words("record.log"), join([f"{offset:,}", place], " ")
     yield words("record.size"), words.bytes(int(row["store_size"]))
-    born, stored = (view.stamp(int(row[name])) for name in ("born_timestamp", "store_timestamp"))
+    born, stored = (reader.stamp(int(row[name])) for name in ("born_timestamp", "store_timestamp"))
     yield words("record.born"), _at(born, row["born_host"])
     late = span(int(row["store_timestamp"]) - int(row["born_timestamp"]), words) if born and stored else ""
     yield words("record.stored"), _at(stored, row["store_host"], late)
@@ -108,24 +107,15 @@ def pointers(row: Row, words: Words) -> Iterable[tuple[str, Any]]:
         yield words("record.index"), join(lines)
 
 
-def _anatomy(text: str, born: datetime | None) -> Html:
+def _anatomy(text: str, born: datetime | None, reader: Reader) -> Html:
     sent = born.isoformat(timespec="milliseconds") if born is not None else None
-    return link(tag("span", text, class_="mq-mono"), href("anatomy", id=text, sent_at=sent))
+    return link(tag("span", text, class_="mq-mono"), reader.href("anatomy", id=text, sent_at=sent))
 
 
 def _at(at: str, host: str, more: str = "") -> Html:
     parts: list[Any] = [tag("span", at or "–", class_="mq-mono")]
     parts += [tag("span", text, class_="mq-faint") for text in (more, host) if text]
     return join(parts, " ")
-
-
-def _pair(name: str, value: Any) -> tuple[Html, Html]:
-    return tag("dt", name), tag("dd", value)
-
-
-def fold(label: str, *inside: Html) -> Html:
-    """Something that opens."""
-    return tag("details", tag("summary", label), *inside)
 
 
 def properties(row: Row, words: Words) -> Html:
@@ -194,32 +184,27 @@ def _code(text: str, words: Words) -> Html:
     return join([shown, tag("p", words("record.cut", n=f"{TEXT_SHOWN:,}", of=f"{len(text):,}"), class_="mq-faint")])
 
 
-def copies(rows: Sequence[Row], relations: Sequence[str], view: View) -> Html:
+def copies(rows: Sequence[Row], relations: Sequence[str], reader: Reader) -> Html:
     """All copies on one line of time, the earliest first, with the distance from it, and what each is."""
-    words = view.words
-    stored = [(row["store_timestamp"], row["commit_log_offset"], place) for place, row in enumerate(rows)]
-    order = [place for _, _, place in sorted(stored)]
-    first = int(rows[order[0]]["store_timestamp"])
-    made = []
-    for place in order:
-        row = rows[place]
-        distance = timedelta(milliseconds=int(row["store_timestamp"]) - first)
-        made.append(
-            [
-                view.stamp(int(row["store_timestamp"]), "–"),
-                span(int(distance.total_seconds() * 1000), words) if distance else "",
-                tag("span", relations[place], class_="mq-topic"),
-                tag("span", row["topic"], class_="mq-topic"),
-                f"{row['commit_log_offset']:,}",
-                row["store_host"],
-            ]
-        )
+    words = reader.words
+    order = sorted(
+        zip(rows, relations, strict=True), key=lambda pair: (pair[0]["store_timestamp"], pair[0]["commit_log_offset"])
+    )
+    first = int(order[0][0]["store_timestamp"])
+
+    def later(row: Row) -> str:
+        distance = int(row["store_timestamp"]) - first
+        return span(distance, words) if distance else ""
+
     columns = [
-        Column("at", words("record.stored"), mono=True),
-        Column("later", words("record.later"), mono=True, right=True),
-        Column("relation", words("record.relation")),
-        Column("topic", words("record.topic"), mono=True),
-        Column("offset", words("record.log"), mono=True, right=True, role="offset"),
-        Column("host", words("record.broker"), mono=True, role="broker"),
+        Column(
+            "at", words("record.stored"), mono=True, cell=lambda row: reader.stamp(int(row["store_timestamp"]), "–")
+        ),
+        Column("later", words("record.later"), mono=True, right=True, cell=later),
+        Column("relation", words("record.relation"), cell=lambda row: wrapped(row["relation"])),
+        Column("topic", words("record.topic"), mono=True, cell=lambda row: wrapped(row["topic"])),
+        Column("commit_log_offset", words("record.log"), mono=True, right=True, role="offset"),
+        Column("store_host", words("record.broker"), mono=True, role="broker"),
     ]
-    return table(columns, made, words("record.copies"))
+    items = ({**row, "relation": relation} for row, relation in order)
+    return listed(columns, items, words("record.copies"))

@@ -1,0 +1,37 @@
+"""Links that take an id along: to its journey, to a cluster, to an open store folder. A click may ask a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from idcore.catalogue import Words
+from idcore.intake import message_of
+from idcore.remoting.profile import is_configured
+from pages.parts import scans
+from pages.parts.view import link_params
+from pages.parts.widgets import page_link
+
+MOST_IDS = 20  # that an address can carry
+
+
+def message_link(text: str, words: Words) -> None:
+    """To the journey of a message. A click here, unlike an address, may ask the only cluster that is configured."""
+    label = words("card.consumed" if is_configured(os.environ) else "card.message")
+    if st.button(label, key=f"message-{text}", icon=":material/conversion_path:", type="tertiary"):
+        st.session_state["message_clicked"] = text
+        params = link_params(id=text, run=scans.current_name())
+        st.switch_page(st.session_state["pages"]["message"], query_params=params)
+
+
+def message_links(ids: Sequence[str], words: Words) -> None:
+    """Links that take ids along: one to its journey, to a cluster where one is configured, to an open store folder."""
+    if (text := message_of(ids)) is not None:
+        message_link(text, words)
+    if 0 < len(ids) <= MOST_IDS and is_configured(os.environ):
+        page_link("lookup", words("card.lookup"), icon=":material/search:", id=",".join(ids))
+    if len(ids) == 1 and any(isinstance(root, Path) for root in scans.allowed_roots()):
+        page_link("store", words("card.store"), icon=":material/folder_open:", id=ids[0])
