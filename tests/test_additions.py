@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from idcore import catalogue
-from idcore.ids import find, identify, rules
+from idcore.ids import fields, find, identify, rules
 from idcore.ids.model import MODELS, ClientId, UniqId
 from idcore.layout import CLIENT_V1, LAYOUTS, UNIQ_V4, Field, Layout
 from idcore.lookup import NO_VERDICT
@@ -85,6 +85,11 @@ def test_a_row_is_enough_for_a_layout_of_any_length_and_byte_order(
     own = UniqId(layout, bytes([127, 0, 0, 1]), 0x1234, 0x12345699, 0x12345678, 0x0A0B, text)
     assert best is not None and best.id == own == UniqId.from_hex(text)
     assert bytes(own).hex().upper() == text
+    for words in map(catalogue.words, catalogue.languages()):
+        assert [fields.value_of(best, name) for name in layout.names[:2]] == [f"{layout.fields[0].always}", "2,571"]
+        assert all(fields.meaning_of(best, name, words) for name in layout.names)
+        assert all(len(fields.lesson_of(best, name, words)) >= 2 for name in layout.names)
+        assert text in fields.spoken_text(best, words)
     assert [identify(wrong).reason for wrong in (late, other)] == ["elapsed", "version"]
 
     log = tmp_path / "a.log"

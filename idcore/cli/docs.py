@@ -8,6 +8,7 @@ from pathlib import Path
 from string import Formatter
 
 from idcore import catalogue
+from idcore.catalogue.en import LENGTHS
 from idcore.cli import reference
 from idcore.findings import RULES, Rule, limits
 from idcore.ids import from_bytes, rules
@@ -46,7 +47,7 @@ A token is a maximal run of hex digits, without the digits of an escape right in
 1. All letters lower case: rejected (`lower_case`). Trace IDs, MD5 sums and UUIDs look like this. Some IDs do too:
    those with letters only in Go's last 12 or Rust's last 16 digits. `--case any` accepts all such tokens. The console
    decodes one that is pasted alone, with a note.
-2. 34 digits: a 5.x msgId if it begins with 01, else rejected (`version`).
+{own}
 3. Read the bytes that are the port of an offsetMsgId. Above {port:,}: a msgId. From 1 on, with an offset of at most
    2^48: an offsetMsgId, unless a little-endian msgId is the better interpretation (below). Port 0, or an impossible
    offset: a msgId of pid 0, or rejected (`port`) if the loader is 0 too.
@@ -290,13 +291,22 @@ rule guesses it.
 """
 
 
+def _own_lengths() -> str:
+    """The rule of the lengths that no msgId shares with an offsetMsgId: the version decides."""
+    first = {layout: layout.fields[0] for layout in LAYOUTS.values() if layout.fields[0].always is not None}
+    said = [
+        f"{layout.digits} digits: `{layout}` if it begins with {field.always:0{2 * field.size}X}"
+        for layout, field in first.items()
+    ]
+    return f"2. {'; '.join(said)}; else rejected (`version`)."
+
+
 def formats() -> str:
     """The whole page."""
     parts = [_HEAD, "## Layouts\n", _overview()]
     parts += [_layout(layout) for layout in LAYOUTS.values()]
-    digits = sorted(rules.CANDIDATE_DIGITS)
     parts.append(_RULE.format(
-        digits=f"{digits[0]}, {digits[1]} or {digits[2]}", port=rules.PORT_LIMIT, month=rules.LONGEST_MONTH_MS,
+        digits=LENGTHS, own=_own_lengths(), port=rules.PORT_LIMIT, month=rules.LONGEST_MONTH_MS,
         slack=rules.ELAPSED_SLACK_MS, certain=CERTAIN_FROM, likely=LIKELY_FROM, stream=STREAM_LENGTH))  # fmt: skip
     parts.append("## Rejections\n")
     said = catalogue.words()

@@ -67,11 +67,8 @@ def lessons(reading: Reading, words: Words) -> Html:
     """A short lesson for each field: how it is filled, what it proves, what it does not."""
     boxes = []
     for span in reading.id.layout.spans:
-        base = f"lesson.{reading.id.kind}_{span.name}"
-        entries = []
-        for part in ("how", "proves", "not"):
-            if words.has(f"{base}.{part}"):
-                entries += [tag("dt", words(f"lesson.{part}")), tag("dd", words(f"{base}.{part}"))]
+        lesson = fields.lesson_of(reading, span.name, words)
+        entries = [part for name, said in lesson for part in (tag("dt", name), tag("dd", said))]
         boxes.append(
             tag(
                 "details",

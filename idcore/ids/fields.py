@@ -18,6 +18,8 @@ def digits_of(reading: Reading, span: Span) -> str:
 def value_of(reading: Reading, name: str) -> str:
     """A field's value as people read it."""
     found = reading.id
+    if (always := found.layout.field(name).always) is not None:
+        return f"{always}"
     if isinstance(found, UniqId):
         plain = {
             "ip": found.host,
@@ -30,7 +32,6 @@ def value_of(reading: Reading, name: str) -> str:
         plain = {"ip": found.host, "port": f"{found.port}", "offset": f"{found.physical_offset:,}"}
     else:
         plain = {
-            "version": f"{found.version}",
             "mac": found.mac_text,
             "pid": f"{found.pid}",
             "seconds": f"{found.seconds:,}",
@@ -42,6 +43,8 @@ def value_of(reading: Reading, name: str) -> str:
 def meaning_of(reading: Reading, name: str, words: Words) -> str:
     """What a field's value says, in one line."""
     found = reading.id
+    if (always := found.layout.field(name).always) is not None:
+        return words("means.always", value=always)
     if isinstance(found, UniqId):
         if name == "loader":
             place = loader_place(found.loader)
@@ -63,6 +66,15 @@ def meaning_of(reading: Reading, name: str, words: Words) -> str:
         moment = from_ms((CLIENT_EPOCH_S + found.seconds) * 1000)
         return words("means.seconds", moment=f"{moment:%Y-%m-%d %H:%M:%S} +00:00")
     return words(f"means.client_{name}")
+
+
+def lesson_of(reading: Reading, name: str, words: Words) -> list[tuple[str, str]]:
+    """The lesson of a field: the name of each part and its sentence. A version needs none of its own."""
+    base = f"lesson.{reading.id.kind}_{name}"
+    if reading.id.layout.field(name).always is not None and not words.has(f"{base}.how"):
+        base = "lesson.always"
+    parts = [part for part in ("how", "proves", "not") if words.has(f"{base}.{part}")]
+    return [(words(f"lesson.{part}"), words(f"{base}.{part}")) for part in parts]
 
 
 def field_name(reading: Reading, name: str, words: Words) -> str:

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from idcore.catalogue.en import LENGTHS
 from tests.browser.harness import NARROW, Console, Visit, visit
 from tests.browser.samples import OFFSET, TRACE, UNIQ, log
 
@@ -89,7 +90,7 @@ def test_many_ids_are_a_table_then_charts(tab: Visit) -> None:
 def test_text_without_an_id_says_what_an_id_is(tab: Visit) -> None:
     tab.go("/decode")
     paste(tab, "order 4711 has not arrived, please help")
-    expect(tab.page.locator('[data-testid="stMain"]')).to_contain_text("32, 34 or 56")
+    expect(tab.page.locator('[data-testid="stMain"]')).to_contain_text(LENGTHS)
     tab.settle()
 
 

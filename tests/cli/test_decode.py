@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from idcore.__main__ import BUG, main
+from idcore.catalogue.en import LENGTHS
 from idcore.ids import KEYS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -98,7 +99,7 @@ def test_comma_joined_arguments_are_several_ids_and_an_empty_one_is_refused() ->
 
 @pytest.mark.parametrize(
     ("text", "word"),
-    [("zz", "hex digit"), ("abc", "odd"), ("abcd", "32, 34 or 56"), (MD5, "lower case"), (ID + "0", "odd"),
+    [("zz", "hex digit"), ("abc", "odd"), ("abcd", LENGTHS), (MD5, "lower case"), (ID + "0", "odd"),
      ("AC100A64000000000000000000000001", "port 0"), ("AC11000147-C7D4991AD336AEA5703E0", "'-'")],
 )  # fmt: skip
 def test_what_is_no_id_is_refused_in_one_line(text: str, word: str) -> None:

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore import catalogue, times
 from idcore.catalogue import en
+from idcore.catalogue.en import LENGTHS
 from idcore.intake import Source
 from idcore.scan.schemas import SCHEMAS
 from pages.parts import frame, serve
@@ -99,7 +100,7 @@ def test_a_link_opens_with_its_ids_in_place(open_page: Open) -> None:
 def test_what_is_no_id_is_told_why(open_page: Open) -> None:
     app = open_page()
     app.text_area[0].set_value(UNIQ[:31])
-    said = "IDs have 32, 34 or 56 hex digits; the longest hex string here has 31."
+    said = f"IDs have {LENGTHS} hex digits; the longest hex string here has 31."
     assert said in press(app, "Decode").error[0].value
     app.text_area[0].set_value(f"see msgId={UNIQ[:31]} there")
     assert said in press(app, "Decode").error[0].value
@@ -221,7 +222,7 @@ def test_lower_case_that_is_called_something_else_is_not_offered_as_ids(open_pag
 def test_an_id_with_blanks_inside_gets_the_longest_run(open_page: Open, text: str, longest: int) -> None:
     app = open_page()
     app.text_area[0].set_value(text)
-    said = f"No ID in this text. IDs have 32, 34 or 56 hex digits; the longest hex string here has {longest}."
+    said = f"No ID in this text. IDs have {LENGTHS} hex digits; the longest hex string here has {longest}."
     assert press(app, "Decode").error[0].value == said
     if "=" not in text:
         assert open_page("anatomy", id=text).error[0].value == said
@@ -378,7 +379,7 @@ def test_a_file_that_was_read_up_to_a_place_is_not_called_unread(open_page: Open
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"", "empty, 0 bytes"), (bytes(2_000), "this is not text"), (b"hi", "32, 34 or 56")],
+    [(b"", "empty, 0 bytes"), (bytes(2_000), "this is not text"), (b"hi", LENGTHS)],
 )
 def test_an_uploaded_file_without_ids_says_what_it_is(open_page: Open, content: bytes, said: str) -> None:
     app = open_page("decode")
