@@ -16,8 +16,8 @@ def value(cell: Any) -> Any:
     return f"{cell:.12g}" if isinstance(cell, float) else cell
 
 
-def rows(table: Sequence[Row], columns: Sequence[str]) -> list[tuple[Any, ...]]:
-    return sorted((tuple(value(row[c]) for c in columns) for row in table), key=repr)
+def rows(table: Sequence[Row], columns: Sequence[str]) -> Counter[tuple[Any, ...]]:
+    return Counter(tuple(value(row[c]) for c in columns) for row in table)
 
 
 def differences(got: Mapping[str, pa.Table], want: Mapping[str, Sequence[Row]]) -> list[str]:
@@ -30,10 +30,10 @@ def differences(got: Mapping[str, pa.Table], want: Mapping[str, Sequence[Row]]) 
             columns = ["reason", "ids"]
         if name == "files":
             columns = ["file", "bytes", "text_bytes", "ids", "refused"]
-        a, b = rows(found, columns), rows(wanted, columns)
-        scan, twin = Counter(a), Counter(b)
+        scan, twin = rows(found, columns), rows(wanted, columns)
         for who, more in (("scan", scan - twin), ("twin", twin - scan)):
-            out += [f"{name}: only the {who} has {dict(zip(columns, row, strict=True))}" for row in more]
+            told = (f"{name}: only the {who} has {dict(zip(columns, row, strict=True))}" for row in more)
+            out += sorted(told)
     return out
 
 
@@ -43,5 +43,6 @@ def same(a: Mapping[str, pa.Table], b: Mapping[str, pa.Table], but: Sequence[str
         name
         for name in a
         if name not in but
+        and not a[name].equals(b[name])
         and rows(a[name].to_pylist(), a[name].column_names) != rows(b[name].to_pylist(), b[name].column_names)
     ]

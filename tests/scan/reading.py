@@ -120,6 +120,7 @@ def little(raw: bytes, start: int, size: int) -> int:
     return int.from_bytes(raw[start : start + size], "little")
 
 
+@cache
 def host(raw: bytes) -> str:
     return str(IPv4Address(raw) if len(raw) == 4 else IPv6Address(raw))
 
@@ -205,22 +206,31 @@ def settled(tokens: list[tuple[bytes, Uniq | Offset | Client]]) -> list[Uniq | O
     for raw, one in tokens:
         if is_either(raw, one):
             groups.setdefault(raw[:10], []).append(raw)
-    out = []
-    for raw, one in tokens:
-        own = groups.get(raw[:10], []) if is_either(raw, one) else []
-        shaped = [r for r in own if shaped_little(r) and number(r, 8, 8) >= 2**32]
-        offsets = [number(r, 8, 8) for r in shaped]
-        by_itself = any(looks_little(r, number(r, 4, 4), number(r, 8, 8)) for r in shaped)
-        port = number(raw, 6, 2)
-        usual = port in (*range(10_900, 11_000), 9_876, 10_811, 8_080, 8_081)
+    verdicts = {front: Together.of(own) for front, own in groups.items()}
+    return [verdicts[raw[:10]].of_one(raw, one) if is_either(raw, one) else one for raw, one in tokens]
+
+
+class Together(NamedTuple):
+    """What all tokens with the same first ten bytes show: each is judged by it."""
+
+    little: bool  # most are little-endian ids
+    several: bool  # and differ
+    big: bool  # some cannot be little-endian
+
+    @classmethod
+    def of(cls, own: list[bytes]) -> Together:
+        shaped = [raw for raw in own if shaped_little(raw) and number(raw, 8, 8) >= 2**32]
+        offsets = [number(raw, 8, 8) for raw in shaped]
+        by_itself = any(looks_little(raw, number(raw, 4, 4), number(raw, 8, 8)) for raw in shaped)
+        usual = number(own[0], 6, 2) in (*range(10_900, 11_000), 9_876, 10_811, 8_080, 8_081)
         apart = len(shaped) >= 3 and max(offsets) - min(offsets) >= 2**40 and not usual
-        if 2 * len(shaped) > len(own) and (by_itself or apart):
-            if len(set(offsets)) > 1 and shaped_little(raw):
-                one = turned(raw)
-        elif len(shaped) < len(own):
-            one = Offset("offset_v4", host(raw[:4]), number(raw, 4, 4), number(raw, 8, 8))
-        out.append(one)
-    return out
+        little = 2 * len(shaped) > len(own) and (by_itself or apart)
+        return cls(little, len(set(offsets)) > 1, len(shaped) < len(own))
+
+    def of_one(self, raw: bytes, one: Uniq | Offset | Client) -> Uniq | Offset | Client:
+        if self.little:
+            return turned(raw) if self.several and shaped_little(raw) else one
+        return Offset("offset_v4", host(raw[:4]), number(raw, 4, 4), number(raw, 8, 8)) if self.big else one
 
 
 def is_either(raw: bytes, one: Uniq | Offset | Client) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import re
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from ipaddress import ip_address
@@ -33,6 +34,7 @@ from .reading import (
 Row = dict[str, Any]
 Votes = dict[tuple[str, str, int, int], list[dates.Vote]]
 Growth = dict[tuple[str, datetime], list[tuple[int, datetime]]]
+Line = tuple[bytes, list[Uniq | Offset | Client]]  # its text and its ids
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -118,7 +120,6 @@ def tables(
 ) -> dict[str, list[Row]]:
     """Every table of the scan that the text alone gives; rows in any order."""
     named = list(files.items()) if isinstance(files, Mapping) else list(files)
-    calendar = Calendar(zone, at)
     accepted: list[Found] = []
     refused: Counter[str] = Counter()
     file_rows: list[Row] = []
@@ -135,9 +136,10 @@ def tables(
         counts = {"ids": len(here), "refused": refused_here.total(), "error": None}
         file_rows.append({"file": name, "bytes": len(stored), "text_bytes": len(data), **counts})
         accepted += here
-        count_votes(data, here, zone, votes)
-        count_moments(data, here, zone, moments)
-        for text, own in by_line(data, here):
+        lines = by_line(data, here)
+        count_votes(lines, zone, votes)
+        count_moments(lines, zone, moments)
+        for text, own in lines:
             line = pairs_of(text, own)
             for one, place in line:
                 short = len(own) <= 128 and len(text) <= dates.LINE
@@ -147,7 +149,7 @@ def tables(
             lines_of.update({written(one) for one, _ in line})
     accepted = settle(accepted)
     known = dates.whole(votes, [when for own in moments.values() for when, *_ in own], SHARE)
-    calendar = calendar_of(known, calendar, zone, at)
+    calendar = calendar_of(known, Calendar(zone, at), zone, at)
     for one, place, vote, text in dated:
         sent = sent_of_line(one, vote, text, zone, at, known)
         if sent is not None:
@@ -188,7 +190,7 @@ def all_processes(
             if not isinstance(one, Refused):
                 here.append(Found(token.byte, bytes.fromhex(token.text), one))
         accepted += here
-        count_votes(data, here, zone, votes)
+        count_votes(by_line(data, here), zone, votes)
     known = dates.whole(votes, [], SHARE)
     accepted = settle(accepted)
     return processes(accepted, calendar_of(known, Calendar(zone, at), zone, at), votes, zone, known)
@@ -242,8 +244,8 @@ def ahead_by_line(one: Client, line: bytes, zone: tzinfo) -> tuple[int | None, i
     return said, dates.PREFIX if zoned and ahead is not None else dates.MONTH, ahead
 
 
-def count_moments(data: bytes, here: list[Found], zone: tzinfo, moments: Moments) -> None:
-    for text, own in by_line(data, here):
+def count_moments(lines: list[Line], zone: tzinfo, moments: Moments) -> None:
+    for text, own in lines:
         if len(own) <= 128 and len(text) <= dates.LINE:
             for one in own:
                 if isinstance(one, Client):
@@ -382,8 +384,8 @@ def month_back(sent: datetime, zone: tzinfo, until: int) -> datetime:
     return instant(start + elapsed) + (sent - begun)
 
 
-def count_votes(data: bytes, here: list[Found], zone: tzinfo, votes: Votes) -> None:
-    for text, own in by_line(data, here):
+def count_votes(lines: list[Line], zone: tzinfo, votes: Votes) -> None:
+    for text, own in lines:
         if len(own) <= 128 and len(text) <= dates.LINE:
             for one in own:
                 vote = dates.vote(text, one, zone) if isinstance(one, Uniq) else None
@@ -584,15 +586,14 @@ def activity_rows(running: list[Process]) -> list[Row]:
     return [{"host": address, "minute": minute, "ids": n} for (address, minute), n in counts.items()]
 
 
-def by_line(data: bytes, here: list[Found]) -> Iterator[tuple[bytes, list[Uniq | Offset | Client]]]:
+def by_line(data: bytes, here: list[Found]) -> list[Line]:
     """Each line that holds an id, and its ids."""
-    ends = [i for i, byte in enumerate(data) if byte == 10] + [len(data)]
+    ends = [*(found.start() for found in re.finditer(b"\n", data)), len(data)]
     lines: dict[tuple[int, int], list[Uniq | Offset | Client]] = defaultdict(list)
     for found in here:
         line = bisect(ends, found.byte)
         lines[ends[line - 1] + 1 if line else 0, ends[line]].append(found.one)
-    for (start, end), own in lines.items():
-        yield data[start:end], own
+    return [(data[start:end], own) for (start, end), own in lines.items()]
 
 
 def pairs_of(text: bytes, own: list[Uniq | Offset | Client]) -> list[tuple[Uniq | Client, Offset]]:
