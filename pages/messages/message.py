@@ -6,6 +6,7 @@ import streamlit as st
 
 from idcore import intake_texts
 from idcore.html import answers, cards, ruler
+from idcore.html import journeys as html
 from idcore.journey import found_text
 from idcore.reports.markup import tag
 from pages.parts import live, problems
@@ -51,8 +52,9 @@ with problems.caught():
             with left:
                 journeys.picture(made, shown)
             with right:
-                journeys.show_odd(made, shown)
-            show_html(journeys.events(made, shown, run))
+                for odd in html.oddities(made, shown):
+                    show_html(odd)
+            show_html(html.events(made, shown, run.name if run else None))
             journey_report.takeaway(made, known, sentence, shown)
         else:
             st.info(words("message.nothing"), icon=":material/info:")

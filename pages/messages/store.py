@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from idcore.html import stores as html
 from pages.parts import problems
 from pages.parts.messages import browse, stores
 from pages.parts.view import view
-from pages.parts.widgets import heading, said, small_print, zone_note
+from pages.parts.widgets import heading, said, show_html, small_print, zone_note
 
 shown = view()
 words = shown.words
@@ -18,15 +19,19 @@ if folder is None:
     small_print([words("store.read_only")])
     st.stop()
 with problems.caught(), stores.opened(folder) as store:
-    overview = stores.overview(store)
-    said(stores.store_sentence(overview, shown))
+    overview = store.overview()
+    said(html.sentence(overview, shown))
     stores.scan(words)
     asked = stores.box(words)
     if asked:
         stores.answer_all(store, asked, shown)
     browse.place(store, overview, shown)
     st.header(words("store.files"), anchor=False)
-    stores.files(overview, shown)
+    for table in (html.files(overview, browse.to, shown), *html.holes(overview, words)):
+        show_html(table)
     st.header(words("store.topics"), anchor=False)
-    stores.topics(overview, words)
+    if overview["topics"]:
+        show_html(html.topics(overview, browse.to, words))
+    else:
+        st.caption(words("store.no_topics"))
     small_print([*stores.notes(overview, shown), words("store.read_only"), zone_note(shown)])

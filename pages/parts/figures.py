@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 from urllib.parse import urlencode
@@ -11,8 +12,10 @@ import plotly.graph_objects as go
 
 from idcore.times import offset_text
 from pages.parts.roles import Palette
+from pages.parts.view import View
 
 SANS = '"Source Sans", sans-serif'
+MOST_APART = 100  # columns that have a line between them: more would be lines only on a phone
 MONO = '"Source Code Pro", ui-monospace, Menlo, Consolas, monospace'
 
 
@@ -49,7 +52,7 @@ def axis(palette: Palette, **more: Any) -> dict[str, Any]:
         "title": {"font": {"color": palette.muted, "size": 12}},
     }
     if isinstance(more.get("title"), str):
-        more["title"] = {"text": more["title"], "font": {"color": palette.muted, "size": 12}, "standoff": 8}
+        more["title"] = titled(more["title"], palette)
     return {**quiet, **more}
 
 
@@ -62,6 +65,72 @@ def rows_axis(palette: Palette, **more: Any) -> dict[str, Any]:
 def band(figure: go.Figure, left: Any, right: Any, yref: str = "y domain", **look: Any) -> None:
     """A stretch of the x axis, from the bottom to the top."""
     figure.add_shape(type="rect", x0=left, x1=right, y0=0, y1=1, xref="x", yref=yref, **look)
+
+
+def note(figure: go.Figure, text: str, colour: str, xanchor: str = "left", **where: Any) -> None:
+    """A few words in a figure, without an arrow."""
+    look = {"showarrow": False, "font": {"size": 12, "color": colour}}
+    figure.add_annotation(text=text, xanchor=xanchor, **look, **where)
+
+
+def legend(palette: Palette, **more: Any) -> dict[str, Any]:
+    """Names of series in a line above the figure."""
+    place = {"orientation": "h", "x": 0, "xref": "container", "y": 1, "yref": "container", "yanchor": "top"}
+    return {**place, "traceorder": "normal", "font": {"size": 12, "color": palette.muted}, **more}
+
+
+def titled(text: str, palette: Palette, standoff: int = 8) -> dict[str, Any]:
+    """The title of an axis."""
+    return {"text": text, "font": {"color": palette.muted, "size": 12}, "standoff": standoff}
+
+
+def lying_bars(
+    view: View, names: Sequence[str], values: Sequence[int], lengths: Sequence[int], colours: Sequence[str], **look: Any
+) -> go.Figure:
+    """A bar for each name, the first on top, with its value at its end; `pattern` and `row` may be given."""
+    palette, places = view.palette, list(range(len(names)))
+    pattern, row, right = look.pop("pattern", None), look.pop("row"), look.pop("right", 48)
+    figure = go.Figure(layout=paper(palette, row * max(1, len(names)) + look.pop("room", 12), right=right))
+    figure.add_bar(
+        x=list(lengths),
+        y=places,
+        orientation="h",
+        marker={"color": list(colours), "cornerradius": 3} | ({} if pattern is None else {"pattern": pattern}),
+        width=0.62,
+        text=[f"{value:,}" for value in values],
+        textposition="outside",
+        cliponaxis=False,
+        textfont={"color": palette.muted, "size": 12},
+        **look,
+    )
+    figure.update_xaxes(axis(palette, visible=False, rangemode="tozero", fixedrange=True))
+    figure.update_yaxes(rows_axis(palette, tickmode="array", tickvals=places, ticktext=list(names)))
+    figure.update_layout(dragmode=False)
+    return figure
+
+
+def heat_strip(figure: go.Figure, edges: Sequence[Any], rows: Sequence[Any], **look: Any) -> None:
+    """Cells of rows by time; the marks that are pointed at and clicked lie over them: a heat map gives no clicks."""
+    gap = 1 if len(edges) - 1 <= MOST_APART else 0
+    plain = {"showscale": False, "xgap": gap, "ygap": 3, "hoverinfo": "skip", "hoverongaps": False}
+    figure.add_heatmap(x=list(edges), y=list(rows), **plain, **look)
+
+
+def cells(figure: go.Figure, x: Sequence[Any], y: Sequence[Any], picks: Sequence[str], hovers: Sequence[str]) -> None:
+    """An unseen mark in each cell that has something, to be pointed at and clicked."""
+    unseen = {"marker": {"opacity": 0}}
+    figure.add_scatter(
+        x=list(x),
+        y=list(y),
+        mode="markers",
+        name="cells",
+        marker={"size": 14, "symbol": "square", "opacity": 0},
+        selected=unseen,
+        unselected=unseen,
+        customdata=list(picks),
+        hovertext=list(hovers),
+        hoverinfo="text",
+    )
 
 
 # ISO on every scale, in every language: Plotly's own labels are English.
@@ -101,8 +170,8 @@ def wall_clock(moments: pd.Series, zone: tzinfo) -> pd.Series:
     return moments.dt.tz_convert(zone).dt.tz_localize(None) if len(moments) else moments
 
 
-def clock_title(moments: pd.Series, zone: tzinfo, name: str) -> str:
+def clock_title(moments: pd.Series, view: View) -> str:
     """The title of a time axis: its zone, by offset and name."""
-    last: datetime | None = moments.max() if len(moments) else None
-    offset = offset_text(pd.Timestamp(last).astimezone(zone)) if last is not None and last == last else ""
+    name, last = view.zone_name, moments.max() if len(moments) else None
+    offset = offset_text(pd.Timestamp(last).astimezone(view.zone)) if last is not None and last == last else ""
     return f"{offset} {name}".strip() if name not in ("UTC", offset) else f"{name} {offset}".strip()

@@ -63,7 +63,7 @@ for row in page_of(some, "brokers_page", SHOWN)[0].to_dict("records"):
     log = dated.get(address)
     framed = broker_logs.offsets_in(log, within) if found is None else None
     marks = charts.Marks(broker_logs.kept_from(log, cut), kept.hours, framed)
-    figure = charts.log(mine, bins, words, shown.palette, colours[address], marks)
+    figure = charts.log(mine, bins, shown, colours[address], marks)
     alt, below = charts.log_alt(row, mine, words), logs.foot(mine, words)
     state = chart(figure, alt, lambda bins=bins: bins, f"log-{address}", select=True, below=below)  # type: ignore[misc]
     if piece := logs.picked(address, state, (run.name, marks, within, words.lang, shown.theme)):

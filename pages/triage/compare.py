@@ -54,7 +54,7 @@ if found.bins:
         "compare-times",
     )
 for kind, groups in compared.by_place(found.rows).items():
-    figure = charts.bars(groups, words, shown.palette)
+    figure = charts.bars(groups, shown)
     chart(figure, compared_texts.alt(kind, groups, words), partial(compared_texts.data, groups), f"compare-{kind}")
 for kind in compare.TABLES:
     compare.table_of(kind, run, found, words)

@@ -51,9 +51,7 @@ with left:
         st.info(words("counters.no_points"), icon=":material/info:")
     elif not few(int(row["distinct"]), [str(row["host"])]):
         missing = int(part["missing"])
-        figure, drawn = charts.sawtooth(
-            points.drawn, words, shown.palette, shown.zone, shown.zone_name, missing=missing, shown=in_range
-        )
+        figure, drawn = charts.sawtooth(points.drawn, shown, missing=missing, shown=in_range)
         brush = time_range.brush(in_range, shown.zone) if points.dated else None
         alt = sentence.replace("**", "")
         state = chart(figure, alt, lambda: points.inside, f"counter-{place}", select=points.dated, brush=brush)

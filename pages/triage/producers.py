@@ -58,8 +58,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", horizontal_align
 bars = charts.bars(
     hosts,
     measure or "ids",
-    words,
-    shown.palette,
+    shown,
     chosen=cache.where(run, "hosts", host=filters.linked("host"))["host"].tolist(),
     marks=shared.host_marks(run, top_hosts(hosts, measure or "ids")[0], words),
     beyond=shared.beyond(run, hosts, measure or "ids") if found is None else (0, 0),
@@ -78,7 +77,7 @@ activity, least = time_range.activity(run, in_range, order)
 if not activity.empty and not small:
     st.header(words("producers.over_time"), anchor=False)
     grid, step = binned(activity, [host for host in order if host in set(activity["host"])], least)
-    heat = charts.heat(grid, step, words, shown.palette, shown.zone, shown.zone_name, in_range)
+    heat = charts.heat(grid, step, shown, in_range)
     alt, brush = words("producers.alt_time", step=charts.step_text(step, words)), time_range.brush(in_range, shown.zone)
     cell = chart(heat, alt, lambda: activity, "activity", select=True, brush=brush)
     if marked := filters.picked(cell):

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore import catalogue
+from pages.parts.roles import Theme
+from pages.parts.view import View
 from tests.pages import example_run
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = "20261121-015500-a1b2c3"
+
+
+def reader(zone: tzinfo = UTC, lang: str = "en", theme: Theme = "light") -> View:
+    """A visitor who chose a zone, a language and a theme."""
+    return View(catalogue.words(lang), zone, str(zone), "chosen", theme)
 
 
 @pytest.fixture(autouse=True)

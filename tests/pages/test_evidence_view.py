@@ -9,9 +9,9 @@ import pandas as pd
 from idcore.catalogue import words
 from idcore.triage import evidence_tables, evidence_texts
 from idcore.triage.strokes import in_order
-from pages.parts import roles
 from pages.parts.charts import findings as charts
 from pages.parts.view import View
+from tests.pages.conftest import reader
 
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
@@ -40,14 +40,14 @@ def test_the_clock_is_drawn_in_the_order_of_the_counter_also_past_zero() -> None
     ordered = in_order(made)
     assert ordered is not None and ordered["counter"].tolist() == [65_534, 65_535, 0, 1, 2]
     assert ordered["place"].tolist() == [0, 1, 2, 3, 4]
-    figure = charts.clock(made, words("en"), roles.palette("light"), UTC)
+    figure = charts.clock(made, reader())
     assert figure is not None
     seconds = pd.Series(figure.data[0].y).diff().dt.total_seconds().tolist()[1:]
     assert seconds == [1, -60, 1, 1], "the fall is where the clock was set back"
 
 
 def test_a_clock_without_order_or_dates_is_not_drawn() -> None:
-    look = (words("en"), roles.palette("light"), UTC)
+    look = (reader(),)
     assert charts.clock(points([1, 2, 1], [1, 2, 3]), *look) is None
     undated = points([1, 2], [1, 2])
     undated["sent_at"] = pd.Series([pd.NaT, pd.NaT], dtype="datetime64[ns, UTC]")
@@ -55,7 +55,7 @@ def test_a_clock_without_order_or_dates_is_not_drawn() -> None:
 
 
 def test_a_counter_that_spans_little_is_drawn_large_with_its_gap() -> None:
-    look = (words("en"), roles.palette("light"), UTC, "UTC")
+    look = (reader(),)
     counters = [n for n in range(1_000, 1_100) if n not in range(1_040, 1_048)]
     made = points(counters, [n / 10 for n in range(len(counters))], {1_048: 8})
     made["position"] = [counter - 1_000 for counter in counters]

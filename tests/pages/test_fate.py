@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
-from datetime import UTC, timedelta
+from datetime import timedelta
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import roles
 from pages.parts.charts import fate as charts
 from tests.fate.test_tables import MINUTE, START, Messages, write
-from tests.pages.conftest import RUN, make_run
+from tests.pages.conftest import RUN, make_run, reader
 from tests.pages.test_messages import labels
 from tests.pages.test_pages import shown
 from tests.pages.test_store_runs import of_store
@@ -139,7 +139,7 @@ def test_the_pages_of_the_store_and_of_scans_lead_here(run: Path, open_page: Ope
 
 
 def picture(found: fates.Heat, theme: roles.Theme, chosen: tuple[str, TimeRange] = ("", ALL_TIMES)) -> Any:
-    return charts.heat(found, words("en"), roles.palette(theme), UTC, "UTC", chosen)
+    return charts.heat(found, reader(theme=theme), chosen)
 
 
 def test_a_cell_has_the_colour_of_its_worst_level_and_asks_for_its_messages(run: Path) -> None:

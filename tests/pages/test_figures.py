@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from datetime import UTC
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,6 +14,7 @@ from idcore.triage import activity, broker_logs, strokes
 from pages.parts import figures, roles
 from pages.parts.charts import brokers, counters, producers
 from tests.pages import example_run
+from tests.pages.conftest import reader
 
 TABLES = example_run.tables()
 WORDS = catalogue.words("en")
@@ -32,7 +32,7 @@ def points(place: int) -> pd.DataFrame:
 
 
 def sawtooth(place: int) -> tuple[Any, strokes.Strokes]:
-    return counters.sawtooth(points(place), WORDS, LIGHT, SHANGHAI, "Asia/Shanghai")
+    return counters.sawtooth(points(place), reader(SHANGHAI))
 
 
 def test_the_line_stops_at_65535_and_starts_again_at_0_without_a_stroke_between() -> None:
@@ -94,14 +94,14 @@ def test_in_a_sample_only_gaps_that_stand_out_are_marked() -> None:
     rows.iloc[30, rows.columns.get_loc("missing_before")] = 900
     rows.iloc[30:, rows.columns.get_loc("position")] += 900
     rows["counter"] = rows["position"]
-    drawn = counters.sawtooth(rows, WORDS, LIGHT, UTC, "UTC")[1]
+    drawn = counters.sawtooth(rows, reader())[1]
     assert [ids for _, _, ids in drawn.gaps] == [900]
 
 
 def test_ids_without_a_date_are_drawn_over_elapsed() -> None:
     rows = points(4).assign(sent_at=pd.NaT)
     rows["sent_at"] = pd.to_datetime(rows["sent_at"], utc=True)
-    figure, drawn = counters.sawtooth(rows, WORDS, LIGHT, UTC, "UTC")
+    figure, drawn = counters.sawtooth(rows, reader())
     assert isinstance(drawn.lines[0][1][0], float)
     assert figure.layout.xaxis2.title.text == "seconds since the month began"
 
@@ -110,10 +110,10 @@ def test_beyond_the_first_thirty_hosts_one_bar_holds_the_others() -> None:
     hosts = pd.DataFrame(
         {"host": [f"10.0.0.{n}" for n in range(50)], "ids": range(50, 0, -1), "distinct": range(50, 0, -1)}
     )
-    bar = producers.bars(hosts, "ids", WORDS, LIGHT).data[0]
+    bar = producers.bars(hosts, "ids", reader()).data[0]
     assert len(bar.x) == 31 and bar.text[-1] == "210" and bar.customdata[-1] == ""
     assert bar.x[-1] == max(bar.x) == 50 and bar.marker.pattern.shape[-1] == "/", "cut, or it would dwarf every host"
-    thirty_one = producers.bars(hosts.head(31), "ids", WORDS, LIGHT).data[0]
+    thirty_one = producers.bars(hosts.head(31), "ids", reader()).data[0]
     assert len(thirty_one.x) == 31, "`1 others` would say less than the host itself"
 
 
@@ -153,7 +153,7 @@ def one_broker(low: int, high: int) -> Any:
     name = f"{low // (1 << 30) * (1 << 30):020d}"
     segments = pd.DataFrame({"segment": [name], "ids": [9], "distinct": [3], "min_offset": [low], "max_offset": [high]})
     bins = pd.DataFrame({"from_offset": [low], "to_offset": [high + 1], "ids": [9], "distinct": [3]})
-    return brokers.log(segments, bins, WORDS, LIGHT, LIGHT.series[0])
+    return brokers.log(segments, bins, reader(), LIGHT.series[0])
 
 
 def test_offsets_close_together_have_an_axis_of_their_own() -> None:
@@ -175,7 +175,7 @@ def test_the_name_of_what_is_too_old_lies_inside_the_picture(share: float) -> No
     mine = TABLES["segments"][TABLES["segments"]["address"] == address]
     bins = TABLES["distribution"][TABLES["distribution"]["address"] == address]
     edge = int((412 + 8 * share) * (1 << 30))
-    figure = brokers.log(mine, bins, WORDS, LIGHT, LIGHT.series[0], brokers.Marks(edge, 48))
+    figure = brokers.log(mine, bins, reader(), LIGHT.series[0], brokers.Marks(edge, 48))
     (note,) = figure.layout.annotations
     assert "older than 48 h" in note.text
     assert note.xanchor == ("right" if share > 0.3 else "left"), "where there is room for it"
@@ -185,16 +185,16 @@ def test_a_broker_has_one_colour_wherever_it_is_drawn() -> None:
     names = TABLES["brokers"]["address"].tolist()
     colours = brokers.colours_of(names, LIGHT)
     assert colours == brokers.colours_of(names[::-1], LIGHT) and len(set(colours.values())) == len(names)
-    drawn, _ = brokers.growth(broker_logs.logs_of(TABLES["growth"]), colours, WORDS, LIGHT, UTC, "UTC")
+    drawn, _ = brokers.growth(broker_logs.logs_of(TABLES["growth"]), colours, reader())
     assert {trace.name: trace.line.color for trace in drawn.data} == colours
-    bars = brokers.totals(TABLES["brokers"], WORDS, LIGHT).data[0]
+    bars = brokers.totals(TABLES["brokers"], reader()).data[0]
     assert dict(zip(bars.hovertext, bars.marker.color, strict=True)) == colours
 
 
 def test_dense_gaps_share_a_band_and_a_number() -> None:
     rows = points(0).head(400).copy()
     rows["missing_before"] = [1 if 200 <= place < 260 else 0 for place in range(len(rows))]
-    figure, drawn = counters.sawtooth(rows, WORDS, LIGHT, UTC, "UTC")
+    figure, drawn = counters.sawtooth(rows, reader())
     assert len(drawn.gaps) == 60, "the table holds each of them"
     labels = [note for note in figure.layout.annotations if "missing" in note.text]
     assert 1 <= len(labels) <= 4 and "gaps" in labels[0].text
@@ -218,19 +218,16 @@ def test_every_figure_is_drawn_in_either_theme(theme: roles.Theme) -> None:
     address = "10.42.9.1:10911"
     mine = TABLES["segments"][TABLES["segments"]["address"] == address]
     made = [
-        producers.bars(TABLES["hosts"], "ids", WORDS, palette),
-        producers.heat(*activity.binned(TABLES["activity"], ["10.42.3.17"]), WORDS, palette, UTC, "UTC"),
-        brokers.log(mine, bins[bins["address"] == address], WORDS, palette, palette.series[0]),
-        brokers.totals(TABLES["brokers"], WORDS, palette),
+        producers.bars(TABLES["hosts"], "ids", reader(theme=theme)),
+        producers.heat(*activity.binned(TABLES["activity"], ["10.42.3.17"]), reader(theme=theme)),
+        brokers.log(mine, bins[bins["address"] == address], reader(theme=theme), palette.series[0]),
+        brokers.totals(TABLES["brokers"], reader(theme=theme)),
         brokers.growth(
             broker_logs.logs_of(TABLES["growth"]),
             brokers.colours_of(TABLES["brokers"]["address"].tolist(), palette),
-            WORDS,
-            palette,
-            UTC,
-            "UTC",
+            reader(theme=theme),
         )[0],
-        counters.small(points(0), WORDS, palette, UTC, "UTC")[0],
+        counters.small(points(0), reader(theme=theme))[0],
     ]
     for figure in made:
         assert "#00000" not in figure.to_json(), "a placeholder of Streamlit instead of a colour"

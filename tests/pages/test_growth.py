@@ -19,7 +19,7 @@ from idcore.triage.time_range import TimeRange
 from pages.parts import roles
 from pages.parts.charts import brokers as charts
 from tests.pages import example_run
-from tests.pages.conftest import make_run
+from tests.pages.conftest import make_run, reader
 from tests.pages.test_pages import shown
 from tests.scan.logs import AT, JAVA, NOON, offset, send_result, uniq
 
@@ -91,7 +91,7 @@ def test_the_chinese_page_says_it_in_chinese(scanned: Any, open_page: Open) -> N
 
 def test_less_than_a_minute_is_drawn_at_its_own_instants(tmp_path: Path) -> None:
     found = broker_logs.logs_of(frames(minute_of_log(), tmp_path)["growth"])
-    figure, _ = charts.growth(found, {BROKER: "#123456"}, WORDS, LIGHT, UTC, "UTC")
+    figure, _ = charts.growth(found, {BROKER: "#123456"}, reader())
     speed, grown = figure.data
     begin, end = (TEN.replace(tzinfo=None) + timedelta(seconds=second) for second in (5, 54))
     assert [pd.Timestamp(at) for at in grown.x] == [begin, end] and grown.mode == "lines+markers"
@@ -111,9 +111,7 @@ def test_less_than_a_minute_is_drawn_at_its_own_instants(tmp_path: Path) -> None
 )
 def test_each_axis_has_the_unit_of_its_own_numbers(speed: int, units: tuple[str, str], tmp_path: Path) -> None:
     lines = [line(n * 60_000, n * 60 * speed) for n in range(61)]
-    figure, _ = charts.growth(
-        broker_logs.logs_of(frames(lines, tmp_path)["growth"]), {BROKER: "#123456"}, WORDS, LIGHT, UTC, "UTC"
-    )
+    figure, _ = charts.growth(broker_logs.logs_of(frames(lines, tmp_path)["growth"]), {BROKER: "#123456"}, reader())
     assert (figure.layout.yaxis.title.text, figure.layout.yaxis2.title.text) == units
 
 
@@ -198,7 +196,7 @@ def many(brokers: int) -> list[str]:
 
 def test_the_legend_hides_both_lines_of_a_broker_and_no_colour_is_alone(tmp_path: Path) -> None:
     found = broker_logs.logs_of(frames(many(3), tmp_path)["growth"])
-    figure, _ = charts.growth(found, charts.colours_of(list(found), LIGHT), WORDS, LIGHT, UTC, "UTC")
+    figure, _ = charts.growth(found, charts.colours_of(list(found), LIGHT), reader())
     assert figure.layout.showlegend and len(figure.data) == 6
     groups: dict[str, list[Any]] = {trace.legendgroup: [] for trace in figure.data}
     for trace in figure.data:
@@ -213,7 +211,7 @@ def test_many_brokers_have_a_row_each_with_its_name_and_its_highest_speed(tmp_pa
     found = broker_logs.logs_of(frames(many(24), tmp_path)["growth"])
     colours = charts.colours_of(list(found), LIGHT)
     assert len(set(colours.values())) == 1, "no two brokers of many have a colour in common by chance"
-    figure, _ = charts.growth(found, colours, WORDS, LIGHT, UTC, "UTC")
+    figure, _ = charts.growth(found, colours, reader())
     assert len(figure.data) == 24 and not figure.layout.showlegend
     bottoms = [trace.base for trace in figure.data]
     assert len(set(bottoms)) == 24 and all(max(trace.y) == pytest.approx(0.8) for trace in figure.data)
@@ -228,7 +226,7 @@ def test_the_growth_of_a_time_range_is_that_of_its_points(tmp_path: Path) -> Non
     part = broker_logs.in_range(found[BROKER], within)
     assert part is not None and part.first == within.begin and len(part.minutes) == 10
     assert broker_logs.offsets_in(found[BROKER], within) == (400_000, 760_000)
-    figure, _ = charts.growth({BROKER: part}, {BROKER: "#123456"}, WORDS, LIGHT, UTC, "UTC", within)
+    figure, _ = charts.growth({BROKER: part}, {BROKER: "#123456"}, reader(), within)
     assert max(figure.data[1].y) == pytest.approx(360_000 / 1024)
     assert pd.Timestamp(figure.layout.xaxis.range[0]) == pd.Timestamp("2026-03-10 10:10")
     assert broker_logs.in_range(found[BROKER], TimeRange(TEN + timedelta(days=1))) is None

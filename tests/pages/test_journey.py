@@ -10,9 +10,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from idcore import journey as journeys
 from idcore.catalogue import words
+from idcore.html import journeys as html
 from pages.parts import scans
-from pages.parts.messages import journey_report, journeys
+from pages.parts.messages import journey_report
 from tests.journey.test_journey import CHINA, MSG_ID, SHANGHAI, copies, everything, journey, printed_line, sent_line
 from tests.pages.conftest import RUN
 from tests.pages.test_lines import indexed
@@ -203,7 +205,7 @@ def test_a_ticket_and_a_report_have_all_of_it_and_no_html_of_others(lang: str, m
     known["verdicts"] = [type(evil)("<g>&`x`", *(getattr(evil, name) for name in evil.__slots__[1:]))]
     made = journey(SHANGHAI, **known)
     answer = Answer(MSG_ID, known["copies"], None, (), (), fate=tuple(known["verdicts"]))
-    text = journey_report.markdown(made, [answer], "**1** of 1", view, "https://console/message?id=X")
+    text = html.markdown(made, [answer], "**1** of 1", view, "https://console/message?id=X")
     assert f"`{MSG_ID}`" in text and "2026-11-20 09:50:00.009 +08:00" in text and "https://console/message?id=X" in text
     assert text.count("\n1. ") == 1 and f"\n{len(made.events)}. " in text
     addresses = 'href="([^"]*)"'
@@ -217,7 +219,7 @@ def test_a_ticket_and_a_report_have_all_of_it_and_no_html_of_others(lang: str, m
     }
     assert "<svg" in page and "<script" not in page and "&lt;g&gt;" in page and "<g>&" not in page
     assert page.count("<circle") + page.count("<polygon") == len(made.events)
-    for heading, found in journeys.journeys.oddities(made, words(lang)):
+    for heading, found in journeys.oddities(made, words(lang)):
         assert heading in text and all(re.sub(r"[<>&]", "", one)[:20] in page for one in found)
 
 

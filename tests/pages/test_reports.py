@@ -28,7 +28,7 @@ from pages.parts.triage import diagnosis, opened, report
 from pages.parts.view import View
 from tests.occurrences.test_index import index_of
 from tests.pages import example_run
-from tests.pages.conftest import RUN, make_run
+from tests.pages.conftest import RUN, make_run, reader
 from tests.pages.test_evidence_view import points
 from tests.pages.test_findings import PREFIX, incident, judged, two_at_once, written
 
@@ -51,9 +51,7 @@ def texts(tree: ElementTree.Element) -> list[str]:
 
 def test_bars_have_names_and_numbers_and_a_cut_bar_has_a_broken_edge() -> None:
     hosts = pd.DataFrame({"host": ["10.0.0.1", "10.0.0.2", "10.0.0.3", "a<b"], "ids": [900, 450, 3, 2]})
-    figure = producers.bars(
-        hosts, "ids", words("en"), LIGHT, limit=2, beyond=(5, 9_000), marks={"10.0.0.1": ["shared"]}
-    )
+    figure = producers.bars(hosts, "ids", reader(), limit=2, beyond=(5, 9_000), marks={"10.0.0.1": ["shared"]})
     tree = drawn(figure)
     assert tree.get("aria-label") == "a < b" and tree.get("role") == "img"
     assert {"10.0.0.1  shared", "10.0.0.2", "900", "450", "9,005"} <= set(texts(tree))
@@ -70,7 +68,7 @@ def test_a_counter_has_its_axis_its_wraps_its_gap_and_its_restart() -> None:
     made["position"] = [0, 5, 9, 26]
     again = points([0, 9], [40, 50]).assign(chain=1, position=[0, 9])
     both = pd.concat([made, again]).assign(layout="uniq_v4", host="10.0.0.7", pid=3416, loader="18B4AAC2")
-    figure, _ = counters.sawtooth(both, words("en"), LIGHT, UTC, "UTC")
+    figure, _ = counters.sawtooth(both, reader())
     tree = drawn(figure)
     assert {"0", "65,535", "1", "16 missing", "restart", "counter", "UTC +00:00"} <= set(texts(tree)), texts(tree)
     assert any(text.startswith("2026-11-21") for text in texts(tree)) and any("09:00:" in text for text in texts(tree))
@@ -82,7 +80,7 @@ def test_a_counter_has_its_axis_its_wraps_its_gap_and_its_restart() -> None:
 def test_the_step_of_a_clock_is_drawn_and_named() -> None:
     made = points([1, 2, 3, 4, 5], [100, 101, 41, 42, 43])
     for lang, said in (("en", "1 min back"), ("zh", "回拨 1 分")):
-        figure = charts.clock(made, words(lang), LIGHT, UTC)
+        figure = charts.clock(made, reader(lang=lang))
         assert figure is not None and len(figure.layout.shapes) == 1
         tree = drawn(figure)
         assert said in texts(tree), texts(tree)
@@ -91,7 +89,7 @@ def test_the_step_of_a_clock_is_drawn_and_named() -> None:
         path = next(tree.iter("path")).get("d", "").replace("L", " ").replace("M", "").split()
         ys = [float(value) for value in path[1::2]]
         assert height == pytest.approx(max(ys) - min(ys[:2]), abs=3), "as high as the fall"
-    rising = charts.clock(points([1, 2, 3], [1, 2, 3]), words("en"), LIGHT, UTC)
+    rising = charts.clock(points([1, 2, 3], [1, 2, 3]), reader())
     assert rising is not None and not rising.layout.shapes and not rising.layout.annotations
 
 
@@ -109,16 +107,16 @@ def test_the_times_of_findings_have_a_row_for_each_kind() -> None:
     ]
     kinds = [finding_rows.Kind("info", "restart", "", list(enumerate(rows)))]
     kinds.append(finding_rows.Kind("error", "clock_back", "", [(2, rows[1])]))
-    tree = drawn(charts.over_time(kinds, ["Restart", "Clock set back"], LIGHT, UTC, "UTC"))
+    tree = drawn(charts.over_time(kinds, ["Restart", "Clock set back"], reader()))
     assert {"Restart", "Clock set back"} <= set(texts(tree))
     assert len(list(tree.iter("circle"))) == 6 and len(list(tree.iter("path"))) == 2
 
 
 def test_brokers_are_drawn_and_a_heat_map_is_refused() -> None:
     made = example_run.tables()
-    tree = drawn(brokers.totals(made["brokers"], words("en"), LIGHT))
+    tree = drawn(brokers.totals(made["brokers"], reader()))
     assert set(made["brokers"]["address"]) <= set(texts(tree))
-    heat = producers.heat(*binned(made["activity"], ["10.42.3.17"]), words("en"), LIGHT, UTC, "UTC")
+    heat = producers.heat(*binned(made["activity"], ["10.42.3.17"]), reader())
     with pytest.raises(TypeError, match="heatmap"):
         svg(heat, "x", report.PEN)
 
@@ -139,7 +137,7 @@ def test_every_colour_of_a_picture_follows_the_theme() -> None:
     assert re.findall("--k[0-9]+", light) == re.findall("--k[0-9]+", dark)
     assert LIGHT.roles["host"] in light and roles.palette("dark").roles["host"] in dark
     hosts = pd.DataFrame({"host": ["10.0.0.1"], "ids": [9]})
-    shown = svg(producers.bars(hosts, "ids", words("en"), LIGHT), "x", report.PEN)
+    shown = svg(producers.bars(hosts, "ids", reader()), "x", report.PEN)
     assert "fill:var(--k" in shown and not re.search("(fill|stroke):#", shown)
 
 

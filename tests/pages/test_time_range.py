@@ -30,7 +30,7 @@ from pages.parts import roles
 from pages.parts.charts import counters, producers, timeline
 from pages.parts.triage import filters
 from tests.pages import example_run
-from tests.pages.conftest import RUN, make_run
+from tests.pages.conftest import RUN, make_run, reader
 from tests.pages.test_compare import comparing, kept_run
 from tests.pages.test_pages import shown
 
@@ -161,11 +161,11 @@ def test_an_end_is_read_as_people_write_it(text: str, utc: datetime | None) -> N
 def test_the_strip_is_faint_outside_the_range() -> None:
     bins, step = activity.by_time(example_run.tables()["timeline"])
     here = TimeRange(START, START + timedelta(minutes=5))
-    figure = timeline.strip(bins, step, here, WORDS, LIGHT, SHANGHAI)
+    figure = timeline.strip(bins, step, here, reader(SHANGHAI))
     assert sum(figure.data[0].y) == example_run.tables()["timeline"]["ids"].sum()
     left, right = figure.layout.shapes
     assert (left.x1, right.x0) == (datetime(2026, 11, 20, 9, 55), datetime(2026, 11, 20, 10, 0))
-    assert not timeline.strip(bins, step, TimeRange(), WORDS, LIGHT, SHANGHAI).layout.shapes
+    assert not timeline.strip(bins, step, TimeRange(), reader(SHANGHAI)).layout.shapes
 
 
 def test_the_range_is_said_and_a_reset_forgets_it(open_page: Open, run: str) -> None:
@@ -269,9 +269,7 @@ def test_a_zoomed_counter_has_every_id_as_a_mark_with_its_text(indexed: Run) -> 
     row, thinned = busy(indexed)
     here = after(10, 8)
     every = in_range.points(index_of(indexed), row, thinned, here)
-    figure, _ = counters.sawtooth(
-        in_range.drawn(every, thinned, here), WORDS, LIGHT, SHANGHAI, "Asia/Shanghai", shown=here
-    )
+    figure, _ = counters.sawtooth(in_range.drawn(every, thinned, here), reader(SHANGHAI), shown=here)
     marks = next(trace for trace in figure.data if trace.name == "ids")
     assert len(marks.x) == 400 and marks.marker.opacity == 1
     assert marks.hovertext[0][-4:] == f"{65_536 - 5_000 + 500:04X}" and f"msgId={marks.hovertext[0]}\n" in log()
@@ -284,9 +282,7 @@ def test_a_wrap_in_a_range_stops_at_65535_and_begins_at_0(indexed: Run) -> None:
     row, thinned = busy(indexed)
     here = after(99, 2)
     every = in_range.points(index_of(indexed), row, thinned, here)
-    figure, drawn = counters.sawtooth(
-        in_range.drawn(every, thinned, here), WORDS, LIGHT, SHANGHAI, "Asia/Shanghai", shown=here
-    )
+    figure, drawn = counters.sawtooth(in_range.drawn(every, thinned, here), reader(SHANGHAI), shown=here)
     saw = drawn.lines[-1][2]
     at = saw.index(None)
     assert (saw[at - 1], saw[at + 1]) == (65_535, 0) and len(drawn.wraps) == 1
@@ -297,9 +293,7 @@ def test_a_gap_in_a_range_is_drawn_and_leads_to_its_lines(indexed: Run) -> None:
     row, thinned = busy(indexed)
     here = after(89, 2)
     every = in_range.points(index_of(indexed), row, thinned, here)
-    figure, drawn = counters.sawtooth(
-        in_range.drawn(every, thinned, here), WORDS, LIGHT, SHANGHAI, "Asia/Shanghai", shown=here
-    )
+    figure, drawn = counters.sawtooth(in_range.drawn(every, thinned, here), reader(SHANGHAI), shown=here)
     assert [ids for _, _, ids in drawn.gaps] == [16] and strokes.in_range(row, every, True)["missing"] == 16
     mark = next(trace for trace in figure.data if trace.name == "gaps").customdata[0]
     ends = {"from": "2026-11-20T01:56:29.980Z", "to": "2026-11-20T01:56:30.321Z"}
@@ -340,7 +334,7 @@ def test_cells_are_seconds_where_the_log_is_short_and_hold_what_the_range_has(in
     here = TimeRange((ends[0] + pd.Timedelta(milliseconds=10_510)).to_pydatetime(), ends[1].to_pydatetime())
     assert part["ids"].sum() == in_range.of_index(index_of(indexed), here).hosts["ids"].sum()
     grid, step = activity.binned(found, ["10.42.3.17"], step)
-    figure = producers.heat(grid, step, WORDS, LIGHT, SHANGHAI, "Asia/Shanghai")
+    figure = producers.heat(grid, step, reader(SHANGHAI))
     cell = next(trace for trace in figure.data if trace.name == "cells")
     picked = filters.picked({"selection": {"points": [{"customdata": cell.customdata[0]}], "box": []}})
     assert picked == {"host": "10.42.3.17", "from": BEGIN, "to": "2026-11-20T01:55:01.000Z"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -23,14 +23,18 @@ from pages.parts.figures import (
     band,
     clock_title,
     local,
+    lying_bars,
+    note,
     paper,
     pick,
     rows_axis,
     series_colour,
     tint,
+    titled,
     wall_clock,
 )
 from pages.parts.roles import Palette
+from pages.parts.view import View
 
 SLIVER = 0.1  # offsets that fill less of the axis than this have one of their own
 STEPS = 120  # steps in which the speed of a log is drawn
@@ -65,8 +69,7 @@ def colours_of(addresses: Sequence[str], palette: Palette) -> dict[str, str]:
 def log(
     segments: pd.DataFrame,
     bins: pd.DataFrame,
-    words: Words,
-    palette: Palette,
+    view: View,
     colour: str,
     marks: Marks = Marks(),  # noqa: B008
 ) -> go.Figure:
@@ -75,6 +78,7 @@ def log(
     Both share an axis in GiB, unless the offsets fill only a sliver of it. Then the histogram has an axis of its own,
     and a mark in the strip shows where it is. A single offset needs no histogram.
     """
+    words, palette = view.words, view.palette
     strip, together = cells(segments)
     left, right = float(strip["from_gib"].iloc[0]), float(strip["from_gib"].iloc[-1] + together)
     low, high = int(segments["min_offset"].min()), int(segments["max_offset"].max())
@@ -88,13 +92,12 @@ def log(
         vertical_spacing=0.05 if not close else 0.22,
         figure=go.Figure(layout=paper(palette, {1: 66, 2: 216 if close else 190}[rows], top=4)),
     )
-    _strip(figure, strip, left, right, words, palette, colour)
+    _strip(figure, strip, left, right, view, colour)
     pad = (right - left) * 0.004
     figure.update_xaxes(axis(palette, showgrid=False, range=[left - pad, right + pad], tickformat=",", nticks=8))
     figure.update_yaxes(axis(palette, visible=False, fixedrange=True, range=[0, 1]), row=1, col=1)
-    named = {"font": {"size": 12, "color": palette.muted}, "standoff": 6}
     if rows == 2:
-        _histogram(figure, bins, words, palette, colour, 1 if close else GIB)
+        _histogram(figure, bins, view, colour, 1 if close else GIB)
     if close:
         figure.add_vrect(
             x0=low / GIB, x1=high / GIB, row=1, col=1, line={"color": palette.text, "width": 2}, fillcolor=palette.text
@@ -105,9 +108,9 @@ def log(
             edge = (high - low) * 0.02
             near = axis(palette, showgrid=False, range=[low - edge, high + edge], tickformat=",d", nticks=5)
             figure.update_xaxes(near, row=2, col=1)
-            figure.update_xaxes(title={"text": words("brokers.axis_bytes"), **named}, row=2, col=1)
+            figure.update_xaxes(title=titled(words("brokers.axis_bytes"), palette, 6), row=2, col=1)
     else:
-        figure.update_xaxes(title={"text": words("brokers.axis"), **named}, row=2, col=1)
+        figure.update_xaxes(title=titled(words("brokers.axis"), palette, 6), row=2, col=1)
     if marks.kept_from is not None:
         _cut(figure, left, min(marks.kept_from / GIB, right), right, words("brokers.cut", hours=marks.hours), palette)
     if marks.within is not None:
@@ -130,10 +133,9 @@ def log_alt(row: dict[str, Any], segments: pd.DataFrame, words: Words) -> str:
     )
 
 
-def _strip(
-    figure: go.Figure, strip: pd.DataFrame, left: float, right: float, words: Words, palette: Palette, colour: str
-) -> None:
+def _strip(figure: go.Figure, strip: pd.DataFrame, left: float, right: float, view: View, colour: str) -> None:
     """The files as cells, the darker the more ids; a frame around them all."""
+    words, palette = view.words, view.palette
     line = {"width": 1, "color": palette.line}
     band(figure, left, right, layer="below", line=line, fillcolor="rgba(0,0,0,0)")
     seen = strip[strip["ids"].notna()]
@@ -155,8 +157,9 @@ def _strip(
     )
 
 
-def _histogram(figure: go.Figure, bins: pd.DataFrame, words: Words, palette: Palette, colour: str, unit: int) -> None:
+def _histogram(figure: go.Figure, bins: pd.DataFrame, view: View, colour: str, unit: int) -> None:
     """Ids by offset; the bins are the scan's own. Its y axis has whole numbers."""
+    words, palette = view.words, view.palette
     width = (bins["to_offset"] - bins["from_offset"]) / unit
     ends = zip(bins["from_offset"].tolist(), bins["to_offset"].tolist(), strict=True)
     figure.add_bar(
@@ -186,19 +189,9 @@ def _cut(figure: go.Figure, left: float, place: float, right: float, label: str,
     warning = palette.roles["warning"]
     line = {"width": 1, "color": warning}
     band(figure, left, place, layer="above", line=line, fillcolor=tint(palette.background, 0.55))
-    figure.add_annotation(
-        x=place,
-        y=0.5,
-        xref="x",
-        yref="y domain",
-        text=label if inside else f"← {label}",
-        showarrow=False,
-        xanchor="right" if inside else "left",
-        xshift=-6 if inside else 6,
-        bgcolor=palette.background,
-        borderpad=2,
-        font={"size": 12, "color": warning},
-    )
+    name, shift = (label, -6) if inside else (f"← {label}", 6)
+    where = {"x": place, "y": 0.5, "xref": "x", "yref": "y domain", "bgcolor": palette.background, "borderpad": 2}
+    note(figure, name, warning, "right" if inside else "left", xshift=shift, **where)
 
 
 def _cell_hover(row: Any, words: Words) -> str:
@@ -207,8 +200,9 @@ def _cell_hover(row: Any, words: Words) -> str:
     return f"<b>{name}</b><br>{words.count('occurrence', int(row.ids))}"
 
 
-def totals(brokers: pd.DataFrame, words: Words, palette: Palette, *, limit: int = 6) -> go.Figure:
+def totals(brokers: pd.DataFrame, view: View, *, limit: int = 6) -> go.Figure:
     """Ids by broker as small bars, each in its broker's colour."""
+    words, palette = view.words, view.palette
     own = colours_of(brokers["address"].tolist(), palette)
     ordered = brokers.sort_values(["ids", "address"], ascending=[False, True])
     shown, rest = ordered.iloc[:limit], ordered.iloc[limit:]
@@ -218,53 +212,31 @@ def totals(brokers: pd.DataFrame, words: Words, palette: Palette, *, limit: int 
         labels.append(words("producers.others", n=f"{len(rest):,}"))
         values.append(int(rest["ids"].sum()))
         colours.append(tint(palette.muted, 0.5))
-    figure = go.Figure(layout=paper(palette, 26 * max(1, len(labels)) + 12, right=48))
-    figure.add_bar(
-        x=values,
-        y=list(range(len(labels))),
-        orientation="h",
-        marker={"color": colours, "cornerradius": 3},
-        width=0.62,
-        text=[f"{value:,}" for value in values],
-        textposition="outside",
-        cliponaxis=False,
-        hovertext=labels,
-        hovertemplate=f"<b>%{{hovertext}}</b><br>%{{x:,d}} {words('ids')}<extra></extra>",
-        textfont={"color": palette.muted, "size": 12},
-    )
-    figure.update_xaxes(axis(palette, visible=False, rangemode="tozero", fixedrange=True))
-    figure.update_yaxes(rows_axis(palette, tickvals=list(range(len(labels))), ticktext=labels))
-    figure.update_layout(dragmode=False)
-    return figure
+    hover = f"<b>%{{hovertext}}</b><br>%{{x:,d}} {words('ids')}<extra></extra>"
+    return lying_bars(view, labels, values, values, colours, row=26, hovertext=labels, hovertemplate=hover)
 
 
 def growth(
     logs: Mapping[str, Log],
     colours: Mapping[str, str],
-    words: Words,
-    palette: Palette,
-    zone: tzinfo,
-    zone_name: str,
+    view: View,
     shown: TimeRange = TimeRange(),  # noqa: B008
 ) -> tuple[go.Figure, int]:
     """How fast each log grew; also the step in minutes. A few logs share their axes, and show how far they had come.
 
     Every point is drawn at its own instant. A log of few points has marks on them.
     """
+    palette, zone = view.palette, view.zone
     span = max(int(log.low_at[-1] - log.low_at[0]) for log in logs.values()) // MINUTE + 1
     step = step_minutes(span, STEPS)
     steps = {address: speeds_of(log, step) for address, log in logs.items()}
-    figure = (
-        _rows(steps, colours, words, palette, zone)
-        if len(logs) > MOST_TOGETHER
-        else _together(logs, steps, colours, words, palette, zone)
-    )
+    figure = _rows(steps, colours, view) if len(logs) > MOST_TOGETHER else _together(logs, steps, colours, view)
     last = pd.Series(pd.to_datetime([int(log.high_at[-1]) for log in logs.values()], unit="ms", utc=True))
     ends = [None if end is None else local(end, zone) for end in (shown.begin, shown.end)]
     zoomed = {"range": ends} if shown else {}
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, **zoomed))
     bottom = {} if len(logs) > MOST_TOGETHER else {"row": 2, "col": 1}
-    figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(last, zone, zone_name)), **bottom)
+    figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(last, view)), **bottom)
     return figure, step
 
 
@@ -272,11 +244,10 @@ def _together(
     logs: Mapping[str, Log],
     steps: Mapping[str, Sequence[Step]],
     colours: Mapping[str, str],
-    words: Words,
-    palette: Palette,
-    zone: tzinfo,
+    view: View,
 ) -> go.Figure:
     """Speed on top, growth below, each in a unit of its own; a name of the legend hides both lines of its broker."""
+    words, palette, zone = view.words, view.palette, view.zone
     figure = make_subplots(
         rows=2,
         cols=1,
@@ -338,11 +309,10 @@ def _picks(address: str, steps: Sequence[Step]) -> list[str]:
 def _rows(
     steps: Mapping[str, Sequence[Step]],
     colours: Mapping[str, str],
-    words: Words,
-    palette: Palette,
-    zone: tzinfo,
+    view: View,
 ) -> go.Figure:
     """The speed of each log in a row of its own, as high as its highest; that one is next to the name."""
+    words, palette, zone = view.words, view.palette, view.zone
     figure = go.Figure(layout=paper(palette, ROW * len(steps) + 56))
     names = []
     for place, (address, own) in enumerate(reversed(list(steps.items()))):
@@ -365,15 +335,6 @@ def _rows(
             hoverinfo="text",
             unselected={"marker": {"opacity": 1}},
         )
-    figure.update_yaxes(
-        axis(
-            palette,
-            tickvals=list(range(len(names))),
-            ticktext=names,
-            tickfont={"family": MONO, "size": 12, "color": palette.text},
-            range=[-0.6, len(names) - 0.4],
-            showgrid=False,
-            fixedrange=True,
-        )
-    )
+    rows = rows_axis(palette, tickvals=list(range(len(names))), ticktext=names, range=[-0.6, len(names) - 0.4])
+    figure.update_yaxes({**rows, "autorange": None})
     return figure

@@ -7,18 +7,28 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.catalogue import Words
 from idcore.triage.compared import SIDES
-from pages.parts.figures import DATES, axis, clock_title, paper, rows_axis, series_colour, tint, wall_clock
-from pages.parts.roles import Palette
+from pages.parts.figures import (
+    DATES,
+    axis,
+    clock_title,
+    legend,
+    note,
+    paper,
+    rows_axis,
+    series_colour,
+    tint,
+    wall_clock,
+)
 from pages.parts.view import View
 
 TOP = 20
 HATCH = ("", "/", ".")  # nothing is shown by colour alone
 
 
-def bars(groups: Sequence[tuple[str, int, int, int]], words: Words, palette: Palette) -> go.Figure:
+def bars(groups: Sequence[tuple[str, int, int, int]], view: View) -> go.Figure:
     """One bar a host, in three parts; beyond TOP the rest is one bar. The differences are behind it in figures."""
+    words, palette = view.words, view.palette
     cut = TOP if len(groups) > TOP + 1 else len(groups)
     shown, rest = list(groups[:cut]), groups[cut:]
     if rest:
@@ -45,33 +55,15 @@ def bars(groups: Sequence[tuple[str, int, int, int]], words: Words, palette: Pal
     longest = max((sum(row[1:]) for row in shown), default=1)
     for place, (_, _, missing, new) in zip(places, shown, strict=True):
         if missing or new:
-            figure.add_annotation(
-                x=sum(shown[place][1:]),
-                y=place,
-                text=f"−{missing:,}  +{new:,}",
-                showarrow=False,
-                xanchor="left",
-                xshift=4,
-                font={"size": 12, "color": palette.muted},
-            )
+            end = sum(shown[place][1:])
+            note(figure, f"−{missing:,}  +{new:,}", palette.muted, x=end, y=place, xshift=4)
     figure.update_xaxes(axis(palette, visible=False, fixedrange=True, range=[0, longest * 1.4]))
     figure.update_yaxes(rows_axis(palette, tickmode="array", tickvals=places, ticktext=[row[0] for row in shown]))
     figure.update_layout(
         barmode="stack",
         dragmode=False,
         showlegend=True,
-        legend={
-            "orientation": "h",
-            "x": 0,
-            "xref": "container",
-            "y": 1,
-            "yref": "container",
-            "yanchor": "top",
-            "traceorder": "normal",
-            "itemclick": False,
-            "itemdoubleclick": False,
-            "font": {"size": 12, "color": palette.muted},
-        },
+        legend=legend(palette, itemclick=False, itemdoubleclick=False),
     )
     return figure
 
@@ -111,20 +103,15 @@ def over_time(rows: pd.DataFrame, step: int, view: View) -> go.Figure:
                 hovertext=hover,
                 hoverinfo="text",
             )
-    figure.update_xaxes(
-        axis(palette, showgrid=False, title=clock_title(rows["at"], view.zone, view.zone_name), tickformatstops=DATES)
-    )
+    figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(rows["at"], view), tickformatstops=DATES))
     figure.update_yaxes(axis(palette, fixedrange=True, **_counts_axis(rows)))
     figure.update_layout(
         barmode="relative",
         dragmode="zoom",
         showlegend=True,
-        legend={
-            "orientation": "h", "x": 0, "xref": "container", "y": 1, "yref": "container", "yanchor": "top",
-            "traceorder": "normal", "font": {"size": 12, "color": palette.muted},
-        },
-    )  # fmt: skip
-    _sides(figure, rows, words, palette)
+        legend=legend(palette),
+    )
+    _sides(figure, rows, view)
     return figure
 
 
@@ -140,13 +127,12 @@ def _counts_axis(rows: pd.DataFrame) -> dict[str, object]:
     return {"tickmode": "array", "tickvals": ticks, "ticktext": labels, "range": [ticks[0], ticks[-1] + step * 0.1]}
 
 
-def _sides(figure: go.Figure, rows: pd.DataFrame, words: Words, palette: Palette) -> None:
+def _sides(figure: go.Figure, rows: pd.DataFrame, view: View) -> None:
     """Which direction is which input, where both have bars."""
+    words, palette = view.words, view.palette
     there = [side for side in SIDES if (rows["side"] == side).any()]
     for side in there:
         up = side == "before"
-        figure.add_annotation(
-            text=words(f"compare.part_only_{'first' if up else 'second'}"), showarrow=False,
-            xref="paper", x=1, xanchor="right", yref="paper", y=1 if up else 0, yanchor="top" if up else "bottom",
-            font={"size": 12, "color": palette.muted}, bgcolor=tint(palette.background, 0.7),
-        )  # fmt: skip
+        text, ground = words(f"compare.part_only_{'first' if up else 'second'}"), tint(palette.background, 0.7)
+        where = {"x": 1, "xref": "paper", "y": int(up), "yref": "paper", "yanchor": "top" if up else "bottom"}
+        note(figure, text, palette.muted, "right", bgcolor=ground, **where)

@@ -14,8 +14,21 @@ from idcore.catalogue import Words
 from idcore.triage.processes import process_key, rate_text
 from idcore.triage.strokes import TURN, Strokes, bands, clipped, extremes, gathered, strokes, whole_width
 from idcore.triage.time_range import ALL_TIMES, TimeRange, at, between
-from pages.parts.figures import DATES, axis, band, clock_title, local, paper, pick, series_colour, tint, wall_clock
-from pages.parts.roles import Palette
+from pages.parts.figures import (
+    DATES,
+    axis,
+    band,
+    clock_title,
+    local,
+    note,
+    paper,
+    pick,
+    series_colour,
+    tint,
+    titled,
+    wall_clock,
+)
+from pages.parts.view import View
 
 TOP = TURN - 1
 NEAR = 0.9  # of the counter's circle: what is in sight of less has an axis of its own
@@ -27,10 +40,7 @@ LABEL = 0.07  # of the width: gaps this close share a label
 
 def sawtooth(
     points: pd.DataFrame,
-    words: Words,
-    palette: Palette,
-    zone: tzinfo,
-    zone_name: str,
+    view: View,
     *,
     missing: int | None = None,
     shown: TimeRange = ALL_TIMES,
@@ -39,7 +49,8 @@ def sawtooth(
 
     `missing` is what the table of processes has: points do not hold all gaps. Of a range the axes show what is in it.
     """
-    places, drawn, title = _drawn(points, words, zone, zone_name, missing)
+    words, palette, zone = view.words, view.palette, view.zone
+    places, drawn, title = _drawn(points, view, missing)
     dated = _dated(points)
     left, right = _ends(places, shown if dated else ALL_TIMES, zone)
     if dated and shown:
@@ -52,8 +63,8 @@ def sawtooth(
         vertical_spacing=0.07,
         figure=go.Figure(layout=paper(palette, 560, top=34)),
     )
-    _lines(figure, drawn, palette, words, rows=2)
-    _marks(figure, drawn, palette, words)
+    _lines(figure, drawn, view, rows=2)
+    _marks(figure, drawn, view)
     saw = count = None
     if dated and shown:
         saw = extremes(((x, y) for _, x, y, _ in drawn.lines), left, right)
@@ -64,31 +75,26 @@ def sawtooth(
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES if dated else None))
     if dated and shown:
         figure.update_xaxes(range=[left, right])
-    figure.update_xaxes(
-        title={"text": title, "font": {"color": palette.muted, "size": 12}, "standoff": 8}, row=2, col=1
-    )
+    figure.update_xaxes(title=titled(title, palette), row=2, col=1)
     if dated:
-        clickable(figure, points[shown.contains(points["sent_at"])], drawn, words, palette, zone, row=1, col=1)
+        clickable(figure, points[shown.contains(points["sent_at"])], drawn, view, row=1, col=1)
     figure.update_layout(dragmode="zoom", hovermode="closest")
     return figure, drawn
 
 
-def clickable(
-    figure: go.Figure, points: pd.DataFrame, drawn: Strokes, words: Words, palette: Palette, zone: tzinfo, **where: int
-) -> None:
+def clickable(figure: go.Figure, points: pd.DataFrame, drawn: Strokes, view: View, **where: int) -> None:
     """Marks that lead to the lines of a point and of a gap, where these have a date."""
     if not points.empty and _dated(points):
-        _dots(figure, points, words, palette, zone, where)
-        _gap_dots(figure, drawn, process_key(points.iloc[0]), words, palette, zone)
+        _dots(figure, points, view, where)
+        _gap_dots(figure, drawn, process_key(points.iloc[0]), view)
 
 
-def small(
-    points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo, zone_name: str, missing: int | None = None
-) -> tuple[go.Figure, Strokes]:
+def small(points: pd.DataFrame, view: View, missing: int | None = None) -> tuple[go.Figure, Strokes]:
     """The sawtooth alone, low and without marks."""
-    _, drawn, _ = _drawn(points, words, zone, zone_name, missing)
+    palette = view.palette
+    _, drawn, _ = _drawn(points, view, missing)
     figure = go.Figure(layout=paper(palette, 168, top=14, bottom=4))
-    _lines(figure, drawn, palette, words, rows=1)
+    _lines(figure, drawn, view, rows=1)
     figure.update_yaxes(
         axis(palette, range=[0, TURN * 1.04], tickvals=[0, TOP], ticktext=["0", f"{TOP:,}"], fixedrange=True)
     )
@@ -104,16 +110,15 @@ def _dated(points: pd.DataFrame) -> bool:
     return bool(points["sent_at"].notna().all())
 
 
-def _drawn(
-    points: pd.DataFrame, words: Words, zone: tzinfo, zone_name: str, missing: int | None
-) -> tuple[list[Any], Strokes, str]:
+def _drawn(points: pd.DataFrame, view: View, missing: int | None) -> tuple[list[Any], Strokes, str]:
     """Where the points are on the x axis, in the reader's wall clock; their strokes; the title of that axis."""
+    words, zone = view.words, view.zone
     points = points.sort_values(["elapsed_ms", "position"], kind="stable")
     seconds = [value / 1000 for value in points["elapsed_ms"].tolist()]
     if not _dated(points):
         return seconds, strokes(points, seconds, seconds, missing), words("counters.elapsed_axis")
     places = [moment.to_pydatetime() for moment in wall_clock(points["sent_at"], zone)]
-    return places, strokes(points, places, seconds, missing), clock_title(points["sent_at"], zone, zone_name)
+    return places, strokes(points, places, seconds, missing), clock_title(points["sent_at"], view)
 
 
 def _ends(places: list[Any], shown: TimeRange, zone: tzinfo) -> tuple[Any, Any]:
@@ -136,7 +141,8 @@ def _of_counter(sight: tuple[float, float] | None) -> dict[str, Any]:
     return {"range": [0, TURN * 1.02], "tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks]}
 
 
-def _lines(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words, rows: int) -> None:
+def _lines(figure: go.Figure, drawn: Strokes, view: View, rows: int) -> None:
+    words, palette = view.words, view.palette
     tracks = {track for track, _, _, _ in drawn.lines}
     for track, x, saw, count in drawn.lines:
         colour = palette.roles["counter"] if len(tracks) == 1 else series_colour(palette, track)
@@ -168,10 +174,9 @@ def _lines(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words, ro
             )
 
 
-def _dots(
-    figure: go.Figure, points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo, where: Mapping[str, int]
-) -> None:
+def _dots(figure: go.Figure, points: pd.DataFrame, view: View, where: Mapping[str, int]) -> None:
     """A mark for each point, to be pointed at and clicked; in sight where these are all IDs. Those have their text."""
+    words, palette, zone = view.words, view.palette, view.zone
     ids = points["id"].tolist() if "id" in points else None
     seen = 1 if ids is not None and len(points) <= FEW_DOTS else 0
     process = process_key(points.iloc[0])
@@ -194,8 +199,9 @@ def _dots(
     )
 
 
-def _gap_dots(figure: go.Figure, drawn: Strokes, process: str, words: Words, palette: Palette, zone: tzinfo) -> None:
+def _gap_dots(figure: go.Figure, drawn: Strokes, process: str, view: View) -> None:
     """A mark on the lower edge of each band, to be clicked: a band itself cannot be."""
+    words, palette, zone = view.words, view.palette, view.zone
     found = bands(drawn)
     if not found:
         return
@@ -215,7 +221,8 @@ def _gap_dots(figure: go.Figure, drawn: Strokes, process: str, words: Words, pal
     figure.update_layout(yaxis3={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})
 
 
-def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> None:
+def _marks(figure: go.Figure, drawn: Strokes, view: View) -> None:
+    words, palette = view.words, view.palette
     labelled = drawn.wraps if len(drawn.wraps) <= 40 else drawn.wraps[:: len(drawn.wraps) // 40 + 1]
     number = {place: str(rank) for rank, place in enumerate(drawn.wraps, 1 + drawn.wraps_before)}
     if drawn.wraps:
@@ -232,51 +239,27 @@ def _marks(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) ->
             row=1,
             col=1,
         )
-    gaps(figure, drawn, palette, words)
+    gaps(figure, drawn, view)
     for place in drawn.restarts:
-        figure.add_shape(
-            type="line",
-            x0=place,
-            x1=place,
-            y0=0,
-            y1=1,
-            yref="paper",
-            xref="x",
-            line={"color": palette.text, "width": 1.5, "dash": "dot"},
-        )
-        figure.add_annotation(
-            x=place,
-            y=1.0,
-            yref="y domain",
-            xref="x",
-            yanchor="top",
-            xanchor="left",
-            xshift=4,
-            text=words("counters.restart"),
-            showarrow=False,
-            font={"size": 12, "color": palette.text},
-        )
+        line = {"color": palette.text, "width": 1.5, "dash": "dot"}
+        figure.add_shape(type="line", x0=place, x1=place, y0=0, y1=1, yref="paper", xref="x", line=line)
+        top: dict[str, Any] = {"x": place, "xref": "x", "y": 1.0, "yref": "y domain", "yanchor": "top", "xshift": 4}
+        note(figure, words("counters.restart"), palette.text, **top)
     tracks = {track for track, _, _, _ in drawn.lines}
-    for line, (track, place, count, rate) in enumerate(drawn.slopes):
+    for rank, (track, place, count, rate) in enumerate(drawn.slopes):
         colour = palette.roles["counter"] if len(tracks) == 1 else series_colour(palette, track)
         if len(drawn.slopes) == len(tracks) <= MOST_CORNER:  # at the top left, where no count is
-            where = {"x": 0, "y": 1, "xref": "x2 domain", "yref": "y2 domain", "xanchor": "left", "yanchor": "top"}
-            shift = (6, -16 * line)
+            where: dict[str, Any] = {"x": 0, "y": 1, "xref": "x2 domain", "yref": "y2 domain", "yanchor": "top"}
+            where |= {"xanchor": "left", "xshift": 6, "yshift": -16 * rank}
         else:  # after restarts each rate is at the end of its own line
-            where = {"x": place, "y": count, "xref": "x2", "yref": "y2", "xanchor": "right", "yanchor": "bottom"}
-            shift = (-4, 2)
-        figure.add_annotation(
-            **where,
-            xshift=shift[0],
-            yshift=shift[1],
-            text=words("counters.slope_mean", n=rate_text(rate)),
-            showarrow=False,
-            font={"size": 12, "color": colour},
-        )
+            where = {"x": place, "y": count, "xref": "x2", "yref": "y2", "yanchor": "bottom"}
+            where |= {"xanchor": "right", "xshift": -4, "yshift": 2}
+        note(figure, words("counters.slope_mean", n=rate_text(rate)), colour, **where)
 
 
-def gaps(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> None:
+def gaps(figure: go.Figure, drawn: Strokes, view: View) -> None:
     """Bands where ids are missing, and their numbers as far as these can be read next to each other."""
+    words, palette = view.words, view.palette
     warning = palette.roles["warning"]
     for begin, end, _, _ in bands(drawn):
         line = {"width": 1, "color": tint(warning, 0.45)}
@@ -288,19 +271,8 @@ def gaps(figure: go.Figure, drawn: Strokes, palette: Palette, words: Words) -> N
         if len(labelled) == MOST_LABELS or any(abs(middle - place) < whole * LABEL for place in labelled):
             continue
         labelled.append(middle)
-        figure.add_annotation(
-            x=begin,
-            y=1.0,
-            yref="y domain",
-            xref="x",
-            yanchor="top",
-            xanchor="right",
-            yshift=-6,
-            text=_missing(ids, count, words),
-            showarrow=False,
-            textangle=-90,
-            font={"size": 12, "color": warning},
-        )
+        where = {"x": begin, "xref": "x", "y": 1.0, "yref": "y domain", "yanchor": "top", "yshift": -6}
+        note(figure, _missing(ids, count, words), warning, "right", textangle=-90, **where)
 
 
 def _missing(ids: int, count: int, words: Words) -> str:

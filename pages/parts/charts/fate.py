@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -15,9 +15,10 @@ from idcore.reports.markup import Html, esc, tag
 from idcore.triage.activity import MINUTE
 from idcore.triage.fates import Heat
 from idcore.triage.time_range import TimeRange
-from pages.parts.charts.producers import FEW, MOST_APART
-from pages.parts.figures import DATES, axis, clock_title, paper, pick, rows_axis, wall_clock
+from pages.parts.charts.producers import FEW
+from pages.parts.figures import DATES, axis, cells, clock_title, heat_strip, paper, pick, rows_axis, wall_clock
 from pages.parts.roles import Palette
+from pages.parts.view import View
 
 ROW = 24  # pixels
 LEAST = 72  # of all rows: Plotly leaves out a label that is higher than the figure
@@ -26,27 +27,29 @@ LONGEST = 24  # characters of a name on the axis: the middle of a longer one is 
 SIGNS = {"dead": "†", "blocked": "!", "retry": "↻", "waiting": "…", "unclear": "?", "done": ""}  # of large cells
 
 
-def heat(
-    found: Heat, words: Words, palette: Palette, zone: tzinfo, zone_name: str, chosen: tuple[str, TimeRange]
-) -> go.Figure:
+def heat(found: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
     """The figure; a click on a cell asks for its group and time. `chosen`: group and time that are marked."""
+    words, palette, zone = view.words, view.palette, view.zone
     clock = wall_clock(pd.Series(found.begins), zone)
     edges = [*clock, clock.iloc[-1] + found.step]  # a cell begins with its step
     worst, rows = found.worst(), list(range(len(found.groups)))
     scale = [(at / len(NAMES), (at + 1) / len(NAMES), palette.levels[name]) for at, name in enumerate(NAMES)]
     few = len(clock) <= FEW
     figure = go.Figure(layout=paper(palette, max(LEAST, ROW * len(rows)) + 62, bottom=54))
-    figure.add_heatmap(
+    heat_strip(
+        figure,
+        edges,
+        rows,
         z=[[None if at < 0 else int(at) for at in row] for row in worst],
-        x=edges, y=rows, zmin=-0.5, zmax=len(NAMES) - 0.5,
+        zmin=-0.5,
+        zmax=len(NAMES) - 0.5,
         colorscale=[[end, colour] for left, right, colour in scale for end in (left, right)],
         text=[["" if at < 0 else SIGNS[NAMES[at]] for at in row] for row in worst] if few else None,
         texttemplate="%{text}" if few else None,
-        showscale=False, xgap=1 if len(clock) <= MOST_APART else 0, ygap=3, hoverinfo="skip", hoverongaps=False,
-    )  # fmt: skip
+    )
     _cells(figure, found, clock, words)
     _mark(figure, found, clock, palette, chosen)
-    title = clock_title(pd.Series(found.begins), zone, zone_name)
+    title = clock_title(pd.Series(found.begins), view)
     figure.update_xaxes(axis(palette, showgrid=False, title=title, fixedrange=True, tickformatstops=DATES))
     figure.update_xaxes(range=[edges[0], edges[-1]])
     if few:  # Plotly would cut minutes into milliseconds
@@ -79,11 +82,7 @@ def _cells(figure: go.Figure, found: Heat, clock: pd.Series, words: Words) -> No
             picks.append(pick(group=group, **ranges[column]))
             pairs = [words("comma").join(own[at : at + 2]) for at in range(0, len(own), 2)]
             hovers.append("<br>".join([f"<b>{esc(group)}</b>", f"{clock.iloc[column]:{form}}", *pairs]))
-    unseen = {"marker": {"opacity": 0}}
-    figure.add_scatter(
-        x=x, y=y, mode="markers", name="cells", marker={"size": 14, "symbol": "square", "opacity": 0},
-        selected=unseen, unselected=unseen, customdata=picks, hovertext=hovers, hoverinfo="text",
-    )  # fmt: skip
+    cells(figure, x, y, picks, hovers)
 
 
 def _mark(figure: go.Figure, found: Heat, clock: pd.Series, palette: Palette, chosen: tuple[str, TimeRange]) -> None:
@@ -100,8 +99,9 @@ def _mark(figure: go.Figure, found: Heat, clock: pd.Series, palette: Palette, ch
     figure.add_shape(type="rect", x0=ends[0], x1=ends[1], y0=row - 0.5, y1=row + 0.5, line=line)
 
 
-def legend(found: Mapping[str, int], words: Words, palette: Palette, signs: bool) -> Html:
+def legend(found: Mapping[str, int], view: View, signs: bool) -> Html:
     """Each colour in words, the worst first, with its messages."""
+    words, palette = view.words, view.palette
     rows = [
         tag(
             "li",

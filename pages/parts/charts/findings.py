@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import tzinfo
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.catalogue import Words
 from idcore.triage.finding_rows import Kind
 from idcore.triage.strokes import TURN, in_order
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts.charts import counters as charts
-from pages.parts.figures import DATES, axis, clock_title, local, paper, rows_axis, tint, wall_clock
-from pages.parts.roles import Palette
+from pages.parts.figures import DATES, axis, clock_title, local, note, paper, rows_axis, tint, wall_clock
+from pages.parts.view import View
 
 MOST_STEPS = 3  # of one clock that are named
 LEAST_STEP = 500  # milliseconds; less is not a finding
 ZOOMED = 0.25  # of the counter's range: what spans less is drawn as large as it is
 
 
-def counter(
-    points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo, zone_name: str, missing: int | None = None
-) -> go.Figure:
+def counter(points: pd.DataFrame, view: View, missing: int | None = None) -> go.Figure:
     """The sawtooth, as near as the points allow, with gaps and restarts. `missing`: of the whole process."""
-    figure, drawn = charts.small(points, words, palette, zone, zone_name, missing)
-    charts.gaps(figure, drawn, palette, words)
-    charts.clickable(figure, points, drawn, words, palette, zone)
+    figure, drawn = charts.small(points, view, missing)
+    charts.gaps(figure, drawn, view)
+    charts.clickable(figure, points, drawn, view)
     low, high = int(points["counter"].min()), int(points["counter"].max())
     if high - low < ZOOMED * TURN:
         room = max(1.0, 0.08 * (high - low))
@@ -36,8 +32,9 @@ def counter(
     return figure
 
 
-def clock(points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo) -> go.Figure | None:
+def clock(points: pd.DataFrame, view: View) -> go.Figure | None:
     """When ids were generated, in the order of their counter: a fall is the clock. None where that order is unknown."""
+    words, palette, zone = view.words, view.palette, view.zone
     if points["sent_at"].isna().any() or len(points) < 2:
         return None
     ordered = in_order(points)
@@ -52,7 +49,7 @@ def clock(points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo) ->
         line={"color": palette.roles["time"], "width": 2},
         hovertemplate="%{y|%Y-%m-%d %H:%M:%S.%L}<br>%{x:,.0f}<extra></extra>",
     )
-    _steps(figure, ordered.assign(at=moments.to_list()), words, palette)
+    _steps(figure, ordered.assign(at=moments.to_list()), view)
     figure.update_yaxes(axis(palette, fixedrange=True, nticks=4, tickformatstops=DATES))
     figure.update_xaxes(
         axis(palette, showgrid=False, fixedrange=True, nticks=5, tickformat=",", title=words("findings.clock_axis"))
@@ -61,46 +58,31 @@ def clock(points: pd.DataFrame, words: Words, palette: Palette, zone: tzinfo) ->
     return figure
 
 
-def _steps(figure: go.Figure, ordered: pd.DataFrame, words: Words, palette: Palette) -> None:
+def _steps(figure: go.Figure, ordered: pd.DataFrame, view: View) -> None:
     """How far the clock fell: a line as high as the fall, and its size in words."""
+    words, palette = view.words, view.palette
     fell = -ordered["elapsed_ms"].diff()
     colour = palette.roles["error"]
     for row in fell[fell >= LEAST_STEP].nlargest(MOST_STEPS).index:
         at = ordered.index.get_loc(row)
         before, after = ordered.iloc[at - 1], ordered.iloc[at]
         line = {"color": colour, "width": 2, "dash": "dot"}
-        figure.add_shape(
-            type="line",
-            x0=after["place"],
-            x1=after["place"],
-            y0=after["at"],
-            y1=before["at"],
-            xref="x",
-            yref="y",
-            line=line,
-        )
+        ends = {"x0": after["place"], "x1": after["place"], "y0": after["at"], "y1": before["at"]}
+        figure.add_shape(type="line", xref="x", yref="y", line=line, **ends)
         right = after["place"] > ordered["place"].iloc[-1] / 2
-        figure.add_annotation(
-            x=after["place"],
-            y=after["at"],
-            yanchor="top",
-            text=words("findings.step", span=words.lasting(fell[row] / 1000)),
-            xanchor="right" if right else "left",
-            xshift=-6 if right else 6,
-            showarrow=False,
-            font={"size": 12, "color": colour},
-        )
+        text, side = words("findings.step", span=words.lasting(fell[row] / 1000)), "right" if right else "left"
+        place = {"x": after["place"], "y": after["at"], "yanchor": "top", "xshift": -6 if right else 6}
+        note(figure, text, colour, side, **place)
 
 
 def over_time(
     kinds: Sequence[Kind],
     names: Sequence[str],
-    palette: Palette,
-    zone: tzinfo,
-    zone_name: str,
+    view: View,
     shown: TimeRange = ALL_TIMES,
 ) -> go.Figure:
     """When what happened: a row for each kind that has times, from the first to the last of each finding."""
+    palette, zone = view.palette, view.zone
     figure = go.Figure(layout=paper(palette, 26 * len(kinds) + 60, top=4, right=24))
     ends = pd.Series([moment for kind in kinds for moment in kind.when()], dtype="datetime64[us, UTC]")
     for place, kind in enumerate(kinds):
@@ -120,7 +102,7 @@ def over_time(
     rows_of = rows_axis(palette, tickvals=list(range(len(kinds))), ticktext=list(names))
     rows_of |= {"range": [len(kinds) - 0.5, -0.5], "autorange": None, "tickfont": {"color": palette.text, "size": 12}}
     figure.update_yaxes(rows_of)
-    title = clock_title(ends, zone, zone_name)
+    title = clock_title(ends, view)
     figure.update_xaxes(axis(palette, fixedrange=True, tickformatstops=DATES, title=title))
     if shown:
         figure.update_xaxes(range=[end and local(end, zone) for end in (shown.begin, shown.end)])

@@ -10,16 +10,17 @@ from idcore.catalogue import Words
 from idcore.journey import Event, Journey, event_text, short_text, steps
 from idcore.journey.model import ROLES
 from idcore.reports.markup import esc
-from pages.parts.figures import axis, paper, tint
-from pages.parts.roles import Palette
+from pages.parts.figures import axis, note, paper, tint
+from pages.parts.view import View
 
 MOST_DRAWN = 30
 ROW, HEAD = 30, 44  # pixels
 _COLOURS = {"producer": "host", "broker": "broker", "consumer": "client", "log": "loader"}
 
 
-def sequence(journey: Journey, words: Words, palette: Palette, time: Callable[[int], str]) -> go.Figure:
+def sequence(journey: Journey, view: View, time: Callable[[int], str]) -> go.Figure:
     """One row for each event, with the time since the one before; contradictions and gaps are marked."""
+    words, palette = view.words, view.palette
     events = journey.events[:MOST_DRAWN]
     lanes = [role for role in ROLES if any(event.role == role for event in events)]
     rows, right = len(events), len(lanes) * 2.1 + 0.6
@@ -50,17 +51,13 @@ def sequence(journey: Journey, words: Words, palette: Palette, time: Callable[[i
             )
     for at, event in enumerate(events):
         text = f"{at + 1}. {short_text(event, words)}" + (" ⚠" if at in wrong else "")
-        note = {"font": {"color": palette.text, "size": 12}, "showarrow": False, "xanchor": "left"}
-        figure.add_annotation(x=len(lanes) - 0.5, y=at, text=esc(text), **note)
+        note(figure, esc(text), palette.text, x=len(lanes) - 0.5, y=at)
     names = [words(f"message.lane_{role}") for role in lanes]
-    figure.update_xaxes(
-        axis(palette, tickvals=list(range(len(lanes))), ticktext=names, range=[-0.5, right], side="top", showgrid=False,
-             fixedrange=True, showline=False)
-    )  # fmt: skip
-    figure.update_yaxes(
-        axis(palette, tickvals=y, ticktext=list(steps(journey, words))[:rows], range=[rows - 0.5, -0.5], showgrid=False,
-             fixedrange=True, showline=False)
-    )  # fmt: skip
+    plain = {"showgrid": False, "fixedrange": True, "showline": False}
+    across = {"tickvals": list(range(len(lanes))), "ticktext": names, "range": [-0.5, right], "side": "top"}
+    down = {"tickvals": y, "ticktext": list(steps(journey, words))[:rows], "range": [rows - 0.5, -0.5]}
+    figure.update_xaxes(axis(palette, **across, **plain))
+    figure.update_yaxes(axis(palette, **down, **plain))
     return figure
 
 

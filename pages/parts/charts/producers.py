@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import tzinfo
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -11,18 +10,29 @@ import plotly.graph_objects as go
 from idcore.catalogue import Words
 from idcore.triage.activity import MINUTE, TOP, top_hosts
 from idcore.triage.time_range import ALL_TIMES, TimeRange
-from pages.parts.figures import DATES, axis, clock_title, local, paper, pick, rows_axis, tint, wall_clock
-from pages.parts.roles import Palette
+from pages.parts.figures import (
+    DATES,
+    axis,
+    cells,
+    clock_title,
+    heat_strip,
+    local,
+    lying_bars,
+    paper,
+    pick,
+    rows_axis,
+    tint,
+    wall_clock,
+)
+from pages.parts.view import View
 
-MOST_APART = 100  # columns that have a line between them: more would be lines only on a phone
 FEW = 6  # columns that are labelled one by one, since Plotly would cut minutes into milliseconds
 
 
 def bars(
     hosts: pd.DataFrame,
     measure: str,
-    words: Words,
-    palette: Palette,
+    view: View,
     *,
     chosen: Collection[str] = (),
     marks: dict[str, list[str]] | None = None,
@@ -35,6 +45,7 @@ def bars(
     That bar is cut, and hatched, where it would dwarf every host. `beyond`: hosts that are not in the table, and what
     they measure.
     """
+    words, palette = view.words, view.palette
     shown, rest = top_hosts(hosts, measure, limit)
     names = shown["host"].tolist()
     values = shown[measure].astype(int).tolist()
@@ -55,27 +66,23 @@ def bars(
     unit = "distinct_uniq" if measure == "distinct" else "seen"
     said = [f"{words.count(unit, value)} · {words.share(value, total)}" for value in values]
     hover = [f"<b>{label}</b><br>{text}" for label, text in zip(labels, said, strict=True)]
-    height = (26 if small else 30) * max(1, len(keys)) + (12 if small else 18)
-    figure = go.Figure(layout=paper(palette, height, right=48 if small else 72))
-    figure.add_bar(
-        x=lengths,
-        y=list(range(len(keys))),
-        orientation="h",
-        marker={"color": colours, "cornerradius": 3, "pattern": {"shape": hatched, "size": 6}},
-        text=[f"{value:,}" for value in values],
-        textposition="outside",
-        cliponaxis=False,
+    figure = lying_bars(
+        view,
+        labels,
+        values,
+        lengths,
+        colours,
+        row=26 if small else 30,
+        room=12 if small else 18,
+        right=48 if small else 72,
+        pattern={"shape": hatched, "size": 6},
         customdata=keys,
-        textfont={"color": palette.muted, "size": 12},
         hovertext=hover,
         hoverinfo="text",
-        width=0.62,
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 0.35}, "textfont": {"color": palette.muted}},
     )
-    figure.update_xaxes(axis(palette, visible=False, rangemode="tozero", fixedrange=True))
-    figure.update_yaxes(rows_axis(palette, tickmode="array", tickvals=list(range(len(keys))), ticktext=labels))
-    figure.update_layout(dragmode=False, clickmode="event+select", bargap=0.2)
+    figure.update_layout(clickmode="event+select", bargap=0.2)
     return figure
 
 
@@ -93,40 +100,25 @@ def heat_note(figure: go.Figure, step: pd.Timedelta, words: Words) -> str:
 def heat(
     grid: pd.DataFrame,
     step: pd.Timedelta,
-    words: Words,
-    palette: Palette,
-    zone: tzinfo,
-    zone_name: str,
+    view: View,
     shown: TimeRange = ALL_TIMES,
 ) -> go.Figure:
     """Host x time: the darker, the more ids; steps without ids stay blank. Of a range the axis shows what is in it."""
+    words, palette, zone = view.words, view.palette, view.zone
     columns = pd.Series(grid.columns)
     clock = wall_clock(columns, zone)
     figure = go.Figure(layout=paper(palette, 22 * len(grid) + 62, bottom=54))
     scale = [[place / (len(palette.scale) - 3), colour] for place, colour in enumerate(palette.scale[2:])]
     edges = [*clock, clock.iloc[-1] + step]  # a cell begins with its step
-    figure.add_heatmap(
-        z=grid.to_numpy(),
-        x=edges,
-        y=list(grid.index),
-        colorscale=scale,
-        showscale=False,
-        xgap=1 if grid.shape[1] <= MOST_APART else 0,
-        ygap=3,
-        hoverinfo="skip",
-        zmin=0,
-        hoverongaps=False,
-    )
+    heat_strip(figure, edges, list(grid.index), z=grid.to_numpy(), colorscale=scale, zmin=0)
     _cells(figure, grid, step, clock, words)
     figure.update_xaxes(
-        axis(
-            palette, showgrid=False, title=clock_title(columns, zone, zone_name), fixedrange=True, tickformatstops=DATES
-        )
+        axis(palette, showgrid=False, title=clock_title(columns, view), fixedrange=True, tickformatstops=DATES)
     )
     left = local(shown.begin, zone) if shown.begin is not None else edges[0]
     figure.update_xaxes(range=[left, local(shown.end, zone) if shown.end is not None else edges[-1]])
     if not shown and len(clock) <= FEW:
-        day = f"{clock.iloc[0]:%Y-%m-%d} {clock_title(columns, zone, zone_name)}"
+        day = f"{clock.iloc[0]:%Y-%m-%d} {clock_title(columns, view)}"
         form = "%H:%M" if step >= MINUTE else "%H:%M:%S"
         figure.update_xaxes(
             tickvals=list(clock + step / 2), ticktext=[f"{moment:{form}}" for moment in clock], title_text=day
@@ -145,17 +137,10 @@ def _cells(figure: go.Figure, grid: pd.DataFrame, step: pd.Timedelta, clock: pd.
         for begin, moment, value in zip(grid.columns, clock, values, strict=True)
         if value == value and value
     ]
-    figure.add_scatter(
-        x=[row[0] for row in rows],
-        y=[row[1] for row in rows],
-        mode="markers",
-        name="cells",
-        marker={"size": 14, "symbol": "square", "opacity": 0},
-        selected={"marker": {"opacity": 0}},
-        unselected={"marker": {"opacity": 0}},
-        customdata=[pick(host=host, **ends) for _, host, _, _, ends in rows],
-        hovertext=[
-            f"<b>{host}</b><br>{when}<br>{words.count('occurrence', int(value))}" for _, host, value, when, _ in rows
-        ],
-        hoverinfo="text",
+    cells(
+        figure,
+        [row[0] for row in rows],
+        [row[1] for row in rows],
+        [pick(host=host, **ends) for _, host, _, _, ends in rows],
+        [f"<b>{host}</b><br>{when}<br>{words.count('occurrence', int(value))}" for _, host, value, when, _ in rows],
     )

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.catalogue import Words
 from idcore.triage.time_range import TimeRange
 from pages.parts.figures import DATES, axis, band, local, paper, tint, wall_clock
-from pages.parts.roles import Palette
+from pages.parts.view import View
 
 HEIGHT = 84
 
@@ -20,12 +18,11 @@ def strip(
     bins: pd.Series,
     step: pd.Timedelta,
     shown: TimeRange,
-    words: Words,
-    palette: Palette,
-    zone: tzinfo,
+    view: View,
     unit: str = "occurrence",
 ) -> go.Figure:
     """IDs, or what `unit` names, by time step, `bins` by their instants; what is outside the range shown is faint."""
+    words, palette, zone = view.words, view.palette, view.zone
     clock = wall_clock(bins.index.to_series(), zone)
     figure = go.Figure(layout=paper(palette, HEIGHT, bottom=20))
     figure.add_bar(

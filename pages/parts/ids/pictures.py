@@ -63,7 +63,7 @@ def three(run: Run, view: View) -> None:
             st.caption(words("pictures.no_uniq"))
         elif not few(int(hosts["ids"].sum()), hosts["host"].tolist()):
             beyond = shared.beyond(run, hosts, "ids")
-            figure = bars(hosts, "ids", words, view.palette, limit=5, small=True, beyond=beyond)
+            figure = bars(hosts, "ids", view, limit=5, small=True, beyond=beyond)
             label = words("producers.alt", hosts=words.count("host", len(hosts) + beyond[0]))
             chart(figure, label, None, "small-hosts")
     with middle:
@@ -74,12 +74,12 @@ def three(run: Run, view: View) -> None:
         if points.empty:
             st.caption(words("pictures.no_uniq"))
         elif busiest is not None and not few(int(table["distinct"].max()), [str(busiest["host"])]):
-            figure, _ = small(points, words, view.palette, view.zone, view.zone_name)
+            figure, _ = small(points, view)
             chart(figure, words("counters.alt_small"), None, "small-counter")
     with right:
         page_link("brokers", words("pictures.brokers"), icon=":material/storage:", run=run.name)
         if brokers.empty:
             st.caption(words("pictures.no_offset"))
         elif not few(int(brokers["ids"].sum()), brokers["address"].tolist()):
-            figure = totals(brokers, words, view.palette, limit=5)
+            figure = totals(brokers, view, limit=5)
             chart(figure, words("brokers.alt", brokers=words.count("broker", len(brokers))), None, "small-brokers")

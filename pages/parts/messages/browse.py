@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
-from idcore.catalogue import Words, upper
-from idcore.lookup.sentences import reason_of
-from idcore.lookup.store_folder import KIND
+from idcore.catalogue import Words
+from idcore.html import stores as html
 from idcore.reports.markdown import escaped
-from idcore.reports.markup import Column, Html, link, table, tag
-from idcore.store import Blank, Miss, Skipped, Stored, StoreFolder
-from idcore.store.pages import Entry, find_file, find_queue, of_file, of_queue, page_before
+from idcore.store import StoreFolder
+from idcore.store.pages import find_file, find_queue, of_file, of_queue, page_before
 from pages.parts.view import View, into_address, view
 from pages.parts.widgets import show_html
 
 PAGE = 25
 STEPS = ("topic", "queue", "offset", "file", "at")  # of an address: where in the store the reader is
-Overview = Mapping[str, Any]
 
 
 def to(**steps: Any) -> str:
     """The address of a place in this store."""
-    return view().href("store", store=st.query_params.get("store"), which=st.query_params.get("which"),
-                **{name: str(value) for name, value in steps.items()})  # fmt: skip
+    here = {name: st.query_params.get(name) for name in ("store", "which")}
+    return view().href("store", **here, **{name: str(value) for name, value in steps.items()})
 
 
-def place(store: StoreFolder, made: Overview, view: View) -> None:
+def place(store: StoreFolder, made: html.Overview, view: View) -> None:
     """What the address leads to: the queues of a topic, the records of a queue or of a file."""
     query = st.query_params
     if topic := query.get("topic"):
@@ -59,7 +55,7 @@ def _number(name: str) -> int | None:
 # ---- a topic
 
 
-def of_topic(store: StoreFolder, made: Overview, topic: str, view: View) -> None:
+def of_topic(store: StoreFolder, made: html.Overview, topic: str, view: View) -> None:
     """The queues of a topic; of the one that is chosen its records."""
     words = view.words
     known = next((one for one in made["topics"] if one["topic"] == topic), None)
@@ -67,36 +63,19 @@ def of_topic(store: StoreFolder, made: Overview, topic: str, view: View) -> None
         _unknown("store.no_topic", words, topic=topic)
         return
     st.header(words("store.of_topic", topic=escaped(topic)), anchor=False)
-    columns = [
-        Column("queue", words("record.queue"), right=True),
-        Column("first", words("store.first"), right=True),
-        Column("end", words("store.end"), right=True),
-        Column("messages", words("store.messages"), right=True),
-    ]
-    rows = [
-        [link(f"{queue['queue_id']}", to(topic=topic, queue=queue["queue_id"])), f"{queue['first']:,}",
-         f"{queue['end']:,}", f"{queue['end'] - queue['first']:,}"]
-        for queue in known["queues"]
-    ]  # fmt: skip
-    if not rows:
+    if not known["queues"]:
         st.caption(words("store.no_queues"))
         return
     if "queue" not in st.query_params:
-        show_html(table(columns, rows, words("store.queues")))
+        show_html(html.queues(known, to, words))
         return
     number = _number("queue")
     queue = None if number is None else find_queue(store, topic, number)
     if queue is None:
         _unknown("store.no_queue", words, topic=topic, queue=st.query_params["queue"])
-        show_html(table(columns, rows, words("store.queues")))
+        show_html(html.queues(known, to, words))
         return
-    others = [
-        tag("b", f"{one['queue_id']}")
-        if one["queue_id"] == number
-        else link(f"{one['queue_id']}", to(topic=topic, queue=one["queue_id"]))
-        for one in known["queues"]
-    ]
-    show_html(tag("p", tag("span", words("store.queues")), *others, class_="mq-samples"))
+    show_html(html.other_queues(known, number, to, words))
     begin, end = queue.span or (0, 0)
     first = _number("offset")
     first = begin if first is None else max(begin, min(first, max(begin, end - 1)))
@@ -104,7 +83,7 @@ def of_topic(store: StoreFolder, made: Overview, topic: str, view: View) -> None
     last = first + len(entries) - 1
     shown = {"queue": f"{queue.queue_id}", "first": f"{first:,}", "last": f"{last:,}", "end": f"{end:,}"}
     st.caption(words("store.queue_page", **shown) if entries else words("store.no_records"))
-    show_html(listed(entries, view))
+    show_html(html.entries(entries, to, view))
     turn("offset", first - PAGE if first > begin else None, last + 1 if last + 1 < end else None, words)
 
 
@@ -125,7 +104,7 @@ def records_of_file(store: StoreFolder, name: str, view: View) -> None:
     if entries:
         first, last = entries[0].offset, entries[-1].offset
         st.caption(words("store.file_page", first=f"{first:,}", last=f"{last:,}", end=f"{file.end:,}"))
-        show_html(listed(entries, view))
+        show_html(html.entries(entries, to, view))
     else:
         st.caption(words("store.no_records"))
     before = page_before(store, file, at, PAGE) if at > file.start else None
@@ -145,53 +124,3 @@ def turn(name: str, before: int | None, after: int | None, words: Words) -> None
 
 def _go(name: str, target: int) -> None:
     st.query_params[name] = str(target)
-
-
-def listed(entries: Sequence[Entry], view: View) -> Html:
-    """One row a place: where it is, when it was stored, whose message it is."""
-    words = view.words
-    in_queue = any(entry.queue_offset is not None for entry in entries)
-    columns = [Column("queue_offset", words("store.queue_offset"), right=True, mono=True)] if in_queue else []
-    columns += [
-        Column("offset", words("record.log"), right=True, mono=True, role="offset"),
-        Column("stored", words("record.stored"), mono=True),
-        *([] if in_queue else [Column("topic", words("record.topic"), mono=True)]),
-        Column("id", "msgId", mono=True),
-        Column("tags", words("store.tag_and_keys"), mono=True),
-        Column("size", words("store.bytes_head"), right=True),
-    ]
-    rows = []
-    for entry in entries:
-        head = [f"{entry.queue_offset:,}"] if in_queue else []
-        offset = "–" if entry.offset is None else f"{entry.offset:,}"
-        if isinstance(entry.found, Stored):
-            rows.append([*head, link(offset, to(id=entry.offset)), *_cells(entry.found, in_queue, view)])
-        else:
-            why = tag("span", _why(entry.found, words), class_="mq-faint")
-            rows.append([*head, offset, why, *[""] * (len(columns) - len(head) - 2)])
-    return table(columns, rows, words("store.records"))
-
-
-def _cells(stored: Stored, in_queue: bool, view: View) -> list[Any]:
-    record = stored.record
-    msg_id = record.uniq_id
-    names = " ".join(part for part in (record.properties.get("TAGS"), record.properties.get("KEYS")) if part)
-    topic = [] if in_queue else [tag("span", record.topic, class_="mq-topic")]
-    return [
-        view.stamp(record.store_timestamp, "–"),
-        *topic,
-        link(msg_id, to(id=msg_id)) if msg_id and "," not in msg_id and " " not in msg_id else msg_id or "",
-        tag("span", names, class_="mq-topic"),
-        f"{record.size:,}",
-    ]
-
-
-def _why(found: Miss | Blank | Skipped | Stored | None, words: Words) -> str:
-    """Why a place has no record."""
-    if isinstance(found, Blank):
-        return words("store.padding", n=f"{found.size:,}")
-    if isinstance(found, Skipped):
-        return words("store.skipped", n=f"{found.end - found.offset:,}", why=words.said(found.problem))
-    if isinstance(found, Miss):
-        return upper(reason_of(found.reason, found.evidence, KIND, words))
-    return words("store.place_empty")

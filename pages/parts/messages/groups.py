@@ -5,29 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from idcore import export
 from idcore.catalogue import Words, upper
 from idcore.errors import CoreError
-from idcore.html import answers
-from idcore.html.strips import strip
+from idcore.html import answers, groups
 from idcore.lookup import Answer, issue_text
 from idcore.lookup.asked import GroupsAsked, GroupsSeen
-from idcore.lookup.clients import version_text
 from idcore.lookup.groups import groups_of, progress_of
-from idcore.lookup.progress import WRONG, Progress, QueueState, in_memory, pace, state_of
+from idcore.lookup.progress import WRONG, Progress
 from idcore.lookup.sentences import groups_text, progress_texts
 from idcore.reports.markdown import escaped
-from idcore.reports.markup import Column, link, table, tag
 from pages.parts import live, problems
 from pages.parts.view import View, into_address
 from pages.parts.widgets import download, said, show_html, small_print
 
 EVERY_SECONDS, MOST_IN_A_ROW = 10, 60
-MOST_QUEUES, MOST_ISSUES = 300, 8
+MOST_ISSUES = 8
 EXPORTED = ("broker", "queue", "begin", "offset", "end", "lag", "in_flight", "passed_ms", "readable", "owners")
 
 
@@ -97,20 +93,7 @@ def listing(kept: GroupsSeen, view: View) -> None:
     words, seen = view.words, kept.now
     said(groups_text(seen, kept.asked.topic, words))
     if seen.rows:
-        rows = [
-            [
-                link(row.group, view.href("groups", **(replace(kept.asked, group=row.group).query))),
-                words("groups.not_known") if row.lag is None else f"{row.lag:,}",
-                words("groups.not_known") if row.clients is None else f"{row.clients:,}",
-                _kind(row.consume_type, row.message_model, words),
-                words(f"groups.state.{state_of(row)}"),
-            ]
-            for row in sorted(seen.rows, key=lambda row: (-(row.lag or 0), row.group))
-        ]
-        columns = [_column("group", words, mono=True)]
-        columns += [_column(name, words, right=True) for name in ("lag", "clients")]
-        columns += [_column(name, words) for name in ("kind", "state")]
-        show_html(table(columns, rows, words("groups.list")))
+        show_html(groups.groups(seen.rows, kept.asked, view))
         small_print([words("groups.at_most")])
     _rests_on(kept, view)
 
@@ -151,10 +134,17 @@ def _board(auto: bool, view: View) -> None:
     if auto and kept.in_a_row >= MOST_IN_A_ROW:
         st.caption(words("groups.auto_ended", n=MOST_IN_A_ROW))
     _issues(progress, before, words)
-    _place(kept, progress, words)
+    if (place := groups.position(kept.asked.at, progress, words)) is not None:
+        show_html(place)
     cut = _queues(progress, before, view)
-    _clients(progress, view)
-    _sides(progress, view)
+    if (facts := groups.consumption(progress, view)) is not None:
+        show_html(facts)
+        show_html(groups.clients(progress, view))
+        if len(progress.members) > groups.MOST_ROWS:
+            most, of = f"{groups.MOST_ROWS:,}", f"{len(progress.members):,}"
+            small_print([words("groups.cut_rows", n=most, of=of)])
+    if (sides := groups.sides(progress, view)) is not None:
+        show_html(sides)
     at = view.stamp(progress.at_ms)
     asked = words("groups.asked_at", cluster=kept.asked.cluster, at=at)
     if before is not None:
@@ -177,132 +167,18 @@ def _issues(progress: Progress, before: Progress | None, words: Words) -> None:
             draw("\n".join(lines), icon=":material/warning:" if wrong else ":material/info:")
 
 
-def _place(kept: GroupsSeen, progress: Progress, words: Words) -> None:
-    """The queue of the message that a link leads from, as a strip."""
-    broker, _, rest = kept.asked.at.rpartition(":")[0].rpartition(":")
-    offset = kept.asked.at.rpartition(":")[2]
-    if not (rest.isascii() and rest.isdigit() and offset.isascii() and offset.isdigit() and len(offset) < 19):
-        return
-    queue = next((each for each in progress.queues if (each.broker, str(each.queue)) == (broker, rest)), None)
-    if queue is None:
-        return
-    places = {"begin": queue.begin, "offset": queue.offset, "end": queue.end, "message": int(offset)}
-    if queue.in_flight:
-        places["pulled"] = queue.pulled
-    parts: list[Any] = [
-        tag("p", tag("b", words("groups.position", queue=f"{queue.queue:,}", broker=broker)), class_="mq-meaning"),
-        strip({name: value for name, value in places.items() if value is not None}, words),
-    ]
-    if any(member.state is not None for member in progress.members):
-        held = in_memory(progress, broker, queue.queue, int(offset))
-        told = words("groups.memory", clients=words("comma").join(held)) if held else words("groups.no_memory")
-        parts.append(tag("p", told, class_="mq-advice"))
-    parts.append(tag("p", words("strip.scale"), class_="mq-faint mq-note"))
-    show_html(tag("div", *parts))
-
-
 def _queues(progress: Progress, before: Progress | None, view: View) -> str:
     """The queues, those furthest behind first; what to say of the ones left out."""
-    words = view.words
-    ordered = sorted(progress.queues, key=lambda queue: (-(queue.lag or 0), queue.broker, queue.queue))
+    words, ordered = view.words, groups.furthest_behind(progress)
     if not ordered:
         return ""
-    columns = [_column("broker", words, mono=True)]
-    right = ["queue", "lag", *(["rate", "left"] if before is not None else []), "in_flight", "offset", "begin", "end"]
-    columns += [_column(name, words, right=True) for name in right]
-    columns += [_column("owner", words, mono=True)] if progress.clients_asked else []
-    columns += [_column("passed", words, mono=True)]
-    rows = [_queue_row(queue, progress, before, view) for queue in ordered]
-    show_html(table(columns, rows[:MOST_QUEUES], words("groups.queues")))
+    show_html(groups.queues(ordered[: groups.MOST_ROWS], progress, before, view))
     raw = [[getattr(queue, name) for name in EXPORTED] for queue in ordered]
     download(words("csv.of_chart"), export.csv_table(EXPORTED, raw), "queues.csv", key="groups-csv")
-    return words("groups.cut", n=f"{MOST_QUEUES:,}", of=f"{len(rows):,}") if len(rows) > MOST_QUEUES else ""
-
-
-def _queue_row(queue: QueueState, progress: Progress, before: Progress | None, view: View) -> list[Any]:
-    words = view.words
-    none = words("groups.none_yet") if queue.known else words("groups.not_known")
-
-    def number(value: int | None, otherwise: str = "") -> str:
-        return otherwise if value is None else f"{value:,}"
-
-    name = number(queue.queue)
-    row: list[Any] = [queue.broker, name if queue.readable else words("groups.not_read", queue=name)]
-    row.append(number(queue.lag))
-    if before is not None:
-        moved = pace(before, progress, queue)
-        seen = moved is not None and queue.lag is not None
-        left = moved.left if moved is not None else None
-        row.append(f"{moved.consumed:,.1f}" if moved is not None and seen else "")
-        row.append("" if not seen or not queue.lag else words("groups.never") if left is None else words.duration(left))
-    row += [number(queue.in_flight), number(queue.offset, none), number(queue.begin), number(queue.end)]
-    if progress.clients_asked:
-        row.append(words("groups.not_known") if queue.owners is None else words("comma").join(queue.owners) or none)
-    return [*row, view.stamp(queue.passed_ms)]
-
-
-def _clients(progress: Progress, view: View) -> None:
-    """How the group consumes, and each of its clients."""
-    words, online = view.words, progress.online
-    if online is None:
-        return
-    wanted = progress.subscription
-    facts = [(words("groups.consumes"), _kind(online.consume_type, online.message_model, words))]
-    facts.append((words("groups.from_where"), online.from_where))
-    if wanted is not None:
-        text, at = f"{wanted.kind} {wanted.expression or '*'}", view.stamp(wanted.version) or "–"
-        facts.append((words("groups.subscription"), words("groups.subscribed", expression=text, at=at)))
-    pairs = (part for name, value in facts for part in (tag("dt", name), tag("dd", value)))
-    show_html(tag("dl", *pairs, class_="mq-facts"))
-    columns = [_column(name, words, mono=name in ("client", "address")) for name in ("client", "address", "language")]
-    columns += [_column("version", words), _column("brokers", words, mono=True)]
-    if progress.clients_asked:
-        columns += [_column("began", words, mono=True), _column("owns", words, right=True)]
-    rows = []
-    for member in progress.members[:MOST_QUEUES]:
-        client, state = member.client, member.state
-        comma = words("comma").join
-        row = [client.client_id, comma(client.addresses), client.language]
-        row += [version_text(client.version), comma(client.brokers)]
-        if progress.clients_asked:
-            row += [view.stamp(state.began_ms) if state else words("groups.no_answer")]
-            row += [f"{sum(own.topic == progress.topic for own in state.queues):,}" if state else ""]
-        rows.append(row)
-    show_html(table(columns, rows, words("groups.clients")))
-    if len(progress.members) > MOST_QUEUES:
-        small_print([words("groups.cut_rows", n=f"{MOST_QUEUES:,}", of=f"{len(progress.members):,}")])
-
-
-def _sides(progress: Progress, view: View) -> None:
-    """The group's own topics."""
-    words = view.words
-    rows = [
-        [
-            side.topic,
-            words(f"groups.{side.kind}"),
-            f"{side.held:,}",
-            "" if side.kind == "dead" else words("groups.not_known") if side.waiting is None else f"{side.waiting:,}",
-            view.stamp(side.last_ms),
-        ]
-        for side in progress.side_topics
-    ]
-    if rows:
-        columns = [_column("topic", words, mono=True), _column("kind", words)]
-        columns += [_column(name, words, right=True) for name in ("held", "waiting")]
-        show_html(table([*columns, _column("last", words, mono=True)], rows, words("groups.side")))
+    cut = words("groups.cut", n=f"{groups.MOST_ROWS:,}", of=f"{len(ordered):,}")
+    return cut if len(ordered) > groups.MOST_ROWS else ""
 
 
 def _rests_on(kept: GroupsSeen, view: View) -> None:
     seen = kept.now
     show_html(answers.rests_on(Answer("", (), None, seen.evidence, seen.asked), view))
-
-
-def _kind(consume_type: str, model: str, words: Words) -> str:
-    """How a group consumes; what is not known yet as the broker writes it."""
-    keys = (f"groups.kind.{text}" if words.has(f"groups.kind.{text}") else "" for text in (consume_type, model))
-    named: list[str] = [words(key) if key else text for key, text in zip(keys, (consume_type, model), strict=True)]
-    return words("comma").join(text for text in named if text)
-
-
-def _column(name: str, words: Words, *, mono: bool = False, right: bool = False) -> Column:
-    return Column(name, words(f"groups.col.{name}"), mono or right, right)

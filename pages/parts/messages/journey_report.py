@@ -9,18 +9,16 @@ import streamlit as st
 
 from idcore import journey as journeys
 from idcore.catalogue import upper
-from idcore.fate.sentences import verdict_text
 from idcore.html import answers
+from idcore.html import journeys as tables
 from idcore.journey import Journey
 from idcore.lookup import Answer
-from idcore.reports.markdown import code, escaped
 from idcore.reports.markup import Html, emphasised, link, tag
 from idcore.reports.page import page
 from idcore.reports.svg import svg
 from idcore.safe_text import json_text
 from pages.parts import browser
 from pages.parts.charts import journey as chart_of
-from pages.parts.messages.journeys import events, texts, time_in
 from pages.parts.triage import report
 from pages.parts.view import View, absolute
 from pages.parts.widgets import download
@@ -32,7 +30,7 @@ def takeaway(made: Journey, known: Sequence[Answer], sentence: str, view: View) 
     kept = {name: st.query_params.get(name) for name in ("run", "cluster", "store", "which", "topic")}
     address = absolute("message", id=made.id, **kept)
     name = f"rocketmq-ids-message-{made.id[-12:].lower()}-{view.now().astimezone(view.zone):%Y-%m-%d}"
-    text = markdown(made, known, sentence, view, address)
+    text = tables.markdown(made, known, sentence, view, address)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         browser.copy_button(text, words, "journey")
         for label, kind, mime, body in (
@@ -41,29 +39,6 @@ def takeaway(made: Journey, known: Sequence[Answer], sentence: str, view: View) 
             ("message.json", "json", "application/json", json_text(journeys.row_of(made), indent=2) + "\n"),
         ):
             download(words(label), body.encode(), f"{name}.{kind}", key=f"journey-{kind}", mime=mime)
-
-
-def markdown(made: Journey, known: Sequence[Answer], sentence: str, view: View, address: str) -> str:
-    """Everything as Markdown."""
-    words = view.words
-    parts = [f"## {words('page.message')} {code(made.id)}", sentence]
-    verdicts = [
-        f"- {code(verdict.group)}: {escaped(verdict_text(verdict, words, time_in(view)))}"
-        f" ({words(f'fate.certainty.{verdict.certainty}')}) · {code(verdict.record)}"
-        for answer in known
-        for verdict in answer.fate or ()
-    ]
-    parts += ["\n".join(verdicts)] if verdicts else []
-    time, lines = time_in(view), []
-    for number, (event, text) in enumerate(zip(made.events, texts(made, view), strict=True), 1):
-        who = " · ".join(code(part) for part in dict.fromkeys((event.who, event.evidence)) if part)
-        lines.append(f"{number}. {escaped(journeys.when_text(event, words, time))} · {escaped(text)} · {who}")
-    parts.append("\n".join(lines))
-    for heading, found in journeys.oddities(made, words):
-        parts.append(f"{heading}\n\n" + "\n".join(f"- {escaped(text)}" for text in found))
-    parts.append(escaped(journeys.found_text(made, words)))
-    parts += [words("report.link", address=address)] if address else []
-    return "\n\n".join(parts) + "\n"
 
 
 def html(made: Journey, known: Sequence[Answer], sentence: str, view: View, address: str) -> str:
@@ -83,12 +58,10 @@ def _body(made: Journey, known: Sequence[Answer], sentence: str, view: View, add
         for record in dict.fromkeys(verdict.record for verdict in answer.fate or ()):
             yield answers.fates(answer, record, view, st.query_params.get("cluster")) or Html("")
     yield tag("h2", words("message.journey"))
-    figure = chart_of.sequence(made, words, view.palette, time_in(view))
+    figure = chart_of.sequence(made, view, view.instant)
     yield tag("figure", svg(figure, words("message.alt"), report.PEN))
-    for heading, found in journeys.oddities(made, words):
-        yield tag("h3", heading)
-        yield tag("ul", *(tag("li", text) for text in found))
-    yield events(made, view)
+    yield from tables.oddities(made, view, "h3")
+    yield tables.events(made, view)
     for answer in known:
         if answer.reason:
             yield tag("p", upper(answers.reason(answer, view)), class_="faint")

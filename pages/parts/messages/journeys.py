@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +13,7 @@ from idcore import journey as journeys
 from idcore import times
 from idcore.catalogue import Words
 from idcore.errors import CoreError
-from idcore.ids.clock import from_ms, is_time
+from idcore.html import journeys as html
 from idcore.ids.identify import identify_alone
 from idcore.intake import Found
 from idcore.journey import Journey, Line, Sources
@@ -22,7 +21,6 @@ from idcore.lookup import Answer, Offer, StoreLookup
 from idcore.lookup.asked import Answers, Asked
 from idcore.occurrences.index import Filter
 from idcore.reports.markdown import escaped
-from idcore.reports.markup import Column, Html, join, link, table, tag
 from idcore.run_times import linked_token
 from idcore.runs import Run
 from pages.parts import problems, scans
@@ -30,18 +28,9 @@ from pages.parts.charts import journey as chart_of
 from pages.parts.messages import lookups, stores
 from pages.parts.triage import lines as run_lines
 from pages.parts.view import View
-from pages.parts.widgets import chart, page_link, show_html
+from pages.parts.widgets import chart, page_link
 
 MOST_LINES = 200
-
-
-def time_in(view: View) -> Any:
-    """Milliseconds as the reader's time."""
-
-    def time(milliseconds: int) -> str:
-        return view.full(from_ms(milliseconds)) if is_time(milliseconds) else f"{milliseconds:,} ms"
-
-    return time
 
 
 def run_at_hand() -> Run | None:
@@ -131,51 +120,7 @@ def sentence(known: Sequence[Answer], can_ask: bool, words: Words) -> str:
 
 def picture(made: Journey, view: View) -> None:
     """The events from top to bottom, with their data."""
-    figure = chart_of.sequence(made, view.words, view.palette, time_in(view))
-    chart(figure, view.words("message.alt"), lambda: frame(made, view), "journey")
+    figure = chart_of.sequence(made, view, view.instant)
+    chart(figure, view.words("message.alt"), lambda: pd.DataFrame(html.rows(made, view)), "journey")
     if len(made.events) > chart_of.MOST_DRAWN:
         st.caption(view.words("message.cut", n=f"{chart_of.MOST_DRAWN:,}", of=f"{len(made.events):,}"))
-
-
-def frame(made: Journey, view: View) -> pd.DataFrame:
-    """The events as a table for a file."""
-    rows = journeys.row_of(made)["events"]
-    return pd.DataFrame([{**row, "text": text} for row, text in zip(rows, texts(made, view), strict=True)])
-
-
-def texts(made: Journey, view: View) -> list[str]:
-    """What each event is, in the reader's words."""
-    return [journeys.event_text(event, view.words, time_in(view)) for event in made.events]
-
-
-def events(made: Journey, view: View, run: Run | None = None) -> Html:
-    """The events with their times, the time since the one before, who, and what proves it."""
-    words = view.words
-    columns = [
-        Column("when", words("message.when"), mono=True),
-        Column("what", words("message.what")),
-        Column("who", words("message.who"), mono=True),
-        Column("before", words("message.before"), mono=True, right=True),
-        Column("source", words("message.source")),
-        Column("evidence", words("message.evidence"), mono=True),
-    ]
-    rows: list[list[Any]] = []
-    for place, (event, text, step) in enumerate(
-        zip(made.events, texts(made, view), journeys.steps(made, words), strict=True)
-    ):
-        evidence: Any = event.evidence
-        if run is not None and event.source == "line":
-            evidence = link(evidence, view.href("lines", run=run.name, ids=made.id))
-        mark = [tag("b", "⚠ ", class_="mq-warning")] if place in made.doubtful else []
-        what = tag("span", *mark, text, class_="mq-topic")
-        at = journeys.when_text(event, words, time_in(view))
-        source = words(f"message.source_{journeys.source_of(event)}")
-        rows.append([at, what, event.who, step, source, evidence])
-    return table(columns, rows, words("message.journey"), numbered=True)
-
-
-def show_odd(made: Journey, view: View) -> None:
-    """The same below the picture."""
-    for heading, found in journeys.oddities(made, view.words):
-        items = join([tag("li", text) for text in found])
-        show_html(tag("div", tag("b", heading), tag("ul", items), class_="mq-plain"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import datetime
 from threading import Event
@@ -14,10 +14,11 @@ from idcore import export
 from idcore.catalogue import Words, upper
 from idcore.errors import CoreError
 from idcore.html import answers
+from idcore.html import lists as html
 from idcore.ids.clock import from_ms
-from idcore.lookup import Answer, Copy, Listing, Offer, Way, cut_text, list_reason, list_text, ways
+from idcore.lookup import Answer, Listing, Offer, Way, cut_text, list_reason, list_text, ways
 from idcore.reports.markdown import escaped
-from idcore.reports.markup import Column, Html, fold, link, table, tag
+from idcore.reports.markup import fold, tag
 from pages.parts import live, problems
 from pages.parts.triage import filters
 from pages.parts.view import View, into_address
@@ -153,7 +154,7 @@ def show(listing: Listing, work: Work, view: View) -> None:
     if listing.cut is not None:
         st.warning(escaped(cut_text(listing, words)), icon=":material/content_cut:")
     if listing.copies:
-        show_html(messages(listing.copies[:SHOWN], len(listing.copies), cluster, view))
+        show_html(html.messages(listing.copies[:SHOWN], len(listing.copies), cluster, view))
         with st.container(horizontal=True, gap="medium"):
             rows = [ways.row(copy) for copy in listing.copies]
             name = listing.way.kind.replace("_", "-")
@@ -162,7 +163,7 @@ def show(listing: Listing, work: Work, view: View) -> None:
             text = export.file_of(export.json_lines(rows))
             download("JSON Lines", text, f"{name}.jsonl", key="list-json", mime="application/x-ndjson")
     if listing.queues:
-        folded = fold(words("list.queues", n=len(listing.queues)), queues(listing, words))
+        folded = fold(words("list.queues", n=len(listing.queues)), html.queues(listing, words))
         show_html(tag("div", folded, class_="mq-plain"))
     show_html(answers.rests_on(Answer("", listing.copies, listing.reason, listing.evidence, listing.asked), view))
     n, of = f"{SHOWN:,}", f"{len(listing.copies):,}"
@@ -171,44 +172,3 @@ def show(listing: Listing, work: Work, view: View) -> None:
         words("list.more", cluster=cluster, way=str(listing.way)) if listing.cut == "limit" else "",
         words("lookup.asked", cluster=cluster, at=view.full(work.at)), words("lookup.guard"), zone_note(view),
     ])  # fmt: skip
-
-
-def messages(copies: Iterable[Copy], of: int, cluster: str, view: View) -> Html:
-    """One row a message; both IDs lead to it."""
-    words, made = view.words, []
-    to = "message" if "message" in st.session_state.get("pages", {}) else "lookup"
-    away = False
-    for copy in copies:
-        row = ways.row(copy)
-        away = away or row["home_topic"] is not None
-        msg_id, offset_id = (
-            link(row[name], view.href(to, id=row[name], cluster=cluster)) if row[name] else ""
-            for name in ("msg_id", "offset_msg_id")
-        )
-        names = tag("span", " ".join(part for part in (row["tag"], row["keys"]) if part), class_="mq-topic")
-        home = [tag("span", row["home_topic"] or "", class_="mq-topic"), f"{row['reconsume_times']:,}"]
-        queue = f"{row['broker_name'] or ''}:{row['queue_id']}:{row['queue_offset']}"
-        made.append([view.stamp(copy.record.store_timestamp, "–"), queue, msg_id, names, *home, offset_id])
-    columns = [
-        Column("at", words("record.stored"), mono=True), Column("queue", words("list.queue"), mono=True),
-        Column("id", "msgId", mono=True), Column("tags", words("store.tag_and_keys"), mono=True),
-        Column("home", words("list.home"), mono=True), Column("tries", words("list.tries"), right=True),
-        Column("offset", "offsetMsgId", mono=True, role="offset"),
-    ]  # fmt: skip
-    if not away:  # none was sent back by a consumer
-        columns, made = [*columns[:4], columns[6]], [[*row[:4], row[6]] for row in made]
-    caption = words("list.messages", n=f"{len(made):,}", of=f"{of:,}")
-    return table(columns, made, caption)
-
-
-def queues(listing: Listing, words: Words) -> Html:
-    """What each queue has, and what of it is in the list."""
-    names = ("queue", "first", "end", "listed", "unreadable", "left")
-    labels = {"first": "store.first", "end": "store.end"}
-    columns = [
-        Column(name, words(labels.get(name, f"list.{name}")), name == "queue", name != "queue") for name in names
-    ]
-    rows = [
-        [f"{one.broker}:{one.queue_id}", *(f"{getattr(one, name):,}" for name in names[1:])] for one in listing.queues
-    ]
-    return table(columns, rows, words("list.queues", n=len(rows)))

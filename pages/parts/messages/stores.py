@@ -12,29 +12,26 @@ import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.html import answers, records
+from idcore.html import stores as html
 from idcore.ids import Clock
 from idcore.lookup import Answer, Copy, StoreLookup, copy_row, relation_text
 from idcore.lookup.asked import texts_of
 from idcore.lookup.sentences import evidence_sentences
-from idcore.message.record import Part, Record, parts, value_of
 from idcore.reports.markdown import escaped
-from idcore.reports.markup import Column, Html, fold, join, link, table, tag
+from idcore.reports.markup import fold
 from idcore.runs import Run, runs_root
 from idcore.store import StoreFolder
 from idcore.store.commitlog import Stored
-from pages.parts import cache, roles, scans
+from pages.parts import cache, scans
 from pages.parts.messages import browse, lookups, uploads
 from pages.parts.runs import begin
 from pages.parts.view import View, into_address, link_params, view
 from pages.parts.widgets import page_link, said, show_html
 
 UPLOAD = "upload:"  # an address of uploads: this and a token
-MOST_ROWS = 200
 MOST_RECORDS = 20  # shown whole; a batch of a 5.x client may have thousands under one id
-RULER_BYTES = 64  # of a stretch: of a longer one the beginning is shown
 # Facts about a record that was found, which neither its card nor the sentence contains.
 _ODD = ("address", "as_key_of", "copies_gone", "outside_window", "unreadable")
-Overview = Mapping[str, Any]
 
 
 def choose(words: Words) -> Path | None:
@@ -161,24 +158,6 @@ def opened(folder: Path) -> Iterator[StoreFolder]:
         yield store
 
 
-def overview(store: StoreFolder) -> Overview:
-    """What the folder contains, without reading every record."""
-    return store.overview()
-
-
-def store_sentence(made: Overview, view: View) -> str:
-    """Files, bytes, topics, times."""
-    words = view.words
-    first, last = (view.stamp(made[f"{end}_store_timestamp"]) for end in ("first", "last"))
-    text = words("store.said", files=words.count("file", len(made["files"])), bytes=words.bytes(made["bytes"]))
-    if made["topics"]:
-        messages = words.count("message", sum(topic["messages"] for topic in made["topics"]))
-        text += words("store.said_topics", topics=words.count("topic", len(made["topics"])), messages=messages)
-    if first and last:
-        text += words("store.span", first=first, last=last)
-    return text + words("stop")
-
-
 def scan(words: Words) -> None:
     """The way from a folder of the server to the findings and charts of all its records."""
     path = st.query_params.get("store")
@@ -256,11 +235,11 @@ def answer(store: StoreFolder, asked: str, view: View) -> bool:
         st.info(escaped(answers.reason(found, view)), icon=":material/info:")
     told = answers.shown_figures(found, view)
     _figures({name: told[name] for name in found.figures if name in _ODD}, view)
-    copies = found.copies[:MOST_ROWS]
+    copies = found.copies[: html.MOST_ROWS]
     rows = [copy_row(copy) for copy in copies]
     if len(rows) > 1:
         show_html(records.copies(rows, [relation_text(copy, words) for copy in copies], view))
-        _cut(MOST_ROWS, len(found.copies), words)
+        _cut(html.MOST_ROWS, len(found.copies), words)
     for copy, row in list(zip(copies, rows, strict=True))[:MOST_RECORDS]:
         record(store, copy, row, view, asked)
         known = answers.fates(found, str(row["offset_msg_id"]), view)
@@ -299,7 +278,7 @@ def record(store: StoreFolder, copy: Copy, row: Mapping[str, Any], view: View, a
     show_html(records.card(row, view))
     if doubts := answers.doubts(copy.doubts or (), view):
         st.warning(doubts, icon=":material/warning:")
-    show_html(fold(words("store.bytes", n=f"{stored.record.size:,}"), ruler(stored)))
+    show_html(fold(words("store.bytes", n=f"{stored.record.size:,}"), html.ruler(stored)))
     before, after = store.log.next_to(stored)
     with st.container(horizontal=True, gap="small"):
         for key, other in (("store.before", before), ("store.after", after)):
@@ -309,115 +288,8 @@ def record(store: StoreFolder, copy: Copy, row: Mapping[str, Any], view: View, a
                 st.button(label, key=name, type="tertiary", on_click=ask, args=(target,))
 
 
-_ROLES = {
-    "body": "uniq", "topic": "client", "properties": "time", "born_ip": "host", "born_port": "host",
-    "store_ip": "broker", "store_port": "broker", "physical_offset": "offset", "queue_offset": "counter",
-    "born_timestamp": "time", "store_timestamp": "time", "queue_id": "counter",
-}  # fmt: skip
-
-
-def _label(part: Part, record: Record) -> str:
-    """The name of a stretch, where it is, and the number it contains."""
-    text = f"{part.name.replace('_', ' ')} · {part.start:,}–{part.stop - 1:,}"
-    value = value_of(part, record)
-    return text if value is None else f"{text} · {value}"
-
-
-def ruler(stored: Stored) -> Html:
-    """Every stretch of the record: its name, where it is, its bytes, what they say."""
-    raw = bytes(stored.record)
-    spans = []
-    for part in parts(stored.record):
-        if part.start == part.stop:
-            continue
-        piece = raw[part.start : part.stop]
-        shown = piece[:RULER_BYTES].hex(" ") + (" …" if len(piece) > RULER_BYTES else "")
-        role = _ROLES.get(part.name, "loader")
-        spans.append(
-            tag(
-                "div",
-                tag("span", shown, class_="mq-hex mq-mono mq-wrap"),
-                tag("span", _label(part, stored.record), class_="mq-label"),
-                class_="mq-span",
-                style=f"--c: var(--role-{role if role in roles.ROLES else 'loader'})",
-            )
-        )
-    return tag("div", *spans, class_="mq-ruler")
-
-
-def files(made: Overview, view: View) -> None:
-    """The commit log files, oldest first, holes between them said."""
-    words = view.words
-    columns = [
-        Column("file", words("col.segment"), mono=True),
-        Column("bytes", words("store.bytes_head"), right=True),
-        Column("disk", words("store.on_disk"), right=True),
-        Column("used", words("store.used"), right=True),
-    ]
-    rows = [
-        [
-            link(file["file"], browse.to(file=file["file"])),
-            f"{file['bytes']:,}",
-            f"{file['on_disk']:,}",
-            f"{file['used']:,}",
-        ]
-        for file in made["files"][:MOST_ROWS]
-    ]
-    show_html(table(columns, rows, words("store.files")))
-    for hole in made["holes"]:
-        text = words("store.hole", first=f"{hole['first']:,}", last=f"{hole['last']:,}")
-        show_html(tag("p", text, class_="mq-warning mq-note"))
-
-
-def topics(made: Overview, words: Words) -> None:
-    """Topics with their queues: those of the system behind the others, and those without a message last."""
-    if not made["topics"]:
-        st.caption(words("store.no_topics"))
-        return
-    columns = [
-        Column("topic", words("record.topic"), mono=True, wide=True),
-        Column("queues", words("store.queues"), right=True),
-        Column("messages", words("store.messages"), right=True),
-        Column("ranges", words("store.ranges"), mono=True),
-    ]
-    rows = []
-    for topic in sorted(made["topics"], key=lambda topic: not topic["messages"])[:MOST_ROWS]:
-        name = topic["topic"]
-        ranges = [
-            link(
-                f"{queue['queue_id']}: {queue['first']:,}–{queue['end']:,}",
-                browse.to(topic=name, queue=queue["queue_id"]),
-            )
-            for queue in topic["queues"]
-        ]
-        rows.append(
-            [
-                link(tag("span", name, class_="mq-topic"), browse.to(topic=name)),
-                f"{len(topic['queues']):,}",
-                f"{topic['messages']:,}",
-                join(ranges, ", "),
-            ]
-        )
-    show_html(table(columns, rows, words("store.topics")))
-
-
-def notes(made: Overview, view: View) -> list[str]:
-    """What is odd about the folder, and what was cut on this page."""
-    words = view.words
+def notes(made: html.Overview, view: View) -> list[str]:
+    """What is odd about the folder, and that uploads cannot be scanned here."""
     path = st.query_params.get("store", "")
-    lines = [words("store.scan_uploaded")] if not path or path.startswith(UPLOAD) else []
-    lines += [words("store.aborted")] if made["aborted"] else []
-    if made["checkpoint"]:
-        lines.append(words("store.checkpoint", at=view.stamp(made["checkpoint"]["physical_timestamp"], "–")))
-    lines += [words("store.overlap", file=item["file"]) for item in made["overlaps"]]
-    if made["index"]:
-        entries = sum(file["entries"] for file in made["index"])
-        lines.append(words("store.index", files=words.count("file", len(made["index"])), entries=f"{entries:,}"))
-    else:
-        lines.append(words("store.no_index"))
-    lines += [words("store.stranger", name=name) for name in made["strangers"][:10]]
-    lines += [words("store.unreadable", name=name, why=why) for name, why in list(made["unreadable"].items())[:10]]
-    for key in ("files", "topics"):
-        if len(made[key]) > MOST_ROWS:
-            lines.append(words("store.cut", n=f"{MOST_ROWS:,}", of=f"{len(made[key]):,}"))
-    return lines
+    uploaded = [view.words("store.scan_uploaded")] if not path or path.startswith(UPLOAD) else []
+    return [*uploaded, *html.notes(made, view)]

@@ -187,10 +187,10 @@ def figure_of(row: Row, run: Run, view: View, in_range: TimeRange = ALL_TIMES) -
     inside = points[in_range.contains(points["sent_at"])]
     if in_range and len(inside) > 1:
         points, missing = inside, int(inside["missing_before"].sum())
-    figure = charts.clock(points, view.words, view.palette, view.zone) if shows == "clock" else None
+    figure = charts.clock(points, view) if shows == "clock" else None
     if figure is not None:
         return figure, view.words("findings.alt_clock")
-    figure = charts.counter(points, view.words, view.palette, view.zone, view.zone_name, missing)
+    figure = charts.counter(points, view, missing)
     return figure, view.words("findings.alt_counter", subject=finding_texts.subject(row, view.words))
 
 
@@ -200,7 +200,7 @@ def when_figure(found: Sequence[Kind], view: View, in_range: TimeRange = ALL_TIM
     if len(dated) < LEAST_DATED:
         return None
     names = [finding_rows.title(kind.code, view.words, kind.variant) for kind in dated]
-    return charts.over_time(dated, names, view.palette, view.zone, view.zone_name, in_range)
+    return charts.over_time(dated, names, view, in_range)
 
 
 def onward(row: Row, process: Mapping[str, Any] | None, run: Run, words: Words) -> None:

@@ -119,7 +119,7 @@ def picture(found: Heat, levels: Mapping[str, int], asked: Asked, view: View) ->
     if asked.group in found.groups and asked.group not in groups:  # chosen by its name: it is in sight too
         groups = [asked.group, *groups]
     some = found.of(groups)
-    figure = charts.heat(some, words, view.palette, view.zone, view.zone_name, (asked.group, asked.cell))
+    figure = charts.heat(some, view, (asked.group, asked.cell))
     drag = time_range.brush(asked.shown, view.zone)
     turn = state.get("fate-turn", 0)
 
@@ -132,7 +132,7 @@ def picture(found: Heat, levels: Mapping[str, int], asked: Asked, view: View) ->
             state["fate-turn"] = turn + 1
 
     alt = words("fate.alt", groups=words.count("group", len(groups)), step=step_text(found.step, words))
-    below = charts.legend(levels, words, view.palette, len(found.begins) <= charts.FEW)
+    below = charts.legend(levels, view, len(found.begins) <= charts.FEW)
     chart(figure, alt, found.frame, "fate", select=True, brush=Brush(f"{drag.state}-{turn}", take), below=below)
     if pages > 1:
         last = min(first + GROUPS, len(found.groups))

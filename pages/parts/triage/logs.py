@@ -43,7 +43,7 @@ def growth_chart(
     words = shown.words
     fast = {address: log for address, log in logs.items() if growth.without_speed(log) is None}
     if drawn := dict(list(fast.items())[: charts.MOST_ROWS]):
-        figure, _ = charts.growth(drawn, colours, words, shown.palette, shown.zone, shown.zone_name, within)
+        figure, _ = charts.growth(drawn, colours, shown, within)
         alt = words("brokers.alt_growth", brokers=words.count("broker", len(drawn)))
         brush = time_range.brush(within, shown.zone)
         state = chart(figure, alt, lambda: rows, "growth", select=True, brush=brush)

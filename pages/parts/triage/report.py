@@ -187,9 +187,7 @@ def _producers(run: Run, view: View) -> Iterator[Html]:
     hosts, words = cache.frame(run, "hosts"), view.words
     if not hosts.empty:
         beyond, marks = shared.beyond(run, hosts, "ids"), shared.host_marks(run, hosts.head(MOST_BARS), words)
-        figure = producer_charts.bars(
-            hosts, "ids", words, view.palette, limit=MOST_BARS, small=True, beyond=beyond, marks=marks
-        )
+        figure = producer_charts.bars(hosts, "ids", view, limit=MOST_BARS, small=True, beyond=beyond, marks=marks)
         alt = words("producers.alt", hosts=words.count("host", cache.rows(run, "hosts")))
         yield _drawn(figure, alt, sentences.producers(cache.totals(run), cache.rows(run, "hosts"), view))
 
@@ -202,9 +200,7 @@ def _counters(run: Run, view: View) -> Iterator[Html]:
     for row in busiest:
         points = cache.points(run, dict(row))
         if len(points) > 1:
-            figure, _ = counter_charts.sawtooth(
-                points, view.words, view.palette, view.zone, view.zone_name, missing=int(row["missing"])
-            )
+            figure, _ = counter_charts.sawtooth(points, view, missing=int(row["missing"]))
             figure.update_layout(height=COUNTER_HEIGHT)
             said = sentences.process(dict(row), view, points)
             yield _drawn(figure, said.replace("**", ""), said)
@@ -213,7 +209,7 @@ def _counters(run: Run, view: View) -> Iterator[Html]:
 def _brokers(run: Run, view: View) -> Iterator[Html]:
     brokers, words = cache.frame(run, "brokers"), view.words
     if not brokers.empty:
-        figure = broker_charts.totals(brokers, words, view.palette, limit=MOST_BARS)
+        figure = broker_charts.totals(brokers, view, limit=MOST_BARS)
         alt = words("brokers.alt", brokers=words.count("broker", len(brokers)))
         yield _drawn(figure, alt, sentences.brokers(brokers, view))
 

@@ -61,7 +61,7 @@ def strip(
         table = pd.concat(found)
         extent = table["minute"].min(), table["minute"].max()
         bins, step = steps.by_time(table, least)
-        figure = charts.strip(bins, step, chosen, shown.words, shown.palette, shown.zone, unit)
+        figure = charts.strip(bins, step, chosen, shown, unit)
         alt = shown.words(f"range.alt_{unit}", first=shown.minute(bins.index[0]), last=shown.minute(bins.index[-1]))
         chart(figure, alt, None, "timeline", brush=brush(chosen, shown.zone))
     line(chosen, shown, extent)
