@@ -1,4 +1,4 @@
-"""How bad a verdict is: one order of all verdicts, the worst first, in six levels. Judges nothing and has no words."""
+"""How bad a verdict is: one order of them, the worst first, in seven levels. Judges nothing and has no words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ LEVELS: dict[str, tuple[str, ...]] = {
     "retry": ("retry_queued", "retry_waiting"),
     "waiting": ("behind", "handed_out"),
     "unclear": ("no_verdict", "passed_maybe_skipped", "taken", "broadcast", "running"),
-    "done": ("filtered_ahead", "filtered", "consumed_on_retry", "consumed"),
+    "retried": ("consumed_on_retry",),  # received, after a failure
+    "done": ("filtered_ahead", "filtered", "consumed"),
 }
 NAMES = tuple(LEVELS)
 NOT_RECEIVED = NAMES[:4]  # the group does not have the message, as far as is known

@@ -44,12 +44,17 @@ class Asked:
     cell: TimeRange = ALL_TIMES
 
     def holds(self, moments: pd.Series) -> pd.Series:
-        """Which instants are in the minutes that are asked for: the counts have no finer times."""
-        return self.shown.whole_minutes().contains(moments) & self.cell.whole_minutes().contains(moments)
+        """Which instants are in both ranges."""
+        return self.shown.contains(moments) & self.cell.contains(moments)
+
+    @property
+    def whole(self) -> Asked:
+        """The same of the minutes that the ranges touch: the counts have no finer times."""
+        return replace(self, shown=self.shown.whole_minutes(), cell=self.cell.whole_minutes())
 
     @property
     def minutes(self) -> TimeRange:
-        """The narrower of both ranges."""
+        """The narrower of both ranges, in whole minutes."""
         return (self.cell or self.shown).whole_minutes()
 
     @property
@@ -77,13 +82,13 @@ def _read(folder: Path, wanted: Sequence[str]) -> pa.Table:
 
 
 def choose(rows: pd.DataFrame, asked: Asked) -> pd.DataFrame:
-    """The rows that are asked for."""
+    """The counts of what is asked for, of whole minutes."""
     mask = np.ones(len(rows), bool)
     for name in ("topic", "group", "verdict"):
         if value := getattr(asked, name):
             mask &= (rows[name] == value).to_numpy()
     if asked.shown or asked.cell:
-        mask &= asked.holds(rows["minute"]).to_numpy()
+        mask &= asked.whole.holds(rows["minute"]).to_numpy()
     return rows[mask]
 
 
@@ -192,7 +197,7 @@ class Undelivered:
         return cls(rows, every)
 
     def select(self, asked: Asked, order: str = ORDERS[0]) -> Listed:
-        """The messages that are asked for, each with its groups."""
+        """The messages that are asked for, to the millisecond, each with its groups."""
         own = [
             [(group, code) for group, code in pairs if asked.group in ("", group) and asked.verdict in ("", code)]
             for pairs in self.lacking

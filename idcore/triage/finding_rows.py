@@ -23,6 +23,7 @@ Row = Mapping[str, Any]
 Evidence = Mapping[str, Any]
 MORE = "more"  # the variant of a row that counts what is not listed
 MOST_APART = 3  # findings of one kind that are shown one by one
+_OF_FAILURES = {"retry_storm", "dead_letters"}  # what they say is in the failed tries, not in what came of them
 _TIME = "datetime64[us, UTC]"
 _PROCESS = re.compile(r"(?P<host>\S+) pid (?P<pid>\d+) loader (?P<loader>[0-9A-F]{8})")
 _ADDRESS = re.compile(r"(\[[0-9a-f:]+\]|\d+(\.\d+){3}):\d+")
@@ -176,7 +177,7 @@ def fates_of(row: Row, run: str) -> dict[str, str] | None:
     asked = {"run": run} | {name: str(evidence[name]) for name in ("group", "topic") if name in evidence}
     if pd.notna(row["first_sent_at"]) and pd.notna(row["last_sent_at"]):
         asked |= TimeRange(row["first_sent_at"], row["last_sent_at"] + MILLISECOND).params()
-    return asked
+    return asked | ({"picture": "failures"} if row["code"] in _OF_FAILURES else {})
 
 
 def lines_of(number: int, row: Row, run: str) -> dict[str, str]:

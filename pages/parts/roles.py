@@ -43,7 +43,7 @@ FIELD_ROLES = {
 }
 
 # Level of a verdict -> its place between what was consumed and what never will be; lightness orders them too.
-LEVELS = {"dead": 9, "blocked": 7, "retry": 6, "waiting": 5, "unclear": 4, "done": 3}
+LEVELS = {"dead": 9, "blocked": 7, "retry": 6, "waiting": 5, "unclear": 4, "retried": 2, "done": 3}
 
 
 @dataclass(frozen=True, slots=True)

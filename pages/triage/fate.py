@@ -19,16 +19,19 @@ every, undelivered = cache.fates(run)
 in_range = time_range.strip([core.by_minute(every)], shown, unit="lacking")
 asked = fates.choose(every, in_range, shown)
 rows, around = core.choose(every, asked), core.choose(every, asked.around)
-answer, oldest = core.lacking(rows), undelivered.select(asked).page(0, 1)
+answer, oldest = core.lacking(rows), undelivered.select(asked.whole).page(0, 1)
 
 # show
 said(core.sentence(answer, oldest, asked.minutes, shown))
-if in_range and in_range != in_range.whole_minutes():
+if asked != asked.whole:
     st.caption(words("fate.minutes", span=core.span_text(asked.minutes, shown)))
 notes = fates.state(run, shown)
-if len(around):
+if len(around) or cache.rows(run, "retries"):
     st.header(words("fate.by_group"), anchor=False)
-    notes += fates.picture(core.heat(around), core.levels(rows), asked, shown)
+    if (failed := fates.failures(run, asked, shown)) is not None:
+        notes += failed
+    elif len(around):
+        notes += fates.picture(core.heat(around), core.levels(rows), asked, shown)
 if len(rows):
     st.header(words("fate.counts"), anchor=False)
     fates.counts(rows, run, shown)

@@ -62,14 +62,14 @@ class Messages:
         write(run / "undelivered", "undelivered", [row for row in listed if row["verdicts"] != "{}"])
         return run
 
-    def of(self, asked: Asked) -> list[tuple[dict[str, Any], str, str]]:
+    def of(self, asked: Asked, exact: bool = False) -> list[tuple[dict[str, Any], str, str]]:
         """Message, group and verdict of what is asked for."""
         return [
             (row, group, verdict)
             for row in self.rows
             for group, verdict in row["verdicts"].items()
             if asked.topic in ("", row["topic"]) and asked.group in ("", group) and asked.verdict in ("", verdict)
-            if all(inside(row["at"], each) for each in (asked.shown, asked.cell))
+            if all(inside(row["at"], each, exact) for each in (asked.shown, asked.cell))
         ]
 
 
@@ -81,13 +81,14 @@ def minute_of(at: datetime | None) -> datetime | None:
     return at and at.replace(second=0, microsecond=0)
 
 
-def inside(at: datetime | None, shown: TimeRange) -> bool:
-    """Whether the range touches the minute of an instant."""
-    minute = minute_of(at)
+def inside(at: datetime | None, shown: TimeRange, exact: bool) -> bool:
+    """Whether an instant is in the range or, of counts, the range touches its minute."""
     if not shown:
         return True
-    after = shown.begin is None or (minute is not None and minute + MINUTE > shown.begin)
-    return minute is not None and after and (shown.end is None or minute < shown.end)
+    if at is None:
+        return False
+    first, last = (at, at) if exact else (minute_of(at), minute_of(at) + MINUTE - timedelta(microseconds=1))  # type: ignore[operator]
+    return (shown.begin is None or last >= shown.begin) and (shown.end is None or first < shown.end)  # type: ignore[operator]
 
 
 def write(folder: Path, table: str, rows: list[dict[str, Any]]) -> None:
@@ -129,10 +130,12 @@ def test_counts_and_list_are_those_of_each_message_by_itself(messages: Messages,
     )
     assert [order_of(code) for code in found["verdict"]] == sorted(order_of(code) for code in found["verdict"])
     missing = [(row["commit_log_offset"], group, code) for row, group, code in wanted if group in lacking(row)]
+    exact = [(row["commit_log_offset"], group, code) for row, group, code in messages.of(asked, True)]
+    exact = [one for one in exact if one in missing]
     for order in fates.ORDERS:
         listed = Undelivered.of_run(run).select(asked, order)
         rows_of = [(row["commit_log_offset"], row["group"], row["verdict"]) for row in listed.rows()]
-        assert sorted(rows_of) == sorted(missing) and len(listed) == len(missing)
+        assert sorted(rows_of) == sorted(exact) and len(listed) == len(exact)
         pages = [listed.page(start, 7) for start in range(0, len(listed), 7)]
         assert [row for page in pages for row in page] == list(listed.rows()), "pages are the whole"
     answer = fates.lacking(rows)

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.catalogue import words
-from idcore.triage import fates
+from idcore.triage import failures, fates, finding_rows
 from idcore.triage.fates import Asked, Undelivered
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import roles
@@ -66,7 +68,7 @@ def test_filters_cell_and_range_of_a_link_are_those_of_every_figure(run: Path, o
     asked = Asked(group="billing", shown=TimeRange(START + timedelta(seconds=30)), cell=cell)
     total = fates.lacking(fates.choose(fates.counted(run), asked)).total
     assert f"billing has not received {total} messages of 2026-11-20 01:51:00" in text(app).replace("  ", " ")
-    assert "Counts and list are of whole minutes" in text(app)
+    assert "The figures are of whole minutes" in text(app)
     app = app.selectbox(key="group").select("").run()
     assert "group" not in app.query_params and "of 3 consumer groups" in text(app)
     app = app.button(key="fate-cell").click().run()
@@ -192,3 +194,36 @@ def test_no_two_levels_look_alike(theme: roles.Theme, eye: str) -> None:
     near = {(a, b): float(np.linalg.norm(colours[a] - colours[b])) for a, b in combinations(colours, 2)}
     assert min(near.values()) >= APART, sorted(near.items(), key=lambda one: one[1])[:3]
     assert list(colours) == list(fates.NAMES)
+
+
+# ---- failed tries
+
+
+def test_failed_tries_have_a_picture_that_shows_a_storm(run: Path, open_page: Open) -> None:
+    tries = [("billing", 0, "retry", 2), ("billing", 4, "retry", 90), ("billing", 4, "dead_letter", 3)]
+    rows = [*tries, ("stock", 1, "retry", 7)]
+    names = ("group", "minute", "led_to", "tries")
+    made = [dict(zip(names, (group, START + at * MINUTE, *rest), strict=True)) for group, at, *rest in rows]
+    write(run / "retries", "retries", made)
+    app = open_page("fate", run=RUN, lang="en", zone="UTC")
+    assert "failed" not in " ".join(one.value for one in app.markdown), "results are the usual picture"
+    storm = TimeRange(START + 4 * MINUTE, START + 5 * MINUTE)
+    link = finding_rows.fates_of(
+        {"code": "retry_storm", "evidence": '{"group": "billing"}', "first_sent_at": storm.begin,
+         "last_sent_at": START + 5 * MINUTE - timedelta(milliseconds=1)}, RUN
+    )  # fmt: skip
+    assert link == {"run": RUN, "group": "billing", "picture": "failures", **storm.params()}
+    app = open_page("fate", lang="en", zone="UTC", **link)
+    said = next(one.value for one in app.markdown if "failed" in one.value)
+    assert said.startswith("**93 tries** of **billing** failed in 2026-11-20 01:54:00") and "At other times 2" in said
+    found, step = failures.by_time(failures_of(run, "billing"))
+    figure = charts.failures(found, step, reader(), storm)
+    assert [list(trace.y) for trace in figure.data] == [[0, 0, 0, 0, 3], [2, 0, 0, 0, 90]]
+    assert len(figure.layout.shapes) == 2, "what is outside the range is faint"
+    app = open_page("fate", run=RUN, lang="en", zone="UTC", picture="failures")
+    assert any(one.value == "**102 tries** of **2 consumer groups** failed." for one in app.markdown)
+
+
+def failures_of(run: Path, group: str) -> pd.DataFrame:
+    found = pq.read_table(run / "retries").to_pandas()
+    return found[found["group"] == group]

@@ -165,7 +165,10 @@ def test_the_strip_is_faint_outside_the_range() -> None:
     assert sum(figure.data[0].y) == example_run.tables()["timeline"]["ids"].sum()
     left, right = figure.layout.shapes
     assert (left.x1, right.x0) == (datetime(2026, 11, 20, 9, 55), datetime(2026, 11, 20, 10, 0))
-    assert not timeline.strip(bins, step, TimeRange(), reader(SHANGHAI)).layout.shapes
+    plain = timeline.strip(bins, step, TimeRange(), reader(SHANGHAI))
+    assert not plain.layout.shapes and plain.layout.title.text == "IDs by time, one bar for 1 minute"
+    lacking = timeline.strip(bins, step, here, reader(SHANGHAI), "lacking")
+    assert lacking.data[0].marker.color == reader().palette.roles["info"] != figure.data[0].marker.color
 
 
 def test_the_range_is_said_and_a_reset_forgets_it(open_page: Open, run: str) -> None:

@@ -13,9 +13,11 @@ from idcore.catalogue import Words
 from idcore.fate.levels import NAMES
 from idcore.reports.markup import Html, esc, tag
 from idcore.triage.activity import MINUTE
+from idcore.triage.failures import LED_TO
 from idcore.triage.fates import Heat
 from idcore.triage.time_range import TimeRange
-from pages.parts.charts.producers import FEW
+from pages.parts.charts import timeline
+from pages.parts.charts.producers import FEW, step_text
 from pages.parts.figures import DATES, axis, cells, clock_title, heat_strip, paper, pick, rows_axis, wall_clock
 from pages.parts.roles import Palette
 from pages.parts.view import View
@@ -23,8 +25,9 @@ from pages.parts.view import View
 ROW = 24  # pixels
 LEAST = 72  # of all rows: Plotly leaves out a label that is higher than the figure
 WIDEST = 600  # half of a wide plot: so near to its mark a pointer still is in a cell, where there are few
+FAILURES = 300
 LONGEST = 24  # characters of a name on the axis: the middle of a longer one is left out
-SIGNS = {"dead": "†", "blocked": "!", "retry": "↻", "waiting": "…", "unclear": "?", "done": ""}  # of large cells
+SIGNS = {"dead": "†", "blocked": "!", "retry": "↻", "waiting": "…", "unclear": "?", "retried": "↺", "done": ""}
 
 
 def heat(found: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
@@ -97,6 +100,25 @@ def _mark(figure: go.Figure, found: Heat, clock: pd.Series, palette: Palette, ch
         ends = [clock.iloc[inside[0]], clock.iloc[inside[-1]] + found.step]
     line = {"color": palette.roles["uniq"], "width": 3}
     figure.add_shape(type="rect", x0=ends[0], x1=ends[1], y0=row - 0.5, y1=row + 0.5, line=line)
+
+
+def failures(found: pd.DataFrame, step: pd.Timedelta, view: View, shown: TimeRange) -> go.Figure:
+    """Failed tries by time, and what they led to."""
+    words, palette = view.words, view.palette
+    clock = wall_clock(found.index.to_series(), view.zone)
+    figure = go.Figure(layout=paper(palette, FAILURES, bottom=54))
+    for name, level in zip(LED_TO, ("dead", "retry"), strict=True):
+        said = [f"{words(f'fate.led_to.{name}')}: {count:,}" for count in found[name]]
+        timeline.bars(figure, clock, step, found[name], said, palette.levels[level])
+        figure.data[-1].update(name=words(f"fate.led_to.{name}"))
+    timeline.outside(figure, clock, step, shown, view)
+    title = clock_title(found.index.to_series(), view)
+    figure.update_xaxes(axis(palette, showgrid=False, title=title, fixedrange=True, tickformatstops=DATES))
+    tries = words("fate.failed_axis", step=step_text(step, words))
+    figure.update_yaxes(axis(palette, title=tries, rangemode="tozero", fixedrange=True, nticks=6, tickformat=",d"))
+    place = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "itemclick": False, "itemdoubleclick": False}
+    figure.update_layout(barmode="stack", showlegend=True, legend={**place, "traceorder": "normal"})
+    return figure
 
 
 def legend(found: Mapping[str, int], view: View, signs: bool) -> Html:

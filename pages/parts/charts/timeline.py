@@ -8,10 +8,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.triage.time_range import TimeRange
+from pages.parts.charts.producers import step_text
 from pages.parts.figures import DATES, axis, band, local, paper, tint, wall_clock
 from pages.parts.view import View
 
-HEIGHT = 84
+HEIGHT, TITLE = 116, 22  # pixels
+COLOURS = {"occurrence": "time"}  # the role of what is counted; what is missing is no time of an ID
 
 
 def strip(
@@ -22,28 +24,42 @@ def strip(
     unit: str = "occurrence",
 ) -> go.Figure:
     """IDs, or what `unit` names, by time step, `bins` by their instants; what is outside the range shown is faint."""
-    words, palette, zone = view.words, view.palette, view.zone
-    clock = wall_clock(bins.index.to_series(), zone)
-    figure = go.Figure(layout=paper(palette, HEIGHT, bottom=20))
+    words, palette = view.words, view.palette
+    figure = go.Figure(layout=paper(palette, HEIGHT, top=TITLE, bottom=34))
+    clock = wall_clock(bins.index.to_series(), view.zone)
+    said, colour = [words.count(unit, int(ids)) for ids in bins], palette.roles[COLOURS.get(unit, "info")]
+    bars(figure, clock, step, bins, said, colour)
+    outside(figure, clock, step, shown, view)
+    figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, nticks=8, tickangle=0))
+    figure.update_yaxes(axis(palette, rangemode="tozero", fixedrange=True, nticks=3, tickformat=",d"))
+    text = words(f"range.strip_{unit}", step=step_text(step, words))
+    title = {"text": text, "font": {"size": 12, "color": palette.muted}, "x": 0, "xref": "paper", "pad": {"t": 4}}
+    figure.update_layout(title={**title, "y": 1, "yref": "container", "yanchor": "top"})
+    return figure
+
+
+def bars(
+    figure: go.Figure, clock: pd.Series, step: pd.Timedelta, values: pd.Series, said: list[str], colour: str
+) -> None:
+    """A bar for each step, with what it says when it is pointed at."""
     figure.add_bar(
         x=clock + step / 2,
-        y=bins.to_numpy(),
+        y=values.to_numpy(),
         width=step.total_seconds() * 1000,
-        marker={"color": palette.roles["time"], "line": {"width": 0}},
-        hovertext=[
-            f"{moment:%Y-%m-%d %H:%M:%S}<br>{words.count(unit, int(ids))}"
-            for moment, ids in zip(clock, bins, strict=True)
-        ],
+        marker={"color": colour, "line": {"width": 0}},
+        hovertext=[f"{moment:%Y-%m-%d %H:%M:%S}<br>{text}" for moment, text in zip(clock, said, strict=True)],
         hoverinfo="text",
         unselected={"marker": {"opacity": 1}},
     )
-    left, right = clock.iloc[0], clock.iloc[-1] + step
-    faint: dict[str, Any] = {"layer": "above", "line": {"width": 0}, "fillcolor": tint(palette.background, 0.7)}
-    if shown.begin is not None:
-        band(figure, left, min(local(shown.begin, zone), right), **faint)
-    if shown.end is not None:
-        band(figure, max(local(shown.end, zone), left), right, **faint)
-    figure.update_xaxes(axis(palette, showgrid=False, range=[left, right], tickformatstops=DATES, nticks=8))
-    figure.update_yaxes(axis(palette, visible=False, rangemode="tozero", fixedrange=True))
     figure.update_layout(bargap=0.08)
-    return figure
+
+
+def outside(figure: go.Figure, clock: pd.Series, step: pd.Timedelta, shown: TimeRange, view: View) -> None:
+    """The axis of these steps; what is outside the range shown is faint."""
+    left, right = clock.iloc[0], clock.iloc[-1] + step
+    faint: dict[str, Any] = {"layer": "above", "line": {"width": 0}, "fillcolor": tint(view.palette.background, 0.7)}
+    if shown.begin is not None:
+        band(figure, left, min(local(shown.begin, view.zone), right), **faint)
+    if shown.end is not None:
+        band(figure, max(local(shown.end, view.zone), left), right, **faint)
+    figure.update_xaxes(range=[left, right])

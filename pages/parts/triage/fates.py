@@ -16,8 +16,10 @@ from idcore.fate.levels import NAMES, level_of
 from idcore.html import tables
 from idcore.lookup.model import Evidence
 from idcore.lookup.sentences import evidence_sentences
+from idcore.reports.markdown import escaped
 from idcore.reports.markup import Column, Html, link, table, tag
 from idcore.runs import FATES, Run
+from idcore.triage import failures as core_failures
 from idcore.triage import fates as core
 from idcore.triage import time_range as ranges
 from idcore.triage.fates import Asked, Heat, Listed, Undelivered
@@ -31,6 +33,7 @@ from pages.parts.widgets import Brush, chart, download, empty, page_link, page_o
 
 GROUPS, COUNTS, PAGE = 25, 12, 50  # on one page
 FILTERS = ("topic", "group", "verdict")
+PICTURES = ("results", "failures")  # the second where tries failed
 CELL = "cell"  # of an address: what was chosen in the picture
 
 
@@ -71,10 +74,11 @@ def state(run: Run, view: View) -> list[str]:
 def choose(every: pd.DataFrame, shown: TimeRange, view: View) -> Asked:
     """Three filters and the cell of the address."""
     words, given = view.words, dict[str, str]()
+    choices = {name: ["", *core.values(every, name)] for name in FILTERS}
+    for name, options in choices.items():
+        filters.known(name, [value for value in st.query_params.get_all(name) if value], options)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        for name in FILTERS:
-            options = ["", *core.values(every, name)]
-            filters.known(name, [value for value in st.query_params.get_all(name) if value], options)
+        for name, options in choices.items():
             given[name] = st.selectbox(
                 words("fate.group" if name == "group" else f"fate.{name}"),
                 options,
@@ -145,6 +149,28 @@ def picture(found: Heat, levels: Mapping[str, int], asked: Asked, view: View) ->
     return notes
 
 
+def failures(run: Run, asked: Asked, view: View) -> list[str] | None:
+    """In the place of results by time, for who chooses it, the tries that failed; what of them is small print."""
+    words = view.words
+    every = cache.frame(run, "retries")
+    if every.empty:
+        return None
+    label = lambda name: words(f"fate.picture_{name}")  # noqa: E731
+    switch = filters.switch("picture", PICTURES)
+    switch |= {"format_func": label, "label_visibility": "collapsed"}
+    if st.segmented_control(words("fate.picture"), PICTURES, required=True, **switch) != PICTURES[1]:
+        return None
+    rows = every[every["group"] == asked.group] if asked.group else every
+    minutes = asked.minutes
+    st.markdown(core_failures.sentence(rows, escaped(asked.group), minutes, view))
+    if not rows.empty:
+        found, step = core_failures.by_time(rows)
+        figure = charts.failures(found, step, view, minutes)
+        alt = words("fate.failed_alt", step=step_text(step, words))
+        chart(figure, alt, lambda: rows, "failures", brush=time_range.brush(asked.shown, view.zone))
+    return [words("fate.failed_note")]
+
+
 def counts(rows: pd.DataFrame, run: Run, view: View) -> None:
     """Messages by topic, queue, group and verdict; the sum of all is that of the picture."""
     words = view.words
@@ -201,7 +227,9 @@ def messages(every: Undelivered, asked: Asked, lacking: int, run: Run, view: Vie
     switch = filters.switch("order", core.ORDERS)
     order = st.selectbox(words("sort"), core.ORDERS, format_func=label, width=220, **switch)
     found = every.select(asked, order or core.ORDERS[0])
-    if len(found) < lacking:  # beside the list, also where it is empty
+    if asked != asked.whole:
+        st.caption(words("fate.list_exact", span=core.span_text(asked.cell or asked.shown, view)))
+    if len(every.select(asked.whole)) < lacking:  # beside the list, also where it is empty
         numbers = {"n": len(found), "all": lacking, "most": len(every.rows)}
         cut = words("fate.list_cut", **{name: f"{value:,}" for name, value in numbers.items()})
         show_html(tag("p", cut, " ", words("fate.list_cut_do"), class_="mq-warning mq-note"))
