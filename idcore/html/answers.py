@@ -142,7 +142,7 @@ def traces(traced: Traced, reader: Reader) -> Html:
     ]  # fmt: skip
     attempts = [
         [reader.stamp(one.began_ms), lasted(one.duration_ms), outcome_text(one.outcome, words),
-         _tries(one.retry_times, words), one.group or "", one.host or "",
+         tries(one.retry_times, words), one.group or "", one.host or "",
          "" if one.pid is None else one.pid, one.client or ""]
         for one in found.attempts
     ]  # fmt: skip
@@ -164,8 +164,28 @@ def traces(traced: Traced, reader: Reader) -> Html:
     return tag("div", *parts, class_="mq-plain")
 
 
-def _tries(tries: int | None, words: Words) -> str:
-    return "" if tries is None else f"{tries:,}" if tries else words("trace.first_try")
+def tries(number: int | None, words: Words) -> str:
+    return "" if number is None else f"{number:,}" if number else words("trace.first_try")
+
+
+_TIMES = {  # of a try: its column, and the message that names it
+    "store_timestamp": "fate.stored", "due_at": "message.due", "began_at": "trace.began", "ended_at": "message.ended",
+}  # fmt: skip
+
+
+def attempts(rows: Sequence[Mapping[str, Any]], reader: Reader) -> Html:
+    """What each try of each group came to, as the scan of a store has it."""
+    words = reader.words
+    columns = [Column("group", words("fate.group"), True), Column("tries", words("trace.tries"))]
+    columns.append(Column("outcome", words("trace.outcome")))
+    columns += [Column(name, words(key), True) for name, key in _TIMES.items()]
+    columns.append(Column("client", words("trace.client"), True))
+    body = [
+        [row["group"], tries(row["retry_times"], words), outcome_text(row["outcome"], words),
+         *(reader.full(row[name]) for name in _TIMES), row["client"] or ""]
+        for row in rows
+    ]  # fmt: skip
+    return table(columns, body, words("message.tries"), numbered=True)
 
 
 def doubts(found: Sequence[Doubt], reader: Reader) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from idcore import catalogue
@@ -19,6 +20,7 @@ Time = Callable[[int], str]
 _ENGLISH = catalogue.words()
 _COUNTS = {"lines": "line", "records": "stored", "groups": "judged_group", "trace": "trace_context"}
 _LONGEST = 24  # of a name in few words
+_SURE = ("proved", "inferred", "uncertain", "none")  # certainties of a verdict, the best first
 _SUMS = DONE, {"dead"}, {"no_verdict"}
 
 
@@ -54,8 +56,9 @@ def _relation(event: Event, words: Words) -> str:
 
 
 def outcome_text(outcome: str | None, words: Words = _ENGLISH) -> str:
-    """How an attempt of a consumer ended."""
-    return words(f"journey.outcome.{outcome or 'open'}")
+    """How an attempt of a consumer ended, or how the last one is going."""
+    own = f"journey.outcome.{outcome or 'open'}"
+    return words(own if words.has(own) else f"fate.name.{outcome}")
 
 
 def source_of(event: Event) -> str:
@@ -159,8 +162,23 @@ def consumed_text(answer: Answer, words: Words = _ENGLISH) -> str:
         return words("message.not_found" if not kinds else "message.held" if kinds <= HELD else "message.no_groups")
     done, dead, unknown = (sum(not found.isdisjoint(some) for found in codes.values()) for some in _SUMS)
     text = words("message.consumed", done=f"{done:,}", groups=words.count("judged_group", len(codes)))
+    text += _how_sure(answer.fate or (), words)
     text += words("message.dead", n=words.count("judged_group", dead)) if dead else ""
     return text + (words("message.unknown", n=words.count("judged_group", unknown)) if unknown else "")
+
+
+def _how_sure(verdicts: Iterable[Verdict], words: Words) -> str:
+    """By what it is known of the groups that consumed it; empty where all is proved."""
+    best: dict[str, int] = {}
+    for verdict in verdicts:
+        if verdict.code in DONE:
+            rank = _SURE.index(verdict.certainty)
+            best[verdict.group] = min(rank, best.get(verdict.group, rank))
+    counts = Counter(best.values())
+    if not counts.keys() - {0}:
+        return ""
+    parts = [f"{counts[rank]:,} {words(f'fate.certainty.{_SURE[rank]}')}" for rank in sorted(counts)]
+    return words("message.how_sure", parts=words("comma").join(parts))
 
 
 def _said(key: str, values: Mapping[str, Any], words: Words) -> str:

@@ -87,19 +87,24 @@ def ids_of(text: str, sources: Sources) -> list[str]:
 def lines_of(
     text: str, answers: Sequence[Answer], select: Callable[[tuple[str, ...]], tuple[Sequence[Line], int]]
 ) -> tuple[list[Line], int]:
-    """The lines that name the message by any of its ids, and how many there are: a line may name an id that is new."""
+    """The lines that name the message by any of its ids, and how many there are: a line may name an id that is new.
+
+    `select` gives some lines that name any of the ids, and how many do.
+    """
     lines: dict[tuple[str, int], Line] = {}
     total, asked = 0, set[str]()
     while new := set(ids_of(text, Sources.of(*answers, lines=list(lines.values())))) - asked:
         asked |= new
-        wanted = tuple(sorted(each for each in new if len(each) in CANDIDATE_DIGITS and set(each) <= _DIGITS))
-        if not wanted:
+        if not any(map(_is_id, new)):
             break
-        found, rows = select(wanted)
-        total += rows
+        found, total = select(tuple(sorted(filter(_is_id, asked))))  # of all: a line that has two of them is one
         for line in found:
             lines.setdefault((line.file, line.number), line)
     return list(lines.values()), total
+
+
+def _is_id(text: str) -> bool:
+    return len(text) in CANDIDATE_DIGITS and set(text) <= _DIGITS
 
 
 def _own_time(text: str, sources: Sources, ids: Sequence[str], clock: Clock) -> OwnTime | None:
@@ -151,9 +156,9 @@ def _of_own_time(own: OwnTime | None, events: Sequence[Event]) -> Iterator[Confl
     other = place if born is None else born
     if own.plain is not None and own.dated.zone_source in ("born", "prefix", "linked"):
         by = abs(to_ms(own.dated.at) - to_ms(own.plain.at))
-        if by > BORN_EARLY_MS and by <= _WIDEST_MS:
-            code = "zone_given" if own.plain.zone_source == "given" else "zone_assumed"
-            yield Conflict(code, place, other, by, {"zone": own.dated.zone, "read_in": own.plain.zone})
+        # A zone that nobody chose, such as that of the browser, claims nothing.
+        if own.plain.zone_source == "given" and BORN_EARLY_MS < by <= _WIDEST_MS:
+            yield Conflict("zone_given", place, other, by, {"zone": own.dated.zone, "read_in": own.plain.zone})
     elif born is not None:
         at = events[born].at_ms or 0
         known = [ms for ms in (own.event.at_ms, own.event.earliest_ms, own.event.latest_ms) if ms is not None]

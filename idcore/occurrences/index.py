@@ -369,6 +369,17 @@ class Index:
                 found[row] = self._occurrence(part, row, place, allowed)
         return [found[row] for row in rows.tolist()]
 
+    def first_of_lines(self, rows: np.ndarray) -> np.ndarray:
+        """Of rows in the order of their lines the first of each line: a line that has several IDs is one."""
+        found = [_NONE]
+        for part in self.parts:
+            own = rows[(rows >= part.first) & (rows < part.first + part.rows)].astype(np.int64)
+            places = [part.column(name)[own - part.first] for name in ("text", "begin")]
+            new = np.ones(len(own), np.bool_)
+            new[1:] = np.logical_or(*(each[1:] != each[:-1] for each in places))
+            found.append(own[new])
+        return np.concatenate(found)
+
     def _occurrence(self, part: Part, row: int, place: dict[str, Any], allowed: Allowed) -> Occurrence:
         text = part.texts[place["text"]]
         key = part.called(place["slot"])

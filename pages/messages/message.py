@@ -35,6 +35,9 @@ with problems.caught():
     offers = live.offers()
     run = journeys.run_at_hand()
     found = journeys.found_of(text, run)
+    best = found.verdict.best
+    if best is None:  # first: what follows is of a text that may be a key
+        said(intake_texts.why_not(found.verdict, words))
     told = journeys.ask(text, offers, shown)
     with journeys.store_answer(text, shown) as stored:
         known = [answer for answer in (told.found[0] if told else None, stored) if answer is not None]
@@ -56,17 +59,15 @@ with problems.caught():
                     show_html(odd)
             show_html(html.events(made, shown, run.name if run else None))
             journey_report.takeaway(made, known, sentence, shown)
-        else:
+        elif best is not None:
             st.info(words("message.nothing"), icon=":material/info:")
+        journeys.tries(text, known, run, shown)
         if known:
             st.header(words("message.records"), anchor=False)
         for answer in known:
             lookups.answer_card(answer, shown, fates=False)
-st.header(words("message.anatomy"), anchor=False)
-best = found.verdict.best
-if best is None:
-    show_html(tag("p", intake_texts.why_not(found.verdict, words), class_="mq-faint mq-note"))
-else:
+if best is not None:
+    st.header(words("message.anatomy"), anchor=False)
     show_html(tag("div", ruler.ruler(best, words), class_="mq-anatomy"))
     show_html(cards.facts(found, best, shown, shown.clock()))
     page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", id=text, run=run.name if run else None)

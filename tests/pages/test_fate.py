@@ -227,3 +227,15 @@ def test_failed_tries_have_a_picture_that_shows_a_storm(run: Path, open_page: Op
 def failures_of(run: Path, group: str) -> pd.DataFrame:
     found = pq.read_table(run / "retries").to_pandas()
     return found[found["group"] == group]
+
+
+def test_the_tries_of_a_message_are_on_its_journey(run: Path, open_page: Open) -> None:
+    first = Undelivered.of_run(run).select(Asked()).page(0, 1)[0]["msg_id"]
+    one = {"msg_id": first, "group": "billing", "topic": "A", "store_timestamp": START}
+    more = {"outcome": "retry_waiting", "retry_times": 1, "due_at": START + MINUTE}
+    write(run / "attempts", "attempts", [one | {"outcome": "retried", "retry_times": 0}, one | more])
+    app = open_page("message", id=first.lower(), run=RUN, lang="en", zone="UTC")
+    said = text(app)
+    assert "1 billing first try failed, then retried 2026-11-20 01:50:00.000 +00:00" in said
+    assert "2 billing 1 waiting for a retry 2026-11-20 01:50:00.000 +00:00 2026-11-20 01:51:00" in said
+    assert words("en")("message.none_lines") in said, "what the scan of a store has are not log lines"

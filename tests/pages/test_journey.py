@@ -59,11 +59,14 @@ def test_an_id_alone_has_its_time_its_anatomy_and_says_what_is_not_known(open_pa
 @pytest.mark.parametrize("text", ["order-42", "<b>x</b>", "0A"])
 def test_what_is_not_an_id_is_said_and_escaped(open_page: Open, text: str) -> None:
     app = open_page("message", id=text)
-    assert not app.exception and app.info[0].value == words()("message.nothing")
+    first = next(item.proto.body for item in app.get("html") if "mq-said" in item.proto.body)
+    assert not app.exception and not app.info and words()("decode.no_id") in first
     assert "<b>x" not in "".join(item.proto.body for item in app.get("html"))
 
 
-def test_the_lines_of_a_scan_are_the_journey_of_an_id(tmp_path: Path, open_page: Open) -> None:
+def test_the_lines_of_a_scan_are_the_journey_of_an_id(
+    tmp_path: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = f"2026-11-20 09:50:02.000 INFO <b>paid</b> {copies()}"
     lines = [sent_line(14).text, printed_line(48).text, other]
     indexed(tmp_path, "\n".join(lines) + "\n")
@@ -76,6 +79,9 @@ def test_the_lines_of_a_scan_are_the_journey_of_an_id(tmp_path: Path, open_page:
         assert wanted in events.replace("zone=Asia%2FShanghai&amp;", ""), wanted
     assert "2 lines" in shown(app) and words()("message.none_records") in shown(app)
     assert len(app.get("plotly_chart")) == 1
+    monkeypatch.setattr(journeys, "MOST_LINES", 1)
+    cut = words()("message.lines_cut", n="1", of="2")
+    assert cut in shown(open_page("message", id=MSG_ID, run=RUN)), "a line with both IDs is one"
 
 
 def test_a_store_alone_gives_records_and_the_gaps_between_them(
@@ -88,7 +94,10 @@ def test_a_store_alone_gives_records_and_the_gaps_between_them(
     events = table_of(app, "Journey")
     assert "retry copy for consumer group" in events and "delayed copy of retry" in events and "VectorTopic" in events
     assert "Gaps" in shown(app) and "2 consumer groups, no traces" in shown(app)
-    assert "<b>2</b> of 2 consumer groups consumed it." in shown(app) and "store folder" in events
+    assert (
+        "<b>2</b> of 2 consumer groups consumed it. Of these: 1 inferred, 1 uncertain." in shown(app)
+        and "store folder" in events
+    )
     app = open_page("message", id=SECOND[:-1] + "F", store=str(store))
     assert not app.exception and "no records" in shown(app)
     app = open_page("message", id=SECOND, store="/etc")

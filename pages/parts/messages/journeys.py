@@ -13,6 +13,7 @@ from idcore import journey as journeys
 from idcore import times
 from idcore.catalogue import Words
 from idcore.errors import CoreError
+from idcore.html import answers
 from idcore.html import journeys as html
 from idcore.ids.identify import identify_alone
 from idcore.intake import Found
@@ -23,7 +24,7 @@ from idcore.occurrences.index import Filter
 from idcore.reports.markdown import escaped
 from idcore.run_times import linked_token
 from idcore.runs import Run
-from pages.parts import problems, scans
+from pages.parts import cache, problems, scans
 from pages.parts.charts import journey as chart_of
 from pages.parts.messages import lookups, stores
 from pages.parts.triage import lines as run_lines
@@ -51,30 +52,31 @@ def found_of(text: str, run: Run | None) -> Found:
     return Found(token, verdict)
 
 
-def lines_of(text: str, answers: Sequence[Answer], run: Run | None, view: View) -> tuple[list[Line] | None, int]:
-    """The lines that name the message, by each of its ids, and how many there are; None without a scan."""
-    index = run_lines.ready(run, view) if run is not None else None
+def lines_of(text: str, known: Sequence[Answer], run: Run | None, view: View) -> tuple[list[Line] | None, int]:
+    """The lines that name the message, by each of its ids, and how many there are; None without a scan of logs.
+
+    What the scan of a store has are records: those are read from the store, with their times.
+    """
+    index = run_lines.ready(run, view) if run is not None and scans.store_of(run) is None else None
     if run is None or index is None:
         return None, 0
 
     def select(ids: tuple[str, ...]) -> tuple[list[Line], int]:
-        rows = index.select(Filter(ids=ids)).rows
+        rows = index.first_of_lines(index.select(Filter(ids=ids)).rows)
         found = index.page(rows[:MOST_LINES], run_lines.allowed_for(run))
         return [Line(one.file, one.line, one.text) for one in found if one.problem is None], len(rows)
 
     try:
-        return journeys.lines_of(text, answers, select)
+        return journeys.lines_of(text, known, select)
     except (CoreError, PermissionError) as error:
         problems.show_error(error)
         return None, 0
 
 
-def build(
-    found: Found, answers: Sequence[Answer], lines: Sequence[Line] | None, run: Run | None, view: View
-) -> Journey:
+def build(found: Found, known: Sequence[Answer], lines: Sequence[Line] | None, run: Run | None, view: View) -> Journey:
     """The journey from all of them; lines whose times have no zone are read in that of their scan."""
     token = found.token if found.token.linked else None
-    sources = Sources.of(*answers, lines=lines, token=token)
+    sources = Sources.of(*known, lines=lines, token=token)
     zone = times.zone_of(str(run.options.get("zone") or "")) if run is not None else None
     return journeys.build(found.token.text, sources, view.clock(), zone or view.zone)
 
@@ -124,3 +126,13 @@ def picture(made: Journey, view: View) -> None:
     chart(figure, view.words("message.alt"), lambda: pd.DataFrame(html.rows(made, view)), "journey")
     if len(made.events) > chart_of.MOST_DRAWN:
         st.caption(view.words("message.cut", n=f"{chart_of.MOST_DRAWN:,}", of=f"{len(made.events):,}"))
+
+
+def tries(text: str, known: Sequence[Answer], run: Run | None, view: View) -> None:
+    """What each try of each group came to, where the run is the scan of a store."""
+    ids = journeys.ids_of(text, Sources.of(*known))
+    found = cache.where(run, "attempts", msg_id=ids) if run is not None and run.has("attempts") else None
+    if found is not None and len(found):
+        st.header(view.words("message.tries"), anchor=False)
+        rows = found.sort_values(["group", "retry_times"])
+        show_html(answers.attempts(rows.astype(object).where(rows.notna(), None).to_dict("records"), view))
