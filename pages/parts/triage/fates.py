@@ -12,12 +12,11 @@ import streamlit as st
 
 from idcore import times
 from idcore.errors import CoreError
-from idcore.fate.levels import NAMES, level_of
-from idcore.html import tables
+from idcore.html import fates as html
 from idcore.lookup.model import Evidence
 from idcore.lookup.sentences import evidence_sentences
 from idcore.reports.markdown import escaped
-from idcore.reports.markup import Column, Html, link, table, tag
+from idcore.reports.markup import tag
 from idcore.runs import FATES, Run
 from idcore.triage import failures as core_failures
 from idcore.triage import fates as core
@@ -28,7 +27,7 @@ from pages.parts import browser, cache, scans
 from pages.parts.charts import fate as charts
 from pages.parts.charts.producers import step_text
 from pages.parts.triage import filters, lines, time_range
-from pages.parts.view import View, view
+from pages.parts.view import View
 from pages.parts.widgets import Brush, chart, download, empty, page_link, page_of, pager, show_html
 
 GROUPS, COUNTS, PAGE = 25, 12, 50  # on one page
@@ -97,7 +96,7 @@ def _label(name: str, view: View, value: str) -> str:
     words = view.words
     if not value:
         return words("fate.any")
-    return words(f"fate.name.{value}") if name == "verdict" and words.has(f"fate.name.{value}") else value
+    return html.name(value, view) if name == "verdict" else value
 
 
 def _cell() -> TimeRange:
@@ -173,47 +172,13 @@ def failures(run: Run, asked: Asked, view: View) -> list[str] | None:
 
 def counts(rows: pd.DataFrame, run: Run, view: View) -> None:
     """Messages by topic, queue, group and verdict; the sum of all is that of the picture."""
-    words = view.words
     found = core.counts(rows)
-    st.caption(words("fate.sum", n=words.count("message", int(rows["messages"].sum()))))
+    st.caption(view.words("fate.sum", n=view.words.count("message", int(rows["messages"].sum()))))
     page, first = page_of(found, "fate_counts", COUNTS)
-    columns = [
-        Column("verdict", words("fate.verdict")),
-        Column("group", words("fate.group"), mono=True, wide=True),
-        Column("topic", words("fate.topic"), mono=True, wide=True),
-        Column("queue_id", words("record.queue"), right=True),
-        Column("messages", words("fate.count"), right=True),
-        Column("first", words("fate.first"), mono=True, role="time"),
-    ]
-    body = [
-        [
-            link(_verdict(row.verdict, view), _to(run, topic=row.topic, group=row.group, verdict=row.verdict)),
-            link(row.group, _to(run, group=row.group)),
-            row.topic,
-            _queue(row._asdict()),
-            f"{row.messages:,}",
-            view.full(None if pd.isna(row.first_store_timestamp) else row.first_store_timestamp),
-        ]
-        for row in page.itertuples()
-    ]
-    show_html(table(columns, body, words("fate.counts"), first=first, numbered=True))
+    here = partial(view.href, "fate", run=run.name, cell=st.query_params.get(CELL))
+    show_html(html.counts(page.to_dict("records"), first, view, view.palette.levels, here))
     pager(found, "fate_counts", COUNTS)
     filters.takeaway(found, "fates")
-
-
-def _queue(row: Mapping[str, Any]) -> str:
-    """A queue, of a cluster with its broker."""
-    return " · ".join(str(row[name]) for name in ("broker", "queue_id") if name in row)
-
-
-def _to(run: Run, **wanted: str) -> str:
-    """The same page with these filters."""
-    return view().href("fate", run=run.name, cell=st.query_params.get(CELL), **wanted)
-
-
-def _verdict(code: str, view: View) -> Html:
-    colour = view.palette.levels[NAMES[level_of(code)]]
-    return tag("span", tables.swatch(_label("verdict", view, code), colour))
 
 
 def messages(every: Undelivered, asked: Asked, lacking: int, run: Run, view: View) -> list[str]:
@@ -244,34 +209,12 @@ def messages(every: Undelivered, asked: Asked, lacking: int, run: Run, view: Vie
 
 def _page(found: Listed, run: Run, view: View) -> None:
     """A page of them, each with the ways to its journey and its record; the whole list to take away."""
-    words, store = view.words, scans.store_of(run)
-    place = {"cluster": run.options["cluster"]} if run.kind == FATES else {"run": run.name, "store": store}
+    place = {"run": run.name, "store": scans.store_of(run)}
+    if run.kind == FATES:
+        place = {"cluster": run.options["cluster"]}
     pages = max(1, -(-len(found) // PAGE))
     start = (lines.page_number(pages) - 1) * PAGE
-    columns = [
-        Column("msg_id", "msgId", mono=True, role="uniq"),
-        Column("group", words("fate.group"), mono=True, wide=True),
-        Column("verdict", words("fate.verdict")),
-        Column("stored", words("fate.stored"), mono=True, role="time"),
-        Column("place", words("fate.place"), mono=True, wide=True),
-        Column("record", words("fate.record"), mono=True, role="offset"),
-    ]
-    body = []
-    for row in found.page(start, PAGE):
-        at, text = row["store_timestamp"], f"{row['commit_log_offset']:,}"
-        record = link(text, view.href("store", store=store, id=str(row["commit_log_offset"]))) if store else text
-        journey = view.href("message", id=row["msg_id"], **place)
-        body.append(
-            [
-                link(row["msg_id"], journey) if row["msg_id"] else tables.UNKNOWN,
-                row["group"],
-                _verdict(row["verdict"], view),
-                view.full(None if pd.isna(at) else at),
-                f"{row['topic']} · {_queue(row)} · {row['queue_offset']:,}",
-                record,
-            ]
-        )
-    show_html(table(columns, body, words("fate.list"), first=start + 1, numbered=True))
+    show_html(html.lacking(found.page(start, PAGE), start + 1, view, view.palette.levels, place))
     if pages > 1:
         st.pagination(pages, key="page", bind="query-params")
     with st.container(horizontal=True, gap="medium"):
