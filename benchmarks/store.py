@@ -123,7 +123,7 @@ def main() -> None:
         whole = statistics.median(took)
         print(
             f"with the fates in {asked.groups} groups: {whole:.2f} s, {whole / middle:.2f} times;"
-            f" {summary['undelivered']:,} messages that a group has not received"
+            f" {summary['undelivered']:,} messages that a group has not consumed"
         )
 
 

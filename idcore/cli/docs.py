@@ -266,15 +266,15 @@ These rules read the tables of a scanned store folder. `progress.py` reads `fate
 `topics`; `retries.py` reads `retries` and `attempts`.
 A folder shows one moment. A message waits if its group has not passed it.
 
-- **A group no longer moves** if the topic went on for {still} minutes behind all that the group has passed. At least
+- **A group no longer advances** if the topic went on for {still} minutes behind all that the group has passed. At least
   {fewest} messages wait. A slow group looks the same, so this is likely, not certain. If consumerOffset.json.bak has
   other offsets, the group moves, and the finding is info.
 - **A message blocks a queue** if one queue waits that long, and the group passed later messages of other queues. A
   queue without a consumer looks the same.
 - **An offset beyond the end** exceeds the queue by more than it gets in {skew} minutes, and by {ahead} messages.
-  Offsets are copied after the log, so they may be ahead of it.
-- **Messages are gone** if the offset is in front of the first message in the log. The broker deleted them, or the
-  folder is a part of the log.
+  Offsets are copied after the commit log, so they may be ahead of it.
+- **Messages are gone** if the offset is in front of the first message in the commit log. The broker deleted them, or the
+  folder is a part of the commit log.
 - **A topic that no group reads** has at least {fewest} messages, the first of them {still} minutes old. The store has
   offsets of groups in other topics.
 

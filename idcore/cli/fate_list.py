@@ -72,7 +72,7 @@ def _show(now: Asking) -> None:
 
 def describe(summary: dict[str, Any], tally: Tally, out: Path) -> str:
     """The totals, the verdicts of each group, what is missing, and where the tables are."""
-    undelivered = f"{summary['undelivered']:,} messages that a group has not received"
+    undelivered = f"{summary['undelivered']:,} messages that a group has not consumed"
     said = [sentences.answer(summary), f"{summary['records']:,} messages, {summary['groups']:,} groups; {undelivered}"]
     said += [sentences.asked(summary), *sentences.notes(summary)]
     tables = tally.tables()

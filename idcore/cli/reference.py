@@ -51,7 +51,7 @@ _TABLES = {
     "topics": "One row for each topic and queue; scan of a store only",
     "tags": "One row for each topic and tag; scan of a store only",
     "fates": "Messages by queue, consumer group, minute and verdict ([store.md](store.md)); scan of a store only",
-    "undelivered": "Messages that a consumer group has not received, at most 50,000 rows; scan of a store only",
+    "undelivered": "Messages that a consumer group has not consumed, at most 50,000 rows; scan of a store only",
     "attempts": "Tries of a consumer group with a message, at most 50,000 rows; scan of a store only",
     "retries": "Failed tries of a consumer group by minute, as the copies in the log show them; scan of a store only",
     "progress": "Where each consumer group is in each queue of its topics; scan of a store only",
@@ -141,7 +141,7 @@ _COLUMNS = {
     "queue_offset": "its offset in the queue",
     "commit_log_offset": "its physical offset",
     "store_timestamp": "when it was stored",
-    "groups": "how many groups have not received it",
+    "groups": "how many groups have not consumed it",
     "verdicts": "JSON: the verdict of each of these groups",
     "retry_times": "number of the try, 0 for the first; null if the trace has only its end",
     "outcome": "code of how the try ended ([store.md](store.md)); null if unknown",
@@ -175,9 +175,9 @@ _OF_LISTS = {
 # Where a column means something else than in other tables.
 _ELSEWHERE = {
     ("asked_ids", "outcome"): "`judged`, `no_verdict`, `no_group`, `no_record`, `not_found` or `not_asked`",
-    ("asked_ids", "reason"): "of a miss why ([lookup.md](lookup.md)); of `no_record` what its copies are",
+    ("asked_ids", "reason"): "of a miss why ([lookup.md](lookup.md)); of `no_record` what its records are",
     ("asked_ids", "topic"): "topic of the first message",
-    ("asked_ids", "groups"): "how many groups have not received it, of several messages the most",
+    ("asked_ids", "groups"): "how many groups have not consumed it, of several messages the most",
 }
 _TYPES = {pa.int64(): "int64", pa.int32(): "int32", pa.string(): "text", pa.bool_(): "bool", pa.float64(): "double"}
 
@@ -195,7 +195,7 @@ _LISTS_TAIL = """\
 | `judged` | a message was found, and at least one group has a verdict |
 | `no_verdict` | somebody who would know did not answer, or did not permit it |
 | `no_group` | a message was found, and no consumer group of its topic is known |
-| `no_record` | only copies were found, for example a half message, a retry or a dead letter |
+| `no_record` | no record in the topic of the message was found, only for example a half message, a retry or a dead letter |
 | `not_found` | the cluster does not have it; `reason` says why |
 | `not_asked` | the list was stopped before |
 
@@ -205,7 +205,7 @@ _LISTS_TAIL = """\
 |---|---|
 | `ids`, `given`, `doubles` | different IDs; IDs as given; those given again |
 | `found`, `records`, `repeated` | IDs with a record; messages; IDs of a message that another ID has too |
-| `groups`, `undelivered` | groups with a verdict; messages that a group has not received |
+| `groups`, `undelivered` | groups with a verdict; messages that a group has not consumed |
 | `cut` | what is missing (groups or records over the limit, silent brokers), each with the number of IDs |
 | `snapshot`, `snapshot_end`, `seconds` | time of the first question and of the last answer; how long it took |
 | `stopped`, `problem` | whether it was stopped; the error that ended it |

@@ -128,7 +128,7 @@ def _show(progress: Progress) -> None:
     left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
     line = (
         f"{size(progress.bytes_done)} of {size(progress.bytes_total)}, {size(int(rate))}/s, {progress.ids:,} IDs{left}"
-        + (", judging what groups received" if progress.phase == "judging" else "")
+        + (", judging what groups consumed" if progress.phase == "judging" else "")
         if progress.phase in ("reading", "judging")
         else f"{size(progress.bytes_total)} read, {progress.ids:,} IDs, {progress.phase}"
     )
@@ -148,7 +148,7 @@ def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
         f"{files}, {size(summary['text_bytes'])} of text: {n['ids']} IDs, {n['distinct']} distinct"
         f" ({n['uniq']} msgId, {n['offset']} offsetMsgId, {n['client']} 5.x msgId); {n['refused']} rejected",
         f"{hosts}, {processes}; {brokers}, {segments}",
-        *([f"{n['undelivered']} messages that a consumer group has not received"] if "undelivered" in n else []),
+        *([f"{n['undelivered']} messages that a consumer group has not consumed"] if "undelivered" in n else []),
         *(
             [f"{n['traces_left_out']} older trace records were not read: verdicts rest on the newer ones"]
             if summary.get("traces_left_out")

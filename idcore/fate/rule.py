@@ -342,7 +342,7 @@ _OPEN = frozenset({
     "retry_waiting", "retry_queued", "running", "handed_out", "behind", "never_read", "unreadable_queue",
     "not_dispatched", "disabled",
 })  # fmt: skip
-# Those of a message that its group has not received, as far as is known; a dead letter never will be without help.
+# Those of a message that its group has not consumed, as far as is known; a dead letter never will be without help.
 # Three of them only a live cluster shows.
 UNDELIVERED = _OPEN - {"running"} | {"dead", "stuck", "offline", "not_subscribed"}
 # Reasons that a copied store folder has in the place of those of a broker that was asked.

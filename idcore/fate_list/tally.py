@@ -55,7 +55,7 @@ class Tally:
 
     @property
     def undelivered(self) -> int:
-        """How many messages a group has not received."""
+        """How many messages a group has not consumed."""
         return len(self._undelivered)
 
     @property
@@ -85,7 +85,7 @@ class Tally:
         }  # fmt: skip
 
     def _judged(self, place: tuple[str, str], record: Record, verdicts: Mapping[str, str]) -> int:
-        """Counts a record, once; gives how many groups have not received it."""
+        """Counts a record, once; gives how many groups have not consumed it."""
         if place in self._records:
             self.repeated += 1
             return self._records[place]

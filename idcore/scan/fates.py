@@ -71,7 +71,7 @@ def hashes(texts: np.ndarray, keys: np.ndarray) -> np.ndarray:
 class Queues:
     """The queues whose messages are judged: topic (as bytes) and number; of each the edges of its intervals.
 
-    `listed` has for each interval of each queue, and each kind of its messages, whether a group has not received them.
+    `listed` has for each interval of each queue, and each kind of its messages, whether a group has not consumed them.
     There are two kinds, without and with a key, and two more for each tag of the queue in `tags`. `copied` has the
     hashes of the keys of copies: `hashes` makes it.
     """

@@ -603,7 +603,7 @@ class _Assembly:
         return made.sort_by([(name, "ascending") for name in order]).combine_chunks()
 
     def _undelivered(self, single: Rows, alone: np.ndarray, judged: _Judged) -> tuple[pa.Table, int]:
-        """The first messages that a group has not received; and how many there are among those with copies."""
+        """The first messages that a group has not consumed; and how many there are among those with copies."""
         wanted = np.ones(len(single.rows), bool)
         wanted[alone] = self._is_open(single.rows[alone], judged)
         places = np.flatnonzero(wanted)
@@ -643,7 +643,7 @@ class _Assembly:
         yield from zip(*(column.tolist() for column in columns), strict=True)
 
     def _is_open(self, rows: np.ndarray, judged: _Judged) -> np.ndarray:
-        """Of each message with copies whether a group has not received it."""
+        """Of each message with copies whether a group has not consumed it."""
         is_open = self._open_verdicts()
         left = np.zeros(len(rows), np.int64)
         queue, interval, kind = (rows[:, at] for at in (kernel.ONE_QUEUE, kernel.ONE_INTERVAL, kernel.ONE_KIND))
@@ -662,7 +662,7 @@ class _Assembly:
         return np.array([name in UNDELIVERED for name in self.deciding.names] or [False], bool)
 
     def _said(self, place: Sequence[int], judged: Sequence[tuple[int, int]]) -> tuple[str, int]:
-        """The groups that have not received a message of a queue, interval and kind, as JSON, and how many they are."""
+        """The groups that have not consumed a message of a queue, interval and kind, as JSON, and how many they are."""
         (queue, interval, kind), names = place, self.deciding.names
         case = self.cases[queue]
         usual = zip(case.groups, case.verdicts[:, interval, kind].tolist(), strict=True)

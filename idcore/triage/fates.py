@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idcore import export, times
-from idcore.fate.levels import NAMES, NOT_RECEIVED, level_of, order_of
+from idcore.fate.levels import NAMES, NOT_CONSUMED, level_of, order_of
 from idcore.reader import Reader
 from idcore.triage.activity import CELLS, MINUTE, natural_step
 from idcore.triage.time_range import ALL_TIMES, TimeRange
@@ -28,7 +28,7 @@ from idcore.triage.time_range import ALL_TIMES, TimeRange
 ORDERS = ("time", "-time", "worst", "place")
 MOST_TAKEN = 100_000  # rows of one download
 MESSAGE = ("topic", "broker", "queue_id", "queue_offset", "commit_log_offset", "msg_id", "store_timestamp")
-_LACKING = len(NOT_RECEIVED)
+_LACKING = len(NOT_CONSUMED)
 _KEY = ("topic", "broker", "queue_id", "group", "verdict")
 _COUNTED = (*_KEY, "minute", "messages", "first_store_timestamp")
 
@@ -286,7 +286,7 @@ class Lacking:
 
 
 def lacking(rows: pd.DataFrame) -> Lacking:
-    """The answer to which groups have not received what."""
+    """The answer to which groups have not consumed what."""
     open_rows = rows[rows["level"] < _LACKING]
     by_group = open_rows.groupby("group", observed=True)["messages"].sum().sort_values(ascending=False, kind="stable")
     unclear = int(rows.loc[rows["level"] == NAMES.index("unclear"), "messages"].sum())
@@ -301,7 +301,7 @@ def span_text(minutes: TimeRange, reader: Reader) -> str:
 
 
 def sentence(found: Lacking, oldest: list[dict[str, Any]], minutes: TimeRange, reader: Reader) -> str:
-    """Who has not received how many messages, and the oldest: the first of the list, where the list has it."""
+    """Who has not consumed how many messages, and the oldest: the first of the list, where the list has it."""
     words = reader.words
     if not found.groups:
         return words("fate.said_nothing")

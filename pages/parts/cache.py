@@ -245,7 +245,7 @@ def every_point(run: Run, process: Key, shown: TimeRange) -> pd.DataFrame | None
 
 @st.cache_resource(max_entries=2, show_spinner=False, hash_funcs=_RUN)
 def fates(run: Run) -> tuple[pd.DataFrame, Undelivered]:
-    """What became of the messages of a store in each group: the counts, and those that a group has not received."""
+    """What became of the messages of a store in each group: the counts, and those that a group has not consumed."""
     from idcore.triage import fates
 
     return fates.counted(run.path), fates.Undelivered.of_run(run.path)

@@ -1,4 +1,4 @@
-"""Delivery: which messages which consumer groups have not received, of the scan of a store. Computes nothing itself."""
+"""Delivery: which messages which consumer groups have not consumed, of the scan of a store. Computes nothing itself."""
 
 import streamlit as st
 

@@ -44,7 +44,7 @@ def test_a_click_on_a_cell_leads_to_its_messages_and_their_list(
         expect(page.locator(".hoverlayer .hovertext")).to_contain_text(found.groups[row])
         page.mouse.click(at, down)
         table = page.locator(".st-key-fate-list .mq-table")
-        expect(page.locator(".mq-said")).to_contain_text(f"{found.groups[row]} has not received")
+        expect(page.locator(".mq-said")).to_contain_text(f"{found.groups[row]} has not consumed")
         tab.settle()
         query = parse_qs(urlsplit(page.url).query)
         begin, end = query["cell"][0].split("~")

@@ -1,4 +1,4 @@
-"""One order of verdicts: each has its level, and what a group has not received is what the rule says."""
+"""One order of verdicts: each has its level, and what a group has not consumed is what the rule says."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_every_verdict_has_one_level_and_a_name() -> None:
 
 
 def test_the_four_worst_levels_are_what_the_rule_calls_undelivered() -> None:
-    lacking = {code for name in levels.NOT_RECEIVED for code in levels.LEVELS[name]}
+    lacking = {code for name in levels.NOT_CONSUMED for code in levels.LEVELS[name]}
     assert lacking >= UNDELIVERED and lacking - UNDELIVERED <= CLUSTER
 
 

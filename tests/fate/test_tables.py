@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore import catalogue
-from idcore.fate.levels import LEVELS, NAMES, NOT_RECEIVED, level_of, order_of
+from idcore.fate.levels import LEVELS, NAMES, NOT_CONSUMED, level_of, order_of
 from idcore.reader import Reader
 from idcore.scan.schemas import SCHEMAS
 from idcore.triage import fates
@@ -74,7 +74,7 @@ class Messages:
 
 
 def lacking(row: dict[str, Any]) -> dict[str, str]:
-    return {group: code for group, code in row["verdicts"].items() if level_of(code) < len(NOT_RECEIVED)}
+    return {group: code for group, code in row["verdicts"].items() if level_of(code) < len(NOT_CONSUMED)}
 
 
 def minute_of(at: datetime | None) -> datetime | None:
@@ -202,13 +202,13 @@ def test_the_first_sentence_names_group_count_time_and_the_oldest(run: Path) -> 
     oldest = Undelivered.of_run(run).select(asked).page(0, 1)
     rows = fates.choose(every, asked)
     text = fates.sentence(fates.lacking(rows), oldest, TimeRange(START, START + MINUTE), READER)
-    n = sum(code in [one for name in NOT_RECEIVED for one in LEVELS[name]] for code in _verdicts(rows))
-    assert text.startswith(f"**billing** has not received **{n} messages** of 2026-11-20 01:50:00 – 01:51:00 +00:00. ")
+    n = sum(code in [one for name in NOT_CONSUMED for one in LEVELS[name]] for code in _verdicts(rows))
+    assert text.startswith(f"**billing** has not consumed **{n} messages** of 2026-11-20 01:50:00 – 01:51:00 +00:00. ")
     assert ("The oldest is 0A14" in text) == bool(oldest[0]["msg_id"]) and "stored at 2026-11-20 01:5" in text
     many = fates.sentence(fates.lacking(every), [], ALL_TIMES, READER)
-    assert many.startswith("**3** of 3 consumer groups have not received messages: **")
+    assert many.startswith("**3** of 3 consumer groups have unconsumed messages: **")
     done = fates.choose(every, Asked(verdict="consumed"))
-    assert fates.sentence(fates.lacking(done), [], ALL_TIMES, READER).startswith("No message is known to be missing")
+    assert fates.sentence(fates.lacking(done), [], ALL_TIMES, READER).startswith("No unconsumed message was found (")
 
 
 def _verdicts(rows: pd.DataFrame) -> list[str]:

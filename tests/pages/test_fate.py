@@ -1,4 +1,4 @@
-"""The page of what groups have not received: filters in the link, figures that agree, and why there are none."""
+"""The page of what groups have not consumed: filters in the link, figures that agree, and why there are none."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_filters_cell_and_range_of_a_link_are_those_of_every_figure(run: Path, o
     app = open_page("fate", run=RUN, zone="UTC", lang="en", **link)
     asked = Asked(group="billing", shown=TimeRange(START + timedelta(seconds=30)), cell=cell)
     total = fates.lacking(fates.choose(fates.counted(run), asked)).total
-    assert f"billing has not received {total} messages of 2026-11-20 01:51:00" in text(app).replace("  ", " ")
+    assert f"billing has not consumed {total} messages of 2026-11-20 01:51:00" in text(app).replace("  ", " ")
     assert "The figures are of whole minutes" in text(app)
     app = app.selectbox(key="group").select("").run()
     assert "group" not in app.query_params and "of 3 consumer groups" in text(app)

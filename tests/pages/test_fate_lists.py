@@ -74,7 +74,7 @@ def test_the_page_of_deliveries_shows_a_list_and_what_has_no_verdict(open_page: 
     assert not app.exception and not app.error and len(cluster.server.seen) == asked
     assert "9 IDs: 8 judged, 1 not found." in page and id_of(60_000) in page
     waits = sum(row["messages"] for row in run.table("fates").to_pylist() if row["group"] == "late") - 4
-    assert f"<b>late</b> has not received <b>{waits} messages</b>" in page and "a · 1" in page
+    assert f"<b>late</b> has not consumed <b>{waits} messages</b>" in page and "a · 1" in page
     assert f"message?id={IDS[4]}&amp;cluster=default" in page
     for other, said in (("findings", "is not a scan"), ("compare", "is not a comparison")):
         assert said in open_page(other, run=run.name).error[0].value
@@ -202,5 +202,5 @@ def test_how_far_a_list_is_has_its_time_left_and_its_limit() -> None:
     now = Asking(5_000, 1_200, 1_100, 30, 12.0, 38.0, is_limited=True)
     said = progress_text(now, words("en"))
     assert said == (
-        "1,200 of 5,000 IDs, 1,100 found, 30 not received by a group · 38 s left · waiting for the limit of look-ups"
+        "1,200 of 5,000 IDs, 1,100 found, 30 not consumed by a group · 38 s left · waiting for the limit of look-ups"
     )

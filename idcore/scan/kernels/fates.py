@@ -60,7 +60,7 @@ COUNT_COLUMNS = 10
 # One row of a message that is given by itself; behind it begin and size of its key and of its offsetMsgId.
 ONE_OFFSET, ONE_QUEUE, ONE_PLACE, ONE_TIME, ONE_SIZE, ONE_INTERVAL, ONE_WHY, ONE_KIND, ONE_TEXTS = range(9)
 ONE_COLUMNS = ONE_TEXTS + 4
-HAS_COPIES, LISTED = 1, 2  # why: copies may have its key, and it is not counted; or some group has not received it
+HAS_COPIES, LISTED = 1, 2  # why: copies may have its key, and it is not counted; or some group has not consumed it
 # Of a queue: the edges of its intervals, where these are listed, how many kinds of messages it has, and its tags.
 FIRST_EDGE, EDGES_END, FIRST_LISTED, KINDS, FIRST_TAG, TAGS_END = range(6)
 # State of a walk, behind the place AT.
@@ -375,7 +375,7 @@ def _count(counts, state, recent, values):
 def messages(log, plan, counts, recent, out, state):
     """Counts the messages that begin from state[AT] up to `stop`; returns what ended the walk.
 
-    One whose key a copy has is given by itself instead. The first state[LEFT] that a group has not received are given
+    One whose key a copy has is given by itself instead. The first state[LEFT] that a group has not consumed are given
     too. `recent` has the last row of each queue and kind.
     """
     log, plan, out = borrowed(log), borrowed(plan), borrowed(out)

@@ -182,7 +182,7 @@ def counts(rows: pd.DataFrame, run: Run, view: View) -> None:
 
 
 def messages(every: Undelivered, asked: Asked, lacking: int, run: Run, view: View) -> list[str]:
-    """The messages that were not received, with a choice of order; what of them is small print.
+    """The messages that were not consumed, with a choice of order; what of them is small print.
 
     `lacking`: how many the counts have.
     """
@@ -218,6 +218,6 @@ def _page(found: Listed, run: Run, view: View) -> None:
     if pages > 1:
         st.pagination(pages, key="page", bind="query-params")
     with st.container(horizontal=True, gap="medium"):
-        download("CSV", found.as_csv, "undelivered.csv", key="undelivered-csv")
+        download("CSV", found.as_csv, "not_consumed.csv", key="undelivered-csv")
         mime = "application/x-ndjson"
-        download("JSON Lines", found.as_json, "undelivered.jsonl", key="undelivered-json", mime=mime)
+        download("JSON Lines", found.as_json, "not_consumed.jsonl", key="undelivered-json", mime=mime)
