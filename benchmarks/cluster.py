@@ -41,6 +41,7 @@ def main() -> None:
         print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
         print(f"{given.workers} workers of one core, {log.stat().st_size / 1e6:.0f} MB of text")
         with standalone(folder, given.workers) as cluster:
+            environment |= cluster.secret
             for number in range(1, given.applications + 1):
                 began = time.monotonic()
                 scan = [sys.executable, "-m", "idcore", "scan", str(log), "--out", str(folder / str(number))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -10,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyspark
@@ -26,14 +27,20 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(folder: Path, name: str, port: int, *command: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A Java server of Spark's, from the moment it listens to its end, with all that it started."""
+def running(
+    folder: Path, name: str, port: int, *command: str, secret: dict[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A Java server of Spark's, from the moment it listens to its end, with all that it started.
+
+    `secret` are variables of its environment, where it finds what a client has to know.
+    """
     environment = {
         **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},  # idcore has to travel
         "SPARK_HOME": str(HOME),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(folder / f"{name}-scratch"),
         "PYSPARK_PYTHON": sys.executable,
+        **secret,
     }
     log = folder / f"{name}.log"
     with log.open("wb") as out:
@@ -75,6 +82,7 @@ class Worker:
     """A worker of the cluster; `folder` holds its applications, `scratch` what their executors wrote."""
 
     process: subprocess.Popen[bytes]
+    port: int
     folder: Path
     scratch: Path
 
@@ -86,8 +94,29 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
+    """`secret` are the variables of the environment that let a driver in."""
+
     url: str
     workers: tuple[Worker, ...]
+    secret: dict[str, str] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    """A Connect server. `secret` are the variables of the environment that let a client in."""
+
+    url: str
+    secret: dict[str, str] = field(repr=False)
+
+
+def shared_secret(folder: Path) -> dict[str, str]:
+    """A folder of settings with a new secret, which master, workers and drivers read; nobody else may."""
+    settings = folder / "settings"
+    settings.mkdir(mode=0o700)
+    names = {"authenticate": "true", "authenticate.secret": secrets.token_hex(32), "network.crypto.enabled": "true"}
+    text = "".join(f"spark.{name} {value}\n" for name, value in names.items())
+    (settings / "spark-defaults.conf").write_text(text)
+    return {"SPARK_CONF_DIR": str(settings)}
 
 
 @contextmanager
@@ -96,21 +125,22 @@ def standalone(folder: Path, workers: int = 2) -> Iterator[Cluster]:
     spark_class, port = str(HOME / "bin" / "spark-class"), free_port()
     url = f"spark://127.0.0.1:{port}"
     master = [spark_class, "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port)]
+    secret = shared_secret(folder)
     with ExitStack() as stack:
-        stack.enter_context(running(folder, "master", port, *master, "--webui-port", "0"))
+        stack.enter_context(running(folder, "master", port, *master, "--webui-port", "0", secret=secret))
         found = []
         for number in range(1, workers + 1):
             name, own = f"worker-{number}", free_port()
             place = ["--host", "127.0.0.1", "--port", str(own), "--webui-port", "0", "--work-dir", str(folder / name)]
             command = [spark_class, "org.apache.spark.deploy.worker.Worker", *place, "--cores", "1", "--memory", "1g"]
-            process = stack.enter_context(running(folder, name, own, *command, url))
-            found.append(Worker(process, folder / name, folder / f"{name}-scratch"))
-        yield Cluster(url, tuple(found))
+            process = stack.enter_context(running(folder, name, own, *command, url, secret=secret))
+            found.append(Worker(process, own, folder / name, folder / f"{name}-scratch"))
+        yield Cluster(url, tuple(found), secret)
 
 
 @contextmanager
-def connect(folder: Path) -> Iterator[str]:
-    """A Connect server with two cores; its address."""
+def connect(folder: Path) -> Iterator[Connect]:
+    """A Connect server with two cores. A token without TLS is sent to `localhost` by that very name alone."""
     port = free_port()
     settings = {
         "spark.connect.grpc.binding.address": "127.0.0.1",
@@ -118,8 +148,11 @@ def connect(folder: Path) -> Iterator[str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
+        "spark.authenticate": "true",
+        "spark.network.crypto.enabled": "true",
     }
+    secret = {"SPARK_CONNECT_AUTHENTICATE_TOKEN": secrets.token_hex(32)}
     flags = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
     server = [str(HOME / "bin" / "spark-submit"), "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
-    with running(folder, "connect", port, *server, "--master", "local[2]", *flags, "spark-internal"):
-        yield f"sc://127.0.0.1:{port}"
+    with running(folder, "connect", port, *server, "--master", "local[2]", *flags, "spark-internal", secret=secret):
+        yield Connect(f"sc://localhost:{port}", secret)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import glob
+import logging
 import os
 import re
 import shutil
@@ -28,6 +29,8 @@ from .health import SparkError, forget, is_connect, is_gone, java_ended, quieten
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+LOG = logging.getLogger(__name__)
+SECRET_OF_CLUSTER = "spark.authenticate is not set (docs/how-to/scan-on-a-cluster.md)"
 PACKAGE = Path(__file__).resolve().parents[1]
 STARTER = "spark-start"
 BEHIND_PAGES = 5  # niceness of what a server starts for its scans
@@ -126,6 +129,10 @@ def _settings(local: bool, java: str) -> dict[str, str]:
         settings |= {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
+            # Its ports cannot be closed, and another user of this machine reaches them. In local mode Spark makes the
+            # secret itself: it is in no file, no environment and on no command line.
+            "spark.authenticate": "true",
+            "spark.network.crypto.enabled": "true",
             "spark.driver.memory": os.environ.get("IDCORE_SPARK_MEMORY", "2g"),
             "spark.local.dir": scratch,
             "spark.python.daemon.module": "idcore.spark.daemon",
@@ -166,6 +173,8 @@ def _start(master: str | None, remote: str | None) -> SparkSession:
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     if not local:
+        if session.conf.get("spark.authenticate", "false") != "true":
+            LOG.warning("the ports of this scan answer anybody who reaches them: %s", SECRET_OF_CLUSTER)
         session.sparkContext.addPyFile(package_zip())
         session.sparkContext.pythonExec = worker_python()
     quieten(session)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import grpc
 import pyarrow.parquet as pq
 import pytest
 
@@ -18,6 +19,8 @@ from benchmarks.servers import Cluster, connect, standalone
 from idcore.ids.clock import parse_zone
 from idcore.scan.kernels import cache_folder
 from idcore.spark.job import ScanOptions, scan
+from idcore.spark.session import session
+from tests.spark import foreign
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -51,9 +54,12 @@ def tables(out: Path) -> dict[str, str]:
     return found
 
 
-def scanned(source: Path, out: Path, *where: str, size: str = "64k") -> dict[str, str]:
+def scanned(source: Path, out: Path, secret: dict[str, str], *where: str, size: str = "64k") -> dict[str, str]:
     """The tables that a scan in a new process writes."""
-    done = subprocess.run(command(source, out, size, *where), env=LOOPBACK, capture_output=True, text=True, timeout=240)
+    environment = LOOPBACK | secret
+    done = subprocess.run(
+        command(source, out, size, *where), env=environment, capture_output=True, text=True, timeout=240
+    )
     assert done.returncode == 0, done.stderr
     return tables(out)
 
@@ -91,10 +97,17 @@ def test_a_standalone_cluster_of_two_workers_writes_the_same_tables(
     local = scanned_here(store, tmp_path / "local")
     assert pq.read_table(tmp_path / "local" / "undelivered").num_rows
     before = compiled()
-    assert scanned(store, tmp_path / "out", "--master", cluster.url) == local
+    assert scanned(store, tmp_path / "out", cluster.secret, "--master", cluster.url) == local
     assert compiled() == before  # by the local scan at the latest: an application compiles nothing anew
     for worker in cluster.workers:  # no worker has idcore but from the archive that came with the job
         assert [path.name for path in worker.folder.glob("app-*/*/idcore.zip")] == ["idcore.zip"]
+    jvm = session().sparkContext._jvm
+    ports = [int(cluster.url.rpartition(":")[2]), *(worker.port for worker in cluster.workers)]
+    for answer in foreign.ask(*((port, foreign.has_endpoint(jvm, port, "Master")) for port in ports)):
+        assert foreign.kind(answer) == foreign.RPC_FAILURE, "another user has no secret"
+    secret = (Path(cluster.secret["SPARK_CONF_DIR"]) / "spark-defaults.conf").read_text().split()[3]
+    for worker in cluster.workers:  # the log of an executor begins with its command line
+        assert not [path for path in worker.folder.rglob("std*") if secret in path.read_text()]
 
 
 @pytest.mark.timeout(300)
@@ -105,7 +118,7 @@ def test_a_path_that_only_the_driver_sees_is_named_with_the_worker(log: Path, cl
     theirs.chmod(0o755)
     done = subprocess.run(
         command(mine, tmp_path / "out", "64k", "--master", cluster.url),
-        env={**LOOPBACK, "PYTHONPATH": os.getcwd(), "IDCORE_WORKER_PYTHON": str(theirs)},
+        env={**LOOPBACK, **cluster.secret, "PYTHONPATH": os.getcwd(), "IDCORE_WORKER_PYTHON": str(theirs)},
         cwd=log.parent,
         capture_output=True,
         text=True,
@@ -126,9 +139,8 @@ def test_a_worker_that_is_killed_in_mid_scan_changes_no_table(cluster: Cluster, 
     lost, kept = cluster.workers
     before = set(lost.scratch.rglob("shuffle_*.data"))
     with (tmp_path / "told").open("wb") as told:
-        running = subprocess.Popen(
-            command(large, tmp_path / "out", "2k", "--master", cluster.url), env=LOOPBACK, stdout=told, stderr=told
-        )
+        begin = command(large, tmp_path / "out", "2k", "--master", cluster.url)
+        running = subprocess.Popen(begin, env=LOOPBACK | cluster.secret, stdout=told, stderr=told)
     try:
         deadline = time.monotonic() + 120
         while not set(lost.scratch.rglob("shuffle_*.data")) - before:  # facts that die with the worker
@@ -174,8 +186,14 @@ def test_a_connect_server_writes_the_same_tables_tells_how_far_it_is_and_stops_w
 ) -> None:
     local = scanned_here(log, tmp_path / "local")
     large = make_log(tmp_path / "large.log", 20_000)
-    with connect(tmp_path) as address:
-        assert scanned(log, tmp_path / "out", "--remote", address) == local
-        stopped = [sys.executable, "-c", STOPPED, str(large), str(tmp_path / "none"), address]
-        done = subprocess.run(stopped, env=LOOPBACK, capture_output=True, text=True, timeout=120)
+    with connect(tmp_path) as server:
+        with (
+            grpc.insecure_channel(server.url.removeprefix("sc://")) as another,
+            pytest.raises(grpc.RpcError) as refused,
+        ):
+            another.unary_unary("/spark.connect.SparkConnectService/Config")(b"", timeout=30)
+        assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED, "another user has no token"
+        assert scanned(log, tmp_path / "out", server.secret, "--remote", server.url) == local
+        stopped = [sys.executable, "-c", STOPPED, str(large), str(tmp_path / "none"), server.url]
+        done = subprocess.run(stopped, env=LOOPBACK | server.secret, capture_output=True, text=True, timeout=120)
         assert done.stdout.strip() == "[true, false]", done.stderr
