@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from idcore import lease
 from idcore.errors import CoreError, from_coded
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Run:
     @property
     def state(self) -> str:
         """new, running, done, failed or cancelled; a scan whose server has gone is failed."""
-        return state_of(self.facts)
+        return state_of(self.facts, self.path.parent)
 
     @property
     def kind(self) -> str:
@@ -133,7 +134,7 @@ class Run:
 
     def set_state(self, state: str, error: CoreError | None = None, **more: Any) -> None:
         """Writes run.json again, with this process as the owner; facts not named stay."""
-        self._write({"state": state, "error": error and error.coded(), **_owner(), **more})
+        self._write({"state": state, "error": error and error.coded(), **_owner(self.path.parent), **more})
 
     def rename(self, name: str) -> None:
         """What its reader calls it, next to the made title; an empty name gives the title back."""
@@ -182,11 +183,18 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def state_of(facts: dict[str, Any]) -> str:
+def state_of(facts: dict[str, Any], root: Path) -> str:
     """The state that run.json gives, or failed where the process that wrote it has gone before the end."""
-    if facts["state"] in ("new", "running") and not is_alive(facts["pid"], facts.get("started")):
+    if facts["state"] in ("new", "running") and not has_owner(facts, root):
         return "failed"
     return str(facts["state"])
+
+
+def has_owner(facts: dict[str, Any], root: Path) -> bool:
+    """Whether the process that a run belongs to lives; a run of older versions has a process of this machine."""
+    if (held := facts.get("lease")) is not None:
+        return lease.is_held(root, held)
+    return is_alive(facts["pid"], facts.get("started"))
 
 
 def kind_of(facts: dict[str, Any]) -> str:
@@ -200,9 +208,9 @@ def error_of(facts: dict[str, Any]) -> CoreError | None:
     return CoreError("said", {"why": held}) if held and isinstance(held, str) else from_coded(held)
 
 
-def _owner() -> dict[str, Any]:
-    """Which process a scan belongs to."""
-    return {"pid": os.getpid(), "started": started(os.getpid())}
+def _owner(root: Path) -> dict[str, Any]:
+    """Which process a scan belongs to; its pid is for people."""
+    return {"pid": os.getpid(), "lease": lease.mine(root)}
 
 
 def started(pid: int) -> str | None:
@@ -264,7 +272,7 @@ class Runs:
             "options": options or {},
             "state": "new",
             "error": None,
-            **_owner(),
+            **_owner(self.root),
             **more,
         }
         write_text(run.path / "run.json", json.dumps(facts))
@@ -290,7 +298,7 @@ class Runs:
 
     def sweep(self) -> int:
         """Deletes scans that were not to be kept and whose server has gone; how many."""
-        left = [run for run in self.list() if not run.kept and not is_alive(run.facts["pid"], run.facts.get("started"))]
+        left = [run for run in self.list() if not run.kept and not has_owner(run.facts, self.root)]
         for run in left:
             shutil.rmtree(run.path, ignore_errors=True)
         return len(left)

@@ -16,7 +16,7 @@ from idcore.runs import COMPARE, LONGEST_NAME, STORE, TEXT, Run, RunError, Runs
 from idcore.triage import run_rows
 from idcore.triage.run_rows import Filter
 
-NOBODY = 4_194_305  # a pid that Linux never gives
+NOBODY = "0" * 32  # a lease that no process has
 
 
 def change(run: Run, **facts: Any) -> None:
@@ -37,10 +37,10 @@ def test_a_name_is_beside_the_made_title_and_an_empty_one_gives_it_back(tmp_path
 def test_a_name_and_a_pin_do_not_change_whose_run_it_is(tmp_path: Path) -> None:
     run = Runs(tmp_path).create("app.log")
     run.set_state("running")
-    change(run, pid=NOBODY)
+    change(run, lease=NOBODY)
     run.rename("mine")
     run.pin(True)
-    assert run.facts["pid"] == NOBODY and run.state == "failed" and run.pinned
+    assert run.facts["lease"] == NOBODY and run.state == "failed" and run.pinned
     run.pin(False)
     assert not run.pinned
 
@@ -89,7 +89,7 @@ def test_what_is_not_kept_is_swept_once_its_server_has_gone(tmp_path: Path) -> N
     runs = Runs(tmp_path)
     kept, left, mine = runs.create("kept"), runs.create("left", kept=False), runs.create("mine", kept=False)
     for run in (kept, left):
-        change(run, pid=NOBODY)
+        change(run, lease=NOBODY)
     assert runs.sweep() == 1
     assert {run.name for run in runs.list()} == {kept.name, mine.name} and not mine.kept
 

@@ -60,7 +60,7 @@ def row_of(run: Run) -> dict[str, Any]:
         "title": facts["title"],
         "options": facts["options"],
         "created": datetime.fromisoformat(facts["created"]),
-        "state": state_of(facts),
+        "state": state_of(facts, run.path.parent),
         "error": error_of(facts),
         "summary": run.summary,
         "store": (facts.get("plan") or {}).get("store"),

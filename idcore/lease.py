@@ -1,0 +1,197 @@
+"""Which process holds a folder of runs, and whether it still lives. Compares no clocks and depends on no run.
+
+A process has one lease for each folder: a file that it locks and counts up. A lock that is held proves that its process
+lives. On the machine of the reader a lock that is free proves the opposite. A holder on another machine may have locks
+of its own: there the count is watched, for so long as the reader's own clock goes forward.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import fcntl
+import json
+import logging
+import os
+import platform
+import re
+import threading
+import time
+import uuid
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+LOG = logging.getLogger(__name__)
+FOLDER = ".leases"
+BEAT = 5.0  # seconds between two counts
+PATIENCE = 20.0  # seconds that a count may stay the same before its process has gone
+_NAME = re.compile(r"[0-9a-f]{32}")
+_NO_LOCKS = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS)  # some network file systems have no locks
+
+
+@cache
+def machine() -> str:
+    """This boot of this machine: containers on it share its kernel, and so its locks."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return platform.node()
+
+
+class Lease:
+    """This process's file in a folder: locked before it has its name, counted up while the process lives."""
+
+    def __init__(self, root: Path) -> None:
+        self.name, self.beats = uuid.uuid4().hex, 0
+        self.path = root / FOLDER / self.name
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        spare = self.path.with_name(f".{self.name}")
+        self._descriptor = os.open(spare, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+        self.beat()
+        spare.rename(self.path)
+
+    def beat(self) -> None:
+        """Counts up, in place: a full disk takes nothing from a lease."""
+        self.beats += 1
+        os.pwrite(self._descriptor, json.dumps({"beats": self.beats, "machine": machine()}).encode(), 0)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its file was deleted."""
+        return os.fstat(self._descriptor).st_nlink == 0
+
+    def leave(self) -> None:
+        """Takes the file away: its process has gone."""
+        self.path.unlink(missing_ok=True)
+        os.close(self._descriptor)
+
+
+class _Held:
+    """The leases of this process, and one thread that counts them up."""
+
+    def __init__(self) -> None:
+        self.process = os.getpid()
+        self.leases: dict[Path, Lease] = {}
+        self.lock = threading.Lock()
+        self.thread: threading.Thread | None = None
+
+    def of(self, root: Path) -> Lease:
+        with self.lock:
+            found = self.leases.get(root)
+            if found is not None and found.is_lost:
+                found.leave()
+                found = None
+            if found is None:
+                found = self.leases[root] = Lease(root)
+                _sweep(root, found.name)
+            if self.thread is None:
+                self.thread = threading.Thread(target=self._beat, name="lease", daemon=True)
+                self.thread.start()
+            return found
+
+    def _beat(self) -> None:
+        while True:
+            time.sleep(BEAT)
+            with self.lock:
+                for root, lease in list(self.leases.items()):
+                    try:
+                        if lease.is_lost:
+                            lease.leave()
+                            del self.leases[root]
+                        else:
+                            lease.beat()
+                    except OSError as error:
+                        LOG.warning("the lease of this process was not renewed: %s", error.strerror)
+
+    def leave(self) -> None:
+        if self.process == os.getpid():  # a fork shares the lock, and has no part in it
+            with self.lock:
+                for lease in self.leases.values():
+                    lease.leave()
+                self.leases.clear()
+
+
+_held = _Held()
+atexit.register(lambda: _held.leave())
+
+
+def mine(root: Path) -> str:
+    """The name of this process's lease in a folder; the first call begins it."""
+    global _held
+    if _held.process != os.getpid():
+        _held = _Held()
+    return _held.of(root.absolute()).name
+
+
+def is_held(root: Path, name: str) -> bool:
+    """Whether the process that has this lease lives. One of another machine is watched first, and lives until then."""
+    own = _held.leases.get(root.absolute())
+    if own is not None and own.name == name and _held.process == os.getpid():
+        return True
+    if not _NAME.fullmatch(name):
+        return False
+    path = root / FOLDER / name
+    try:
+        free = _is_free(path)
+        told = _read(path)
+    except FileNotFoundError:
+        return False
+    if free is not None and (not free or told["machine"] == machine()):
+        return not free
+    return _watch.moves(path.absolute(), told["beats"])
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """What a lease says; of one that lost its text when the machine lost its power, a count that stays the same."""
+    try:
+        told = json.loads(path.read_bytes())
+    except ValueError:
+        told = None
+    return told if isinstance(told, dict) and told.keys() >= {"beats", "machine"} else {"beats": -1, "machine": ""}
+
+
+def _is_free(path: Path) -> bool | None:
+    """Whether nobody has the lock; None where the file system has none."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        return None
+    finally:
+        os.close(descriptor)
+    return True
+
+
+class _Watch:
+    """Counts of other machines, each with this process's own time of its last change."""
+
+    def __init__(self) -> None:
+        self.seen: dict[Path, tuple[int, float]] = {}
+
+    def moves(self, path: Path, beats: int) -> bool:
+        now = time.monotonic()
+        before, since = self.seen.get(path, (None, now))
+        if before != beats:
+            since = now
+        self.seen[path] = (beats, since)
+        return now - since < PATIENCE
+
+
+_watch = _Watch()
+
+
+def _sweep(root: Path, own: str) -> None:
+    """Takes away what processes of this machine left behind."""
+    for path in (root / FOLDER).iterdir():
+        if path.name != own and _NAME.fullmatch(path.name) and not is_held(root, path.name):
+            path.unlink(missing_ok=True)

@@ -1,0 +1,125 @@
+"""Leases: two consoles on one folder, of one machine and of two, with clocks set back and locks missing."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from idcore import lease
+from idcore.runs import Run, Runs
+
+OTHER = """
+import sys
+from pathlib import Path
+from idcore.runs import Runs
+run = Runs(Path(sys.argv[1])).create("of another console", kept=False)
+run.set_state("running")
+print(run.name, flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def another(root: Path) -> Iterator[tuple[subprocess.Popen[str], Run]]:
+    """A console of its own process with a run at work, as in another container with its own process IDs."""
+    with subprocess.Popen(
+        [sys.executable, "-c", OTHER, str(root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as console:
+        assert console.stdout is not None
+        run = Runs(root).open(console.stdout.readline().strip())
+        change(run, pid=1, started="another container's")
+        try:
+            yield console, run
+        finally:
+            console.kill()
+
+
+def change(run: Run, **facts: object) -> None:
+    (run.path / "run.json").write_text(json.dumps(run.facts | facts))
+
+
+def test_the_run_of_another_console_runs_until_that_is_killed(tmp_path: Path) -> None:
+    with another(tmp_path) as (console, run):
+        mine = Runs(tmp_path).create("mine")
+        assert (run.state, mine.state) == ("running", "new") and Runs(tmp_path).sweep() == 0
+        held = tmp_path / lease.FOLDER / run.facts["lease"]
+        for at in (0, time.time() + 1e6):  # no clock counts
+            os.utime(held, (at, at))
+            assert run.state == "running"
+        console.kill()
+        console.wait()
+        assert run.state == "failed" and held.exists()
+        assert Runs(tmp_path).sweep() == 1 and not run.path.exists()
+        lease._sweep(tmp_path, mine.facts["lease"])
+        assert [path.name for path in held.parent.iterdir()] == [mine.facts["lease"]]
+
+
+def test_a_console_that_ends_takes_its_lease_away(tmp_path: Path) -> None:
+    with another(tmp_path) as (console, run):
+        console.communicate("")
+        assert not list((tmp_path / lease.FOLDER).iterdir()) and run.state == "failed"
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The reader's own clock, which only goes forward."""
+    now = [1_000.0]
+    monkeypatch.setattr(lease.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(lease, "_watch", lease._Watch())
+    return now
+
+
+@pytest.mark.parametrize("locks", [True, False])
+def test_of_another_machine_the_count_is_watched(
+    tmp_path: Path, clock: list[float], locks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, counts = "ab" * 16, tmp_path / lease.FOLDER / ("ab" * 16)
+    counts.parent.mkdir()
+    if not locks:  # the same machine, on a file system without locks
+        refused = OSError(errno.ENOTSUP, "no locks")
+        monkeypatch.setattr(lease.fcntl, "flock", lambda *_: (_ for _ in ()).throw(refused))
+    told = {"machine": "another" if locks else lease.machine()}
+    for beats in range(3):
+        counts.write_text(json.dumps(told | {"beats": beats}))
+        clock[0] += lease.PATIENCE - 1
+        assert lease.is_held(tmp_path, name)
+    clock[0] += lease.PATIENCE
+    assert not lease.is_held(tmp_path, name)
+    counts.write_text(json.dumps(told | {"beats": 9}))
+    assert lease.is_held(tmp_path, name), "it was only slow"
+    counts.write_text("")  # its machine lost its power before the text was on the disk
+    assert lease.is_held(tmp_path, name)
+    clock[0] += lease.PATIENCE
+    assert not lease.is_held(tmp_path, name)
+
+
+def test_a_lease_that_was_deleted_is_made_again(tmp_path: Path) -> None:
+    first = lease.mine(tmp_path)
+    assert lease.is_held(tmp_path, first) and lease.mine(tmp_path) == first
+    (tmp_path / lease.FOLDER / first).unlink()
+    second = lease.mine(tmp_path)
+    assert second != first and lease.is_held(tmp_path, second) and not lease.is_held(tmp_path, first)
+
+
+@pytest.mark.parametrize("name", ["", "..", "../run.json", "g" * 32, "0" * 32])
+def test_a_name_that_is_no_lease_is_held_by_nobody(tmp_path: Path, name: str) -> None:
+    assert not lease.is_held(tmp_path, name)
+
+
+def test_the_count_of_this_process_goes_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "_held", lease._Held())
+    monkeypatch.setattr(lease, "BEAT", 0.01)
+    path = tmp_path / lease.FOLDER / lease.mine(tmp_path)
+    deadline = time.monotonic() + 20
+    while json.loads(path.read_bytes())["beats"] < 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
