@@ -421,6 +421,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "run.part_files": "{n} out of {of} could be read only in part: {names}.",
     "scan.starting": "Starting Spark: {seconds} so far.",
     "scan.waiting": "Waiting for Spark.",
+    "scan.queued": "Waiting for other scans: place {place} in the queue.",
     "scan.table": " The table below is already complete.",
     "scan.bytes": "{done} of {total}",
     "scan.rate": "{rate}/s",

@@ -403,6 +403,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "run.part_files": "共 {of} 个文件，{n}只读到一部分：{names}。",
     "scan.starting": "Spark 正在启动，已用 {seconds}。",
     "scan.waiting": "正在等待 Spark。",
+    "scan.queued": "正在等待其他扫描：排在第 {place} 位。",
     "scan.table": "下面的表格已经完整。",
     "scan.bytes": "{done} / {total}",
     "scan.rate": "{rate}/秒",

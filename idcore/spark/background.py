@@ -13,11 +13,10 @@ from idcore.errors import CoreError, coded
 from idcore.ids.clock import parse_zone, zone_text
 from idcore.runs import Run, RunError
 
+from . import turns
 from .job import ScanOptions, problem_of, scan
 from .locate import locate
 from .watch import Cancelled, Progress, State
-
-LARGE = 8 << 20  # bytes of input whose lines are found right after the scan; of less they are when they are asked for
 
 
 class Job:
@@ -38,7 +37,9 @@ class Job:
 
     def _work(self, paths: list[str], options: ScanOptions, names: dict[str, str] | None) -> None:
         try:
-            scan(paths, self.run.path, options, self._take, self._stop, names)
+            with turns.of(paths, options.store).turn(self._stop, self._take_place):
+                self._progress = replace(self._progress, place=0)
+                scan(paths, self.run.path, options, self._take, self._stop, names)
         except Cancelled:
             self._end("cancelled")
         except Exception as error:  # noqa: BLE001  any error becomes part of the scan's record
@@ -46,7 +47,7 @@ class Job:
         else:
             self._progress = replace(self._progress, bytes_done=self._progress.bytes_total, seconds_left=0.0)
             self._end("done")
-            if self._progress.bytes_total >= LARGE:
+            if self._progress.bytes_total >= turns.LARGE:  # of less they are found when they are asked for
                 locating(self.run)
 
     def _end(self, state: State, error: CoreError | None = None) -> None:
@@ -61,6 +62,9 @@ class Job:
 
     def _take(self, progress: Progress) -> None:
         self._progress = progress
+
+    def _take_place(self, place: int) -> None:
+        self._progress = replace(self._progress, place=place)
 
     def progress(self) -> Progress:
         """How far it is now; never blocks."""

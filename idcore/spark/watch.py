@@ -26,7 +26,10 @@ Report = Callable[["Progress"], None]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a scan is. `seconds_left` is None until it can be estimated. Judging reads the log once or twice more."""
+    """How far a scan is. `seconds_left` is None until it can be estimated. Judging reads the log once or twice more.
+
+    `place` is that in the queue, from 1; 0 for one that has its turn.
+    """
 
     state: State
     bytes_done: int = 0
@@ -36,6 +39,7 @@ class Progress:
     seconds_left: float | None = None
     error: CoreError | None = None
     phase: Phase = "reading"
+    place: int = 0
 
 
 class Cancelled(CoreError):

@@ -89,6 +89,8 @@ def progress(run: Run, table: bool = False, *, key: str) -> None:
 
 def _scan(now: Progress, words: Words, table: bool) -> tuple[float, str]:
     """Bytes, rate, ids and time left of a scan; before it reads, what it waits for."""
+    if now.place:
+        return 0.0, words("scan.queued", place=now.place) + (words("scan.table") if table else "")
     if now.state == "waiting" or not now.bytes_total:
         engine = scans.engine()
         starting = engine is not None and engine.state == "starting"

@@ -1,0 +1,90 @@
+"""Scans that wait for their turn: in order, with their place, a small one not behind large ones. Starts no Spark."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore.runs import Runs
+from idcore.spark import background, turns
+from idcore.spark.background import Job
+from idcore.spark.job import ScanOptions
+
+Begin = Callable[[str, int], Job]
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def gates(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, threading.Event]]:
+    """Scans that end when a test says so, by the name of their file; one large one at a time."""
+    made: dict[str, threading.Event] = {}
+
+    def scan(paths: list[str], *_: Any) -> None:
+        made[Path(paths[0]).name] = gate = threading.Event()
+        assert gate.wait(30)
+
+    monkeypatch.setattr(background, "scan", scan)
+    monkeypatch.setenv(turns.SETTING, "1")
+    yield made
+    for gate in made.values():
+        gate.set()
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Begin:
+    def started(name: str, size: int) -> Job:
+        path = tmp_path / name
+        with path.open("wb") as file:
+            file.truncate(size)
+        return background.start(Runs(tmp_path / "runs").create(name), [str(path)], ScanOptions())
+
+    return started
+
+
+def test_a_large_scan_waits_for_the_others_and_knows_its_place(
+    gates: dict[str, threading.Event], begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = begin("first", turns.LARGE)
+    until(lambda: "first" in gates)
+    jobs = []
+    for place, name in enumerate(("second", "third", "fourth"), 1):
+        jobs.append(begin(name, turns.LARGE))
+        until(lambda: jobs[-1].progress().place == place)  # noqa: B023  called at once
+        assert jobs[-1].progress().state == "waiting"
+    begin("small", turns.LARGE - 1)
+    until(lambda: "small" in gates)  # a light one does not wait for them
+    second, third, fourth = jobs
+    second.cancel()
+    assert second.wait(30).state == "cancelled" and second.run.state == "cancelled"
+    until(lambda: (third.progress().place, fourth.progress().place) == (1, 2))
+    gates["first"].set()
+    assert first.wait(30).state == "done"
+    until(lambda: "third" in gates)
+    assert third.progress().place == 0 and "fourth" not in gates
+    monkeypatch.setenv(turns.SETTING, "2")
+    until(lambda: "fourth" in gates)
+
+
+def test_what_has_no_size_counts_as_large(tmp_path: Path) -> None:
+    small = tmp_path / "a.log"
+    small.write_bytes(b"x")
+    assert turns.of([str(small)], None) is turns._small
+    for paths, store in (([str(tmp_path)], None), (["s3://bucket/a.log"], None), ([str(small)], "/data/store")):
+        assert turns.of(paths, store) is turns._large
+
+
+@pytest.mark.parametrize(("told", "most"), [("", 2), ("5", 5), ("0", 1), ("many", 2), ("-1", 2)])
+def test_the_number_of_scans_at_once_is_a_setting(monkeypatch: pytest.MonkeyPatch, told: str, most: int) -> None:
+    monkeypatch.setenv(turns.SETTING, told)
+    assert turns.most_large() == most
