@@ -7,9 +7,15 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
+from collections.abc import Sequence
 from typing import Any
 
 ESCAPES = "idcore.escapes"  # for streams of any encoding: unlike "backslashreplace", what it leaves of JSON is JSON
+
+# A path of the server, from its root: not the path of a URI, and not one slash between two words.
+_PATH = re.compile(r"(?<![A-Za-z0-9_.:/~*-])/(?:[^\s/:;,'\"<>|()\[\]]+/)+[^\s/:;,'\"<>|()\[\]]*")
+_VERSION = re.compile(r"(?<![\w.])v?\d+\.\d+\.\d+(?:[-+_][\w.+-]*\w)?(?!\.?\d)")  # three numbers: an address has four
 
 
 def encodable(text: str) -> str:
@@ -25,6 +31,20 @@ def json_text(value: Any, **options: Any) -> str:
 def printable(text: str) -> str:
     """Without characters that a terminal would obey: the text of a log or a message is a stranger's."""
     return "".join(char if char.isprintable() or char in "\t\n" else _escape(ord(char)) for char in text)
+
+
+def for_visitor(text: str, opened: Sequence[str] = ()) -> str:
+    """An error for somebody who uses the console: a path is its last name, and a version is left out.
+
+    `opened` are folders whose paths a visitor may see.
+    """
+
+    def shown(found: re.Match[str]) -> str:
+        path = found[0]
+        known = any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in opened)
+        return path if known else path.rstrip("/").rpartition("/")[2]
+
+    return _VERSION.sub("…", _PATH.sub(shown, text))
 
 
 def size(count: float) -> str:

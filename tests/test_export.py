@@ -11,6 +11,7 @@ import pytest
 
 from idcore import export
 from idcore.ids.describe import KEYS
+from idcore.safe_text import for_visitor
 
 
 def test_half_a_character_in_an_answer_or_a_name_can_be_taken_away() -> None:
@@ -45,3 +46,23 @@ def test_a_zone_is_the_same_in_every_file_of_decoded_ids_and_of_tables() -> None
 def test_numbers_are_exported_as_numbers() -> None:
     frame = pd.DataFrame({"n": [-5], "at": pd.to_datetime(["2026-11-21T01:50:13Z"])})
     assert export.csv_frame(frame).decode("utf-8-sig") == "n,at\r\n-5,2026-11-21T01:50:13+00:00\r\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("cannot write /srv/desk/runs/a: full", "cannot write a: full"),
+        ("没有权限读取 /srv/desk/a.log。", "没有权限读取 a.log。"),
+        ("No module named x (/opt/venv/lib/python3/site-packages/x.py)", "No module named x (x.py)"),
+        ("Java 17 is needed, 11.0.2-ea+1 is there", "Java 17 is needed, … is there"),
+        ("/logs/today/a.log is empty, /logs2/b.log too", "/logs/today/a.log is empty, b.log too"),
+        ("broker 10.1.2.3:10911 at 09:50:13.373", "broker 10.1.2.3:10911 at 09:50:13.373"),
+        (
+            "s3://bucket/logs/a.log and http://host/x/y and/or 1/2",
+            "s3://bucket/logs/a.log and http://host/x/y and/or 1/2",
+        ),
+        ("/", "/"),
+    ],
+)
+def test_a_visitor_reads_no_path_and_no_version_of_the_server(said: str, shown: str) -> None:
+    assert for_visitor(said, ["/logs"]) == shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import streamlit as st
 
@@ -11,12 +12,24 @@ from idcore.catalogue import Words
 from idcore.errors import CoreError, coded
 from idcore.reports.markdown import escaped
 from idcore.runs import RunError
+from idcore.safe_text import for_visitor
+from pages.parts import scans
 from pages.parts.view import view
 
 
 def message(error: BaseException, words: Words) -> str:
     """What went wrong, for a callout: in the reader's language, without a traceback, without markup of a stranger."""
-    return escaped(_said(error, words))
+    return escaped(public(_said(error, words)))
+
+
+def said(problem: Any, words: Words) -> str:
+    """Why a run failed or Spark is not there, for a callout: an error, what a run keeps of it, or a text."""
+    return escaped(public(words.said(problem)))
+
+
+def public(text: str) -> str:
+    """Without what only the administrator is to see: the server's log and run.json have it."""
+    return for_visitor(text, [str(root) for root in scans.allowed_roots()])
 
 
 def _said(error: BaseException, words: Words) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from idcore import catalogue, intake, intake_texts
+from idcore.errors import CoreError
 from idcore.html import cards, ruler
 from idcore.ids import fields
 from idcore.ids.clock import Clock
@@ -19,7 +20,7 @@ from idcore.message import bodies
 from idcore.reports import markdown, markup
 from idcore.triage import address_flags, run_texts, sentences
 from idcore.triage.processes import find_process, process_key, process_name
-from pages.parts import roles
+from pages.parts import problems, roles
 from pages.parts.view import View
 from tests.pages import example_run
 
@@ -221,3 +222,13 @@ def test_the_scan_counts_what_was_cut() -> None:
     summary = {"ids": 100, "distinct": 2, "uniq": 50, "offset": 50, "client": 0}
     said = intake_texts.intake_sentence(made, "50 lines", catalogue.words("en"), summary)
     assert said.startswith("**100 ID occurrences** in 50 lines: 50 msgIds and 50 offsetMsgIds; **2 distinct IDs**.")
+
+
+def test_a_visitor_reads_no_path_of_the_server_unless_it_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = catalogue.words("en")
+    refused = PermissionError(13, "Permission denied", "/srv/desk/a.log")
+    failed = CoreError("spark_start_said", {"why": "no /srv/jvm/bin/java", "said": 'version "17.0.9" of /srv/jvm'})
+    assert problems.message(refused, words) == "The server has no permission to read a.log."
+    assert problems.said(failed.coded(), words) == 'Spark did not start: no java. Java\'s output: version "…" of jvm'
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", "/srv/desk")
+    assert problems.message(refused, words) == "The server has no permission to read /srv/desk/a.log."

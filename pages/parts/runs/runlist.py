@@ -210,7 +210,9 @@ def about(row: Row, words: Words) -> None:
     broken = (row["summary"] or {}).get("failed_files", 0)
     notes = [("mq-warning", words.count("broken_file", broken))] if broken else []
     if row["state"] == "failed":
-        notes.append(("mq-error", words("scan.failed", reason=words.said(row["error"] or words("scan.gone")))))
+        notes.append(
+            ("mq-error", words("scan.failed", reason=problems.public(words.said(row["error"] or words("scan.gone")))))
+        )
     elif row["state"] == "cancelled":
         notes.append(("mq-faint", words("scan.cancelled")))
     show_html(

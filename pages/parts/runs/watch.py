@@ -9,11 +9,10 @@ import streamlit as st
 
 from idcore.catalogue import Words
 from idcore.fate_list import sentences
-from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import FATES, Run
 from idcore.triage import run_texts
-from pages.parts import scans
+from pages.parts import problems, scans
 from pages.parts.view import view
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def scan_state(
         offer(words, again, place)
     else:
         st.error(
-            words("scan.failed", reason=escaped(words.said(run.error or words("scan.gone")))), icon=":material/error:"
+            words("scan.failed", reason=problems.said(run.error or words("scan.gone"), words)), icon=":material/error:"
         )
         offer(words, again, place)
     return False
@@ -114,7 +113,7 @@ def no_engine(words: Words) -> None:
         st.info(words("scan.no_java"), icon=":material/info:")
         st.code(engine.error.values["command"], language="bash")
     elif engine.state == "failed":
-        st.error(words("scan.spark_failed", reason=escaped(words.said(engine.error))), icon=":material/error:")
+        st.error(words("scan.spark_failed", reason=problems.said(engine.error, words)), icon=":material/error:")
     elif problem := st.session_state.get("scan_problem"):
         st.error(problem, icon=":material/error:")
     else:

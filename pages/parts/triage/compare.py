@@ -183,7 +183,7 @@ def current(words: Words) -> Run | None:
         forget()
         return None
     if run.state != "done":
-        reason = words.said(run.error or words("scan.gone"))
+        reason = problems.public(words.said(run.error or words("scan.gone")))
         st.error(words("compare.failed", reason=escaped(reason)), icon=":material/error:")
         return None
     if not run.kept:

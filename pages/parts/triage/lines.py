@@ -13,7 +13,6 @@ import streamlit as st
 from idcore.errors import CoreError
 from idcore.ids.clock import from_ms
 from idcore.occurrences.index import Filter, Index, Occurrence, Selection
-from idcore.reports.markdown import escaped
 from idcore.reports.markup import Html, join, link, tag
 from idcore.runs import Run
 from idcore.triage import finding_rows, line_filter
@@ -52,7 +51,7 @@ def ready(run: Run, view: View) -> Index | None:
         return None
     if going.wait(WAIT):
         if going.problem is not None:
-            reason = escaped(view.words.said(going.problem))
+            reason = problems.said(going.problem, view.words)
             st.error(view.words("lines.failed", reason=reason), icon=":material/error:")
             if st.button(view.words("scan.again"), key="lines-again"):
                 scans.locating(run, again=True)
