@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from idcore.catalogue import Words
+from idcore.errors import CoreError, coded
 from idcore.fate_list import sentences
 from idcore.intake import PASTED
 from idcore.reader import Reader
-from idcore.runs import COMPARE, FATES
+from idcore.runs import COMPARE, FATES, RunError
 from idcore.triage.run_rows import LIVE, Row
 
 
@@ -102,3 +103,20 @@ def progress_text(done: int, total: int, ids: int, seconds: float, left: float |
     elif left is not None:
         parts.append(words("scan.left", span=words.duration(left)))
     return " · ".join(parts)
+
+
+def problem_text(error: BaseException, words: Words) -> str:
+    """What went wrong, without a traceback. It may have markup and paths: a page cleans both."""
+    if isinstance(error, RunError) and error.field == "run":
+        return words("problem.comparison" if error.code == "not_a_scan" else "problem.run", name=error.text)
+    if isinstance(error, CoreError):
+        return words.error(error)
+    if isinstance(error, MemoryError):
+        return words("problem.memory")
+    if isinstance(error, PermissionError):
+        return words("problem.permission", name=error.filename or "")
+    if isinstance(error, FileNotFoundError):
+        return words("problem.missing", name=error.filename or "")
+    if isinstance(error, OSError):
+        return words("problem.disk", reason=coded(error))
+    return words("problem.other", name=type(error).__name__)
