@@ -119,6 +119,7 @@ class Consumers:
 
     `filter` is None where the connected clients do not subscribe the topic. `shared` is a clientId that several of
     them have. `proxied`: no broker lists a client, but the group takes messages; a proxy does that by POP for gRPC.
+    `proxied_before`: it did within the last ten minutes.
     `grpc`: they are clients of a proxy inside the broker, which names them push or pull, and takes messages by POP too.
     """
 
@@ -129,12 +130,13 @@ class Consumers:
     filter: Filter | None = None
     shared: str | None = None
     proxied: bool = False
+    proxied_before: bool = False
     grpc: bool = False
 
     @property
     def pops(self) -> bool:
         """Whether messages may come back that nobody acknowledged, although the group's offset is past them."""
-        return self.consume_type == "CONSUME_POP" or self.proxied or self.grpc
+        return self.consume_type == "CONSUME_POP" or self.proxied or self.proxied_before or self.grpc
 
 
 @dataclass(frozen=True, slots=True)

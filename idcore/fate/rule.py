@@ -149,10 +149,10 @@ class _Case:
             return self._no_verdict("copies_unknown")
         if not self.group.consumers.answered:
             return self._passed_unseen()
-        if not self.online:
+        if not self.online and not self.consumers.pops:
             return self._say("consumed", "inferred", Reason("nobody_connected"))
         kind, chosen = self.consumers.consume_type, self.consumers.filter
-        proxied = [Reason("proxied")] if self.consumers.proxied else []
+        proxied = [Reason("proxied")] if self.consumers.proxied else self._nobody()
         if self.consumers.pops:
             if chosen is not None and chosen.excludes(self.home.tag):
                 return self._passed_with(chosen)

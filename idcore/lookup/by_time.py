@@ -23,6 +23,8 @@ def why(span: Span | None, clock: Clock, notes: Notes) -> str:
         notes.add("id_time_open", sent=utc(span.latest))
     now = to_ms(clock.reference)
     for member, state in notes.states.values():
+        if state.dispatch_behind:
+            notes.add("dispatch_behind", broker=str(member), bytes=state.dispatch_behind)
         behind = 0 if state.clock_ms is None else now - state.clock_ms
         if behind > _BEHIND_MS and state.clock_ms is not None:
             notes.add("clock", broker=str(member), clock=utc(state.clock_ms), here=utc(now))

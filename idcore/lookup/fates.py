@@ -45,7 +45,17 @@ from idcore.remoting.consumers import (
 )
 from idcore.remoting.errors import RemotingError
 from idcore.remoting.guard import Member
-from idcore.remoting.requests import Query, QueueEnd, QueueMax, QueueSlice, Request, Route, RuntimeInfo, View
+from idcore.remoting.requests import (
+    BrokerState,
+    Query,
+    QueueEnd,
+    QueueMax,
+    QueueSlice,
+    Request,
+    Route,
+    RuntimeInfo,
+    View,
+)
 
 MOST_GROUPS = 200
 # From so many groups on one answer with all offsets of a broker is less than one question for each.
@@ -53,7 +63,7 @@ _MANY_GROUPS = 64
 _AT_ONCE = 8
 # Clients report their offsets so often; what is asked again sooner has not moved yet.
 PAUSE_SECONDS = 5.0
-# Clients behind a proxy ask at least so often; of others it is the time since they have gone.
+# Behind a proxy clients ask every 20 s while they wait; of others it is the time since they have gone.
 LATELY_MS = 60_000
 # What was asked so short a time ago is not asked again: many ids ask the same of one group.
 RECENT_MS = 2_000
@@ -118,6 +128,7 @@ class TopicBrokers:
                 self.notes.add("groups_incomplete", broker=name)
         self.slaves: set[str] = set()
         self.versions: dict[str, str] = {}
+        self.ahead_ms: dict[str, int] = {}  # how far a broker's clock is ahead of ours
         self.silent: set[str] = set(listed) - set(self.members)
 
     # ---- asking
@@ -177,15 +188,31 @@ class TopicBrokers:
         with ThreadPoolExecutor(min(_AT_ONCE, len(jobs)), "fate") as pool:
             return dict(zip(jobs, pool.map(self._ask, jobs, jobs.values(), repeat(since_ms)), strict=True))
 
-    def _proxied(self, groups: Sequence[str]) -> dict[str, Heard[Filter]]:
-        """What groups want of the topic whose clients take messages although no broker lists them: through a proxy."""
-        new = [name for name in self.brokers if self.versions.get(name, "").startswith("V5")]
-        jobs = {name: [SubscriptionOf(group, self.topic) for group in groups] for name in new}
-        found: dict[str, Heard[Filter]] = {}
-        for heard in self._ask_all(jobs, self.since_ms).values():
-            for group, each in zip(groups, heard, strict=True):
-                if each.value is not None and each.at_ms - each.value.version < LATELY_MS:
-                    found[group] = Heard(_filter(replace(each.value, version=0)), each.at_ms)
+    def _learn(self, broker: str, state: Heard[BrokerState]) -> None:
+        self.versions[broker] = state.value.version if state.value else ""
+        if state.value and state.value.clock_ms is not None and state.at_ms is not None:
+            self.ahead_ms[broker] = state.value.clock_ms - state.at_ms
+
+    def _proxied(self, unseen: Mapping[str, Sequence[str]]) -> dict[str, Heard[Consumers]]:
+        """What groups want of the topic whose clients took messages although brokers list none: through a proxy.
+
+        Each group comes with the brokers that said so. A broker keeps it for ten minutes, so some clients have gone.
+        """
+        jobs: dict[str, list[Request[Any]]] = {}
+        places: dict[str, list[str]] = {}
+        for group, brokers in unseen.items():
+            for broker in brokers:
+                if self.versions.get(broker, "").startswith("V5"):
+                    jobs.setdefault(broker, []).append(SubscriptionOf(group, self.topic))
+                    places.setdefault(broker, []).append(group)
+        found: dict[str, Heard[Consumers]] = {}
+        for broker, heard in self._ask_all(jobs, self.since_ms).items():
+            for group, each in zip(places[broker], heard, strict=True):
+                if each.value is None or each.at_ms is None or (group in found and is_there(found[group])):
+                    continue
+                lately = each.at_ms + self.ahead_ms.get(broker, 0) - each.value.version < LATELY_MS
+                wanted = _filter(replace(each.value, version=0))
+                found[group] = Heard(Consumers(filter=wanted, proxied=lately, proxied_before=True), each.at_ms)
         return found
 
     # ---- which groups
@@ -200,7 +227,7 @@ class TopicBrokers:
         )
         found = set(self.known_groups)
         for name, (state, groups) in answers.items():
-            self.versions[name] = state.value.version if state.value else ""
+            self._learn(name, state)
             if not groups.answered:
                 self.notes.add("groups_incomplete", broker=name)
             found |= set(groups.value or ())
@@ -355,10 +382,14 @@ class _Fates(TopicBrokers):
         for place, group in enumerate(groups):
             heard: list[Heard[Connection]] = [answers[name][place] for name in self.brokers]
             found[group] = _united(heard, self.topic, silent)
-        unseen = [group for group, each in found.items() if each.value is None or not each.value.clients]
-        for group, wanted in self._proxied(unseen).items():
-            found[group] = Heard(Consumers(filter=wanted.value, proxied=True), wanted.at_ms)
-        return found
+        unseen = {
+            group: [name for name in self.brokers if has_none(answers[name][place])]
+            for place, group in enumerate(groups)
+            if not (connected := found[group].value) or not connected.clients
+        }
+        # who has gone from a proxy may be connected to a broker that was silent
+        behind = self._proxied(unseen)
+        return found | {group: each for group, each in behind.items() if is_there(each) or found[group].answered}
 
     def _configs(self, groups: Sequence[str]) -> dict[tuple[str, str], Heard[Any]]:
         """The settings of each group at the brokers of the records; before 5.0 there is one question for all."""
@@ -499,6 +530,16 @@ class _Fates(TopicBrokers):
         return Blocker(str(record.offset_id), record.uniq_id, record.queue_offset, record.store_timestamp)
 
 
+def has_none(connection: Heard[Connection]) -> bool:
+    """Whether a broker said that no client of a group is connected to it; its silence does not."""
+    return connection.answered and connection.value is None
+
+
+def is_there(consumers: Heard[Consumers]) -> bool:
+    """Whether clients behind a proxy have asked lately."""
+    return consumers.value is not None and consumers.value.proxied
+
+
 def _has(verdicts: Iterable[Verdict], code: str) -> bool:
     return any(reason.code == code for verdict in verdicts for reason in verdict.why)
 
@@ -571,6 +612,7 @@ def _reached(found: _Found, answers: Mapping[tuple[str, Any], Heard[Any]]) -> Gr
     if record.topic != SCHEDULE_TOPIC:
         return group_copy(record, answer)
     levels = answers.get((broker, AllDelayOffsets()), Heard())
-    following = Heard((levels.value or {}).get(record.queue_id + 1), levels.at_ms)
+    # a level that is not listed has delivered nothing yet
+    following = Heard(None if levels.value is None else levels.value.get(record.queue_id + 1, 0), levels.at_ms)
     units = answer.value.units if answer.value is not None else ()
     return group_copy(record, following, units[0].tags_code if units else None)

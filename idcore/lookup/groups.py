@@ -10,7 +10,7 @@ from typing import Any
 
 from idcore.fate import Heard
 from idcore.lookup.clients import united
-from idcore.lookup.fates import Pace, TopicBrokers
+from idcore.lookup.fates import Pace, TopicBrokers, has_none, is_there
 from idcore.lookup.model import Evidence
 from idcore.lookup.notes import Notes
 from idcore.lookup.progress import BROADCAST, GroupClient, GroupRow, Progress, QueueState, SideTopic, owned
@@ -96,7 +96,8 @@ class _Group(_Asking):
         first: list[Request[Any]] = [RuntimeInfo(), TopicStats(self.topic), ConsumeStats(self.group, self.topic)]
         first += [ConsumerConnections(self.group), *(TopicStats(side, or_none=True) for side in self.sides)]
         heard = self._ask_all(dict.fromkeys(self.brokers, first))
-        self.versions |= {name: answers[0].value.version if answers[0].value else "" for name, answers in heard.items()}
+        for name, answers in heard.items():
+            self._learn(name, answers[0])
         connections = {name: answers[3].value for name, answers in heard.items() if answers[3].answered}
         found = next((each for each in connections.values() if each is not None), None)
         broadcasts = found is not None and found.message_model == BROADCAST
@@ -121,7 +122,7 @@ class _Group(_Asking):
             disabled,
             tuple(sorted(silent | self.silent)),
             static=self.route is not None and self.route.static,
-            proxied=found is None and bool(self._proxied([self.group])),
+            proxied=found is None and any(map(is_there, self._proxied({self.group: list(connections)}).values())),
         )
 
     def _sides(self, heard: Sequence[Heard[Any]]) -> list[QueueStats]:
@@ -255,10 +256,15 @@ class _Groups(_Asking):
             group: {name: answers[place] for name, answers in connections.items()} for place, group in enumerate(groups)
         }
         proxied = self._proxied(
-            [group for group, heard in by_group.items() if not any(each.value for each in heard.values())]
+            {
+                group: [name for name, each in heard.items() if has_none(each)]
+                for group, heard in by_group.items()
+                if not any(each.value for each in heard.values())
+            }
         )
         rows = (self._row(group, queues, offsets, heard) for group, heard in by_group.items())
-        return tuple(replace(row, clients=None) if row.group in proxied else row for row in rows)
+        there = {group for group, each in proxied.items() if is_there(each)}
+        return tuple(replace(row, clients=None) if row.group in there else row for row in rows)
 
     def _row(
         self,

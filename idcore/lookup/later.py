@@ -43,6 +43,7 @@ def _level(copy: Copy, notes: Notes) -> tuple[int | None, Heard[bool]]:
     record = copy.record
     (part,) = notes.heard(copy.broker, [QueueSlice(record.topic, record.queue_id, record.queue_offset, 1)])
     (levels,) = notes.heard(copy.broker, [AllDelayOffsets()])
-    following = (levels.value or {}).get(record.queue_id + 1)
-    passed = Heard() if following is None else Heard(is_past(following, record.queue_offset), levels.at_ms)
+    passed: Heard[bool] = Heard()
+    if levels.value is not None:  # a level that is not listed has delivered nothing yet
+        passed = Heard(is_past(levels.value.get(record.queue_id + 1, 0), record.queue_offset), levels.at_ms)
     return (part.value.units[0].tags_code if part.value is not None and part.value.units else None), passed

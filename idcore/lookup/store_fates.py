@@ -147,7 +147,9 @@ class StoreEvidence:
         if record.topic == SCHEDULE_TOPIC:
             unit = self.store.queues.unit(record.topic, record.queue_id, record.queue_offset)
             due = unit.tags_code if unit else None
-        return group_copy(record, Heard((config.delays or {}).get(record.queue_id + 1), at), due)
+        # a level that is not listed has delivered nothing yet
+        following = None if config.delays is None else config.delays.get(record.queue_id + 1, 0)
+        return group_copy(record, Heard(following, at), due)
 
     # ---- the copies of a message
 

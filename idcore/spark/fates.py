@@ -507,7 +507,7 @@ class _Assembly:
             elif of_kind == _WAITING and topics[of_topic] == TIMER_TOPIC:
                 state[here], due[here] = self._on_timer(copy[here])
             elif of_kind == _WAITING:
-                following = (config.delays or {}).get(queue + 1)
+                following = None if config.delays is None else config.delays.get(queue + 1, 0)
                 if following is None:
                     state[here], due[here] = _WAITING + _UNKNOWN, self._on_schedule(copy[here])
                 else:

@@ -100,7 +100,7 @@ accounts:
   whiteRemoteAddress:
   admin: true
 """
-CLIENTS = ("Consumers", "Reasons", "Traced", "Tiny", "Tracks")
+CLIENTS = ("Consumers", "Reasons", "Traced", "Halted", "Tiny", "Tracks")
 
 
 def _free(port: int) -> bool:
@@ -317,9 +317,9 @@ class OneBroker(Processes):
         # 4.9 cannot be told to listen on loopback only
         guard = [f"-javaagent:{agent.loopback_agent(self.work)}"] if self.old else []
         self.boot("names", NAMES, *guard, "-Xmx192m")
+        self.compile("Haltable.java", "Clients.java", *(f"{name}.java" for name in (*CLIENTS, "Many")))
         self.wait("names")
-        self.boot("broker", BROKER, *guard, "-Xmx384m", "-XX:MaxDirectMemorySize=256m")
-        self.compile("Clients.java", *(f"{name}.java" for name in (*CLIENTS, "Many")))
+        self.boot("broker", "Haltable", *guard, "-Xmx384m", "-XX:MaxDirectMemorySize=256m")
         self.wait("broker")
         options = ["-Xmx256m", "-Drocketmq.client.rebalance.waitInterval=500", "-Drocketmq.client.logUseSlf4j=true"]
         keys = (WRITER.access_key, WRITER.secret_key) if self.old else ()

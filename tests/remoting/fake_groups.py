@@ -35,6 +35,7 @@ class Cluster(Fake):
         self.listed = ["works"]
         self.connected: dict[str, dict[str, Any]] = {"works": self.connection()}
         self.version = "V5_3_2"
+        self.ahead_ms = 0  # of the broker's clock
         self.delays = {3: 0}
         self.due = NOW_MS + 60_000
         self.end = 50
@@ -98,6 +99,8 @@ class Cluster(Fake):
             yield answer(frame, 0, json.dumps({"queueData": [row], "minQueueIndex": 0, "maxQueueIndex": 9}).encode())
         elif code == 28:
             state = {"commitLogMinOffset": "0", "commitLogMaxOffset": "9", "brokerVersionDesc": self.version}
+            boot = NOW_MS + 5_000 * len(self.pauses) + self.ahead_ms
+            state |= {"bootTimestamp": str(boot), "runtime": "[ 0 days, 0 hours, 0 minutes, 0 seconds ]"}
             yield answer(frame, 0, json.dumps({"table": state}).encode())
         elif code == 105 and topic in self.topics:
             brokers = dict.fromkeys(self.absent, "127.0.0.1:1") | {"a": str(self.server.address)}

@@ -157,6 +157,11 @@ def test_clients_behind_a_proxy_take_messages_though_no_broker_lists_them(cluste
     assert cluster.verdicts()["works"].code == "stuck"
     cluster.proxied["works"] = (wanted % (b"*", b"")).replace(b"1795368516605", b"%d" % (NOW_MS - 60_000))
     assert cluster.verdicts()["works"].code == "offline"  # a broker keeps for ten minutes who has asked it
+    cluster.ahead_ms = -10_000
+    assert cluster.verdicts()["works"].code == "stuck", "the time is the broker's"
+    cluster.ahead_ms, cluster.offsets["Orders@works"] = 0, 11  # a consumer that asks every 95 s, or one that has gone
+    assert said(cluster.verdicts()["works"]) == ("taken", ["popped", "nobody_connected"])
+    cluster.offsets["Orders@works"] = 5
     for damaged in (b"", b"[]", b'{"subscriptionData":7}', b'{"subscriptionData":{"subString":[]}}'):
         cluster.proxied["works"] = damaged
         assert cluster.verdicts()["works"].code == "offline"

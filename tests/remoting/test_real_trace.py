@@ -140,3 +140,4 @@ def test_the_trace_proves_a_verdict_and_shows_what_still_runs(ran: Ran) -> None:
     assert verdicts["ok 1", "readers"] == verdicts["ok 1", "batchers"] == ("consumed", "proved")
     assert verdicts["hang", "readers"] == ("running", "inferred")
     assert verdicts["hang", "batchers"] == ("consumed", "proved")
+    assert {each.code for one in answers["ok 1"].fate or () for each in one.why} == {"trace_success"}

@@ -28,7 +28,7 @@ public class Clients {
         }
         Map<String, Program> programs =
             Map.of("Tiny", Tiny::run, "Traced", Traced::run, "Consumers", Consumers::run, "Reasons", Reasons::run,
-                "Many", Many::run, "Tracks", Tracks::run);
+                "Many", Many::run, "Tracks", Tracks::run, "Halted", Halted::run);
         for (String name : arguments[2].split(",")) {
             begin(name, programs.get(name));
         }
