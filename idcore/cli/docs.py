@@ -273,8 +273,8 @@ A folder shows one moment. A message waits if its group has not passed it.
   queue without a consumer looks the same.
 - **An offset beyond the end** exceeds the queue by more than it gets in {skew} minutes, and by {ahead} messages.
   Offsets are copied after the commit log, so they may be ahead of it.
-- **Messages are gone** if the offset is in front of the first message in the commit log. The broker deleted them, or the
-  folder is a part of the commit log.
+- **Messages are gone** if the offset is in front of the first message in the commit log. The broker deleted them, or
+  the folder is a part of the commit log.
 - **A topic that no group reads** has at least {fewest} messages, the first of them {still} minutes old. The store has
   offsets of groups in other topics.
 

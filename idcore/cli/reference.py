@@ -195,7 +195,7 @@ _LISTS_TAIL = """\
 | `judged` | a message was found, and at least one group has a verdict |
 | `no_verdict` | somebody who would know did not answer, or did not permit it |
 | `no_group` | a message was found, and no consumer group of its topic is known |
-| `no_record` | no record in the topic of the message was found, only for example a half message, a retry or a dead letter |
+| `no_record` | no record in its topic was found, only for example a half message, a retry or a dead letter |
 | `not_found` | the cluster does not have it; `reason` says why |
 | `not_asked` | the list was stopped before |
 

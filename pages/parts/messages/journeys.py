@@ -29,7 +29,7 @@ from pages.parts.charts import journey as chart_of
 from pages.parts.messages import lookups, stores
 from pages.parts.triage import lines as run_lines
 from pages.parts.view import View
-from pages.parts.widgets import chart, page_link
+from pages.parts.widgets import chart, page_link, show_html
 
 MOST_LINES = 200
 
