@@ -133,6 +133,17 @@ def test_a_packed_format_is_three_files(name: str) -> None:
     assert name.replace("bz2", "bzip2") in (ROOT / "docs" / "inputs.md").read_text(encoding="utf-8")
 
 
+def test_a_registered_chart_is_a_module_and_the_files_of_its_words() -> None:
+    """Pages and the report draw what is registered: none of them names it. Its words are one file for each language."""
+    found = [path.read_text("utf-8") for path in (ROOT / "pages/parts/charts").glob("*.py")]
+    keys = {key for text in found for key in re.findall(r'register\(Chart\("\w+", "\w+", "([\w.]+)"', text)}
+    assert keys
+    for key in keys:
+        words = {f"idcore/catalogue/{lang}.py" for lang in catalogue.languages()}
+        modules = naming("pages", key) | naming("idcore", key) | naming("pages", f"{key}_alt")
+        assert words < modules and len(modules) == len(words) + 1 == 3
+
+
 def test_a_kind_without_a_reader_is_a_mistake_and_never_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(kinds._MARKS, b"NEWKIND", "newkind")
     with pytest.raises(AssertionError, match="newkind has no reader"):

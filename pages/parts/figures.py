@@ -110,7 +110,7 @@ def lying_bars(
 
 
 def heat_strip(figure: go.Figure, edges: Sequence[Any], rows: Sequence[Any], **look: Any) -> None:
-    """Cells of rows by time; the marks that are pointed at and clicked lie over them: a heat map gives no clicks."""
+    """Cells of rows by time; `cells` has what is pointed at and clicked: a heat map gives no clicks."""
     gap = 1 if len(edges) - 1 <= MOST_APART else 0
     plain = {"showscale": False, "xgap": gap, "ygap": 3, "hoverinfo": "skip", "hoverongaps": False}
     figure.add_heatmap(x=list(edges), y=list(rows), **plain, **look)

@@ -1,5 +1,7 @@
 """Brokers: where in which commit logs the messages are, and how fast these grew. Computes nothing itself."""
 
+from functools import partial
+
 import streamlit as st
 
 from idcore.html import tables
@@ -77,6 +79,8 @@ if dated:
     mine = {address: parts[address] for address in some["address"] if address in parts}
     logs.growth_chart(mine, growth, colours, within, shown, run)
     logs.ask(dated, kept, shown)
+
+time_range.registered("brokers", partial(cache.frame, run), within, shown)
 
 # tables
 st.header(words("brokers.table"), anchor=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from idcore.findings.limits import CUT_COUNTER
@@ -64,6 +66,8 @@ if drawn is not None and drawn.gaps:
     st.header(words("counters.gaps"), anchor=False)
     largest = sorted(drawn.gaps, key=lambda gap: -gap[2])
     show_html(tables.gaps(largest[:100], shown, run.name, key))
+
+time_range.registered("counters", partial(cache.frame, run), in_range, shown)
 
 # tables
 st.header(words("producers.processes"), anchor=False)

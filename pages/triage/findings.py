@@ -9,7 +9,7 @@ from idcore.triage.finding_rows import Kind
 from pages.parts import cache
 from pages.parts.triage import diagnosis, finding_filters, opened, report, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, heading, page_link, page_of, pager, said, small_print, zone_note
+from pages.parts.widgets import heading, page_link, page_of, pager, said, small_print, zone_note
 
 ROWS = 12
 
@@ -45,10 +45,7 @@ if found.empty:
     st.stop()
 
 # chart
-if (figure := diagnosis.when_figure(finding_rows.kinds(found), shown, in_range)) is not None:
-    figures = found.drop(columns=["evidence", "values"], errors="ignore")
-    brush = time_range.brush(in_range, shown.zone)
-    chart(figure, words("findings.when_alt"), lambda: figures, "findings", brush=brush)
+time_range.registered("findings", {"findings": found}.__getitem__, in_range, shown)
 
 # filters
 with st.container(horizontal=True, vertical_alignment="center", gap="small", key="finding-filters"):

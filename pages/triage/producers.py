@@ -1,5 +1,7 @@
 """Producers: which hosts and processes generated the ids, and when. Computes nothing itself."""
 
+from functools import partial
+
 import streamlit as st
 
 from idcore.findings.limits import CUT_COUNTER
@@ -89,6 +91,8 @@ if len(hosts) > TOP + 1:
 if len(chosen) == 1 and not marked:
     with of_host:
         lines.clicked(run, shown, {"host": chosen[0], **in_range.params()})
+
+time_range.registered("producers", partial(cache.frame, run), in_range, shown)
 
 # tables
 st.header(words("producers.processes"), anchor=False)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from idcore import catalogue
 from idcore.triage import activity, broker_logs, strokes
-from pages.parts import figures, roles
-from pages.parts.charts import brokers, counters, producers
+from idcore.triage.time_range import TimeRange
+from pages.parts import figures, frame, roles, scans
+from pages.parts.charts import brokers, counters, producers, registry
+from pages.parts.triage import report
+from pages.parts.view import View
 from tests.pages import example_run
 from tests.pages.conftest import reader
 
@@ -268,3 +275,36 @@ def test_one_role_has_one_colour(theme: roles.Theme) -> None:
 
 def test_a_colour_keeps_its_place_in_the_series() -> None:
     assert figures.series_colour(LIGHT, 0) == figures.series_colour(LIGHT, len(LIGHT.series))
+
+
+@pytest.mark.parametrize(("page", "lang"), [("producers", "en"), ("brokers", "zh")])
+def test_a_chart_is_its_registration_and_its_words(
+    page: str, lang: str, run: str, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One module of charts and a file for each language: the page and the report have it then."""
+
+    def draw(tables: registry.Tables, view: View, shown: TimeRange) -> go.Figure:
+        return figures.lying_bars(view, *([[len(tables("hosts"))]] * 3), ["#123456"], row=26)
+
+    made = registry.Chart("made", page, "made.chart", draw, lambda tables: tables("hosts"))
+    monkeypatch.setattr(registry, "CHARTS", {**registry.CHARTS, "made": made})
+    for one in ("en", "zh"):
+        messages = import_module(f"idcore.catalogue.{one}").MESSAGES
+        monkeypatch.setitem(messages, "made.chart", f"made in {one}")
+        monkeypatch.setitem(messages, "made.chart_alt", "a chart that a test made")
+    app = open_page(page, run=run, lang=lang)
+    assert not app.exception and f"made in {lang}" in [one.value for one in app.header]
+    (drawn,) = [chart for chart in app.get("plotly_chart") if str(chart.key).startswith("chart-made")]
+    assert drawn.proto.alt == "a chart that a test made"
+    assert "a chart that a test made" in report.html(scans.store().open(run), reader())
+
+
+def test_a_chart_has_one_name_and_its_words_are_in_every_catalogue() -> None:
+    drawn = list(registry.drawn("none", TABLES.__getitem__, reader(), TimeRange()))
+    assert not drawn and registry.CHARTS
+    for chart in registry.CHARTS.values():
+        assert chart.page in frame.TRIAGE
+        for lang in catalogue.languages():
+            assert all(catalogue.words(lang).has(key) for key in (chart.words, f"{chart.words}_alt"))
+    with pytest.raises(ValueError, match="findings is registered already"):
+        registry.register(registry.CHARTS["findings"])

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.triage.finding_rows import Kind
+from idcore.triage.finding_rows import Kind, kinds, title
 from idcore.triage.strokes import TURN, in_order
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts.charts import counters as charts
+from pages.parts.charts.registry import Chart, Tables, register
 from pages.parts.figures import DATES, axis, clock_title, local, note, paper, rows_axis, tint, wall_clock
 from pages.parts.view import View
 
+LEAST_DATED = 2  # kinds with times that are worth a picture
 MOST_STEPS = 3  # of one clock that are named
 LEAST_STEP = 500  # milliseconds; less is not a finding
 ZOOMED = 0.25  # of the counter's range: what spans less is drawn as large as it is
@@ -76,18 +78,20 @@ def _steps(figure: go.Figure, ordered: pd.DataFrame, view: View) -> None:
 
 
 def over_time(
-    kinds: Sequence[Kind],
+    found: Sequence[Kind],
     names: Sequence[str],
     view: View,
     shown: TimeRange = ALL_TIMES,
 ) -> go.Figure:
     """When what happened: a row for each kind that has times, from the first to the last of each finding."""
     palette, zone = view.palette, view.zone
-    figure = go.Figure(layout=paper(palette, 26 * len(kinds) + 60, top=4, right=24))
-    ends = pd.Series([moment for kind in kinds for moment in kind.when()], dtype="datetime64[us, UTC]")
-    for place, kind in enumerate(kinds):
-        rows = [row for _, row in kind.rows if not pd.isna(row["first_sent_at"])]
-        moments = pd.Series([row[name] for row in rows for name in ("first_sent_at", "last_sent_at")], dtype=ends.dtype)
+    figure = go.Figure(layout=paper(palette, 26 * len(found) + 60, top=4, right=24))
+    ends = pd.Series([moment for kind in found for moment in kind.when()], dtype="datetime64[us, UTC]")
+    for place, kind in enumerate(found):
+        dated = [row for _, row in kind.rows if not pd.isna(row["first_sent_at"])]
+        moments = pd.Series(
+            [row[name] for row in dated for name in ("first_sent_at", "last_sent_at")], dtype=ends.dtype
+        )
         clock = wall_clock(moments.fillna(moments.shift()), zone).to_list()
         places = [value for first, last in zip(clock[::2], clock[1::2], strict=True) for value in (first, last, None)]
         colour = palette.roles[kind.severity]
@@ -99,12 +103,27 @@ def over_time(
             marker={"color": colour, "size": 8},
             hovertemplate="%{x|%Y-%m-%d %H:%M:%S.%L}<extra></extra>",
         )
-    rows_of = rows_axis(palette, tickvals=list(range(len(kinds))), ticktext=list(names))
-    rows_of |= {"range": [len(kinds) - 0.5, -0.5], "autorange": None, "tickfont": {"color": palette.text, "size": 12}}
+    rows_of = rows_axis(palette, tickvals=list(range(len(found))), ticktext=list(names))
+    rows_of |= {"range": [len(found) - 0.5, -0.5], "autorange": None, "tickfont": {"color": palette.text, "size": 12}}
     figure.update_yaxes(rows_of)
-    title = clock_title(ends, view)
-    figure.update_xaxes(axis(palette, fixedrange=True, tickformatstops=DATES, title=title))
+    named = clock_title(ends, view)
+    figure.update_xaxes(axis(palette, fixedrange=True, tickformatstops=DATES, title=named))
     if shown:
         figure.update_xaxes(range=[end and local(end, zone) for end in (shown.begin, shown.end)])
     figure.update_layout(dragmode=False)
     return figure
+
+
+def when(tables: Tables, view: View, shown: TimeRange) -> go.Figure | None:
+    """When the findings were, by kind; None where fewer than two kinds have times."""
+    dated = [kind for kind in kinds(tables("findings")) if not pd.isna(kind.when()[0])]
+    names = [title(kind.code, view.words, kind.variant) for kind in dated]
+    return over_time(dated, names, view, shown) if len(dated) >= LEAST_DATED else None
+
+
+def rows(tables: Tables) -> pd.DataFrame:
+    """The findings without what proves them."""
+    return tables("findings").drop(columns=["evidence", "values"], errors="ignore")
+
+
+register(Chart("findings", "findings", "findings.when", when, rows, headed=False))

@@ -26,8 +26,6 @@ from pages.parts.triage import lines as run_lines
 from pages.parts.view import ANY_TIME, View, view
 from pages.parts.widgets import chart, page_link, show_html
 
-LEAST_DATED = 2  # kinds with times that are worth a picture
-
 
 def head(row: Row, view: View) -> Html:
     """Severity, name, subject, when, how sure."""
@@ -192,15 +190,6 @@ def figure_of(row: Row, run: Run, view: View, in_range: TimeRange = ALL_TIMES) -
         return figure, view.words("findings.alt_clock")
     figure = charts.counter(points, view, missing)
     return figure, view.words("findings.alt_counter", subject=finding_texts.subject(row, view.words))
-
-
-def when_figure(found: Sequence[Kind], view: View, in_range: TimeRange = ALL_TIMES) -> go.Figure | None:
-    """When the findings were, by kind; None where fewer than two kinds have times."""
-    dated = [kind for kind in found if not pd.isna(kind.when()[0])]
-    if len(dated) < LEAST_DATED:
-        return None
-    names = [finding_rows.title(kind.code, view.words, kind.variant) for kind in dated]
-    return charts.over_time(dated, names, view, in_range)
 
 
 def onward(row: Row, process: Mapping[str, Any] | None, run: Run, words: Words) -> None:

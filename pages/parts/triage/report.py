@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import plotly.graph_objects as go
@@ -27,10 +28,12 @@ from idcore.triage import (
 from idcore.triage.finding_lines import MOST_LINES
 from idcore.triage.finding_rows import Kind, Row
 from idcore.triage.processes import sorted_processes
+from idcore.triage.time_range import ALL_TIMES
 from pages.parts import cache, roles
 from pages.parts.charts import brokers as broker_charts
 from pages.parts.charts import counters as counter_charts
 from pages.parts.charts import producers as producer_charts
+from pages.parts.charts.registry import drawn
 from pages.parts.triage import diagnosis, shared
 from pages.parts.view import View
 from pages.parts.widgets import download
@@ -114,8 +117,7 @@ def html(run: Run, view: View, address: str = "") -> str:
         tag("p", emphasised(said)),
         tag("p", link(words("report.open"), address), class_="faint") if address else None,
     ]
-    if (figure := diagnosis.when_figure(kinds, view)) is not None:
-        body.append(_drawn(figure, words("findings.when_alt"), words("findings.when")))
+    body += _registered("findings", run, view)
     for number, part in enumerate(finding_report.parts_of(kinds)):
         made = _kind_html(part, run, view, address) if isinstance(part, Kind) else None
         body += made or _finding_html(part, run, view, address, number < MOST_DRAWN)  # type: ignore[arg-type]
@@ -174,10 +176,16 @@ def _finding_html(part: tuple[int, Row], run: Run, view: View, address: str, dra
     yield tag("p", words("findings.disproof"), finding_texts.say("disproof", row, view), class_="faint")
 
 
+def _registered(page: str, run: Run, view: View) -> Iterator[Html]:
+    """The charts that registered themselves for a page."""
+    for chart, figure in drawn(page, partial(cache.frame, run), view, ALL_TIMES):
+        yield _drawn(figure, view.words(f"{chart.words}_alt"), view.words(chart.words))
+
+
 def _overview(run: Run, view: View) -> Iterable[Html]:
     """Who generated the ids, how the busiest counters ran, which brokers stored them."""
-    for key, draw in _OVERVIEW:
-        figures = list(draw(run, view))
+    for key, address, draw in _OVERVIEW:
+        figures = [*draw(run, view), *_registered(address, run, view)]
         if figures:
             yield tag("h2", view.words(key))
             yield from figures
@@ -214,8 +222,8 @@ def _brokers(run: Run, view: View) -> Iterator[Html]:
         yield _drawn(figure, alt, sentences.brokers(brokers, view))
 
 
-_OVERVIEW: tuple[tuple[str, Callable[[Run, View], Iterator[Html]]], ...] = (
-    ("pictures.producers", _producers),
-    ("report.counters", _counters),
-    ("pictures.brokers", _brokers),
+_OVERVIEW: tuple[tuple[str, str, Callable[[Run, View], Iterator[Html]]], ...] = (
+    ("pictures.producers", "producers", _producers),
+    ("report.counters", "counters", _counters),
+    ("pictures.brokers", "brokers", _brokers),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta, tzinfo
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -19,7 +20,9 @@ from idcore.triage import in_range
 from idcore.triage import time_range as core
 from idcore.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
 from pages.parts import cache, scans
+from pages.parts.charts import registry
 from pages.parts.charts import timeline as charts
+from pages.parts.charts.registry import Tables
 from pages.parts.triage import lines
 from pages.parts.view import View, into_address, view
 from pages.parts.widgets import Brush, chart
@@ -178,3 +181,12 @@ def brush(chosen: TimeRange, zone: tzinfo) -> Brush:
             show(drawn)
 
     return Brush("~".join(chosen.params().values()), take)
+
+
+def registered(page: str, tables: Tables, chosen: TimeRange, shown: View) -> None:
+    """The charts that registered themselves for a page."""
+    for one, figure in registry.drawn(page, tables, shown, chosen):
+        if one.headed:
+            st.header(shown.words(one.words), anchor=False)
+        alt, data = shown.words(f"{one.words}_alt"), partial(one.data, tables)
+        chart(figure, alt, data, one.name, brush=brush(chosen, shown.zone))
