@@ -284,7 +284,8 @@ def test_a_chart_is_its_registration_and_its_words(
     """One module of charts and a file for each language: the page and the report have it then."""
 
     def draw(tables: registry.Tables, view: View, shown: TimeRange) -> go.Figure:
-        return figures.lying_bars(view, *([[len(tables("hosts"))]] * 3), ["#123456"], row=26)
+        n = len(tables("hosts"))
+        return figures.lying_bars(view, ["hosts"], [n], [n], ["#123456"], row=26)
 
     made = registry.Chart("made", page, "made.chart", draw, lambda tables: tables("hosts"))
     monkeypatch.setattr(registry, "CHARTS", {**registry.CHARTS, "made": made})
