@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 from playwright.sync_api import (
@@ -41,6 +42,15 @@ FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 )
 WIDE, NARROW = (1280, 860), (390, 844)
+Theme = Literal["light", "dark"]
+GROUND = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
+# The page has the ground of a theme, and no colour fades any more.
+FADED = """(dark) => {
+  const sum = GROUND.match(/\\d+/g).slice(0, 3).reduce((all, part) => all + Number(part), 0);
+  const ends = (one) => one.effect.getComputedTiming().endTime !== Infinity;
+  const fades = document.getAnimations().some((one) => one.playState === 'running' && ends(one));
+  return (dark ? sum < 200 : sum > 600) && !fades;
+}""".replace("GROUND", GROUND)
 
 
 def chromium() -> str | None:
@@ -151,6 +161,17 @@ class Visit:
     def go(self, path: str) -> None:
         self.page.goto(self.url + path)
         self.settle()
+
+    def ground(self) -> str:
+        """The colour that everything is drawn on."""
+        return str(self.page.evaluate(GROUND))
+
+    def theme(self, scheme: Theme) -> None:
+        """The page in the colours of a theme."""
+        self.page.emulate_media(color_scheme=scheme)
+        self.page.wait_for_function(FADED, arg=scheme == "dark")
+        self.settle()
+        self.page.wait_for_function(FADED, arg=scheme == "dark")
 
     def settle(self, seconds: float = 30) -> None:
         """Wait until the page's script has run, then look for what must not be there."""

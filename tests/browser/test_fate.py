@@ -13,7 +13,7 @@ from idcore.triage import fates
 from idcore.triage.fates import Asked, Undelivered
 from idcore.triage.time_range import TimeRange
 from tests.browser.harness import Console, visit
-from tests.browser.test_accessibility import problems
+from tests.browser.test_accessibility import problems_of_themes
 from tests.fate.test_tables import Messages
 from tests.pages.conftest import RUN, make_run
 
@@ -57,8 +57,5 @@ def test_a_click_on_a_cell_leads_to_its_messages_and_their_list(
             page.locator(".st-key-fate-list").get_by_role("button", name="CSV").click()
         rows = list(csv.DictReader(Path(taken.value.path()).read_text().splitlines()))
         assert [row["queue_offset"] for row in rows] == [str(row["queue_offset"]) for row in listed.rows()]
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-            page.wait_for_timeout(500)  # colours fade
-            assert problems(page) == [], scheme
+        assert problems_of_themes(tab, "light", "dark") == {"light": [], "dark": []}
         tab.fits()

@@ -1,4 +1,4 @@
-"""What the tests of the scan share: a log on disk, and how tables are compared. Starts no Spark of its own."""
+"""What the tests of the scan share: a log on disk, and whether there is a Java. Starts no Spark."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ def on_disk(tmp_path: Path) -> Callable[[bytes, str], str]:
 
 
 @pytest.fixture(scope="session")
-def spark() -> None:
-    """The project's own local session, one for all tests; without Java skipped, and failed under CI."""
+def java() -> None:
+    """What Spark needs, for a test that starts it in a process; without Java skipped, and failed under CI."""
     from idcore.spark import session
 
     if session.java() is None:
         if os.environ.get("CI"):
             pytest.fail(f"no Java; {session.GET_JAVA}")
         pytest.skip("no Java")
-    session.session()

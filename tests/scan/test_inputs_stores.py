@@ -207,7 +207,7 @@ def test_stores_that_cannot_be_reached_are_named() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.usefixtures("spark")
+@pytest.mark.usefixtures("java")
 def test_the_command_reads_all_of_it_on_spark(bucket: str, tmp_path: Path) -> None:
     packed = tmp_path / "a.tar.gz"
     with tarfile.open(packed, "w:gz") as archive:
