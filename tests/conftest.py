@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 # Folders whose tests share a browser, a Spark session or brokers, the longest first; the others follow.
-LONG = ("browser", "spark", "remoting", "store", "scan", "java")
+LONG = ("browser", "spark", "remoting", "store", "java")
+# Long ones that share nothing: dealt file by file and last, so that both processes end at the same time.
+DEALT = ("scan", "pages")
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so would every program they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -19,15 +21,21 @@ def folder(name: str) -> str:
     return parts[1] if len(parts) > 2 else "others"
 
 
+def place(item: pytest.Item) -> int:
+    """When a test has its turn."""
+    own = folder(item.nodeid)
+    return LONG.index(own) if own in LONG else len(LONG) + (own in DEALT)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: LONG.index(folder(item.nodeid)) if folder(item.nodeid) in LONG else len(LONG))
+    items.sort(key=place)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """With several processes (`make test` has two) a folder is one piece of work: its fixtures are set up once.
 
-    `make quick` has none that cost anything, and deals its tests one by one.
+    Files of `DEALT` are one each. `make quick` has none that cost anything, and deals its tests one by one.
     """
     if config.getoption("dist") != "loadscope":
         return None
@@ -35,6 +43,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class ByFolder(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return folder(nodeid)
+            own = folder(nodeid)
+            return nodeid.split("::")[0] if own in DEALT else own
 
     return ByFolder(config, log)
