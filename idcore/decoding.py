@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import tee
 
 from idcore import export
 from idcore.catalogue import Words
@@ -15,6 +17,8 @@ from idcore.intake import PASTED, Intake, Source, ids_of, only_ids, read_sources
 
 MOST_LINKED = 20  # ids that an address can carry
 _Zone = tuple[str, str]  # of a clock: what was made with another one is made again
+# Inputs of several visitors take turns: side by side each takes as long as all of them, and all are in memory at once.
+_ONE = threading.Lock()
 
 
 @dataclass(slots=True)
@@ -36,7 +40,8 @@ class Decoding:
         if not self.unread:
             return False
         self.unread = False
-        self.intake = read_sources(self.sources, self.case)
+        with _ONE:
+            self.intake = read_sources(self.sources, self.case)
         if self.intake.read_in_lower_case:
             self.case = "any"  # its scan and its link read it like this page
         if self.link is None and not self.files and only_ids(self.text):
@@ -79,6 +84,9 @@ class Decoding:
         """Everything that was read as CSV and as JSON Lines, made once for a zone."""
         key = (str(clock.zone), clock.zone_source)
         if key not in self.made:
-            rows = list(rows_of(self.intake, clock, self.seeds))
-            self.made = {key: (export.file_of(export.csv_of_ids(rows)), export.file_of(export.json_lines(rows)))}
+            with _ONE:
+                for_csv, for_json = tee(rows_of(self.intake, clock, self.seeds))
+                csv, json = export.csv_of_ids(for_csv), export.json_lines(for_json)
+                pairs = [("", next(csv)), *zip(json, csv, strict=True)]  # row by row: all rows at once are large
+                self.made = {key: (export.file_of(row for _, row in pairs), export.file_of(row for row, _ in pairs))}
         return self.made[key]

@@ -8,6 +8,9 @@ import sys
 from collections.abc import Callable
 from functools import cache
 
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # malloc.h
+_LARGE = 256 << 10  # bytes; glibc would make it larger with the largest piece that was freed, up to 32 MiB
+
 
 class Visit:
     """What a session has for as long as it is remembered; its end is noted."""
@@ -18,11 +21,13 @@ class Visit:
         Visit.ended += 1
 
 
-def tidy() -> bool:
-    """Gives memory back where a visit has ended since the last call; whether one had."""
+def tidy(before: Callable[[], None] | None = None) -> bool:
+    """Gives memory back where a visit has ended since the last call; whether one had. `before` lets go of more."""
     if not Visit.ended:
         return False
     Visit.ended = 0
+    if before is not None:
+        before()
     give_back()
     return True
 
@@ -34,6 +39,19 @@ def give_back() -> None:
     if arrow is not None:
         arrow.default_memory_pool().release_unused()
     _trim()(0)
+
+
+def use_one_heap() -> None:
+    """What is freed is then free for all: threads that begin from now on, and Arrow, take from one heap of glibc.
+
+    A heap of each thread, and one of Arrow, would keep whole pages for a few bytes. Large pieces have their own pages.
+    """
+    arrow, mallopt = sys.modules.get("pyarrow"), getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_ARENA_MAX, 1)
+        mallopt(_M_MMAP_THRESHOLD, _LARGE)
+    if arrow is not None and mallopt is not None:
+        arrow.set_memory_pool(arrow.system_memory_pool())
 
 
 @cache

@@ -67,12 +67,17 @@ def label(name: str, at: datetime, shown: str | None = None) -> str:
 
     `shown` takes the place of the name.
     """
-    offset, words = _offset_and_words(name, at.replace(minute=at.minute // 15 * 15, second=0, microsecond=0))
+    return _label(name, at.replace(minute=at.minute // 15 * 15, second=0, microsecond=0), shown)
+
+
+@lru_cache(maxsize=2048)
+def _label(name: str, at: datetime, shown: str | None) -> str:
+    """The label of a quarter of an hour, one text for all visitors: each has six hundred of them."""
+    offset, words = _offset_and_words(name, at)
     head = offset if name == offset else f"{offset} {shown or name}"
     return f"{head} · {words}" if words else head
 
 
-@lru_cache(maxsize=2048)
 def _offset_and_words(name: str, at: datetime) -> tuple[str, str]:
     zone = zone_of(name)
     if zone is None:

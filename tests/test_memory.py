@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import inspect
 import weakref
+from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from streamlit.runtime import Runtime
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.state import SessionState
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from idcore import memory
-from pages.parts import serve
+from idcore import memory, zones
+from idcore.runs import Runs
+from idcore.spark import background
+from pages.parts import cache, serve
 
 
 def test_memory_goes_back_once_after_visits_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,11 +49,38 @@ def test_sessions_of_visitors_who_left_are_dropped_now(monkeypatch: pytest.Monke
     storage = MemorySessionStorage(ttl_seconds=0)
     manager = WebsocketSessionManager(storage, *[Mock()] * 3)
     monkeypatch.setattr(serve.st.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
+    state = SessionState()
+    state["visit"] = memory.Visit()
     session: Any = memory.Visit()
-    session.session = SimpleNamespace(id="left")
+    session.session = SimpleNamespace(id="left", session_state=state, shutdown=Mock())
     storage.save(session)
     left = weakref.ref(session)
+    shutdown = session.session.shutdown
     del session
     assert left() is not None
-    serve.forget_left()
-    assert left() is None and "self._session_mgr =" in inspect.getsource(Runtime)
+    assert serve.forget_left() and left() is None and "self._session_mgr =" in inspect.getsource(Runtime)
+    assert shutdown.called and "visit" not in state, "Streamlit's main loop may have the last session for long"
+    monkeypatch.setattr(manager, "list_sessions", lambda: ["here"])
+    assert not serve.forget_left(), "somebody is here"
+
+
+def test_with_the_last_visitor_go_the_tables_and_the_jobs_that_have_ended(tmp_path: Path) -> None:
+    ended, going = Mock(ended=True), Mock(ended=False)
+    background._jobs |= {"ended": ended, "going": going}
+    run = Runs(tmp_path).create("kept")
+    try:
+        assert cache.rows(run, "processes") == 0
+        (run.path / "processes").mkdir()
+        pq.write_table(pa.table({"host": ["10.0.0.1"]}), run.path / "processes" / "part.parquet")
+        assert cache.rows(run, "processes") == 0, "it is kept"
+        serve.forget_answers()
+        assert cache.rows(run, "processes") == 1
+        assert "ended" not in background._jobs and background.find("going") is going
+    finally:
+        background._jobs.pop("going", None)
+
+
+def test_the_zones_of_two_visitors_are_the_same_texts() -> None:
+    at = datetime(2026, 11, 22, 8, 31, tzinfo=UTC)
+    one, other = (zones.label("Asia/Kolkata", moment) for moment in (at, at.replace(minute=44)))
+    assert one is other

@@ -106,6 +106,11 @@ class Job:
         if self._ended:
             shutil.rmtree(self.run.path, ignore_errors=True)
 
+    @property
+    def ended(self) -> bool:
+        """Whether its thread has done all it had to do."""
+        return not self._thread.is_alive()
+
     def wait(self, seconds: float | None = None) -> Asking:
         """Blocks until it has ended, or for so long."""
         self._thread.join(seconds)
@@ -118,6 +123,12 @@ def start(runs: Runs, service: LookupService, wanted: Wanted, user: str, **facts
     run = runs.create(f"{len(wanted.ids):,} IDs, {service.cluster.name}", "console", options, kind=FATES, **facts)
     job = _jobs[run.name] = Job(run, service, wanted, user)
     return job
+
+
+def forget_ended() -> None:
+    """Drops the jobs that have ended: their answers are in the folders of their runs."""
+    for name in [name for name, job in list(_jobs.items()) if job.ended]:
+        _jobs.pop(name, None)
 
 
 def find(run_name: str) -> Job | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from operator import itemgetter
 from string import hexdigits
+from sys import intern
 
 from idcore.ids import rules
 from idcore.layout import ID_DIGITS
@@ -243,7 +244,7 @@ def _label(text: str, start: int) -> str | None:
         return None
     name = match.group()
     if name.lower() in _NAMES:
-        return name
+        return intern(name)  # a thousand lines have one name
     name = name.rpartition(" ")[2]
     if name.lower() not in _NAMES and not any(sign in signs for sign in _NAMING):
         return None  # only blanks between: a word of the sentence, not a name

@@ -21,7 +21,7 @@ from idcore.ids.model import (
     unhex,
     version_error,
 )
-from idcore.ids.reasons import Reason, bare_reason
+from idcore.ids.reasons import Reason, bare_reason, shared_reason
 from idcore.ids.scoring import (
     Certainty,
     Reading,
@@ -141,7 +141,7 @@ def _uniq_or_offset(
     little = little_endian.shaped(raw, text) if uniq_layout is UNIQ_V4 else None
 
     if offset.port > rules.PORT_LIMIT:
-        lead = Reason("port_bytes", _pid_bytes(uniq_layout))
+        lead = shared_reason("port_bytes", **_pid_bytes(uniq_layout))
         found, error = _judged_uniq(uniq, label, vouched, lead, 1)
         if little is not None and not makers.is_known(uniq.loader):
             other = [replace(item, certainty="possible", score=min(item.score, 1)) for item in found]
@@ -154,7 +154,7 @@ def _uniq_or_offset(
             found = [weigh_offset(offset, label, None, maybe)]
             if maybe is not None:
                 found.append(replace(weigh_little_endian(maybe, offset, label), certainty="possible", score=1))
-            too = weigh_uniq(uniq, label, Reason("pid_zero_too", {"loader": uniq.loader_text}), -3)
+            too = weigh_uniq(uniq, label, shared_reason("pid_zero_too", loader=uniq.loader_text), -3)
             if not rules.elapsed_possible(uniq.elapsed):
                 rejected.append(_rejected(too, elapsed_error(uniq)))
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -46,6 +46,27 @@ class Maker:
 def bare_reason(code: str) -> Reason:
     """The reason of a code without values, made once."""
     return Reason(code)
+
+
+@lru_cache(maxsize=4_096, typed=True)
+def shared_reason(code: str, **values: str | int) -> Reason:
+    """A reason whose values many ids have, made once: an input of a thousand lines has it a thousand times."""
+    return Reason(code, values)
+
+
+_SHARED: dict[tuple[int, ...], tuple[Reason, ...]] = {}
+
+
+def shared_reasons(why: Sequence[Reason]) -> tuple[Reason, ...]:
+    """These very reasons as a tuple that other ids may have too. A tuple that is kept keeps its reasons, so no other
+    object gets their identity."""
+    key = tuple(map(id, why))
+    found = _SHARED.get(key)
+    if found is None:
+        if len(_SHARED) >= 4_096:
+            _SHARED.clear()
+        found = _SHARED[key] = tuple(why)
+    return found
 
 
 @lru_cache(maxsize=512)

@@ -10,7 +10,7 @@ from idcore.errors import CoreError
 from idcore.ids import generations, makers, rules
 from idcore.ids.little_endian import process_ids
 from idcore.ids.model import ClientId, Kind, MessageId, OffsetId, UniqId
-from idcore.ids.reasons import Maker, Reason, bare_reason
+from idcore.ids.reasons import Maker, Reason, bare_reason, shared_reason, shared_reasons
 from idcore.layout import UNIQ_V4_LE
 
 Certainty = Literal["certain", "likely", "possible"]
@@ -22,6 +22,7 @@ CERTAIN_FROM, LIKELY_FROM = 6, 4
 # Names that clients print before their own ids, and before the broker's. A plain "msgId" occurs before both kinds.
 _CLIENT_LABELS = frozenset({"msgid", "msgids", "messageid", "uniq_key", "transactionid", "__transactionid__", "id"})
 _OFFSET_LABELS = frozenset({"offsetmsgid", "offsetid", "origin_message_id", "msgid", "msgids", "id"})
+_BROKER = Maker("broker")
 _KEY_LABELS = frozenset({"uniq_key", "transactionid", "__transactionid__"})
 
 
@@ -85,7 +86,7 @@ def weigh_uniq(uniq: UniqId, label: str | None, lead: Reason | None, points: int
         if not makers.is_known(uniq.loader):
             score -= 3
             maker = Maker("dotnet_uuid")
-    return Reading(uniq, _certainty(score), maker, tuple(why), score)
+    return Reading(uniq, _certainty(score), maker, shared_reasons(why), score)
 
 
 def _weigh_loader(uniq: UniqId, why: list[Reason]) -> int:
@@ -94,12 +95,12 @@ def _weigh_loader(uniq: UniqId, why: list[Reason]) -> int:
         why.append(_stream_reason(uniq.loader, *place))
         return 4  # a chance hit is 1 in 100,000
     if uniq.loader in makers.KNOWN_CONSTANTS:
-        why.append(Reason("loader_known", {"loader": uniq.loader_text}))
+        why.append(shared_reason("loader_known", loader=uniq.loader_text))
         return 4
     if uniq.loader == 0 and uniq.elapsed % 1000 == 0:
         why.append(bare_reason("loader_zero"))
         return 3
-    why.append(Reason("loader_unknown", {"loader": uniq.loader_text}))
+    why.append(shared_reason("loader_unknown", loader=uniq.loader_text))
     return -1 if uniq.loader <= makers.MASK_64_BIT_JVM else -2  # neither HotSpot nor rand() sets the top bit
 
 
@@ -109,21 +110,16 @@ def _stream_reason(loader: int, position: int, bits: int) -> Reason:
     return Reason("loader_stream" if bits == 31 else "loader_stream_25", values)
 
 
-@lru_cache(maxsize=512)
-def _label_reason(code: str, label: str) -> Reason:
-    return Reason(code, {"label": label})
-
-
 def _weigh_label(label: str | None, own: frozenset[str], why: list[Reason]) -> int:
     if label is None:
         return 0
     name = label.lower()
     if name in own:
-        why.append(_label_reason("label_client" if own is _CLIENT_LABELS else "label_offset", label))
+        why.append(shared_reason("label_client" if own is _CLIENT_LABELS else "label_offset", label=label))
         return 2
     if name in _CLIENT_LABELS or name in _OFFSET_LABELS:
         code = "label_key" if own is _OFFSET_LABELS and name in _KEY_LABELS else "label_against"
-        why.append(_label_reason(code, label))
+        why.append(shared_reason(code, label=label))
         return -1
     return 0
 
@@ -216,13 +212,13 @@ def weigh_offset(
 
     `maybe_little` is one that cannot win, the offset being small enough, but is as sane.
     """
-    why = [Reason("port_fits", {"port": offset.port})]
+    why = [shared_reason("port_fits", port=offset.port)]
     score = 2
     if rules.is_usual_port(offset.port):
-        why.append(Reason("port_known", {"port": offset.port}))
+        why.append(shared_reason("port_known", port=offset.port))
         score += 2
     elif offset.port in rules.NODE_PORTS:
-        why.append(Reason("port_node", {"port": offset.port}))
+        why.append(shared_reason("port_node", port=offset.port))
         score += 1
     elif offset.port >= 1024:
         score += 1
@@ -241,7 +237,7 @@ def weigh_offset(
         score -= 1
     else:
         score += 1
-    return Reading(offset, _certainty(score), Maker("broker"), tuple(why), score)
+    return Reading(offset, _certainty(score), _BROKER, shared_reasons(why), score)
 
 
 def weigh_little_endian(little: UniqId, offset: OffsetId | None, label: str | None) -> Reading:
@@ -269,7 +265,7 @@ def weigh_little_endian(little: UniqId, offset: OffsetId | None, label: str | No
         little,
         _certainty(score),
         makers.uniq_maker(UNIQ_V4_LE.name, little.loader, whole_seconds=False),
-        tuple(why),
+        shared_reasons(why),
         score,
     )
 
@@ -304,4 +300,4 @@ def weigh_client(client: ClientId, label: str | None) -> Reading:
         why.append(Reason("language_open", {"names": ", ".join(names)}))
     score += _weigh_label(label, _CLIENT_LABELS, why)
     score += 1 if maker.code == "grpc_rust" else _weigh_letters(text, why)
-    return Reading(client, _certainty(score), maker, tuple(why), score)
+    return Reading(client, _certainty(score), maker, shared_reasons(why), score)

@@ -86,6 +86,11 @@ class Job:
         if self._progress.state not in ("waiting", "running"):
             shutil.rmtree(self.run.path, ignore_errors=True)
 
+    @property
+    def ended(self) -> bool:
+        """Whether its thread has done all it had to do."""
+        return not self._thread.is_alive()
+
     def wait(self, seconds: float | None = None) -> Progress:
         """Blocks until the scan has ended, or for so long."""
         self._thread.join(seconds)
@@ -121,13 +126,23 @@ _lock = threading.Lock()
 
 def start(run: Run, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None = None) -> Job:
     """Begins a scan of `paths` into the scan's folder."""
-    job = _jobs[run.name] = Job(run, paths, options, names)
+    with _lock:
+        job = _jobs[run.name] = Job(run, paths, options, names)
     return job
 
 
 def find(run_name: str) -> Job | None:
     """The job of a scan that this server began, finished or not."""
     return _jobs.get(run_name)
+
+
+def forget_ended() -> None:
+    """Drops the jobs that have ended: what they made is in the folders of their scans."""
+    with _lock:
+        for name in [name for name, job in _jobs.items() if job.ended]:
+            del _jobs[name]
+        for name in [name for name, going in _locating.items() if going.wait(0)]:
+            del _locating[name]
 
 
 def locating(run: Run, again: bool = False) -> Locating:

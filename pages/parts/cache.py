@@ -291,3 +291,10 @@ def file_names(run: Run) -> list[str]:
 def compared(digest: str, _make: Callable[[], Any]) -> Any:
     """What two inputs have in common, by a digest of both."""
     return _make()
+
+
+def forget_all() -> None:
+    """Nothing is kept of any scan; what a page needs is read again."""
+    st.cache_data.clear()
+    for kept in (_arrow, lines, selection, in_range, brokers_in, _every_point, fates, compared):
+        kept.clear()
