@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from pages.parts import frame
-from tests.browser.harness import NARROW, Console, Theme, Visit, visit
+from tests.browser.harness import NARROW, WIDE, Console, Theme, Visit, visit
 from tests.browser.samples import OFFSET, TRACE, UNIQ, log
 
 pytestmark = pytest.mark.browser
@@ -66,11 +66,14 @@ def problems_of_themes(tab: Visit, first: Theme, second: Theme) -> dict[Theme, l
 @pytest.mark.timeout(300)
 def test_axe_finds_nothing_serious_on_any_page(browser: Browser, warm_console: Console, run: str) -> None:
     addresses = [address for rows in frame.GROUPS.values() for address, _, _ in rows]
-    links = [f"{address}?{CONTENT.get(address, f'run={run}')}&lang=en" for address in addresses]
+    langs = ("en", "zh")  # in turns, as the widths: what is wrong on one of four is wrong in a theme or a text
+    links = [f"{page}?{CONTENT.get(page, f'run={run}')}&lang={langs[n % 2]}" for n, page in enumerate(addresses)]
     found = {}
     themes: tuple[Theme, Theme] = ("light", "dark")
     with visit(browser, warm_console.url) as tab:
-        for link in ["decode?lang=en", f"decode?run={run}&lang=en", "anatomy?lang=en", *links]:
+        for n, link in enumerate(["decode?lang=en", f"decode?run={run}&lang=en", "anatomy?lang=en", *links]):
+            width, height = (WIDE, NARROW)[n // 2 % 2]
+            tab.page.set_viewport_size({"width": width, "height": height})
             tab.go(f"/{link}")
             found[link] = problems_of_themes(tab, *themes)
             themes = themes[::-1]  # the next page opens in the colours that are there

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -71,3 +72,23 @@ def test_a_box_is_a_range_on_every_page_until_it_is_reset(
         expect(reset).to_be_hidden()
         tab.settle()
         assert asked(tab) == {}
+
+        tab.page.get_by_role("link", name="Producers").first.click()
+        tab.heading("Producers")
+        tab.settle()
+        bar = tab.page.locator('[data-testid="stPlotlyChart"]').nth(1).locator(".barlayer .point path").first
+        bar.scroll_into_view_if_needed()
+        tab.page.wait_for_timeout(1_000)
+        place = bar.bounding_box()
+        assert place is not None
+        tab.page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+        expect(tab.page.locator(".mq-lines li").first).to_be_in_viewport()
+        tab.page.locator('[data-testid="stMain"] a[href*="lines?"][href*="host="]').first.click()
+        expect(tab.page).to_have_url(re.compile("/lines.*host="))
+        tab.settle()
+        said = tab.page.locator(".mq-said")
+        every = said.inner_text()
+        tab.page.locator(".st-key-find input").fill("no line has this text")
+        tab.page.keyboard.press("Enter")
+        expect(said).not_to_have_text(every)
+        assert "find=no+line+has+this+text" in tab.page.url, "what is searched is in the link"
