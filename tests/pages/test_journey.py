@@ -79,7 +79,7 @@ def test_the_lines_of_a_scan_are_the_journey_of_an_id(
         assert wanted in events.replace("zone=Asia%2FShanghai&amp;", ""), wanted
     assert "2 lines" in shown(app) and words()("message.none_records") in shown(app)
     assert len(app.get("plotly_chart")) == 1
-    monkeypatch.setattr(journeys, "MOST_LINES", 1)
+    monkeypatch.setattr("pages.parts.messages.journeys.MOST_LINES", 1)
     cut = words()("message.lines_cut", n="1", of="2")
     assert cut in shown(open_page("message", id=MSG_ID, run=RUN)), "a line with both IDs is one"
 
