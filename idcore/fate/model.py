@@ -140,11 +140,24 @@ class Consumers:
 
 
 @dataclass(frozen=True, slots=True)
+class Holder:
+    """A client that says it has the record in memory, and has not finished it.
+
+    `oldest`: it has no older one of the queue, so it works on this one. `finished_ms` is when it last finished one.
+    """
+
+    client: str
+    oldest: bool
+    finished_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """Everything that is known of one group and one record.
 
     `again` is the offset asked a second time, some seconds after `offset`. `kept_filter` is from a broker's files.
-    `broadcast_offset` is what every connected client of a broadcasting group was handed (5.1.0 on).
+    `broadcast_offset` is what every connected client of a broadcasting group was handed (5.1.0 on). `holders` is what
+    its clients said of themselves; answered only if all of them did, or one has the record.
     """
 
     name: str
@@ -160,6 +173,7 @@ class Group:
     copies_complete: bool = False
     blocker: Blocker | None = None
     attempts: tuple[Attempt, ...] = ()
+    holders: Heard[tuple[Holder, ...]] = field(default_factory=Heard)
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,23 @@ class _Case:
             return self._say("consumed", "uncertain", Reason("expression", self._filter(chosen)), *later)
         return self._say("consumed", "inferred", *later)
 
+    def _by_clients(self) -> Verdict | None:
+        """What the clients say of their memory; the one that has no older message of the queue works on this one."""
+        holders = self.group.holders.value or ()
+        if not holders:
+            return None
+        first = min(holders, key=lambda holder: not holder.oldest)
+        if not first.oldest:
+            return self._say(
+                "handed_out", "inferred", Reason("in_memory", {"client": first.client}), *self._incomplete()
+            )
+        known = {"client": first.client, "since": max(first.finished_ms, self.home.stored_ms)}
+        return self._say("running", "inferred", Reason("in_memory_first", known), *self._incomplete(), **known)
+
     def _not_passed(self, ahead: int) -> Verdict:
+        found = self._by_clients()
+        if found is not None:
+            return found
         handed = self.group.pull_offset.value
         if handed is not None and handed > self.home.offset and (self.online or not self.group.consumers.answered):
             return self._say("handed_out", "inferred", *self._incomplete(), *self._young())
@@ -220,6 +236,8 @@ class _Case:
             return self._say("behind", "inferred", why, *doubts, ahead=ahead)
         blocker = self.group.blocker
         why = Reason("still", {"seconds": round(seconds)})
+        if self.group.holders.answered:
+            doubts.insert(0, Reason("in_no_memory"))
         if blocker is not None and blocker.record == self.home.record:
             doubts.append(Reason("blocker_itself"))
         elif blocker is not None:
@@ -228,6 +246,9 @@ class _Case:
         return self._say("stuck", "inferred", why, *doubts, ahead=ahead)
 
     def _never_read(self) -> Verdict:
+        found = self._by_clients()
+        if found is not None:
+            return found
         hindered = self._hindrance()
         if hindered is not None:
             code, values = hindered
@@ -325,6 +346,8 @@ class _Case:
                 yield Fact("consume_type", self.consumers.consume_type, group.consumers.at_ms)
             chosen = self.consumers.filter
             yield Fact("subscription", chosen.expression or "*" if chosen else None, group.consumers.at_ms)
+        if group.holders.answered:
+            yield Fact("in_memory", len(group.holders.value or ()), group.holders.at_ms)
         for copy in group.copies:
             heard = copy.passed if copy.passed.answered else copy.delivered
             yield Fact(f"copy_{copy.kind}", copy.tries, heard.at_ms)

@@ -103,7 +103,7 @@ def ask(
         part = wanted.ids[at : at + size]
         names |= _broker_names(service)
         try:
-            for answer in service.look_up(part, wanted.topic, user, fate=True, stop=stop.is_set):
+            for answer in service.judge(part, wanted.topic, user, stop.is_set):
                 tally.take(answer, names)
                 tell(tally)
         except TooManyLookups as problem:

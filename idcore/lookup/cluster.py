@@ -105,13 +105,21 @@ class LookupService:
     ) -> Iterator[Answer]:
         """One answer for each id, in their order, as they come: so many ids are taken at once.
 
+        For one id alone clients of its groups are asked too, if the profile permits that.
+
         TooManyLookups where the user's limit is used up; then nobody was asked for these. NotRecorded where the audit
         log cannot be written: then nothing is shown. Once `stop` is true no further id is asked about.
         """
-        waiting = iter(ids)
+        waiting, reach = iter(ids), True
         while not stop() and (part := list(islice(waiting, IDS_AT_ONCE))):
-            one = partial(self.one, topic=topic, progress=progress, fate=fate, trace=trace)
+            reach = reach and len(part) == 1
+            one = partial(self.one, topic=topic, progress=progress, fate=fate, trace=trace, reach=reach)
             yield from self._look_up(part, user, one, stop)
+            reach = False
+
+    def judge(self, part: Sequence[str], topic: str | None, user: str, stop: Stop) -> Iterator[Answer]:
+        """One answer with verdicts for each id of a part of a list. It never asks clients."""
+        yield from self._look_up(part, user, partial(self.one, topic=topic, fate=True), stop)
 
     def list_messages(self, way: Way, user: str = "", progress: Progress | None = None, stop: Stop = never) -> Listing:
         """The messages of a way; TooManyLookups and NotRecorded as above."""
@@ -173,6 +181,7 @@ class LookupService:
         progress: Progress | None = None,
         fate: bool = False,
         trace: bool = False,
+        reach: bool = False,
     ) -> Answer:
         """The answer for one id; an error on the way becomes part of it."""
         notes = Notes(self.cluster)
@@ -211,7 +220,8 @@ class LookupService:
             msg_ids = traces.ids_of(text, copies)
             traced = traces.look(self.cluster, msg_ids, named, copies, look_up.trace_begin(copies))
             notes.asked |= dict.fromkeys(traced.asked)
-        verdicts = self._fate(copies, notes, traced.found.attempts if traced is not None else ()) if fate else None
+        attempts = traced.found.attempts if traced is not None else ()
+        verdicts = self._fate(copies, notes, attempts, reach) if fate else None
         who = self._who(text, copies, notes, verdicts or ())
         seen = tuple(notes.evidence), tuple(notes.asked)
         return Answer(text, copies, reason or None, *seen, trace=traced, fate=verdicts, who=who)
@@ -243,9 +253,11 @@ class LookupService:
         self._record(subject, user, f"groups {len(seen.rows)}" if seen.progress is None else "progress", seen.asked)
         return seen
 
-    def _fate(self, copies: Sequence[Copy], notes: Notes, attempts: Sequence[Attempt]) -> tuple[Verdict, ...]:
+    def _fate(
+        self, copies: Sequence[Copy], notes: Notes, attempts: Sequence[Attempt], reach: bool
+    ) -> tuple[Verdict, ...]:
         try:
-            return fates(copies, notes, self._pace, self._recent, attempts)
+            return fates(copies, notes, self._pace, self._recent, attempts, reach)
         except RemotingError as problem:
             notes.fail(problem)  # the message is there, even if nothing is known of its groups
             return ()

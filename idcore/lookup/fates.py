@@ -12,13 +12,14 @@ from typing import Any
 from idcore.errors import CoreError
 from idcore.fate import Blocker, Group, Heard, Home, Verdict, judge
 from idcore.fate import Copy as GroupCopy
-from idcore.fate.model import Consumers, Filter
+from idcore.fate.model import Consumers, Filter, Holder
 from idcore.lookup.by_key import MOST_OF_A_UNIQUE_KEY
-from idcore.lookup.clients import is_grpc
+from idcore.lookup.clients import is_grpc, united
 from idcore.lookup.copies import TIMER_TOPIC, group_of
 from idcore.lookup.group_evidence import Homes, group_copy, homes_of, is_copy_of
 from idcore.lookup.model import Copy
 from idcore.lookup.notes import Notes
+from idcore.lookup.reached import states
 from idcore.lookup.recent import Recent, Told
 from idcore.message import Record, decode_record, decode_records
 from idcore.message import properties as names
@@ -30,6 +31,7 @@ from idcore.remoting.consumers import (
     AllConsumerOffsets,
     AllDelayOffsets,
     AllGroupConfigs,
+    ConnectedClient,
     Connection,
     ConsumerConnections,
     ConsumerOffset,
@@ -65,6 +67,9 @@ _AT_ONCE = 8
 PAUSE_SECONDS = 5.0
 # Behind a proxy clients ask every 20 s while they wait; of others it is the time since they have gone.
 LATELY_MS = 60_000
+# So many clients are asked themselves, and for so long.
+MOST_REACHED, REACHED_SECONDS = 16, 5.0
+_MAY_BE_IN_MEMORY = frozenset({"handed_out", "stuck", "behind", "never_read"})
 # What was asked so short a time ago is not asked again: many ids ask the same of one group.
 RECENT_MS = 2_000
 # Brokers whose clocks differ: a retry copy may seem older than its message.
@@ -91,13 +96,22 @@ class _Found:
 
 
 def fates(
-    copies: Sequence[Copy], notes: Notes, pace: Pace, recent: Recent, attempts: Sequence[Attempt] = ()
+    copies: Sequence[Copy],
+    notes: Notes,
+    pace: Pace,
+    recent: Recent,
+    attempts: Sequence[Attempt] = (),
+    reach: bool = False,
 ) -> tuple[Verdict, ...]:
-    """The verdict of every group on every record that consumers could get; `attempts` are those of the trace."""
+    """The verdict of every group on every record that consumers could get; `attempts` are those of the trace.
+
+    With `reach` clients that may have a record in memory are asked themselves, where the profile permits it.
+    """
     verdicts: list[Verdict] = []
     for homes in homes_of(copies, notes.add):
         asking = _Fates(homes, notes, pace, recent, attempts)
         asking.known_groups |= {copy.group for copy in copies if copy.group}
+        asking.reach = reach and notes.cluster.profile.limits.reach_clients
         verdicts += asking.run()
     return tuple(verdicts)
 
@@ -265,6 +279,8 @@ class _Fates(TopicBrokers):
         super().__init__(homes.topic, notes, pace, recent, [copy.broker for copy in homes.copies])
         self.message = homes
         self.attempts = attempts
+        self.reach = False
+        self.clients: dict[str, list[tuple[str, str, ConnectedClient]]] = {}
         self.known_groups |= {attempt.group for attempt in attempts if attempt.group}
         self.homes = [(copy.record, self.of_address.get(copy.broker, "")) for copy in homes.copies]
 
@@ -278,6 +294,8 @@ class _Fates(TopicBrokers):
         again = {key: judge(known[key][0], known[key][1], self.pace.now_ms()) for key in known}
         if {verdict.code for verdict in again.values()} & {"behind"} or _has(again.values(), "just_delivered"):
             known |= self._ask_again(known, again)
+        if self.reach:
+            known |= self._ask_clients(known)
         verdicts: list[Verdict] = []
         for group in groups:
             found = [judge(*known[place, group], self.pace.now_ms()) for place in range(len(self.homes))]
@@ -382,6 +400,8 @@ class _Fates(TopicBrokers):
         for place, group in enumerate(groups):
             heard: list[Heard[Connection]] = [answers[name][place] for name in self.brokers]
             found[group] = _united(heard, self.topic, silent)
+            rows = zip(self.brokers, heard, strict=True)
+            self.clients[group] = [(name, group, row) for name, one in rows if one.value for row in one.value.clients]
         unseen = {
             group: [name for name in self.brokers if has_none(answers[name][place])]
             for place, group in enumerate(groups)
@@ -509,6 +529,34 @@ class _Fates(TopicBrokers):
             blocker = self._blocker(broker, record.queue_id, again.value) if still and again.value is not None else None
             fresh[place, group] = home, replace(held, again=again, blocker=blocker)
         return fresh
+
+    def _ask_clients(
+        self, known: Mapping[tuple[int, str], tuple[Home, Group]]
+    ) -> dict[tuple[int, str], tuple[Home, Group]]:
+        """Who has a record in memory that its group did not pass, said by the clients themselves."""
+        now = self.pace.now_ms()
+        waiting = {key: each for key, each in known.items() if judge(*each, now).code in _MAY_BE_IN_MEMORY}
+        groups = dict.fromkeys(group for _, group in waiting)
+        clients = [(group, each) for group in groups for each in united(self.clients[group])]
+        clients = [(group, each) for group, each in clients if not is_grpc(each.client_id)]
+        if len(clients) > MOST_REACHED:
+            self.notes.add("clients_left_out", count=len(clients) - MOST_REACHED, limit=MOST_REACHED)
+        asked = clients[:MOST_REACHED]
+        answers = list(zip(asked, states(asked, self.members, self.notes, REACHED_SECONDS), strict=True))
+        at_ms, found = self.pace.now_ms(), {}
+        for (place, group), (home, held) in waiting.items():
+            own = [(client.client_id, state) for (name, client), state in answers if name == group]
+            holders = tuple(
+                Holder(client_id, queue.oldest == home.offset, queue.consumed_ms)
+                for client_id, state in own
+                for queue in (state.queues if state else ())
+                if (queue.broker, queue.topic, queue.queue) == (home.broker, home.topic, home.queue)
+                and queue.has(home.offset)
+            )
+            whole = len(own) == len(united(self.clients[group])) and all(state for _, state in own)
+            if holders or (whole and own):
+                found[place, group] = home, replace(held, holders=Heard(holders, at_ms))
+        return found
 
     def _earlier(self, place: int, group: str) -> Heard[Any]:
         """The group's offset as it was heard for another id, long enough ago to show whether it moves."""

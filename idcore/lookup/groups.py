@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +12,7 @@ from idcore.lookup.fates import Pace, TopicBrokers, has_none, is_there
 from idcore.lookup.model import Evidence
 from idcore.lookup.notes import Notes
 from idcore.lookup.progress import BROADCAST, GroupClient, GroupRow, Progress, QueueState, SideTopic, owned
+from idcore.lookup.reached import states
 from idcore.lookup.recent import Recent
 from idcore.message.model import DLQ_PREFIX
 from idcore.remoting.consumers import (
@@ -25,15 +24,12 @@ from idcore.remoting.consumers import (
     ConsumeStats,
     GroupConfigOf,
     QueueStats,
-    RunningInfo,
     TopicStats,
 )
-from idcore.remoting.errors import RemotingError
 from idcore.remoting.requests import Request, RuntimeInfo
 
 MOST_LISTED, MOST_CLIENTS = 300, 64
-_CLIENTS_AT_ONCE, CLIENTS_SECONDS = 8, 15.0
-_NAMED = 5
+CLIENTS_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +176,9 @@ class _Group(_Asking):
         if len(progress.members) > MOST_CLIENTS:
             self.notes.add("clients_left_out", count=len(progress.members) - MOST_CLIENTS, limit=MOST_CLIENTS)
         asked = progress.members[:MOST_CLIENTS]
-        members = (*self._answers(asked), *progress.members[MOST_CLIENTS:])
-        silent = [member.client.client_id for member in members if member.failed]
-        if silent:
-            more = ", …" if len(silent) > _NAMED else ""
-            names = ", ".join(silent[:_NAMED]) + more
-            self.notes.add(
-                "clients_silent", count=len(silent), of=len(asked), seconds=round(CLIENTS_SECONDS), clients=names
-            )
+        answers = states([(self.group, each.client) for each in asked], self.members, self.notes, CLIENTS_SECONDS)
+        own = (replace(each, state=state, failed=state is None) for each, state in zip(asked, answers, strict=True))
+        members = (*own, *progress.members[MOST_CLIENTS:])
         owners = owned(members, self.topic)
         complete = len(asked) == len(members) and not any(member.failed for member in members)
         queues = []
@@ -195,35 +186,6 @@ class _Group(_Asking):
             named = owners.get((queue.broker, queue.queue), () if complete else None)
             queues.append(replace(queue, owners=named))
         return replace(progress, members=members, queues=tuple(queues), clients_asked=True)
-
-    def _answers(self, members: Sequence[GroupClient]) -> Iterator[GroupClient]:
-        """The same members with their answers; who has not answered in the time for all of them has failed."""
-        late = threading.Event()
-        pool = ThreadPoolExecutor(_CLIENTS_AT_ONCE, "clients")
-        try:
-            waiting = [pool.submit(self._ask_client, member, late) for member in members]
-            done = wait(waiting, CLIENTS_SECONDS).done
-        finally:
-            late.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-        for member, answer in zip(members, waiting, strict=True):
-            yield answer.result() if answer in done else replace(member, failed=True)
-
-    def _ask_client(self, member: GroupClient, late: threading.Event) -> GroupClient:
-        request = RunningInfo(self.group, member.client.client_id)
-        for broker in member.client.brokers:
-            for process in self.members.get(broker, ())[:1]:
-                if late.is_set():
-                    break
-                try:
-                    state = self.cluster.ask_client(process, request)
-                except RemotingError as problem:
-                    if not late.is_set():
-                        self.notes.fail(problem)
-                    continue
-                if state is not None:
-                    return replace(member, state=state)
-        return replace(member, failed=True)
 
 
 def _passed(queue: QueueState, stats: Sequence[Any], broadcasts: bool) -> QueueState:

@@ -260,10 +260,7 @@ def in_memory(progress: Progress, broker: str, queue: int, offset: int) -> list[
         member.client.client_id
         for member in progress.members
         for own in (member.state.queues if member.state else ())
-        if (own.broker, own.topic, own.queue) == (broker, progress.topic, queue)
-        and own.cached
-        and not own.dropped
-        and own.cached_min <= offset <= own.cached_max
+        if (own.broker, own.topic, own.queue) == (broker, progress.topic, queue) and own.has(offset)
     ]
 
 

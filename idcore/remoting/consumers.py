@@ -346,7 +346,8 @@ class AllProducers(Request["Mapping[str, tuple[ConnectedClient, ...]] | None"]):
 class ClientQueue:
     """One queue as its client has it: the messages in its memory are from `cached_min` to `cached_max`.
 
-    `committed` is None where the client has no offset of the queue yet.
+    `committed` is None where the client has no offset of the queue yet. In order, a client takes messages out of that
+    part of its memory before it gives them to its listener: those are from `taken_min` to `taken_max`.
     """
 
     broker: str
@@ -360,6 +361,20 @@ class ClientQueue:
     dropped: bool
     pulled_ms: int
     consumed_ms: int
+    taken: int = 0
+    taken_min: int = 0
+    taken_max: int = 0
+
+    def has(self, offset: int) -> bool:
+        """Whether a message of the queue is in the client's memory, and not finished."""
+        waits = bool(self.cached) and self.cached_min <= offset <= self.cached_max
+        runs = bool(self.taken) and self.taken_min <= offset <= self.taken_max
+        return not self.dropped and (waits or runs)
+
+    @property
+    def oldest(self) -> int:
+        """The message in memory that the client works on first."""
+        return self.taken_min if self.taken else self.cached_min
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,6 +466,9 @@ def _client_queue(queue: Mapping[str, Any], row: Mapping[str, Any]) -> ClientQue
         row.get("droped") is True,
         whole_number(row, "lastPullTimestamp", 0),
         whole_number(row, "lastConsumeTimestamp", 0),
+        whole_number(row, "transactionMsgCount", 0),
+        whole_number(row, "transactionMsgMinOffset", 0),
+        whole_number(row, "transactionMsgMaxOffset", 0),
     )
 
 

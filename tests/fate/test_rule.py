@@ -9,7 +9,7 @@ import pytest
 
 from idcore import catalogue
 from idcore.fate import Attempt, Blocker, Copy, Group, Heard, Home, Verdict, judge, mark_doubles, row_of
-from idcore.fate.model import Consumers, Filter
+from idcore.fate.model import Consumers, Filter, Holder
 from idcore.fate.sentences import fact_text, reason_text, verdict_text
 from idcore.message.attempts import Attempt as Traced
 
@@ -61,6 +61,7 @@ FAILED = Try(STORED + 1_000, STORED + 2_000, False)
 LATER = STORED + 60_000
 POP, PULL = (replace(PUSH, consume_type=kind) for kind in ("CONSUME_POP", "CONSUME_ACTIVELY"))
 PROXIED = Consumers(filter=ALL, proxied=True)
+GONE = Consumers(filter=ALL, proxied_before=True)
 LATER_ALL = replace(PUSH, filter=replace(ALL, since_ms=LATER))
 SKIPPED, OPEN = "passed_maybe_skipped", (Try(NOW - 9_000),)
 SQL = Filter("SQL92", "price > 3", frozenset(), STORED - 60_000)
@@ -129,6 +130,13 @@ TABLE: list[Row] = [
     ("7", HOME, group(10, pull_offset=heard(11)), "handed_out", "inferred", []),
     ("7", HOME, group(10, NOBODY, pull_offset=heard(11)), "offline", "inferred", ["proxy"]),
     ("7", HOME, group(10, pull_offset=heard(10), **still(10)), "stuck", "inferred", ["still"]),
+    ("4", HOME, group(10, holders=heard((Holder("c@1", True, NOW - 5_000),)), **still(10)), "running", "inferred",
+     ["in_memory_first"]),
+    ("7", HOME, group(5, holders=heard((Holder("c@1", False, 0),)), **still(5)), "handed_out", "inferred",
+     ["in_memory"]),
+    ("8", HOME, group(5, holders=heard(()), **still(5)), "stuck", "inferred", ["still", "in_no_memory"]),
+    ("6", HOME, group(consumers=GONE), "taken", "inferred", ["popped", "nobody_connected"]),
+    ("8", HOME, group(5, GONE), "offline", "inferred", ["proxy"]),
     ("8", replace(HOME, readable=False), group(5, **still(5)), "unreadable_queue", "proved", []),
     ("8", replace(HOME, end=heard(10)), group(10), "not_dispatched", "proved", []),
     ("8", HOME, group(5, can_consume=heard(False)), "disabled", "proved", []),

@@ -102,8 +102,6 @@ def test_what_is_late_and_what_no_queue_has_yet(alone: OneBroker, monkeypatch: p
                 ("stuck", ["still", "young", "blocker"]) if alone.old else ("never_read", ["no_offset_yet", "young"])
             )
             assert group("idle", late) == (new_group[0], "uncertain", new_group[1])
-            if not alone.old:
-                assert group("muted", late) == ("broadcast", "inferred", ["broadcast_not_reached"])
             with refused(alone, "45 * 0 error"):
                 assert group("fails-once", late) == ("no_verdict", "none", ["delay_unknown"])
             until(lambda: [later_of(service, alone, name) for name in delayed], [{"later_late"}] * len(delayed))
@@ -116,6 +114,8 @@ def test_what_is_late_and_what_no_queue_has_yet(alone: OneBroker, monkeypatch: p
         assert said(found["idle"])[::2] == (("not_dispatched", []) if alone.old else ("never_read", ["not_dispatched"]))
         by_msg_id = service.one(msg_id, TOPIC)
         assert (by_msg_id.found, by_msg_id.reason) == (False, "unknown") and "dispatch_behind" in codes(by_msg_id)
+        if not alone.old:  # the broker notes it every 5 s
+            until(lambda: group("muted", late), ("broadcast", "inferred", ["broadcast_not_reached"]))
     alone.wait_for("TOOK fails-once stalled 1")
 
 
@@ -148,6 +148,36 @@ def test_what_a_broker_refuses_is_no_verdict(alone: OneBroker) -> None:
     assert code == "behind" and why[0] == "asked_once"
     code, why = found("early", "Reasons")["twins"]
     assert code == "stuck" and "blocker_itself" in why
+
+
+def test_clients_say_which_of_them_has_the_message_in_memory(alone: OneBroker) -> None:
+    """Asked only for one id alone, and only where the profile permits it."""
+    alone.wait_for("BEGAN hangs first 0", "GOT refuses early 0", "REASONS")
+    profile = profile_of(alone)
+    service = service_of(alone)
+    open_cluster = Cluster(replace(profile, limits=replace(profile.limits, reach_clients=True)))
+    reaching = LookupService(open_cluster, lambda: Moment(datetime.now(UTC), UTC), pace=PACE)
+    warm, first, early = (alone.words("SENT", name)[0] for name in ("warm", "first", "early"))
+    with service.cluster, reaching.cluster:
+
+        def asked(by: LookupService, msg_id: str, topic: str, group: str, *more: str) -> Verdict:
+            answer = next(iter(by.look_up([msg_id, *more], topic, fate=True)))
+            return verdicts_of(answer)[group]
+
+        hangs = asked(reaching, warm, "FateTopic", "hangs")
+        assert (hangs.code, hangs.certainty, hangs.why[0].code) == ("running", "inferred", "in_memory_first")
+        assert str(hangs.values["client"]).endswith("@hangs") and hangs.values["since"] <= time.time() * 1_000
+        behind_it = asked(reaching, first, "FateTopic", "hangs")
+        assert (behind_it.code, behind_it.why[0].code) == ("handed_out", "in_memory")
+        refuses = asked(reaching, early, "Reasons", "refuses")
+        assert (refuses.code, refuses.why[0].code) == ("running", "in_memory_first"), (
+            "in order, and sent back to itself"
+        )
+        twins = asked(reaching, early, "Reasons", "twins")
+        assert twins.code == "stuck" and "in_no_memory" in {reason.code for reason in twins.why}
+        for by, more in ((service, ()), (reaching, (first,))):
+            verdict = asked(by, warm, "FateTopic", "hangs", *more)
+            assert verdict.code != "running" and "in_memory_first" not in {reason.code for reason in verdict.why}
 
 
 def test_a_broker_that_never_answers_leaves_no_verdict(current: OneBroker) -> None:

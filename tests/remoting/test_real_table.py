@@ -9,7 +9,7 @@ import pytest
 from idcore.catalogue.en import MESSAGES
 
 HERE = Path(__file__).resolve().parent
-DOCUMENT = HERE.parents[1] / "docs" / "fate.md"
+DOCUMENT = HERE.parents[1] / "docs" / "fate-tests.md"
 HEAD = "| verdict, reason or fact | from a real broker in |\n|---|---|"
 BY_HAND = "by hand: gRPC clients behind a proxy of 5.3.3"
 # Codes of a test: of these the first part is the file, the second the function.
@@ -40,6 +40,9 @@ PRODUCED = {
         "no_verdict", "offset_unknown", "copies_unknown", "connection_unknown", "retry_offset_unknown", "asked_once",
         "blocker_itself",
     ),
+    "test_real_delays.py::test_clients_say_which_of_them_has_the_message_in_memory": (
+        "in_memory", "in_memory_first", "in_no_memory",
+    ),
     "test_real_delays.py::test_records_of_one_message_are_each_judged": ("twice", "other_record"),
     "test_real_delays.py::test_a_transaction_that_was_committed_is_found_from_its_half_message": ("half_committed",),
     "test_real_delays.py::test_behind_more_notes_than_are_read_the_progress_shows_that_nobody_gets_it": (
@@ -48,7 +51,8 @@ PRODUCED = {
 }  # fmt: skip
 ELSEWHERE = {
     BY_HAND: ("popped", "invisible", "proxied"),
-    "no real broker: the rule's own tests": ("static_topic", "slave"),
+    "by hand: a static topic of 5.3.3": ("static_topic",),
+    "no real broker: the rule's own tests": ("slave",),
 }
 # Those of a copied folder are the same reasons in other words.
 _OF_FOLDERS = {"subscription_given", "snapshot"}
