@@ -27,7 +27,8 @@ RULES = {
     "ID in capitals": r"\b(?-i:ids?)\b",
     "because, not for": r", for (?:it|they|that|this|there|an?|the|each|every|no)\b(?: \w+){0,2} "
     r"(?:is|are|was|were|has|have|does|do|can|cannot|may)\b",
-    "terms of the glossary": r"\b(?:names? in front|turned round|kept back|filler|blank records?|replica|operator)\b",
+    "terms of the glossary": r"\b(?:names? in front|turned round|kept back|filler|blank records?|replica|operator"
+    r"|switched off|ha(?:s|ve) not received|no longer moves?|failed tries)\b",
 }
 OF_TEXTS_ONLY = {
     "ID in capitals",
@@ -41,6 +42,7 @@ CHINESE_RULES = {
     "Key": r"(?<![一向])键(?!盘)",
     "物理偏移量; 队列位点": r"队列偏移|物理偏移(?!量)",
     "文件尾填充; 场景": r"空白记录|故事",
+    "响应; 消费结果; 停滞": r"应答|消费结论|停滞不前",
 }
 # The sections of findings.md that show sentences of the catalogue, which has figures in place of words.
 SHOWN_SENTENCES = re.compile(r"\n### .*?(?=\n## |\Z)", re.DOTALL)

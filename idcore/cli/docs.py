@@ -268,7 +268,7 @@ A folder shows one moment. A message waits if its group has not passed it.
 
 - **A group no longer advances** if the topic went on for {still} minutes behind all that the group has passed. At least
   {fewest} messages wait. A slow group looks the same, so this is likely, not certain. If consumerOffset.json.bak has
-  other offsets, the group moves, and the finding is info.
+  other offsets, the group advances, and the finding is info.
 - **A message blocks a queue** if one queue waits that long, and the group passed later messages of other queues. A
   queue without a consumer looks the same.
 - **An offset beyond the end** exceeds the queue by more than it gets in {skew} minutes, and by {ahead} messages.
@@ -279,7 +279,7 @@ A folder shows one moment. A message waits if its group has not passed it.
   offsets of groups in other topics.
 
 The table `retries` has the failures of each group by minute; `retries.py` compares the minutes. A retry storm has
-{storm} failed tries, and {times_more} times as many for each message as other minutes. Dead letters rise if {dead}
+{storm} failed attempts, and {times_more} times as many for each message as other minutes. Dead letters rise if {dead}
 messages are given up within some minutes, {times_more} times as many as in others. Chance makes such a window once in
 a million. The log must have {least} minutes, of which a rise fills two thirds at most.
 

@@ -53,7 +53,7 @@ _TABLES = {
     "fates": "Messages by queue, consumer group, minute and verdict ([store.md](store.md)); scan of a store only",
     "undelivered": "Messages that a consumer group has not consumed, at most 50,000 rows; scan of a store only",
     "attempts": "Tries of a consumer group with a message, at most 50,000 rows; scan of a store only",
-    "retries": "Failed tries of a consumer group by minute, as the copies in the log show them; scan of a store only",
+    "retries": "Failed attempts of a consumer group by minute, as the copies in the commit log show them; scan of a store only",
     "progress": "Where each consumer group is in each queue of its topics; scan of a store only",
     "files": "One row for each file, and for each member of an archive",
 }
@@ -153,7 +153,7 @@ _COLUMNS = {
     "client": "client of the call that `outcome` is of",
     "copy_offset": "physical offset of the copy that shows the outcome",
     "trace_offset": "physical offset of the trace record that shows the outcome",
-    "tries": "tries that failed; of `dead_letter` those after which the group gave up",
+    "tries": "attempts that failed; of `dead_letter` those after which the group gave up",
     "most_retry_times": "greatest retry number of their copies",
     "consumer_offset": "the next queue offset that the group reads; null if it has none in this queue",
     "earlier_offset": "the same in consumerOffset.json.bak, the broker's write before",

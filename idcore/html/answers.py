@@ -12,7 +12,7 @@ from idcore.fate.sentences import fact_text, verdict_text
 from idcore.fate.sentences import reason_text as fate_reason
 from idcore.html import strips
 from idcore.journey import outcome_text
-from idcore.lookup import Answer, doubt_text, evidence_text, reason_text
+from idcore.lookup import Answer, advice_text, doubt_text, evidence_text, reason_text
 from idcore.lookup.model import Traced
 from idcore.lookup.sentences import evidence_sentences, reason_of
 from idcore.reader import Reader
@@ -26,6 +26,11 @@ def reason(answer: Answer, reader: Reader) -> str:
     """Why the record was not found, or why the index does not lead to it; empty where nothing is to be said."""
     text = reason_text(answer, reader.words, shown_figures(answer, reader))
     return upper(text) + reader.words("stop") if text else ""
+
+
+def advice(answer: Answer, words: Words) -> Html:
+    """What to try next, of an answer with a reason."""
+    return tag("p", tag("b", words("lookup.next")), advice_text(answer, words), words("stop"), class_="mq-advice")
 
 
 def shown_figures(answer: Answer, reader: Reader) -> dict[str, Any]:

@@ -21,20 +21,24 @@ from idcore.store.consistency import Doubt
 # Values of the evidence that are instants, as ISO 8601.
 INSTANTS = frozenset({"first", "stored", "sent", "begin", "earliest", "clock", "here", "shown", "written"})
 
-# Kinds of sources that have reasons of their own; their sentences contain the figures.
-_OWN = {"store": "store.reason"}
+# Kinds of sources that have sentences of their own; their reasons contain the figures.
+_OWN = {"store": "store"}
 _ENGLISH = catalogue.words()
 
 
 def has_own(source: str) -> bool:
-    """Whether the sentences of this kind of source contain its figures: then they are neither listed nor advised on."""
+    """Whether the sentences of this kind of source contain its figures: then they are not listed."""
     return source in _OWN
 
 
 def reason_of(code: str, values: Mapping[str, Any], source: str, words: Words = _ENGLISH) -> str:
     """The sentence of a reason: of the kind of source where it has one of its own, else of all."""
-    key = f"{_OWN.get(source, 'lookup.reason')}.{code}"
-    return words.fill_known(key if words.has(key) else f"lookup.reason.{code}", values)
+    return words.fill_known(_key("reason", code, source, words), values)
+
+
+def _key(part: str, code: str, source: str, words: Words) -> str:
+    own = f"{_OWN.get(source, 'lookup')}.{part}.{code}"
+    return own if words.has(own) else f"lookup.{part}.{code}"
 
 
 def reason_text(answer: Answer, words: Words = _ENGLISH, figures: Mapping[str, Any] | None = None) -> str:
@@ -49,8 +53,8 @@ def reason_text(answer: Answer, words: Words = _ENGLISH, figures: Mapping[str, A
 
 
 def advice_text(answer: Answer, words: Words = _ENGLISH) -> str:
-    """What to try next; empty without advice."""
-    return "" if answer.reason is None or has_own(answer.source) else words(f"lookup.advice.{answer.reason}")
+    """What to try next, at a source of this kind; empty without a reason."""
+    return "" if answer.reason is None else words(_key("advice", answer.reason, answer.source, words))
 
 
 def evidence_text(item: Evidence, words: Words = _ENGLISH, time: Callable[[datetime], str] | None = None) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from idcore.__main__ import main
+from idcore.catalogue import words
 from idcore.cli.records import card
 from tests.store.unpacked import real_store
 
@@ -222,6 +223,7 @@ def test_the_table_is_for_people(store: Path) -> None:
     assert "1 record\n" in done.stdout
     assert "2026-11-21T01:50:13.316+00:00" in done.stdout
     assert "nothing: not found (not_an_id): 'nothing' is not an ID" in done.stdout
+    assert f"  next        {words()('lookup.advice.not_an_id')}" in done.stdout
     assert "?" not in done.stdout
 
 

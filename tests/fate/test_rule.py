@@ -258,7 +258,7 @@ def test_the_verdict_says_since_when_it_is_known() -> None:
     assert row["asked_at"] == "2026-11-18T11:16:39.000+00:00"
     evidence = {fact["name"]: fact["value"] for fact in row["evidence"]}
     assert evidence["consumer_offset"] == 5 and evidence["queue_offset"] == 10 and evidence["clients"] == 2
-    assert row["why"][0]["text"] == "the group's offset did not move within 5 s" and row["values"] == {"ahead": 5}
+    assert row["why"][0]["text"] == "the group's offset did not advance within 5 s" and row["values"] == {"ahead": 5}
     assert row["disproof"].endswith(".") and row["group"] == "G" and row["record"] == HOME.record
 
 

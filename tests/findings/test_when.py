@@ -156,8 +156,8 @@ def stored(host: str, minutes: list[int], offset: int) -> list[str]:
 @pytest.mark.parametrize(
     ("pause", "busy", "said"),
     [
-        (60, False, "at least 59 min (normally at most 2 min); no other broker appeared either"),
-        (60, True, "at least 59 min (normally at most 2 min); other brokers did"),
+        (60, False, "at least 59 min, while their usual pause is at most 2 min; no other broker appeared either"),
+        (60, True, "at least 59 min, while their usual pause is at most 2 min; other brokers appeared"),
         (6, False, None),
     ],
 )

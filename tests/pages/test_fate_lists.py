@@ -89,7 +89,7 @@ def test_a_list_without_a_group_says_so(open_page: Open, cluster: Many) -> None:
     assert not page.exception
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "8 IDs: 8 judged."), ("zh", "8 个 ID：8 个有结论。")])
+@pytest.mark.parametrize(("lang", "said"), [("en", "8 IDs: 8 with a result."), ("zh", "8 个 ID：8 个有消费结果。")])
 def test_decode_asks_about_its_ids(open_page: Open, cluster: Many, lang: str, said: str) -> None:
     app = open_page("decode", ids=",".join(IDS), lang=lang)
     assert not cluster.server.seen
@@ -106,7 +106,7 @@ def test_find_message_takes_a_list_with_its_topic(open_page: Open, cluster: Many
     press(app, words("en")("fates.as_list"))
     run = listed()
     assert (run.options["topic"], run.summary and run.summary["judged"]) == ("Orders", 8)
-    assert "8 IDs: 8 judged." in shown(app.run()) and not app.exception
+    assert "8 IDs: 8 with a result." in shown(app.run()) and not app.exception
     app.text_area[0].set_value("")
     press(app, words("en")("fates.as_list"))
     assert app.warning
@@ -202,5 +202,6 @@ def test_how_far_a_list_is_has_its_time_left_and_its_limit() -> None:
     now = Asking(5_000, 1_200, 1_100, 30, 12.0, 38.0, is_limited=True)
     said = progress_text(now, words("en"))
     assert said == (
-        "1,200 of 5,000 IDs, 1,100 found, 30 not consumed by a group · 38 s left · waiting for the limit of look-ups"
+        "1,200 of 5,000 IDs, 1,100 found, 30 not consumed by a group · 38 s left"
+        " · waiting: the allowed number of look-ups a minute is used up"
     )

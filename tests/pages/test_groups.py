@@ -81,7 +81,7 @@ def test_asked_again_it_has_a_rate_and_says_both_times(
     assert not app.exception
     assert re.search(r"It consumes [\d,.]+ messages a second, while 0.0", texts(app))
     assert re.search(r"Asked one at \d.+ and at \d.+; the rates", texts(app))
-    assert "did not move within" in app.warning[0].value, "queue 1 did not"
+    assert "did not advance within" in app.warning[0].value, "queue 1 did not"
 
 
 def test_it_is_asked_again_by_itself_where_its_reader_wants_that(

@@ -82,7 +82,7 @@ def test_215_megabytes_in_49_seconds_are_said_as_such(begin: int, scanned: Any, 
     assert not app.exception
     assert "205 MiB in 49 s: 4.2 MiB/s" in page and "1.1 MiB/s" not in page
     assert "<td" in page and ">4.2 MiB/s<" in page, "the table has it, too"
-    assert "no speed can be shown" not in page and app.get("plotly_chart")
+    assert "no growth rate can be shown" not in page and app.get("plotly_chart")
 
 
 def test_the_chinese_page_says_it_in_chinese(scanned: Any, open_page: Open) -> None:
@@ -138,7 +138,7 @@ def test_without_two_instants_a_sentence_takes_the_place_of_the_chart(
 def test_the_sentence_names_the_brokers_that_the_chart_leaves_out(scanned: Any, open_page: Open) -> None:
     app = open_page("brokers", run=scanned([*minute_of_log(), line(7_000, 10, 2), line(7_000, 20, 2)]))
     page = shown(app)
-    assert "10.0.0.2:10911: All lines with both IDs have the same time, so there is no speed to show." in page
+    assert "10.0.0.2:10911: All lines with both IDs have the same time, so there is no growth rate to show." in page
     assert charts_of(app) == ["log-10.0.0.1:10911", "log-10.0.0.2:10911", "growth-"] and "205 MiB in 49 s" in page
 
 

@@ -197,7 +197,7 @@ def test_a_trace_that_is_not_there_is_explained(open_page: Open, cluster: Cluste
     app = open_page("lookup", id=UNIQ, topic="Orders", trace="1")
     press(app, "Look up")
     text = shown(app)
-    assert words()("trace.none") in text and "off by default" in text and "proves nothing" in text
+    assert words()("trace.none") in text and "off by default" in text and "does not prove anything" in text
 
 
 # ---- for a ticket

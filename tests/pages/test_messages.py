@@ -85,7 +85,7 @@ def test_why_a_record_is_not_there_is_told_in_words(open_store: Open, asked: str
     for lang in ("en", "zh"):
         app = open_store(id=asked, lang=lang)
         text = shown(app)
-        assert not app.exception and app.warning
+        assert not app.exception and app.warning and words(lang)("lookup.next") in text, "and what to try next"
         names = re.findall(r"<tr><td>([^<]*)</td>", text)
         known = set(words(lang).table("fact.").values())
         assert names and set(names) <= known, "every fact has its words"

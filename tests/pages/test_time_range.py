@@ -390,7 +390,7 @@ def test_processes_without_a_date_are_in_no_range_and_counted(open_page: Open, t
         tables["processes"].loc[none, name] = pd.NaT
     example_run.write(make_run(tmp_path / "runs"), tables)
     page = shown(app := open_page("producers", run=RUN, **after(0, 300).params()))
-    assert not app.exception and "1 process without a date: their IDs are in no time range." in page
+    assert not app.exception and "Without a date: 1 process. A time range never includes their IDs." in page
     app = open_page("counters", run=RUN, process="10.42.7.9~8~00000000", **after(0, 300).params())
     assert not app.exception
 

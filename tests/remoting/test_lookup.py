@@ -13,7 +13,7 @@ import pytest
 
 from idcore.catalogue import words
 from idcore.ids import OffsetId, UniqId
-from idcore.lookup import LookupService, Moment, batches, evidence_text, row_of
+from idcore.lookup import Answer, LookupService, Moment, advice_text, batches, evidence_text, row_of
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.message import Host, Record
 from idcore.remoting.audit import AuditLog, RateLimit
@@ -38,6 +38,11 @@ def fake() -> Iterator[Fake]:
 
 def test_every_reason_of_the_contract_has_its_words_and_its_advice() -> None:
     assert set(words().table("lookup.reason.")) == set(words().table("lookup.advice.")) == CONTRACT
+    own = words().table("store.advice.")
+    assert set(own) <= set(words().table("store.reason.")) and "expired" not in own
+    for reason in CONTRACT:
+        missed = Answer("x", (), reason, (), (), source="store")
+        assert advice_text(missed) == own.get(reason, words()(f"lookup.advice.{reason}"))
 
 
 class TestCopies:

@@ -97,7 +97,7 @@ def test_a_queue_that_was_never_read_is_not_passed_and_silence_is_said(cluster: 
     service = cluster.asking()
     with service.cluster:
         assert progress_texts(seen(service))[:2] == [
-            "Group **billing** has passed every message of Orders where it has an offset; 1 client is connected.",
+            "Group **billing** is up to date in the queues of Orders in which it has an offset; 1 client is connected.",
             "It has no offset in **1** of 4 queues.",
         ]
         cluster.ends[0], cluster.silent = 1_009, {203}
@@ -281,7 +281,7 @@ class TestList:
         with service.cluster:
             found = seen(service)
         assert found.progress is not None and issues(found.progress) == []
-        assert "; no broker lists its clients" in progress_texts(found)[0]
+        assert "; no broker lists a client of this group" in progress_texts(found)[0]
         clients = [client(f"vm@7@{index}@hrhv7758y") for index in range(5)]
         cluster.connected["billing"] = cluster.connection(*clients)  # of a proxy inside the broker: they share queues
         assert issues(progress(cluster)) == []

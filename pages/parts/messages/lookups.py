@@ -15,7 +15,6 @@ from idcore.lookup import (
     NO_VERDICT,
     Answer,
     Offer,
-    advice_text,
     copy_row,
     relation_text,
     row_of,
@@ -154,9 +153,8 @@ def answer_card(answer: Answer, view: View, *, fates: bool = True) -> None:
         )
         if answer.reason:
             show_html(tag("p", answers.reason(answer, view), class_="mq-meaning"))
-        advice = advice_text(answer, words)
-        if advice and not answer.found:
-            show_html(tag("p", tag("b", words("lookup.next")), advice, words("stop"), class_="mq-advice"))
+        if answer.reason and not answer.found:
+            show_html(answers.advice(answer, words))
         if answer.trace is not None:
             show_html(answers.traces(answer.trace, view))
         if len(rows) > 1:

@@ -257,9 +257,10 @@ def _cut(shown: int, there: int, words: Words) -> None:
 
 
 def missed(found: Answer, view: View) -> None:
-    """Why it is not there, in a sentence with its figures."""
+    """Why it is not there, in a sentence with its figures, and what to try next."""
     st.warning(escaped(answers.reason(found, view)), icon=":material/search_off:")
     _figures(answers.shown_figures(found, view), view)
+    show_html(answers.advice(found, view.words))
     if isinstance(at := found.figures.get("record_offset"), int):
         label = view.words("store.record_at", offset=f"{at:,}")
         key = f"store-at-{found.id}"
