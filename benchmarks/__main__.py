@@ -55,8 +55,8 @@ def in_short(said: str) -> str:
     pasted = re.findall(r"^\| warm: 1,000 lines to their table \| ([\d.]+) \|", said, re.MULTILINE)[-1]
     return (
         f"**In short**: a scan of {size} GB of log reads {speed} GB/s once Spark runs, {times} times as fast as"
-        f" the quicker of DuckDB and Polars. If Spark has to start, {small} GB take {cold:.2f} s, and the quicker of the"
-        f" two takes {min(peers):.2f} s. The table of 1,000 pasted lines is there after {pasted} s."
+        f" the quicker of DuckDB and Polars. If Spark has to start, {small} GB take {cold:.2f} s, and the quicker of"
+        f" the two takes {min(peers):.2f} s. The table of 1,000 pasted lines is there after {pasted} s."
     )
 
 

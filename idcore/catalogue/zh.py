@@ -1159,7 +1159,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "message.unknown": " 其中 {n} 个无法判断。",
     "message.dead": " 其中 {n} 个为死信。",
     "message.journey": "历程",
-    "message.tries": "本次扫描中的消费尝试",
+    "message.tries": "本次扫描中的每次消费",
     "message.ended": "结束时间",
     "message.due": "到期时间",
     "message.verdicts": "消费组",

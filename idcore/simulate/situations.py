@@ -131,7 +131,7 @@ def _ended_topic(_: Situation, day: StoreDay) -> None:
     day.next_id = next_id
 
 
-# ---- groups that no longer move
+# ---- groups that no longer advance
 
 
 @variant("group_stalled", "stopped")

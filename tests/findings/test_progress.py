@@ -46,7 +46,7 @@ def said(found: Iterable[Finding]) -> list[tuple[str, int, str, str]]:
     return [(one.subject, one.count, one.evidence.get("variant", ""), one.severity) for one in found]
 
 
-# ---- a group that no longer moves
+# ---- a group that no longer advances
 
 
 @pytest.mark.parametrize(

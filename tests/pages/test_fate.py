@@ -196,7 +196,7 @@ def test_no_two_levels_look_alike(theme: roles.Theme, eye: str) -> None:
     assert list(colours) == list(fates.NAMES)
 
 
-# ---- failed tries
+# ---- failed attempts
 
 
 def test_failed_tries_have_a_picture_that_shows_a_storm(run: Path, open_page: Open) -> None:
@@ -215,13 +215,15 @@ def test_failed_tries_have_a_picture_that_shows_a_storm(run: Path, open_page: Op
     assert link == {"run": RUN, "group": "billing", "picture": "failures", **storm.params()}
     app = open_page("fate", lang="en", zone="UTC", **link)
     said = next(one.value for one in app.markdown if "failed" in one.value)
-    assert said.startswith("**93 tries** of **billing** failed in 2026-11-20 01:54:00") and "At other times 2" in said
+    assert (
+        said.startswith("**93 attempts** of **billing** failed in 2026-11-20 01:54:00") and "At other times 2" in said
+    )
     found, step = failures.by_time(failures_of(run, "billing"))
     figure = charts.failures(found, step, reader(), storm)
     assert [list(trace.y) for trace in figure.data] == [[0, 0, 0, 0, 3], [2, 0, 0, 0, 90]]
     assert len(figure.layout.shapes) == 2, "what is outside the range is faint"
     app = open_page("fate", run=RUN, lang="en", zone="UTC", picture="failures")
-    assert any(one.value == "**102 tries** of **2 consumer groups** failed." for one in app.markdown)
+    assert any(one.value == "**102 attempts** of **2 consumer groups** failed." for one in app.markdown)
 
 
 def failures_of(run: Path, group: str) -> pd.DataFrame:
@@ -236,6 +238,6 @@ def test_the_tries_of_a_message_are_on_its_journey(run: Path, open_page: Open) -
     write(run / "attempts", "attempts", [one | {"outcome": "retried", "retry_times": 0}, one | more])
     app = open_page("message", id=first.lower(), run=RUN, lang="en", zone="UTC")
     said = text(app)
-    assert "1 billing first try failed, then retried 2026-11-20 01:50:00.000 +00:00" in said
+    assert "1 billing first attempt failed, then retried 2026-11-20 01:50:00.000 +00:00" in said
     assert "2 billing 1 waiting for a retry 2026-11-20 01:50:00.000 +00:00 2026-11-20 01:51:00" in said
     assert words("en")("message.none_lines") in said, "what the scan of a store has are not log lines"

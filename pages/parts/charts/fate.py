@@ -103,7 +103,7 @@ def _mark(figure: go.Figure, found: Heat, clock: pd.Series, palette: Palette, ch
 
 
 def failures(found: pd.DataFrame, step: pd.Timedelta, view: View, shown: TimeRange) -> go.Figure:
-    """Failed tries by time, and what they led to."""
+    """Failed attempts by time, and what they led to."""
     words, palette = view.words, view.palette
     clock = wall_clock(found.index.to_series(), view.zone)
     figure = go.Figure(layout=paper(palette, FAILURES, bottom=54))
