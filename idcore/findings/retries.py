@@ -237,8 +237,8 @@ register(
     ),
     Rule(
         "retry_storm", WARNING, 15,
-        f"At least {limits.STORM_TRIES} attempts of a group failed within some minutes: {limits.RISE_TIMES} times as many"
-        " for each message as at other times.",
+        f"At least {limits.STORM_TRIES} attempts of a group failed within some minutes: {limits.RISE_TIMES} times as"
+        " many for each message as at other times.",
         "retry_storm/outage", of_scan=storms, subject="group", of_store=True,
     ),
     Rule(
