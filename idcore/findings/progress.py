@@ -1,4 +1,4 @@
-"""Where groups of a store are in their queues: who no longer advances, what blocks, what nobody read. Reads only tables.
+"""Where groups of a store are in their queues: who no longer advances, what blocks, what is unread. Reads only tables.
 
 A folder shows one moment, or two where the .bak of the offsets has other ones. The broker keeps no older offsets: a
 reset of a group to a place within a queue leaves no mark, and no rule here guesses it.

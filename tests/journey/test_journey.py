@@ -500,7 +500,7 @@ def test_the_sentence_counts_groups_not_records(found: list[Verdict], text: str)
 
 def test_the_sentence_says_where_consumers_cannot_get_it() -> None:
     half = record("RMQ_SYS_TRANS_HALF_TOPIC", REAL_TOPIC="Orders")
-    for held, text in (((half,), "only copies that the broker holds back"), ((), "its record was not found")):
+    for held, text in (((half,), "only records that the broker holds back"), ((), "its record was not found")):
         assert text in consumed_text(Answer(MSG_ID, copies(*held), None, (), (), fate=()))
 
 
