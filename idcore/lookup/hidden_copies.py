@@ -95,7 +95,7 @@ def _lacks(
 ) -> bool:
     """Whether a record of a queue may be in the damage; yes where the consume queue does not have all of its time."""
     following = (store.config.delays or {}).get(place[1] + 1) if place[0] == SCHEDULE_TOPIC else None
-    entries = queue.entries() if queue is not None else np.zeros((0, 2), np.int64)
+    entries = queue.entries() if queue is not None else np.zeros((0, 3), np.int64)
     offsets, physical = entries[:, 0], entries[:, 1]
     greatest = max([seen.greatest] if seen else [], default=-1)
     if following is not None and following > max([greatest, *offsets[-1:].tolist()]):

@@ -4,7 +4,8 @@ A fact is (part, what, bytes). IDS: processes, clients and brokers of one part w
 with them the offsetMsgIds that they are paired with. LOOSE_PAIRS: pairs of ids that do not fit there, unchanged.
 RANGES: broker, minute, least and greatest offset with their instants. VOTES: in which months lines say that a process
 generated its ids. REPORT: what happened to splits, as lines of JSON. SUMMARY: what the votes of one task say of the
-whole input. TOPICS: of a commit log, the topics and queues of one split, as JSON.
+whole input. TOPICS: of a commit log, the topics and queues of one split, as JSON. COPIES: of one split the
+copies that groups made (idcore.sources.copies).
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class What(IntEnum):
     TOPICS = 5
     SUMMARY = 6
     IDS_OF_SECOND = 7  # where two inputs are compared
+    COPIES = 8
 
 
 class Fact(NamedTuple):

@@ -296,8 +296,12 @@ def scan_task(
     months: Months | np.ndarray,
     any_case: bool = False,
     moved: Callable[[int, int], None] | None = None,
+    with_copies: bool = False,
 ) -> Iterator[Fact]:
-    """All facts of the splits of one task; each split ends with a REPORT of its own, in their order."""
+    """All facts of the splits of one task; each split ends with a REPORT of its own, in their order.
+
+    `with_copies`: of commit logs also the copies that groups made.
+    """
     scanner = Scanner(months, any_case, sum(split.size for split in splits))
     scanner.moved = moved
     for split, windows, error in walk(splits):
@@ -307,4 +311,7 @@ def scan_task(
             yield from scanner.scan(split, windows)
             if windows.aside is not None:
                 yield Fact(0, What.TOPICS, windows.aside())
+            if windows.copied is not None and with_copies:
+                part = (split.number + (split.start >> 25)) % encode.PARTS  # any: so that no task has them all
+                yield Fact(part, What.COPIES, windows.copied(split.number))
     yield from scanner.facts()

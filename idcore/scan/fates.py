@@ -1,8 +1,7 @@
-"""Commit log files to the evidence of fates: the copies in a split, and counts of its messages. Judges nothing."""
+"""Commit log files to the evidence of fates: the traces in a split, and counts of its messages. Judges nothing."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -47,23 +46,22 @@ class Rows(NamedTuple):
         return cls(rows, np.frombuffer(whole, np.uint8, offset=8 + rows.nbytes))
 
 
-def joined(parts: Sequence[Rows], columns: int, texts: Sequence[int]) -> Rows:
-    """Rows of several splits as one; `texts` are the columns that lead into the texts."""
-    moved, at = [np.zeros((0, columns), np.int64)], 0
-    for part in parts:
-        rows = part.rows.copy()
-        for column in texts:
-            rows[:, column] += at
-        moved.append(rows)
-        at += len(part.texts)
-    return Rows(np.concatenate(moved), np.concatenate([part.texts for part in parts] or [np.zeros(0, np.uint8)]))
+def hashes_of(texts: pa.Array) -> np.ndarray:
+    """Both hashes of each text, as those of a message's key."""
+    if not len(texts):
+        return np.zeros((0, 2), np.int64)
+    _, ends, data = texts.cast(pa.large_binary()).buffers()
+    edges = np.frombuffer(ends, np.int64, len(texts) + 1)
+    found = np.zeros((len(texts), 2), np.uint64)
+    padded = np.concatenate([np.frombuffer(data or b"", np.uint8)[: edges[-1]], np.zeros(SLACK, np.uint8)])
+    kernel.hash_keys(padded, edges, found)
+    return found.view(np.int64)
 
 
-def hashes(texts: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """The table of keys as the kernel looks them up; `keys` has where each is in the texts, and its size."""
-    table = np.zeros(1 << max(4, (2 * len(keys)).bit_length()), np.uint64)
-    padded = np.concatenate([texts, np.zeros(SLACK, np.uint8)])
-    kernel.fill(padded, keys[:, 0].copy(), keys[:, 1].copy(), table)
+def table_of(words: np.ndarray) -> np.ndarray:
+    """The table of the first hashes of keys, as the kernel looks them up."""
+    table = np.zeros(1 << max(4, (2 * len(words)).bit_length()), np.uint64)
+    kernel.fill(words.view(np.uint64), table)
     return table
 
 
@@ -73,7 +71,7 @@ class Queues:
 
     `listed` has for each interval of each queue, and each kind of its messages, whether a group has not consumed them.
     There are two kinds, without and with a key, and two more for each tag of the queue in `tags`. `copied` has the
-    hashes of the keys of copies: `hashes` makes it.
+    hashes of the keys of copies: `table_of` makes it.
     """
 
     names: Sequence[tuple[bytes, int]]
@@ -117,25 +115,12 @@ class _Walk(RecordLines):
         super().__init__(file, path, start, stop)
         self._state = np.zeros(max(kernel.STATE_SIZE, records.STATE_SIZE), np.int64)
         self._kept = kernel.Out(np.zeros((_ROWS, self.columns), np.int64), np.zeros(_TEXTS, np.uint8))
-        self._damage: list[tuple[int, int]] = []
 
     def run(self) -> None:
         """Reads all of it. Damage is passed: the scan itself reports it."""
         self.begin()
-        self._damage.clear()  # the split that contains it has it
         while not self._ended:
             self._more()
-
-    def _pass_damage(self, stop: int) -> None:
-        begin, known = self._place, len(self._problems)
-        super()._pass_damage(stop)
-        if len(self._problems) > known:
-            self._damage.append((self._base + begin, self._base + self._place))
-
-    def damage(self) -> np.ndarray:
-        """Where in the log no record could be read: begin and end of each stretch."""
-        left = [] if self._ended else [(self._base + max(0, self._place), self._base + self._stop)]
-        return np.array(self._damage + left, np.int64).reshape(-1, 2)
 
     def rows(self) -> Rows:
         """What was kept."""
@@ -159,44 +144,45 @@ class TraceReader(Protocol):
     def add(self, record: bytes) -> None:
         """One record, whole."""
 
-    def pack(self, left_out: int) -> bytes:
-        """All that was made of them, and how many records before the first of them were left out."""
+    def pack(self) -> bytes:
+        """All that was made of them, and how many they were."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceTopics:
-    """Which topics have traces, the physical offset from which on their records are read, and by what."""
+    """Which topics have traces, how many, the physical offset from which on they are read, and by what."""
 
     names: Sequence[str]
+    records: int
     since: int
     reader: Callable[[], TraceReader]
 
 
-class _Copies(_Walk):
-    columns = kernel.COPY_COLUMNS
-
-    def __init__(self, file: BinaryIO, split: Split, traced: TraceTopics | None) -> None:
+class _Traces(_Walk):
+    def __init__(self, file: BinaryIO, split: Split, topics: TraceTopics) -> None:
         super().__init__(file, split.path, split.start, split.stop)
-        self._reader = traced.reader() if traced is not None else None
-        names = [name.encode() + b"\0" for name in traced.names] if traced is not None else []
+        self._reader = topics.reader()
+        names = [name.encode() + b"\0" for name in topics.names]
         self._traces = kernel.Traces(
-            np.frombuffer(b"".join(names) + b"\0", np.uint8).copy(),
+            np.frombuffer(b"".join(names), np.uint8).copy(),
             np.cumsum([0, *map(len, names)]),
-            traced.since if traced is not None else 0,
+            topics.since,
             np.zeros((_TRACES, 2), np.int64),
         )
 
     def _walk(self, log: records.Log) -> int:
-        ended = int(kernel.copies(log, self._traces, self._kept, self._state))
-        if self._reader is not None:
-            for at, size in self._traces.places[: self._state[kernel.TRACES]].tolist():
-                self._reader.add(log.raw[at : at + size].tobytes())
+        ended = int(kernel.traced(log, self._traces, self._state))
+        for at, size in self._traces.places[: self._state[kernel.TRACES]].tolist():
+            self._reader.add(log.raw[at : at + size].tobytes())
         self._state[kernel.TRACES] = 0
         return ended
 
-    def traces(self) -> bytes | None:
+    def _make_room(self) -> None:
+        """The places were read: there is room again."""
+
+    def packed(self) -> bytes:
         """What was made of the trace records."""
-        return None if self._reader is None else self._reader.pack(int(self._state[kernel.TRACES_LEFT_OUT]))
+        return self._reader.pack()
 
 
 class _Messages(_Walk):
@@ -229,7 +215,9 @@ def messages_in(split: Split, plan: kernel.Plan, most: int) -> tuple[np.ndarray,
         made.append(_Messages(file, split, plan, most))
         made[0].run()
     if not made:
-        return np.zeros((0, kernel.COUNT_COLUMNS), np.int64), joined([], kernel.ONE_COLUMNS, ())
+        return np.zeros((0, kernel.COUNT_COLUMNS), np.int64), Rows(
+            np.zeros((0, kernel.ONE_COLUMNS), np.int64), np.zeros(0, np.uint8)
+        )
     return made[0].counts(), made[0].rows()
 
 
@@ -237,31 +225,24 @@ Piece = tuple[Split, str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Copying:
-    """The first pass: the copies and traces of each split, and where it is damaged: there may have been others."""
+class Tracing:
+    """The pass over the part of a log that has traces."""
 
-    traced: TraceTopics | None = None
+    topics: TraceTopics
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[Piece]:
         for split in splits:
-            made: list[_Copies] = []
-            # the scan itself reports a file that ends early
+            made: list[_Traces] = []
             with suppress(*READ_ERRORS), storage.opened(split.path) as file:
-                made.append(_Copies(file, split, self.traced))
+                made.append(_Traces(file, split, self.topics))
                 made[0].run()
-            damage = np.array([[split.start, split.stop]], np.int64) + int(os.path.basename(split.path))
             if made:
-                damage = made[0].damage()
-                yield split, "copies", made[0].rows().pack()
-                if (traces := made[0].traces()) is not None:
-                    yield split, "traces", traces
-            if len(damage):
-                yield split, "damage", damage.tobytes()
+                yield split, "traces", made[0].packed()
 
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """The second pass: the counts of each split, and the messages that are given by themselves."""
+    """The pass over all of it: the counts of each split, and the messages that are given by themselves."""
 
     queues: Queues
     most: int
@@ -276,11 +257,11 @@ class Counting:
             yield split, "ones", ones.pack()
 
 
-def texts_of(found: Rows, column: int) -> pa.ChunkedArray:
-    """The texts that one pair of columns leads to; those without one are empty."""
+def keys_of(found: Rows) -> pa.ChunkedArray:
+    """The keys of single messages; those without one are empty."""
     chunks = []
     for begin in range(0, len(found.rows), _CHUNK):
-        starts, sizes = found.rows[begin : begin + _CHUNK, column : column + 2].T.copy()
+        starts, sizes = found.rows[begin : begin + _CHUNK, kernel.ONE_TEXT : kernel.ONE_TEXT + 2].T.copy()
         edges = np.append(0, np.cumsum(sizes))
         texts = np.empty(edges[-1], np.uint8)
         kernel.gather(np.uint64(found.texts.ctypes.data), starts, sizes, texts)

@@ -38,6 +38,7 @@ _WAYS = ("grpc", "grpc_cpp_old", "grpc_rust")  # by what clients.way_of gives
 _NONE = -(1 << 62)
 _COUNTER_BITS, _COUNTER_MASK = np.int64(find.COUNTER_SHIFT), np.int64(chains.PERIOD - 1)
 _ROWS = 1 << 20
+COPIES = "copied"  # the copies of splits, as they travel
 Tables = dict[str, pa.Table]
 
 
@@ -131,7 +132,7 @@ class Merge:
 
     def tables(self, facts: Iterable[Fact]) -> Iterator[tuple[str, pa.Table]]:
         """Names and tables, for `combine`. All facts of a host or broker must come in one call, in any order."""
-        blocks, reports, topics = [], [], []
+        blocks, reports, topics, copies = [], [], [], []
         ranges = [np.empty((0, RANGE_COLUMNS), np.uint64)]
         loose = [np.empty((0, paired_offsets.LOOSE_COLUMNS), np.uint64)]
         votes = [np.empty((0, VOTE_COLUMNS), np.uint64)]
@@ -149,6 +150,8 @@ class Merge:
                 summaries.append(np.frombuffer(fact.data, np.int64).reshape(-1, SUMMARY_COLUMNS))
             elif fact.what == What.TOPICS:
                 topics.append(fact.data)
+            elif fact.what == What.COPIES:
+                copies.append(fact.data)
             else:
                 reports.append(fact.data)
         known = whole(summaries, self.months.zone_source)
@@ -166,6 +169,8 @@ class Merge:
             yield "reports", pa.table({"report": pa.array(reports, pa.binary())})
         if topics:
             yield "seen", pa.table({"seen": pa.array(topics, pa.binary())})
+        if copies:
+            yield COPIES, pa.table({COPIES: pa.array(copies, pa.binary())})
 
     def _newest(self, known: Whole) -> np.ndarray:
         """`Months.newest` for processes that no line dates: in the zone and up to the time that the input proves."""

@@ -6,9 +6,11 @@ import os
 import tempfile
 
 import numpy as np
+import pyarrow as pa
 
 from idcore.ids.rules import LONGEST_MONTH_MS
 from idcore.scan import fates
+from idcore.scan.kernels import fates as kernel
 from idcore.scan.kernels import find
 from idcore.scan.local import scan_local
 from idcore.sources.inputs import list_store, split_files
@@ -31,6 +33,17 @@ RECORD = bytes.fromhex(
 )
 
 
+class Unread:
+    """In the place of what reads traces."""
+
+    def add(self, record: bytes) -> None:
+        """Takes a record."""
+
+    def pack(self) -> bytes:
+        """Gives nothing."""
+        return b""
+
+
 def warm() -> None:
     """Scans a few lines in temporary files: the last is open at its end, and a record comes after damage."""
     with tempfile.TemporaryDirectory() as folder:
@@ -42,11 +55,11 @@ def warm() -> None:
         with open(os.path.join(folder, "0" * 20), "wb") as file:
             file.write(RECORD + b"\1" + RECORD + bytes(len(RECORD)))
         scan_local([folder], months, split_size=100, store=True)
-        nothing = fates.hashes(np.zeros(0, np.uint8), np.zeros((0, 2), np.int64))
+        nothing = fates.table_of(fates.hashes_of(pa.array([], pa.string()))[:, 0])
         queues = fates.Queues([(b"hi", 5)], [np.zeros(1, np.int64)], [np.ones((2, 2), np.bool_)], nothing)
-        for work in (fates.Copying(), fates.Counting(queues, 1)):
+        for work in (fates.Tracing(fates.TraceTopics(["none"], 0, 0, Unread)), fates.Counting(queues, 1)):
             list(work(split_files(list_store(folder), 1 << 30)))
-        fates.texts_of(fates.Rows(np.zeros((1, 2), np.int64), np.zeros(1, np.uint8)), 0)
+        fates.keys_of(fates.Rows(np.zeros((1, kernel.ONE_COLUMNS), np.int64), np.zeros(1, np.uint8)))
     find.grow(np.zeros((4, 8), np.uint64), np.zeros((16, 8), np.uint64))
 
 

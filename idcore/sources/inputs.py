@@ -278,7 +278,7 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[Opened]
         lines = RecordLines(file, split.path, split.start, split.stop)
         begin = lines.begin()
         windows = Windows(buf, lines.readinto, lines.taken, begin, ENDLESS)
-        windows.aside, windows.counted = lines.aside, lines.text_bytes
+        windows.aside, windows.copied, windows.counted = lines.aside, lines.copied, lines.text_bytes
         yield replace(split, start=begin, stop=0, kind=PLAIN), windows, None
         return
     if kind == PLAIN or kind in WIDE:

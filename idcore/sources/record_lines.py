@@ -1,6 +1,7 @@
 """Commit log files as lines of text, a record each and as long: a record belongs to the split it begins in.
 
-Also counts topics, and reports where the log is damaged. Judges no id: the lines go the way of every other text.
+Also counts topics, takes the copies that groups made, and reports where the log is damaged. Judges no id: the lines go
+the way of every other text.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from idcore.errors import refuse
 from idcore.scan.kernels import records as kernel
 from idcore.scan.kernels.keys import SLACK
+from idcore.sources.copies import Copies
 
 _CHUNK = 512 << 10
 _WINDOW = 8 << 20  # read before a split to find where its first record begins: more than the largest record has
@@ -47,7 +49,9 @@ class RecordLines:
         self._tag_names = np.zeros(MOST_TAG_BYTES + SLACK, np.uint8)
         self._recent_tags = np.full(1 << 14, -1, np.int64)
         self._told = np.zeros(kernel.STATE_SIZE, np.int64)
+        self._copies = Copies()
         self._problems: list[tuple[str, str]] = []  # codes with offsets
+        self._damage: list[tuple[int, int]] = []
         self._ended = False
 
     def readinto(self, view: Any) -> int:
@@ -95,6 +99,16 @@ class RecordLines:
             tags = [[topics[topic][0], tag, messages, size] for tag, topic, messages, size, *_ in rows]
         return json.dumps({"topics": topics, "tags": tags}).encode()
 
+    def copied(self, number: int) -> bytes:
+        """The copies of the split of a file with this number, and where no record could be read, for `joined`."""
+        topics = [name for name, *_ in _named(self._rows[: int(self._state[kernel.ROWS])], self._names)]
+        return self._copies.found(number, self._start, topics, self.damage()).pack()
+
+    def damage(self) -> np.ndarray:
+        """Where in the log no record could be read: begin and end of each stretch."""
+        left = [(self._base + max(0, self._place), self._base + self._stop)] if self._place < self._stop else []
+        return np.array(self._damage + left, np.int64).reshape(-1, 2)
+
     # the walk; places count from the file's first byte
 
     def _more(self) -> None:
@@ -130,7 +144,10 @@ class RecordLines:
         """What is made of the records; what ended it."""
         topics = kernel.Counted(self._rows, self._names, self._recent, self._state)
         tags = kernel.Counted(self._tags, self._tag_names, self._recent_tags, self._told)
-        return int(kernel.records(log, self._out, topics, tags))
+        ended = int(kernel.records(log, self._out, topics, tags, self._copies.places))
+        self._copies.take(log, int(self._state[kernel.PLACES]))
+        self._state[kernel.PLACES] = 0
+        return ended
 
     def _make_room(self) -> None:
         if not self._state[kernel.FILLED] and not self._longer():
@@ -170,6 +187,8 @@ class RecordLines:
         place, zeros = self._next(self._place, stop)
         if place is not None or not zeros:
             self._problems.append(("log_damaged", f"{self._base + began:020d}"))
+            end = stop if place is None else place
+            self._damage.append((self._base + self._place, self._base + end))
         if place is not None:
             self._filler += place - self._place
         self._place, self._gap = (stop, began) if place is None else (place, -1)
@@ -209,6 +228,7 @@ class RecordLines:
             while self._place < self._start:
                 self._step(self._start, emit=False)
             self._problems.clear()  # the split that contains them reports them
+            self._damage.clear()
             self._filler = 0
             return self._place
 

@@ -38,6 +38,7 @@ class Windows:
         self.ended = False
         self.error: CoreError | None = None
         self.aside: Callable[[], bytes] | None = None  # what a reader counts apart from the text
+        self.copied: Callable[[int], bytes] | None = None  # and what it keeps of records, for the number of the file
         self.counted: Callable[[], int] | None = None  # and the bytes of text, without filler
 
     def slide(self) -> int:

@@ -73,7 +73,7 @@ def numbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return ordered[begins], which
 
 
-def table(found: Situation) -> tuple[pa.Table, int]:
+def table(found: Situation, most: int) -> tuple[pa.Table, int]:
     """The first rows by message, group and try, and how many there are."""
     copies = found.copies
     # a dead letter that nobody counted is of the first try
@@ -94,9 +94,9 @@ def table(found: Situation) -> tuple[pa.Table, int]:
     is_last = np.ones(len(rows), bool)
     is_last[:-1] = (rows[1:, :2] != rows[:-1, :2]).any(axis=1)
     ended, own, calls = np.split(which, np.cumsum([len(parts[0]), len(parts[1])]))
-    kept = rows[:MOST_ATTEMPTS].copy()
+    kept = rows[:most].copy()
     kept[:, 1] = np.argsort(rank)[kept[:, 1]]
-    made = _Rows(found, kept, is_last[:MOST_ATTEMPTS])
+    made = _Rows(found, kept, is_last[:most])
     made.by_copies(np.flatnonzero(shows_end), ended, np.flatnonzero(begins), own)
     made.by_traces(calls)
     return made.table(), len(rows)

@@ -1,6 +1,6 @@
-"""The fates of all messages of a store: two passes of Spark over its log, and the rule once for each case that occurs.
+"""The fates of all messages of a store: a pass of Spark over its log, and the rule once for each case that occurs.
 
-The first pass gives the copies that groups made. The second counts the messages between the offsets that matter in each
+The scan for IDs gives the copies that groups made. The pass counts the messages between the offsets that matter in each
 queue, and gives those by themselves that have copies. What a case is called, `idcore.fate` says.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -21,13 +22,15 @@ from idcore.fate.rule import UNDELIVERED
 from idcore.lookup.copies import TIMER_TOPIC, group_in, is_special
 from idcore.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
 from idcore.lookup.store_fates import StoreEvidence
-from idcore.message import properties
 from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.message.validators import SCHEDULE_TOPIC
-from idcore.scan.fates import Copying, Counting, Queues, Rows, hashes, joined, texts_of
+from idcore.scan.fates import Counting, Queues, Rows, Tracing, keys_of, table_of
 from idcore.scan.kernels import fates as kernel
 from idcore.scan.schemas import SCHEMAS
 from idcore.scan.tables import Tables
+from idcore.sources.copies import Joined, Which
+from idcore.sources.copies import joined as joined_copies
+from idcore.sources.inputs import Split
 from idcore.spark import attempts as tries
 from idcore.spark import retries, traces
 from idcore.spark.passes import Passes, Pieces
@@ -36,9 +39,9 @@ NAMES = ("fates", "undelivered", "attempts")
 COUNTED = ("undelivered", "attempts", "traces_left_out")
 MOST_LISTED = 50_000  # rows of `undelivered`; the counts have all of them
 FEWEST_OF_SPLIT = 100  # of them a split gives at least so many, where it has them
-_COPY_TEXTS = tuple(range(kernel.COPY_TEXTS, kernel.COPY_COLUMNS, 2))
-_ONE_TEXTS = (kernel.ONE_TEXTS, kernel.ONE_TEXTS + 2)
-_TOPIC, _KEY, _REAL, _ORIGIN, _POPPED, _DUE = _COPY_TEXTS
+_ROWS = 1 << 20
+_PIECE = 1 << 17  # messages with copies that are judged together
+_ODD = 0x2545F4914F6CDD1D
 _NO_TIME = -1
 _ENDLESS = 1 << 62
 _MINUTE_MS = 60_000
@@ -172,12 +175,15 @@ def _case(home: Home, group: Group) -> tuple[Home, Group]:
     return replace(home, topic="", queue=0, offset=0, end=beside(home.end)), alike
 
 
-def tables(passes: Passes, evidence: StoreEvidence, scanned: Tables) -> tuple[dict[str, pa.Table], dict[str, int]]:
-    """The tables `fates`, `undelivered` and `attempts`, and how many rows the latter two would have.
+def tables(
+    passes: Passes, evidence: StoreEvidence, scanned: Tables, copied: Sequence[bytes]
+) -> tuple[dict[str, pa.Table], dict[str, int]]:
+    """The tables `fates`, `undelivered`, `attempts` and `retries`; how many rows the second and third would have.
 
-    `scanned` are the tables of the scan: which queues there are, and in which files something is wrong.
+    `scanned` are the tables of the scan: which queues there are, and in which files something is wrong. `copied` has
+    the copies of its splits.
     """
-    topics, problems = scanned["topics"], scanned["files"]["error"].drop_null()
+    topics = scanned["topics"]
     queues = sorted(set(zip(topics["topic"].to_pylist(), topics["queue_id"].to_pylist(), strict=True)))
     homes = [(topic, queue) for topic, queue in queues if not is_special(topic)]
     has_copies = any(holds_copies(topic) for topic, _ in queues)
@@ -185,13 +191,11 @@ def tables(passes: Passes, evidence: StoreEvidence, scanned: Tables) -> tuple[di
     traced = traces.topics_of(topics)
     if not has_copies and traced is None and not any(topic in groups for topic, _ in homes):
         return {name: SCHEMAS[name].empty_table() for name in (*NAMES, "retries")}, dict.fromkeys(COUNTED, 0)
-    read = passes.run(Copying(traced)) if has_copies or len(problems) or traced else []
-    attempts = traces.attempts_of(data for kind, data in read if kind == "traces")
-    copied = [Rows.unpack(data, kernel.COPY_COLUMNS) for kind, data in read if kind == "copies"]
-    copies = _of_groups(joined(copied, kernel.COPY_COLUMNS, _COPY_TEXTS))
-    failed = retries.table(copies, sorted({topic for topic, _ in homes}))
-    damage = [_stretches(data) for kind, data in read if kind == "damage"]
-    unread = [*_not_read(scanned["files"]), *(stretch for each in damage for stretch in each)]
+    read = passes.run(Tracing(traced), _since(passes, traced.since)) if traced is not None else []
+    attempts = traces.attempts_of(data for _, data in read)
+    found = joined_copies(copied)
+    unread = [*_not_read(scanned["files"]), *found.damage, *_not_walked(passes, found)]
+    copies = _of_groups(found)
     deciding = _Judge(evidence, hidden_copies(evidence.store, unread, _seen(topics)))
     passes.check()
     cases = [_case_of(deciding, topic, queue, groups.get(topic, [])) for topic, queue in homes]
@@ -201,13 +205,29 @@ def tables(passes: Passes, evidence: StoreEvidence, scanned: Tables) -> tuple[di
         [(case.topic.encode(), case.queue) for case in cases],
         [case.edges for case in cases],
         listed,
-        _keys(copies, attempts),
+        table_of(np.concatenate([copies.rows[:, kernel.COPY_KEY], attempts.keys[:, 0]])),
         [[tag.encode() for tag in case.tags] for case in cases],
     )
-    counts, ones = _counted(passes, plan)
-    single = joined(ones, kernel.ONE_COLUMNS, _ONE_TEXTS)
-    made, counted = _Assembly(deciding, cases, copies, attempts, listed).tables(np.concatenate(counts), single)
-    return made | {"retries": failed}, counted
+    with ThreadPoolExecutor(1) as aside:
+        failed = aside.submit(retries.table, copies.which, copies.rows, sorted({topic for topic, _ in homes}))
+        counts, ones = _counted(passes, plan)
+    made, counted = _Assembly(deciding, cases, copies, attempts, listed).tables(np.concatenate(counts), ones)
+    left_out = 0 if traced is None else traced.records - attempts.records
+    return made | {"retries": failed.result()}, counted | {"traces_left_out": left_out}
+
+
+def _since(passes: Passes, offset: int) -> list[list[list[Split]]]:
+    """Partitions of the splits that have records from an offset on."""
+    splits = [split for partition in passes.partitions for task in partition for split in task]
+    return [[[split]] for split in splits if int(Path(split.path).name) + split.stop > offset]
+
+
+def _not_walked(passes: Passes, found: Joined) -> Iterator[tuple[int, int]]:
+    """Splits whose copies nobody gave: they could not be opened."""
+    for split in (split for partition in passes.partitions for task in partition for split in task):
+        if (split.number, split.start) not in found.splits:
+            begin = int(Path(split.path).name)
+            yield begin + split.start, begin + split.stop
 
 
 def _not_read(files: pa.Table) -> Iterator[tuple[int, int]]:
@@ -221,10 +241,6 @@ def _not_read(files: pa.Table) -> Iterator[tuple[int, int]]:
         elif row["error"] not in (None, "log_damaged", "record_crc"):  # these two are where the pass finds them
             begin = int(Path(row["file"]).name)
             yield begin, next((start for start in starts if start > begin), _ENDLESS)
-
-
-def _stretches(data: bytes) -> list[tuple[int, int]]:
-    return [(begin, end) for begin, end in np.frombuffer(data, np.int64).reshape(-1, 2).tolist()]
 
 
 def _seen(topics: pa.Table) -> dict[tuple[str, int], Seen]:
@@ -276,25 +292,20 @@ def _pieces(found: Pieces) -> tuple[list[np.ndarray], list[Rows]]:
     return counts, [Rows.unpack(data, kernel.ONE_COLUMNS) for kind, data in found if kind == "ones"]
 
 
-def _of_groups(copies: Rows) -> Rows:
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """The copies that groups left: rows, and what they have in common."""
+
+    which: list[Which]
+    rows: np.ndarray
+
+
+def _of_groups(found: Joined) -> _Left:
     """Those that belong to a group: messages with a delay wait in the same places."""
-    topic, topics = _coded(texts_of(copies, _TOPIC))
-    real, reals = _coded(texts_of(copies, _REAL))
-    kept = copies.rows[:, _KEY + 1] > 0
-    for (of_topic, of_real), here in _each(np.stack([topic, real], axis=1)):
-        kept[here] &= group_in(topics[of_topic], reals[of_real], False, ()) is not None
-    return Rows(copies.rows[kept], copies.texts)
-
-
-def _keys(copies: Rows, attempts: traces.Attempts) -> np.ndarray:
-    """The keys of messages that are given by themselves, as the kernel looks them up."""
-    named = attempts.msg_id.unique().cast(pa.large_binary())
-    _, ends, texts = named.buffers()
-    edges = np.frombuffer(ends, np.int64, len(named) + 1)
-    theirs = np.frombuffer(texts or b"", np.uint8)[: edges[-1]]
-    own = copies.rows[:, [_KEY, _KEY + 1]]
-    others = np.stack([edges[:-1] + len(copies.texts), np.diff(edges)], axis=1)
-    return hashes(np.concatenate([copies.texts, theirs]), np.concatenate([own, others]))
+    own = [group_in(each.topic, each.real, False, ()) is not None for each in found.which]
+    if all(own):
+        return _Left(found.which, found.rows)
+    return _Left(found.which, found.rows[np.array(own, bool)[found.rows[:, kernel.COPY_WHICH]]])
 
 
 # ---- verdicts of places
@@ -341,7 +352,7 @@ class _Assembly:
         self,
         deciding: _Judge,
         cases: Sequence[_Case],
-        copies: Rows,
+        copies: _Left,
         attempts: traces.Attempts,
         listed: Sequence[np.ndarray],
     ) -> None:
@@ -349,23 +360,73 @@ class _Assembly:
         self.attempts = attempts
         self.groups = sorted({group for case in cases for group in case.groups})
         self._numbers = {group: number for number, group in enumerate(self.groups)}
+        self._topics, self._topic = _coded_names([case.topic for case in cases])
+        self._by_key = np.argsort(copies.rows[:, kernel.COPY_KEY])
+        self._keys = copies.rows[self._by_key, kernel.COPY_KEY]
+        self._by_call = np.argsort(attempts.keys[:, 0])
+        self._schedule: dict[int, np.ndarray] = {}
         self._rows: list[np.ndarray] = []  # queue, group, minute, verdict, figures
+        self._most_rows = _ROWS  # more are folded
 
-    def tables(self, counts: np.ndarray, single: Rows) -> tuple[dict[str, pa.Table], dict[str, int]]:
-        """The tables, and how many rows those that are cut would have."""
+    def tables(self, counts: np.ndarray, ones: Sequence[Rows]) -> tuple[dict[str, pa.Table], dict[str, int]]:
+        """The tables, and how many rows those that are cut would have.
+
+        Messages with copies come in pieces in the order of the log, so that memory does not grow with what is made of
+        them.
+        """
         counts = _merged(counts)
         self._add(counts)
-        alone = np.flatnonzero(single.rows[:, kernel.ONE_WHY] == kernel.HAS_COPIES)
-        ones = Rows(single.rows[alone], single.texts)
-        copies, called = self._copied(ones), self._traced(ones)
-        judged = self._add_single(ones, copies, called)
-        undelivered, total = self._undelivered(single, alone, judged)
+        total, attempts, left = self._listed_in(counts), 0, MOST_LISTED
+        open_ones, tried = [self._first_listed(ones)], [SCHEMAS["attempts"].empty_table()]
+        self._find_ties(ones)
+        for some in _pieces_of(ones):
+            copies, called = self._copied(some), self._traced(some)
+            judged = self._add_single(some, copies, called)
+            is_open = self._is_open(some.rows, judged)
+            total += int(np.count_nonzero(is_open))
+            open_ones.append(self._undelivered(some, np.flatnonzero(is_open)[:left], judged))
+            left -= len(open_ones[-1])
+            room = tries.MOST_ATTEMPTS - sum(map(len, tried))
+            table, number = tries.table(self._situation(some, copies, called, judged), room)
+            tried.append(table)
+            attempts += number
+        listed = pa.concat_tables(open_ones).sort_by("commit_log_offset")[:MOST_LISTED].combine_chunks()
+        made = dict(zip(NAMES, (self._fates(), listed, pa.concat_tables(tried).combine_chunks()), strict=True))
+        return made, {"undelivered": total, "attempts": attempts}
+
+    def _listed_in(self, counts: np.ndarray) -> int:
+        """How many of the counted messages a group has not consumed."""
+        total = 0
         for queue in np.unique(counts[:, kernel.QUEUE]):
             own = counts[counts[:, kernel.QUEUE] == queue]
             total += int(own[self.listed[queue][own[:, kernel.INTERVAL], own[:, kernel.KIND]], kernel.MESSAGES].sum())
-        listed, attempts = tries.table(self._situation(ones, copies, called, judged))
-        found = dict(zip(NAMES, (self._fates(), undelivered, listed), strict=True))
-        return found, dict(zip(COUNTED, (total, attempts, self.attempts.left_out), strict=True))
+        return total
+
+    def _first_listed(self, ones: Sequence[Rows]) -> pa.Table:
+        """The first of these; no copy says anything of them."""
+        rows, left = [SCHEMAS["undelivered"].empty_table()], MOST_LISTED
+        for part in ones:
+            listed = np.flatnonzero(part.rows[:, kernel.ONE_WHY] == kernel.LISTED)[:left]
+            rows.append(self._undelivered(part, listed, _Judged(*np.zeros((3, 0), np.int64))))
+            left -= len(listed)
+        return pa.concat_tables(rows)
+
+    def _find_ties(self, ones: Sequence[Rows]) -> None:
+        """Which copies name one of several messages with a key, and which keys a topic has several times."""
+        own = [part.rows[part.rows[:, kernel.ONE_WHY] == kernel.HAS_COPIES] for part in ones]
+        keys = _repeated([rows[:, kernel.ONE_KEY] for rows in own])
+        self._several = _repeated([self._of_topic(rows) for rows in own])
+        self._names_one = np.zeros(len(self.copies.rows), bool)
+        for rows in own if len(keys) else ():
+            tied = rows[np.isin(rows[:, kernel.ONE_KEY], keys)]
+            home, copy = self._alike(tied)
+            same = tied[home, kernel.ONE_OWN] == self.copies.rows[copy, kernel.COPY_ORIGIN]
+            self._names_one[copy[same]] = True
+
+    def _of_topic(self, rows: np.ndarray) -> np.ndarray:
+        """A number for the key and topic of each message."""
+        topic = self._topic[rows[:, kernel.ONE_QUEUE]]
+        return rows[:, kernel.ONE_KEY] ^ rows[:, kernel.ONE_KEY + 1] * np.int64(_ODD) ^ topic * np.int64(_ODD - 2)
 
     def _add(self, counts: np.ndarray, but: np.ndarray | None = None) -> None:
         """Counted messages, each row once for every group of its topic; `but`: queues and groups that are left out."""
@@ -389,6 +450,9 @@ class _Assembly:
         )
         rows[:, 4:] = counts[:, kernel.MESSAGES :]
         self._rows.append(rows)
+        if sum(map(len, self._rows)) > self._most_rows:
+            self._rows = [_merged(np.concatenate(self._rows))]
+            self._most_rows = max(_ROWS, 2 * len(self._rows[0]))
 
     def _add_single(self, ones: Rows, copies: _Copies, called: np.ndarray) -> _Judged:
         """Adds the messages that have copies or traces: with each group of their topic, and those of the copies."""
@@ -419,36 +483,28 @@ class _Assembly:
     def _copied(self, ones: Rows) -> _Copies:
         """The copies of messages that are judged."""
         home, copy = self._pairs(ones)
-        rows = self.copies.rows
-        topic, topics = _coded(texts_of(self.copies, _TOPIC))
-        real, reals = _coded(texts_of(self.copies, _REAL))
-        popped = (rows[:, _POPPED + 1] > 0).astype(np.int64)
-        queue = ones.rows[home, kernel.ONE_QUEUE]
-        group, kind = np.full(len(home), -1, np.int64), np.zeros(len(home), np.int64)
-        for (of_topic, of_real, was_popped, of_home), here in _each(
-            np.stack([topic[copy], real[copy], popped[copy], queue], axis=1)
-        ):
-            name = group_in(topics[of_topic], reals[of_real], bool(was_popped), [self.cases[of_home].topic])
-            if name:
-                group[here] = self._number(name)
-            is_dead = topics[of_topic].startswith(DLQ_PREFIX) or (
-                topics[of_topic] == SCHEDULE_TOPIC and reals[of_real].startswith(DLQ_PREFIX)
-            )
-            kind[here] = _DEAD if is_dead else _QUEUED if topics[of_topic].startswith(RETRY_PREFIX) else _WAITING
+        topics, of_queue = self._topics, self._topic
+        which = self.copies.rows[copy, kernel.COPY_WHICH]
+        cases, case = np.unique(which * len(topics) + of_queue[ones.rows[home, kernel.ONE_QUEUE]], return_inverse=True)
+        of_case = np.full((len(cases), 2), -1, np.int64)
+        for at, number in enumerate(cases.tolist()):
+            each = self.copies.which[number // len(topics)]
+            name = group_in(each.topic, each.real, each.popped, [topics[number % len(topics)]])
+            of_case[at] = self._number(name) if name else -1, _kind(each)
+        group, kind = of_case[case].T
         own = group >= 0
         home, copy, group, kind = home[own], copy[own], group[own], kind[own]
-        state, due = self._states(copy, group, kind, topic, topics)
+        state, due = self._states(copy, group, kind)
         return _Copies(home, copy, group, kind, state, due)
 
     def _traced(self, ones: Rows) -> np.ndarray:
         """Rows of message, group and attempt. A trace has no place: of several records of a topic it names none."""
-        count, keys = len(ones.rows), texts_of(ones, _ONE_TEXTS[0])
-        codes = _alike(keys, pa.chunked_array([self.attempts.msg_id.cast(pa.large_binary())]))
-        of_queue = _alike(pa.chunked_array([[case.topic.encode() for case in self.cases]], pa.large_binary()))
-        of_topic = of_queue[ones.rows[:, kernel.ONE_QUEUE]]
-        of_key = np.stack([codes[:count], of_topic], axis=1)
-        _, which, many = np.unique(of_key, axis=0, return_inverse=True, return_counts=True)
-        home, attempt = _matches(np.where(many[which] == 1, codes[:count], -1), codes[count:])
+        key = ones.rows[:, kernel.ONE_KEY : kernel.ONE_KEY + 2]
+        alone = np.flatnonzero(~np.isin(self._of_topic(ones.rows), self._several))
+        home, attempt = _matches(key[alone, 0], self.attempts.keys[self._by_call, 0], self._by_call)
+        home = alone[home]
+        same = key[home, 1] == self.attempts.keys[attempt, 1]
+        home, attempt = home[same], attempt[same]
         named = self.attempts.group.fill_null("").dictionary_encode()
         numbers = np.array([self._number(name) if name else -1 for name in named.dictionary.to_pylist()], np.int64)
         group = numbers[named.indices.to_numpy()][attempt] if len(numbers) else attempt
@@ -479,62 +535,60 @@ class _Assembly:
 
     def _pairs(self, ones: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Messages with the copies of their key; a copy that names one of several messages is that one's alone."""
-        count = len(ones.rows)
-        keys = _alike(texts_of(ones, _ONE_TEXTS[0]), texts_of(self.copies, _KEY))
-        named = _alike(texts_of(ones, _ONE_TEXTS[1]), texts_of(self.copies, _ORIGIN))
-        home, copy = _matches(keys[:count], keys[count:])
-        same = named[:count][home] == named[count:][copy]
-        names_one = np.zeros(len(keys) - count, bool)
-        names_one[copy[same]] = True
-        kept = same | ~names_one[copy]
+        home, copy = self._alike(ones.rows)
+        same = ones.rows[home, kernel.ONE_OWN] == self.copies.rows[copy, kernel.COPY_ORIGIN]
+        kept = same | ~self._names_one[copy]
         return home[kept], copy[kept]
 
-    def _states(
-        self, copy: np.ndarray, group: np.ndarray, kind: np.ndarray, topic: np.ndarray, topics: Sequence[str]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _alike(self, ones: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Every pair of a message and a copy of the same key."""
+        home, copy = _matches(ones[:, kernel.ONE_KEY], self._keys, self._by_key)
+        same = ones[home, kernel.ONE_KEY + 1] == self.copies.rows[copy, kernel.COPY_KEY + 1]
+        return home[same], copy[same]
+
+    def _states(self, copy: np.ndarray, group: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """How far each copy is, and whether a waiting one is due, where that matters."""
         config, rows = self.deciding.evidence.config, self.copies.rows
         state, due = kind.copy(), np.zeros(len(copy), np.int64)
-        place = rows[copy, kernel.COPY_PLACE]
-        where = np.stack(
-            [topic[copy], np.where(kind == _QUEUED, group, -1), rows[copy, kernel.COPY_QUEUE], kind], axis=1
-        )
-        for (of_topic, of_group, queue, of_kind), here in _each(where):
+        place, which = rows[copy, kernel.COPY_PLACE], rows[copy, kernel.COPY_WHICH]
+        where = np.stack([which, np.where(kind == _QUEUED, group, -1), rows[copy, kernel.COPY_QUEUE], kind], axis=1)
+        for (of_which, of_group, queue, of_kind), here in _each(where):
+            topic = self.copies.which[of_which].topic
             if of_kind == _QUEUED:
                 known = config.offsets is not None
-                reached = (config.offsets or {}).get((topics[of_topic], self.groups[of_group]), {}).get(queue, -1)
+                reached = (config.offsets or {}).get((topic, self.groups[of_group]), {}).get(queue, -1)
                 state[here] += np.where(reached > place[here], _YES, _NO) if known else _UNKNOWN
-            elif of_kind == _WAITING and topics[of_topic] == TIMER_TOPIC:
-                state[here], due[here] = self._on_timer(copy[here])
+            elif of_kind == _WAITING and topic == TIMER_TOPIC:
+                state[here], due[here] = self._on_timer(rows[copy[here], kernel.COPY_DUE])
             elif of_kind == _WAITING:
                 following = None if config.delays is None else config.delays.get(queue + 1, 0)
                 if following is None:
-                    state[here], due[here] = _WAITING + _UNKNOWN, self._on_schedule(copy[here])
+                    state[here], due[here] = _WAITING + _UNKNOWN, self._is_due(self._scheduled(queue, place[here]))
                 else:
                     state[here] += np.where(following > place[here], _YES, _NO)
         return state, due
 
-    def _on_timer(self, copy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        evidence, texts = self.deciding.evidence, Rows(self.copies.rows[copy], self.copies.texts)
-        state, due = np.full(len(copy), _WAITING + _UNKNOWN), np.full(len(copy), _NO_DUE)
-        read = evidence.config.timer_read_ms
-        for at, text in enumerate(texts_of(texts, _DUE).to_pylist()):
-            when = properties.number(text)
-            if when is not None:
-                due[at] = _IS_DUE if when <= evidence.snapshot_ms else _DUE_LATER
-                if read is not None:
-                    state[at] = _WAITING + (_YES if when < read else _NO)
-        return state, due
+    def _on_timer(self, when: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        read = self.deciding.evidence.config.timer_read_ms
+        state = np.full(len(when), _WAITING + _UNKNOWN)
+        if read is not None:
+            state = np.where(when == kernel.UNKNOWN, state, _WAITING + np.where(when < read, _YES, _NO))
+        return state, self._is_due(when)
 
-    def _on_schedule(self, copy: np.ndarray) -> np.ndarray:
-        """Due times out of the queues: only where nothing says how far the schedule is."""
-        evidence = self.deciding.evidence
-        due = np.full(len(copy), _NO_DUE)
-        for at, (queue, place) in enumerate(self.copies.rows[copy][:, [kernel.COPY_QUEUE, kernel.COPY_PLACE]].tolist()):
-            unit = evidence.store.queues.unit(SCHEDULE_TOPIC, queue, place)
-            if unit is not None:
-                due[at] = _IS_DUE if unit.tags_code <= evidence.snapshot_ms else _DUE_LATER
-        return due
+    def _is_due(self, when: np.ndarray) -> np.ndarray:
+        is_due = np.where(when <= self.deciding.evidence.snapshot_ms, _IS_DUE, _DUE_LATER)
+        return np.where(when == kernel.UNKNOWN, _NO_DUE, is_due)
+
+    def _scheduled(self, queue: int, places: np.ndarray) -> np.ndarray:
+        """When the units at some places of a schedule queue are due; UNKNOWN where there is none."""
+        found = self._schedule.get(queue)
+        if found is None:
+            queues = self.deciding.evidence.store.queues.of(SCHEDULE_TOPIC)
+            every = (each.entries()[:, [0, 2]] for each in queues if each.queue_id == queue)
+            found = self._schedule[queue] = next(every, np.zeros((0, 2), np.int64))
+        at = np.searchsorted(found[:, 0], places)
+        known = np.append(found[:, 0], -1)[at] == places
+        return np.where(known, np.append(found[:, 1], 0)[at], kernel.UNKNOWN)
 
     # ---- rows
 
@@ -549,7 +603,7 @@ class _Assembly:
                 one[:, kernel.ONE_PLACE],
                 one[:, kernel.ONE_OFFSET],
                 one[:, kernel.ONE_TIME],
-                _words(texts_of(ones, _ONE_TEXTS[0])),
+                _words(keys_of(ones)),
             ),
             self.groups,
             tries.Copies(
@@ -569,16 +623,13 @@ class _Assembly:
 
     def _due_times(self, copy: np.ndarray) -> np.ndarray:
         """When waiting copies are due, out of their properties or of their queue."""
-        rows, evidence = self.copies.rows[copy], self.deciding.evidence
-        topics, on_timer = (texts_of(Rows(rows, self.copies.texts), column).to_pylist() for column in (_TOPIC, _DUE))
-        due = np.full(len(copy), traces.UNKNOWN)
-        for at, (queue, place) in enumerate(rows[:, [kernel.COPY_QUEUE, kernel.COPY_PLACE]].tolist()):
-            if topics[at].decode() == TIMER_TOPIC:
-                when = properties.number(on_timer[at])
-            else:
-                unit = evidence.store.queues.unit(SCHEDULE_TOPIC, queue, place)
-                when = unit.tags_code if unit is not None else None
-            due[at] = traces.UNKNOWN if when is None else when
+        rows = self.copies.rows[copy]
+        on_timer = np.array([each.topic == TIMER_TOPIC for each in self.copies.which], bool)[rows[:, kernel.COPY_WHICH]]
+        due = rows[:, kernel.COPY_DUE]
+        queue = np.where(on_timer, -1, rows[:, kernel.COPY_QUEUE])
+        for number in np.unique(queue[~on_timer]).tolist():
+            here = queue == number
+            due[here] = self._scheduled(number, rows[here, kernel.COPY_PLACE])
         return due
 
     def _fates(self) -> pa.Table:
@@ -602,14 +653,10 @@ class _Assembly:
         order = ["topic", "queue_id", "group", "minute", "verdict"]
         return made.sort_by([(name, "ascending") for name in order]).combine_chunks()
 
-    def _undelivered(self, single: Rows, alone: np.ndarray, judged: _Judged) -> tuple[pa.Table, int]:
-        """The first messages that a group has not consumed; and how many there are among those with copies."""
-        wanted = np.ones(len(single.rows), bool)
-        wanted[alone] = self._is_open(single.rows[alone], judged)
-        places = np.flatnonzero(wanted)
-        places = places[np.argsort(single.rows[places, kernel.ONE_OFFSET], kind="stable")][:MOST_LISTED]
-        rows = single.rows[places]
-        keys = _words(texts_of(Rows(rows, single.texts), _ONE_TEXTS[0]))
+    def _undelivered(self, ones: Rows, places: np.ndarray, judged: _Judged) -> pa.Table:
+        """Messages that a group has not consumed: those at some places of these."""
+        rows = ones.rows[places]
+        keys = _words(keys_of(Rows(rows, ones.texts)))
         cases = rows[:, [kernel.ONE_QUEUE, kernel.ONE_INTERVAL, kernel.ONE_KIND]]
         said: list[tuple[str, int]] = []
         which = np.zeros(len(rows), np.int64)
@@ -617,7 +664,11 @@ class _Assembly:
             which[here] = len(said)
             said.append(self._said(case, ()))
         own: dict[int, list[tuple[int, int]]] = {}
-        for at, group, verdict in self._chosen(alone, places, judged):
+        row_of = np.full(len(ones.rows), -1, np.int64)
+        row_of[places] = np.arange(len(places))
+        here = np.flatnonzero(row_of[judged.home] >= 0)
+        chosen = (row_of[judged.home[here]], judged.group[here], judged.verdict[here])
+        for at, group, verdict in zip(*(column.tolist() for column in chosen), strict=True):
             own.setdefault(at, []).append((group, verdict))
         for at, pairs in own.items():
             which[at] = len(said)
@@ -632,15 +683,7 @@ class _Assembly:
             pa.array([groups for _, groups in said], pa.int64()).take(pa.array(which)),
             pa.array([text for text, _ in said], pa.string()).take(pa.array(which)),
         ]
-        return pa.table(columns, schema=SCHEMAS["undelivered"]), int(wanted[alone].sum())
-
-    def _chosen(self, alone: np.ndarray, places: np.ndarray, judged: _Judged) -> Iterator[tuple[int, int, int]]:
-        """Of the listed messages that have copies: the row, and each group of copies with its verdict."""
-        order = np.argsort(places)
-        at = np.searchsorted(places[order], alone[judged.home])
-        here = np.flatnonzero(np.append(places[order], -1)[at] == alone[judged.home])
-        columns = (order[at[here]], judged.group[here], judged.verdict[here])
-        yield from zip(*(column.tolist() for column in columns), strict=True)
+        return pa.table(columns, schema=SCHEMAS["undelivered"])
 
     def _is_open(self, rows: np.ndarray, judged: _Judged) -> np.ndarray:
         """Of each message with copies whether a group has not consumed it."""
@@ -672,11 +715,18 @@ class _Assembly:
         return json.dumps(found, ensure_ascii=False), len(found)
 
 
-def _coded(texts: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
-    """A number for each text, and the texts."""
-    found = texts.combine_chunks().dictionary_encode()
-    named = [each.decode("utf-8", "replace") for each in found.dictionary.to_pylist()]
-    return found.indices.to_numpy().astype(np.int64), named
+def _coded_names(names: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """Every different name, and which of them each is."""
+    numbers: dict[str, int] = {}
+    which = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+    return list(numbers), which
+
+
+def _kind(which: Which) -> int:
+    """What a copy is: a dead letter, one in a retry queue, or one that waits."""
+    if which.topic.startswith(DLQ_PREFIX) or (which.topic == SCHEDULE_TOPIC and which.real.startswith(DLQ_PREFIX)):
+        return _DEAD
+    return _QUEUED if which.topic.startswith(RETRY_PREFIX) else _WAITING
 
 
 def _words(texts: pa.ChunkedArray) -> pa.Array:
@@ -685,12 +735,6 @@ def _words(texts: pa.ChunkedArray) -> pa.Array:
         return texts.cast(pa.string()).combine_chunks()
     except pa.ArrowInvalid:
         return pa.array([each.decode("utf-8", "replace") for each in texts.to_pylist()], pa.string())
-
-
-def _alike(*texts: pa.ChunkedArray) -> np.ndarray:
-    """A number for each text of several lists."""
-    every = pa.chunked_array([chunk for each in texts for chunk in each.chunks], pa.large_binary())
-    return every.combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
 
 
 def _each(rows: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
@@ -737,11 +781,24 @@ def _merged(counts: np.ndarray) -> np.ndarray:
     return merged
 
 
-def _matches(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every pair of places at which two lists have the same number."""
-    order = np.argsort(right, kind="stable")
-    first = np.searchsorted(right[order], left, side="left")
-    many = np.searchsorted(right[order], left, side="right") - first
+def _pieces_of(ones: Sequence[Rows]) -> Iterator[Rows]:
+    """The messages that have copies, some at a time."""
+    for part in ones:
+        places = np.flatnonzero(part.rows[:, kernel.ONE_WHY] == kernel.HAS_COPIES)
+        for begin in range(0, len(places), _PIECE):
+            yield Rows(part.rows[places[begin : begin + _PIECE]], part.texts)
+
+
+def _repeated(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """The numbers that are there more than once, in order."""
+    every = np.sort(np.concatenate([np.zeros(0, np.int64), *parts]))
+    return np.unique(every[1:][every[1:] == every[:-1]])
+
+
+def _matches(left: np.ndarray, right: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Every pair of places at which two lists have the same number. `right` is sorted; `order` has its old places."""
+    first = np.searchsorted(right, left, side="left")
+    many = np.searchsorted(right, left, side="right") - first
     places = order[np.arange(many.sum()) - np.repeat(np.cumsum(many) - many - first, many)]
     return np.repeat(np.arange(len(left)), many), places
 

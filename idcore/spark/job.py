@@ -30,7 +30,7 @@ from idcore.ids.clock import machine_zone, zone_text
 from idcore.lookup.store_fates import StoreEvidence
 from idcore.scan import lines
 from idcore.scan.months import month_rows
-from idcore.scan.tables import Tables, combine
+from idcore.scan.tables import COPIES, Tables, combine
 from idcore.sources.inputs import OPENING, InputFile, deal, list_files, list_store, split_files
 from idcore.sources.kinds import COMMITLOG
 from idcore.spark import fates, health, progress, stored
@@ -101,17 +101,26 @@ def _session(options: ScanOptions, stop: threading.Event) -> SparkSession:
     return came[0]  # type: ignore[no-any-return]
 
 
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """The tables of the files; in files, by table, what is too large for the driver; copies, if they were asked for."""
+
+    tables: Tables
+    written: dict[str, list[Path]]
+    copies: list[bytes]
+    start_seconds: float  # until Spark was up
+    seconds: float  # from then on
+
+
 def compute(
     files: Sequence[InputFile],
     options: ScanOptions,
     on_progress: Report | None = None,
     stop: threading.Event | None = None,
     folder: str | None = None,
-) -> tuple[Tables, dict[str, list[Path]], float, float]:
-    """The tables of the files, seconds until Spark was up, seconds from then on.
-
-    What is too large for the driver is in files in `folder`, by table; without a folder everything is in memory.
-    """
+    with_copies: bool = False,
+) -> Computed:
+    """The tables of the files. Without a folder for what is too large for the driver, everything is in memory."""
     began = time.monotonic()
     stop = stop or threading.Event()
     _refuse_crumbs(files, options.split_size)
@@ -128,7 +137,7 @@ def compute(
         with Watch(spark, sizes, Reporter(on_progress), stop) as watch:
             try:
                 found = watch.ids.add if watch.ids is not None else None
-                frame = facts(spark, partitions, rows, options.case == "any", watch.meter, found)
+                frame = facts(spark, partitions, rows, options.case == "any", watch.meter, found, with_copies)
                 spread = min(32, max(_cores(spark), -(-sum(sizes) // BYTES_PER_MERGE))) if len(partitions) > 1 else 1
                 results = merged(by_part(frame, spread), rows, folder, min(SENT, 8 * SENT // spread)).toArrow()
                 parts, written = from_results(results), files_of(results)
@@ -137,10 +146,12 @@ def compute(
                 health.refuse_gone(spark, error)
                 raise
     check(stop)
+    copies = [row.as_buffer().to_pybytes() for name, table in parts if name == COPIES for row in table[COPIES]]
+    parts = [each for each in parts if each[0] != COPIES]
     of_store = any(file.kind == COMMITLOG for file in files)
     tables = combine(parts, [(file.shown, file.size, file.error) for file in files], of_store)
     check(stop)
-    return tables, written, started - began, time.monotonic() - started
+    return Computed(tables, written, copies, started - began, time.monotonic() - started)
 
 
 def _refuse_crumbs(files: Sequence[InputFile], split_size: int) -> None:
@@ -197,17 +208,22 @@ def scan(
         if names:
             files = [replace(file, name=names.get(file.path, "")) for file in files]
         check(stop)
-        tables, written, start_seconds, seconds = compute(files, options, reporter, stop, str(folder.large))
+        made = compute(files, options, reporter, stop, str(folder.large), wants_fates(options))
+        tables, written, counted = dict(made.tables), made.written, dict[str, Any]()
         writing = time.monotonic()
-        with ThreadPoolExecutor(1) as writer:  # judging leaves half of the machine idle
+        # Writing and judging leave half of the machine idle, counting leaves all of the driver.
+        with ThreadPoolExecutor(1) as writer, ThreadPoolExecutor(1) as aside:
             others = {name: table for name, table in tables.items() if name != "findings"}
             on_disk = [writer.submit(folder.write, others, lambda: check(stop))]
-            if options.store is not None:
-                more, counted = _fates(tables, files, options, reporter, stop)
-                tables = tables | more
+            judged = aside.submit(judge, tables, written, options, files, stop)
+            if wants_fates(options):
+                more, counted = _fates(made, files, options, reporter, stop)
                 on_disk.append(writer.submit(folder.write, more, lambda: check(stop)))
+                tables |= more
             reporter(replace(reporter.last, phase="writing", seconds_left=None))
-            found = judge(tables, written, options, files, stop)
+            seen, of_ids = judged.result()  # of the dictionary, which has the tables of groups by now
+            found = line_locations.place(findings.of_groups(seen, of_ids), files)
+            check(stop)
             for each in on_disk:
                 each.result()
         folder.write({"findings": findings.to_table(found)}, lambda: check(stop))
@@ -216,10 +232,9 @@ def scan(
         summary["findings"] = {
             name: sum(item.number for item in found if item.severity == name) for name in findings.SEVERITIES
         }
-        summary["start_seconds"] = round(start_seconds, 3)
-        if options.store is not None:
-            summary |= counted
-        summary["seconds"] = round(seconds + time.monotonic() - writing, 3)
+        summary["start_seconds"] = round(made.start_seconds, 3)
+        summary |= counted
+        summary["seconds"] = round(made.seconds + time.monotonic() - writing, 3)
         summary["assumed"] = assumed(options)
         summary["versions"] = versions()
         check(stop)
@@ -227,8 +242,13 @@ def scan(
     return summary
 
 
+def wants_fates(options: ScanOptions) -> bool:
+    """Whether the scan is of a store folder: there are consumer groups."""
+    return options.store is not None
+
+
 def _fates(
-    scanned: Tables, files: Sequence[InputFile], options: ScanOptions, reporter: Reporter, stop: threading.Event
+    scanned: Computed, files: Sequence[InputFile], options: ScanOptions, reporter: Reporter, stop: threading.Event
 ) -> tuple[Tables, dict[str, Any]]:
     """What became of every message of a store in each group; for the summary also of which time the folder is."""
     spark = _session(options, stop)
@@ -239,9 +259,10 @@ def _fates(
         evidence = StoreEvidence(store, options.subscriptions)
         known = [*evidence.state(options.at or datetime.now(UTC), options.zone or machine_zone()), *evidence.files()]
         try:
-            found, counted = fates.tables(Passes(spark, partitions, reporter, stop), evidence, scanned)
+            passes = Passes(spark, partitions, reporter, stop)
+            found, counted = fates.tables(passes, evidence, scanned.tables, scanned.copies)
             check(stop)
-            found |= {"progress": progress.table(evidence, scanned)}
+            found |= {"progress": progress.table(evidence, scanned.tables)}
             return found, counted | {"evidence": [asdict(each) for each in known]}
         except Exception as error:
             check(stop)
@@ -255,18 +276,17 @@ def judge(
     options: ScanOptions,
     files: Sequence[InputFile],
     stop: threading.Event,
-) -> list[findings.Finding]:
-    """The findings of the tables and of what the lines say."""
+) -> tuple[findings.Scan, list[findings.Finding]]:
+    """The scan as rules see it, and the findings of the tables and of what the lines say; without those of groups."""
     copies = tables["copies"]
     if options.store is None:
         line_evidence = lines.look(files, copies["msg_id"].slice(0, lines.MOST_IDS).to_pylist(), lambda: check(stop))
     else:
         line_evidence = stored.look(files, copies.slice(0, limits.MOST_COPIES), lambda: check(stop))
     at, zone = options.at or datetime.now(UTC), options.zone or machine_zone()
-    found = findings.find(tables, at, zone, options.zone_source, written, line_evidence, lambda: check(stop))
-    found = line_locations.place(found, files)
-    check(stop)
-    return found
+    rows = findings.Rows(tables, written, lambda: check(stop))
+    seen = findings.Scan(rows, at, zone, options.zone_source, line_evidence)
+    return seen, findings.of_ids(seen)
 
 
 def assumed(options: ScanOptions) -> dict[str, Any]:

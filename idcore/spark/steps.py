@@ -48,6 +48,7 @@ def facts(
     any_case: bool,
     meter: Meter | None = None,
     found: Callable[[int], None] | None = None,
+    with_copies: bool = False,
 ) -> DataFrame:
     """One partition for each list of tasks; a task's splits share their memory.
 
@@ -64,7 +65,7 @@ def facts(
                 splits = [split for task in tasks for split in task]
                 listener = _Listener(splits, Hand(meter, number, splits) if meter is not None else None, found)
                 moved = listener.hand.move if listener.hand is not None else None
-                made = (fact for task in tasks for fact in scan_task(task, months, any_case, moved))
+                made = (fact for task in tasks for fact in scan_task(task, months, any_case, moved, with_copies))
                 yield from _crossing(made, listener)
 
     rows = spark.range(0, len(partitions), 1, len(partitions))

@@ -16,7 +16,7 @@ from idcore.lookup.hidden_copies import holds_copies
 from idcore.message.record import decode_record
 from idcore.message.trace import SubAfter, SubBefore, read_trace
 from idcore.message.validators import is_trace_topic
-from idcore.scan.fates import TraceTopics
+from idcore.scan.fates import TraceTopics, hashes_of
 
 MOST_BYTES = 32 << 20  # trace records that are read, about: 250,000 contexts of 700 bytes in memory; packed ones more
 UNKNOWN = -(1 << 62)
@@ -36,11 +36,13 @@ class Contexts:
     """The begins and ends of attempts in the trace records of one split."""
 
     def __init__(self) -> None:
+        self._records = 0
         self._rows: list[tuple[Any, ...]] = []
         self._batches: list[pa.RecordBatch] = []
 
     def add(self, record: bytes) -> None:
         """The contexts of one record; what is wrong with one of them does not take the others with it."""
+        self._records += 1
         try:
             read = decode_record(record)
             body = read.plain_body()
@@ -58,11 +60,11 @@ class Contexts:
         self._batches.append(pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA))
         self._rows = []
 
-    def pack(self, left_out: int) -> bytes:
-        """All of them, and how many records before them were left out."""
+    def pack(self) -> bytes:
+        """All of them, and of how many records."""
         if self._rows:
             self._flush()
-        sink, schema = pa.BufferOutputStream(), _SCHEMA.with_metadata({"left_out": str(left_out)})
+        sink, schema = pa.BufferOutputStream(), _SCHEMA.with_metadata({"records": str(self._records)})
         with pa.ipc.new_stream(sink, schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
             for batch in self._batches:
                 writer.write_batch(batch.replace_schema_metadata(schema.metadata))
@@ -119,17 +121,19 @@ def topics_of(topics: pa.Table) -> TraceTopics | None:
     first, end = min(row["min_offset"] for row in rows), max(row["max_offset"] for row in rows) + 1
     # Traces come as evenly as messages do, so the part of the log that has so many is known before it is read.
     share = min(1.0, MOST_BYTES / max(1, sum(row["bytes"] for row in rows)))
-    return TraceTopics(sorted({row["topic"] for row in rows}), end - round(share * (end - first)), Contexts)
+    names, records = sorted({row["topic"] for row in rows}), sum(row["messages"] for row in rows)
+    return TraceTopics(names, records, end - round(share * (end - first)), Contexts)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
     """Calls of listeners, as the traces have them, in the order of the log; UNKNOWN for numbers that they do not have.
 
-    `success` is -1 without an end. `place` is the physical offset of the record with the end, or else the begin.
+    `keys` has the hashes of the messages' keys, as copies have them. `success` is -1 without an end. `place` is the
+    physical offset of the record with the end, or else the begin.
     """
 
-    msg_id: pa.Array
+    keys: np.ndarray
     group: pa.Array
     retry_times: np.ndarray
     began: np.ndarray
@@ -138,13 +142,13 @@ class Attempts:
     code: np.ndarray
     place: np.ndarray
     client: pa.Array
-    left_out: int = 0
+    records: int = 0
 
 
 def attempts_of(packed: Iterable[bytes]) -> Attempts:
     """Begins and ends of the splits as attempts; a context that was stored twice counts once."""
     read = [pa.ipc.open_stream(data).read_all() for data in packed]
-    left_out = sum(int(table.schema.metadata[b"left_out"]) for table in read)
+    records = sum(int(table.schema.metadata[b"records"]) for table in read)
     whole = pa.concat_tables([_SCHEMA.empty_table(), *(table.replace_schema_metadata() for table in read)])
     whole = whole.combine_chunks()
     pairs = pc.binary_join_element_wise(whole["request"], whole["msg_id"], "\1").combine_chunks().dictionary_encode()
@@ -163,7 +167,7 @@ def attempts_of(packed: Iterable[bytes]) -> Attempts:
 
     success = number("success", end)
     return Attempts(
-        text("msg_id", either),
+        hashes_of(text("msg_id", either)),
         text("group", begin, end),
         number("retry_times", begin),
         number("time", begin),
@@ -172,7 +176,7 @@ def attempts_of(packed: Iterable[bytes]) -> Attempts:
         number("code", end),
         number("place", np.where(end >= 0, end, begin)),
         text("client", either),
-        left_out,
+        records,
     )
 
 

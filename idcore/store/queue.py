@@ -68,13 +68,14 @@ class ConsumeQueue:
             yield from self._units_of(file)
 
     def entries(self) -> np.ndarray:
-        """Queue offset and physical offset of every unit that was written, in order."""
-        found = [np.zeros((0, 2), np.int64)]
+        """Queue offset, physical offset and tags code of every unit that was written, in order."""
+        found = [np.zeros((0, 3), np.int64)]
         for place, raw in (block for file in self.files for block in self._blocks_of(file)):
             units = np.frombuffer(raw, QUEUE_UNIT.dtype)
             offsets, sizes = units["physical_offset"], units["size"]
             written = np.flatnonzero((sizes != 0) & ((offsets != 0) | (sizes != _FILLED)))
-            found.append(np.stack([place + written, offsets[written]], axis=1).astype(np.int64))
+            columns = [place + written, offsets[written], units["tags_code"][written]]
+            found.append(np.stack(columns, axis=1).astype(np.int64))
         return np.concatenate(found)
 
     def _units_of(self, file: File) -> Iterator[Unit]:

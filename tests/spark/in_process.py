@@ -1,4 +1,4 @@
-"""The tables of fates without Spark: both passes in this process."""
+"""The tables of fates without Spark: all passes in this process."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from idcore.lookup.store_fates import StoreEvidence
+from idcore.scan.crossing import What
+from idcore.scan.facts import scan_task
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_store, split_files
@@ -31,9 +33,12 @@ def run_here(passes: Passes, work: Callable[..., Iterator[Any]], partitions: Any
 
 def tables(root: Path, split: int = 1 << 30, given: Given | None = None) -> tuple[dict[str, pa.Table], dict[str, int]]:
     """The tables of a store, and their counts."""
-    scanned = scan_local([str(root)], month_rows(AT, UTC), store=True)
-    splits = [[[each]] for each in split_files(list_store(str(root)), split)]
+    months = month_rows(AT, UTC)
+    scanned = scan_local([str(root)], months, store=True)
+    splits = list(split_files(list_store(str(root)), split))
+    facts = (fact for each in splits for fact in scan_task([each], months, with_copies=True))
+    copied = [fact.data for fact in facts if fact.what == What.COPIES]
     nothing: Any = None
     with StoreFolder(root) as store:
-        passes = Passes(nothing, splits, Reporter(None), Event())
-        return fates.tables(passes, StoreEvidence(store, given), scanned)
+        passes = Passes(nothing, [[[each]] for each in splits], Reporter(None), Event())
+        return fates.tables(passes, StoreEvidence(store, given), scanned, copied)

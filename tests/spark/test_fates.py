@@ -61,7 +61,7 @@ def traced(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both passes in this process."""
+    """All passes in this process."""
     monkeypatch.setattr(Passes, "run", run_here)
 
 
@@ -476,8 +476,9 @@ def test_a_scan_on_spark_writes_all_three_tables_and_says_of_what(traced: Path, 
     options = ScanOptions(zone=UTC, at=AT, store=str(root), split_size=100_000)
     summary = job.scan([], tmp_path / "out", options, seen.append)
     judging = [each for each in seen if each.phase == "judging"]
-    assert all(each.ids == summary["ids"] and each.bytes_total == summary["bytes"] for each in judging)
+    assert all(each.ids == summary["ids"] and 0 < each.bytes_total <= summary["bytes"] for each in judging[1:])
     assert sum(each.bytes_done == each.bytes_total for each in judging) >= 2, "both passes were followed to their end"
+    assert judging[-1].bytes_total == summary["bytes"]
     written = {name: pq.read_table(tmp_path / "out" / name) for name in fates.NAMES}
     check(root, (written, {name: summary[name] for name in fates.COUNTED}))
     said = {each["code"]: each["values"] for each in summary["evidence"]}
@@ -536,7 +537,8 @@ def test_a_plain_body_is_read_as_any_other() -> None:
 
 def test_trace_topics_are_found_by_name_and_copies_are_none() -> None:
     def named(**size: int) -> list[str]:
-        rows = [{"topic": name, "bytes": many, "min_offset": 0, "max_offset": 99} for name, many in size.items()]
+        figures = {"messages": 1, "min_offset": 0, "max_offset": 99}
+        rows = [{"topic": name, "bytes": many, **figures} for name, many in size.items()]
         found = trace_records.topics_of(pa.Table.from_pylist(rows))
         return [] if found is None else list(found.names)
 

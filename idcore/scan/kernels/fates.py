@@ -11,62 +11,76 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from idcore.layout import RECORD_HEADS, TOPIC_LENGTHS
 from idcore.scan.kernels.keys import SLACK, alike, be_32, be_64, byte_mask_64, copy, mixed, put_hex, signed_32
 from idcore.scan.kernels.records import (
     AT,
+    AT_BORN,
+    AT_FLAG,
+    AT_OFFSET,
+    AT_QUEUE,
+    AT_QUEUE_OFFSET,
+    BEHIND,
     BLANK,
+    BORN_V6,
     DONE,
     FULL,
+    HOST_4,
+    HOST_6,
+    MAGIC_1,
     MORE,
     NAME_SIZE,
     NAME_START,
+    NEXT,
     NO_RECORD,
+    PLACES,
     QUEUE_ID,
+    SET,
+    STORE_V6,
+    TIME,
+    TOPIC_1,
+    TOPIC_2,
+    UNIQ_KEY,
+    is_among,
     is_blank,
+    is_row,
+    row_of,
     size_at,
 )
+from idcore.scan.kernels.records import ROWS as WHICH_ROWS
 
 from .vector import borrowed, load_8, load_64, store_64, trailing_zeros
 
 U = np.uint64
-_V4, _V6 = RECORD_HEADS[False, False], RECORD_HEADS[True, True]
-_MAGIC_1, _MAGIC_2 = TOPIC_LENGTHS
-_TOPIC_1, _TOPIC_2 = TOPIC_LENGTHS[_MAGIC_1].size, TOPIC_LENGTHS[_MAGIC_2].size
-_QUEUE, _QUEUE_OFFSET, _OFFSET = (_V4.span(name).start for name in ("queue_id", "queue_offset", "physical_offset"))
-_FLAG, _BORN = _V4.span("sys_flag").start, _V4.span("born_ip").start
-_TIME = _V4.field("store_timestamp").size
-_HOST_4, _HOST_6 = (layout.field("store_ip").size + layout.field("store_port").size for layout in (_V4, _V6))
-_BEHIND = _V4.size - _V4.span("store_port").stop
-_BORN_V6, _STORE_V6 = 16, 32
-_NEXT, _U, _SET, _PERCENT = U(2), U(ord("U")), 1, ord("%")
-_UNIQ_KEY = U(int.from_bytes(b"UNIQ_KEY", "little"))
+_U, _PERCENT, _ZERO, _NINE = U(ord("U")), ord("%"), ord("0"), ord("9")
 _TAGS = np.frombuffer(b"TAGS\1", np.uint8)
 
-# Properties of a copy that are kept, in this order; the first is the key, and has its own place for messages too.
+# Properties of a copy that matter.
 PROPERTIES = ("UNIQ_KEY", "REAL_TOPIC", "ORIGIN_MESSAGE_ID", "1ST_POP_TIME", "TIMER_OUT_MS")
+_KEY, _REAL, _ORIGIN, _POPPED, _DUE = range(len(PROPERTIES))
 _NAMES = np.frombuffer("".join(PROPERTIES).encode(), np.uint8)
 _EDGES = np.cumsum([0, *map(len, PROPERTIES)])
-# Beginnings of topics that have copies, or whole names where they end in a zero.
-_PLACES = np.frombuffer(b"%RETRY%%DLQ%SCHEDULE_TOPIC_XXXX\0rmq_sys_wheel_timer\0", np.uint8)
-_PLACE_EDGES = np.array([0, 7, 12, 32, 52])
+_MOST_DIGITS = 18  # of a number (idcore.message.properties)
+UNKNOWN = -(1 << 62)
 
-# One row of a copy; behind COPY_TEXTS begin and size of the topic and of each property in the texts.
-COPY_OFFSET, COPY_QUEUE, COPY_PLACE, COPY_TIME, COPY_TRIES, COPY_TEXTS = range(6)
-COPY_COLUMNS = COPY_TEXTS + 2 * (1 + len(PROPERTIES))
+# One row of a copy. COPY_WHICH is the row of its topic, real topic and whether it was popped; texts are two hashes of
+# the key, and one of the offsetMsgId that it names, or 0.
+COPY_OFFSET, COPY_QUEUE, COPY_PLACE, COPY_TIME, COPY_TRIES, COPY_WHICH, COPY_DUE, COPY_KEY = range(8)
+COPY_ORIGIN, COPY_COLUMNS = COPY_KEY + 2, COPY_KEY + 3
 # One row of messages that are counted together. KIND: 1 with a UNIQ_KEY, and 2 for each place of their tag in the plan.
 QUEUE, MINUTE, INTERVAL, KIND, MESSAGES, BYTES, FIRST_PLACE, LAST_PLACE, FIRST_TIME, LAST_TIME = range(10)
 COUNT_COLUMNS = 10
-# One row of a message that is given by itself; behind it begin and size of its key and of its offsetMsgId.
-ONE_OFFSET, ONE_QUEUE, ONE_PLACE, ONE_TIME, ONE_SIZE, ONE_INTERVAL, ONE_WHY, ONE_KIND, ONE_TEXTS = range(9)
-ONE_COLUMNS = ONE_TEXTS + 4
+# One row of a message that is given by itself: with the hashes of its key and of its offsetMsgId where copies may have
+# the key, and with begin and size of the key.
+ONE_OFFSET, ONE_QUEUE, ONE_PLACE, ONE_TIME, ONE_SIZE, ONE_INTERVAL, ONE_WHY, ONE_KIND, ONE_KEY = range(9)
+ONE_OWN, ONE_TEXT, ONE_COLUMNS = ONE_KEY + 2, ONE_KEY + 3, ONE_KEY + 5
 HAS_COPIES, LISTED = 1, 2  # why: copies may have its key, and it is not counted; or some group has not consumed it
 # Of a queue: the edges of its intervals, where these are listed, how many kinds of messages it has, and its tags.
 FIRST_EDGE, EDGES_END, FIRST_LISTED, KINDS, FIRST_TAG, TAGS_END = range(6)
 # State of a walk, behind the place AT.
-ROWS, TEXTS, COUNTS, LEFT, TRACES, TRACES_LEFT_OUT = range(1, 7)
+ROWS, TEXTS, COUNTS, LEFT, TRACES = range(1, 6)
 STATE_SIZE = 8
 _MINUTE_MS = 60_000
+_SEED_1, _SEED_2, _SEED_3 = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 _LONGEST_ID = 56
 
 
@@ -78,7 +92,7 @@ class Out(NamedTuple):
 
 
 class Traces(NamedTuple):
-    """Trace topics, as `copies` compares them: names that end in a zero, and where each begins; the first physical
+    """Trace topics, as `traced` compares them: names that end in a zero, and where each begins; the first physical
     offset of records that are given; where in the bytes at hand such records are, and their sizes."""
 
     names: np.ndarray
@@ -102,9 +116,9 @@ class Plan(NamedTuple):
 
 
 @numba.njit(cache=True, nogil=True)
-def hash_of(p, size):
-    """A hash of all bytes of a key; never 0, which is an empty place."""
-    word = U(size) * U(0x9E3779B97F4A7C15)
+def hash_of(p, size, seed):
+    """A hash of all bytes of a text; never 0, which is an empty place."""
+    word = U(size) * U(seed)
     while size > 0:
         part = load_64(p)
         if size < 8:
@@ -117,11 +131,19 @@ def hash_of(p, size):
 
 
 @numba.njit(cache=True, nogil=True)
-def fill(texts, starts, sizes, table):
-    """Puts the hash of each key into a table of 2**n places that is at most half full."""
-    first, mask = U(texts.ctypes.data), U(table.size - 1)
-    for row in range(starts.size):
-        word = hash_of(first + U(starts[row]), sizes[row])
+def hash_keys(texts, ends, found):
+    """Both hashes of each text: it ends where the next one begins."""
+    first = U(texts.ctypes.data)
+    for row in range(ends.size - 1):
+        p, size = first + U(ends[row]), ends[row + 1] - ends[row]
+        found[row, 0], found[row, 1] = hash_of(p, size, _SEED_1), hash_of(p, size, _SEED_2)
+
+
+@numba.njit(cache=True, nogil=True)
+def fill(words, table):
+    """Puts hashes into a table of 2**n places that is at most half full."""
+    mask = U(table.size - 1)
+    for word in words:
         at = word >> U(8) & mask
         while table[at] != U(0) and table[at] != word:
             at = at + U(1) & mask
@@ -160,7 +182,7 @@ def _has(table, word):
 @numba.njit(cache=True, nogil=True)
 def _end_of(p, at, size):
     """Where the value that begins at `at` ends."""
-    while at < size and U(load_8(p + U(at))) != _NEXT:
+    while at < size and U(load_8(p + U(at))) != NEXT:
         at += 1
     return at
 
@@ -172,13 +194,13 @@ def _key_of(p, size):
     carry = U(1)  # a property begins with the first byte
     for block in range(0, size, 64):
         q = p + U(block)
-        ends = byte_mask_64(q, _NEXT)
+        ends = byte_mask_64(q, NEXT)
         begins = (ends << U(1) | carry) & byte_mask_64(q, _U)
         carry = ends >> U(63)
         while begins != U(0):
             begin = block + np.int64(trailing_zeros(begins))
             begins &= begins - U(1)
-            if load_64(p + U(begin)) == _UNIQ_KEY and load_8(p + U(begin + 8)) == _SET and begin + 9 < size:
+            if load_64(p + U(begin)) == UNIQ_KEY and load_8(p + U(begin + 8)) == SET and begin + 9 < size:
                 end = _end_of(p, begin + 9, size)
                 if end > begin + 9:
                     first, found = begin + 9, end - begin - 9
@@ -186,58 +208,29 @@ def _key_of(p, size):
 
 
 @numba.njit(cache=True, nogil=True)
-def _is_among(p, size, names, edges):
-    """Whether a topic begins with one of the names, or is one that ends in a zero."""
-    for place in range(edges.size - 1):
-        start, stop = edges[place], edges[place + 1]
-        whole = names[stop - 1] == 0
-        length = stop - start - (1 if whole else 0)
-        if size < length or (whole and size != length):
-            continue
-        same = True
-        for at in range(length):
-            if load_8(p + U(at)) != names[start + at]:
-                same = False
-                break
-        if same:
-            return True
-    return False
-
-
-@numba.njit(cache=True, nogil=True)
 def _parts(p):
     """Where in a record store time, body, topic (and its size) and properties are."""
-    flag = be_32(p + U(_FLAG))
-    born = _HOST_6 if flag & _BORN_V6 else _HOST_4
-    store = _HOST_6 if flag & _STORE_V6 else _HOST_4
-    head = _BORN + born + _TIME + store + _BEHIND
-    topic_size = _TOPIC_1 if be_32(p + U(4)) == _MAGIC_1 else _TOPIC_2
+    flag = be_32(p + U(AT_FLAG))
+    born = HOST_6 if flag & BORN_V6 else HOST_4
+    store = HOST_6 if flag & STORE_V6 else HOST_4
+    head = AT_BORN + born + TIME + store + BEHIND
+    topic_size = TOPIC_1 if be_32(p + U(4)) == MAGIC_1 else TOPIC_2
     topic = head + signed_32(p + U(head - 4)) + topic_size
     length = be_32(p + U(topic - topic_size)) >> (32 - 8 * topic_size)
-    return _BORN + born, store, topic, length, topic + length + 2
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def _keep(p, size, out, state, row, column):
-    """A text behind the others, and its place in the row."""
-    at = state[TEXTS]
-    copy(p, U(out.texts.ctypes.data) + U(at), size)
-    out.rows[row, column], out.rows[row, column + 1] = at, size
-    state[TEXTS] = at + size
+    return AT_BORN + born, store, topic, length, topic + length + 2
 
 
 @numba.njit(cache=True, nogil=True)
-def _keep_properties(p, size, out, state, row):
-    """The properties of a copy that matter; the last of a name counts, and an empty one does not."""
-    for number in range(_EDGES.size - 1):
-        out.rows[row, COPY_TEXTS + 2 + 2 * number + 1] = 0
+def _find_properties(p, size, found):
+    """Where the properties of a copy that matter begin, and their sizes; the last of a name counts, no empty one."""
+    found[:] = 0
     at = 0
     while at < size:
         end = _end_of(p, at, size)
         for number in range(_EDGES.size - 1):
             start, stop = _EDGES[number], _EDGES[number + 1]
             value = at + stop - start + 1
-            if value >= end or load_8(p + U(value - 1)) != _SET:
+            if value >= end or load_8(p + U(value - 1)) != SET:
                 continue
             same = True
             for place in range(start, stop):
@@ -245,14 +238,69 @@ def _keep_properties(p, size, out, state, row):
                     same = False
                     break
             if same:
-                _keep(p + U(value), end - value, out, state, row, COPY_TEXTS + 2 + 2 * number)
+                found[number, 0], found[number, 1] = value, end - value
         at = end + 1
 
 
 @numba.njit(cache=True, nogil=True)
-def copies(log, traces, out, state):
-    """The copies that begin from state[AT] up to `stop`, and where trace records are; returns what ended the walk."""
-    log, traces, out = borrowed(log), borrowed(traces), borrowed(out)
+def _number_of(p, size):
+    """A text of digits as a number; UNKNOWN for any other."""
+    if size == 0 or size > _MOST_DIGITS:
+        return UNKNOWN
+    number = 0
+    for place in range(size):
+        digit = np.int64(load_8(p + U(place)))
+        if digit < _ZERO or digit > _NINE:
+            return UNKNOWN
+        number = 10 * number + digit - _ZERO
+    return number
+
+
+@numba.njit(cache=True, nogil=True)
+def copies(log, places, which, rows, state):
+    """The copies among the records at `places` from state[AT] up to state[PLACES]; returns DONE or FULL.
+
+    Messages with a delay wait in the same topics, and are left out. So are copies without a key.
+    """
+    log, which = borrowed(log), borrowed(which)
+    first, found = U(log.raw.ctypes.data), np.zeros((_EDGES.size - 1, 2), np.int64)
+    while state[AT] < state[PLACES]:
+        at, size, owner = places[state[AT]]
+        row = state[ROWS]
+        if row == rows.shape[0]:
+            return FULL
+        p = first + U(at)
+        time, store, topic, _, properties = _parts(p)
+        _find_properties(p + U(properties), size - properties, found)
+        p_key, p_real = p + U(properties + found[_KEY, 0]), p + U(properties + found[_REAL, 0])
+        real_size = found[_REAL, 1]
+        of_group = load_8(p + U(topic)) == _PERCENT or (real_size > 0 and load_8(p_real) == _PERCENT)
+        if of_group and found[_KEY, 1] > 0:
+            owner = 2 * owner + (1 if found[_POPPED, 1] > 0 else 0)
+            hint = np.int64(mixed(p_real, real_size, owner)) & (which.recent.size - 1)
+            number, names = which.recent[hint], U(which.names.ctypes.data)
+            if not is_row(number, p_real, real_size, owner, which.rows, names, which.state[WHICH_ROWS]):
+                number = row_of(p_real, real_size, owner, hint, which)
+            if number < 0:
+                return FULL
+            new = rows[row]
+            new[COPY_OFFSET], new[COPY_QUEUE] = log.base + at, signed_32(p + U(AT_QUEUE))
+            new[COPY_PLACE], new[COPY_TIME] = be_64(p + U(AT_QUEUE_OFFSET)), be_64(p + U(time))
+            new[COPY_TRIES], new[COPY_WHICH] = signed_32(p + U(time + TIME + store)), number
+            new[COPY_DUE] = _number_of(p + U(properties + found[_DUE, 0]), found[_DUE, 1])
+            new[COPY_KEY] = np.int64(hash_of(p_key, found[_KEY, 1], _SEED_1))
+            new[COPY_KEY + 1] = np.int64(hash_of(p_key, found[_KEY, 1], _SEED_2))
+            origin, origin_size = p + U(properties + found[_ORIGIN, 0]), found[_ORIGIN, 1]
+            new[COPY_ORIGIN] = np.int64(hash_of(origin, origin_size, _SEED_3)) if origin_size > 0 else 0
+            state[ROWS] = row + 1
+        state[AT] += 1
+    return DONE
+
+
+@numba.njit(cache=True, nogil=True)
+def traced(log, traces, state):
+    """Where trace records are among those that begin from state[AT] up to `stop`; returns what ended the walk."""
+    log, traces = borrowed(log), borrowed(traces)
     raw, filled, stop, base, end = log
     first = U(raw.ctypes.data)
     while state[AT] < stop:
@@ -265,32 +313,13 @@ def copies(log, traces, out, state):
                 return MORE
             return BLANK if is_blank(first, at, filled, end) else NO_RECORD
         p = first + U(at)
-        time, store, topic, length, properties = _parts(p)
-        if _is_among(p + U(topic), length, traces.names, traces.edges):
-            if base + at < traces.since:
-                state[TRACES_LEFT_OUT] += 1
-            else:
-                found = state[TRACES]
-                if found == traces.places.shape[0]:
-                    return FULL
-                traces.places[found, 0], traces.places[found, 1] = at, size
-                state[TRACES] = found + 1
-        elif _is_among(p + U(topic), length, _PLACES, _PLACE_EDGES):
-            row = state[ROWS]
-            if row == out.rows.shape[0] or state[TEXTS] + 2 * size + SLACK > out.texts.size:
+        _, _, topic, length, _ = _parts(p)
+        if base + at >= traces.since and is_among(p + U(topic), length, traces.names, traces.edges):
+            found = state[TRACES]
+            if found == traces.places.shape[0]:
                 return FULL
-            out.rows[row, COPY_OFFSET], out.rows[row, COPY_QUEUE] = base + at, signed_32(p + U(_QUEUE))
-            out.rows[row, COPY_PLACE], out.rows[row, COPY_TIME] = be_64(p + U(_QUEUE_OFFSET)), be_64(p + U(time))
-            out.rows[row, COPY_TRIES] = signed_32(p + U(time + _TIME + store))
-            before = state[TEXTS]
-            _keep(p + U(topic), length, out, state, row, COPY_TEXTS)
-            _keep_properties(p + U(properties), size - properties, out, state, row)
-            # a message with a delay waits in the same places; it is no group's
-            real, real_size = out.rows[row, COPY_TEXTS + 4], out.rows[row, COPY_TEXTS + 5]
-            if load_8(p + U(topic)) == _PERCENT or (real_size > 0 and out.texts[real] == _PERCENT):
-                state[ROWS] = row + 1
-            else:
-                state[TEXTS] = before
+            traces.places[found, 0], traces.places[found, 1] = at, size
+            state[TRACES] = found + 1
         state[AT] = at + size
     return DONE
 
@@ -396,13 +425,13 @@ def messages(log, plan, counts, recent, out, state):
             return FULL
         p = first + U(at)
         time_at, store, topic, length, properties = _parts(p)
-        queue = _queue_of(p + U(topic), length, signed_32(p + U(_QUEUE)), plan)
+        queue = _queue_of(p + U(topic), length, signed_32(p + U(AT_QUEUE)), plan)
         if queue >= 0:
-            place, time = be_64(p + U(_QUEUE_OFFSET)), be_64(p + U(time_at))
+            place, time = be_64(p + U(AT_QUEUE_OFFSET)), be_64(p + U(time_at))
             interval = _interval_of(plan, queue, place)
             key, key_size = _key_of(p + U(properties), size - properties)
             kind = 1 if key_size > 0 else 0
-            why = HAS_COPIES if kind and _has(plan.keys, hash_of(p + U(properties + key), key_size)) else 0
+            why = HAS_COPIES if kind and _has(plan.keys, hash_of(p + U(properties + key), key_size, _SEED_1)) else 0
             kinds = plan.spans[queue, KINDS]
             if kinds > 2:
                 kind += 2 * _tag_of(p + U(properties), size - properties, plan, queue)
@@ -416,12 +445,16 @@ def messages(log, plan, counts, recent, out, state):
                 one = out.rows[row]
                 one[ONE_OFFSET], one[ONE_QUEUE], one[ONE_PLACE], one[ONE_TIME] = base + at, queue, place, time
                 one[ONE_SIZE], one[ONE_INTERVAL], one[ONE_WHY], one[ONE_KIND] = size, interval, why, kind
-                _keep(p + U(properties + key), key_size, out, state, row, ONE_TEXTS)
-                target = U(out.texts.ctypes.data) + U(state[TEXTS])
-                middle = put_hex(p + U(time_at + _TIME), target, store)
-                put_hex(p + U(_OFFSET), middle, 8)
-                one[ONE_TEXTS + 2], one[ONE_TEXTS + 3] = state[TEXTS], 2 * store + 16
-                state[TEXTS] += 2 * store + 16
+                text, target = state[TEXTS], U(out.texts.ctypes.data) + U(state[TEXTS])
+                if why == HAS_COPIES:
+                    one[ONE_KEY] = np.int64(hash_of(p + U(properties + key), key_size, _SEED_1))
+                    one[ONE_KEY + 1] = np.int64(hash_of(p + U(properties + key), key_size, _SEED_2))
+                    middle = put_hex(p + U(time_at + TIME), target, store)
+                    put_hex(p + U(AT_OFFSET), middle, 8)
+                    one[ONE_OWN] = np.int64(hash_of(target, 2 * store + 16, _SEED_3))
+                copy(p + U(properties + key), target, key_size)
+                one[ONE_TEXT], one[ONE_TEXT + 1] = text, key_size
+                state[TEXTS] = text + key_size
                 state[ROWS] = row + 1
         state[AT] = at + size
     return DONE

@@ -26,17 +26,17 @@ from .vector import borrowed, load_8, load_64, store_64, trailing_zeros
 
 U = np.uint64
 _V4, _V6 = RECORD_HEADS[False, False], RECORD_HEADS[True, True]
-_MAGIC_1, _MAGIC_2 = TOPIC_LENGTHS
-_TOPIC_1, _TOPIC_2 = TOPIC_LENGTHS[_MAGIC_1].size, TOPIC_LENGTHS[_MAGIC_2].size
-_CRC, _QUEUE = _V4.span("body_crc").start, _V4.span("queue_id").start
-_QUEUE_OFFSET, _OFFSET = _V4.span("queue_offset").start, _V4.span("physical_offset").start
-_FLAG, _BORN = _V4.span("sys_flag").start, _V4.span("born_ip").start
-_TIME = _V4.span("store_timestamp").stop - _V4.span("born_port").stop
-_HOST_4, _HOST_6 = (layout.field("store_ip").size + layout.field("store_port").size for layout in (_V4, _V6))
-_BEHIND = _V4.size - _V4.span("store_port").stop
-SHORTEST = _V4.size + _TOPIC_1 + 2
+MAGIC_1, MAGIC_2 = TOPIC_LENGTHS
+TOPIC_1, TOPIC_2 = TOPIC_LENGTHS[MAGIC_1].size, TOPIC_LENGTHS[MAGIC_2].size
+_CRC, AT_QUEUE = _V4.span("body_crc").start, _V4.span("queue_id").start
+AT_QUEUE_OFFSET, AT_OFFSET = _V4.span("queue_offset").start, _V4.span("physical_offset").start
+AT_FLAG, AT_BORN = _V4.span("sys_flag").start, _V4.span("born_ip").start
+TIME = _V4.span("store_timestamp").stop - _V4.span("born_port").stop
+HOST_4, HOST_6 = (layout.field("store_ip").size + layout.field("store_port").size for layout in (_V4, _V6))
+BEHIND = _V4.size - _V4.span("store_port").stop
+SHORTEST = _V4.size + TOPIC_1 + 2
 LONGEST_HEAD = _V6.size
-_BORN_V6, _STORE_V6 = 16, 32
+BORN_V6, STORE_V6 = 16, 32
 # The longest line, of LONGEST_KEY and IPv6, is shorter than the shortest record that holds it.
 LONGEST_KEY = 64  # a longer UNIQ_KEY is not an id
 
@@ -46,8 +46,8 @@ def _word(text: bytes) -> np.uint64:
     return np.uint64(int.from_bytes(text, "little"))
 
 
-_UNIQ_KEY, _SET = _word(b"UNIQ_KEY"), 1
-_NEXT, _U, _T = U(2), U(ord("U")), U(ord("T"))  # between two properties; what those that matter begin with
+UNIQ_KEY, SET = _word(b"UNIQ_KEY"), 1
+NEXT, _U, _T = U(2), U(ord("U")), U(ord("T"))  # between two properties; what those that matter begin with
 _TAGS, _FIVE = _word(b"TAGS\x01"), np.uint64(0xFFFFFFFFFF)
 _MSG_ID = _word(b"msgId=  ")
 _OFFSET_ID, _OFFSET_ID_END = _word(b"offsetMs"), _word(b"gId=    ")
@@ -60,11 +60,14 @@ MORE, NO_RECORD, BLANK, FULL, DONE = range(5)
 # One row for each topic and queue; and of the same columns, for each topic (in the place of the queue) and tag.
 NAME_START, NAME_SIZE, QUEUE_ID, MESSAGES, BYTES, FIRST_TIME, LAST_TIME, LEAST, GREATEST = range(9)
 QUEUE_LEAST, QUEUE_GREATEST, CRC_FAILED = range(9, 12)
-TOPIC = 12  # the first row of the same name
-COLUMNS = 13
+TOPIC, APART = 12, 13  # the first row of the same name; whether groups have their copies there
+COLUMNS = 14
 # State of a walk.
-AT, FILLED, ROWS, NAMES, FIRST_BAD_CRC, TAGS_CUT = range(6)
-STATE_SIZE = 6
+AT, FILLED, ROWS, NAMES, FIRST_BAD_CRC, TAGS_CUT, PLACES = range(7)
+STATE_SIZE = 7
+# Beginnings of topics that have copies, or whole names where they end in a zero.
+_APART = np.frombuffer(b"%RETRY%%DLQ%SCHEDULE_TOPIC_XXXX\0rmq_sys_wheel_timer\0", np.uint8)
+_APART_EDGES = np.array([0, 7, 12, 32, 52])
 _MOST = (1 << 63) - 1
 
 
@@ -130,23 +133,23 @@ def size_at(first, at, filled, base, end):
     p = first + U(at)
     size = signed_32(p)
     magic = be_32(p + U(4))
-    if (magic != _MAGIC_1 and magic != _MAGIC_2) or size < SHORTEST or at + size > end:
+    if (magic != MAGIC_1 and magic != MAGIC_2) or size < SHORTEST or at + size > end:
         return 0
     if at + size > filled:
         # judge the place first, so that bytes that only look like a head do not ask for more
-        if at + _FLAG > filled:
+        if at + AT_FLAG > filled:
             return -1
-        return -1 if be_64(p + U(_OFFSET)) == base + at else 0
-    if be_64(p + U(_OFFSET)) != base + at:
+        return -1 if be_64(p + U(AT_OFFSET)) == base + at else 0
+    if be_64(p + U(AT_OFFSET)) != base + at:
         return 0
-    flag = be_32(p + U(_FLAG))
-    born = _HOST_6 if flag & _BORN_V6 else _HOST_4
-    store = _HOST_6 if flag & _STORE_V6 else _HOST_4
-    head = _BORN + born + _TIME + store + _BEHIND
-    topic_size = _TOPIC_1 if magic == _MAGIC_1 else _TOPIC_2
+    flag = be_32(p + U(AT_FLAG))
+    born = HOST_6 if flag & BORN_V6 else HOST_4
+    store = HOST_6 if flag & STORE_V6 else HOST_4
+    head = AT_BORN + born + TIME + store + BEHIND
+    topic_size = TOPIC_1 if magic == MAGIC_1 else TOPIC_2
     if head + topic_size + 2 > size:
         return 0
-    if be_32(p + U(_BORN + born - 4)) > 65_535 or be_32(p + U(_BORN + born + _TIME + store - 4)) > 65_535:
+    if be_32(p + U(AT_BORN + born - 4)) > 65_535 or be_32(p + U(AT_BORN + born + TIME + store - 4)) > 65_535:
         return 0
     body = signed_32(p + U(head - 4))
     place = head + body
@@ -201,7 +204,7 @@ def _put_born(born, out):
 def _end_of(p, at, size):
     """Where the value that begins at `at` ends."""
     while at < size:
-        mask = byte_mask_64(p + U(at), _NEXT)
+        mask = byte_mask_64(p + U(at), NEXT)
         if mask != U(0):
             return min(size, at + np.int64(trailing_zeros(mask)))
         at += 64
@@ -218,14 +221,14 @@ def _key_of(p, size):
     carry = U(1)  # a property begins with the first byte
     for block in range(0, size, 64):
         q = p + U(block)
-        ends = byte_mask_64(q, _NEXT)
+        ends = byte_mask_64(q, NEXT)
         begins = (ends << U(1) | carry) & (byte_mask_64(q, _U) | byte_mask_64(q, _T))
         carry = ends >> U(63)
         while begins != U(0):
             begin = block + np.int64(trailing_zeros(begins))
             begins &= begins - U(1)
             word = load_64(p + U(begin))
-            if word == _UNIQ_KEY and load_8(p + U(begin + 8)) == _SET:
+            if word == UNIQ_KEY and load_8(p + U(begin + 8)) == SET:
                 end = _end_of(p, begin + 9, size)
                 if end > begin + 9:
                     first, found = begin + 9, end - begin - 9
@@ -258,8 +261,27 @@ class Counted(NamedTuple):
     state: np.ndarray
 
 
+@numba.njit(cache=True, nogil=True)
+def is_among(p, size, names, edges):
+    """Whether a topic begins with one of the names, or is one that ends in a zero."""
+    for place in range(edges.size - 1):
+        start, stop = edges[place], edges[place + 1]
+        whole = names[stop - 1] == 0
+        length = stop - start - (1 if whole else 0)
+        if size < length or (whole and size != length):
+            continue
+        same = True
+        for at in range(length):
+            if load_8(p + U(at)) != names[start + at]:
+                same = False
+                break
+        if same:
+            return True
+    return False
+
+
 @numba.njit(cache=True, nogil=True, inline="always")
-def _is_row(row, p, size, queue, rows, names, count):
+def is_row(row, p, size, queue, rows, names, count):
     """Whether a row is that of the record before it of the same hash, as records of one queue follow one another."""
     return (
         0 <= row
@@ -271,7 +293,7 @@ def _is_row(row, p, size, queue, rows, names, count):
 
 
 @numba.njit(cache=True, nogil=True)
-def _row_of(p, size, queue, hint, counted):
+def row_of(p, size, queue, hint, counted):
     """The row of a topic and queue, made when it is new; -1 when it has no room. `recent[hint]` will say it."""
     rows, names, recent, state = counted
     q = U(names.ctypes.data)
@@ -293,7 +315,7 @@ def _row_of(p, size, queue, hint, counted):
     new[NAME_START], new[NAME_SIZE], new[QUEUE_ID] = name, size, queue
     new[FIRST_TIME] = new[LEAST] = new[QUEUE_LEAST] = _MOST
     new[LAST_TIME] = new[GREATEST] = new[QUEUE_GREATEST] = -_MOST - 1
-    new[TOPIC] = row
+    new[TOPIC], new[APART] = row, 1 if is_among(p, size, _APART, _APART_EDGES) else 0
     for other in range(row):
         if rows[other, NAME_SIZE] == size and alike(p, q + U(rows[other, NAME_START]), size):
             new[TOPIC] = rows[other, TOPIC]
@@ -303,8 +325,10 @@ def _row_of(p, size, queue, hint, counted):
 
 
 @numba.njit(cache=True, nogil=True)
-def records(log, out, topics, tags):
+def records(log, out, topics, tags, places):
     """Lines of the records that begin from state[AT] up to `stop`; returns what ended the walk; AT has the place.
+
+    `places` gets begin and size of each record in a topic of copies, and the first row of the topic.
 
     The state of the topics is that of the walk. Where one more tag has no room, TAGS_CUT is set in theirs, and no
     further tag is counted.
@@ -326,26 +350,30 @@ def records(log, out, topics, tags):
                 return MORE
             return BLANK if is_blank(first, at, filled, end) else NO_RECORD
         begin = state[FILLED]
-        if begin + size > out.size:
+        if begin + size > out.size or state[PLACES] == places.shape[0]:
             return FULL
         p = first + U(at)
-        flag = be_32(p + U(_FLAG))
-        born = _HOST_6 if flag & _BORN_V6 else _HOST_4
-        store = _HOST_6 if flag & _STORE_V6 else _HOST_4
-        head = _BORN + born + _TIME + store + _BEHIND
+        flag = be_32(p + U(AT_FLAG))
+        born = HOST_6 if flag & BORN_V6 else HOST_4
+        store = HOST_6 if flag & STORE_V6 else HOST_4
+        head = AT_BORN + born + TIME + store + BEHIND
         body = signed_32(p + U(head - 4))
-        topic_size = _TOPIC_1 if be_32(p + U(4)) == _MAGIC_1 else _TOPIC_2
+        topic_size = TOPIC_1 if be_32(p + U(4)) == MAGIC_1 else TOPIC_2
         topic = p + U(head + body + topic_size)
         length = be_32(topic - U(topic_size)) >> (32 - 8 * topic_size)
-        queue = signed_32(p + U(_QUEUE))
+        queue = signed_32(p + U(AT_QUEUE))
         hint = np.int64(mixed(topic, length, queue)) & (recent.size - 1)
         number = recent[hint]
-        if not _is_row(number, topic, length, queue, rows, names, state[ROWS]):
-            number = _row_of(topic, length, queue, hint, topics)
+        if not is_row(number, topic, length, queue, rows, names, state[ROWS]):
+            number = row_of(topic, length, queue, hint, topics)
         if number < 0:
             return FULL
         row = rows[number]
-        _count(row, size, base + at, be_64(p + U(_BORN + born)), be_64(p + U(_QUEUE_OFFSET)))
+        if row[APART]:
+            kept = places[state[PLACES]]
+            kept[0], kept[1], kept[2] = at, size, row[TOPIC]
+            state[PLACES] += 1
+        _count(row, size, base + at, be_64(p + U(AT_BORN + born)), be_64(p + U(AT_QUEUE_OFFSET)))
         if be_32(p + U(_CRC)) != np.int64(crc_at(p + U(head), body)) & 0x7FFFFFFF:
             row[CRC_FAILED] += 1
             if state[FIRST_BAD_CRC] < 0:
@@ -356,8 +384,8 @@ def records(log, out, topics, tags):
             tag_at = properties + U(tag)
             hint = np.int64(mixed(tag_at, tag_size, row[TOPIC])) & (tags.recent.size - 1)
             number = tags.recent[hint]
-            if not _is_row(number, tag_at, tag_size, row[TOPIC], tags.rows, tag_names, tags.state[ROWS]):
-                number = _row_of(tag_at, tag_size, row[TOPIC], hint, tags)
+            if not is_row(number, tag_at, tag_size, row[TOPIC], tags.rows, tag_names, tags.state[ROWS]):
+                number = row_of(tag_at, tag_size, row[TOPIC], hint, tags)
             if number < 0:
                 tags.state[TAGS_CUT] = 1
             else:
@@ -372,9 +400,9 @@ def records(log, out, topics, tags):
             place += U(2)
         store_64(place, _OFFSET_ID)
         store_64(place + U(8), _OFFSET_ID_END)
-        place = put_hex(p + U(_BORN + born + _TIME), place + U(12), store)
-        place = put_hex(p + U(_OFFSET), place, 8)
-        place = _put_born(be_64(p + U(_BORN - 8)), place)
+        place = put_hex(p + U(AT_BORN + born + TIME), place + U(12), store)
+        place = put_hex(p + U(AT_OFFSET), place, 8)
+        place = _put_born(be_64(p + U(AT_BORN - 8)), place)
         used = np.int64(place - line)
         out[used] = 10
         # as long as the record: so a place in the text is a place in the file
