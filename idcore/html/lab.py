@@ -5,11 +5,11 @@ from __future__ import annotations
 from idcore import times
 from idcore.catalogue import Words
 from idcore.lab import LogFile, Piece, PlayedStory, Row, changed, differences, moves, texts
-from idcore.layout import OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
+from idcore.layout import LAYOUTS, Layout
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, emphasised, join, table, tag
 
-UNIQ, OFFSET = (UNIQ_V4, UNIQ_V6), (OFFSET_V4, OFFSET_V6)
+UNIQ, OFFSET = (tuple(one for one in LAYOUTS.values() if one.kind == kind) for kind in ("uniq", "offset"))
 # So many files of one broker are drawn; the earlier ones are counted.
 FILES_MOST = 2
 # A counter that moves by more did not simply go on: both values are shown.

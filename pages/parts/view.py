@@ -18,7 +18,6 @@ from pages.parts import roles
 ZoneFrom = Literal["chosen", "browser", "default"]
 COOKIE = "rocketmq-ids-"  # and the name of a choice
 RANGE = ("from", "to")  # the time range of an address
-ANY_TIME: dict[str, str | None] = dict.fromkeys(RANGE)  # for a link that leaves the range behind
 
 
 @dataclass(frozen=True, slots=True)

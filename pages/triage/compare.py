@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from idcore import export
+from idcore.html import compared as html
 from idcore.triage import compared, compared_texts
 from pages.parts import problems
 from pages.parts.charts import compare as charts
@@ -37,7 +38,8 @@ compare.unread(found, words)
 if not found.rows:
     small_print([words("compare.range_note" if in_range else "compare.no_ids")])
     st.stop()
-compare.missing(run, found, shown)
+if (missing := html.missing(run.options["of"], found, shown)) is not None:
+    show_html(missing)
 compare.first_lines(run, found, shown)
 compare.offer_scans(run, words)
 compare.offer_fates(found)
@@ -57,9 +59,9 @@ for kind, groups in compared.by_place(found.rows).items():
     figure = charts.bars(groups, shown)
     chart(figure, compared_texts.alt(kind, groups, words), partial(compared_texts.data, groups), f"compare-{kind}")
 for kind in compare.TABLES:
-    compare.table_of(kind, run, found, words)
+    compare.table_of(kind, run, found, shown)
 for side in compared.SIDES:
-    if samples := compare.samples(found, side):
+    if samples := html.samples(found, side, shown):
         st.header(words(f"compare.samples_{side}"), anchor=False)
         show_html(samples)
 with st.container(horizontal=True, gap="medium"):

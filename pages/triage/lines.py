@@ -3,6 +3,7 @@
 import streamlit as st
 
 from idcore.errors import CoreError
+from idcore.html import lines as html
 from idcore.triage import line_filter
 from idcore.triage import lines as files
 from pages.parts import problems
@@ -43,7 +44,7 @@ except (CoreError, PermissionError) as error:
 key = "lines.said_none" if not found else "lines.said" if given else "lines.said_all"
 said(words(key, n=words.count("occurrence", len(chosen)), all=f"{index.rows:,}"))
 if found:
-    show_html(lines.rows_html(found, index, run, shown, between="finding" in given))
+    show_html(html.rows(found, html.Lines(index, run.name, lines.allowed_for(run)), shown, between="finding" in given))
 if pages > 1:
     st.pagination(pages, key="page", bind="query-params")
 if found:

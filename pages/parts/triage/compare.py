@@ -10,14 +10,14 @@ import streamlit as st
 from idcore import intake
 from idcore.catalogue import Words
 from idcore.errors import CoreError
+from idcore.html import compared as html
 from idcore.ids.identify import Case
 from idcore.intake import PASTED, Source
 from idcore.reports.markdown import escaped
-from idcore.reports.markup import Column, Html, emphasised, join, link, number, table, tag
 from idcore.runs import COMPARE, Run, RunError
 from idcore.triage import compared as core
-from idcore.triage import compared_texts, run_texts
-from idcore.triage.compared import GROUPS, KEPT, MESSAGE, SIDES, STORED, Asked, Compared, digest_of, size_of
+from idcore.triage import run_texts
+from idcore.triage.compared import KEPT, SIDES, Asked, Compared, digest_of, size_of
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import cache, problems, scans
 from pages.parts.runs import fate_lists, keeping
@@ -26,15 +26,14 @@ from pages.parts.view import RANGE, View, into_address, view
 from pages.parts.widgets import page_of, pager, show_html
 
 if TYPE_CHECKING:  # the boxes are up before pandas and the kernels are
-    from idcore.scan.compare import Difference
+    pass
 
 
 PARAMS = {"before": "a", "after": "b"}
 OLDER = {"before": "first", "after": "second"}  # what links of older versions call them
 DRAWN = 32 << 20  # bytes of both sides whose time line is drawn before a time range is chosen
 LIMIT = 256 << 20  # bytes of one side that the page reads; the command reads any size
-SAMPLES, ROWS = 12, 25
-SAID = 3  # producers of one side that have a sentence of their own
+ROWS = 25
 TABLES = ("uniq", "client", "offset")
 
 
@@ -286,31 +285,6 @@ def compared(run: Run, chosen: TimeRange) -> Compared:
     )
 
 
-def missing(run: Run, found: Compared, view: View) -> None:
-    """What is in one input only and when it was generated: a sentence for each of the producers with most."""
-    words = view.words
-    said = []
-    for side in SIDES:
-        rows = core.largest(found, side)
-        for row in rows[:SAID]:
-            exact = "ids" in core.line_filters(found, side, row)
-            way = lines_link(run, found, side, row, words("compare.lines" if exact else "compare.lines_then"))
-            said.append(join([emphasised(compared_texts.missing_sentence(row, side, found, view)), way or ""], " "))
-        if rest := rows[SAID:]:
-            group = GROUPS[rest[0].kind]
-            ids = words.count(f"{group}_id", sum(core.only(row, side) for row in rest))
-            others = words.count("process" if group == MESSAGE else "broker", len(rest))
-            said.append(emphasised(words(f"compare.rest_{side}", others=others, ids=ids)))
-    if said:
-        show_html(tag("ul", *(tag("li", line) for line in said), class_="mq-missing"))
-
-
-def lines_link(run: Run, found: Compared, side: str, row: Difference, label: str) -> Html | None:
-    """The lines of the ids that one side has alone. Needs a scan."""
-    name, asked = run.options["of"][SIDES.index(side)], core.line_filters(found, side, row)
-    return link(label, view().href("lines", run=name, **asked)) if name and core.only(row, side) else None
-
-
 def first_lines(run: Run, found: Compared, view: View) -> None:
     """The lines of the largest difference in place, once somebody opens them."""
     words = view.words
@@ -370,44 +344,15 @@ def unread(found: Compared, words: Words) -> None:
         st.warning(words("compare.unread", names=names), icon=":material/warning:")
 
 
-def samples(found: Compared, side: str) -> Html | None:
-    """Some ids of one side only, each a link to its bytes; not of a kind that the other side never names."""
-    ids: list[str] = []
-    for group in (MESSAGE, STORED):  # msgIds first: they are what people search for
-        if all(found.sums(group)[:2]):
-            for row in (row for row in found.rows if GROUPS[row.kind] == group):
-                ids += row.only_before if side == "before" else row.only_after
-    links = [link(text, view().href("anatomy", id=text), class_="mq-mono") for text in ids[:SAMPLES]]
-    return tag("p", join(links, " "), class_="mq-samples") if links else None
-
-
-def table_of(kind: str, run: Run, found: Compared, words: Words) -> None:
-    """Producers, clients or brokers, those with the most differences first; each count leads to its lines."""
-    mine = core.frame([row for row in found.rows if row.kind == kind])
+def table_of(kind: str, run: Run, found: Compared, view: View) -> None:
+    """Producers, clients or brokers, those with the most differences first."""
+    mine, key = core.frame([row for row in found.rows if row.kind == kind]), f"compare-page-{kind}"
     if mine.empty:
         return
-    st.header(words(f"compare.table_{kind}"), anchor=False)
-    columns = [
-        Column("subject", words(f"compare.col_{kind}"), mono=True, role="broker" if kind == "offset" else "host"),
-        *(
-            Column(name, words(f"compare.col_{name}"), right=True)
-            for name in ("only_first", "only_second", "both", "first", "second")
-        ),
-        Column("sample", words("compare.col_sample"), mono=True),
-    ]
-    page, first = page_of(mine, f"compare-page-{kind}", ROWS)
-    by_name = {row.subject: row for row in found.rows if row.kind == kind}
-    body = []
-    for row in page.to_dict("records"):
-        sample = (row["sample_only_first"] or row["sample_only_second"]).partition(" ")[0]
-        counts: list[object] = []
-        for side, name in zip(SIDES, ("only_first", "only_second"), strict=True):
-            count = number(row[name])
-            counts.append(lines_link(run, found, side, by_name[row["subject"]], count) or count)
-        counts += [number(row[name]) for name in ("both", "first", "second")]
-        body.append([row["subject"], *counts, link(sample, view().href("anatomy", id=sample)) if sample else ""])
-    show_html(table(columns, body, words(f"compare.table_{kind}"), first=first, numbered=True))
-    pager(mine, f"compare-page-{kind}", ROWS)
+    st.header(view.words(f"compare.table_{kind}"), anchor=False)
+    page, first = page_of(mine, key, ROWS)
+    show_html(html.table_of(kind, run.options["of"], found, page.to_dict("records"), first, view))
+    pager(mine, key, ROWS)
 
 
 def notes(run: Run, found: Compared, chosen: TimeRange, view: View) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -11,82 +11,33 @@ import streamlit as st
 
 from idcore.catalogue import Words, upper
 from idcore.findings.registry import RULES
-from idcore.reports.markup import Column, Html, fact_list, join, link, table, tag
+from idcore.html import findings as html
+from idcore.reports.markup import Html, fact_list, link, tag
 from idcore.runs import Run
-from idcore.triage import evidence_tables, evidence_texts, finding_report, finding_rows, finding_texts, lines
+from idcore.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, lines
 from idcore.triage.finding_lines import LogLines, lines_before
 from idcore.triage.finding_rows import Kind, Row, brokers_of, evidence_of, subject_process, tokens
 from idcore.triage.processes import process_key
-from idcore.triage.time_range import ALL_TIMES, TimeRange
+from idcore.triage.time_range import ALL_TIMES, ANY_TIME, TimeRange
 from pages.parts import cache, scans
 from pages.parts.browser import copy_button
 from pages.parts.charts import findings as charts
 from pages.parts.triage import filters, shared
 from pages.parts.triage import lines as run_lines
-from pages.parts.view import ANY_TIME, View, view
+from pages.parts.view import View, view
 from pages.parts.widgets import chart, page_link, show_html
-
-
-def head(row: Row, view: View) -> Html:
-    """Severity, name, subject, when, how sure."""
-    words = view.words
-    sure, when = finding_texts.sure_of(row, words), finding_texts.when_of(row, view)
-    return tag(
-        "div",
-        tag("span", words(f"severity.{row['severity']}"), class_=f"mq-severity mq-{row['severity']}"),
-        tag("strong", finding_rows.title_of(row, words)),
-        tag("span", finding_texts.subject(row, words), class_="mq-mono mq-subject"),
-        tag("span", sure, class_="mq-warning") if sure else None,
-        tag("span", when, class_="mq-faint mq-mono mq-when") if when else None,
-        class_="mq-finding",
-    )
-
-
-def kind_head(kind: Kind, view: View) -> Html:
-    """Severity, name and number of a kind, and from when to when."""
-    words = view.words
-    first, last = kind.when()
-    when = "" if pd.isna(first) else " ".join(finding_texts.between(first, last, view))
-    return tag(
-        "div",
-        tag("span", words(f"severity.{kind.severity}"), class_=f"mq-severity mq-{kind.severity}"),
-        tag("strong", finding_rows.title(kind.code, words, kind.variant)),
-        tag("span", finding_texts.who(kind, words), class_="mq-subject"),
-        tag("span", when, class_="mq-faint mq-mono mq-when") if when else None,
-        class_="mq-finding",
-    )
-
-
-def kind_table(kind: Kind, run: Run, view: View) -> Html:
-    """The same as a table, with links to the evidence and the lines of each."""
-    words = view.words
-    (first, *columns), cells = finding_report.kind_cells(kind, view)
-    links = [Column(name, words(name)) for name in ("findings.evidence", "findings.lines_link")]
-    rows = [
-        [
-            row[0],
-            link(words("findings.open"), view.href("findings", run=run.name, finding=str(number))),
-            link(
-                words("findings.lines_link"),
-                view.href("lines", **ANY_TIME | finding_rows.lines_of(number, of, run.name)),
-            ),
-            *row[1:],
-        ]
-        for row, (number, of) in zip(cells, kind.rows, strict=True)
-    ]
-    return table([first, *links, *columns], rows, finding_rows.title(kind.code, words, kind.variant))
 
 
 def kind_card(kind: Kind, run: Run, view: View, ticket: str) -> None:
     """Many findings of one kind: the sentence once, whom they are about in a table."""
     words = view.words
     with st.container(border=True, gap="small"):
-        show_html(kind_head(kind, view))
+        show_html(html.kind_head(kind, view))
         show_html(tag("p", upper(finding_texts.brief(kind, words)), words("stop"), class_="mq-meaning"))
         for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
             for text in finding_texts.texts_of(part, kind, view):
                 show_html(tag("p", tag("b", words(label)), text, class_="mq-advice"))
-        show_html(kind_table(kind, run, view))
+        show_html(html.kind_table(kind, run.name, view))
         for _, row in kind.rest:
             show_html(tag("p", upper(finding_texts.say("meaning", row, view)), words("stop"), class_="mq-advice"))
         copy_button(ticket, words, f"kind-{kind.severity}-{kind.code}-{kind.variant}")
@@ -98,7 +49,7 @@ def finding_card(
     """A finding, what to do, what would disprove it; its evidence is folded, and not read before it is opened."""
     words = view.words
     with st.container(border=True, gap="small"):
-        show_html(head(row, view))
+        show_html(html.head(row, view))
         show_html(tag("p", upper(finding_texts.say("meaning", row, view)), words("stop"), class_="mq-meaning"))
         for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
             show_html(tag("p", tag("b", words(label)), finding_texts.say(part, row, view), class_="mq-advice"))
@@ -137,7 +88,7 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
     elif scans.ready() and tokens(evidence) and scans.store_of(run) is None:
         run_lines.preview(run, view, {"finding": key})
     elif (folder := scans.store_of(run)) is not None and evidence.get("ids"):
-        show_html(in_store(evidence["ids"][: lines.MOST_LINES], folder, words))
+        show_html(html.in_store(evidence["ids"][: lines.MOST_LINES], folder, view))
     elif evidence.get("ids"):
         st.caption(words("findings.no_lines"))
     if (facts := fact_list(evidence_texts.facts(evidence, view, finding_texts.said_figures(row)))) is not None:
@@ -153,12 +104,6 @@ def log_lines(run: Run) -> LogLines:
 def anatomy(text: str) -> Html:
     """An id as a link to its bytes."""
     return link(text, view().href("anatomy", id=text, run=st.query_params.get("run")))
-
-
-def in_store(ids: Sequence[str], folder: str, words: Words) -> Html:
-    """Ids of a store that was scanned, each a link to its records there."""
-    links = [tag("span", link(text, view().href("store", store=folder, id=text)), class_="mq-mono") for text in ids]
-    return tag("p", words("findings.in_store"), " ", join(links, " "), class_="mq-advice mq-alike")
 
 
 def row_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:

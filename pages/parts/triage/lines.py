@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from itertools import groupby, pairwise
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from idcore.errors import CoreError
-from idcore.ids.clock import from_ms
-from idcore.occurrences.index import Filter, Index, Occurrence, Selection
-from idcore.reports.markup import Html, join, link, tag
+from idcore.html import lines as html
+from idcore.occurrences.index import Filter, Index, Selection
+from idcore.reports.markup import Html, link, tag
 from idcore.runs import Run
 from idcore.triage import finding_rows, line_filter
-from idcore.triage.processes import process_key
+from idcore.triage.time_range import ANY_TIME
 from pages.parts import browser, cache, problems, scans
-from pages.parts.view import ANY_TIME, View
+from pages.parts.view import View
 from pages.parts.widgets import show_html
 
 PAGE = 50
 FIRST = 10
-AROUND = 3
-BETWEEN = 20  # lines at each end of what is between two
 WAIT = 1.0  # seconds that a page waits for the index before it shows that it is being made
 LOOK = 0.5
 
@@ -83,96 +79,6 @@ def select(run: Run, index: Index, given: Mapping[str, str], order: str) -> tupl
     return wanted, cache.selection(run, index, wanted, order, allowed_for(run))
 
 
-def rows_html(found: Sequence[Occurrence], index: Index, run: Run, view: View, *, between: bool = False) -> Html:
-    """Each line once: where it is, when and by whom each of its ids was made, and the lines around it.
-
-    With `between` also the lines between two that follow each other in a file: of a gap, what is in it.
-    """
-    lines = [list(some) for _, some in groupby(found, key=_line_of)]
-    rows: list[Html] = []
-    for before, some in pairwise([None, *lines]):
-        if between and before is not None and some is not None:
-            rows += _between(before[-1], some[0], index, run, view)
-        rows += [_row(some, index, run, view)] if some is not None else []
-    return tag("ol", *rows, class_="mq-lines")
-
-
-def _between(one: Occurrence, later: Occurrence, index: Index, run: Run, view: View) -> list[Html]:
-    number = later.line - one.line - 1
-    if one.file != later.file or number < 1 or one.problem is not None or later.problem is not None:
-        return []
-    try:
-        first, last = index.between(one, later, BETWEEN, allowed_for(run))
-    except CoreError:
-        return []
-    cut = [("…", "", None)] if last or len(first) < number else []
-    numbered = [*_numbered(one.line + 1, first), *cut, *_numbered(later.line - len(last), last)]
-    name = tag("summary", view.words("lines.between", n=view.words.count("line", number)), class_="mq-faint")
-    folded = tag("details", name, _pre(numbered), open="" if number <= AROUND * 3 else None)
-    return [tag("li", folded, class_="mq-between")] if first else []
-
-
-def _line_of(one: Occurrence) -> tuple[object, ...]:
-    return one.file, one.line, one.text  # of a long line each id has its own piece
-
-
-def _row(ids: Sequence[Occurrence], index: Index, run: Run, view: View) -> Html:
-    words, first = view.words, ids[0]
-    name = first.file.rpartition("/")[2] or first.file
-    facts = [tag("span", f"{name}:{first.line:,}", class_="mq-mono", title=f"{first.file}:{first.line}")]
-    told = None
-    for one in ids:
-        sent = words("lines.undated") if one.sent_ms is None else view.full(from_ms(one.sent_ms))
-        if sent != told:  # the ids of one line have one time, most often
-            facts.append(tag("span", sent, class_="mq-mono mq-time"))
-        facts.append(tag("span", _maker(one, run, view), class_="mq-mono"))
-        facts.append(link(words("page.anatomy"), view.href("anatomy", id=one.id, run=run.name)))
-        facts.append(link(words("page.message"), view.href("message", id=one.id, run=run.name)))
-        told = sent
-    head = tag("div", *facts, class_="mq-line-head")
-    if first.problem is not None:
-        return tag("li", head, tag("p", words.said(first.problem), class_="mq-warning mq-note"))
-    return tag("li", head, tag("details", tag("summary", _line(ids)), _around(first, index, run)))
-
-
-def _line(ids: Sequence[Occurrence]) -> Html:
-    """The text, its ids marked. A click opens it, so it has no links: a screen reader would not find them there."""
-    parts: list[Html | str] = []
-    text, done = ids[0].text, 0
-    more = "…" if ids[0].cut else ""
-    for one in ids:
-        parts += [text[done : one.at], tag("mark", one.id, class_=f"mq-of-{one.kind}")]
-        done = one.at + len(one.id)
-    return tag("code", more, *parts, text[done:], more)
-
-
-def _maker(one: Occurrence, run: Run, view: View) -> Html | str:
-    """The process or broker, a link to its page; the client."""
-    names = one.names
-    if one.kind == "offset":
-        return link(names["address"], view.href("brokers", run=run.name, broker=names["address"]))
-    if one.kind == "client":
-        return f"{names['mac']} · {names['pid']}"
-    return link(f"{names['host']} · {names['pid']}", view.href("counters", run=run.name, process=process_key(names)))
-
-
-def _around(one: Occurrence, index: Index, run: Run) -> Html:
-    try:
-        before, after = index.around(one, AROUND, allowed_for(run))
-    except CoreError:
-        return Html("")  # the file went away between two looks: the line itself is there
-    own = (f"{one.line}", one.text, "mq-own")
-    return _pre([*_numbered(one.line - len(before), before), own, *_numbered(one.line + 1, after)])
-
-
-def _numbered(first: int, texts: Sequence[str]) -> Iterable[tuple[str, str, None]]:
-    return ((f"{first + place}", text, None) for place, text in enumerate(texts))
-
-
-def _pre(lines: Iterable[tuple[str, str, str | None]]) -> Html:
-    return tag("pre", *(tag("span", tag("i", number), " ", text, "\n", class_=style) for number, text, style in lines))
-
-
 def clicked(run: Run, view: View, filters: Mapping[str, str], where: str = "") -> None:
     """The first lines of what was clicked in a picture, brought into sight: they are below it."""
     state, key = st.session_state, "-".join(filter(None, ("lines-preview", where)))
@@ -201,7 +107,7 @@ def preview(run: Run, view: View, filters: Mapping[str, str], key: str = "lines-
         all_of_them = link(words("lines.all"), view.href("lines", run=run.name, **ANY_TIME | given))
         head = words("lines.preview", shown=f"{len(found):,}", all=words.count("occurrence", len(chosen)))
         show_html(tag("p", head, " ", all_of_them, class_="mq-run"))
-        show_html(rows_html(found, index, run, view))
+        show_html(html.rows(found, html.Lines(index, run.name, allowed_for(run)), view))
 
 
 def page_number(pages: int, key: str = "page") -> int:
@@ -215,31 +121,9 @@ def page_number(pages: int, key: str = "page") -> int:
     return page
 
 
-def filter_chips(given: Mapping[str, str], run: Run, view: View, **kept: str) -> Html:
-    """What is asked for, each with a link that drops it."""
-    words = view.words
-    chips = []
-    for name, value in given.items():
-        rest = {other: text for other, text in given.items() if other != name}
-        address = view.href("lines", run=run.name, **ANY_TIME | rest | kept)
-        drop = tag("a", "×", href=address, target="_self", aria_label=words("lines.drop"))
-        label = tag("b", words(f"lines.by_{name}"))
-        chips.append(tag("span", label, " ", _value(name, value, run, view), drop, class_="mq-chip"))
-    return tag("p", join(chips, " "), class_="mq-chips")
-
-
-def _value(name: str, value: str, run: Run, view: View) -> str:
-    if name in ("from", "to"):
-        try:
-            return view.full(datetime.fromisoformat(value.replace(" ", "+")))
-        except ValueError:
-            return value
-    if name == "kind" and view.words.has(f"kind.{value}"):
-        return view.words(f"kind.{value}")
-    if name == "process":
-        return value.replace("~", " · ")
-    if name == "finding" and value.isdecimal():
-        rows = cache.frame(run, "findings")
-        if int(value) < len(rows):
-            return finding_rows.title_of(rows.iloc[int(value)].to_dict(), view.words)
-    return value if len(value) <= 80 else f"{value[:79]}…"
+def filter_chips(given: Mapping[str, str], run: Run, view: View) -> Html:
+    """What is asked for, each with a link that drops it; a finding by its name."""
+    number, named = given.get("finding", ""), {}
+    if number.isdecimal() and int(number) < len(rows := cache.frame(run, "findings")):
+        named["finding"] = finding_rows.title_of(rows.iloc[int(number)].to_dict(), view.words)
+    return html.chips(given, named, run.name, view)

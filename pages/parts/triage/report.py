@@ -10,22 +10,19 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from idcore.catalogue import upper
+from idcore.html import findings
 from idcore.reports.markdown import escaped
-from idcore.reports.markup import Html, emphasised, link, table, tag
+from idcore.reports.markup import Html, emphasised, link, tag
 from idcore.reports.page import page
 from idcore.reports.svg import Pen, svg
 from idcore.runs import Run
 from idcore.triage import (
-    evidence_tables,
-    evidence_texts,
     finding_report,
     finding_rows,
     finding_texts,
     run_texts,
     sentences,
 )
-from idcore.triage.finding_lines import MOST_LINES
 from idcore.triage.finding_rows import Kind, Row
 from idcore.triage.processes import sorted_processes
 from idcore.triage.time_range import ALL_TIMES
@@ -41,7 +38,6 @@ from pages.parts.widgets import download
 MOST_DRAWN = 20  # findings with a picture
 MOST_COUNTERS = 3  # processes with a picture of their counter
 MOST_BARS = 10
-MOST_OF_NOTE = 2  # log lines of a note in a report
 COUNTER_HEIGHT = 420
 PEN = Pen(roles.dark_colours())
 
@@ -111,7 +107,7 @@ def html(run: Run, view: View, address: str = "") -> str:
     words, found = view.words, cache.frame(run, "findings")
     title = run_texts.title_of(run.title, run.options, words)
     said = finding_texts.findings_sentence(found, run.summary or {}, words)
-    kinds = finding_rows.kinds(found)
+    kinds, lines = finding_rows.kinds(found), diagnosis.log_lines(run)
     body: list[Html | None] = [
         tag("h1", title),
         tag("p", emphasised(said)),
@@ -119,8 +115,12 @@ def html(run: Run, view: View, address: str = "") -> str:
     ]
     body += _registered("findings", run, view)
     for number, part in enumerate(finding_report.parts_of(kinds)):
-        made = _kind_html(part, run, view, address) if isinstance(part, Kind) else None
-        body += made or _finding_html(part, run, view, address, number < MOST_DRAWN)  # type: ignore[arg-type]
+        if isinstance(part, Kind):
+            body += findings.kind_section(part, lines, view, address)
+        else:
+            made = diagnosis.figure_of(part[1], run, view) if number < MOST_DRAWN else None
+            picture = None if made is None else _drawn(*made, made[1])
+            body += findings.finding_section(part, lines, view, address, picture)
     body += _overview(run, view)
     body += [tag("h2", words("report.about")), tag("ul", *(tag("li", line) for line in facts(run, view)))]
     return page(title, body, PEN, words)
@@ -128,52 +128,6 @@ def html(run: Run, view: View, address: str = "") -> str:
 
 def _drawn(figure: go.Figure, alt: str, caption: str) -> Html:
     return tag("figure", svg(figure, alt, PEN), tag("figcaption", caption.replace("**", "")))
-
-
-def _h3(severity: str, name: str, subject: str, view: View, address: str) -> Html:
-    mark = tag("span", view.words(f"severity.{severity}"), class_=severity)
-    to = link(view.words("findings.open"), address) if address else None
-    return tag("h3", mark, " ", name, " ", tag("code", subject), " ", tag("small", to) if to else None)
-
-
-def _kind_html(kind: Kind, run: Run, view: View, address: str) -> Iterable[Html]:
-    words = view.words
-    where = f"{address}&kind={kind.code}&severity={kind.severity}" if address else ""
-    name = finding_rows.title(kind.code, words, kind.variant)
-    yield _h3(kind.severity, name, finding_texts.who(kind, words), view, where)
-    yield tag("p", upper(finding_texts.brief(kind, words)), words("stop"))
-    for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
-        for text in finding_texts.texts_of(part, kind, view):
-            yield tag("p", tag("b", words(label)), text)
-    yield table(*finding_report.kind_cells(kind, view), name)
-    label, log = diagnosis.log_lines(run).of_kind(kind, words)
-    if log:
-        yield from (tag("p", label, class_="faint"), tag("pre", log))
-    for _, row in kind.rest:
-        yield tag("p", upper(finding_texts.say("meaning", row, view)), words("stop"))
-
-
-def _finding_html(part: tuple[int, Row], run: Run, view: View, address: str, drawn: bool) -> Iterable[Html]:
-    words, (number, row) = view.words, part
-    evidence = finding_rows.evidence_of(row)
-    where = f"{address}&finding={number}" if address else ""
-    yield _h3(str(row["severity"]), finding_rows.title_of(row, words), finding_texts.subject(row, words), view, where)
-    if seen := finding_texts.seen(row, view):
-        yield tag("p", " · ".join(seen), class_="faint")
-    yield tag("p", upper(finding_texts.say("meaning", row, view)), words("stop"))
-    yield tag("p", tag("b", words("findings.do")), finding_texts.say("advice", row, view))
-    if drawn and (made := diagnosis.figure_of(row, run, view)) is not None:
-        yield _drawn(*made, made[1])
-    if ids := evidence_tables.details(evidence, view)[: finding_report.MOST_IDS]:
-        yield tag("ul", *(tag("li", tag("code", one), "".join(f" · {text}" for text in more)) for one, more in ids))
-    if line := evidence_texts.fact_line(evidence, view, finding_texts.said_figures(row)):
-        yield tag("p", line)
-    most = MOST_OF_NOTE if row["severity"] == "info" else MOST_LINES
-    label, shown = diagnosis.log_lines(run).of_finding(number, row, words, most)
-    if shown:
-        yield tag("p", label, class_="faint")
-        yield tag("pre", shown)
-    yield tag("p", words("findings.disproof"), finding_texts.say("disproof", row, view), class_="faint")
 
 
 def _registered(page: str, run: Run, view: View) -> Iterator[Html]:
