@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from idcore.errors import CoreError
-from idcore.lookup import LookupService, groups, issue_text, row_of, who_texts
+from idcore.lookup import LookupService, groups, issue_text, reached, row_of, who_texts
 from idcore.lookup.groups import Seen, groups_of, progress_of
 from idcore.lookup.progress import Progress, in_memory, pace, state_of
 from idcore.lookup.sentences import groups_text, progress_texts
@@ -217,7 +217,7 @@ class TestClientsAsked:
         self, cluster: Progressing, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(groups, "CLIENTS_SECONDS", 0.2)
-        monkeypatch.setattr(groups, "_CLIENTS_AT_ONCE", 2)
+        monkeypatch.setattr(reached, "_AT_ONCE", 2)
         rows = [client(f"10.0.0.{host}@7#1", f"10.0.0.{host}:5") for host in range(40, 48)]
         cluster.connected["billing"] = cluster.connection(client(ONE), *rows)
         cluster.states = {ONE: cluster.state({0: (1_000, 0, 0)})}

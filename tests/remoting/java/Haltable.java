@@ -1,4 +1,3 @@
-import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -7,11 +6,9 @@ import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.broker.BrokerStartup;
 import org.apache.rocketmq.remoting.RPCHook;
 import org.apache.rocketmq.remoting.protocol.RemotingCommand;
-import org.apache.rocketmq.store.config.MessageStoreConfig;
 
-/** A real broker of which a part halts while a file with the part's name is in its folder; it prints each change. */
+/** A real broker whose queues or delays halt while a file of that name is in its folder; it prints a change of the delays. */
 public class Haltable {
-    static final String[] PARTS = {"delays", "wheel"};
     static final Map<String, Integer> answered = new ConcurrentHashMap<>();
     static BrokerController broker;
 
@@ -29,14 +26,12 @@ public class Haltable {
             }
         });
         BrokerStartup.start(broker);
-        boolean[] halted = new boolean[PARTS.length];
+        boolean halted = false;
         while (true) {
-            for (int at = 0; at < PARTS.length; at++) {
-                if (Files.exists(Path.of(PARTS[at])) != halted[at]) {
-                    halted[at] = !halted[at];
-                    halt(PARTS[at], halted[at]);
-                    System.out.println((halted[at] ? "HALTED " : "GOES ON ") + PARTS[at]);
-                }
+            if (Files.exists(Path.of("delays")) != halted) {
+                halted = !halted;
+                haltDelays(halted);
+                System.out.println((halted ? "HALTED" : "GOES ON") + " delays");
             }
             Thread.sleep(20);
         }
@@ -53,16 +48,10 @@ public class Haltable {
     }
 
     /** Classes and packages differ between the releases. */
-    static void halt(String part, boolean on) throws Exception {
-        if (part.equals("delays")) {
-            Object owner = Consumers.canPop() ? broker : broker.getMessageStore();
-            Object service = owner.getClass().getMethod("getScheduleMessageService").invoke(owner);
-            service.getClass().getMethod(on ? "shutdown" : "start").invoke(service);
-        } else {
-            Field field = MessageStoreConfig.class.getDeclaredField("timerStopDequeue");  // has no setter
-            field.setAccessible(true);
-            field.set(broker.getMessageStoreConfig(), on);
-        }
+    static void haltDelays(boolean on) throws Exception {
+        Object owner = Consumers.canPop() ? broker : broker.getMessageStore();
+        Object service = owner.getClass().getMethod("getScheduleMessageService").invoke(owner);
+        service.getClass().getMethod(on ? "shutdown" : "start").invoke(service);
     }
 
     /** Lines of the file `refused`: CODE, a value of the request or `*`, how many are answered before, and what then. */
