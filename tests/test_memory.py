@@ -19,9 +19,14 @@ from streamlit.runtime.state import SessionState
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from idcore import memory, zones
+from idcore.ids import reasons
+from idcore.ids.identify import identify
+from idcore.ids.reasons import Reason, shared_reasons
 from idcore.runs import Runs
 from idcore.spark import background
 from pages.parts import cache, serve
+
+UNIQ, OFFSET = "0A14030B1FA118B4AAC263F50D7E0045", "0A2A010100002A9F00000000804C4B40"  # made by hand
 
 
 def test_memory_goes_back_once_after_visits_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,3 +89,16 @@ def test_the_zones_of_two_visitors_are_the_same_texts() -> None:
     at = datetime(2026, 11, 22, 8, 31, tzinfo=UTC)
     one, other = (zones.label("Asia/Kolkata", moment) for moment in (at, at.replace(minute=44)))
     assert one is other
+
+
+def test_ids_with_the_same_reasons_share_them() -> None:
+    one, other, away = (identify(text).best for text in (UNIQ, UNIQ[:-1] + "7", OFFSET))
+    assert one is not None and other is not None and away is not None
+    assert one.why is other.why and one.id != other.id
+    assert away.why != one.why
+
+
+def test_reasons_that_no_other_id_has_do_not_pile_up() -> None:
+    for number in range(5_000):
+        assert shared_reasons([Reason("port_fits", {"port": number})])[0].values == {"port": number}
+    assert len(reasons._SHARED) <= 4_096
