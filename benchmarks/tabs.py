@@ -3,8 +3,9 @@
 python -m benchmarks.tabs                       ten tabs, three rounds: some ten minutes
 
 Each tab is a web socket that says what a browser says, so that the browser's own work is not measured: the first look,
-the click with the text of the box, and every look at the running scan. Memory is the server process without Spark. It is
-compared with what the server has after one such visitor came and is forgotten: what is loaded once is there by then.
+the click with the text of the box, and every look at the running scan. Memory is that of the server process.
+Spark is not in it. It is compared with what the server has when one such visitor came and is forgotten: what is loaded
+once is there by then.
 """
 
 from __future__ import annotations
