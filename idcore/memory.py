@@ -1,4 +1,4 @@
-"""Free memory goes back to the system: Python, Arrow and the C library keep it. Decides when, and ends no session."""
+"""Free memory goes back to the system: Python, Arrow and the C library keep it. Ends sessions that are over."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import gc
 import sys
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # malloc.h
 _LARGE = 256 << 10  # bytes; glibc would make it larger with the largest piece that was freed, up to 32 MiB
@@ -39,6 +40,31 @@ def give_back() -> None:
     if arrow is not None:
         arrow.default_memory_pool().release_unused()
     _trim()(0)
+
+
+def forget_left(runtime: Any) -> bool:
+    """Streamlit drops sessions of visitors who left two minutes ago only when another one leaves: this does it now.
+
+    It has no function for that. Its main loop has the last session in a local name even then, so each is emptied. Where
+    a version has no such store, sessions go when the next visitor leaves. Gives whether nobody is remembered any more.
+    """
+    manager = getattr(runtime, "_session_mgr", None)
+    expire = getattr(getattr(getattr(manager, "_session_storage", None), "_cache", None), "expire", None)
+    if manager is None or expire is None:
+        return False
+    for _, left in expire():
+        left.session.shutdown()
+        state = left.session.session_state
+        state.clear()
+        getattr(getattr(state, "_new_widget_state", None), "widget_metadata", {}).clear()
+    return not manager.list_sessions()
+
+
+def forget_jobs() -> None:
+    """Jobs that have ended are in the records of their runs; none is kept for a visitor who may come back."""
+    for name in ("idcore.spark.background", "idcore.fate_list.background"):
+        if (jobs := sys.modules.get(name)) is not None:
+            jobs.forget_ended()
 
 
 def use_one_heap() -> None:

@@ -53,7 +53,7 @@ def test_sessions_of_visitors_who_left_are_dropped_now(monkeypatch: pytest.Monke
     """Their store is Streamlit's own: a version that has it elsewhere is found here, not by memory that grows."""
     storage = MemorySessionStorage(ttl_seconds=0)
     manager = WebsocketSessionManager(storage, *[Mock()] * 3)
-    monkeypatch.setattr(serve.st.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
+    runtime = SimpleNamespace(_session_mgr=manager)
     state = SessionState()
     state["visit"] = memory.Visit()
     session: Any = memory.Visit()
@@ -63,10 +63,10 @@ def test_sessions_of_visitors_who_left_are_dropped_now(monkeypatch: pytest.Monke
     shutdown = session.session.shutdown
     del session
     assert left() is not None
-    assert serve.forget_left() and left() is None and "self._session_mgr =" in inspect.getsource(Runtime)
+    assert memory.forget_left(runtime) and left() is None and "self._session_mgr =" in inspect.getsource(Runtime)
     assert shutdown.called and "visit" not in state, "Streamlit's main loop may have the last session for long"
     monkeypatch.setattr(manager, "list_sessions", lambda: ["here"])
-    assert not serve.forget_left(), "somebody is here"
+    assert not memory.forget_left(runtime), "somebody is here"
 
 
 def test_with_the_last_visitor_go_the_tables_and_the_jobs_that_have_ended(tmp_path: Path) -> None:

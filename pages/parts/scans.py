@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-import sys
 import weakref
 from collections.abc import Sequence
 from functools import cache as once
@@ -166,13 +165,6 @@ def job_of(run: Run) -> Job | ListJob | None:
     from idcore.spark import background
 
     return background.find(run.name)
-
-
-def forget_ended() -> None:
-    """Jobs that have ended are in the records of their runs; none is kept for a visitor who may come back."""
-    for name in ("idcore.spark.background", "idcore.fate_list.background"):
-        if (jobs := sys.modules.get(name)) is not None:
-            jobs.forget_ended()
 
 
 def locating(run: Run, again: bool = False) -> Locating | None:

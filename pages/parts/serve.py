@@ -48,36 +48,18 @@ async def _tidy() -> None:
     while True:
         await asyncio.sleep(TIDY)
         try:
-            nobody = forget_left()
+            nobody = memory.forget_left(st.runtime.get_instance())
             await asyncio.to_thread(memory.tidy, forget_answers if nobody else None)
         except (AttributeError, TypeError, OSError):  # another version of Streamlit may keep its sessions differently
             LOG.exception("what ended visits held is not given back")
 
 
-def forget_left() -> bool:
-    """Streamlit drops sessions of visitors who left two minutes ago only when another one leaves: this does it now.
-
-    It has no function for that. Its main loop has the last session in a local name even then, so each is emptied. Where
-    a version has no such store, sessions go when the next visitor leaves. Gives whether nobody is remembered any more.
-    """
-    manager = getattr(st.runtime.get_instance(), "_session_mgr", None)
-    expire = getattr(getattr(getattr(manager, "_session_storage", None), "_cache", None), "expire", None)
-    if manager is None or expire is None:
-        return False
-    for _, left in expire():
-        left.session.shutdown()
-        state = left.session.session_state
-        state.clear()
-        getattr(getattr(state, "_new_widget_state", None), "widget_metadata", {}).clear()
-    return not manager.list_sessions()
-
-
 def forget_answers() -> None:
     """With the last visitor goes what made pages faster: it holds pages of memory that are else free."""
-    from pages.parts import cache, scans
+    from pages.parts import cache
 
     cache.forget_all()
-    scans.forget_ended()
+    memory.forget_jobs()
 
 
 def on_script_error(error: Exception) -> bool:
