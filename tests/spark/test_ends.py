@@ -13,28 +13,24 @@ from pathlib import Path
 
 import pytest
 
+from idcore.__main__ import main
 from idcore.runs import Runs, is_alive, started
 
 ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
 CLI = [sys.executable, "-m", "idcore", "scan"]
 
 
-def cli(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*CLI, *arguments], capture_output=True, text=True, timeout=120)
-
-
-def test_what_cannot_be_done_exits_3_with_one_line(tmp_path: Path) -> None:
+def test_what_cannot_be_done_exits_3_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "a.log"
     log.write_bytes(ONE)
-    done = cli(str(log), "--out", str(log / "out"))
-    assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr == f"idcore: cannot write {log / 'out'}: this is not a folder\n"
+    assert main(["scan", str(log), "--out", str(log / "out")]) == 3
+    assert capsys.readouterr() == ("", f"idcore: cannot write {log / 'out'}: this is not a folder\n")
 
 
-def test_wrong_usage_still_exits_2(tmp_path: Path) -> None:
+def test_wrong_usage_still_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "out").mkdir()
-    done = cli("a.log", "--out", str(tmp_path / "out"))
-    assert done.returncode == 2 and "--overwrite" in done.stderr
+    assert main(["scan", "a.log", "--out", str(tmp_path / "out")]) == 2
+    assert "--overwrite" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("spark")
@@ -58,6 +54,7 @@ KILLED = """
 import json, os, signal, sys, time
 from datetime import UTC, datetime
 from pathlib import Path
+from idcore.__main__ import main
 from idcore.runs import Runs
 from idcore.spark import background, session
 from idcore.spark.job import ScanOptions
