@@ -22,7 +22,7 @@ CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times",
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
 CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
-CORE |= {"idcore.decoding", "idcore.html", "idcore.lease"}
+CORE |= {"idcore.decoding", "idcore.html", "idcore.lease", "idcore.front_door"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -47,6 +47,7 @@ ARROWS: dict[str, set[str]] = {
     | {"idcore.fate", "idcore.lookup", "idcore.message", "idcore.remoting", "idcore.runs", "idcore.scan.schemas"},
     "idcore.journey": IDS | {"idcore.fate", "idcore.lookup", "idcore.message"},
     "idcore.lease": set(),
+    "idcore.front_door": set(),
     "idcore.runs": IDS | {"idcore.lease"},
     "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlencode
@@ -18,7 +18,9 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from idcore import catalogue, memory
-from pages.parts import problems
+from idcore.front_door import FrontDoor
+from idcore.runs import runs_root
+from pages.parts import problems, scans
 from pages.parts.view import COOKIE
 
 LOG = logging.getLogger(__name__)
@@ -33,8 +35,6 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
 
     With the server goes what was not to be kept.
     """
-    from pages.parts import scans
-
     memory.use_one_heap()  # Arrow is here by now
     scans.warm_up()
     tidy = asyncio.create_task(_tidy())
@@ -154,4 +154,9 @@ def with_base(page: bytes, path: str, lang: str) -> bytes:
     return page.replace(b'<html lang="en">', f'<html lang="{html}">'.encode(), 1)
 
 
-MIDDLEWARE = [Middleware(FirstPage)]
+def origins() -> Sequence[str]:
+    """Other sites whose pages may connect."""
+    return st.get_option("server.corsAllowedOrigins") or ()
+
+
+MIDDLEWARE = [Middleware(FrontDoor, origins, base, scans.engine, runs_root), Middleware(FirstPage)]

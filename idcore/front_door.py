@@ -1,0 +1,134 @@
+"""What every answer of the console carries, who may open its websocket, and whether it is ready. Does not depend on a page.
+
+Speaks ASGI as plain functions and dicts, so it depends on no web framework.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+HEALTH = "_idcore/health"
+LITTLE = 256 << 20  # bytes: a disk with less takes no larger scan
+# Streamlit's page has inline scripts and styles, and makes scripts and pictures in the browser (blob:). Its charts
+# compile none. Nothing is loaded from, sent to or framed by another place.
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' blob:",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "worker-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-frame-options", b"DENY"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+REPLACED = {name for name, _ in HEADERS}
+
+
+class FrontDoor:
+    """Refuses websockets of other sites, answers for health, and puts the headers on every answer.
+
+    `origins` are further origins whose pages may connect, `base` is the path that the console is served under, and
+    `engine` has the state of Spark, or is None. Each is asked when it is needed.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        origins: Callable[[], Sequence[str]],
+        base: Callable[[], str],
+        engine: Callable[[], Any],
+        root: Callable[[], Path],
+    ) -> None:
+        self.app, self.origins, self.base, self.engine, self.root = app, origins, base, engine, root
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket" and not is_own(scope["headers"], self.origins()):
+            await receive()  # the handshake; to close before it is accepted refuses it with 403
+            await send({"type": "websocket.close", "code": 1008})
+        elif scope["type"] == "http" and scope["path"] == self.base() + HEALTH:
+            await _answer(send, readiness(getattr(self.engine(), "state", None), self.root()))
+        elif scope["type"] == "http":
+            await self.app(scope, receive, _with_headers(send))
+        else:
+            await self.app(scope, receive, send)
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            kept = [pair for pair in message.get("headers", ()) if pair[0].lower() not in REPLACED]
+            message = {**message, "headers": [*kept, *HEADERS]}
+        await send(message)
+
+    return sending
+
+
+def is_own(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[str] = ()) -> bool:
+    """Whether a websocket comes from a page of this very server, or of an origin that the administrator names.
+
+    Streamlit also lets in every page of `localhost`, which may be another user's. A program sends no origin.
+    """
+    held = {name.lower(): value.decode("latin-1") for name, value in headers}
+    origin = held.get(b"origin")
+    if origin is None:
+        return True
+    return _place(origin) == held.get(b"host", "").lower() or origin.rstrip("/") in [one.rstrip("/") for one in origins]
+
+
+def _place(origin: str) -> str | None:
+    """Host and port of an origin, as a browser writes them into Host."""
+    try:
+        return urlsplit(origin).netloc.lower() or None
+    except ValueError:
+        return None
+
+
+def readiness(engine: str | None, root: Path) -> dict[str, Any]:
+    """Whether the console can do all it does, and by codes why not, without paths and versions.
+
+    `engine` is the state of Spark; None where it is not installed. Where scans are off it is not a fault.
+    """
+    if os.environ.get("IDCORE_NO_SPARK"):
+        engine = None
+    reasons = []
+    if engine in ("no_java", "failed"):
+        reasons.append(f"spark_{engine}")
+    here = next(folder for folder in (root, *root.absolute().parents) if folder.exists())
+    if not os.access(here, os.W_OK):
+        reasons.append("runs_read_only")
+    elif shutil.disk_usage(here).free < LITTLE:
+        reasons.append("disk_full")
+    return {"state": "degraded" if reasons else "ready", "reasons": reasons, "spark": engine or "off"}
+
+
+async def _answer(send: Send, value: dict[str, Any]) -> None:
+    body = json.dumps(value).encode()
+    kind = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
+    headers = [*kind, (b"content-length", str(len(body)).encode()), *HEADERS]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

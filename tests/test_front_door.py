@@ -1,0 +1,98 @@
+"""Every answer of the console, its websocket and its health, asked as a browser, a program and another site would."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore import front_door
+from idcore.front_door import HEADERS, HEALTH, FrontDoor, is_own, readiness
+
+Status = namedtuple("Status", "state")
+HOST = (b"host", b"127.0.0.1:8501")
+
+
+def asked(scope: dict[str, Any], root: Path = Path(), **more: Any) -> list[dict[str, Any]]:
+    """What a server sends for one request."""
+    sent: list[dict[str, Any]] = []
+
+    async def app(_: Any, __: Any, send: Any) -> None:
+        old = [(b"X-Frame-Options", b"ALLOWALL"), (b"content-type", b"text/html")]
+        await send({"type": "http.response.start", "status": 200, "headers": old})
+        await send({"type": "http.response.body", "body": b"page"})
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    door: dict[str, Any] = {
+        "origins": list,
+        "base": lambda: "/desk/",
+        "engine": lambda: Status("ready"),
+        "root": lambda: root,
+    }
+    coming = FrontDoor(app, **door | more)(scope, receive, send)
+    with ThreadPoolExecutor(1) as apart:  # a browser of the tests before may keep a loop running in this thread
+        apart.submit(asyncio.run, coming).result()  # type: ignore[arg-type]
+    return sent
+
+
+def test_every_answer_carries_the_headers_once() -> None:
+    start, body = asked({"type": "http", "path": "/desk/decode", "headers": [HOST]})
+    assert start["headers"] == [(b"content-type", b"text/html"), *HEADERS] and body["body"] == b"page"
+    named = dict(HEADERS)
+    assert b"frame-ancestors 'none'" in named[b"content-security-policy"] and named[b"x-frame-options"] == b"DENY"
+
+
+@pytest.mark.parametrize(
+    ("origin", "own"),
+    [
+        (None, True),  # a program; a browser always sends one
+        ("http://127.0.0.1:8501", True),
+        ("HTTP://127.0.0.1:8501", True),
+        ("http://localhost:9000", False),  # another user's server on this machine
+        ("http://127.0.0.1:9000", False),
+        ("http://127.0.0.1", False),
+        ("https://evil.example", False),
+        ("http://127.0.0.1:8501.evil.example", False),
+        ("http://evil.example/127.0.0.1:8501", False),
+        ("null", False),
+        ("", False),
+        ("http://[", False),
+        ("https://desk.example", True),  # named by the administrator
+    ],
+)
+def test_a_websocket_is_opened_by_our_own_pages_alone(origin: str | None, own: bool) -> None:
+    headers = [HOST, *([] if origin is None else [(b"Origin", origin.encode())])]
+    assert is_own(headers, ["https://desk.example/"]) is own
+    sent = asked({"type": "websocket", "headers": headers}, origins=lambda: ["https://desk.example"])
+    assert (sent[0]["type"] != "websocket.close") is own
+
+
+def test_health_says_what_is_missing_and_neither_path_nor_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("IDCORE_NO_SPARK", raising=False)
+    root = tmp_path / "not" / "made"
+    start, body = asked({"type": "http", "path": f"/desk/{HEALTH}", "headers": [HOST]}, root)
+    assert start["status"] == 200 and set(HEADERS) <= set(start["headers"])
+    assert json.loads(body["body"]) == {"state": "ready", "reasons": [], "spark": "ready"}
+    assert readiness(None, root) == {"state": "ready", "reasons": [], "spark": "off"}
+    assert readiness("no_java", root)["reasons"] == ["spark_no_java"]
+    monkeypatch.setenv("IDCORE_NO_SPARK", "1")
+    assert readiness("no_java", root) == {"state": "ready", "reasons": [], "spark": "off"}
+    monkeypatch.delenv("IDCORE_NO_SPARK")
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10, 10, front_door.LITTLE - 1))
+    assert readiness("failed", root)["reasons"] == ["spark_failed", "disk_full"]
+    monkeypatch.setattr(front_door.os, "access", lambda *_: False)
+    assert readiness("ready", root) == {"state": "degraded", "reasons": ["runs_read_only"], "spark": "ready"}
