@@ -78,19 +78,25 @@ def csv_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
 
 def csv_frame(frame: pd.DataFrame) -> bytes:
     """A table as CSV; instants in ISO 8601."""
+    plain = _with_texts(frame)
+    values = plain.astype(object).where(plain.notna(), None)
+    return csv_table([str(name) for name in plain.columns], values.itertuples(index=False, name=None))
+
+
+def _with_texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table with its instants in ISO 8601, to the millisecond, as all files have them."""
     import pandas as pd
 
     plain = frame.copy()
     for name in plain.columns:
         if isinstance(plain[name].dtype, pd.DatetimeTZDtype):
-            plain[name] = plain[name].map(lambda moment: "" if moment is pd.NaT else moment.isoformat())
-    values = plain.astype(object).where(plain.notna(), None)
-    return csv_table([str(name) for name in plain.columns], values.itertuples(index=False, name=None))
+            plain[name] = plain[name].map(lambda at: None if at is pd.NaT else at.isoformat(timespec="milliseconds"))
+    return plain
 
 
 def json_frame(frame: pd.DataFrame) -> bytes:
     """A table as JSON Lines; instants in ISO 8601."""
-    return frame.to_json(orient="records", lines=True, date_format="iso").encode()
+    return _with_texts(frame).to_json(orient="records", lines=True, date_format="iso").encode()
 
 
 def zip_frames(

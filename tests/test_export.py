@@ -45,7 +45,7 @@ def test_a_zone_is_the_same_in_every_file_of_decoded_ids_and_of_tables() -> None
 
 def test_numbers_are_exported_as_numbers() -> None:
     frame = pd.DataFrame({"n": [-5], "at": pd.to_datetime(["2026-11-21T01:50:13Z"])})
-    assert export.csv_frame(frame).decode("utf-8-sig") == "n,at\r\n-5,2026-11-21T01:50:13+00:00\r\n"
+    assert export.csv_frame(frame).decode("utf-8-sig") == "n,at\r\n-5,2026-11-21T01:50:13.000+00:00\r\n"
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,11 @@ class Job:
     def _take(self, now: Asking) -> None:
         self._asking = now
 
+    @property
+    def wanted(self) -> Wanted:
+        """What was asked for, to ask again."""
+        return self._wanted
+
     def progress(self) -> Asking:
         """How far it is now; never blocks."""
         return self._asking

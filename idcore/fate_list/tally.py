@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC
@@ -152,10 +153,21 @@ _ORDER = {
 
 
 def write(folder: Path, tally: Tally, **more: Any) -> dict[str, Any]:
-    """The tables into a folder, the summary last, with `more` in it. A folder without it is unfinished."""
-    for name, table in tally.tables().items():
-        (folder / name).mkdir()
-        pq.write_table(table, folder / name / "part-00000.parquet", compression="zstd")
+    """The tables into a folder, the summary last, with `more` in it. A folder without it is unfinished.
+
+    All tables are written aside and then renamed: a disk that becomes full leaves none, and no half of one.
+    """
+    aside = {name: folder / f".{name}" for name in OF_LISTS}
+    try:
+        for name, table in tally.tables().items():
+            aside[name].mkdir()
+            pq.write_table(table, aside[name] / "part-00000.parquet", compression="zstd")
+    except OSError:
+        for place in aside.values():
+            shutil.rmtree(place, ignore_errors=True)
+        raise
+    for name, place in aside.items():
+        place.rename(folder / name)
     summary = tally.summary() | more
     write_text(folder / "summary.json", json.dumps(summary, indent=1))
     return summary

@@ -156,7 +156,7 @@ def storms(scan: Scan) -> Iterator[Finding]:
             messages = known.messages[group][own]
             found = rise(counts[own], messages + messages.mean() / 4 + 1e-3, limits.STORM_TRIES)
             if found is not None:
-                yield _finding("retry_storm", group, found, known, own)
+                yield _finding(scan, "retry_storm", (group, led_to), found, own)
 
 
 def dead_letters(scan: Scan) -> Iterator[Finding]:
@@ -167,19 +167,33 @@ def dead_letters(scan: Scan) -> Iterator[Finding]:
             own = known.of_group(group, counts)
             found = rise(counts[own], np.ones(own.stop - own.start), limits.DEAD_LETTERS)
             if found is not None:
-                yield _finding("dead_letters", group, found, known, own)
+                yield _finding(scan, "dead_letters", (group, led_to), found, own)
 
 
-def _finding(code: str, group: str, found: Rise, known: Minutes, own: slice) -> Finding:
+def _finding(scan: Scan, code: str, of: tuple[str, str], found: Rise, own: slice) -> Finding:
+    known, (group, led_to) = scan.once(minutes), of
     since, until = known.at(own.start + found.begin), known.at(own.start + found.end)
     messages = known.messages[group][own]
     evidence = {
         "group": group, "minutes": found.end - found.begin, "others": found.outside,
         "other_minutes": len(messages) - (found.end - found.begin),
-        "messages": int(messages[found.begin : found.end].sum()), "ids": [],
+        "messages": int(messages[found.begin : found.end].sum()), "ids": _failed(scan, group, led_to, since, until),
         "first_at": since.isoformat(timespec="milliseconds"),
     }  # fmt: skip
     return Finding(code, group, found.inside, evidence, since=since, until=until - timedelta(milliseconds=1))
+
+
+def _failed(scan: Scan, group: str, led_to: str, since: datetime, until: datetime) -> list[str]:
+    """Some of the messages of a group that failed then, as far as the table `attempts` lists them."""
+    names = ["group", "msg_id", "led_to", "store_timestamp"]
+    found: dict[str, None] = {}
+    for piece in scan.rows.pieces("attempts", names):
+        mask = pc.and_(pc.equal(piece["group"], group), pc.equal(piece["led_to"], led_to))
+        rows = piece.filter(pc.and_(mask, pc.is_valid(piece["msg_id"]))).to_pylist()
+        found |= dict.fromkeys(
+            row["msg_id"] for row in rows if row["store_timestamp"] and since <= row["store_timestamp"] < until
+        )
+    return list(found)[: limits.MOST_IDS]
 
 
 def many_tries(scan: Scan) -> Iterator[Finding]:

@@ -260,7 +260,7 @@ class Listed:
 
     def as_csv(self) -> bytes:
         """The list as CSV."""
-        return export.file_of(export.csv_lines(self.columns, (list(row.values()) for row in self.taken())))
+        return export.csv_table(self.columns, (list(row.values()) for row in self.taken()))
 
     def as_json(self) -> bytes:
         """The list as JSON Lines."""

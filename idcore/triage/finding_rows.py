@@ -180,6 +180,11 @@ def fates_of(row: Row, run: str) -> dict[str, str] | None:
     return asked | ({"picture": "failures"} if row["code"] in _OF_FAILURES else {})
 
 
+def of_groups(found: pd.DataFrame) -> bool:
+    """Whether any finding is about consumer groups."""
+    return any(RULES[str(code)].of_store and RULES[str(code)].subject == "group" for code in found["code"])
+
+
 def lines_of(number: int, row: Row, run: str) -> dict[str, str]:
     """What the page of lines is asked for: the finding and, of a gap, the time from the ID below it to that above."""
     asked = {"run": run, "finding": str(number)}

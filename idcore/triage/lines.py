@@ -155,8 +155,7 @@ def taken(index: Index, rows: np.ndarray, allowed: Callable[[str], object]) -> I
 
 def as_csv(index: Index, rows: np.ndarray, allowed: Callable[[str], object]) -> bytes:
     """The rows as CSV."""
-    lines = export.csv_lines(COLUMNS, (list(row.values()) for row in taken(index, rows, allowed)))
-    return "".join(lines).encode()
+    return export.csv_table(COLUMNS, (list(row.values()) for row in taken(index, rows, allowed)))
 
 
 def as_json(index: Index, rows: np.ndarray, allowed: Callable[[str], object]) -> bytes:

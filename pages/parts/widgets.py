@@ -154,6 +154,9 @@ def page_of(rows: Rows, key: str, size: int = ROWS) -> tuple[Rows, int]:
 
 
 def pager(rows: Sized, key: str, size: int = ROWS) -> None:
-    """Other pages of a table, where there are any."""
+    """Which rows are in sight, and other pages of a table, where there are any."""
     if (pages := -(-len(rows) // size)) > 1:
+        first = (min(int(st.session_state.get(key) or 1), pages) - 1) * size
+        ends = {"first": first + 1, "last": min(first + size, len(rows)), "all": len(rows)}
+        st.caption(view().words("pager.rows", **{name: f"{value:,}" for name, value in ends.items()}))
         st.pagination(pages, key=key)

@@ -28,6 +28,8 @@ if not run.has("findings"):
 
 # show
 said(finding_texts.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range)))
+if cache.rows(run, "fates") and not finding_rows.of_groups(every):
+    page_link("fate", words("findings.no_groups"), icon=":material/mark_email_unread:", run=run.name)
 notes = [finding_texts.outside(in_range, every, words), *shared.notes(run, shown), zone_note(shown)]
 here = shared.findings_address(run)
 if (asked := st.query_params.get("finding")) is not None:  # one of them, from a link

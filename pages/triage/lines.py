@@ -43,7 +43,9 @@ except (CoreError, PermissionError) as error:
 # show
 key = "lines.said_none" if not found else "lines.said" if given else "lines.said_all"
 said(words(key, n=words.count("occurrence", len(chosen)), all=f"{index.rows:,}"))
-if found:
+if not found:
+    lines.none(given, run, shown)
+else:
     show_html(html.rows(found, html.Lines(index, run.name, lines.allowed_for(run)), shown, between="finding" in given))
 if pages > 1:
     st.pagination(pages, key="page", bind="query-params")

@@ -186,7 +186,7 @@ def test_a_phone_in_either_theme_shows_each_page_without_scrolling_sideways(
 
 def test_ids_download_as_csv_and_json(tab: Visit) -> None:
     tab.go(f"/decode?ids={UNIQ},{OFFSET}")
-    for name, mark in (("CSV", "text,"), ("JSON", '"text"')):
+    for name, mark in (("CSV", "text,"), ("JSON Lines", '"text"')):
         with tab.page.expect_download() as download:
             tab.page.get_by_role("button", name=name, exact=True).click()
         content = Path(download.value.path()).read_text(encoding="utf-8-sig")

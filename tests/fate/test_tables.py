@@ -182,13 +182,13 @@ def test_a_run_without_a_message_has_an_empty_picture_and_says_nothing_fits(tmp_
         write(tmp_path / name, name, [])
     rows, listed = fates.counted(tmp_path), Undelivered.of_run(tmp_path).select(Asked(), "worst")
     assert fates.heat(rows).groups == [] and len(fates.counts(rows)) == 0 and len(listed) == 0
-    assert listed.as_csv().decode().startswith("topic,queue_id") and listed.as_json() == b""
+    assert listed.as_csv().decode("utf-8-sig").startswith("topic,queue_id") and listed.as_json() == b""
     assert fates.sentence(fates.lacking(rows), [], ALL_TIMES, READER) == READER.words("fate.said_nothing")
 
 
 def test_the_list_to_take_away_is_the_list(run: Path) -> None:
     listed = Undelivered.of_run(run).select(ASKED[1])
-    rows = list(csv.DictReader(io.StringIO(listed.as_csv().decode())))
+    rows = list(csv.DictReader(io.StringIO(listed.as_csv().decode("utf-8-sig"))))
     same = [json.loads(line) for line in listed.as_json().decode().splitlines()]
     assert len(rows) == len(same) == len(listed) > 0 and list(same[0]) == listed.columns
     for row, other, own in zip(rows, same, listed.rows(), strict=True):

@@ -138,7 +138,7 @@ def test_nothing_fits_is_said_without_an_empty_list(run: Run, open_page: Open) -
 def test_downloads_have_every_row_and_no_formula(run: Run) -> None:
     index = index_of(run)
     rows = index.select(Filter()).rows
-    csv = files.as_csv(index, rows, str).decode().splitlines()
+    csv = files.as_csv(index, rows, str).decode("utf-8-sig").splitlines()
     assert csv[0].split(",") == list(files.COLUMNS) and len(csv) == 1201
     told = [json.loads(line) for line in files.as_json(index, rows, str).decode().splitlines()]
     assert [row["line"] for row in told] == list(range(1, 1201))

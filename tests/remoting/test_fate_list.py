@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import signal
@@ -142,6 +143,21 @@ class TestTheList:
         assert tally.outcomes["not_asked"] == MOST_IDS - len(judged)
         summary = write(tmp_path, tally)
         assert summary["not_asked"] == pq.read_table(tmp_path / "asked_ids")["outcome"].to_pylist().count("not_asked")
+
+    def test_a_full_disk_leaves_no_table_and_no_half_of_one(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        real = pq.write_table
+
+        def full(table: Any, where: Path, **more: Any) -> None:
+            real(table, where, **more)
+            if "asked_ids" in str(where):
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(pq, "write_table", full)
+        with pytest.raises(OSError, match="No space"):
+            write(tmp_path, Tally([id_of(1)], 0))
+        assert list(tmp_path.iterdir()) == []
 
     def test_the_limit_of_look_ups_is_waited_for_and_never_exceeded(self, nowhere: Cluster) -> None:
         clock, reports = Clock(), list[Asking]()

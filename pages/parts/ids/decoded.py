@@ -45,10 +45,10 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
         page, first = page_of(found, "ids_page")
         run_name = scans.current_name()
         show_html(cards.many(page, view(), here.clock(), first=first, files=here.files, run=run_name))
+        pager(found, "ids_page")
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     ids = list(dict.fromkeys(item.token.text for item in found))
     with below:
-        pager(found, "ids_page")
         links.message_links(ids, words)
     fate_lists.offer({} if here.intake.cut or len(ids) > MOST_IDS else {"fates.ask": ids})
     return above, below
@@ -88,4 +88,4 @@ def takeaway(here: DecodeSession, below: DeltaGenerator) -> None:
         browser.copy_button(text, words, "ids", named(words("copy")))
         table, lines = here.exports(here.clock())
         download(named("CSV"), table, "ids.csv", key="ids-csv")
-        download(named("JSON"), lines, "ids.jsonl", key="ids-json", mime="application/x-ndjson")
+        download(named("JSON Lines"), lines, "ids.jsonl", key="ids-json", mime="application/x-ndjson")

@@ -158,7 +158,7 @@ def show(listing: Listing, work: Work, view: View) -> None:
         with st.container(horizontal=True, gap="medium"):
             rows = [ways.row(copy) for copy in listing.copies]
             name = listing.way.kind.replace("_", "-")
-            text = export.file_of(export.csv_lines(ways.COLUMNS, (list(row.values()) for row in rows)))
+            text = export.csv_table(ways.COLUMNS, (list(row.values()) for row in rows))
             download("CSV", text, f"{name}.csv", key="list-csv")
             text = export.file_of(export.json_lines(rows))
             download("JSON Lines", text, f"{name}.jsonl", key="list-json", mime="application/x-ndjson")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -56,7 +57,15 @@ def _buttons(lists: Mapping[str, Sequence[str]]) -> None:
         st.caption(words("fates.too_many", ids=words.count("id", most), most=f"{MOST_IDS:,}"))
 
 
-def begin(ids: Sequence[str], topic: str | None, cluster: str) -> None:
+def again(run: Run, param: str) -> Callable[[], None] | None:
+    """Starts a list that ended early once more; None where another server began it, and this one has not its IDs."""
+    from idcore.fate_list import background
+
+    job = background.find(run.name)
+    return None if job is None else partial(begin, job.wanted.ids, job.wanted.topic, run.options["cluster"], param)
+
+
+def begin(ids: Sequence[str], topic: str | None, cluster: str, param: str = PARAM) -> None:
     """Starts a list; the address has it from now on."""
     from idcore.fate_list import asking, background
     from pages.parts import live
@@ -74,7 +83,7 @@ def begin(ids: Sequence[str], topic: str | None, cluster: str) -> None:
         return
     if kept:
         scans.hold(run.name)
-    st.query_params[PARAM] = run.name
+    st.query_params[param] = run.name
     st.session_state["fates-turn"] = st.session_state.get("fates-turn", 0) + 1
     cache.forget_runs()
 
@@ -94,7 +103,7 @@ def begun() -> None:
         problems.show_error(error)
         return
     with st.container(border=True, key="fates-begun"):
-        if watch.scan_state(run, place="fates"):
+        if watch.scan_state(run, again=again(run, PARAM), place="fates"):
             st.markdown(sentences.answer(run.summary or {}, words))
             page_link("fate", words("fates.open"), icon=":material/arrow_forward:", run=name)
     browser.reveal(".st-key-fates-begun", st.session_state.get("fates-turn", 0))
@@ -129,5 +138,5 @@ def _rest(rest: Sequence[Mapping[str, Any]], run: Run) -> None:
     show_html(table(columns, body, words("fates.rest")))
     if len(rest) > ROWS:
         st.caption(words("fates.rest_note", n=f"{ROWS:,}", of=f"{len(rest):,}"))
-    lines = export.csv_lines(("id", "outcome", "reason"), ([row["id"], row["outcome"], row["reason"]] for row in rest))
-    download("CSV", export.file_of(lines), "unanswered_ids.csv", key="fates-rest")
+    made = export.csv_table(("id", "outcome", "reason"), ([row["id"], row["outcome"], row["reason"]] for row in rest))
+    download("CSV", made, "unanswered_ids.csv", key="fates-rest")

@@ -317,7 +317,10 @@ def offer_scans(run: Run, words: Words) -> None:
     if not sides or not scans.ready():
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption(words("compare.no_lines"), width="content")
+        st.caption(
+            words("compare.no_lines", sides=words.listed([words(f"compare.the_{side}") for side in sides])),
+            width="content",
+        )
         for side in sides:
             label = words("compare.scan_side", side=words(f"compare.the_{side}"))
             st.button(label, key=f"compare-scan-{side}", on_click=scan_side, args=(run, side), type="tertiary")

@@ -99,7 +99,7 @@ def takeaway(rows: pd.DataFrame, name: str) -> None:
     with st.container(horizontal=True, gap="medium"):
         download("CSV", make, f"{name}.csv", key=f"{name}-csv")
         download(
-            "JSON",
+            "JSON Lines",
             lambda: export.json_frame(rows),
             f"{name}.jsonl",
             key=f"{name}-json",

@@ -10,6 +10,7 @@ import streamlit as st
 
 from idcore.errors import CoreError
 from idcore.html import lines as html
+from idcore.ids.identify import identify_alone
 from idcore.occurrences.index import Filter, Index, Selection
 from idcore.reports.markup import Html, link, tag
 from idcore.runs import Run
@@ -17,7 +18,7 @@ from idcore.triage import finding_rows, line_filter
 from idcore.triage.time_range import ANY_TIME
 from pages.parts import browser, cache, problems, scans
 from pages.parts.view import View
-from pages.parts.widgets import show_html
+from pages.parts.widgets import page_link, show_html
 
 PAGE = 50
 FIRST = 10
@@ -127,3 +128,16 @@ def filter_chips(given: Mapping[str, str], run: Run, view: View) -> Html:
     if number.isdecimal() and int(number) < len(rows := cache.frame(run, "findings")):
         named["finding"] = finding_rows.title_of(rows.iloc[int(number)].to_dict(), view.words)
     return html.chips(given, named, run.name, view)
+
+
+def none(given: Mapping[str, str], run: Run, view: View) -> None:
+    """Where was looked in vain, and where an ID that is not there can be looked for."""
+    words, summary = view.words, run.summary or {}
+    ids, files = (
+        words.count(unit, summary.get(f"{name}s", 0)) for unit, name in (("occurrence", "id"), ("file", "file"))
+    )
+    st.caption(words("lines.none_of", ids=ids, files=files))
+    text = next((given[name].strip() for name in ("find", "ids") if given.get(name)), "")
+    if identify_alone(text).best is not None:
+        for page, label in (("message", "card.message"), ("lookup", "card.lookup"), ("anatomy", "card.anatomy")):
+            page_link(page, words(label), icon=":material/arrow_forward:", id=text)

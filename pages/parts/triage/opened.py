@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
@@ -44,7 +45,8 @@ def run_of(page: str) -> Run:
         st.query_params["run"] = run.name
     if run.state != "done":
         show_html(tag("p", tag("b", run_texts.title_of(run.title, run.options, words)), class_="mq-run"))
-        watch.scan_state(run, again=lambda: runlist.again(run.name))
+        again = fate_lists.again(run, "run") if run.kind == FATES else partial(runlist.again, run.name)
+        watch.scan_state(run, again=again)
         if problem := st.session_state.get("runs_problem"):
             st.error(problem, icon=":material/error:")
         st.stop()

@@ -26,7 +26,7 @@ from idcore.triage import (
 from idcore.triage.finding_rows import Kind, Row
 from idcore.triage.processes import sorted_processes
 from idcore.triage.time_range import ALL_TIMES
-from pages.parts import cache, roles
+from pages.parts import cache, roles, scans
 from pages.parts.charts import brokers as broker_charts
 from pages.parts.charts import counters as counter_charts
 from pages.parts.charts import producers as producer_charts
@@ -81,7 +81,10 @@ def facts(run: Run, view: View) -> list[str]:
 
 def ticket(part: Kind | tuple[int, Row], run: Run, view: View, address: str) -> str:
     """One finding, or one kind of many, for a ticket. `address`: of the page of findings with this scan."""
-    return "\n\n".join(finding_report.section(part, view, diagnosis.log_lines(run), address)) + "\n"
+    *text, last = finding_report.section(part, view, diagnosis.log_lines(run), address)
+    store = scans.store_of(run)
+    named = [escaped(view.words("report.scan", title=store))] if store else []
+    return "\n\n".join([*text, *named, last]) + "\n"
 
 
 def markdown(run: Run, view: View, address: str = "") -> str:
