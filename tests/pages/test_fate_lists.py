@@ -57,7 +57,7 @@ def test_compare_asks_about_what_one_input_lacks_at_a_click(open_page: Open, clu
     app.run()
     assert not app.exception and not app.error
     assert app.query_params["fates"] in (run.name, [run.name])
-    assert "5 IDs: 5 judged." in shown(app)
+    assert "5 IDs: 5 with a result." in shown(app)
     assert set(run.table("asked_ids")["id"].to_pylist()) == set(IDS[3:])
     assert run.summary is not None and run.summary["cluster"] == "default" and run.state == "done"
 
@@ -72,7 +72,7 @@ def test_the_page_of_deliveries_shows_a_list_and_what_has_no_verdict(open_page: 
     app = open_page("fate", run=run.name)
     page = shown(app)
     assert not app.exception and not app.error and len(cluster.server.seen) == asked
-    assert "9 IDs: 8 judged, 1 not found." in page and id_of(60_000) in page
+    assert "9 IDs: 8 with a result, 1 not found." in page and id_of(60_000) in page
     waits = sum(row["messages"] for row in run.table("fates").to_pylist() if row["group"] == "late") - 4
     assert f"<b>late</b> has not consumed <b>{waits} messages</b>" in page and "a · 1" in page
     assert f"message?id={IDS[4]}&amp;cluster=default" in page

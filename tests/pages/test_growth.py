@@ -104,9 +104,9 @@ def test_less_than_a_minute_is_drawn_at_its_own_instants(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("speed", "units"),
     [
-        (100, ("speed, B/s", "growth, KiB")),
-        (50_000, ("speed, KiB/s", "growth, MiB")),
-        (5 << 20, ("speed, MiB/s", "growth, GiB")),
+        (100, ("growth rate, B/s", "growth, KiB")),
+        (50_000, ("growth rate, KiB/s", "growth, MiB")),
+        (5 << 20, ("growth rate, MiB/s", "growth, GiB")),
     ],
 )
 def test_each_axis_has_the_unit_of_its_own_numbers(speed: int, units: tuple[str, str], tmp_path: Path) -> None:

@@ -380,7 +380,7 @@ def test_each_row_links_to_its_lines(open_page: Open, indexed: Run) -> None:
 
 def test_without_an_index_whole_minutes_are_said(open_page: Open, run: str) -> None:
     app = open_page("producers", run=run, zone="Asia/Shanghai", **after(30, 60).params())
-    assert not app.exception and "whole minutes, 09:55:00 – 09:57:00 +08:00" in shown(app)
+    assert not app.exception and "whole minutes: 09:55:00 – 09:57:00 +08:00" in shown(app)
 
 
 def test_processes_without_a_date_are_in_no_range_and_counted(open_page: Open, tmp_path: Path) -> None:
