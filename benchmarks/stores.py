@@ -19,6 +19,8 @@ from benchmarks.findings import START, ZONE, Score, measure, table
 from idcore import findings
 from idcore.findings import RULES, Finding
 from idcore.lookup.store_fates import StoreEvidence
+from idcore.scan.crossing import What
+from idcore.scan.facts import scan_task
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.simulate.situations import Situation, names, variants
@@ -46,10 +48,12 @@ class Here(Passes):
 
 def tables(root: Path) -> dict[str, pa.Table]:
     """The tables of a scan of a store, in this process."""
-    scanned = scan_local([str(root)], month_rows(AT, UTC), store=True)
+    months, splits = month_rows(AT, UTC), split_files(list_store(str(root)), 1 << 30)
+    scanned = scan_local([str(root)], months, store=True)
+    copied = [fact.data for fact in scan_task(splits, months, False, with_copies=True) if fact.what == What.COPIES]
     with StoreFolder(root) as store:
         evidence = StoreEvidence(store)
-        made, _ = fates.tables(Here(split_files(list_store(str(root)), 1 << 30)), evidence, scanned)
+        made, _ = fates.tables(Here(splits), evidence, scanned, copied)
         return scanned | made | {"progress": progress.table(evidence, scanned)}
 
 

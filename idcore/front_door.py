@@ -1,4 +1,4 @@
-"""What every answer of the console carries, who may open its websocket, and whether it is ready. Does not depend on a page.
+"""What every answer of the console carries, who may open its websocket, and whether it is ready. Uses no page.
 
 Speaks ASGI as plain functions and dicts, so it depends on no web framework.
 """

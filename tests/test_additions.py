@@ -115,8 +115,8 @@ def test_a_row_is_enough_for_a_layout_of_any_length_and_byte_order(
     assert refused == {"lower_case": 0, "version": 1, "port": 0, "elapsed": 1}
     monkeypatch.setattr(column_texts, "_LAYOUTS", codes.rows_of(dict.fromkeys(range(1, 7), layout)))
     monkeypatch.setattr(codes, "DIGITS", np.full(7, layout.digits))
-    words = finder.keys[:1].repeat(2, 0)
-    assert column_texts.digits(words, places.values[:2]).to_pylist() == [text, late]
+    keys = finder.keys[:1].repeat(2, 0)
+    assert column_texts.digits(keys, places.values[:2]).to_pylist() == [text, late]
 
 
 def test_every_layout_has_the_model_of_its_kind() -> None:

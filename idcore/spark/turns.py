@@ -12,7 +12,6 @@ from .watch import LOOK, check
 
 LARGE = 8 << 20  # bytes of input of a scan that others would notice
 MOST_LARGE, MOST_SMALL = 2, 4  # scans at once
-SETTING = "IDCORE_SCANS"
 
 
 class Turns:
@@ -49,7 +48,7 @@ class Turns:
 
 def most_large() -> int:
     """How many large scans are at work at once, as the administrator says; at least one."""
-    told = os.environ.get(SETTING, "")
+    told = os.environ.get("IDCORE_SCANS", "")
     return max(1, int(told)) if told.isdecimal() else MOST_LARGE
 
 

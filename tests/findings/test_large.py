@@ -143,7 +143,7 @@ def test_a_cancelled_scan_ends_while_it_is_judged(tmp_path: Path, monkeypatch: p
     tables, written = in_pieces([uniq(DAY_20 + n, n, pid=n) for n in range(1, 300)], tmp_path, monkeypatch)
     stop, options = threading.Event(), ScanOptions(zone=UTC, at=AT)
     files = list_files([str(tmp_path / "x.log")])
-    assert judge(dict(tables), written, options, files, stop) == []
+    assert findings.of_groups(*judge(dict(tables), written, options, files, stop)) == []
     pieces = Rows.pieces
 
     def pressed(self: Rows, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:

@@ -21,11 +21,12 @@ from idcore.findings import RULES, SEVERITIES, Finding, Rule, words
 from idcore.findings.evidence import Processes
 from idcore.findings.finding_builder import each, of_process
 from idcore.findings.registry import Scan, register
+from idcore.html import findings as html
 from idcore.simulate import situations
 from idcore.simulate.incidents import Incident, names, variants
 from idcore.simulate.situations import Situation
 from idcore.triage import finding_texts
-from pages.parts.triage import diagnosis, report
+from pages.parts.triage import report
 from pages.parts.view import View
 from tests.findings.test_words import findings_of_everything
 from tests.pages.test_findings import judged
@@ -146,7 +147,7 @@ def test_a_new_rule_is_in_the_table_the_console_and_the_command_line(even_pid: R
         and "Process ID missing (pid 0); Even pid; Host address is not real" in checked
     )
     assert CODE in finding_texts.checked(console("zh")), "without a name of its own it has its code"
-    assert "Even pid" in str(diagnosis.head(row, view)) and SUBJECT in str(diagnosis.head(row, view))
+    assert "Even pid" in str(html.head(row, view)) and SUBJECT in str(html.head(row, view))
     assert finding_texts.say("advice", row, view) in report.markdown(run, view)
     assert pq.read_table(run.path / "findings").num_rows >= 1
 

@@ -35,7 +35,7 @@ def gates(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, threading.Event
         assert gate.wait(30)
 
     monkeypatch.setattr(background, "scan", scan)
-    monkeypatch.setenv(turns.SETTING, "1")
+    monkeypatch.setenv("IDCORE_SCANS", "1")
     yield made
     for gate in made.values():
         gate.set()
@@ -72,7 +72,7 @@ def test_a_large_scan_waits_for_the_others_and_knows_its_place(
     assert first.wait(30).state == "done"
     until(lambda: "third" in gates)
     assert third.progress().place == 0 and "fourth" not in gates
-    monkeypatch.setenv(turns.SETTING, "2")
+    monkeypatch.setenv("IDCORE_SCANS", "2")
     until(lambda: "fourth" in gates)
 
 
@@ -86,5 +86,5 @@ def test_what_has_no_size_counts_as_large(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("told", "most"), [("", 2), ("5", 5), ("0", 1), ("many", 2), ("-1", 2)])
 def test_the_number_of_scans_at_once_is_a_setting(monkeypatch: pytest.MonkeyPatch, told: str, most: int) -> None:
-    monkeypatch.setenv(turns.SETTING, told)
+    monkeypatch.setenv("IDCORE_SCANS", told)
     assert turns.most_large() == most
