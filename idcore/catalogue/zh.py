@@ -765,7 +765,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "findings.to_producers": "查看主机",
     "findings.to_brokers": "在 Broker 页查看",
     "findings.to_fates": "查看这些消息的消费情况",
-    "findings.no_groups": "没有与消费组有关的诊断。在“消费情况”页查看各消费组未收到的消息",
+    "findings.no_groups": "没有与消费组有关的诊断。在“消费情况”页查看各消费组未消费的消息",
     "findings.checked": "共检查了 {n} 项：{codes}。",
     "to": "至",
     "colon": "{name}：",

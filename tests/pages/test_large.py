@@ -81,8 +81,8 @@ def test_rows_of_some_hosts_and_sums_of_all(folder: Path, processes: pd.DataFram
 @pytest.mark.parametrize(
     ("count", "english", "chinese"),
     [
-        (1, "**1 host**, **1 process**: generated **141,426 IDs**", "**1 台主机**上的 **1 个进程**"),
-        (8, "**7 hosts**, **8 processes**: generated **", "**7 台主机**上的 **8 个进程**"),
+        (1, "**1 process** on **1 host** generated **141,426 IDs**", "**1 台主机**上的 **1 个进程**"),
+        (8, "**8 processes** on **7 hosts** generated **", "**7 台主机**上的 **8 个进程**"),
     ],
 )
 def test_the_sentence_counts_what_the_table_holds(count: int, english: str, chinese: str) -> None:

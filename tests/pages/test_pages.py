@@ -234,7 +234,7 @@ def test_what_is_cut_says_so_in_the_sentence_and_on_the_buttons(open_page: Open)
     page = shown(press(app, "Decode"))
     assert "The first **5,000 IDs**" in page or "The first <b>5,000 IDs</b>" in page
     labels = [button.proto.label for button in app.get("download_button")]
-    assert labels == ["CSV, first 5,000", "JSON, first 5,000"]
+    assert labels == ["CSV, first 5,000", "JSON Lines, first 5,000"]
 
 
 def test_a_long_text_is_taken_out_of_the_box_and_stays_decoded(open_page: Open) -> None:

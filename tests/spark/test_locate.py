@@ -11,7 +11,7 @@ import pytest
 from idcore.errors import CoreError
 from idcore.occurrences.index import Filter, Index
 from idcore.runs import Run, Runs
-from idcore.spark import background, locate
+from idcore.spark import background, locate, turns
 from idcore.spark.job import ScanOptions
 from tests.scan import logs
 
@@ -58,7 +58,7 @@ def test_a_run_of_many_files_has_the_lines_of_each(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.usefixtures("spark")
 def test_a_large_input_is_indexed_right_after_its_scan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "LARGE", 1)
+    monkeypatch.setattr(turns, "LARGE", 1)
     path = tmp_path / "a.log"
     path.write_bytes(logs.mixed(3).data)
     run = scanned(tmp_path / "runs", [path])

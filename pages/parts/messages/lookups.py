@@ -40,7 +40,7 @@ def say_off(words: Words) -> None:
     """No cluster is configured: how to do it."""
     st.info(words("lookup.off"), icon=":material/info:")
     st.markdown(words("lookup.how"))
-    st.code(EXAMPLE, language=None)
+    st.code(EXAMPLE, language=None, wrap_lines=True)
 
 
 def form(clusters: Sequence[str], words: Words) -> Asked | None:

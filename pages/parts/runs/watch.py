@@ -111,7 +111,7 @@ def no_engine(words: Words) -> None:
         st.info(words("scan.no_spark"), icon=":material/info:")
     elif engine.state == "no_java" and engine.error is not None:
         st.info(words("scan.no_java"), icon=":material/info:")
-        st.code(engine.error.values["command"], language="bash")
+        st.code(engine.error.values["command"], language="bash", wrap_lines=True)
     elif engine.state == "failed":
         st.error(words("scan.spark_failed", reason=problems.said(engine.error, words)), icon=":material/error:")
     elif problem := st.session_state.get("scan_problem"):

@@ -237,7 +237,9 @@ def too_large(here: Asked, words: Words) -> bool:
     side, size = words(f"compare.the_{largest}"), words.bytes(max(sizes))
     st.info(words("compare.too_large", side=side, size=size, limit=words.bytes(LIMIT)), icon=":material/info:")
     names = [getattr(here, side)[0].name if len(getattr(here, side)) == 1 else f"{OLDER[side]}-logs" for side in SIDES]
-    st.code(f"python -m idcore compare {' '.join(map(shlex.quote, names))} --out only", language="console")
+    st.code(
+        f"python -m idcore compare {' '.join(map(shlex.quote, names))} --out only", language="console", wrap_lines=True
+    )
     return True
 
 
