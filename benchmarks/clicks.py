@@ -61,7 +61,8 @@ def pressed(page: Page, target: Locator) -> float:
     page.wait_for_timeout(1_000)  # the page looks for new charts from time to time
     begun = time.perf_counter()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.wait_for_function(f"document.querySelector('{LINES}')", polling="raf", timeout=30_000)
+    seen = f"() => document.querySelector('{LINES}')"  # a function: pages permit no eval
+    page.wait_for_function(seen, polling="raf", timeout=30_000)
     return time.perf_counter() - begun
 
 

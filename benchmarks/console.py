@@ -29,7 +29,7 @@ LINES = 1_000
 
 def until(page: Page, condition: str) -> None:
     """Looks at every frame, so that what is measured is what is seen."""
-    page.wait_for_function(condition, polling="raf", timeout=120_000)
+    page.wait_for_function(f"() => {condition}", polling="raf", timeout=120_000)  # a function: pages permit no eval
 
 
 def cold(browser: Browser) -> dict[str, float]:
