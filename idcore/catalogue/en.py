@@ -2058,7 +2058,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "advice.group_skipped.never_read": "Look for clients with the same clientId and for consumers that do not know all queues. A group that begins at the end of a queue skips what is there: reset it to a time if that must not happen.",
     "advice.group_skipped.unreadable": "Restore the topic's read queues and permission: mqadmin updateTopic with -r, -w and -p. The command resets what is left out. Reduce them again only after the groups have read these queues.",
     "advice.topic_unread": "Compare the name of the topic in producers and consumers: a mistyped name makes a new topic (autoCreateTopicEnable). Delete the topic if nobody needs it.",
-    "advice.missing_ids": "Look in the producer's log for failed sends just before the IDs below, the first after each gap. If there are none, check whether the process also sends to other topics or writes message traces: they use the same counter.",
+    "advice.missing_ids": "Each ID below is the first after a gap. Look for failed sends just before it in the producer's log. If no send failed, the process may also send to other topics or write message traces, which use the same counter.",
     "advice.missing_ids.failed": "Find out why these sends failed (broker busy, timeout, no route). A failed send still uses up an ID; IDs missing beyond that may belong to other topics or message trace.",
     "advice.missing_ids.batch": "Nothing to do: the producer's SendResult prints the IDs of the items.",
     "advice.missing_ids.sample": "To judge losses, scan the logs of all topics and consumers of this producer.",
