@@ -26,10 +26,12 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import ClientConnection, connect
 
+from idcore import catalogue
 from tests.browser.harness import console
 from tests.browser.samples import log
 
 LINES, MIB = 1_000, 1 << 20
+BOX = catalogue.words("en")("decode.box")
 FORGOTTEN = 125  # seconds after which Streamlit forgets a visitor who left
 TIDIED = 15  # seconds after which the console has given back what it freed
 SCANNED = 120.0  # seconds that a scan may take
@@ -37,27 +39,29 @@ SCANNED = 120.0  # seconds that a scan may take
 
 @dataclass
 class Tab:
-    """One visitor: the web socket, what its widgets hold, and the fragment that asks to be looked at again."""
+    """One visitor: the web socket, the widgets by label, what they hold, and the fragment to be looked at again."""
 
     socket: ClientConnection
-    box: str = ""
-    button: str = ""
+    page: str = "decode"
+    widgets: dict[str, str] = field(default_factory=dict)
     table: bool = False
     charts: int = 0
     states: list[WidgetState] = field(default_factory=list)
     query: str = ""
+    script: str = ""
     idle: bool = False
     look: tuple[float, float, str] | None = None  # when next, every so many seconds, at which fragment
 
     def open(self) -> None:
-        """The decode page, until its script has ended."""
+        """The page, until its script has ended."""
         self.run()
         self.until(lambda: self.idle)
 
     def run(self, trigger: str = "", fragment: str = "") -> None:
         """Asks the server to run the page, or one fragment of it."""
         message = BackMsg()
-        message.rerun_script.page_name = "decode"
+        message.rerun_script.page_name = self.page
+        message.rerun_script.page_script_hash = self.script
         message.rerun_script.query_string = self.query
         message.rerun_script.fragment_id = fragment
         message.rerun_script.context_info.locale = "en-US"
@@ -69,9 +73,13 @@ class Tab:
 
     def paste(self, text: str) -> float:
         """The click; gives the seconds until the table is there."""
-        self.states = [WidgetState(id=self.box, string_value=text)]
+        return self.press("Decode", WidgetState(id=self.widgets[BOX], string_value=text))
+
+    def press(self, button: str, *states: WidgetState) -> float:
+        """A click with these widgets filled in; gives the seconds until a table is there."""
+        self.states, self.table = list(states), False
         begun = time.perf_counter()
-        self.run(self.button)
+        self.run(self.widgets[button])
         self.until(lambda: self.table)
         return time.perf_counter() - begun
 
@@ -100,14 +108,16 @@ class Tab:
             self.look = (time.perf_counter() + interval, interval, message.auto_rerun.fragment_id)
         elif kind == "new_session" and not message.metadata.run.fragment_ids:
             self.look, self.idle = None, False
+        elif kind == "navigation":
+            self.script = message.navigation.page_script_hash
         elif kind == "script_finished":
             self.idle = True
         elif kind == "delta" and message.delta.HasField("new_element"):
             element = message.delta.new_element
-            if element.HasField("text_area"):
-                self.box = element.text_area.id
-            elif element.HasField("button") and element.button.label == "Decode":
-                self.button = element.button.id
+            kind = element.WhichOneof("type")
+            if kind in ("text_area", "text_input", "button", "file_uploader"):
+                widget = getattr(element, kind)
+                self.widgets[widget.label] = widget.id
             elif element.HasField("html"):
                 self.table = self.table or 'class="mq-table"' in element.html.body
             elif element.HasField("plotly_chart"):
