@@ -9,6 +9,7 @@ if __name__ == "__main__":
 else:
     from pages.parts import serve
 
+    serve.check_start()
     # `streamlit run app.py` imports this file once and serves what is called `app`. The script of every visitor is
     # pages/entry.py: with a folder pages/ beside the script, a cold deep link would go through Streamlit's legacy
     # page discovery, which lays a "Page not found" dialog over the right page.

@@ -22,7 +22,8 @@ CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times",
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
 CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
-CORE |= {"idcore.decoding", "idcore.html", "idcore.lease", "idcore.front_door"}
+CORE |= {"idcore.decoding", "idcore.html", "idcore.lease", "idcore.front_door", "idcore.access"}
+CORE |= {"idcore.logins", "idcore.gate"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -48,7 +49,10 @@ ARROWS: dict[str, set[str]] = {
     "idcore.journey": IDS | {"idcore.fate", "idcore.lookup", "idcore.message"},
     "idcore.lease": set(),
     "idcore.front_door": set(),
-    "idcore.runs": IDS | {"idcore.lease"},
+    "idcore.access": {"idcore.errors"},
+    "idcore.logins": {"idcore.access"},
+    "idcore.gate": {"idcore.front_door", "idcore.logins"},
+    "idcore.runs": IDS | {"idcore.lease", "idcore.access"},
     "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),
     "idcore.times": {"idcore.errors", "idcore.ids"},

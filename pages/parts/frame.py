@@ -10,9 +10,10 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from idcore import catalogue, memory, zones
+from idcore.access import OF_PAGE, PERMISSIONS, Visitor
 from idcore.errors import CoreError
 from idcore.triage import run_texts
-from pages.parts import browser, problems, roles, scans
+from pages.parts import browser, problems, roles, scans, visitor
 from pages.parts.view import View, browser_zone, link_params, remember, remembered, settle
 
 PAGES = Path(__file__).resolve().parents[1]
@@ -74,7 +75,7 @@ def draw_frame() -> None:
     """Everything of one run: settings, sidebar, page."""
     view = settle()
     words = view.words
-    made = pages(words)
+    made, here = pages(words), visitor.current()
     # Streamlit shows its menu, and with it the switch of themes that ours operates, only where an app adds an item.
     st.set_page_config(page_icon=str(ICON), layout="wide", menu_items={"About": words("name")})
     texts = {
@@ -84,14 +85,19 @@ def draw_frame() -> None:
     st.html(f"<style>:root{{{roles.css_variables()}}}{STYLE}{roles.css_fields()}{own_texts}</style>")
     current = st.navigation(list(made.values()), position="hidden")
     address = next(name for name, page in made.items() if page is current)
-    st.set_page_config(page_title=title("decode" if address == HOME else address, words))
+    if not here.roles:  # nothing of the page, its title and the sidebar
+        st.set_page_config(page_title=words("name"))
+        visitor.log_in(words, here)
+        return
+    may = here.may_open(address)
+    st.set_page_config(page_title=title("decode" if address == HOME else address, words) if may else words("name"))
     confirm_link(address)
     st.session_state["pages"] = made
     scans.warm_up()
     if "visit" not in st.session_state:
         st.session_state["visit"] = memory.Visit()
     with st.sidebar:
-        find = sidebar(view, made, current)
+        find = sidebar(view, made, current, here)
         browser.follow(view.theme)
         browser.keep(st.session_state.get("remembered", {}), remembered("theme"))
     if find:
@@ -99,7 +105,10 @@ def draw_frame() -> None:
 
         palette.show(view)
     with problems.caught():
-        current.run()
+        if may:
+            current.run()
+        else:
+            visitor.refused(words, here, PERMISSIONS[OF_PAGE[address]].roles)
 
 
 def confirm_link(address: str) -> None:
@@ -128,12 +137,15 @@ def title(address: str, words: catalogue.Words) -> str:
     return " · ".join([words(f"page.{address}"), *shown, words("name")])
 
 
-def sidebar(view: View, made: dict[str, Page], current: Page) -> bool:
-    """Name, pages in groups, language, zone, theme; whether the reader wants to find something."""
+def sidebar(view: View, made: dict[str, Page], current: Page, here: Visitor) -> bool:
+    """Name, the pages of the reader's roles, language, zone, theme; whether the reader wants to find something."""
     words = view.words
     st.html(f'<div class="mq-name"><i></i><i></i><i></i><i></i><b>{words("name")}</b></div>')
     find = st.button(words("find"), key="find-anything", icon=":material/search:", shortcut="Ctrl+K", width="stretch")
-    for group, rows in GROUPS.items():
+    for group, every in GROUPS.items():
+        rows = [row for row in every if here.may_open(row[0])]
+        if not rows:
+            continue
         with st.container(key=f"nav-{group}", gap="xsmall"):
             st.html(f'<div class="mq-group">{words(f"group.{group}")}</div>')
             for address, _, icon in rows:
@@ -181,6 +193,7 @@ def sidebar(view: View, made: dict[str, Page], current: Page) -> bool:
             required=True,
             label_visibility="collapsed",
         )
+        visitor.log_out(words, here)
     return find
 
 

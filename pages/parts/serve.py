@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,15 +19,26 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from idcore import catalogue, memory
+from idcore.access import AccessError
 from idcore.front_door import FrontDoor
+from idcore.gate import LOGIN, Gate
 from idcore.runs import runs_root
-from pages.parts import problems, scans
+from pages.parts import problems, scans, visitor
 from pages.parts.view import COOKIE
 
 LOG = logging.getLogger(__name__)
 NAME = "RocketMQ IDs"
 memory.use_one_heap()  # this is imported before the server has many threads
 TIDY = 10  # seconds between two looks whether visits have ended
+
+
+def check_start() -> None:
+    """Ends the process, with a sentence, where it would be open to others without a login, or its roles are wrong."""
+    try:
+        visitor.entrance()
+    except AccessError as error:
+        sys.stderr.write(f"{error.problem}\n")
+        raise SystemExit(2) from None
 
 
 @asynccontextmanager
@@ -139,7 +151,7 @@ def stray(path: str) -> str | None:
 
     asked = path.removeprefix(base().rstrip("/")).strip("/")
     known = {address for rows in frame.GROUPS.values() for address, _, _ in rows}
-    if not asked or asked in known or "_stcore" in asked or "." in asked.rpartition("/")[2]:
+    if not asked or asked in known or asked in LOGIN or "_stcore" in asked or "." in asked.rpartition("/")[2]:
         return None
     return asked[:60]
 
@@ -159,4 +171,8 @@ def origins() -> Sequence[str]:
     return st.get_option("server.corsAllowedOrigins") or ()
 
 
-MIDDLEWARE = [Middleware(FrontDoor, origins, base, scans.engine, runs_root), Middleware(FirstPage)]
+MIDDLEWARE = [
+    Middleware(FrontDoor, origins, base, scans.engine, runs_root),
+    Middleware(Gate, visitor.entrance, visitor.ended, visitor.claims_of, base),
+    Middleware(FirstPage),
+]

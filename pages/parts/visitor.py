@@ -1,0 +1,96 @@
+"""Who looks at a page: the login of this session and its roles; the page for who has none. Decides no permission."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+from streamlit.runtime.secrets import secrets_singleton
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
+
+from idcore.access import AccessError, Visitor
+from idcore.catalogue import Words
+from idcore.logins import Ended, Entrance, Settings, entrance_of
+from idcore.reports.markdown import escaped
+from idcore.reports.markup import tag
+from idcore.runs import runs_root
+
+
+@cache
+def entrance() -> Entrance:
+    """How people come in, as it was when the server started; AccessError where it must not start like this."""
+    if not secrets_singleton.load_if_toml_exists():
+        for path in st.get_option("secrets.files"):
+            if Path(path).exists():  # a login that is configured there would be left out in silence
+                raise AccessError("start_secrets", {"file": path})
+        auth: Mapping[str, Any] = {}
+    else:
+        auth = secrets_singleton.get("auth") or {}
+    headers = st.get_option("server.trustedUserHeaders") or {}
+    return entrance_of(Settings(st.get_option("server.address"), auth, headers, os.environ))
+
+
+@cache
+def ended() -> Ended:
+    """The logins that were ended before their time."""
+    return Ended(runs_root(), entrance().seconds)
+
+
+def current() -> Visitor:
+    """Who asks, now: a login that has ended is nobody's. Without login there is one visitor with all permissions."""
+    found = entrance()
+    return found.visitor({} if found.mode == "open" else st.user.to_dict(), ended(), time.time())
+
+
+def claims_of(headers: Iterable[tuple[bytes, bytes]]) -> Mapping[str, Any]:
+    """What the signed cookie of a request says; nothing of a forged one."""
+    cookies = cookie_parser(Headers(raw=list(headers)).get("cookie", ""))
+    try:
+        held = json.loads(_get_signed_cookie_with_chunks(cookies, USER_COOKIE_NAME) or b"{}")
+    except ValueError:
+        return {}
+    return held if isinstance(held, dict) else {}
+
+
+def log_in(words: Words, here: Visitor) -> None:
+    """The page for who has not logged in: what this is, and a button for each provider. Who has no role reads so."""
+    found = entrance()
+    with st.container(key="login", width=440):
+        st.title(words("name"), anchor=False)
+        if here.name:
+            refused(words, here)
+            log_out(words, here)
+            return
+        st.html(tag("p", words("login.lead" if found.mode == "login" else "login.by_proxy"), class_="mq-said"))
+        for provider in found.providers:
+            one = provider == "default"
+            label = words("login.button") if one else words("login.with", provider=escaped(provider))
+            call = st.login if one else partial(st.login, provider)
+            st.button(label, type="primary", key=f"login-{provider}", on_click=call, width="stretch")
+
+
+def log_out(words: Words, here: Visitor) -> None:
+    """Who is logged in, and the way out; nothing where there is no login."""
+    if here.name is None:
+        return
+    st.html(tag("div", words("login.as", name=here.name), class_="mq-faint mq-note"))
+    if entrance().mode == "login":
+        st.button(words("login.out"), key="log-out", icon=":material/logout:", on_click=st.logout, type="tertiary")
+
+
+def refused(words: Words, here: Visitor, roles: Iterable[str] = ()) -> None:
+    """A page that a role lacks says so: who asks, which role it needs, and whom to ask for it."""
+    contact = entrance().policy.contact
+    key = "access.no_role" if not here.roles else "access.no_page"
+    said = words(key, name=here.name or "", roles=words("comma").join(roles))
+    whom = words("access.ask", contact=contact) if contact else words("access.ask_admin")
+    st.info(escaped(f"{said} {whom}"), icon=":material/lock:")
