@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from idcore import limits, room
+from idcore.errors import CoreError
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -20,7 +22,8 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HEALTH = "_idcore/health"
-LITTLE = 256 << 20  # bytes: a disk with less takes no larger scan
+UPLOAD = "_stcore/upload_file/"  # and the session, and the file
+MOST_REFUSED = 1_000  # sentences that wait for their pages
 # Streamlit's page has inline scripts and styles, and makes scripts and pictures in the browser (blob:). Its charts
 # compile none. Nothing is loaded from, sent to or framed by another place.
 POLICY = "; ".join(
@@ -49,11 +52,46 @@ HEADERS = (
 REPLACED = {name for name, _ in HEADERS}
 
 
+class Uploads:
+    """How much visitors may upload: what is there, and what is on its way. Each refusal waits for its page.
+
+    `held` gives the bytes that one session has in the memory of the server, and those of all.
+    """
+
+    def __init__(self, held: Callable[[str], tuple[int, int]]) -> None:
+        self._held = held
+        self._coming: dict[str, int] = {}
+        self._refused: dict[str, CoreError] = {}
+
+    def begin(self, session: str, size: int) -> bool:
+        """Whether so many bytes more may come."""
+        own, all_of_them = self._held(session)
+        own, all_of_them = own + self._coming.get(session, 0) + size, all_of_them + sum(self._coming.values()) + size
+        for name, there in (("uploads_of_one", own), ("uploads", all_of_them)):
+            if limits.exceeds(name, there):
+                if len(self._refused) >= MOST_REFUSED:
+                    self._refused.clear()
+                self._refused[session] = limits.met(name, there)
+                return False
+        self._coming[session] = self._coming.get(session, 0) + size
+        return True
+
+    def end(self, session: str, size: int) -> None:
+        """They are there, or will not come."""
+        self._coming[session] -= size
+        if not self._coming[session]:
+            del self._coming[session]
+
+    def refusal(self, session: str) -> CoreError | None:
+        """Why an upload of this session was refused since the last look."""
+        return self._refused.pop(session, None)
+
+
 class FrontDoor:
     """Refuses websockets of other sites, answers for health, and puts the headers on every answer.
 
     `origins` are further origins whose pages may connect, `base` is the path that the console is served under, and
-    `engine` has the state of Spark, or is None. Each is asked when it is needed.
+    `engine` has the state of Spark, or is None. Each is asked when it is needed. `uploads` bounds them.
     """
 
     def __init__(
@@ -63,8 +101,10 @@ class FrontDoor:
         base: Callable[[], str],
         engine: Callable[[], Any],
         root: Callable[[], Path],
+        uploads: Uploads | None = None,
     ) -> None:
         self.app, self.origins, self.base, self.engine, self.root = app, origins, base, engine, root
+        self.uploads = uploads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket" and not is_own(scope["headers"], self.origins()):
@@ -72,10 +112,28 @@ class FrontDoor:
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "http" and scope["path"] == self.base() + HEALTH:
             await _answer(send, readiness(getattr(self.engine(), "state", None), self.root()))
+        elif scope["type"] == "http" and scope.get("method") == "PUT" and self.uploads is not None:
+            await self._upload(self.uploads, scope, receive, _with_headers(send))
         elif scope["type"] == "http":
             await self.app(scope, receive, _with_headers(send))
         else:
             await self.app(scope, receive, send)
+
+    async def _upload(self, uploads: Uploads, scope: Scope, receive: Receive, send: Send) -> None:
+        """An upload says how large it is, or is not taken: it would be in memory before its end is known."""
+        head, _, rest = str(scope["path"]).removeprefix(self.base()).rpartition(UPLOAD)
+        size = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"")
+        if head or not rest:
+            await self.app(scope, receive, send)
+            return
+        session, _, _ = rest.partition("/")
+        if not size.isdigit() or not uploads.begin(session, int(size)):
+            await _plain(send, 413 if size.isdigit() else 411)
+            return
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            uploads.end(session, int(size))
 
 
 def _with_headers(send: Send) -> Send:
@@ -118,12 +176,16 @@ def readiness(engine: str | None, root: Path) -> dict[str, Any]:
     reasons = []
     if engine in ("no_java", "failed"):
         reasons.append(f"spark_{engine}")
-    here = next(folder for folder in (root, *root.absolute().parents) if folder.exists())
-    if not os.access(here, os.W_OK):
+    if not room.is_writable(root):
         reasons.append("runs_read_only")
-    elif shutil.disk_usage(here).free < LITTLE:
+    elif room.is_full(root):
         reasons.append("disk_full")
     return {"state": "degraded" if reasons else "ready", "reasons": reasons, "spark": engine or "off"}
+
+
+async def _plain(send: Send, status: int) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def _answer(send: Send, value: dict[str, Any]) -> None:

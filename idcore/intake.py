@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -69,6 +70,15 @@ class Source:
         else:
             self.data.seek(0)
             yield from iter(partial(self.data.read, 1 << 20), b"")
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        if isinstance(self.data, bytes):
+            return len(self.data)
+        if isinstance(self.data, Path):
+            return self.data.stat().st_size
+        return self.data.seek(0, os.SEEK_END)
 
     def digest(self) -> bytes:
         """What distinguishes its content from any other."""

@@ -9,14 +9,14 @@ import re
 import shutil
 import subprocess
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from idcore import lease
+from idcore import lease, room
 from idcore.errors import CoreError, from_coded
 
 if TYPE_CHECKING:
@@ -42,8 +42,29 @@ def runs_root() -> Path:
 def write_text(path: Path, text: str) -> None:
     """All of it or nothing: a reader never sees half a file."""
     spare = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    spare.write_text(text, encoding="utf-8")
-    spare.replace(path)
+    try:
+        spare.write_text(text, encoding="utf-8")
+        spare.replace(path)
+    except OSError:
+        spare.unlink(missing_ok=True)
+        raise
+
+
+def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> None:
+    """All of them or none, each a folder: a disk that becomes full leaves no half of one."""
+    import pyarrow.parquet as pq
+
+    aside = {name: folder / f".{name}" for name in tables}
+    try:
+        for name, table in tables.items():
+            aside[name].mkdir()
+            pq.write_table(table, aside[name] / "part-00000.parquet", compression="zstd")
+    except OSError:
+        for place in aside.values():
+            shutil.rmtree(place, ignore_errors=True)
+        raise
+    for name, place in aside.items():
+        place.rename(folder / name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +282,11 @@ class Runs:
         self.root = root or runs_root()
 
     def create(self, title: str, source: str = "", options: dict[str, Any] | None = None, **more: Any) -> Run:
-        """A new, empty scan; its name sorts by time. `more` are further facts: its kind, whether it is kept."""
+        """A new, empty scan; its name sorts by time. `more` are further facts: its kind, whether it is kept.
+
+        CoreError where the disk is full.
+        """
+        room.refuse_without_disk(self.root)
         now = datetime.now(UTC)
         run = Run(self.root / f"{now:%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}")
         run.path.mkdir(parents=True)

@@ -15,13 +15,12 @@ from os import SEEK_CUR, SEEK_END
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
+from idcore import limits
 from idcore.catalogue import Words
 from idcore.errors import CoreError, coded
 from idcore.sources.unpack import READ_ERRORS
 from idcore.store.commitlog import LOOKED_FOR_RECORDS, place_of
 
-LARGEST = 8 << 30  # bytes of all that is unpacked
-MOST_FILES = 100_000
 DEEPEST = 64  # folders in one another; a store has a few
 STEP = 1 << 20  # bytes that are copied at once
 _PACKED = re.compile(r".+\.(zip|tar|tgz|tar\.[a-z0-9]+)", re.IGNORECASE)
@@ -114,7 +113,7 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
     A file gives no more bytes than its entry says, in both formats.
     """
     made: list[_Member] = []
-    size = 0
+    size, largest, most_files = 0, limits.figure("unpacked"), limits.figure("unpacked_files")
 
     def add(name: str, more: int, is_file: bool, opened: Callable[[], IO[bytes] | None]) -> None:
         nonlocal size
@@ -122,8 +121,8 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
             deep = CoreError("pack_deep", {"most": DEEPEST})
             raise CoreError("pack_broken", {"name": file.name, "why": deep})
         size += more
-        if size > LARGEST or len(made) == MOST_FILES:
-            most = words.bytes(LARGEST) if size > LARGEST else words.count("file", MOST_FILES)
+        if size > largest or len(made) == most_files:
+            most = words.bytes(largest) if size > largest else words.count("file", most_files)
             raise CoreError("pack_large", {"name": file.name, "most": most})
         path = PurePosixPath(name)
         if is_file and ".." not in path.parts:

@@ -17,13 +17,14 @@ ROOT = Path(__file__).resolve().parent.parent
 # Who may import whom; the longest name that fits a module is its row. A name stands for the module and all below it
 # that has no row of its own: `pages.parts` are the parts on top, not their folders.
 IDS = {"idcore.catalogue", "idcore.errors", "idcore.safe_text", "idcore.layout", "idcore.ids", "idcore.loose_json"}
+IDS |= {"idcore.limits"}
 CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
 CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
 CORE |= {"idcore.decoding", "idcore.html", "idcore.lease", "idcore.front_door", "idcore.access"}
-CORE |= {"idcore.logins", "idcore.gate"}
+CORE |= {"idcore.logins", "idcore.gate", "idcore.limits", "idcore.room"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -34,7 +35,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.layout": set(),
     "idcore.ids": IDS,
     "idcore.scan.kernels": IDS,
-    "idcore.sources": {"idcore.errors", "idcore.safe_text", "idcore.layout", "idcore.scan.kernels"},
+    "idcore.sources": {"idcore.errors", "idcore.limits", "idcore.safe_text", "idcore.layout", "idcore.scan.kernels"},
     "idcore.scan": IDS | {"idcore.scan.kernels", "idcore.sources"},
     "idcore.message": IDS,
     "idcore.store": IDS | {"idcore.message"},
@@ -48,11 +49,13 @@ ARROWS: dict[str, set[str]] = {
     | {"idcore.fate", "idcore.lookup", "idcore.message", "idcore.remoting", "idcore.runs", "idcore.scan.schemas"},
     "idcore.journey": IDS | {"idcore.fate", "idcore.lookup", "idcore.message"},
     "idcore.lease": set(),
-    "idcore.front_door": set(),
     "idcore.access": {"idcore.errors"},
     "idcore.logins": {"idcore.access"},
+    "idcore.limits": {"idcore.errors", "idcore.safe_text"},
+    "idcore.room": {"idcore.errors", "idcore.limits"},
+    "idcore.front_door": {"idcore.errors", "idcore.limits", "idcore.room"},
     "idcore.gate": {"idcore.front_door", "idcore.logins"},
-    "idcore.runs": IDS | {"idcore.lease", "idcore.access"},
+    "idcore.runs": IDS | {"idcore.lease", "idcore.access", "idcore.room"},
     "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),
     "idcore.times": {"idcore.errors", "idcore.ids"},

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from idcore import front_door
+from idcore import room
 from idcore.front_door import HEADERS, HEALTH, FrontDoor, is_own, readiness
 
 Status = namedtuple("Status", "state")
@@ -91,8 +91,9 @@ def test_health_says_what_is_missing_and_neither_path_nor_version(
     monkeypatch.setenv("IDCORE_NO_SPARK", "1")
     assert readiness("no_java", root) == {"state": "ready", "reasons": [], "spark": "off"}
     monkeypatch.delenv("IDCORE_NO_SPARK")
+    monkeypatch.setenv("IDCORE_FREE_DISK", "1K")
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10, 10, front_door.LITTLE - 1))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10, 10, 1023))
     assert readiness("failed", root)["reasons"] == ["spark_failed", "disk_full"]
-    monkeypatch.setattr(front_door.os, "access", lambda *_: False)
+    monkeypatch.setattr(room.os, "access", lambda *_: False)
     assert readiness("ready", root) == {"state": "degraded", "reasons": ["runs_read_only"], "spark": "ready"}

@@ -14,6 +14,7 @@ import pytest
 from idcore.catalogue import en, zh
 from idcore.cli import build_parser
 from idcore.cli.parser import commands_of
+from idcore.limits import LIMITS
 from idcore.remoting import profile
 from idcore.spark.session import java
 
@@ -171,5 +172,6 @@ def test_every_environment_variable_is_documented_and_used() -> None:
     )
     used = set(re.findall(r"environ(?:\.get\(|\.setdefault\(|\[)\"(IDCORE_[A-Z_]+)\"", code))
     used |= {value for value in vars(profile).values() if isinstance(value, str) and value.startswith("IDCORE_")}
+    used |= {row.setting for row in LIMITS.values()}
     documented = set(re.findall(r"`(IDCORE_[A-Z_]+)", (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")))
     assert used == documented

@@ -8,6 +8,7 @@ from pathlib import Path
 from string import Formatter
 
 from idcore import catalogue
+from idcore import limits as console_limits
 from idcore.catalogue.en import LENGTHS
 from idcore.cli import reference
 from idcore.findings import RULES, Rule, limits
@@ -17,9 +18,10 @@ from idcore.ids.scoring import CERTAIN_FROM, LIKELY_FROM
 from idcore.layout import LAYOUTS, Layout
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
-FORMATS, CLIENTS, FINDINGS, CLI, TABLES = (
-    DOCS / f"{name}.md" for name in ("formats", "clients", "findings", "cli", "tables")
+FORMATS, CLIENTS, FINDINGS, CLI, TABLES, SETTINGS = (
+    DOCS / f"{name}.md" for name in ("formats", "clients", "findings", "cli", "tables", "settings")
 )
+_LIMITS, _END = "<!-- limits: make docs renders them -->", "<!-- end of the limits -->"
 DECIDED = DOCS / "explanation" / "findings.md"
 
 _NAMES_NOT_COUNTS = ("version", "pid", "port")
@@ -439,11 +441,24 @@ def _words(words: Mapping[str, str]) -> str:
     return reference.table(("code", "words"), ((f"`{code}`", template) for code, template in words.items()))
 
 
+def settings(page: str) -> str:
+    """The page of settings with its table of limits; the rest of it is written by hand."""
+    head, _, rest = page.partition(_LIMITS)
+    _, end, tail = rest.partition(_END)
+    rows = (
+        (f"`{row.setting}`", row.usual, {"visitor": "each visitor", "all": "all together"}[row.whose], row.unit,
+         row.meaning)
+        for row in console_limits.LIMITS.values()
+    )  # fmt: skip
+    table = reference.table(("variable", "default", "of whom", "unit", "what is limited"), rows)
+    return f"{head}{_LIMITS}\n\n{table}\n{end}{tail}"
+
+
 def main() -> None:
     """Writes the pages."""
     pages = {
         FORMATS: formats(), CLIENTS: clients(), FINDINGS: findings(), DECIDED: decided(),
-        CLI: reference.commands(), TABLES: reference.tables(),
+        CLI: reference.commands(), TABLES: reference.tables(), SETTINGS: settings(SETTINGS.read_text(encoding="utf-8")),
     }  # fmt: skip
     for path, page in pages.items():
         path.write_text(page, encoding="utf-8")

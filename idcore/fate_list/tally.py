@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 import idcore
 from idcore.errors import CoreError
@@ -22,7 +20,7 @@ from idcore.ids.clock import from_ms, is_time
 from idcore.lookup import NO_VERDICT, Answer, Copy
 from idcore.lookup.copies import is_special
 from idcore.message import Record
-from idcore.runs import write_text
+from idcore.runs import write_tables, write_text
 from idcore.scan.schemas import OF_LISTS
 
 _MINUTE_MS = 60_000
@@ -153,21 +151,8 @@ _ORDER = {
 
 
 def write(folder: Path, tally: Tally, **more: Any) -> dict[str, Any]:
-    """The tables into a folder, the summary last, with `more` in it. A folder without it is unfinished.
-
-    All tables are written aside and then renamed: a disk that becomes full leaves none, and no half of one.
-    """
-    aside = {name: folder / f".{name}" for name in OF_LISTS}
-    try:
-        for name, table in tally.tables().items():
-            aside[name].mkdir()
-            pq.write_table(table, aside[name] / "part-00000.parquet", compression="zstd")
-    except OSError:
-        for place in aside.values():
-            shutil.rmtree(place, ignore_errors=True)
-        raise
-    for name, place in aside.items():
-        place.rename(folder / name)
+    """The tables into a folder, the summary last, with `more` in it. A folder without it is unfinished."""
+    write_tables(folder, tally.tables())
     summary = tally.summary() | more
     write_text(folder / "summary.json", json.dumps(summary, indent=1))
     return summary

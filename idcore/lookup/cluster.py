@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 
+from idcore import limits
 from idcore.errors import coded
 from idcore.fate import Verdict
 from idcore.fate.sentences import utc
@@ -569,7 +570,7 @@ def open_source(option: str, at: str, terms: Terms) -> LookupService:
         if option == "cluster":  # the file of the profiles is at fault, not who asks
             raise
         raise WrongTerms(problem.code, problem.values) from None
-    limit = RateLimit(profile.lookups_per_minute) if option == "cluster" else None
+    limit = _limit(profile) if option == "cluster" else None
     named = terms.options.get("trace_topic") or ()
     asked = (*profile.trace_topics, *named) if named or terms.options.get("trace") else None
     who = bool(terms.options.get("who"))
@@ -595,8 +596,14 @@ def offered(environment: Mapping[str, str]) -> dict[str, Offer]:
 
 
 def _offered(profile: Profile, environment: Mapping[str, str], moment: Callable[[], Moment]) -> LookupService:
-    limit = RateLimit(profile.lookups_per_minute)
+    limit = _limit(profile)
     return LookupService(Cluster(profile), moment, _audit(environment), limit, who=profile.show_clients)
+
+
+def _limit(profile: Profile) -> RateLimit:
+    """Of one visitor as the profile says, and of all together."""
+    of_all = RateLimit(limits.figure("lookups"), code=limits.LIMITS["lookups"].error)
+    return RateLimit(profile.lookups_per_minute, of_all)
 
 
 def _audit(environment: Mapping[str, str]) -> AuditLog | None:

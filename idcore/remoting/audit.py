@@ -44,10 +44,13 @@ class AuditLog:
 
 
 class RateLimit:
-    """A bucket of look-ups for each user, filled evenly. The clock is given with every call."""
+    """A bucket of look-ups for each user, filled evenly. The clock is given with every call.
 
-    def __init__(self, per_minute: int) -> None:
-        self._most = float(per_minute)
+    `of_all` is a bucket that all users share.
+    """
+
+    def __init__(self, per_minute: int, of_all: RateLimit | None = None, code: str = "too_many") -> None:
+        self._most, self._of_all, self._code = float(per_minute), of_all, code
         self._held: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -58,7 +61,7 @@ class RateLimit:
         """
         with self._lock:
             left, since = self._held.pop(user, (self._most, now))
-            left = min(self._most, left + (now - since) * self._most / 60)
+            left = min(self._most, left + max(0.0, now - since) * self._most / 60)  # a clock may be set back
             needed = min(float(count), self._most)
             enough = left >= needed
             self._held[user] = (left - count if enough else left), now
@@ -66,4 +69,13 @@ class RateLimit:
                 self._held.popitem(last=False)
         if not enough:
             seconds = (needed - left) * 60 / self._most
-            raise TooManyLookups("too_many", {"seconds": seconds, "count": count})
+            values = {"seconds": seconds, "count": count, "most": int(self._most)}
+            raise TooManyLookups(self._code, values)
+        if self._of_all is not None:
+            try:
+                self._of_all.take("", count, now)
+            except TooManyLookups:
+                with self._lock:  # nobody is asked, so nothing is used up
+                    mine, since = self._held.get(user, (left, now))
+                    self._held[user] = mine + count, since
+                raise

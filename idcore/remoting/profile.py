@@ -7,11 +7,13 @@ import ssl
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from idcore.errors import coded
+from idcore.limits import figure
 from idcore.message.tracers import LINK_PLACE
 from idcore.remoting.acl import Credentials
 from idcore.remoting.address import Address, Endpoint
@@ -27,7 +29,6 @@ TLS, TLS_CA = "IDCORE_TLS", "IDCORE_TLS_CA"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 # The characters of an address, without those that are only there by percent encoding.
 _ADDRESS = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
-_MOST_LOOKUPS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Profile:
     address_map: Mapping[Endpoint, Endpoint] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     bodies: BodyPolicy = field(default_factory=BodyPolicy)
-    lookups_per_minute: int = _MOST_LOOKUPS
+    lookups_per_minute: int = field(default_factory=partial(figure, "lookups_of_one"))
     most_topics: int = 500
     search_whole_log: bool = True
     trace_topics: tuple[str, ...] = ()
@@ -150,7 +151,7 @@ def _profile(name: str, table: _Table, folder: Path, environment: Mapping[str, s
         _address_map(table.table("address_map")),
         _limits(table),
         _bodies(table.table("bodies")),
-        table.number("lookups_per_minute", _MOST_LOOKUPS, 1),
+        table.number("lookups_per_minute", figure("lookups_of_one"), 1),
         table.number("most_topics", 500, 1),
         table.flag("search_whole_log", True),
         tuple(table.texts("trace_topics")),

@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from idcore import limits
 from idcore.errors import CoreError, coded, refuse
 from idcore.layout import MOST_OFFSET
 from idcore.sources import storage as stores
@@ -27,7 +28,7 @@ from idcore.sources.windows import BEFORE, ENDLESS, Windows, new_buffer
 
 OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file takes
 _SENT = ("number", "path", "start", "stop", "kind")  # of a split: no member is known before it is read
-_MOST_MEMBERS, _LONGEST_NAME = 1_000_000, 1000  # in the driver's table: an archive of 1 MB can hold more than that
+_LONGEST_NAME = 1000  # in the driver's table, as the members are: an archive of 1 MB can hold more than a million
 _COMMIT_LOG = re.compile(r"[0-9]{20}")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
@@ -284,9 +285,10 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[Opened]
     if kind == PLAIN or kind in WIDE:
         yield _in_place(split, file, kind, buf, taken)
         return
+    most = limits.figure("members")
     for number, text in enumerate(_parts_of(split, file, kind)):
-        if number == _MOST_MEMBERS:
-            raise refuse("members_many", most=_MOST_MEMBERS)
+        if number == most:
+            raise refuse("members_many", most=most)
         member = text.member[:_LONGEST_NAME]
         where = replace(split, start=0, stop=0, kind=text.kind, member=member, place=text.place)
         if text.stream is None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+
+from idcore import limits
 
 from .watch import LOOK, check
 
 LARGE = 8 << 20  # bytes of input of a scan that others would notice
-MOST_LARGE, MOST_SMALL = 2, 4  # scans at once
+MOST_SMALL = 4  # scans at once
 
 
 class Turns:
@@ -22,6 +24,10 @@ class Turns:
         self._at_work = 0
         self._waiting: list[object] = []
         self._changed = threading.Condition()
+
+    def __len__(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
 
     @contextmanager
     def turn(self, stop: threading.Event, report: Callable[[int], None]) -> Iterator[None]:
@@ -46,13 +52,12 @@ class Turns:
                 self._changed.notify_all()
 
 
-def most_large() -> int:
-    """How many large scans are at work at once, as the administrator says; at least one."""
-    told = os.environ.get("IDCORE_SCANS", "")
-    return max(1, int(told)) if told.isdecimal() else MOST_LARGE
+_large, _small = Turns(partial(limits.figure, "scans")), Turns(lambda: MOST_SMALL)
 
 
-_large, _small = Turns(most_large), Turns(lambda: MOST_SMALL)
+def waiting() -> int:
+    """How many scans wait for their turn."""
+    return len(_large) + len(_small)
 
 
 def of(paths: Sequence[str], store: str | None) -> Turns:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from idcore.errors import CoreError, from_coded
+from idcore.errors import CoreError, coded, from_coded
 from idcore.ids.clock import from_ms, to_ms
 from idcore.intake import Dating, Source, keep, safe_name
-from idcore.runs import COMPARE, Run, RunError, Runs, write_text
+from idcore.runs import COMPARE, Run, RunError, Runs, write_tables, write_text
 
 if TYPE_CHECKING:  # pandas, Arrow and the kernels only where something is compared
     import numpy as np
@@ -357,7 +357,7 @@ def make(here: Asked, dating: Dating, runs: Runs, digest: str, **facts: Any) -> 
         found = compare(here, dating, runs)
         _write(run, found, here, time.monotonic() - began)
     except (CoreError, OSError) as error:
-        run.set_state("failed", error if isinstance(error, CoreError) else None)
+        run.set_state("failed", coded(error))
         raise
     run.set_state("done")
     return run
@@ -390,7 +390,6 @@ def sources_of(run: Run, side: str) -> list[Source]:
 
 def _write(run: Run, found: Compared, here: Asked, seconds: float) -> None:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     rows = frame(found.rows, found).assign(lines=[found.lines.get((row.kind, row.subject), "") for row in found.rows])
     ids = [(*name, text) for name, texts in found.whose.items() for text in texts]
@@ -399,9 +398,7 @@ def _write(run: Run, found: Compared, here: Asked, seconds: float) -> None:
         "only": _columns(ids, ("side", "kind", "subject", "id")),
         "bins": _columns(found.bins, ("side", "kind", "subject", "start_ms", "ids")),
     }
-    for name, table in tables.items():
-        (run.path / name).mkdir()
-        pq.write_table(table, run.path / name / "part-00000.parquet")
+    write_tables(run.path, tables)
     sums = [found.sums(group) for group in (MESSAGE, STORED)]
     summary = {
         "files": len(here.before) + len(here.after),

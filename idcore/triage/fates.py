@@ -19,14 +19,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from idcore import export, times
+from idcore import export, limits, times
 from idcore.fate.levels import NAMES, NOT_CONSUMED, level_of, order_of
 from idcore.reader import Reader
 from idcore.triage.activity import CELLS, MINUTE, natural_step
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 
 ORDERS = ("time", "-time", "worst", "place")
-MOST_TAKEN = 100_000  # rows of one download
 MESSAGE = ("topic", "broker", "queue_id", "queue_offset", "commit_log_offset", "msg_id", "store_timestamp")
 _LACKING = len(NOT_CONSUMED)
 _KEY = ("topic", "broker", "queue_id", "group", "verdict")
@@ -254,7 +253,7 @@ class Listed:
 
     def taken(self) -> Iterator[dict[str, Any]]:
         """The rows of a download: instants in ISO 8601."""
-        for row in islice(self.rows(), MOST_TAKEN):
+        for row in islice(self.rows(), limits.figure("download_rows")):
             at = row["store_timestamp"]
             yield row | {"store_timestamp": None if pd.isna(at) else at.isoformat(timespec="milliseconds")}
 

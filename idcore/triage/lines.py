@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from idcore import export
+from idcore import export, limits
 from idcore.ids.clock import from_ms
 from idcore.ids.find import behind_label
 from idcore.occurrences.index import Filter, Index, Occurrence
@@ -22,7 +22,6 @@ MOST_LINES = 6
 MOST_PLACES = 8
 MOST_LOOKED = 200  # places of the ids of one finding
 BEFORE, AFTER = 400, 800  # bytes of a line in front of its id and in all; where it goes on there is an ellipsis
-MOST_TAKEN = 100_000  # rows of one download
 _INNER = bytes(range(0x80, 0xC0))  # what no letter of UTF-8 begins with
 
 
@@ -145,8 +144,9 @@ COLUMNS = ("file", "line", "byte", "id", "kind", "sent_at", "host", "pid", "load
 
 def taken(index: Index, rows: np.ndarray, allowed: Callable[[str], object]) -> Iterable[dict[str, Any]]:
     """The rows of a download, a page at a time."""
-    for start in range(0, min(len(rows), MOST_TAKEN), 1000):
-        for one in index.page(rows[start : min(start + 1000, MOST_TAKEN)], allowed):
+    most = limits.figure("download_rows")
+    for start in range(0, min(len(rows), most), 1000):
+        for one in index.page(rows[start : min(start + 1000, most)], allowed):
             sent = None if one.sent_ms is None else from_ms(one.sent_ms).isoformat(timespec="milliseconds")
             own = {"file": one.file, "line": one.line, "byte": one.byte, "id": one.id, "kind": one.kind}
             row = own | {"sent_at": sent, "text": one.text} | one.names

@@ -13,7 +13,7 @@ from idcore import catalogue, memory, zones
 from idcore.access import OF_PAGE, PERMISSIONS, Visitor
 from idcore.errors import CoreError
 from idcore.triage import run_texts
-from pages.parts import browser, problems, roles, scans, visitor
+from pages.parts import browser, problems, roles, scans, session, visitor
 from pages.parts.view import View, browser_zone, link_params, remember, remembered, settle
 
 PAGES = Path(__file__).resolve().parents[1]
@@ -104,6 +104,8 @@ def draw_frame() -> None:
         from pages.parts import palette  # pandas, which the first page does without
 
         palette.show(view)
+    if (refused := session.refused_upload()) is not None:
+        problems.show_error(refused)
     with problems.caught():
         if may:
             current.run()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import sys
 import weakref
 from collections.abc import Sequence
 from functools import cache as once
@@ -14,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from idcore import allowed as places
+from idcore import limits, room
 from idcore.errors import CoreError
 from idcore.ids.identify import Case
 from idcore.intake import Dating, Source, digest_of, keep, twins
 from idcore.runs import COMPARE, FATES, SCANS, Run, RunError, Runs, runs_root
-from pages.parts import cache
+from pages.parts import cache, session
 
 if TYPE_CHECKING:
     from idcore.fate_list.background import Job as ListJob
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from idcore.spark.session import Status
 
 NOT_KEPT: dict[str, Any] = {"kept": False}
+_begun: dict[str, set[str]] = {}  # runs of each visitor
 OLD = 400  # digests of inputs remembered, so that a reload does not scan again
 
 
@@ -112,6 +115,34 @@ def current(more: Sequence[str] = ()) -> Run | None:
     else:
         keep_while_here(name)
     return run
+
+
+# ---- what one visitor may begin
+
+
+def admit(more: int = 0) -> None:
+    """CoreError where this visitor, or the server, has no room for one more run of so many bytes."""
+    mine = _begun.get(session.who(), set())
+    jobs = [job for name in mine if (job := job_of(Run(runs_root() / name))) is not None and not job.ended]
+    if limits.exceeds("scans_of_one", len(jobs) + 1):
+        raise limits.met("scans_of_one", len(jobs))
+    waiting = sys.modules.get("idcore.spark.turns")
+    if waiting is not None and limits.exceeds("queue", (queued := waiting.waiting()) + 1):
+        raise limits.met("queue", queued)
+    room.refuse_too_much(runs_root(), more, mine)
+
+
+def create(title: str, options: dict[str, Any], more: int = 0, **facts: Any) -> Run:
+    """A new run of this visitor, where there is room for it and its copy of an input of so many bytes."""
+    admit(more)
+    run = store().create(title, "console", options, **facts)
+    mine(run)
+    return run
+
+
+def mine(run: Run) -> None:
+    """From now on this run counts for this visitor."""
+    _begun.setdefault(session.who(), set()).add(run.name)
 
 
 # ---- scans that are not kept
@@ -216,8 +247,13 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
         "case": case,
     }
     options |= {"sources": names, "same": twins(names, digests), **facts}
-    run = store().create(facts.get("only") or ", ".join(names[:3]), "console", options, **({} if kept else NOT_KEPT))
-    named = keep(run, sources)
+    size = sum(source.size for source in sources)
+    run = create(facts.get("only") or ", ".join(names[:3]), options, size, **({} if kept else NOT_KEPT))
+    try:
+        named = keep(run, sources)
+    except OSError:  # half an input is none
+        shutil.rmtree(run.path, ignore_errors=True)
+        raise
     launch(run, list(named), dated, named, case)
     if not kept:
         return run
@@ -260,7 +296,9 @@ def again(name: str) -> None:
             allowed(path)
     if (folder := store_of(run)) is not None:
         store_in(Path(allowed(folder)))
+    admit()
     background.again(run)
+    mine(run)
     remember(name)
     cache.forget_runs()
 

@@ -18,17 +18,22 @@ from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from idcore import catalogue, memory
+from idcore import catalogue, limits, memory
 from idcore.access import AccessError
+from idcore.errors import CoreError
 from idcore.front_door import FrontDoor
 from idcore.gate import LOGIN, Gate
 from idcore.runs import runs_root
-from pages.parts import problems, scans, visitor
+from pages.parts import problems, scans, session, visitor
 from pages.parts.view import COOKIE
 
 LOG = logging.getLogger(__name__)
 NAME = "RocketMQ IDs"
 memory.use_one_heap()  # this is imported before the server has many threads
+try:
+    limits.check()
+except CoreError as wrong:  # a limit that nobody can read is none: the server does not start
+    raise SystemExit(f"error: {wrong.problem}") from None
 TIDY = 10  # seconds between two looks whether visits have ended
 
 
@@ -172,7 +177,7 @@ def origins() -> Sequence[str]:
 
 
 MIDDLEWARE = [
-    Middleware(FrontDoor, origins, base, scans.engine, runs_root),
+    Middleware(FrontDoor, origins, base, scans.engine, runs_root, session.UPLOADS),
     Middleware(Gate, visitor.entrance, visitor.ended, visitor.claims_of, base),
     Middleware(FirstPage),
 ]

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from idcore import limits
 from idcore.errors import CoreError
 from idcore.html import lines as html
 from idcore.triage import line_filter
@@ -60,7 +61,7 @@ small_print(
     [
         words("lines.note"),
         words("lines.left_undated", n=words.count("occurrence", chosen.undated)) if chosen.undated else "",
-        words("lines.taken_cut", most=f"{files.MOST_TAKEN:,}") if len(chosen) > files.MOST_TAKEN else "",
+        words("lines.taken_cut", most=f"{most:,}") if len(chosen) > (most := limits.figure("download_rows")) else "",
         *shared.notes(run, shown),
         zone_note(shown),
     ]

@@ -13,11 +13,12 @@ import pytest
 from idcore import catalogue
 from idcore.__main__ import main
 from idcore.cli import build_parser, epilogs
-from idcore.cli.docs import CLI, CLIENTS, DOCS, FORMATS, TABLES, clients, formats
+from idcore.cli.docs import CLI, CLIENTS, DOCS, FORMATS, SETTINGS, TABLES, clients, formats, settings
 from idcore.cli.parser import commands_of
 from idcore.cli.reference import commands, tables
 from idcore.ids import identify
 from idcore.layout import LAYOUTS
+from idcore.limits import LIMITS
 from idcore.scan.schemas import SCHEMAS
 
 ELSEWHERE = ("scan ", "--namesrv ")  # Spark and a cluster: other tests run them
@@ -54,6 +55,8 @@ def test_the_examples_are_what_they_are_said_to_be() -> None:
 def test_the_pages_of_commands_and_tables_are_rendered_from_the_code() -> None:
     assert CLI.read_text(encoding="utf-8") == commands(), "make docs"
     assert TABLES.read_text(encoding="utf-8") == tables(), "make docs"
+    page = SETTINGS.read_text(encoding="utf-8")
+    assert page == settings(page) and all(f"| `{row.setting}` |" in page for row in LIMITS.values()), "make docs"
 
 
 def test_every_command_and_option_is_on_the_page_and_has_help_and_examples() -> None:

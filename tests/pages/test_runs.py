@@ -193,6 +193,26 @@ def test_a_very_large_input_is_estimated_before_it_starts(
     assert len(Runs().list()) == 1 and not app.exception
 
 
+@pytest.mark.parametrize(
+    ("setting", "value", "lang", "said"),
+    [
+        ("IDCORE_FREE_DISK", "1000000T", "en", "The disk of the server is full"),
+        ("IDCORE_FREE_DISK", "1000000T", "zh", "服务器磁盘空间不足"),
+        ("IDCORE_KEPT", "1", "en", "All scans would take"),
+    ],
+)
+def test_a_limit_is_a_sentence_where_the_reader_pressed_and_makes_no_run(
+    open_page: Open, logs: Path, monkeypatch: pytest.MonkeyPatch, setting: str, value: str, lang: str, said: str
+) -> None:
+    (logs / "a.log").write_text("x")
+    if setting == "IDCORE_KEPT":
+        Runs().create("there").set_state("done")
+    monkeypatch.setenv(setting, value)
+    before = len(Runs().list())
+    app = scan(open_page("runs", lang=lang), str(logs))
+    assert said in app.error[0].value and len(Runs().list()) == before and not app.exception
+
+
 class Slow:
     """A job that was asked to stop and has not yet."""
 

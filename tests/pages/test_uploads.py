@@ -171,12 +171,12 @@ def test_zeros_take_no_room_and_too_much_is_refused_before_the_work(
     assert folder is not None and not said
     about = (folder / "commitlog" / LOG).stat()
     assert about.st_size == (64 << 20) + 1 and about.st_blocks * 512 < 4 << 20
-    monkeypatch.setattr(store_uploads, "LARGEST", 1 << 20)
+    monkeypatch.setenv("IDCORE_UNPACKED", "1M")
     folder, said = laid_out(Uploaded("large.zip", large))
     assert folder is None and said == [
         "large.zip unpacks to more than 1.0 MiB: unpack it yourself, and name its folder."
     ]
-    monkeypatch.setattr(store_uploads, "MOST_FILES", 2)
+    monkeypatch.setenv("IDCORE_UNPACKED_FILES", "2")
     folder, said = laid_out(Uploaded("many.zip", zipped(dict.fromkeys("abc", b""))))
     assert folder is None and "more than 2 files" in said[0]
 

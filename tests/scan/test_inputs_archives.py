@@ -15,7 +15,6 @@ import pytest
 
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
-from idcore.sources import inputs
 from tests.scan import logs
 from tests.scan.comparing import same
 from tests.scan.packing import (
@@ -197,7 +196,7 @@ def test_a_dictionary_of_gigabytes_is_refused(tmp_path: Path) -> None:
 
 
 def test_too_many_members_and_too_long_names_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "_MOST_MEMBERS", 3)
+    monkeypatch.setenv("IDCORE_MEMBERS", "3")
     one = logs.uniq(0x0A000001, 7, logs.JAVA, logs.NOON, 1).encode()
     many = tar_of({f"{n}-" + "x" * 5000: one for n in range(5)})
     tables = scanned(written(tmp_path, "x.tar", many))

@@ -82,9 +82,3 @@ def test_what_has_no_size_counts_as_large(tmp_path: Path) -> None:
     assert turns.of([str(small)], None) is turns._small
     for paths, store in (([str(tmp_path)], None), (["s3://bucket/a.log"], None), ([str(small)], "/data/store")):
         assert turns.of(paths, store) is turns._large
-
-
-@pytest.mark.parametrize(("told", "most"), [("", 2), ("5", 5), ("0", 1), ("many", 2), ("-1", 2)])
-def test_the_number_of_scans_at_once_is_a_setting(monkeypatch: pytest.MonkeyPatch, told: str, most: int) -> None:
-    monkeypatch.setenv("IDCORE_SCANS", told)
-    assert turns.most_large() == most

@@ -141,7 +141,7 @@ def _place_of(path: str, words: Words) -> _Place | None:
 
 def _begin(place: _Place) -> Run:
     options = {"zone": view().zone_name, "contents": place.contents.digest}
-    run = scans.store().create(place.path, "console", options)
+    run = scans.create(place.path, options)
     dated = intake.Dating.of(view().clock())
     scans.launch(run, [] if place.store else [place.real], dated, store=place.store)
     st.session_state["runs_begun"] = run.name

@@ -77,7 +77,9 @@ def begin(ids: Sequence[str], topic: str | None, cluster: str, param: str = PARA
         if service is None:
             raise CoreError("terms_cluster", {"name": cluster, "known": ", ".join(live.offers())})
         wanted = asking.Wanted.of(ids, topic)
+        scans.admit()
         run = background.start(scans.store(), service, wanted, live.user(), **kept).run
+        scans.mine(run)
     except (CoreError, OSError) as error:
         st.session_state["fates_problem"] = problems.message(error, view().words)
         return

@@ -199,6 +199,7 @@ def made_of(here: Asked) -> Run:
     kept = scans.wants_kept() and all(scans.store().open(name).kept for name in here.of if name)
     if known is not None and kept:
         return scans.store().open(known)
+    scans.admit(here.size)
     run = core.make(here, dating, scans.store(), digest, **({} if kept else scans.NOT_KEPT))
     cache.forget_runs()
     return run

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from idcore import times
+from idcore import limits, times
 from idcore.errors import CoreError
 from idcore.html import fates as html
 from idcore.lookup.model import Evidence
@@ -204,7 +204,8 @@ def messages(every: Undelivered, asked: Asked, lacking: int, run: Run, view: Vie
         st.caption(words("fate.list_said", n=words.count("row", len(found))))
         _page(found, run, view)
     browser.reveal(".st-key-fate-list", st.session_state.get("fate-turn", 0))
-    return [words("lines.taken_cut", most=f"{core.MOST_TAKEN:,}")] if len(found) > core.MOST_TAKEN else []
+    most = limits.figure("download_rows")
+    return [words("lines.taken_cut", most=f"{most:,}")] if len(found) > most else []
 
 
 def _page(found: Listed, run: Run, view: View) -> None:

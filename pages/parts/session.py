@@ -1,0 +1,44 @@
+"""Whose session a page is drawn for, and what it has uploaded. Draws nothing, and depends on no page."""
+
+from __future__ import annotations
+
+import hashlib
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from idcore.errors import CoreError
+from idcore.front_door import Uploads
+
+
+def _uploaded(session: str) -> tuple[int, int]:
+    """Bytes of uploads in memory: of one session, and of all."""
+    stored = getattr(getattr(st.runtime.get_instance(), "uploaded_file_mgr", None), "file_storage", {})
+    sizes = {name: sum(len(file.data) for file in list(files.values())) for name, files in list(stored.items())}
+    return sizes.get(session, 0), sum(sizes.values())
+
+
+UPLOADS = Uploads(_uploaded)
+
+
+def _id() -> str | None:
+    found = get_script_run_ctx(suppress_warning=True)
+    return found.session_id if found is not None else None
+
+
+def name() -> str:
+    """What names this session in logs. It opens nothing, as the ID of the session would."""
+    found = _id()
+    return hashlib.sha256(found.encode()).hexdigest()[:8] if found else "none"
+
+
+def who() -> str:
+    """Whom limits count: the login, else the session. Visitors behind one proxy may share an address."""
+    login = st.user.get("email") if st.user.get("is_logged_in") else None
+    return str(login or name())
+
+
+def refused_upload() -> CoreError | None:
+    """Why an upload of this session was not taken; it is said once."""
+    found = _id()
+    return UPLOADS.refusal(found) if found else None

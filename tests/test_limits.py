@@ -1,0 +1,182 @@
+"""The limits of the console: their settings, their sentences, and that each is applied."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from idcore import catalogue, limits, room
+from idcore.errors import CoreError
+from idcore.front_door import Uploads
+from idcore.limits import LIMITS, Limit
+from idcore.remoting.audit import RateLimit
+from idcore.remoting.errors import TooManyLookups
+from idcore.runs import Runs
+from pages.parts import scans, session
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.mark.parametrize("row", LIMITS.values(), ids=str)
+def test_a_limit_has_a_setting_a_default_and_a_sentence_in_every_language(row: Limit) -> None:
+    assert row.setting.startswith("IDCORE_") and row.meaning and (row.default is not None or row.may_be_off)
+    assert sum(other.setting == row.setting for other in LIMITS.values()) == 1
+    if row.error:
+        for lang in catalogue.languages():
+            words = catalogue.words(lang)
+            assert any(words.has(key) for key in (row.error, f"error.{row.error}"))
+    if row.error.startswith("limit_"):
+        for lang in catalogue.languages():
+            said = catalogue.words(lang).error(limits.met(row.name, row.default or 5 << 30))
+            assert said[0].isupper() or not said[0].isascii() or said[0].isdigit()
+            assert (row.usual in said or row.default is None) and "{" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("scans", "5", 5),
+        ("uploads", "1048576", 1 << 20),
+        ("uploads", "512M", 512 << 20),
+        ("uploads", "2 GiB", 2 << 30),
+        ("uploads", "2gb", 2 << 30),
+        ("uploads", "off", None),
+        ("uploads", " ", LIMITS["uploads"].default),
+    ],
+)
+def test_a_setting_is_a_number_a_size_or_off(
+    name: str, text: str, value: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LIMITS[name].setting, text)
+    assert limits.value(name) == value
+    limits.check()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("scans", "off"), ("scans", "0"), ("scans", "-1"), ("scans", "many"), ("scans", "2G"), ("uploads", "2X"),
+     ("uploads", "1.5G"), ("uploads", "9" * 40), ("queue", "٣")],
+)  # fmt: skip
+def test_a_wrong_setting_is_named(name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LIMITS[name].setting, text)
+    with pytest.raises(CoreError, match=LIMITS[name].setting):
+        limits.check()
+
+
+def test_the_console_does_not_start_with_a_wrong_setting() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.port", "0"],
+        cwd=ROOT, env={**os.environ, "IDCORE_QUEUE": "plenty"}, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode and "the setting IDCORE_QUEUE is 'plenty'" in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
+    """The runs of one visitor."""
+    monkeypatch.setenv("IDCORE_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setattr(scans, "_begun", {})
+    monkeypatch.setattr(session, "who", lambda: "ann")
+    return Runs(tmp_path / "runs")
+
+
+def refused(code: str, more: int = 0) -> dict[str, Any]:
+    with pytest.raises(CoreError) as caught:
+        scans.admit(more)
+    assert caught.value.code == code
+    return caught.value.values
+
+
+def test_one_visitor_has_so_many_scans_at_once(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_SCANS_VISITOR", "2")
+    jobs = {scans.create(title, {}).name: SimpleNamespace(ended=False) for title in ("a", "b")}
+    monkeypatch.setattr(scans, "job_of", lambda run: jobs.get(run.name))
+    assert refused("limit_scans_of_one") == {"held": "2", "most": "2"}
+    monkeypatch.setattr(session, "who", lambda: "bob")
+    scans.admit()
+    monkeypatch.setattr(session, "who", lambda: "ann")
+    next(iter(jobs.values())).ended = True
+    scans.admit()
+
+
+def test_a_full_queue_takes_no_more(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    from idcore.spark import turns
+
+    monkeypatch.setenv("IDCORE_QUEUE", "3")
+    monkeypatch.setattr(turns, "waiting", lambda: 2)
+    scans.admit()
+    monkeypatch.setattr(turns, "waiting", lambda: 3)
+    assert refused("limit_queue") == {"held": "3", "most": "3"}
+
+
+def test_what_is_kept_is_bounded_for_one_and_for_all(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = scans.create("a", {})
+    (run.input_folder / "000-a").write_bytes(bytes(4000))
+    held = room.sizes(runs.root)[run.name]
+    assert held == 4000 + (run.path / "run.json").stat().st_size
+    monkeypatch.setenv("IDCORE_KEPT_VISITOR", "8K")
+    scans.admit(8 * 1024 - held)
+    assert refused("limit_kept_of_one", 8 * 1024 - held + 1)["most"] == "8.0 KiB"
+    monkeypatch.setattr(session, "who", lambda: "bob")  # who has none of his own
+    scans.admit(8 * 1024)
+    monkeypatch.setenv("IDCORE_KEPT", "8K")
+    refused("limit_kept", 8 * 1024)
+    runs.delete(run.name)
+    assert room.sizes(runs.root) == {}
+    scans.admit(8 * 1024)
+
+
+def test_a_full_disk_and_a_folder_that_cannot_be_written_take_no_new_run(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished = runs.create("finished")
+    finished.set_state("done")
+    monkeypatch.setenv("IDCORE_FREE_DISK", "1000000T")
+    with pytest.raises(CoreError) as caught:
+        runs.create("one more")
+    assert caught.value.code == "limit_disk" and "the disk of the server is full" in str(caught.value)
+    assert [run.state for run in runs.list()] == ["done"] and len(list(runs.root.glob("2*"))) == 1
+    monkeypatch.setattr(room.os, "access", lambda *_: False)
+    with pytest.raises(CoreError, match="cannot write into its folder"):
+        runs.create("one more")
+
+
+def test_uploads_are_bounded_with_those_on_their_way_and_the_page_gets_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("IDCORE_UPLOADS_VISITOR", "10")
+    monkeypatch.setenv("IDCORE_UPLOADS", "15")
+    there = {"ann": 4}
+    uploads = Uploads(lambda session: (there.get(session, 0), sum(there.values())))
+    assert uploads.begin("ann", 6) and not uploads.begin("ann", 1)
+    why = uploads.refusal("ann")
+    assert why is not None and why.code == "limit_uploads_of_one" and why.values["most"] == "10 B"
+    assert uploads.refusal("ann") is None
+    assert not uploads.begin("bob", 6) and uploads.refusal("bob") == limits.met("uploads", 16)
+    uploads.end("ann", 6)
+    assert uploads.begin("bob", 6) and not uploads.begin("bob", 5)
+
+
+def test_all_visitors_together_have_a_limit_of_lookups_and_nobody_pays_for_a_refusal() -> None:
+    limit = RateLimit(10, RateLimit(15, code="too_many_of_all"))
+    limit.take("ann", 10, 0.0)
+    limit.take("bob", 5, 0.0)
+    with pytest.raises(TooManyLookups) as caught:
+        limit.take("cat", 3, 0.0)
+    assert caught.value.code == "too_many_of_all" and caught.value.values["most"] == 15
+    limit.take("cat", 10, 60.0)
+    with pytest.raises(TooManyLookups, match="too many look-ups"):
+        limit.take("cat", 1, 60.0)
+
+
+def test_a_clock_that_was_set_back_takes_no_lookups_away() -> None:
+    limit = RateLimit(10)
+    limit.take("ann", 1, 10_000.0)
+    limit.take("ann", 9, 0.0)
