@@ -21,15 +21,35 @@ from idcore.simulate.incidents.simulated_cluster import Stage
 VECTORS = Path(__file__).resolve().parents[1] / "tests" / "vectors"
 # Codes of makers by family; a verdict that names two families is right for both, and never confident.
 FAMILIES = {
-    "go": {"go", "go_family"}, "rust_messense": {"go", "go_family"}, "elixir": {"elixir", "go_family"},
-    "cpp": {"cpp", "cpp_or_lua"}, "cpp_old": {"cpp_old"}, "rust_mxsm": {"rust_mxsm"}, "php": {"php"},
-    "python": {"python_tt67wq"}, "lua": {"lua", "cpp", "cpp_or_lua", "unknown"}, "dotnet": {"dotnet", "cpp"},
-    "uuid": {"dotnet_uuid"}, "broker": {"broker"},
-    "grpc": {"grpc", "grpc_java_old"}, "grpc_cpp_old": {"grpc_cpp_old"}, "grpc_rust": {"grpc_rust"},
-}  # fmt: skip
+    "go": {"go", "go_family"},
+    "rust_messense": {"go", "go_family"},
+    "elixir": {"elixir", "go_family"},
+    "cpp": {"cpp", "cpp_or_lua"},
+    "cpp_old": {"cpp_old"},
+    "rust_mxsm": {"rust_mxsm"},
+    "php": {"php"},
+    "python": {"python_tt67wq"},
+    "lua": {"lua", "cpp", "cpp_or_lua", "unknown"},
+    "dotnet": {"dotnet", "cpp"},
+    "uuid": {"dotnet_uuid"},
+    "broker": {"broker"},
+    "grpc": {"grpc", "grpc_java_old"},
+    "grpc_cpp_old": {"grpc_cpp_old"},
+    "grpc_rust": {"grpc_rust"},
+}
 # Lines of public-lines.jsonl whose ids are not Java's, and that which its author invented.
-_PUBLIC = {25: "grpc", 26: "grpc", 32: "go", 33: "go", 34: "go", 53: "cpp_old", 54: "cpp_old", 66: "cpp_old",
-           67: "cpp_old", 68: "cpp"}  # fmt: skip
+_PUBLIC = {
+    25: "grpc",
+    26: "grpc",
+    32: "go",
+    33: "go",
+    34: "go",
+    53: "cpp_old",
+    54: "cpp_old",
+    66: "cpp_old",
+    67: "cpp_old",
+    68: "cpp",
+}
 _INVENTED = {17}
 
 

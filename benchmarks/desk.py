@@ -83,9 +83,7 @@ class Person(Tab):
         self.until(lambda: self.offered is not None)
         assert self.offered is not None
         put(self.url, self.offered.upload_url, text)
-        info = UploadedFileInfo(
-            name="desk.log", size=len(text), file_id=self.offered.file_id, file_urls=self.offered
-        )
+        info = UploadedFileInfo(name="desk.log", size=len(text), file_id=self.offered.file_id, file_urls=self.offered)
         state = FileUploaderState(uploaded_file_info=[info])
         box = WidgetState(id=self.widgets[WORDS("decode.upload")], file_uploader_state_value=state)
         self.press(WORDS("decode.button"), box)

@@ -17,6 +17,28 @@ from idcore.safe_text import encodable, json_text
 if TYPE_CHECKING:
     import pandas as pd
 
+# Of a run, those that a reader takes away.
+TABLES = (
+    "findings",
+    "copies",
+    "processes",
+    "hosts",
+    "brokers",
+    "segments",
+    "clients",
+    "counters",
+    "timeline",
+    "activity",
+    "distribution",
+    "growth",
+    "refused",
+    "files",
+    "topics",
+    "tags",
+    "fates",
+    "undelivered",
+    "asked_ids",
+)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _OFFSET = re.compile(r"[+-][0-9]{2}:[0-9]{2}(:[0-9]{2})?")  # of a zone: it names nothing that a spreadsheet could run
 

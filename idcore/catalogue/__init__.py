@@ -19,10 +19,24 @@ ENGLISH = "en"
 # Values that errors, tables and JSON hold as one text because they are several; a sentence joins them as its language
 # does. The pages join theirs themselves.
 _JOINED = ", "
-_SEVERAL = frozenset({
-    "addresses", "began_at", "born_hosts", "consumer_hosts", "differs", "group", "hosts", "ids", "known", "names",
-    "places", "records", "statuses", "topics",
-})  # fmt: skip
+_SEVERAL = frozenset(
+    {
+        "addresses",
+        "began_at",
+        "born_hosts",
+        "consumer_hosts",
+        "differs",
+        "group",
+        "hosts",
+        "ids",
+        "known",
+        "names",
+        "places",
+        "records",
+        "statuses",
+        "topics",
+    }
+)
 _OF_CODES = ("error.", "meaning.", "also.", "reason.", "lookup.fact.")
 
 

@@ -307,9 +307,18 @@ def formats() -> str:
     """The whole page."""
     parts = [_HEAD, "## Layouts\n", _overview()]
     parts += [_layout(layout) for layout in LAYOUTS.values()]
-    parts.append(_RULE.format(
-        digits=LENGTHS, own=_own_lengths(), port=rules.PORT_LIMIT, month=rules.LONGEST_MONTH_MS,
-        slack=rules.ELAPSED_SLACK_MS, certain=CERTAIN_FROM, likely=LIKELY_FROM, stream=STREAM_LENGTH))  # fmt: skip
+    parts.append(
+        _RULE.format(
+            digits=LENGTHS,
+            own=_own_lengths(),
+            port=rules.PORT_LIMIT,
+            month=rules.LONGEST_MONTH_MS,
+            slack=rules.ELAPSED_SLACK_MS,
+            certain=CERTAIN_FROM,
+            likely=LIKELY_FROM,
+            stream=STREAM_LENGTH,
+        )
+    )
     parts.append("## Rejections\n")
     said = catalogue.words()
     parts.append(_words({code: said.table("error.")[code] for code in (*_REFUSED, *_OF_ARGUMENTS)}))
@@ -337,16 +346,35 @@ def findings() -> str:
 def decided() -> str:
     """The whole page of how findings are decided."""
     return _DECIDED.format(
-        subjects=limits.MOST_SUBJECTS, examined=limits.MOST_EXAMINED, suspects=limits.MOST_SUSPECTS,
-        copies=limits.MOST_COPIES, brokers=limits.MOST_BROKERS, loaders=limits.MOST_SEED_LOADERS,
-        side=limits.HOLE_SIDE_IDS, rare=1 / limits.RARE_GAPS, few=limits.FEW_GAPS, gaps=limits.MOST_GAPS,
-        step=limits.BATCH_STEP_BYTES >> 10, placed=limits.MOST_PLACED >> 20, searched=limits.MOST_SEARCHED >> 20,
-        front=limits.MOST_IN_FRONT >> 10, minutes=limits.SILENT_MINUTES, times=limits.SILENT_TIMES,
-        starts=limits.LOOP_STARTS, loop=limits.LOOP_MS // 1000, still=limits.STILL_MS // 60_000,
-        fewest=limits.STILL_MESSAGES, skew=limits.COPY_SKEW_MS // 60_000, ahead=limits.COPY_SKEW_MESSAGES,
-        storm=limits.STORM_TRIES, dead=limits.DEAD_LETTERS, times_more=limits.RISE_TIMES, least=limits.RISE_MINUTES,
-        retries=limits.POISON_RETRIES, poison=limits.POISON_MESSAGES,
-    )  # fmt: skip
+        subjects=limits.MOST_SUBJECTS,
+        examined=limits.MOST_EXAMINED,
+        suspects=limits.MOST_SUSPECTS,
+        copies=limits.MOST_COPIES,
+        brokers=limits.MOST_BROKERS,
+        loaders=limits.MOST_SEED_LOADERS,
+        side=limits.HOLE_SIDE_IDS,
+        rare=1 / limits.RARE_GAPS,
+        few=limits.FEW_GAPS,
+        gaps=limits.MOST_GAPS,
+        step=limits.BATCH_STEP_BYTES >> 10,
+        placed=limits.MOST_PLACED >> 20,
+        searched=limits.MOST_SEARCHED >> 20,
+        front=limits.MOST_IN_FRONT >> 10,
+        minutes=limits.SILENT_MINUTES,
+        times=limits.SILENT_TIMES,
+        starts=limits.LOOP_STARTS,
+        loop=limits.LOOP_MS // 1000,
+        still=limits.STILL_MS // 60_000,
+        fewest=limits.STILL_MESSAGES,
+        skew=limits.COPY_SKEW_MS // 60_000,
+        ahead=limits.COPY_SKEW_MESSAGES,
+        storm=limits.STORM_TRIES,
+        dead=limits.DEAD_LETTERS,
+        times_more=limits.RISE_TIMES,
+        least=limits.RISE_MINUTES,
+        retries=limits.POISON_RETRIES,
+        poison=limits.POISON_MESSAGES,
+    )
 
 
 def _severity(rule: Rule) -> str:
@@ -408,10 +436,17 @@ def _filled(template: str) -> str:
 def _overview() -> str:
     return reference.table(
         ("layout", "bytes", "digits", "fields (bytes)", "what it is"),
-        ((f"`{layout.name}`", str(layout.size), str(layout.digits),
-          ", ".join(f"{field.name} {field.size}" for field in layout.fields), layout.title)
-         for layout in LAYOUTS.values()),
-    )  # fmt: skip
+        (
+            (
+                f"`{layout.name}`",
+                str(layout.size),
+                str(layout.digits),
+                ", ".join(f"{field.name} {field.size}" for field in layout.fields),
+                layout.title,
+            )
+            for layout in LAYOUTS.values()
+        ),
+    )
 
 
 def _layout(layout: Layout) -> str:
@@ -457,9 +492,14 @@ def settings(page: str) -> str:
 def main() -> None:
     """Writes the pages."""
     pages = {
-        FORMATS: formats(), CLIENTS: clients(), FINDINGS: findings(), DECIDED: decided(),
-        CLI: reference.commands(), TABLES: reference.tables(), SETTINGS: settings(SETTINGS.read_text(encoding="utf-8")),
-    }  # fmt: skip
+        FORMATS: formats(),
+        CLIENTS: clients(),
+        FINDINGS: findings(),
+        DECIDED: decided(),
+        CLI: reference.commands(),
+        TABLES: reference.tables(),
+        SETTINGS: settings(SETTINGS.read_text(encoding="utf-8")),
+    }
     for path, page in pages.items():
         path.write_text(page, encoding="utf-8")
 

@@ -58,10 +58,16 @@ def _table(listing: Listing) -> Iterator[str]:
     if listing.queues:
         head_ = ("  queue", "from", "to", "listed", "unreadable", "not read")
         rows = [
-            (f"  {_place(queue.broker, queue.queue_id)}", f"{queue.first:,}", f"{queue.end:,}", f"{queue.listed:,}",
-             f"{queue.unreadable:,}", f"{queue.left:,}")
+            (
+                f"  {_place(queue.broker, queue.queue_id)}",
+                f"{queue.first:,}",
+                f"{queue.end:,}",
+                f"{queue.listed:,}",
+                f"{queue.unreadable:,}",
+                f"{queue.left:,}",
+            )
             for queue in listing.queues
-        ]  # fmt: skip
+        ]
         yield from aligned([head_, *rows])
     yield printable(f"  asked       {', '.join(listing.asked) or 'nobody'}")
 

@@ -11,10 +11,27 @@ from idcore.safe_text import printable
 
 _BODY_SHOWN = 300
 _LINES = (
-    "topic", "queue_id", "queue_offset", "commit_log_offset", "file", "store_size", "msg_id", "offset_msg_id", "batch",
-    "born_timestamp", "born_host", "store_timestamp", "store_host", "sys_flag", "flag", "body_crc", "reconsume_times",
-    "prepared_transaction_offset", "tags_code", "record_crc_ok",
-)  # fmt: skip
+    "topic",
+    "queue_id",
+    "queue_offset",
+    "commit_log_offset",
+    "file",
+    "store_size",
+    "msg_id",
+    "offset_msg_id",
+    "batch",
+    "born_timestamp",
+    "born_host",
+    "store_timestamp",
+    "store_host",
+    "sys_flag",
+    "flag",
+    "body_crc",
+    "reconsume_times",
+    "prepared_transaction_offset",
+    "tags_code",
+    "record_crc_ok",
+)
 
 
 def card(row: dict[str, Any]) -> str:

@@ -308,14 +308,18 @@ def _command(command: argparse.ArgumentParser, said: str) -> str:
     """The section of one command."""
     epilog = EPILOGS[command.prog.rpartition(" ")[2]]
     rows = ((_name(action), (action.help or "") + _default(action)) for action in _actions(command))
-    return "\n".join([
-        f"## {_short(command)}\n",
-        f"{said[0].upper()}{said[1:].removesuffix('.')}.\n",
-        f"    {_usage(command)}\n",
-        table(("argument", "meaning"), rows),
-        "```sh", *epilog.examples, "```\n",
-        table(("exit status", "meaning"), ((str(status), meaning) for status, meaning in epilog.statuses)),
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"## {_short(command)}\n",
+            f"{said[0].upper()}{said[1:].removesuffix('.')}.\n",
+            f"    {_usage(command)}\n",
+            table(("argument", "meaning"), rows),
+            "```sh",
+            *epilog.examples,
+            "```\n",
+            table(("exit status", "meaning"), ((str(status), meaning) for status, meaning in epilog.statuses)),
+        ]
+    )
 
 
 def _actions(command: argparse.ArgumentParser) -> Iterator[argparse.Action]:

@@ -60,8 +60,15 @@ def _count(number: int, noun: str) -> str:
 
 def _send(send: Send) -> tuple[str, ...]:
     result = "" if send.success is None else "stored" if send.success else "not SEND_OK"
-    return ("", _time(send.began_ms), f"{send.cost_ms:,} ms", result, send.broker or "", send.client or "",
-            send.group or "")  # fmt: skip
+    return (
+        "",
+        _time(send.began_ms),
+        f"{send.cost_ms:,} ms",
+        result,
+        send.broker or "",
+        send.client or "",
+        send.group or "",
+    )
 
 
 def _attempt(attempt: Attempt) -> tuple[str, ...]:

@@ -361,10 +361,19 @@ def _fact(name: str, heard: Heard[Any]) -> Iterator[Fact]:
 _CERTAIN = frozenset({"unreadable_queue", "not_dispatched", "disabled"})
 _DOUBTS = frozenset({"slave", "young", "copies_unknown"})
 # Verdicts that the next minutes change.
-_OPEN = frozenset({
-    "retry_waiting", "retry_queued", "running", "handed_out", "behind", "never_read", "unreadable_queue",
-    "not_dispatched", "disabled",
-})  # fmt: skip
+_OPEN = frozenset(
+    {
+        "retry_waiting",
+        "retry_queued",
+        "running",
+        "handed_out",
+        "behind",
+        "never_read",
+        "unreadable_queue",
+        "not_dispatched",
+        "disabled",
+    }
+)
 # Those of a message that its group has not consumed, as far as is known; a dead letter never will be without help.
 # Three of them only a live cluster shows.
 UNDELIVERED = _OPEN - {"running"} | {"dead", "stuck", "offline", "not_subscribed"}
@@ -372,7 +381,13 @@ UNDELIVERED = _OPEN - {"running"} | {"dead", "stuck", "offline", "not_subscribed
 _OF_A_COPY = {
     name: f"copied_{name}"
     for name in (
-        "connection_unknown", "copies_unknown", "offset_unknown", "retry_offset_unknown", "just_delivered",
-        "delay_unknown", "young", "late",
+        "connection_unknown",
+        "copies_unknown",
+        "offset_unknown",
+        "retry_offset_unknown",
+        "just_delivered",
+        "delay_unknown",
+        "young",
+        "late",
     )
-}  # fmt: skip
+}

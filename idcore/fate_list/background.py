@@ -69,9 +69,14 @@ class Job:
     def _write(self, tally: Tally) -> None:
         wanted = self._wanted
         write(
-            self.run.path, tally, cluster=self._service.cluster.name, topic=wanted.topic, given=wanted.given,
-            doubles=wanted.given - len(wanted.ids), stopped=self._stop.is_set(),
-        )  # fmt: skip
+            self.run.path,
+            tally,
+            cluster=self._service.cluster.name,
+            topic=wanted.topic,
+            given=wanted.given,
+            doubles=wanted.given - len(wanted.ids),
+            stopped=self._stop.is_set(),
+        )
 
     def _end(self, state: str, problem: CoreError | None) -> None:
         self._ended = True

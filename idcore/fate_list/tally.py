@@ -79,9 +79,13 @@ class Tally:
         topics = dict.fromkeys(copy.record.topic for copy in homes.values())
         self.found += answer.found
         self._of_id[answer.id] = {
-            "id": answer.id, "outcome": outcome, "reason": reason, "topic": next(iter(topics), None),
-            "records": len(homes), "groups": missed,
-        }  # fmt: skip
+            "id": answer.id,
+            "outcome": outcome,
+            "reason": reason,
+            "topic": next(iter(topics), None),
+            "records": len(homes),
+            "groups": missed,
+        }
 
     def _judged(self, place: tuple[str, str], record: Record, verdicts: Mapping[str, str]) -> int:
         """Counts a record, once; gives how many groups have not consumed it."""
@@ -98,12 +102,20 @@ class Tally:
             cell["bytes"] = cell.get("bytes", 0) + record.size
         missed = {group: verdict for group, verdict in sorted(verdicts.items()) if verdict in UNDELIVERED}
         if missed:
-            self._undelivered.append({
-                "topic": record.topic, "queue_id": record.queue_id, "queue_offset": record.queue_offset,
-                "commit_log_offset": record.physical_offset, "bytes": record.size,
-                "store_timestamp": _time(stored), "msg_id": record.uniq_id, "groups": len(missed),
-                "verdicts": json.dumps(missed, ensure_ascii=False), "broker": broker,
-            })  # fmt: skip
+            self._undelivered.append(
+                {
+                    "topic": record.topic,
+                    "queue_id": record.queue_id,
+                    "queue_offset": record.queue_offset,
+                    "commit_log_offset": record.physical_offset,
+                    "bytes": record.size,
+                    "store_timestamp": _time(stored),
+                    "msg_id": record.uniq_id,
+                    "groups": len(missed),
+                    "verdicts": json.dumps(missed, ensure_ascii=False),
+                    "broker": broker,
+                }
+            )
         self._records[place] = len(missed)
         return len(missed)
 
@@ -118,30 +130,48 @@ class Tally:
         fates = []
         for (topic, queue, group, minute, verdict, broker), cell in self._cells.items():
             offsets, times = cell["offsets"], cell["times"]
-            fates.append({
-                "topic": topic, "queue_id": queue, "group": group, "minute": _time(minute), "verdict": verdict,
-                "messages": len(offsets), "bytes": cell["bytes"],
-                "first_queue_offset": min(offsets), "last_queue_offset": max(offsets),
-                "first_store_timestamp": _time(min(times, default=None)),
-                "last_store_timestamp": _time(max(times, default=None)), "broker": broker,
-            })  # fmt: skip
+            fates.append(
+                {
+                    "topic": topic,
+                    "queue_id": queue,
+                    "group": group,
+                    "minute": _time(minute),
+                    "verdict": verdict,
+                    "messages": len(offsets),
+                    "bytes": cell["bytes"],
+                    "first_queue_offset": min(offsets),
+                    "last_queue_offset": max(offsets),
+                    "first_store_timestamp": _time(min(times, default=None)),
+                    "last_store_timestamp": _time(max(times, default=None)),
+                    "broker": broker,
+                }
+            )
         unasked = {"outcome": "not_asked", "records": 0, "groups": 0}
         rows = {
-            "fates": fates, "undelivered": self._undelivered,
+            "fates": fates,
+            "undelivered": self._undelivered,
             "asked_ids": [self._of_id.get(text, unasked | {"id": text}) for text in self.ids],
-        }  # fmt: skip
+        }
         made = {name: pa.Table.from_pylist(rows[name], schema=schema) for name, schema in OF_LISTS.items()}
         return made | {name: made[name].sort_by([(each, "ascending") for each in by]) for name, by in _ORDER.items()}
 
     def summary(self) -> dict[str, Any]:
         """The figures. The verdicts are of the time from `snapshot` to `snapshot_end`."""
         return {
-            "ids": len(self.ids), **self.outcomes, "found": self.found, "records": len(self._records),
-            "repeated": self.repeated, "groups": len(self.groups), "undelivered": self.undelivered,
-            "cut": dict(sorted(self.cut.items())), "problem": self.problem and self.problem.coded(),
-            "snapshot": _iso(self.begun_ms), "snapshot_end": _iso(self.ended_ms), "seconds": round(self.seconds, 3),
+            "ids": len(self.ids),
+            **self.outcomes,
+            "found": self.found,
+            "records": len(self._records),
+            "repeated": self.repeated,
+            "groups": len(self.groups),
+            "undelivered": self.undelivered,
+            "cut": dict(sorted(self.cut.items())),
+            "problem": self.problem and self.problem.coded(),
+            "snapshot": _iso(self.begun_ms),
+            "snapshot_end": _iso(self.ended_ms),
+            "seconds": round(self.seconds, 3),
             "versions": {"idcore": idcore.__version__, "python": platform.python_version(), "pyarrow": pa.__version__},
-        }  # fmt: skip
+        }
 
 
 _ORDER = {

@@ -268,18 +268,31 @@ def moved(scan: Scan) -> list[Finding]:
 
 register(
     Rule(
-        "broker_address_internal", WARNING, 40,
+        "broker_address_internal",
+        WARNING,
+        40,
         "The address is loopback, 172.16/12, link-local or impossible, or its port is a node port (30000 to 32767). "
         "At least one in 1,000 offsetMsgIds has it.",
-        "broker_address_internal/loopback", of_processes=clear_producers, of_scan=internal,
-        variants=("loopback", "bridge", "link_local", "nowhere", "node_port"), also=("send_ok",),
-        subject="broker", lines=("broker_name", "send_ok"),
+        "broker_address_internal/loopback",
+        of_processes=clear_producers,
+        of_scan=internal,
+        variants=("loopback", "bridge", "link_local", "nowhere", "node_port"),
+        also=("send_ok",),
+        subject="broker",
+        lines=("broker_name", "send_ok"),
     ),
     Rule(
-        "broker_moved", WARNING, 50,
+        "broker_moved",
+        WARNING,
+        50,
         "Two addresses use the same port. The offsets of the second continue where those of the first stop, "
         "or both take turns. Where times are known, the second starts after the end of the first.",
-        "broker_moved/restarted", of_scan=moved, variants=("both", "unseen"), also=("silent", "silent_alone"),
-        lighter=("unseen",), subject="broker", lines=("broker_name",),
+        "broker_moved/restarted",
+        of_scan=moved,
+        variants=("both", "unseen"),
+        also=("silent", "silent_alone"),
+        lighter=("unseen",),
+        subject="broker",
+        lines=("broker_name",),
     ),
-)  # fmt: skip
+)

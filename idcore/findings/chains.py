@@ -232,39 +232,66 @@ def wraps(processes: Processes, _: Scan) -> Iterator[Finding]:
         points = [int(order[place + side]) for place in at_wrap[: limits.MOST_IDS // 2] for side in (0, 1)]
         more = {} if certain[at] else {"variant": "uncertain"}
         return of_process(
-            processes, at, "counter_wrap", int(count[at]), ids=processes.ids(at, points),
-            sent_at=processes.moments(points), when=processes.between(points[1::2]), **more,
-        )  # fmt: skip
+            processes,
+            at,
+            "counter_wrap",
+            int(count[at]),
+            ids=processes.ids(at, points),
+            sent_at=processes.moments(points),
+            when=processes.between(points[1::2]),
+            **more,
+        )
 
     yield from each(processes, (count > 0) & hosts.countable(processes), "counter_wrap", make, count)
 
 
 register(
     Rule(
-        "shared_fingerprint", ERROR, 20,
+        "shared_fingerprint",
+        ERROR,
+        20,
         "Two or more counters are alive at once (`tracks`), and do not fit together as one.",
-        "shared_fingerprint/two_containers", of_processes=of_chains, variants=("unseen",), also=("twice_seen",),
+        "shared_fingerprint/two_containers",
+        of_processes=of_chains,
+        variants=("unseen",),
+        also=("twice_seen",),
         picture="counter",
     ),
     Rule(
-        "clock_back", ERROR, 30,
+        "clock_back",
+        ERROR,
+        30,
         "One of these holds:\n\n"
         "- All IDs make one counter, and elapsed falls and rises again, with three IDs on either side. It falls by "
         "more than 0.5 s, or 2 s for clients that write whole seconds.\n"
         "- IDs have a time before the month.\n"
         "- Ten IDs have the time 0.",
-        "clock_back/two_seconds", of_processes=of_chains, variants=("held", "before_month", "zero", "unseen"),
-        also=("twice_none", "twice_open", "twice_seen"), lighter=("unseen",), picture="clock",
+        "clock_back/two_seconds",
+        of_processes=of_chains,
+        variants=("held", "before_month", "zero", "unseen"),
+        also=("twice_none", "twice_open", "twice_seen"),
+        lighter=("unseen",),
+        picture="clock",
     ),
     Rule(
-        "restart", INFO, 10,
+        "restart",
+        INFO,
+        10,
         "A chain begins near 0 after another one ended, sooner than a wrap could.",
-        "restart/once", of_processes=of_chains, variants=("loop", "loop_among", "unseen"),
-        also=("began", "began_first"), picture="counter",
+        "restart/once",
+        of_processes=of_chains,
+        variants=("loop", "loop_among", "unseen"),
+        also=("began", "began_first"),
+        picture="counter",
     ),
     Rule(
-        "counter_wrap", INFO, 20,
+        "counter_wrap",
+        INFO,
+        20,
         "An unrolled counter goes from 65,535 to 0.",
-        "counter_wrap/once", of_processes=wraps, variants=("uncertain",), picture="counter",
+        "counter_wrap/once",
+        of_processes=wraps,
+        variants=("uncertain",),
+        picture="counter",
     ),
-)  # fmt: skip
+)

@@ -280,10 +280,16 @@ def _one(
     evidence: dict[str, Any] = {"ids": [msg_id], "offset_msg_ids": offsets[: limits.MOST_IDS]}
     if records:
         evidence["records"] = [
-            {"offset_msg_id": text, "topic": record.topic, "born": record.born, "born_host": record.born_host,
-             "key": record.key, "body_crc": record.crc}
+            {
+                "offset_msg_id": text,
+                "topic": record.topic,
+                "born": record.born,
+                "born_host": record.born_host,
+                "key": record.key,
+                "body_crc": record.crc,
+            }
             for text, record in list(records.items())[: limits.MOST_IDS]
-        ]  # fmt: skip
+        ]
     if differing:
         evidence |= {"messages": len(originals), "differs": ", ".join(differing), **_why(list(originals.values()))}
         evidence |= _producer(subjects.of(msg_id)[1], {} if "hosts" in evidence else originals)
@@ -327,29 +333,49 @@ def of_names(scan: Scan) -> Iterator[Finding]:
 
 register(
     Rule(
-        "collision", ERROR, 10,
+        "collision",
+        ERROR,
+        10,
         "One msgId has copies that no broker made and that differ in topic, born time, born host, body or keys.",
-        "collision/born_elsewhere", of_scan=of_copies, variants=("another_month", "hosts", "topics", "sent_again"),
-        also=("producer", "producer_born"), subject="id",
+        "collision/born_elsewhere",
+        of_scan=of_copies,
+        variants=("another_month", "hosts", "topics", "sent_again"),
+        also=("producer", "producer_born"),
+        subject="id",
     ),
     Rule(
-        "duplicate_send", WARNING, 10,
+        "duplicate_send",
+        WARNING,
+        10,
         "Several brokers stored one msgId, or one normal topic has it several times with the same born time. "
         "Or it has several successful SendResults with different offsetMsgIds in one normal topic.",
-        "duplicate_send/another_broker", of_scan=of_copies, variants=("send_results", "same_broker"),
-        also=("apart", "statuses", "producer", "producer_born"), subject="id",
+        "duplicate_send/another_broker",
+        of_scan=of_copies,
+        variants=("send_results", "same_broker"),
+        also=("apart", "statuses", "producer", "producer_born"),
+        subject="id",
     ),
     Rule(
-        "id_confusion", WARNING, 30,
+        "id_confusion",
+        WARNING,
+        30,
         "A label that should have a msgId has an offsetMsgId. There is one finding for each label and application. "
         "Behind `msgId=` of a MessageExt it is info.",
-        "id_confusion/application", of_scan=of_names, variants=("message_ext",), lighter=("message_ext",),
-        background=("message_ext",), subject="name",
+        "id_confusion/application",
+        of_scan=of_names,
+        variants=("message_ext",),
+        lighter=("message_ext",),
+        background=("message_ext",),
+        subject="name",
     ),
     Rule(
-        "stored_copies", INFO, 30,
+        "stored_copies",
+        INFO,
+        30,
         "One msgId has several offsetMsgIds, and no rule above explains them.",
-        "stored_copies/consumer_retry", of_scan=of_copies,
-        variants=("retry", "delay", "transaction", "batch", "unseen"), also=("group", "consumer_hosts"),
+        "stored_copies/consumer_retry",
+        of_scan=of_copies,
+        variants=("retry", "delay", "transaction", "batch", "unseen"),
+        also=("group", "consumer_hosts"),
     ),
-)  # fmt: skip
+)

@@ -96,10 +96,14 @@ def of_seeds(scan: Scan) -> Iterator[Finding]:
 
 register(
     Rule(
-        "foreign_maker", INFO, 50,
+        "foreign_maker",
+        INFO,
+        50,
         "The IDs have constants of another client, or a loader with its top bit set. "
         "Or the loader is the first rand() after a start in the 31 days before the first ID.",
-        "foreign_maker/go", of_processes=judge, of_scan=of_seeds,
+        "foreign_maker/go",
+        of_processes=judge,
+        of_scan=of_seeds,
         variants=(*_FOREIGN.to_pylist(), "cpp_old", "no_hash", "seed", "unseen"),
     ),
-)  # fmt: skip
+)

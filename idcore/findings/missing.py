@@ -182,11 +182,17 @@ def _finding(processes: Processes, at: int, found: Missing) -> Finding:
         more |= {"explained": found.explained, "also": ["batches", *more.get("also", ())]}
     edges = [*looked.tolist(), *(_below(processes, at, row) for row in looked[: found.holes].tolist())]
     return of_process(
-        processes, at, "missing_ids", found.count, ids=[place["before"] for place in places],
-        after_ids=[place["after"] for place in places], sent_at=processes.moments(shown),
+        processes,
+        at,
+        "missing_ids",
+        found.count,
+        ids=[place["before"] for place in places],
+        after_ids=[place["after"] for place in places],
+        sent_at=processes.moments(shown),
         when={} if kind == _SAMPLE else processes.between(edges),
-        lighter=INFO if kind in (_SAMPLE, _BATCH) else None, **more,
-    )  # fmt: skip
+        lighter=INFO if kind in (_SAMPLE, _BATCH) else None,
+        **more,
+    )
 
 
 def _variant(found: Missing, wraps_certain: bool) -> str | None:
@@ -221,12 +227,17 @@ def _place(processes: Processes, at: int, row: int, width: int) -> dict[str, Any
 
 register(
     Rule(
-        "missing_ids", WARNING, 20,
+        "missing_ids",
+        WARNING,
+        20,
         "The unrolled counter has gaps, which are judged by their widths (below). "
         "A sample, and counters that items of batches used, are info.",
-        "missing_ids/an_outage", of_processes=judge,
+        "missing_ids/an_outage",
+        of_processes=judge,
         variants=("one", "one_gap", "gaps", "uncertain", "hole", "holes", "sample", "batch", "unseen"),
         also=("gap", "gap_one", "gap_widest", "gap_lines", "narrower", "batches", "failed", "failed_gaps"),
-        lighter=("sample", "batch", "unseen"), picture="counter", lines=("failed_sends",),
+        lighter=("sample", "batch", "unseen"),
+        picture="counter",
+        lines=("failed_sends",),
     ),
-)  # fmt: skip
+)

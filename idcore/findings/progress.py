@@ -92,8 +92,11 @@ def groups(scan: Scan) -> dict[tuple[str, str], list[Queue]]:
 
 
 _KEYS = ["topic", "group", "queue_id", "verdict"]
-_FOLDS = (("messages", "sum", "messages"), ("first_store_timestamp", "min", "first"),
-          ("last_store_timestamp", "max", "last"))  # fmt: skip
+_FOLDS = (
+    ("messages", "sum", "messages"),
+    ("first_store_timestamp", "min", "first"),
+    ("last_store_timestamp", "max", "last"),
+)
 
 
 def _sums(scan: Scan) -> list[dict[str, Any]]:
@@ -125,9 +128,14 @@ def stalled(scan: Scan) -> Iterator[Finding]:
             continue
         worst = max(left, key=lambda queue: queue.open)
         evidence = {
-            **_about(topic, group), **_span(begin, end), "queues": len(left), "consumer_offset": worst.offset,
-            "queue": worst.number, "queue_end": worst.end, "ids": _ids(scan, left),
-        }  # fmt: skip
+            **_about(topic, group),
+            **_span(begin, end),
+            "queues": len(left),
+            "consumer_offset": worst.offset,
+            "queue": worst.number,
+            "queue_end": worst.end,
+            "ids": _ids(scan, left),
+        }
         lighter, sure = None, "likely"
         if all(queue.verdicts == {"disabled"} for queue in left):
             evidence["variant"], sure = "disabled", "certain"
@@ -146,9 +154,12 @@ def blocked(scan: Scan) -> Iterator[Finding]:
             if _apart(queue.open_at, reached) < _STILL:
                 continue
             evidence = {
-                **_about(topic, group), **_span(queue.open_at, queue.last),
-                "queue": queue.number, "consumer_offset": queue.offset, "ids": _ids(scan, [queue]),
-            }  # fmt: skip
+                **_about(topic, group),
+                **_span(queue.open_at, queue.last),
+                "queue": queue.number,
+                "consumer_offset": queue.offset,
+                "ids": _ids(scan, [queue]),
+            }
             subject = f"{topic}@{group} queue {queue.number}"
             yield Finding("poison_message", subject, queue.open, evidence, "likely", queue.open_at, queue.last)
 
@@ -157,20 +168,26 @@ def skipped(scan: Scan) -> Iterator[Finding]:
     """group_skipped: messages that a group cannot have read, or never will as things are."""
     for (topic, group), queues in scan.once(groups).items():
         for variant, found in (
-            ("", _beyond(queues)), ("deleted", _deleted(queues)), ("never_read", _never_read(queues)),
+            ("", _beyond(queues)),
+            ("deleted", _deleted(queues)),
+            ("never_read", _never_read(queues)),
             ("unreadable", [(queue, queue.open) for queue in queues if queue.verdicts == {"unreadable_queue"}]),
-        ):  # fmt: skip
+        ):
             if not found:
                 continue
             worst, _ = max(found, key=lambda pair: pair[1])
             of = [queue for queue, _ in found]
             since, until = _first(queue.first for queue in of), _last(queue.last for queue in of)
             evidence = {
-                **({"variant": variant} if variant else {}), **_about(topic, group), "queues": len(found),
+                **({"variant": variant} if variant else {}),
+                **_about(topic, group),
+                "queues": len(found),
                 "queue": worst.number,
-                "consumer_offset": worst.offset, "queue_begin": worst.begin, "queue_end": worst.end,
+                "consumer_offset": worst.offset,
+                "queue_begin": worst.begin,
+                "queue_end": worst.end,
                 "ids": _ids(scan, of),
-            }  # fmt: skip
+            }
             sure = "likely" if variant == "deleted" else "certain"
             count = sum(number for _, number in found)
             yield Finding("group_skipped", f"{topic}@{group}", count, evidence, sure, since, until)
@@ -281,22 +298,38 @@ def _last(times: Iterator[datetime | None]) -> datetime | None:
 
 register(
     Rule(
-        "group_stalled", WARNING, 12,
+        "group_stalled",
+        WARNING,
+        12,
         f"A topic went on for {limits.STILL_MS // 60_000} minutes behind all that a group has passed of it, with at "
         f"least {limits.STILL_MESSAGES} messages.",
-        "group_stalled/stopped", of_scan=stalled, variants=("disabled", "moving"), lighter=("moving",),
-        subject="group", of_store=True,
+        "group_stalled/stopped",
+        of_scan=stalled,
+        variants=("disabled", "moving"),
+        lighter=("moving",),
+        subject="group",
+        of_store=True,
     ),
     Rule(
-        "group_skipped", WARNING, 14,
+        "group_skipped",
+        WARNING,
+        14,
         "A group's offset is in front of the first message of its queue, or behind the end. Or it has none in a queue "
         "of a topic that it reads.",
-        "group_skipped/beyond_end", of_scan=skipped, variants=("deleted", "never_read", "unreadable"),
-        subject="group", of_store=True,
+        "group_skipped/beyond_end",
+        of_scan=skipped,
+        variants=("deleted", "never_read", "unreadable"),
+        subject="group",
+        of_store=True,
     ),
     Rule(
-        "topic_unread", WARNING, 19,
+        "topic_unread",
+        WARNING,
+        19,
         "A topic has messages, and no consumer group has an offset in it. Other topics of the store have groups.",
-        "topic_unread/plain", of_scan=unread, subject="topic", of_store=True,
+        "topic_unread/plain",
+        of_scan=unread,
+        subject="topic",
+        of_store=True,
     ),
-)  # fmt: skip
+)

@@ -175,11 +175,14 @@ def _finding(scan: Scan, code: str, of: tuple[str, str], found: Rise, own: slice
     since, until = known.at(own.start + found.begin), known.at(own.start + found.end)
     messages = known.messages[group][own]
     evidence = {
-        "group": group, "minutes": found.end - found.begin, "others": found.outside,
+        "group": group,
+        "minutes": found.end - found.begin,
+        "others": found.outside,
         "other_minutes": len(messages) - (found.end - found.begin),
-        "messages": int(messages[found.begin : found.end].sum()), "ids": _failed(scan, group, led_to, since, until),
+        "messages": int(messages[found.begin : found.end].sum()),
+        "ids": _failed(scan, group, led_to, since, until),
         "first_at": since.isoformat(timespec="milliseconds"),
-    }  # fmt: skip
+    }
     return Finding(code, group, found.inside, evidence, since=since, until=until - timedelta(milliseconds=1))
 
 
@@ -218,10 +221,12 @@ def many_tries(scan: Scan) -> Iterator[Finding]:
             continue  # not the messages, but what the group needs for each of them
         times = [stored[key] for key in most if key[0] == group and stored.get(key) is not None]
         evidence = {
-            "variant": "tries", "group": group, "retries": rows[0]["retry_times"],
+            "variant": "tries",
+            "group": group,
+            "retries": rows[0]["retry_times"],
             "topics": ", ".join(sorted({row["topic"] for row in rows})[: limits.MOST_IDS]),
             "ids": [row["msg_id"] for row in rows if row["msg_id"]][: limits.MOST_IDS],
-        }  # fmt: skip
+        }
         since, until = min(times, default=None), max(times, default=None)
         yield Finding("poison_message", group, len(rows), evidence, since=since, until=until)
 
@@ -244,21 +249,37 @@ def poison(scan: Scan) -> Iterator[Finding]:
 
 register(
     Rule(
-        "poison_message", WARNING, 13,
+        "poison_message",
+        WARNING,
+        13,
         f"One queue of a group stays at a message for {limits.STILL_MS // 60_000} minutes, while its other queues go "
         f"on. Or a few of its messages failed in {limits.POISON_RETRIES} retries and more.",
-        "poison_message/blocks", of_scan=poison, variants=("tries",), subject="group", of_store=True,
+        "poison_message/blocks",
+        of_scan=poison,
+        variants=("tries",),
+        subject="group",
+        of_store=True,
     ),
     Rule(
-        "retry_storm", WARNING, 15,
+        "retry_storm",
+        WARNING,
+        15,
         f"At least {limits.STORM_TRIES} attempts of a group failed within some minutes: {limits.RISE_TIMES} times as"
         " many for each message as at other times.",
-        "retry_storm/outage", of_scan=storms, subject="group", of_store=True,
+        "retry_storm/outage",
+        of_scan=storms,
+        subject="group",
+        of_store=True,
     ),
     Rule(
-        "dead_letters", WARNING, 16,
+        "dead_letters",
+        WARNING,
+        16,
         f"At least {limits.DEAD_LETTERS} messages of a group became dead letters within some minutes: "
         f"{limits.RISE_TIMES} times as many as at other times.",
-        "dead_letters/sudden", of_scan=dead_letters, subject="group", of_store=True,
+        "dead_letters/sudden",
+        of_scan=dead_letters,
+        subject="group",
+        of_store=True,
     ),
-)  # fmt: skip
+)

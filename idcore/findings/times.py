@@ -162,20 +162,32 @@ def zones(processes: Processes, scan: Scan) -> Iterator[Finding]:
 
 register(
     Rule(
-        "zone_mismatch", WARNING, 100,
+        "zone_mismatch",
+        WARNING,
+        100,
         "Lines prove a zone (born times or prefixes) that differs from `--zone`, or from that of most IDs. "
         "Clients that count months in UTC wherever they run are left out.",
-        "zone_mismatch/one_in_utc", of_processes=zones, variants=("given",),
+        "zone_mismatch/one_in_utc",
+        of_processes=zones,
+        variants=("given",),
     ),
     Rule(
-        "elapsed_impossible", WARNING, 110,
+        "elapsed_impossible",
+        WARNING,
+        110,
         "An ID has more milliseconds than 31 days and a second, and no clock that was set back explains it.",
-        "elapsed_impossible/dotnet", of_processes=impossible, variants=("one_text", "java", "clock"),
+        "elapsed_impossible/dotnet",
+        of_processes=impossible,
+        variants=("one_text", "java", "clock"),
     ),
     Rule(
-        "expired", INFO, 60,
+        "expired",
+        INFO,
+        60,
         "The IDs are more than 72 hours older than the last deletion run (04:00). "
         "That is the default of brokers, and an assumption here: the messages are probably deleted.",
-        "expired/five_days", of_processes=expired, of_scan=expired_clients,
+        "expired/five_days",
+        of_processes=expired,
+        of_scan=expired_clients,
     ),
-)  # fmt: skip
+)

@@ -141,16 +141,29 @@ def traces(traced: Traced, reader: Reader) -> Html:
     named.append(Column("outcome", words("trace.outcome")))
     group, client = Column("group", words("fate.group"), True), Column("client", words("trace.client"), True)
     sends = [
-        [reader.stamp(one.began_ms), lasted(one.cost_ms), words(f"journey.sent.{one.success}".lower()), one.kind or "",
-         one.broker or "", one.client or ""]
+        [
+            reader.stamp(one.began_ms),
+            lasted(one.cost_ms),
+            words(f"journey.sent.{one.success}".lower()),
+            one.kind or "",
+            one.broker or "",
+            one.client or "",
+        ]
         for one in found.sends
-    ]  # fmt: skip
+    ]
     attempts = [
-        [reader.stamp(one.began_ms), lasted(one.duration_ms), outcome_text(one.outcome, words),
-         tries(one.retry_times, words), one.group or "", one.host or "",
-         "" if one.pid is None else one.pid, one.client or ""]
+        [
+            reader.stamp(one.began_ms),
+            lasted(one.duration_ms),
+            outcome_text(one.outcome, words),
+            tries(one.retry_times, words),
+            one.group or "",
+            one.host or "",
+            "" if one.pid is None else one.pid,
+            one.client or "",
+        ]
         for one in found.attempts
-    ]  # fmt: skip
+    ]
     parts: list[Html] = []
     if sends:
         kind, broker = Column("kind", words("trace.kind")), Column("broker", words("record.broker"), True)
@@ -174,8 +187,11 @@ def tries(number: int | None, words: Words) -> str:
 
 
 _TIMES = {  # of a try: its column, and the message that names it
-    "store_timestamp": "fate.stored", "due_at": "message.due", "began_at": "trace.began", "ended_at": "message.ended",
-}  # fmt: skip
+    "store_timestamp": "fate.stored",
+    "due_at": "message.due",
+    "began_at": "trace.began",
+    "ended_at": "message.ended",
+}
 
 
 def attempts(rows: Sequence[Mapping[str, Any]], reader: Reader) -> Html:
@@ -186,10 +202,15 @@ def attempts(rows: Sequence[Mapping[str, Any]], reader: Reader) -> Html:
     columns += [Column(name, words(key), True) for name, key in _TIMES.items()]
     columns.append(Column("client", words("trace.client"), True))
     body = [
-        [row["group"], tries(row["retry_times"], words), outcome_text(row["outcome"], words),
-         *(reader.full(row[name]) for name in _TIMES), row["client"] or ""]
+        [
+            row["group"],
+            tries(row["retry_times"], words),
+            outcome_text(row["outcome"], words),
+            *(reader.full(row[name]) for name in _TIMES),
+            row["client"] or "",
+        ]
         for row in rows
-    ]  # fmt: skip
+    ]
     return table(columns, body, words("message.tries"), numbered=True)
 
 

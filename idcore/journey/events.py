@@ -99,10 +99,14 @@ def of_copies(copies: Iterable[Copy]) -> Iterator[Event]:
 
 def _stored(copy: Copy, record: Record, place: str) -> Event:
     values = {
-        "relation": copy.relation or "message", "group": copy.group, "tries": record.reconsume_times,
-        "topic": record.topic, "queue": record.queue_id, "offset": record.queue_offset,
+        "relation": copy.relation or "message",
+        "group": copy.group,
+        "tries": record.reconsume_times,
+        "topic": record.topic,
+        "queue": record.queue_id,
+        "offset": record.queue_offset,
         "born_ms": record.born_timestamp,
-    }  # fmt: skip
+    }
     at = record.store_timestamp if is_time(record.store_timestamp) else None
     return Event("stored", "record", "broker", str(record.store_host), at, evidence=place, values=values)
 

@@ -196,29 +196,44 @@ def row_of(journey: Journey) -> dict[str, Any]:
     return {
         "events": [
             {
-                "number": number, "at": _at(event.at_ms), "until": _at(event.until_ms),
-                "earliest": _at(event.earliest_ms), "latest": _at(event.latest_ms), "code": event.code,
-                "text": event_text(event), "source": event.source, "role": event.role, "who": event.who,
-                "evidence": event.evidence, "values": dict(event.values),
+                "number": number,
+                "at": _at(event.at_ms),
+                "until": _at(event.until_ms),
+                "earliest": _at(event.earliest_ms),
+                "latest": _at(event.latest_ms),
+                "code": event.code,
+                "text": event_text(event),
+                "source": event.source,
+                "role": event.role,
+                "who": event.who,
+                "evidence": event.evidence,
+                "values": dict(event.values),
             }
             for number, event in enumerate(journey.events, 1)
         ],
         "conflicts": [
             {
-                "code": each.code, "first": each.first + 1, "second": each.second + 1, "by_ms": each.by_ms,
-                "values": dict(each.values), "text": conflict_text(each, journey),
+                "code": each.code,
+                "first": each.first + 1,
+                "second": each.second + 1,
+                "by_ms": each.by_ms,
+                "values": dict(each.values),
+                "text": conflict_text(each, journey),
             }
             for each in journey.conflicts
         ],
         "gaps": [
             {
-                "code": each.code, "after": each.after + 1, "before": None if each.before is None else each.before + 1,
-                "ms": each.ms, "text": gap_text(each, journey),
+                "code": each.code,
+                "after": each.after + 1,
+                "before": None if each.before is None else each.before + 1,
+                "ms": each.ms,
+                "text": gap_text(each, journey),
             }
             for each in journey.gaps
         ],
         "found": dict(journey.found),
-    }  # fmt: skip
+    }
 
 
 def _at(milliseconds: int | None) -> str | None:

@@ -33,8 +33,16 @@ SILENCE_MS = 60_000
 # Zones differ by quarters of an hour, 26 hours at most; a line is logged so long after what it shows.
 _QUARTER_MS, _WIDEST_MS, _LOG_LATE_MS = 900_000, 26 * 3_600_000, 10_000
 _RANKS = (
-    "generated", "born", "sent", "stored", "logged_send", "logged_resend", "decided", "due", "attempt",
-)  # fmt: skip
+    "generated",
+    "born",
+    "sent",
+    "stored",
+    "logged_send",
+    "logged_resend",
+    "decided",
+    "due",
+    "attempt",
+)
 _LAST = ("judged",)
 _SOURCES = ("id", "record", "trace", "line", "verdict")
 _DIGITS = frozenset("0123456789ABCDEF")

@@ -14,11 +14,24 @@ from idcore.ids.model import host_bytes
 
 # The steps in the order in which a page offers them. The codes are a contract: links contain them.
 STEPS: tuple[str, ...] = (
-    "send", "busy", "lost", "again",  # producer
-    "consume", "dead",  # consumer
-    "delay", "commit", "rollback", "batch", "roll",  # broker
-    "month", "back", "far", "wrap", "twin", "collide",  # clock and process
-)  # fmt: skip
+    "send",
+    "busy",
+    "lost",
+    "again",  # producer
+    "consume",
+    "dead",  # consumer
+    "delay",
+    "commit",
+    "rollback",
+    "batch",
+    "roll",  # broker
+    "month",
+    "back",
+    "far",
+    "wrap",
+    "twin",
+    "collide",  # clock and process
+)
 STEPS_MOST = 60
 _NONE, _BETWEEN = "-", "."
 _YEARS = range(2000, 2100)

@@ -90,12 +90,24 @@ class _World:
         if step in ("consume", "dead") and self._visible is None:
             self._send_one("sent")
         steps: dict[str, Callable[[], None]] = {
-            "send": lambda: self._send_one("sent"), "busy": self._busy, "lost": self._lost, "again": self._again,
-            "consume": self._consume, "dead": self._dead, "delay": self._delay, "commit": lambda: self._transact(True),
-            "rollback": lambda: self._transact(False), "batch": self._batch, "roll": self._roll, "month": self._month,
-            "back": lambda: self._set_back("back"), "far": lambda: self._set_back("far"), "wrap": self._wrap,
-            "twin": self._second, "collide": self._collide,
-        }  # fmt: skip
+            "send": lambda: self._send_one("sent"),
+            "busy": self._busy,
+            "lost": self._lost,
+            "again": self._again,
+            "consume": self._consume,
+            "dead": self._dead,
+            "delay": self._delay,
+            "commit": lambda: self._transact(True),
+            "rollback": lambda: self._transact(False),
+            "batch": self._batch,
+            "roll": self._roll,
+            "month": self._month,
+            "back": lambda: self._set_back("back"),
+            "far": lambda: self._set_back("far"),
+            "wrap": self._wrap,
+            "twin": self._second,
+            "collide": self._collide,
+        }
         steps[step]()
 
     # rows
@@ -129,9 +141,16 @@ class _World:
             return
         first = put.records[0]
         self._row(
-            "blank", None, broker, None, None, offset=put.rolled_at, size=first.physical_offset - put.rolled_at,
-            needed=sum(record.size for record in put.records), file=f"{first.physical_offset:020d}",
-        )  # fmt: skip
+            "blank",
+            None,
+            broker,
+            None,
+            None,
+            offset=put.rolled_at,
+            size=first.physical_offset - put.rolled_at,
+            needed=sum(record.size for record in put.records),
+            file=f"{first.physical_offset:020d}",
+        )
 
     def _see(self, broker: str, record: Record) -> None:
         if record.topic in (TOPIC, f"%RETRY%{GROUP}"):
@@ -218,14 +237,27 @@ class _World:
             self._buried(name, put, record)
             return
         waiting = self._stored(
-            "consume_waits", name, put, record.uniq_id, record, level=int(put.records[0].properties["DELAY"]),
-            seconds=(broker.due(put.records[0]) - self._now) // 1000, group=GROUP, reads=record.topic,
-        )  # fmt: skip
+            "consume_waits",
+            name,
+            put,
+            record.uniq_id,
+            record,
+            level=int(put.records[0].properties["DELAY"]),
+            seconds=(broker.due(put.records[0]) - self._now) // 1000,
+            group=GROUP,
+            reads=record.topic,
+        )
         self._now = broker.due(waiting)
         self._stored(
-            "consume_again", name, broker.deliver(waiting, self._now), waiting.uniq_id, record,
-            times=waiting.reconsume_times, group=GROUP, origin=waiting.properties["ORIGIN_MESSAGE_ID"],
-        )  # fmt: skip
+            "consume_again",
+            name,
+            broker.deliver(waiting, self._now),
+            waiting.uniq_id,
+            record,
+            times=waiting.reconsume_times,
+            group=GROUP,
+            origin=waiting.properties["ORIGIN_MESSAGE_ID"],
+        )
 
     def _dead(self) -> None:
         """The listener gives up at once (delayLevelWhenNextConsume -1): a copy for %DLQ%group."""
@@ -285,9 +317,16 @@ class _World:
         self._rolled(name, put)
         for number, (item, record) in enumerate(zip(batch.messages, put.records, strict=True)):
             self._row(
-                "batch", item.uniq_id, name, record, None, order=first + number, batch_id=batch_id, number=number + 1,
+                "batch",
+                item.uniq_id,
+                name,
+                record,
+                None,
+                order=first + number,
+                batch_id=batch_id,
+                number=number + 1,
                 count=_BATCH,
-            )  # fmt: skip
+            )
             self._see(name, record)
 
     def _roll(self) -> None:

@@ -12,10 +12,20 @@ from idcore.remoting.consumers import ClientState, Connection, Subscription
 
 BROADCAST, PULL, POP = "BROADCASTING", "CONSUME_ACTIVELY", "CONSUME_POP"
 # What is wrong now; the other contradictions are remarks.
-WRONG = frozenset({
-    "disabled", "not_subscribed", "same_id", "tags_disagree", "brokers_disagree", "no_owner", "two_owners",
-    "unreadable", "stuck", "offline",
-})  # fmt: skip
+WRONG = frozenset(
+    {
+        "disabled",
+        "not_subscribed",
+        "same_id",
+        "tags_disagree",
+        "brokers_disagree",
+        "no_owner",
+        "two_owners",
+        "unreadable",
+        "stuck",
+        "offline",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

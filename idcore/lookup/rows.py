@@ -21,9 +21,13 @@ from idcore.remoting.bodies import BodyPolicy
 def row_of(answer: Answer) -> dict[str, Any]:
     """The keys of the contract. A figure has its value; of other evidence each code has its sentences and values."""
     row: dict[str, Any] = {
-        "id": answer.id, "found": answer.found, "copies": [_printed(copy_row(copy)) for copy in answer.copies],
-        "reason": answer.reason, "evidence": _evidence(answer.evidence), "asked": list(answer.asked),
-    }  # fmt: skip
+        "id": answer.id,
+        "found": answer.found,
+        "copies": [_printed(copy_row(copy)) for copy in answer.copies],
+        "reason": answer.reason,
+        "evidence": _evidence(answer.evidence),
+        "asked": list(answer.asked),
+    }
     if answer.trace is not None:
         row["trace"] = trace_row(answer.trace)
     if answer.who is not None:
@@ -38,19 +42,30 @@ def listing_row(listing: Listing) -> dict[str, Any]:
     way = listing.way
     return {
         "way": {"kind": way.kind} | {name: text for name, text in way.params().items() if name != "limit"},
-        "limit": way.limit, "found": bool(listing.copies),
+        "limit": way.limit,
+        "found": bool(listing.copies),
         "copies": [_printed(copy_row(copy) | ways.extra(copy)) for copy in listing.copies],
         "queues": [
             {
-                "broker_name": one.broker or None, "queue_id": one.queue_id, "min_offset": one.min_offset,
-                "max_offset": one.max_offset, "first": one.first, "end": one.end, "count": one.count,
-                "listed": one.listed, "unreadable": one.unreadable, "left": one.left,
+                "broker_name": one.broker or None,
+                "queue_id": one.queue_id,
+                "min_offset": one.min_offset,
+                "max_offset": one.max_offset,
+                "first": one.first,
+                "end": one.end,
+                "count": one.count,
+                "listed": one.listed,
+                "unreadable": one.unreadable,
+                "left": one.left,
             }
             for one in listing.queues
         ],
-        "cut": listing.cut, "left": listing.left, "reason": listing.reason, "evidence": _evidence(listing.evidence),
+        "cut": listing.cut,
+        "left": listing.left,
+        "reason": listing.reason,
+        "evidence": _evidence(listing.evidence),
         "asked": list(listing.asked),
-    }  # fmt: skip
+    }
 
 
 def _evidence(items: Iterable[Evidence]) -> dict[str, Any]:
@@ -68,21 +83,40 @@ def trace_row(traced: Traced) -> dict[str, Any]:
     """The trace of a message, times in milliseconds since 1970."""
     found = traced.found
     return {
-        "topics": list(traced.topics), "msg_ids": list(traced.msg_ids),
+        "topics": list(traced.topics),
+        "msg_ids": list(traced.msg_ids),
         "sends": [
             {
-                "msg_id": send.msg_id, "topic": send.topic, "group": send.group, "began_ms": send.began_ms,
-                "cost_ms": send.cost_ms, "success": send.success, "broker": send.broker, "kind": send.kind,
-                "offset_msg_id": send.offset_msg_id, "client": send.client,
+                "msg_id": send.msg_id,
+                "topic": send.topic,
+                "group": send.group,
+                "began_ms": send.began_ms,
+                "cost_ms": send.cost_ms,
+                "success": send.success,
+                "broker": send.broker,
+                "kind": send.kind,
+                "offset_msg_id": send.offset_msg_id,
+                "client": send.client,
             }
             for send in found.sends
         ],
         "attempts": [
             {
-                "msg_id": one.msg_id, "group": one.group, "request_id": one.request_id, "began_ms": one.began_ms,
-                "ended_ms": one.ended_ms, "duration_ms": one.duration_ms, "success": one.success, "code": one.code,
-                "outcome": one.outcome, "retry_times": one.retry_times, "host": one.host, "pid": one.pid,
-                "loader": one.loader, "counter": one.counter, "client": one.client,
+                "msg_id": one.msg_id,
+                "group": one.group,
+                "request_id": one.request_id,
+                "began_ms": one.began_ms,
+                "ended_ms": one.ended_ms,
+                "duration_ms": one.duration_ms,
+                "success": one.success,
+                "code": one.code,
+                "outcome": one.outcome,
+                "retry_times": one.retry_times,
+                "host": one.host,
+                "pid": one.pid,
+                "loader": one.loader,
+                "counter": one.counter,
+                "client": one.client,
             }
             for one in found.attempts
         ],
@@ -91,8 +125,9 @@ def trace_row(traced: Traced) -> dict[str, Any]:
             for one in found.decisions
         ],
         "recalls": [{"msg_id": one.msg_id, "at_ms": one.time_ms, "success": one.success} for one in found.recalls],
-        "unknown": found.unknown, "evidence": _evidence(traced.evidence),
-    }  # fmt: skip
+        "unknown": found.unknown,
+        "evidence": _evidence(traced.evidence),
+    }
 
 
 def spoken(value: Any) -> Any:

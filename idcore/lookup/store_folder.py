@@ -86,11 +86,17 @@ def _pointers(stored: Stored, store: StoreFolder) -> dict[str, Any]:
     found = [_entry(*key, pointer) for key, pointer in zip(keys + tags, pointers, strict=True)]
     found = [entry for at, entry in enumerate(found) if at < len(keys) or entry["file"]]  # 5.5 alone indexes tags
     return {
-        "queue_unit": None if unit is None else {
-            "physical_offset": unit.physical_offset, "size": unit.size, "tags_code": unit.tags_code, "agrees": agrees,
+        "queue_unit": None
+        if unit is None
+        else {
+            "physical_offset": unit.physical_offset,
+            "size": unit.size,
+            "tags_code": unit.tags_code,
+            "agrees": agrees,
         },
-        "queue_unit_missing": missing, "index_entries": found,
-    }  # fmt: skip
+        "queue_unit_missing": missing,
+        "index_entries": found,
+    }
 
 
 def _entry(key: str, hashed: str, pointer: Pointer | None) -> dict[str, Any]:

@@ -182,10 +182,24 @@ class Listing:
 
 
 COLUMNS = (
-    "stored_at", "topic", "broker_name", "queue_id", "queue_offset", "msg_id", "offset_msg_id", "tag", "keys",
-    "born_at", "born_host", "group", "home_topic", "origin_message_id", "reconsume_times", "commit_log_offset",
+    "stored_at",
+    "topic",
+    "broker_name",
+    "queue_id",
+    "queue_offset",
+    "msg_id",
+    "offset_msg_id",
+    "tag",
+    "keys",
+    "born_at",
+    "born_host",
+    "group",
+    "home_topic",
+    "origin_message_id",
+    "reconsume_times",
+    "commit_log_offset",
     "store_size",
-)  # fmt: skip
+)
 
 
 def extra(copy: Copy) -> dict[str, Any]:
@@ -205,12 +219,19 @@ def row(copy: Copy) -> dict[str, Any]:
     """A message as one flat row without its body, for CSV, JSON Lines and tables; times in UTC."""
     record = copy.record
     found = extra(copy) | {
-        "stored_at": _time(record.store_timestamp), "topic": record.topic, "broker_name": copy.more.get("broker_name"),
-        "queue_id": record.queue_id, "queue_offset": record.queue_offset, "msg_id": record.uniq_id,
-        "offset_msg_id": str(record.offset_id), "born_at": _time(record.born_timestamp),
-        "born_host": str(record.born_host), "reconsume_times": record.reconsume_times,
-        "commit_log_offset": record.physical_offset, "store_size": record.size,
-    }  # fmt: skip
+        "stored_at": _time(record.store_timestamp),
+        "topic": record.topic,
+        "broker_name": copy.more.get("broker_name"),
+        "queue_id": record.queue_id,
+        "queue_offset": record.queue_offset,
+        "msg_id": record.uniq_id,
+        "offset_msg_id": str(record.offset_id),
+        "born_at": _time(record.born_timestamp),
+        "born_host": str(record.born_host),
+        "reconsume_times": record.reconsume_times,
+        "commit_log_offset": record.physical_offset,
+        "store_size": record.size,
+    }
     return {name: found[name] for name in COLUMNS}
 
 

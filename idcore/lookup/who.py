@@ -126,19 +126,33 @@ def who_row(who: Who) -> dict[str, Any]:
     """It as JSON has it: codes, whole clientIds, times in milliseconds since 1970."""
     found, live = who.match, who.live
     return {
-        "msg_id": who.msg_id, "code": found.code, "host": found.host, "pid": found.pid,
-        "same_connection": found.same_connection, "maker": found.maker, "language": found.language or None,
+        "msg_id": who.msg_id,
+        "code": found.code,
+        "host": found.host,
+        "pid": found.pid,
+        "same_connection": found.same_connection,
+        "maker": found.maker,
+        "language": found.language or None,
         "clients": [client_row(client) for client in found.clients],
-        "asked_at_ms": live.at_ms, "listed": len(live.clients), "asked": list(live.asked),
-        "silent": [broker for broker, _ in live.silent], "older": list(live.older),
-    }  # fmt: skip
+        "asked_at_ms": live.at_ms,
+        "listed": len(live.clients),
+        "asked": list(live.asked),
+        "silent": [broker for broker, _ in live.silent],
+        "older": list(live.older),
+    }
 
 
 def client_row(client: LiveClient) -> dict[str, Any]:
     """One connected client."""
     name = client.name
     return {
-        "client_id": client.client_id, "addresses": list(client.addresses), "host": name.host, "pid": name.pid,
-        "language": client.language, "version": version_text(client.version), "groups": list(client.groups),
-        "brokers": list(client.brokers), "heartbeat_ms": client.heartbeat_ms,
-    }  # fmt: skip
+        "client_id": client.client_id,
+        "addresses": list(client.addresses),
+        "host": name.host,
+        "pid": name.pid,
+        "language": client.language,
+        "version": version_text(client.version),
+        "groups": list(client.groups),
+        "brokers": list(client.brokers),
+        "heartbeat_ms": client.heartbeat_ms,
+    }

@@ -135,9 +135,17 @@ def paired(written: Iterable[Written], msg_ids: Collection[str]) -> MessageTrace
 
 def _send(pub: Pub, client: str | None) -> Send:
     return Send(
-        pub.msg_id, pub.topic, pub.group, pub.time_ms, pub.cost_ms, pub.success, pub.broker, pub.message_type,
-        pub.offset_msg_id, client,
-    )  # fmt: skip
+        pub.msg_id,
+        pub.topic,
+        pub.group,
+        pub.time_ms,
+        pub.cost_ms,
+        pub.success,
+        pub.broker,
+        pub.message_type,
+        pub.offset_msg_id,
+        client,
+    )
 
 
 def _attempt(

@@ -85,10 +85,23 @@ class Record:
         sys_flag |= flags.BORN_HOST_V6 if born_host.is_v6 else 0
         sys_flag |= flags.STORE_HOST_V6 if store_host.is_v6 else 0
         return cls(
-            version_of(topic), bodies.crc32(body), queue_id, flag, 0, 0, sys_flag, born_timestamp, born_host,
-            store_timestamp, store_host, reconsume_times, prepared_transaction_offset, body, to_bytes(topic),
+            version_of(topic),
+            bodies.crc32(body),
+            queue_id,
+            flag,
+            0,
+            0,
+            sys_flag,
+            born_timestamp,
+            born_host,
+            store_timestamp,
+            store_host,
+            reconsume_times,
+            prepared_transaction_offset,
+            body,
+            to_bytes(topic),
             to_bytes(properties),
-        )  # fmt: skip
+        )
 
     def placed(self, queue_offset: int, physical_offset: int, store_timestamp: int) -> Record:
         """The same at its place; a prepared and a rolled-back one have queue offset 0."""
@@ -171,11 +184,25 @@ class Record:
         body = self.plain_body() if self.body else None
         sys_flag = self.sys_flag & ~flags.COMPRESSED if self.body else self.sys_flag
         return MessageExt(
-            self.topic, body, self.flag, names.decode(self.properties_text, dialect), None, None, self.queue_id,
-            self.size, self.queue_offset, sys_flag, self.born_timestamp, self.born_host, self.store_timestamp,
-            self.store_host, self.physical_offset, self.body_crc, self.reconsume_times,
+            self.topic,
+            body,
+            self.flag,
+            names.decode(self.properties_text, dialect),
+            None,
+            None,
+            self.queue_id,
+            self.size,
+            self.queue_offset,
+            sys_flag,
+            self.born_timestamp,
+            self.born_host,
+            self.store_timestamp,
+            self.store_host,
+            self.physical_offset,
+            self.body_crc,
+            self.reconsume_times,
             self.prepared_transaction_offset,
-        )  # fmt: skip
+        )
 
     def __bytes__(self) -> bytes:
         head, topic_length = head_of(self.sys_flag), TOPIC_LENGTHS[self.magic]
@@ -189,11 +216,24 @@ class Record:
         if len(self.properties_bytes) > 32_767:
             raise refuse("properties_long", "properties_length", None, size=len(self.properties_bytes), most=32_767)
         values = (
-            self.size, self.magic, self.body_crc, self.queue_id, self.flag, self.queue_offset, self.physical_offset,
-            self.sys_flag, self.born_timestamp, self.born_host.ip, self.born_host.port, self.store_timestamp,
-            self.store_host.ip, self.store_host.port, self.reconsume_times, self.prepared_transaction_offset,
+            self.size,
+            self.magic,
+            self.body_crc,
+            self.queue_id,
+            self.flag,
+            self.queue_offset,
+            self.physical_offset,
+            self.sys_flag,
+            self.born_timestamp,
+            self.born_host.ip,
+            self.born_host.port,
+            self.store_timestamp,
+            self.store_host.ip,
+            self.store_host.port,
+            self.reconsume_times,
+            self.prepared_transaction_offset,
             len(self.body),
-        )  # fmt: skip
+        )
         _check_ranges(head, values)
         return b"".join(
             (
@@ -233,26 +273,56 @@ def decode_record(raw: Bytes, start: int = 0) -> Record:
     sys_flag = int.from_bytes(raw[start + _SYS_FLAG.start : start + _SYS_FLAG.stop], "big", signed=True)
     head = head_of(sys_flag)
     (
-        _, _, body_crc, queue_id, flag, queue_offset, physical_offset, _, born_timestamp, born_ip, born_port,
-        store_timestamp, store_ip, store_port, reconsume_times, prepared, body_length,
-    ) = reader.fixed(head)  # fmt: skip
+        _,
+        _,
+        body_crc,
+        queue_id,
+        flag,
+        queue_offset,
+        physical_offset,
+        _,
+        born_timestamp,
+        born_ip,
+        born_port,
+        store_timestamp,
+        store_ip,
+        store_port,
+        reconsume_times,
+        prepared,
+        body_length,
+    ) = reader.fixed(head)
     for name, port in (("born_port", born_port), ("store_port", store_port)):
         if not 0 <= port <= 65_535:
             raise refuse("record_port", name, start + head.span(name).start, name=name, value=port)
     body = reader.counted("body", "body_length", body_length, start + head.span("body_length").start)
-    length_at = reader.at
-    (topic_length,) = reader.fixed(TOPIC_LENGTHS[magic])
-    topic = reader.counted("topic", "topic_length", topic_length, length_at)
-    length_at = reader.at
-    (properties_length,) = reader.fixed(PROPERTIES_LENGTH)
-    properties = reader.counted("properties", "properties_length", properties_length, length_at)
+    topic = _after_its_length(reader, "topic", TOPIC_LENGTHS[magic])
+    properties = _after_its_length(reader, "properties", PROPERTIES_LENGTH)
     if reader.at != start + size:
         raise refuse("sum", "total_size", start, size=size, parts=reader.at - start)
     return Record(
-        magic, body_crc, queue_id, flag, queue_offset, physical_offset, sys_flag, born_timestamp,
-        Host(born_ip, born_port), store_timestamp, Host(store_ip, store_port), reconsume_times, prepared, body, topic,
+        magic,
+        body_crc,
+        queue_id,
+        flag,
+        queue_offset,
+        physical_offset,
+        sys_flag,
+        born_timestamp,
+        Host(born_ip, born_port),
+        store_timestamp,
+        Host(store_ip, store_port),
+        reconsume_times,
+        prepared,
+        body,
+        topic,
         properties,
-    )  # fmt: skip
+    )
+
+
+def _after_its_length(reader: Reader, name: str, length: Layout) -> bytes:
+    at = reader.at
+    (size,) = reader.fixed(length)
+    return reader.counted(name, f"{name}_length", size, at)
 
 
 def decode_records(raw: Bytes) -> Iterator[Record]:
@@ -299,11 +369,16 @@ def parts(record: Record) -> list[Part]:
 def value_of(part: Part, record: Record) -> str | None:
     """What a stretch says: a number, or an address. None for the body, the topic and the properties."""
     lengths = {
-        "total_size": record.size, "magic": f"{record.magic:08X}", "body_length": len(record.body),
-        "topic_length": len(record.topic_bytes), "properties_length": len(record.properties_bytes),
-        "born_ip": host_text(record.born_host.ip), "born_port": record.born_host.port,
-        "store_ip": host_text(record.store_host.ip), "store_port": record.store_host.port,
-    }  # fmt: skip
+        "total_size": record.size,
+        "magic": f"{record.magic:08X}",
+        "body_length": len(record.body),
+        "topic_length": len(record.topic_bytes),
+        "properties_length": len(record.properties_bytes),
+        "born_ip": host_text(record.born_host.ip),
+        "born_port": record.born_host.port,
+        "store_ip": host_text(record.store_host.ip),
+        "store_port": record.store_host.port,
+    }
     if part.name in ("body", "topic", "properties"):
         return None
     return str(lengths[part.name] if part.name in lengths else getattr(record, part.name))

@@ -26,17 +26,33 @@ def record_row(record: Record) -> dict[str, Any]:
     except CoreError as error:
         body, problem = record.body, error.coded()
     return {
-        "topic": record.topic, "queue_id": record.queue_id, "queue_offset": record.queue_offset,
-        "commit_log_offset": record.physical_offset, "store_size": record.size, "sys_flag": record.sys_flag,
-        "flag": record.flag, "born_timestamp": record.born_timestamp, "born_host": str(record.born_host),
-        "store_timestamp": record.store_timestamp, "store_host": str(record.store_host),
-        "body_crc": record.body_crc, "body_crc_ok": record.body_crc_ok, "reconsume_times": record.reconsume_times,
-        "prepared_transaction_offset": record.prepared_transaction_offset, "properties": record.properties,
-        "properties_raw": [list(pair) for pair in record.properties_raw], "tags_code": record.tags_code,
-        "msg_id": record.uniq_id, "offset_msg_id": str(record.offset_id),
-        "body": base64.b64encode(body).decode("ascii"), "body_text": None if problem else text_of(body),
-        "batch": record.in_batch, "body_problem": problem, "record_crc_ok": record.record_crc_ok, **_inner(record),
-    }  # fmt: skip
+        "topic": record.topic,
+        "queue_id": record.queue_id,
+        "queue_offset": record.queue_offset,
+        "commit_log_offset": record.physical_offset,
+        "store_size": record.size,
+        "sys_flag": record.sys_flag,
+        "flag": record.flag,
+        "born_timestamp": record.born_timestamp,
+        "born_host": str(record.born_host),
+        "store_timestamp": record.store_timestamp,
+        "store_host": str(record.store_host),
+        "body_crc": record.body_crc,
+        "body_crc_ok": record.body_crc_ok,
+        "reconsume_times": record.reconsume_times,
+        "prepared_transaction_offset": record.prepared_transaction_offset,
+        "properties": record.properties,
+        "properties_raw": [list(pair) for pair in record.properties_raw],
+        "tags_code": record.tags_code,
+        "msg_id": record.uniq_id,
+        "offset_msg_id": str(record.offset_id),
+        "body": base64.b64encode(body).decode("ascii"),
+        "body_text": None if problem else text_of(body),
+        "batch": record.in_batch,
+        "body_problem": problem,
+        "record_crc_ok": record.record_crc_ok,
+        **_inner(record),
+    }
 
 
 def inner_messages(record: Record) -> Sequence[MessageExt]:
@@ -64,9 +80,13 @@ def _inner(record: Record) -> dict[str, Any]:
 def _inner_row(message: MessageExt) -> dict[str, Any]:
     body = message.body or b""
     return {
-        "queue_offset": message.queue_offset, "flag": message.flag, "properties": dict(message.properties),
-        "msg_id": message.uniq_id, "body": base64.b64encode(body).decode("ascii"), "body_text": text_of(body),
-    }  # fmt: skip
+        "queue_offset": message.queue_offset,
+        "flag": message.flag,
+        "properties": dict(message.properties),
+        "msg_id": message.uniq_id,
+        "body": base64.b64encode(body).decode("ascii"),
+        "body_text": text_of(body),
+    }
 
 
 def has_key(record: Record, key: str) -> bool:

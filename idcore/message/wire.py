@@ -87,9 +87,15 @@ def unwrap(outer: MessageExt, most: int | None = None) -> Sequence[MessageExt]:
     inner = []
     for place, message in enumerate(islice(decode_messages(outer.body, outer.topic), most)):
         made = replace(
-            outer, body=message.body, flag=message.flag, properties=message.properties,
-            queue_offset=outer.queue_offset + place, store_size=0, body_crc=0, reconsume_times=0,
+            outer,
+            body=message.body,
+            flag=message.flag,
+            properties=message.properties,
+            queue_offset=outer.queue_offset + place,
+            store_size=0,
+            body_crc=0,
+            reconsume_times=0,
             prepared_transaction_offset=0,
-        ).with_property(names.WAIT, "true" if outer.wait_store_ok else "false")  # fmt: skip
+        ).with_property(names.WAIT, "true" if outer.wait_store_ok else "false")
         inner.append(made)
     return inner

@@ -21,9 +21,21 @@ SERIALISATIONS: tuple[Serialisation, ...] = ("JSON", "ROCKETMQ")
 LONGEST_FRAME = 16 * 1024 * 1024
 # LanguageCode.java; a number that is not in it becomes "#17".
 LANGUAGES = (
-    "JAVA", "CPP", "DOTNET", "PYTHON", "DELPHI", "ERLANG", "RUBY", "OTHER", "HTTP", "GO", "PHP", "OMS", "RUST",
+    "JAVA",
+    "CPP",
+    "DOTNET",
+    "PYTHON",
+    "DELPHI",
+    "ERLANG",
+    "RUBY",
+    "OTHER",
+    "HTTP",
+    "GO",
+    "PHP",
+    "OMS",
+    "RUST",
     "NODE_JS",
-)  # fmt: skip
+)
 
 RESPONSE, ONE_WAY = 1, 2
 _PREFIX = 8
@@ -168,9 +180,16 @@ def _read_json(header: bytes, body: bytes) -> Frame:
     if remark is not None and not isinstance(remark, str):
         raise FrameError.wrong("frame_not_text", "remark", name="remark", kind=type(remark).__name__)
     return Frame(
-        _number(values, "code"), _number(values, "opaque", 0), _number(values, "flag", 0), language,
-        _number(values, "version", 0), remark, _fields(values.get("extFields")), body, "JSON",
-    )  # fmt: skip
+        _number(values, "code"),
+        _number(values, "opaque", 0),
+        _number(values, "flag", 0),
+        language,
+        _number(values, "version", 0),
+        remark,
+        _fields(values.get("extFields")),
+        body,
+        "JSON",
+    )
 
 
 def _number(values: dict[str, Any], name: str, default: int | None = None) -> int:

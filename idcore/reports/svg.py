@@ -23,10 +23,12 @@ WIDE = re.compile("[\u1100-\uffdc]")  # letters as wide as they are high
 _MARKUP = re.compile(r"<[^>]*>")
 _RGBA = re.compile(r"rgba\((\d+),(\d+),(\d+),([\d.]+)\)")
 DATE_STEPS = [
-    1, 2, 5, 10, 20, 50, 100, 200, 500, *(1000 * s for s in (1, 2, 5, 10, 15, 30)),
-    *(60_000 * m for m in (1, 2, 5, 10, 15, 30)), *(3_600_000 * h for h in (1, 2, 3, 6, 12)),
+    *(1, 2, 5, 10, 20, 50, 100, 200, 500),
+    *(1000 * s for s in (1, 2, 5, 10, 15, 30)),
+    *(60_000 * m for m in (1, 2, 5, 10, 15, 30)),
+    *(3_600_000 * h for h in (1, 2, 3, 6, 12)),
     *(86_400_000 * d for d in (1, 2, 7, 14, 30, 90, 365)),
-]  # fmt: skip
+]
 
 
 class Pen:

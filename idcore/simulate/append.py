@@ -32,9 +32,7 @@ class Settings:
     slots: int = 50_000
     entries: int = 200_000
     message_most: int = 4 << 20
-    delay_seconds: tuple[int, ...] = (
-        1, 5, 10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600, 1200, 1800, 3600, 7200,
-    )  # fmt: skip
+    delay_seconds: tuple[int, ...] = (1, 5, 10, 30, *range(60, 601, 60), 1200, 1800, 3600, 7200)
 
     @property
     def broker_conf(self) -> str:

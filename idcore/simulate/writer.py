@@ -138,10 +138,18 @@ class StoreWriter:
         config.mkdir(exist_ok=True)
         more: dict[str, dict[str, str]] = {"attributes": {}} if self.line.topic_attributes else {}
         table = {
-            topic: {**more, "order": False, "perm": 6, "readQueueNums": count,
-                    "topicFilterType": "SINGLE_TAG", "topicName": topic, "topicSysFlag": 0, "writeQueueNums": count}
+            topic: {
+                **more,
+                "order": False,
+                "perm": 6,
+                "readQueueNums": count,
+                "topicFilterType": "SINGLE_TAG",
+                "topicName": topic,
+                "topicSysFlag": 0,
+                "writeQueueNums": count,
+            }
             for topic, count in sorted(self._queues_of.items())
-        }  # fmt: skip
+        }
         text = json.dumps(
             {
                 "dataVersion": {"counter": 1, "stateVersion": 0, "timestamp": self._last_timestamp},

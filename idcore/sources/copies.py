@@ -51,9 +51,12 @@ class Copied:
         whole = np.frombuffer(_CODEC.decompress(packed, size, asbytes=True), np.int64)
         rows, damage = np.split(whole, [count * kernel.COPY_COLUMNS])
         return cls(
-            number, start, [Which(*each) for each in which],
-            rows.reshape(-1, kernel.COPY_COLUMNS), damage.reshape(-1, 2),
-        )  # fmt: skip
+            number,
+            start,
+            [Which(*each) for each in which],
+            rows.reshape(-1, kernel.COPY_COLUMNS),
+            damage.reshape(-1, 2),
+        )
 
 
 class Copies:
@@ -64,9 +67,11 @@ class Copies:
         self._rows = np.zeros((_ROWS, kernel.COPY_COLUMNS), np.int64)
         self._state = np.zeros(kernel.STATE_SIZE, np.int64)
         self._which = records.Counted(
-            np.zeros((_WHICH, records.COLUMNS), np.int64), np.zeros(64 * _WHICH + SLACK, np.uint8),
-            np.full(_HINTS, -1, np.int64), np.zeros(records.STATE_SIZE, np.int64),
-        )  # fmt: skip
+            np.zeros((_WHICH, records.COLUMNS), np.int64),
+            np.zeros(64 * _WHICH + SLACK, np.uint8),
+            np.full(_HINTS, -1, np.int64),
+            np.zeros(records.STATE_SIZE, np.int64),
+        )
 
     def take(self, log: records.Log, count: int) -> None:
         """What the first `count` of `places` have."""

@@ -19,9 +19,16 @@ from idcore.sources.packings import ISAL_ERROR, PACKED
 _RAW = 1 << 16
 _PIECE = 1 << 14  # unpacked at once: a damaged file loses no more than this before the damage
 READ_ERRORS = (
-    OSError, EOFError, ValueError, NotImplementedError, zlib.error, ISAL_ERROR, lzma.LZMAError, BadZipFile,
+    OSError,
+    EOFError,
+    ValueError,
+    NotImplementedError,
+    zlib.error,
+    ISAL_ERROR,
+    lzma.LZMAError,
+    BadZipFile,
     pa.ArrowException,
-)  # fmt: skip
+)
 Read = Callable[[memoryview], int]
 
 

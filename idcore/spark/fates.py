@@ -636,8 +636,14 @@ class _Assembly:
         rows = np.concatenate([np.zeros((0, 4 + len(_FIGURES)), np.int64), *self._rows])
         names = ["queue", "group", "minute", "verdict", *_FIGURES]
         table = pa.table({name: rows[:, at] for at, name in enumerate(names)})
-        folds = [("messages", "sum"), ("bytes", "sum"), ("first_place", "min"), ("last_place", "max"),
-                 ("first_time", "min"), ("last_time", "max")]  # fmt: skip
+        folds = [
+            ("messages", "sum"),
+            ("bytes", "sum"),
+            ("first_place", "min"),
+            ("last_place", "max"),
+            ("first_time", "min"),
+            ("last_time", "max"),
+        ]
         summed = table.group_by(names[:4]).aggregate(folds)
         queue, group, verdict = (summed[name].to_numpy() for name in ("queue", "group", "verdict"))
         columns = [
@@ -806,10 +812,17 @@ def _matches(left: np.ndarray, right: np.ndarray, order: np.ndarray) -> tuple[np
 def _newest(rows: np.ndarray, copies: _Copies) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of each message and group the copy that decides: a dead letter, else that of the last try that got furthest."""
     home, group, kind = copies.home, copies.group, copies.kind
-    order = np.lexsort((
-        rows[:, kernel.COPY_OFFSET], rows[:, kernel.COPY_TIME], kind == _QUEUED, rows[:, kernel.COPY_TRIES],
-        kind == _DEAD, group, home,
-    ))  # fmt: skip
+    order = np.lexsort(
+        (
+            rows[:, kernel.COPY_OFFSET],
+            rows[:, kernel.COPY_TIME],
+            kind == _QUEUED,
+            rows[:, kernel.COPY_TRIES],
+            kind == _DEAD,
+            group,
+            home,
+        )
+    )
     home, group = home[order], group[order]
     last = np.ones(len(home), bool)
     last[:-1] = (home[1:] != home[:-1]) | (group[1:] != group[:-1])

@@ -24,9 +24,15 @@ def table(evidence: StoreEvidence, scanned: Tables) -> pa.Table:
         for queue in sorted({*offsets, *spans.get(topic, ())}):
             begin, end = spans.get(topic, {}).get(queue, (None, None))
             by_queue = evidence.end_of(topic, queue)
-            rows.append({
-                "topic": topic, "queue_id": queue, "group": group,
-                "consumer_offset": offsets.get(queue), "earlier_offset": earlier.get(queue),
-                "queue_begin": begin, "queue_end": end if by_queue is None else by_queue,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "topic": topic,
+                    "queue_id": queue,
+                    "group": group,
+                    "consumer_offset": offsets.get(queue),
+                    "earlier_offset": earlier.get(queue),
+                    "queue_begin": begin,
+                    "queue_end": end if by_queue is None else by_queue,
+                }
+            )
     return pa.Table.from_pylist(rows, schema=SCHEMAS["progress"])

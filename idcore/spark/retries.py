@@ -37,12 +37,16 @@ def table(which: Sequence[Which], copies: np.ndarray, homes: Sequence[str]) -> p
         first[1:] |= ordered[1:] != ordered[:-1]
     kept = order[first]
     kept = kept[(group[kept] >= 0) & (time[kept] >= 0) & (time[kept] < LAST_TIME)]
-    counted = pa.table({
-        "group": pa.array(groups, pa.string()).take(pa.array(group[kept])),
-        "minute": pa.array(time[kept] // _MINUTE_MS * _MINUTE_MS * 1_000).cast(SCHEMAS["retries"].field("minute").type),
-        "led_to": pa.array(LED_TO, pa.string()).take(pa.array(is_dead[kept])),
-        "tries": tries[kept],
-    })  # fmt: skip
+    counted = pa.table(
+        {
+            "group": pa.array(groups, pa.string()).take(pa.array(group[kept])),
+            "minute": pa.array(time[kept] // _MINUTE_MS * _MINUTE_MS * 1_000).cast(
+                SCHEMAS["retries"].field("minute").type
+            ),
+            "led_to": pa.array(LED_TO, pa.string()).take(pa.array(is_dead[kept])),
+            "tries": tries[kept],
+        }
+    )
     summed = counted.group_by(["group", "minute", "led_to"]).aggregate([("tries", "count"), ("tries", "max")])
     made = summed.rename_columns(SCHEMAS["retries"].names).cast(SCHEMAS["retries"])
     return made.sort_by([(name, "ascending") for name in made.column_names[:3]]).combine_chunks()

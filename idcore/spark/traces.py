@@ -25,11 +25,20 @@ _TEXT, _SMALL, _LONG = "\1([^\1]*)", "\1(0|[1-9][0-9]{0,8})", "\1(0|[1-9][0-9]{0
 _LEFT_OUT = "\1[^\1]*"
 _BEFORE = re.compile(f"SubBefore{_LONG}{_LEFT_OUT}{_TEXT}{_TEXT}{_TEXT}{_SMALL}{_LEFT_OUT}(?:{_TEXT})?")
 _AFTER = re.compile(f"SubAfter{_TEXT}{_TEXT}\1(?:0|[1-9][0-9]{{0,8}})\1(true|false){_LEFT_OUT}{_SMALL}{_LONG}{_TEXT}")
-_SCHEMA = pa.schema([
-    ("place", pa.int64()), ("begins", pa.bool_()), ("msg_id", pa.string()), ("request", pa.string()),
-    ("group", pa.string()), ("time", pa.int64()), ("retry_times", pa.int32()), ("success", pa.bool_()),
-    ("code", pa.int32()), ("client", pa.string()),
-])  # fmt: skip
+_SCHEMA = pa.schema(
+    [
+        ("place", pa.int64()),
+        ("begins", pa.bool_()),
+        ("msg_id", pa.string()),
+        ("request", pa.string()),
+        ("group", pa.string()),
+        ("time", pa.int64()),
+        ("retry_times", pa.int32()),
+        ("success", pa.bool_()),
+        ("code", pa.int32()),
+        ("client", pa.string()),
+    ]
+)
 
 
 class Contexts:
@@ -76,14 +85,30 @@ def _rows(body: bytes, place: int, born: str) -> Iterator[tuple[Any, ...]]:
     for item in read_trace(body):
         if isinstance(item, SubBefore):
             yield (
-                place, True, item.msg_id, item.request_id, item.group, item.time_ms, item.retry_times, None, None,
+                place,
+                True,
+                item.msg_id,
+                item.request_id,
+                item.group,
+                item.time_ms,
+                item.retry_times,
+                None,
+                None,
                 item.client_host or born,
-            )  # fmt: skip
+            )
         elif isinstance(item, SubAfter):
             yield (
-                place, False, item.msg_id, item.request_id, item.group, item.time_ms, None, item.success, item.code,
+                place,
+                False,
+                item.msg_id,
+                item.request_id,
+                item.group,
+                item.time_ms,
+                None,
+                item.success,
+                item.code,
                 born,
-            )  # fmt: skip
+            )
 
 
 def _plain(body: bytes, place: int, born: str) -> list[tuple[Any, ...]] | None:

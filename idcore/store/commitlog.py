@@ -264,9 +264,16 @@ class CommitLog:
         problem = self._problem(file, start)
         return Miss(
             "damaged",
-            {"offset": offset, "first": start, "last": stop - 1, "file": file.name, "field": problem.field,
-             "byte": problem.byte, "problem": problem.coded()},
-        )  # fmt: skip
+            {
+                "offset": offset,
+                "first": start,
+                "last": stop - 1,
+                "file": file.name,
+                "field": problem.field,
+                "byte": problem.byte,
+                "problem": problem.coded(),
+            },
+        )
 
     def _problem(self, file: File, offset: int) -> CoreError:
         """What keeps the bytes there from being a record."""
@@ -391,6 +398,12 @@ def _mid_record(stored: Stored, offset: int) -> Miss:
     field = next(part.name for part in parts(stored.record) if part.start <= byte < part.stop)
     return Miss(
         "mid_record",
-        {"offset": offset, "record_offset": stored.offset, "record_size": stored.record.size, "byte": byte,
-         "field": field, "offset_msg_id": str(stored.record.offset_id)},
-    )  # fmt: skip
+        {
+            "offset": offset,
+            "record_offset": stored.offset,
+            "record_size": stored.record.size,
+            "byte": byte,
+            "field": field,
+            "offset_msg_id": str(stored.record.offset_id),
+        },
+    )

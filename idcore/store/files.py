@@ -24,8 +24,18 @@ from idcore.layout import MOST_OFFSET
 _NAME = re.compile(r"[0-9]{20}")
 _MOST_OPEN = 32
 # One file that is gone, locked or on a failing disk; anything else is not a matter of the file, and ends the look-up.
-_OF_THE_FILE = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ELOOP, errno.ENOTDIR,
-                errno.EISDIR, errno.ENXIO, getattr(errno, "EUCLEAN", errno.EIO)}  # fmt: skip
+_OF_THE_FILE = {
+    errno.ENOENT,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EIO,
+    errno.ESTALE,
+    errno.ELOOP,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.ENXIO,
+    getattr(errno, "EUCLEAN", errno.EIO),
+}
 _STEP = 1 << 22
 
 

@@ -119,22 +119,33 @@ class StoreFolder:
         ]
         sizes = {file.size for file in log.files}
         made: dict[str, Any] = {
-            "folder": str(self.root), "files": files, "bytes": sum(file.size for file in log.files),
-            "on_disk": sum(file["on_disk"] for file in files), "minimum": log.minimum, "end": log.end,
-            "holes": gaps, "overlaps": overlaps,
+            "folder": str(self.root),
+            "files": files,
+            "bytes": sum(file.size for file in log.files),
+            "on_disk": sum(file["on_disk"] for file in files),
+            "minimum": log.minimum,
+            "end": log.end,
+            "holes": gaps,
+            "overlaps": overlaps,
             "short_files": [file.name for file in log.files if file.size < max(sizes)],
             "first_store_timestamp": self.first.record.store_timestamp if self.first else None,
             "last_store_timestamp": self.last.record.store_timestamp if self.last else None,
             "topics": [self._topic(name) for name in self.topics],
             "index": [
-                {"file": file.path.name, "bytes": file.size, "on_disk": _on_disk(file.path), "slots": file.slots,
-                 "entries": file.entries, **(asdict(file.header) if file.header else {})}
+                {
+                    "file": file.path.name,
+                    "bytes": file.size,
+                    "on_disk": _on_disk(file.path),
+                    "slots": file.slots,
+                    "entries": file.entries,
+                    **(asdict(file.header) if file.header else {}),
+                }
                 for file in self.index.files
             ],
             "checkpoint": asdict(self.checkpoint) if self.checkpoint else None,
             "aborted": self.aborted,
             "strangers": log.strangers + self.index.strangers,
-        }  # fmt: skip
+        }
         return made | {"unreadable": self.unreadable}
 
     @property

@@ -345,10 +345,16 @@ def make(here: Asked, dating: Dating, runs: Runs, digest: str, **facts: Any) -> 
     sides = [[source.name for source in side] for side in (here.before, here.after)]
     copied = [[] if name else list(side) for name, side in zip(here.of, (here.before, here.after), strict=True)]
     options = {
-        "sides": sides, "of": list(here.of), "case": "any" if here.any_case else "strict", "digest": digest,
-        "sources": [source.name for side in copied for source in side], "copied": [len(side) for side in copied],
-        "zone": str(dating.zone), "zone_source": dating.source, "at": dating.at.isoformat(),
-    }  # fmt: skip
+        "sides": sides,
+        "of": list(here.of),
+        "case": "any" if here.any_case else "strict",
+        "digest": digest,
+        "sources": [source.name for side in copied for source in side],
+        "copied": [len(side) for side in copied],
+        "zone": str(dating.zone),
+        "zone_source": dating.source,
+        "at": dating.at.isoformat(),
+    }
     title = " / ".join(", ".join(names[:2]) for names in sides)
     run = runs.create(title, "console", options, kind=COMPARE, **facts)
     try:

@@ -99,9 +99,16 @@ def test_comma_joined_arguments_are_several_ids_and_an_empty_one_is_refused() ->
 
 @pytest.mark.parametrize(
     ("text", "word"),
-    [("zz", "hex digit"), ("abc", "odd"), ("abcd", LENGTHS), (MD5, "lower case"), (ID + "0", "odd"),
-     ("AC100A64000000000000000000000001", "port 0"), ("AC11000147-C7D4991AD336AEA5703E0", "'-'")],
-)  # fmt: skip
+    [
+        ("zz", "hex digit"),
+        ("abc", "odd"),
+        ("abcd", LENGTHS),
+        (MD5, "lower case"),
+        (ID + "0", "odd"),
+        ("AC100A64000000000000000000000001", "port 0"),
+        ("AC11000147-C7D4991AD336AEA5703E0", "'-'"),
+    ],
+)
 def test_what_is_no_id_is_refused_in_one_line(text: str, word: str) -> None:
     done = run("decode", text)
     assert done.returncode == 1
@@ -212,11 +219,24 @@ def test_the_table_of_many_and_the_card_of_one() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("decode", "--zone", "nowhere", ID), ("decode", "--zone"), ("decode", "--at", "never", ID), ("decode", "--bad"),
-     ("decode", "--at", "", ID), ("decode", "--at", "2005-01-01", ID), ("decode", "--format", "xml", ID),
-     (), ("nothing",), ("make",), ("scan",), ("scan", "x"), ("scan", "x", "--out", "y", "--split-size", "0"),
-     ("scan", "--out", "y"), ("scan", "x", "--out", "y", "--master", "a", "--remote", "b")],
-)  # fmt: skip
+    [
+        ("decode", "--zone", "nowhere", ID),
+        ("decode", "--zone"),
+        ("decode", "--at", "never", ID),
+        ("decode", "--bad"),
+        ("decode", "--at", "", ID),
+        ("decode", "--at", "2005-01-01", ID),
+        ("decode", "--format", "xml", ID),
+        (),
+        ("nothing",),
+        ("make",),
+        ("scan",),
+        ("scan", "x"),
+        ("scan", "x", "--out", "y", "--split-size", "0"),
+        ("scan", "--out", "y"),
+        ("scan", "x", "--out", "y", "--master", "a", "--remote", "b"),
+    ],
+)
 def test_wrong_usage_is_status_two_and_one_line(arguments: tuple[str, ...]) -> None:
     done = run(*arguments)
     assert done.returncode == 2

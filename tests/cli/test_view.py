@@ -23,11 +23,30 @@ from tests.store.unpacked import real_store
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEYS = {"id", "found", "copies", "reason", "evidence", "asked"}
 RECORD = {
-    "topic", "queue_id", "queue_offset", "commit_log_offset", "store_size", "sys_flag", "flag", "born_timestamp",
-    "born_host", "store_timestamp", "store_host", "body_crc", "body_crc_ok", "reconsume_times",
-    "prepared_transaction_offset", "properties", "properties_raw", "tags_code", "msg_id", "offset_msg_id", "body",
-    "body_text", "batch",
-}  # fmt: skip
+    "topic",
+    "queue_id",
+    "queue_offset",
+    "commit_log_offset",
+    "store_size",
+    "sys_flag",
+    "flag",
+    "born_timestamp",
+    "born_host",
+    "store_timestamp",
+    "store_host",
+    "body_crc",
+    "body_crc_ok",
+    "reconsume_times",
+    "prepared_transaction_offset",
+    "properties",
+    "properties_raw",
+    "tags_code",
+    "msg_id",
+    "offset_msg_id",
+    "body",
+    "body_text",
+    "batch",
+}
 
 
 @dataclass

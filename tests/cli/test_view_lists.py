@@ -230,6 +230,14 @@ def test_an_entry_that_leads_to_damage_is_said(store: Path, records: list[Record
 
 
 def test_ids_from_standard_input_keep_their_time_range(store: Path) -> None:
-    done = view("--store", str(store), "--topic", "VectorTopic", "--from", "2026-01-01", "-",
-                text="CB0071156B7B4E0E2F2A691B8D0B0000\n")  # fmt: skip
+    done = view(
+        "--store",
+        str(store),
+        "--topic",
+        "VectorTopic",
+        "--from",
+        "2026-01-01",
+        "-",
+        text="CB0071156B7B4E0E2F2A691B8D0B0000\n",
+    )
     assert [row["id"] for row in rows(done)] == ["CB0071156B7B4E0E2F2A691B8D0B0000"]

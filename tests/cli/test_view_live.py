@@ -27,9 +27,15 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def view(*arguments: str, text: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("IDCORE_", "ROCKETMQ_"))}
     return subprocess.run(
-        [sys.executable, "-m", "idcore", "view", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120,
-        check=False, input=text, env=plain | environment,
-    )  # fmt: skip
+        [sys.executable, "-m", "idcore", "view", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        input=text,
+        env=plain | environment,
+    )
 
 
 def rows(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:

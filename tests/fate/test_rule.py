@@ -68,6 +68,7 @@ SQL = Filter("SQL92", "price > 3", frozenset(), STORED - 60_000)
 
 # row of the rule, home, group, verdict, certainty, codes of why
 Row = tuple[str, Home, Group, str, str, list[str]]
+# fmt: off
 TABLE: list[Row] = [
     ("1", HOME, group(attempts=(FAILED, Try(STORED + 9, STORED + 19, True))), "consumed", "proved", ["trace_success"]),
     ("1", HOME, group(5, copies=(DEAD,), attempts=(Try(1, 9, True),)), "consumed", "proved", ["trace_success"]),
@@ -163,7 +164,8 @@ TABLE: list[Row] = [
     ("10", HOME, group(5, None), "no_verdict", "none", ["connection_unknown"]),
     ("10", HOME, replace(group(), offset=Heard()), "no_verdict", "none", ["offset_unknown"]),
     ("10", replace(HOME, static=True), group(), "no_verdict", "none", ["static_topic"]),
-]  # fmt: skip
+]
+# fmt: on
 
 
 def copied(offset: int | None = 11, **more: Any) -> Group:
@@ -173,6 +175,7 @@ def copied(offset: int | None = 11, **more: Any) -> Group:
 
 SNAPSHOT = replace(HOME, snapshot_ms=NOW)
 NOT_SHOWN = "copied_connection_unknown"
+# fmt: off
 COPIED: list[Row] = [
     ("1", SNAPSHOT, copied(attempts=(Try(1, 9, True),)), "consumed", "proved", ["trace_success"]),
     ("2", SNAPSHOT, copied(copies=(DEAD,)), "dead", "proved", []),
@@ -202,7 +205,8 @@ COPIED: list[Row] = [
     ("8", SNAPSHOT, copied(5, can_consume=heard(False)), "disabled", "inferred", ["snapshot"]),
     ("9", SNAPSHOT, copied(None), "never_read", "inferred", [NOT_SHOWN, "snapshot"]),
     ("10", SNAPSHOT, replace(copied(), offset=Heard()), "no_verdict", "none", ["copied_offset_unknown"]),
-]  # fmt: skip
+]
+# fmt: on
 
 
 @pytest.mark.parametrize(("row", "home", "known", "code", "certainty", "why"), TABLE + COPIED)
@@ -291,10 +295,16 @@ def test_attempts_of_traces_fit_also_those_of_old_clients_that_lack_a_time() -> 
 @pytest.mark.parametrize(
     ("chosen", "tag", "excludes"),
     [
-        (ALL, "x", False), (ALL, None, False), (TAGS, "TagB", False), (TAGS, "TagA", True), (TAGS, None, True),
-        (Filter("TAG", "", frozenset(), 0), None, False), (Filter("TAG", "*", frozenset({"*"}), 0), "x", False),
-        (SQL, "x", None), (Filter("TAG", "Some.class", frozenset(), 0, True), "x", None),
+        (ALL, "x", False),
+        (ALL, None, False),
+        (TAGS, "TagB", False),
+        (TAGS, "TagA", True),
+        (TAGS, None, True),
+        (Filter("TAG", "", frozenset(), 0), None, False),
+        (Filter("TAG", "*", frozenset({"*"}), 0), "x", False),
+        (SQL, "x", None),
+        (Filter("TAG", "Some.class", frozenset(), 0, True), "x", None),
     ],
-)  # fmt: skip
+)
 def test_a_filter_excludes_as_the_broker_does(chosen: Filter, tag: str | None, excludes: bool | None) -> None:
     assert chosen.excludes(tag) is excludes

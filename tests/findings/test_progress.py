@@ -30,16 +30,28 @@ def scan_of(**rows: Iterable[Mapping[str, Any]]) -> Scan:
 
 def fate(verdict: str, first: float, last: float, queue: int = 0, messages: int = 50, **more: Any) -> dict[str, Any]:
     return {
-        "topic": "orders", "group": "billing", "queue_id": queue, "verdict": verdict, "messages": messages,
-        "first_store_timestamp": at(first), "last_store_timestamp": at(last), **more,
-    }  # fmt: skip
+        "topic": "orders",
+        "group": "billing",
+        "queue_id": queue,
+        "verdict": verdict,
+        "messages": messages,
+        "first_store_timestamp": at(first),
+        "last_store_timestamp": at(last),
+        **more,
+    }
 
 
 def place(queue: int = 0, offset: int | None = 100, earlier: int | None = None, **more: Any) -> dict[str, Any]:
     return {
-        "topic": "orders", "group": "billing", "queue_id": queue, "consumer_offset": offset, "earlier_offset": earlier,
-        "queue_begin": 0, "queue_end": 150, **more,
-    }  # fmt: skip
+        "topic": "orders",
+        "group": "billing",
+        "queue_id": queue,
+        "consumer_offset": offset,
+        "earlier_offset": earlier,
+        "queue_begin": 0,
+        "queue_end": 150,
+        **more,
+    }
 
 
 def said(found: Iterable[Finding]) -> list[tuple[str, int, str, str]]:
@@ -138,9 +150,14 @@ def topic(name: str, first: float = 0, last: float = 60, messages: int = 30) -> 
 
 def test_a_topic_without_a_group_is_unread_if_others_have_one() -> None:
     topics = [
-        topic("orders"), topic("lost"), topic("few", messages=9), topic("new", 50), topic("%RETRY%billing"),
-        topic("SCHEDULE_TOPIC_XXXX"), topic("broadcast"),
-    ]  # fmt: skip
+        topic("orders"),
+        topic("lost"),
+        topic("few", messages=9),
+        topic("new", 50),
+        topic("%RETRY%billing"),
+        topic("SCHEDULE_TOPIC_XXXX"),
+        topic("broadcast"),
+    ]
     fates = [fate("consumed", 0, 60), fate("broadcast", 0, 60, topic="broadcast", group="cache")]
     found = said(progress.unread(scan_of(progress=[place()], fates=fates, topics=topics)))
     assert found == [("lost", 30, "", "warning")]
@@ -155,9 +172,12 @@ def test_without_any_offset_no_topic_is_called_unread() -> None:
 def test_a_finding_of_a_group_leads_to_its_deliveries() -> None:
     found = to_table(progress.stalled(scan_of(progress=[place()], fates=[fate("behind", 3, 63)]))).to_pandas()
     assert finding_rows.fates_of(found.iloc[0].to_dict(), "run") == {
-        "run": "run", "group": "billing", "topic": "orders",
-        "from": "2026-11-20T02:03:00.000Z", "to": "2026-11-20T03:03:00.001Z",
-    }  # fmt: skip
+        "run": "run",
+        "group": "billing",
+        "topic": "orders",
+        "from": "2026-11-20T02:03:00.000Z",
+        "to": "2026-11-20T03:03:00.001Z",
+    }
     (unread,) = progress.unread(scan_of(progress=[place()], fates=[], topics=[topic("lost")]))
     assert finding_rows.fates_of(to_table([unread]).to_pandas().iloc[0].to_dict(), "run") is None
 

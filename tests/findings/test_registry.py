@@ -35,12 +35,26 @@ from tests.pages.test_findings import judged
 CONTRACT = {
     "error": ("collision", "shared_fingerprint", "clock_back"),
     "warning": (
-        "duplicate_send", "group_stalled", "poison_message", "group_skipped", "retry_storm", "dead_letters",
-        "topic_unread", "missing_ids", "id_confusion", "broker_address_internal", "broker_moved", "pid_erased",
-        "fake_host", "loopback_host", "link_local_host", "zone_mismatch", "elapsed_impossible",
+        "duplicate_send",
+        "group_stalled",
+        "poison_message",
+        "group_skipped",
+        "retry_storm",
+        "dead_letters",
+        "topic_unread",
+        "missing_ids",
+        "id_confusion",
+        "broker_address_internal",
+        "broker_moved",
+        "pid_erased",
+        "fake_host",
+        "loopback_host",
+        "link_local_host",
+        "zone_mismatch",
+        "elapsed_impossible",
     ),
     "info": ("restart", "counter_wrap", "stored_copies", "container_host", "foreign_maker", "expired"),
-}  # fmt: skip
+}
 LANGUAGES = tuple(map(console, languages()))
 # Message keys of every code.
 COMMON = {"more", "unseen"}

@@ -136,8 +136,11 @@ def test_the_table_counts_each_failure_once(tmp_path: Path) -> None:
     minutes = Counter((group, led_to, when // 60_000) for (group, led_to, _, _), when in expected.items())
     table = stores.tables(root)["retries"]
     assert minutes == {
-        (row["group"], row["led_to"], round((row["minute"] - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds()) // 60):
-            row["tries"]
+        (
+            row["group"],
+            row["led_to"],
+            round((row["minute"] - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds()) // 60,
+        ): row["tries"]
         for row in table.to_pylist()
-    }  # fmt: skip
+    }
     assert sum(minutes.values()) > 200 and max(table["most_retry_times"].to_pylist()) > 1

@@ -97,12 +97,18 @@ def test_two_processes_that_do_not_fit_together_are_two(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "port", "variant"),
     [
-        ("7F000001", 10911, "loopback"), ("AC110005", 10911, "bridge"), ("AC1F0005", 10911, "bridge"),
-        ("A9FE0101", 10911, "link_local"), ("0A000005", 30_000, "node_port"), ("0A000005", 32_767, "node_port"),
-        ("E0000001", 10911, "nowhere"), ("AC200005", 10911, None), ("0A000005", 32_768, None),
+        ("7F000001", 10911, "loopback"),
+        ("AC110005", 10911, "bridge"),
+        ("AC1F0005", 10911, "bridge"),
+        ("A9FE0101", 10911, "link_local"),
+        ("0A000005", 30_000, "node_port"),
+        ("0A000005", 32_767, "node_port"),
+        ("E0000001", 10911, "nowhere"),
+        ("AC200005", 10911, None),
+        ("0A000005", 32_768, None),
         ("0A000005", 10911, None),
     ],
-)  # fmt: skip
+)
 def test_addresses_of_brokers(address: str, port: int, variant: str | None, tmp_path: Path) -> None:
     found = told([f"{address}{port:08X}{offset:016X}" for offset in range(0, 4_000, 200)], tmp_path)
     assert [item.evidence["variant"] for item in found] == ([variant] if variant else [])

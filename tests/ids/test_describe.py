@@ -12,11 +12,40 @@ from idcore.simulate.scenario import Scenario
 
 CLOCK = Clock(datetime(2026, 11, 21, tzinfo=UTC), parse_zone("Asia/Shanghai"), "given")
 CONTRACT = [
-    "text", "line", "column", "label", "kind", "layout", "certainty", "host", "pid", "loader", "loader_position",
-    "loader_bits", "elapsed_ms", "counter", "sent_at", "sent_at_earliest", "sent_at_latest", "month", "zone",
-    "zone_source", "port", "offset", "segment", "position", "mac", "seconds", "sequence", "maker", "maker_code", "why",
-    "why_codes", "others", "error",
-]  # fmt: skip
+    "text",
+    "line",
+    "column",
+    "label",
+    "kind",
+    "layout",
+    "certainty",
+    "host",
+    "pid",
+    "loader",
+    "loader_position",
+    "loader_bits",
+    "elapsed_ms",
+    "counter",
+    "sent_at",
+    "sent_at_earliest",
+    "sent_at_latest",
+    "month",
+    "zone",
+    "zone_source",
+    "port",
+    "offset",
+    "segment",
+    "position",
+    "mac",
+    "seconds",
+    "sequence",
+    "maker",
+    "maker_code",
+    "why",
+    "why_codes",
+    "others",
+    "error",
+]
 
 
 def test_the_keys_are_the_contract() -> None:
@@ -41,12 +70,24 @@ def test_a_uniq_id() -> None:
     row = describe(identify("AC110001473C7D4991AD336AEA5703E0"), None, CLOCK)
     shown = {key: value for key, value in row.items() if value not in (None, []) and key not in ("why", "why_codes")}
     assert shown == {
-        "text": "AC110001473C7D4991AD336AEA5703E0", "kind": "uniq", "layout": "uniq_v4", "certainty": "certain",
-        "host": "172.17.0.1", "pid": 18236, "loader": "7D4991AD", "loader_position": 36, "loader_bits": 31,
-        "elapsed_ms": 862_644_823, "counter": 992, "sent_at": "2026-11-10T23:37:24.823+08:00", "month": "2026-11",
-        "zone": "+08:00", "zone_source": "given", "maker": "Java client, JDK 8, server, shell or java -jar",
+        "text": "AC110001473C7D4991AD336AEA5703E0",
+        "kind": "uniq",
+        "layout": "uniq_v4",
+        "certainty": "certain",
+        "host": "172.17.0.1",
+        "pid": 18236,
+        "loader": "7D4991AD",
+        "loader_position": 36,
+        "loader_bits": 31,
+        "elapsed_ms": 862_644_823,
+        "counter": 992,
+        "sent_at": "2026-11-10T23:37:24.823+08:00",
+        "month": "2026-11",
+        "zone": "+08:00",
+        "zone_source": "given",
+        "maker": "Java client, JDK 8, server, shell or java -jar",
         "maker_code": "java_jdk8_server",
-    }  # fmt: skip
+    }
 
 
 def test_an_offset_id_and_its_file() -> None:

@@ -24,18 +24,55 @@ def places(text: str) -> list[tuple[str, int, int]]:
     return [(token.text, token.line, token.column) for token in find(text)]
 
 
-@pytest.mark.parametrize("label", [
-    "traceId", "TraceID", "trace_id", "traceid", "spanId", "X_B3_TraceId", "requestId", "reqId", "tid", "md5",
-    "fileMd5", "SHA1", "sha256", "ETag", "uuid", "sessionId", "idToken", "correlationId",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "label",
+    [
+        "traceId",
+        "TraceID",
+        "trace_id",
+        "traceid",
+        "spanId",
+        "X_B3_TraceId",
+        "requestId",
+        "reqId",
+        "tid",
+        "md5",
+        "fileMd5",
+        "SHA1",
+        "sha256",
+        "ETag",
+        "uuid",
+        "sessionId",
+        "idToken",
+        "correlationId",
+    ],
+)
 def test_a_label_can_say_that_its_value_is_something_else(label: str) -> None:
     assert names_another(label)
 
 
-@pytest.mark.parametrize("label", [
-    None, "", "id", "key", "msgId", "MSGID", "messageId", "message_id", "offsetMsgId", "UNIQ_KEY", "transactionId",
-    "orderId", "origin_message_id", "shardKey", "share", "mdcId", "uid",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "label",
+    [
+        None,
+        "",
+        "id",
+        "key",
+        "msgId",
+        "MSGID",
+        "messageId",
+        "message_id",
+        "offsetMsgId",
+        "UNIQ_KEY",
+        "transactionId",
+        "orderId",
+        "origin_message_id",
+        "shardKey",
+        "share",
+        "mdcId",
+        "uid",
+    ],
+)
 def test_other_labels_leave_it_open(label: str | None) -> None:
     assert not names_another(label)
 
@@ -179,10 +216,34 @@ def oracle(text: str) -> list[str]:
     return found
 
 
-PIECES = st.sampled_from([
-    ID, OFFSET, SIX, CLIENT, "%", "%22", "\\u", "\\u0022", "\\x22", "\\", "x", "u", " ", "\n", "\r\n", "msgId=", ",",
-    "A", "0", "A" * 31, "f" * 60, "é", "bornTimestamp=1634734558909", "G",
-])  # fmt: skip
+PIECES = st.sampled_from(
+    [
+        ID,
+        OFFSET,
+        SIX,
+        CLIENT,
+        "%",
+        "%22",
+        "\\u",
+        "\\u0022",
+        "\\x22",
+        "\\",
+        "x",
+        "u",
+        " ",
+        "\n",
+        "\r\n",
+        "msgId=",
+        ",",
+        "A",
+        "0",
+        "A" * 31,
+        "f" * 60,
+        "é",
+        "bornTimestamp=1634734558909",
+        "G",
+    ]
+)
 
 
 @settings(max_examples=300, deadline=None)

@@ -102,9 +102,17 @@ def test_any_text_has_a_verdict(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("", "empty"), ("abc", "odd"), ("abcd", "length"), ("msgId", "digit"), ("2408845202900028B10ADF0D6...", "digit"),
-     ("A" * 62, "length"), ("AC110001473C7D4991AD336AEA5703E", "odd"), (" AC", "digit")],
-)  # fmt: skip
+    [
+        ("", "empty"),
+        ("abc", "odd"),
+        ("abcd", "length"),
+        ("msgId", "digit"),
+        ("2408845202900028B10ADF0D6...", "digit"),
+        ("A" * 62, "length"),
+        ("AC110001473C7D4991AD336AEA5703E", "odd"),
+        (" AC", "digit"),
+    ],
+)
 def test_what_cannot_be_an_id_is_refused_with_one_reason(text: str, code: str) -> None:
     verdict = identify(text)
     assert (verdict.reason, verdict.readings, verdict.rejected) == (code, (), ())

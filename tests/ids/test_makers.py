@@ -20,13 +20,15 @@ from idcore.ids import (
 from idcore.ids.makers import client_languages, uniq_maker
 
 # Places seen in public traces and measured on real JVMs.
+# fmt: off
 PLACES = {
     0: 0x55054057, 6: 0x1DBD16A6, 8: 0x251A69D7, 14: 0x14DAD5DC, 15: 0x18B4AAC2, 16: 0x764C12B6, 17: 0x0C387F44,
     18: 0x4E0E2F2A, 19: 0x73D16E93, 21: 0x2A139A55, 22: 0x15DB9742, 26: 0x070DEA4E, 27: 0x5C647E05, 36: 0x7D4991AD,
     66: 0x63947C6B, 120: 0x1BE6F5C3, 157: 0x214C265E, 292: 0x277050DC, 296: 0x42110406, 307: 0x30946E09,
     320: 0x6659C656, 497: 0x512DDF17, 512: 0x2AAE9190, 521: 0x2437C6DC, 566: 0x7CEF4E59, 980: 0x7F9A81E8,
     8219: 0x7578E06A, 11784: 0x2D38EDFD, 14646: 0x7F3CA64A,
-}  # fmt: skip
+}
+# fmt: on
 
 
 def test_the_stream_is_hotspots() -> None:
@@ -51,12 +53,18 @@ def test_what_is_not_in_the_stream(loader: int) -> None:
 
 def test_columns_say_what_the_single_id_says() -> None:
     rng = np.random.default_rng(5)
-    loaders = np.concatenate([
-        stream()[:700], stream()[-50:], stream()[:40] & np.uint32(0x01FFFFFF),
-        rng.integers(0, 2**32, 500, dtype=np.uint32),
-        np.array([0, 1, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xAC4C820C, 0xCEF51E0A, 0x7C84929B, 0x11524711],
-                 np.uint32),
-    ])  # fmt: skip
+    loaders = np.concatenate(
+        [
+            stream()[:700],
+            stream()[-50:],
+            stream()[:40] & np.uint32(0x01FFFFFF),
+            rng.integers(0, 2**32, 500, dtype=np.uint32),
+            np.array(
+                [0, 1, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xAC4C820C, 0xCEF51E0A, 0x7C84929B, 0x11524711],
+                np.uint32,
+            ),
+        ]
+    )
     places, bits = loader_positions(loaders)
     assert places.dtype == np.int32
     assert bits.dtype == np.int8

@@ -15,10 +15,22 @@ def loopback_agent(folder: Path) -> Path:
     """The jar for -javaagent, compiled into a folder; it finds Javassist among the server's own jars."""
     classes = folder / "agent"
     subprocess.run(
-        ["javac", "-nowarn", "-encoding", "UTF-8", "-cp", f"{jars.folder(jars.OLD_SERVER)}/*", "-d", str(classes),
-         str(jars.HERE / "Loopback.java")],
-        check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
-    )  # fmt: skip
+        [
+            "javac",
+            "-nowarn",
+            "-encoding",
+            "UTF-8",
+            "-cp",
+            f"{jars.folder(jars.OLD_SERVER)}/*",
+            "-d",
+            str(classes),
+            str(jars.HERE / "Loopback.java"),
+        ],
+        check=True,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+    )
     made = folder / "loopback.jar"
     with zipfile.ZipFile(made, "w") as archive:
         archive.writestr("META-INF/MANIFEST.MF", _MANIFEST)

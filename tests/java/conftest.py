@@ -26,8 +26,19 @@ def classes(tmp_path_factory: pytest.TempPathFactory, java: None) -> dict[str, P
     for release in jars.RELEASES:
         made[release] = tmp_path_factory.mktemp(f"classes-{release}")
         subprocess.run(
-            ["javac", "-nowarn", "-encoding", "UTF-8", "-cp", f"{jars.folder(release)}/*", "-d", str(made[release]),
-             str(jars.HERE / "Referee.java")],
-            check=True, capture_output=True, timeout=120,
-        )  # fmt: skip
+            [
+                "javac",
+                "-nowarn",
+                "-encoding",
+                "UTF-8",
+                "-cp",
+                f"{jars.folder(release)}/*",
+                "-d",
+                str(made[release]),
+                str(jars.HERE / "Referee.java"),
+            ],
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
     return made

@@ -18,11 +18,24 @@ class Referee:
         self.zone = ZoneInfo(zone)
         path = f"{classes}{os.pathsep}{jars.folder(release)}/*"
         self._process = subprocess.Popen(
-            ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Duser.timezone={zone}",
-             f"-Duser.home={home}", "-cp", path, main],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8",
+            [
+                "java",
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                f"-Duser.timezone={zone}",
+                f"-Duser.home={home}",
+                "-cp",
+                path,
+                main,
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
             cwd=home,
-        )  # fmt: skip
+        )
 
     def ask(self, questions: list[str]) -> list[list[str]]:
         """One list of words for each question."""

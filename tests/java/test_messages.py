@@ -152,13 +152,26 @@ def seen(record: Record) -> list[str]:
     """What Java is expected to answer about a record."""
     message = record.message()
     return [
-        hexed(record.topic), str(message.queue_id), str(message.flag), str(message.queue_offset),
-        str(message.commit_log_offset), str(message.sys_flag), str(message.born_timestamp),
-        message.born_host.ip.hex().upper(), str(message.born_host.port), str(message.store_timestamp),
-        message.store_host.ip.hex().upper(), str(message.store_host.port), str(message.reconsume_times),
-        str(message.prepared_transaction_offset), "b-" if message.body is None else f"b{message.body.hex().upper()}",
-        str(message.store_size), str(message.body_crc), message.offset_msg_id, pairs(dict(message.properties)),
-    ]  # fmt: skip
+        hexed(record.topic),
+        str(message.queue_id),
+        str(message.flag),
+        str(message.queue_offset),
+        str(message.commit_log_offset),
+        str(message.sys_flag),
+        str(message.born_timestamp),
+        message.born_host.ip.hex().upper(),
+        str(message.born_host.port),
+        str(message.store_timestamp),
+        message.store_host.ip.hex().upper(),
+        str(message.store_host.port),
+        str(message.reconsume_times),
+        str(message.prepared_transaction_offset),
+        "b-" if message.body is None else f"b{message.body.hex().upper()}",
+        str(message.store_size),
+        str(message.body_crc),
+        message.offset_msg_id,
+        pairs(dict(message.properties)),
+    ]
 
 
 def test_java_reads_the_records_that_we_write(referee: Referee) -> None:

@@ -25,10 +25,21 @@ def referee(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     release = str(request.param)
     made = tmp_path_factory.mktemp("trace")
     subprocess.run(
-        ["javac", "-nowarn", "-encoding", "UTF-8", "-cp", f"{jars.folder(release)}/*", "-d", str(made),
-         str(jars.HERE / "TraceReferee.java")],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+        [
+            "javac",
+            "-nowarn",
+            "-encoding",
+            "UTF-8",
+            "-cp",
+            f"{jars.folder(release)}/*",
+            "-d",
+            str(made),
+            str(jars.HERE / "TraceReferee.java"),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
     (made / "rmq.logback-test.xml").write_text(QUIET)  # else it prints its own state among the answers
     asked = Referee(release, "UTC", made, made, "TraceReferee")
     yield asked
@@ -52,18 +63,35 @@ class Made:
         request, cost, success, code = f"R{rng.randrange(99)}", rng.randrange(-9, 1 << 31), rng.random() < 0.5, 0
         code = rng.randrange(5)
         words = [
-            kind, "CLOUD" if cloud else "LOCAL", str(time), word(region), word(group), word(request), str(cost),
-            str(success).lower(), str(code),
-        ]  # fmt: skip
+            kind,
+            "CLOUD" if cloud else "LOCAL",
+            str(time),
+            word(region),
+            word(group),
+            word(request),
+            str(cost),
+            str(success).lower(),
+            str(code),
+        ]
         self.contexts: list[Context] = []
         for _ in range(rng.randrange(1, 4) if kind.startswith("Sub") else 1):
             topic, msg_id, tags, keys, broker = text(), f"M{rng.randrange(99)}", text(), text(), text()
             body, retry, type_ = rng.randrange(1 << 31), rng.randrange(20), rng.randrange(4 if old else 5)
             offset, transaction, state, check = text(), text(), rng.choice(STATES), rng.random() < 0.5
             words += [
-                word(topic), word(msg_id), word(tags), word(keys), word(broker), str(body), str(retry), str(type_),
-                word(offset), word(transaction), state, str(check).lower(),
-            ]  # fmt: skip
+                word(topic),
+                word(msg_id),
+                word(tags),
+                word(keys),
+                word(broker),
+                str(body),
+                str(retry),
+                str(type_),
+                word(offset),
+                word(transaction),
+                state,
+                str(check).lower(),
+            ]
             sent = (time, region, group, topic, msg_id, tags, keys, broker)
             self.contexts.append(
                 {

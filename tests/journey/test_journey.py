@@ -57,9 +57,15 @@ def record(
 ) -> Record:
     """A record of the message, its times in ms after the id was generated."""
     made = Record.of(
-        topic, b"{}", encode({"UNIQ_KEY": MSG_ID, **more}), queue_id=0, born_timestamp=BASE + born, born_host=PRODUCER,
-        store_host=BROKER, reconsume_times=tries,
-    )  # fmt: skip
+        topic,
+        b"{}",
+        encode({"UNIQ_KEY": MSG_ID, **more}),
+        queue_id=0,
+        born_timestamp=BASE + born,
+        born_host=PRODUCER,
+        store_host=BROKER,
+        reconsume_times=tries,
+    )
     return made.placed(10, offset, BASE + stored)
 
 
@@ -117,10 +123,19 @@ def sent_line(at: int, **more: Any) -> Line:
 
 def printed_line(at: int, **more: Any) -> Line:
     text = message_ext(
-        broker="broker-a", queue=0, size=200, queue_offset=10, born_ms=BASE + 3, born_host=str(PRODUCER),
-        stored_ms=BASE + 9, store_host=str(BROKER), offset_id=str(HOME.offset_id), physical_offset=0, topic="Orders",
+        broker="broker-a",
+        queue=0,
+        size=200,
+        queue_offset=10,
+        born_ms=BASE + 3,
+        born_host=str(PRODUCER),
+        stored_ms=BASE + 9,
+        store_host=str(BROKER),
+        offset_id=str(HOME.offset_id),
+        physical_offset=0,
+        topic="Orders",
         properties={"UNIQ_KEY": MSG_ID},
-    )  # fmt: skip
+    )
     return logged(at, text, **more)
 
 
@@ -225,13 +240,27 @@ def test_a_cluster_gives_records_groups_and_attempts() -> None:
     failed = attempt(20, 50, success=False)
     found = trace(failed, attempt(10_210, 10_260, 1), sends=(send(),))
     answer = Answer(
-        MSG_ID, copies(HOME, RETRY), None, (), (), trace=Traced(found, (MSG_ID,), (), ()),
+        MSG_ID,
+        copies(HOME, RETRY),
+        None,
+        (),
+        (),
+        trace=Traced(found, (MSG_ID,), (), ()),
         fate=(verdict("retry_waiting", due=BASE + 40_000), verdict(group="audit")),
-    )  # fmt: skip
+    )
     made = build(MSG_ID, Sources.of(answer), SHANGHAI, CHINA)
     assert codes(made) == [
-        "generated", "sent", "born", "stored", "attempt", "stored", "attempt", "due", "judged", "judged",
-    ]  # fmt: skip
+        "generated",
+        "sent",
+        "born",
+        "stored",
+        "attempt",
+        "stored",
+        "attempt",
+        "due",
+        "judged",
+        "judged",
+    ]
     assert made.conflicts == () and made.found == {"lines": None, "records": 2, "groups": 2, "trace": 3}
     first = made.events[4]
     assert (first.who, first.until_ms, first.values["outcome"]) == ("10.0.0.3 · 4464", BASE + 50, "exception")
@@ -454,8 +483,13 @@ def test_every_message_of_the_catalogue_is_of_a_code() -> None:
     assert set(words().table("journey.event.")) == known
     for key in words().table("journey.conflict."):
         assert {name for _, name, _, _ in string.Formatter().parse(words()(f"journey.conflict.{key}")) if name} <= {
-            "first", "second", "by_seconds", "zone", "read_in", "file",
-        }  # fmt: skip
+            "first",
+            "second",
+            "by_seconds",
+            "zone",
+            "read_in",
+            "file",
+        }
 
 
 def test_a_row_has_codes_values_and_english() -> None:
@@ -514,8 +548,19 @@ def test_what_a_record_holds_in_place_of_times_is_no_time() -> None:
 
 def test_ten_thousand_random_lines_kill_nothing() -> None:
     chance = random.Random(7)
-    pieces = [MSG_ID, "MessageExt [", "storeTimestamp=99999999999999", "SendResult [sendStatus=", "2026-11-20 09:50:00",
-              "bornTimestamp=1", "\x00", "reconsumeTimes=999999", "storeHost=/", "[]", str(HOME.offset_id)]  # fmt: skip
+    pieces = [
+        MSG_ID,
+        "MessageExt [",
+        "storeTimestamp=99999999999999",
+        "SendResult [sendStatus=",
+        "2026-11-20 09:50:00",
+        "bornTimestamp=1",
+        "\x00",
+        "reconsumeTimes=999999",
+        "storeHost=/",
+        "[]",
+        str(HOME.offset_id),
+    ]
     lines = [Line("x", at, " ".join(chance.choices(pieces, k=chance.randint(0, 8)))) for at in range(10_000)]
     made = journey(lines=lines)
     assert len(made.events) >= 10_000 and isinstance(json_text(row_of(made)), str)

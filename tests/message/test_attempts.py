@@ -35,25 +35,41 @@ def test_an_attempt_has_its_real_duration_and_the_process_of_its_request() -> No
 def test_an_attempt_without_an_end_or_without_a_beginning() -> None:
     (open_,) = trace(BEFORE).attempts
     assert (open_.has_ended, open_.ended_ms, open_.success, open_.outcome, open_.duration_ms) == (
-        False, None, None, None, None,
-    )  # fmt: skip
+        False,
+        None,
+        None,
+        None,
+        None,
+    )
     (late,) = trace(AFTER).attempts
     assert (late.began_ms, late.ended_ms, late.group, late.retry_times) == (None, 1_060, "readers", None)
     assert late.has_ended and late.outcome == "success"
     (old,) = trace(BEFORE, replace(AFTER, code=None, time_ms=None, group=None)).attempts  # 4.4.0
     assert (old.has_ended, old.ended_ms, old.duration_ms, old.group, old.outcome) == (
-        True, None, None, "readers", "success",
-    )  # fmt: skip
+        True,
+        None,
+        None,
+        "readers",
+        "success",
+    )
 
 
 @pytest.mark.parametrize(
     ("success", "code", "outcome"),
     [
-        (True, 0, "success"), (True, 1, "time_out"), (False, 1, "time_out"), (False, 2, "exception"),
-        (False, 3, "null"), (False, 4, "failed"), (True, None, "success"), (False, None, "failed"),
-        (False, 0, "failed"), (True, 9, "success"), (False, -1, "failed"),
+        (True, 0, "success"),
+        (True, 1, "time_out"),
+        (False, 1, "time_out"),
+        (False, 2, "exception"),
+        (False, 3, "null"),
+        (False, 4, "failed"),
+        (True, None, "success"),
+        (False, None, "failed"),
+        (False, 0, "failed"),
+        (True, 9, "success"),
+        (False, -1, "failed"),
     ],
-)  # fmt: skip
+)
 def test_what_a_code_means(success: bool, code: int | None, outcome: str) -> None:
     (attempt,) = trace(BEFORE, replace(AFTER, success=success, code=code)).attempts
     assert attempt.outcome == outcome

@@ -80,12 +80,18 @@ def test_a_delay_level_that_is_no_number_is_refused(level: str) -> None:
         ([], "batch_empty", "a batch contains at least one message"),
         ([Message.of("T", b"x").with_delay_level(1)], "batch_delay", "TimeDelayLevel is not supported for batching"),
         ([Message.of("%RETRY%g", b"x")], "batch_retry", "Retry Group is not supported for batching"),
-        ([Message.of("T", b"x"), Message.of("U", b"x")], "batch_topic",
-         "The topic of the messages in one batch should be the same"),
-        ([Message.of("T", b"x"), Message.of("T", b"x", wait_store_ok=False)], "batch_wait",
-         "The waitStoreMsgOK of the messages in one batch should the same"),
+        (
+            [Message.of("T", b"x"), Message.of("U", b"x")],
+            "batch_topic",
+            "The topic of the messages in one batch should be the same",
+        ),
+        (
+            [Message.of("T", b"x"), Message.of("T", b"x", wait_store_ok=False)],
+            "batch_wait",
+            "The waitStoreMsgOK of the messages in one batch should the same",
+        ),
     ],
-)  # fmt: skip
+)
 def test_every_restriction_of_a_batch_has_its_own_words(messages: list[Message], code: str, words: str) -> None:
     with pytest.raises(CoreError) as caught:
         MessageBatch.of_messages(messages)
@@ -152,8 +158,12 @@ def test_java_text_by_hand() -> None:
     assert is_blank(" \t\x1c\u3000")
     assert not is_blank("\u00a0")
     assert hash_map_order(["MSG_REGION", "UNIQ_KEY", "CLUSTER", "WAIT", "TRACE_ON"], 128) == [
-        "MSG_REGION", "UNIQ_KEY", "CLUSTER", "WAIT", "TRACE_ON",
-    ]  # fmt: skip
+        "MSG_REGION",
+        "UNIQ_KEY",
+        "CLUSTER",
+        "WAIT",
+        "TRACE_ON",
+    ]
     assert hash_map_order(["TRACE_ON", "WAIT", "CLUSTER", "UNIQ_KEY", "MSG_REGION"], 128)[0] == "MSG_REGION"
 
 
@@ -277,9 +287,15 @@ def test_random_bytes_are_no_batch_or_a_whole_one(raw: bytes) -> None:
 def test_an_inner_batch_is_unwrapped_with_the_places_of_its_items() -> None:
     items = [Message("T", bytes([at]), at, {"KEYS": f"k{at}"}) for at in range(3)]
     outer = MessageExt(
-        "T", encode_messages(items), 9, {"UNIQ_KEY": "ALL", "INNER_NUM": "3"}, sys_flag=flags.INNER_BATCH | 64,
-        queue_offset=100, commit_log_offset=5, store_host=Host(b"\1\2\3\4", 5),
-    )  # fmt: skip
+        "T",
+        encode_messages(items),
+        9,
+        {"UNIQ_KEY": "ALL", "INNER_NUM": "3"},
+        sys_flag=flags.INNER_BATCH | 64,
+        queue_offset=100,
+        commit_log_offset=5,
+        store_host=Host(b"\1\2\3\4", 5),
+    )
     found = unwrap(outer)
     assert [(m.body, m.flag, m.queue_offset, m.keys, m.commit_log_offset) for m in found] == [
         (bytes([at]), at, 100 + at, f"k{at}", 5) for at in range(3)
@@ -305,9 +321,14 @@ def test_topics_that_are_refused() -> None:
     check_topic("%RETRY%a|b-c_9")
     check_topic("x" * 127)
     check_broker_topic("%DLQ%" + "x" * 250)
-    for topic, code in ((" ", "topic_blank"), ("", "topic_blank"), ("x" * 128, "topic_length"),
-                        ("a b", "topic_characters"), ("键", "topic_characters"),
-                        ("a.b", "topic_characters")):  # fmt: skip
+    for topic, code in (
+        (" ", "topic_blank"),
+        ("", "topic_blank"),
+        ("x" * 128, "topic_length"),
+        ("a b", "topic_characters"),
+        ("键", "topic_characters"),
+        ("a.b", "topic_characters"),
+    ):
         with pytest.raises(CoreError) as caught:
             check_topic(topic)
         assert code_of(caught)[:2] == (code, "topic")
@@ -326,11 +347,17 @@ def test_messages_that_a_producer_refuses_to_send() -> None:
         (Message("T", None), "body_null", "the message body is null"),
         (Message("T", b""), "body_zero", "the message body length is zero"),
         (Message("T", bytes(4194305)), "body_over", "the message body size over max value, MAX: 4194304"),
-        (Message("SCHEDULE_TOPIC_XXXX", b"x"), "topic_forbidden",
-         "Sending message to topic[SCHEDULE_TOPIC_XXXX] is forbidden."),
-        (Message("T", b"x", 0, {"INNER_MULTI_DISPATCH": "a/b"}), "dispatch_path",
-         "INNER_MULTI_DISPATCH a/b can not contains / character"),
-    ):  # fmt: skip
+        (
+            Message("SCHEDULE_TOPIC_XXXX", b"x"),
+            "topic_forbidden",
+            "Sending message to topic[SCHEDULE_TOPIC_XXXX] is forbidden.",
+        ),
+        (
+            Message("T", b"x", 0, {"INNER_MULTI_DISPATCH": "a/b"}),
+            "dispatch_path",
+            "INNER_MULTI_DISPATCH a/b can not contains / character",
+        ),
+    ):
         with pytest.raises(CoreError) as caught:
             check_message(message)
         assert (caught.value.code, caught.value.problem) == (code, words)
@@ -341,9 +368,14 @@ def test_the_bits_of_sys_flag_in_words() -> None:
     assert flags.describe(257) == ["compressed (lz4)"]
     assert flags.describe(256) == ["was compressed (lz4)"]
     assert flags.describe(1 | 2 | 8 | 16 | 32 | 64 | 128) == [
-        "compressed (zlib)", "multi tags", "transaction commit", "born host IPv6", "store host IPv6", "need unwrap",
+        "compressed (zlib)",
+        "multi tags",
+        "transaction commit",
+        "born host IPv6",
+        "store host IPv6",
+        "need unwrap",
         "inner batch",
-    ]  # fmt: skip
+    ]
     assert [flags.transaction(bits) for bits in (0, 4, 8, 12)] == ["none", "prepared", "commit", "rollback"]
 
 

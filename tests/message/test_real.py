@@ -40,17 +40,31 @@ def reported() -> list[dict[str, Any]]:
 def as_reported(message: MessageExt) -> dict[str, Any]:
     body = message.body or b""
     return {
-        "topic": message.topic, "queueId": message.queue_id, "queueOffset": message.queue_offset,
-        "commitLogOffset": message.commit_log_offset, "storeSize": message.store_size, "sysFlag": message.sys_flag,
-        "bornTimestamp": message.born_timestamp, "bornHost": message.born_host.java_text,
-        "storeTimestamp": message.store_timestamp, "storeHost": message.store_host.java_text,
-        "bodyCRC": message.body_crc, "reconsumeTimes": message.reconsume_times,
-        "preparedTransactionOffset": message.prepared_transaction_offset, "flag": message.flag,
-        "transactionId": message.transaction_id, "keys": message.keys, "tags": message.tags,
-        "delayTimeLevel": message.delay_level, "getMsgId": message.msg_id, "offsetMsgId": message.offset_msg_id,
-        "properties": dict(message.properties), "body_len": len(body),
-        "body_sha256": hashlib.sha256(body).hexdigest(), "brokerName": message.broker_name,
-    }  # fmt: skip
+        "topic": message.topic,
+        "queueId": message.queue_id,
+        "queueOffset": message.queue_offset,
+        "commitLogOffset": message.commit_log_offset,
+        "storeSize": message.store_size,
+        "sysFlag": message.sys_flag,
+        "bornTimestamp": message.born_timestamp,
+        "bornHost": message.born_host.java_text,
+        "storeTimestamp": message.store_timestamp,
+        "storeHost": message.store_host.java_text,
+        "bodyCRC": message.body_crc,
+        "reconsumeTimes": message.reconsume_times,
+        "preparedTransactionOffset": message.prepared_transaction_offset,
+        "flag": message.flag,
+        "transactionId": message.transaction_id,
+        "keys": message.keys,
+        "tags": message.tags,
+        "delayTimeLevel": message.delay_level,
+        "getMsgId": message.msg_id,
+        "offsetMsgId": message.offset_msg_id,
+        "properties": dict(message.properties),
+        "body_len": len(body),
+        "body_sha256": hashlib.sha256(body).hexdigest(),
+        "brokerName": message.broker_name,
+    }
 
 
 def test_every_record_is_what_the_client_reported(log: bytes, reported: list[dict[str, Any]]) -> None:

@@ -209,9 +209,14 @@ def test_failed_tries_have_a_picture_that_shows_a_storm(run: Path, open_page: Op
     assert "failed" not in " ".join(one.value for one in app.markdown), "results are the usual picture"
     storm = TimeRange(START + 4 * MINUTE, START + 5 * MINUTE)
     link = finding_rows.fates_of(
-        {"code": "retry_storm", "evidence": '{"group": "billing"}', "first_sent_at": storm.begin,
-         "last_sent_at": START + 5 * MINUTE - timedelta(milliseconds=1)}, RUN
-    )  # fmt: skip
+        {
+            "code": "retry_storm",
+            "evidence": '{"group": "billing"}',
+            "first_sent_at": storm.begin,
+            "last_sent_at": START + 5 * MINUTE - timedelta(milliseconds=1),
+        },
+        RUN,
+    )
     assert link == {"run": RUN, "group": "billing", "picture": "failures", **storm.params()}
     app = open_page("fate", lang="en", zone="UTC", **link)
     said = next(one.value for one in app.markdown if "failed" in one.value)

@@ -73,9 +73,15 @@ def test_the_lines_of_a_scan_are_the_journey_of_an_id(
     app = open_page("message", id=MSG_ID, run=RUN, zone="Asia/Shanghai")
     assert not app.exception and not app.error
     events = table_of(app, "Journey")
-    for wanted in ("logged its send: SEND_OK", "as a consumer that received it",
-    "app.log:1", "app.log:2", "2026-11-20 09:50:00.048",
-                   "10.0.0.1:10911", f'href="lines?run={RUN}'):  # fmt: skip
+    for wanted in (
+        "logged its send: SEND_OK",
+        "as a consumer that received it",
+        "app.log:1",
+        "app.log:2",
+        "2026-11-20 09:50:00.048",
+        "10.0.0.1:10911",
+        f'href="lines?run={RUN}',
+    ):
         assert wanted in events.replace("zone=Asia%2FShanghai&amp;", ""), wanted
     assert "2 lines" in shown(app) and words()("message.none_records") in shown(app)
     assert len(app.get("plotly_chart")) == 1

@@ -108,10 +108,15 @@ def test_the_command_line_says_why_in_the_words_of_every_source(capsys: pytest.C
     assert view("table") == 1
     printed = capsys.readouterr().out
     for wanted in (
-        f"{UNIQ}: 1 record\n", "kept for years", f"{GONE}: not found (expired)\n",
-        f"  reason      {words()('lookup.reason.expired')}\n", f"  next        {words()('lookup.advice.expired')}\n",
-        "  evidence    index_files 3\n", f"tape 7 was stored at {OLDEST}\n", "  asked       tape 7\n",
-    ):  # fmt: skip
+        f"{UNIQ}: 1 record\n",
+        "kept for years",
+        f"{GONE}: not found (expired)\n",
+        f"  reason      {words()('lookup.reason.expired')}\n",
+        f"  next        {words()('lookup.advice.expired')}\n",
+        "  evidence    index_files 3\n",
+        f"tape 7 was stored at {OLDEST}\n",
+        "  asked       tape 7\n",
+    ):
         assert wanted in printed, wanted
 
 
@@ -129,8 +134,13 @@ def test_the_page_offers_it_and_shows_its_answers(open_page: Open, lang: str, bu
     press(app, button)
     assert not app.exception and not app.error
     page, said = shown(app), words(lang)
-    for wanted in ("kept for years", said("lookup.reason.expired")[1:], said("lookup.advice.expired"), "tape 7",
-                   "2026-01-02 03:04:05"):  # fmt: skip
+    for wanted in (
+        "kept for years",
+        said("lookup.reason.expired")[1:],
+        said("lookup.advice.expired"),
+        "tape 7",
+        "2026-01-02 03:04:05",
+    ):
         assert wanted in page, wanted
 
 

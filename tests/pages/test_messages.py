@@ -113,8 +113,14 @@ def test_copies_of_one_id_say_what_each_is(open_store: Open, lang: str, wanted: 
 
 def test_a_record_shows_every_value_and_what_points_at_it(open_store: Open) -> None:
     text = shown(open_store(id=SECOND))
-    for wanted in ("total size · 0–3 · 337", "queue offset · 20–27 · 0", "store port", "entry points to this record",
-                   f"VectorTopic#{SECOND}", "entry 2 of 20261121015013338"):  # fmt: skip
+    for wanted in (
+        "total size · 0–3 · 337",
+        "queue offset · 20–27 · 0",
+        "store port",
+        "entry points to this record",
+        f"VectorTopic#{SECOND}",
+        "entry 2 of 20261121015013338",
+    ):
         assert wanted in text, wanted
     assert "20261121015013338 的第 2 个条目" in shown(open_store(id=SECOND, lang="zh"))
 
@@ -131,8 +137,16 @@ def test_an_inner_batch_and_what_is_broken_are_told_in_both_languages(
             (b"no frame at all", 1 | 1 << 8),
             (b"x", flags.ROLLBACK),
         ):
-            made = Record.of("T", body, "KEYS\x01a\x02", queue_id=0, born_timestamp=1, born_host=host, store_host=host,
-                             sys_flag=sys_flag)  # fmt: skip
+            made = Record.of(
+                "T",
+                body,
+                "KEYS\x01a\x02",
+                queue_id=0,
+                born_timestamp=1,
+                born_host=host,
+                store_host=host,
+                sys_flag=sys_flag,
+            )
             assert writer.put(made, 1_795_000_000_000).records
         ends = writer.end
     monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
@@ -365,18 +379,26 @@ def test_of_an_id_with_thousands_of_records_some_are_shown_and_the_rest_is_count
 ) -> None:
     host = Host(bytes((10, 0, 0, 1)), 10911)
     made = [
-        Record.of("T", b"%d" % number, f"UNIQ_KEY\x01{SECOND}\x02", queue_id=0, born_timestamp=1_795_000_000_000,
-                  born_host=host, store_host=host)
+        Record.of(
+            "T",
+            b"%d" % number,
+            f"UNIQ_KEY\x01{SECOND}\x02",
+            queue_id=0,
+            born_timestamp=1_795_000_000_000,
+            born_host=host,
+            store_host=host,
+        )
         for number in range(250)
-    ]  # fmt: skip
+    ]
     with StoreWriter(tmp_path / "s") as writer:
         assert len(writer.put_all(made, 1_795_000_000_000).records) == 250
     monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
     app = open_page("store", store=str(tmp_path / "s"), id=SECOND)
     assert not app.exception
     assert [caption.value for caption in app.caption][:2] == [
-        "The first 200 of 250 are shown.", "The first 20 of 250 are shown.",
-    ]  # fmt: skip
+        "The first 200 of 250 are shown.",
+        "The first 20 of 250 are shown.",
+    ]
     assert len([label for label in buttons(app) if label.startswith("Next record")]) == 20
 
 

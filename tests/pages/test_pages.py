@@ -439,11 +439,18 @@ def test_a_store_shows_its_messages_by_topic_queue_and_tag(
 ) -> None:
     folder = Path(os.environ["IDCORE_RUNS"]) / run
     topics = {
-        "topic": ["Orders"], "queue_id": [3], "messages": [4_100], "bytes": [900_000],
-        "first_store_timestamp": [example_run.START], "last_store_timestamp": [example_run.START],
-        "min_offset": [0], "max_offset": [899_000], "min_queue_offset": [7], "max_queue_offset": [4_106],
+        "topic": ["Orders"],
+        "queue_id": [3],
+        "messages": [4_100],
+        "bytes": [900_000],
+        "first_store_timestamp": [example_run.START],
+        "last_store_timestamp": [example_run.START],
+        "min_offset": [0],
+        "max_offset": [899_000],
+        "min_queue_offset": [7],
+        "max_queue_offset": [4_106],
         "crc_failed": [2],
-    }  # fmt: skip
+    }
     tags = {"topic": ["Orders"] * 2, "tag": ["", "<b>paid"], "messages": [100, 4_000], "bytes": [1, 2]}
     for wanted, not_there in ((few, many), (many, few)):
         for name, columns in (("topics", topics), ("tags", tags)):

@@ -103,10 +103,16 @@ def test_what_was_pinned_after_the_page_was_drawn_stays(open_page: Open, many: l
 def test_runs_are_searched_and_filtered_by_the_address(open_page: Open, many: list[str], tmp_path: Path) -> None:
     Run(tmp_path / "runs" / many[1]).rename("Ticket 4711")
     for query, wanted in (
-        ({"find": "ticket"}, ["1"]), ({"find": "OLD.log 2026-never"}, []), ({"find": "orders2"}, ["2"]),
-        ({"kind": "store"}, ["2"]), ({"kind": "compare"}, ["3"]), ({"state": "failed"}, ["4"]),
-        ({"state": "done", "kind": "text"}, ["1", "0"]), ({"pinned": "1"}, []), ({"find": "2 IDs"}, ["6", "5"]),
-    ):  # fmt: skip
+        ({"find": "ticket"}, ["1"]),
+        ({"find": "OLD.log 2026-never"}, []),
+        ({"find": "orders2"}, ["2"]),
+        ({"kind": "store"}, ["2"]),
+        ({"kind": "compare"}, ["3"]),
+        ({"state": "failed"}, ["4"]),
+        ({"state": "done", "kind": "text"}, ["1", "0"]),
+        ({"pinned": "1"}, []),
+        ({"find": "2 IDs"}, ["6", "5"]),
+    ):
         app = open_page("runs", **query)
         assert listed(app) == wanted, query
         assert f"{len(wanted) + 2 * (query.get('state') == 'done')} of" in shown(app)

@@ -161,9 +161,16 @@ class Processes:
         folder = self.work / name
         path = os.pathsep.join((str(self.work / "classes"), str(folder / "conf"), self._jars))
         return [
-            "java", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Duser.home={folder / 'user'}",
-            f"-Drocketmq.home.dir={folder / 'home'}", *options, "-cp", path,
-        ]  # fmt: skip
+            "java",
+            "-Xms64m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            f"-Duser.home={folder / 'user'}",
+            f"-Drocketmq.home.dir={folder / 'home'}",
+            *options,
+            "-cp",
+            path,
+        ]
 
     def compile(self, *sources: str) -> None:
         """Programs of the folder java, against the jars of this release."""
@@ -183,9 +190,13 @@ class Processes:
             if self._stopped:
                 raise RuntimeError("ended while it booted")
             made = self._running[name] = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=environment,
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env=environment,
                 cwd=self.work / name,
-            )  # fmt: skip
+            )
         return made
 
     def wait(self, name: str, text: bytes = b"boot success", limit: float = 150.0) -> None:
@@ -284,9 +295,23 @@ class RealCluster(Processes):
     def _certificate(self) -> None:
         key = self.work / "key.pem"
         command = [
-            "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=broker.test",
-            "-addext", "subjectAltName=DNS:broker.test,IP:127.0.0.1", "-keyout", str(key), "-out", str(self.ca),
-        ]  # fmt: skip
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=broker.test",
+            "-addext",
+            "subjectAltName=DNS:broker.test,IP:127.0.0.1",
+            "-keyout",
+            str(key),
+            "-out",
+            str(self.ca),
+        ]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
         (self.work / "tls.properties").write_text(
             f"tls.test.mode.enable=false\ntls.server.keyPath={key}\ntls.server.certPath={self.ca}\n"

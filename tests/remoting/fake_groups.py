@@ -52,9 +52,12 @@ class Cluster(Fake):
         subscription = {"topic": topic, "subString": expression, "tagsSet": tags, "subVersion": STORED - 9_000}
         return {
             "connectionSet": [{"clientId": "10.0.0.3@1", "clientAddr": "10.0.0.3:5", "language": "JAVA", "version": 1}],
-            "consumeType": "CONSUME_PASSIVELY", "messageModel": "CLUSTERING",
-            "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET", "subscriptionTable": {topic: subscription}, **more,
-        }  # fmt: skip
+            "consumeType": "CONSUME_PASSIVELY",
+            "messageModel": "CLUSTERING",
+            "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
+            "subscriptionTable": {topic: subscription},
+            **more,
+        }
 
     def offset(self, topic: str, group: str) -> int | None:
         held = self.offsets.get(f"{topic}@{group}")

@@ -62,10 +62,13 @@ class Progressing(Fake):
         *clients: dict[str, Any], expression: str = "*", topic: str = "Orders", **more: Any
     ) -> dict[str, Any]:
         return {
-            "connectionSet": list(clients), "consumeType": "CONSUME_PASSIVELY", "messageModel": "CLUSTERING",
+            "connectionSet": list(clients),
+            "consumeType": "CONSUME_PASSIVELY",
+            "messageModel": "CLUSTERING",
             "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
-            "subscriptionTable": {topic: subscription(expression, topic)}, **more,
-        }  # fmt: skip
+            "subscriptionTable": {topic: subscription(expression, topic)},
+            **more,
+        }
 
     @staticmethod
     def state(queues: dict[int, tuple[int, int, int]], expression: str = "*") -> str:

@@ -261,9 +261,23 @@ class TestGuard:
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tls")
     command = [
-        "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=broker.test", "-addext",
-        "subjectAltName=DNS:broker.test", "-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem"),
-    ]  # fmt: skip
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=broker.test",
+        "-addext",
+        "subjectAltName=DNS:broker.test",
+        "-keyout",
+        str(folder / "key.pem"),
+        "-out",
+        str(folder / "cert.pem"),
+    ]
     subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
     return folder / "cert.pem"
 

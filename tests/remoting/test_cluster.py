@@ -108,9 +108,18 @@ class TestProfile:
             *(
                 (f"[clusters.a]\nname_servers = ['a:1']\ntrace_link = '{link}'\n", "clusters.a.trace_link")
                 for link in (
-                    "", "https://tempo/trace/", "javascript:alert({trace_id})", "ftp://tempo/{trace_id}", "/{trace_id}",
-                    "https://{trace_id}/", "https://tempo.{trace_id}/", "https://{trace_id}@tempo/", "https:///{trace_id}",
-                    "https://tempo/{trace_id}/{other}", "https://tempo/<{trace_id}>", "https://tempo/ {trace_id}",
+                    "",
+                    "https://tempo/trace/",
+                    "javascript:alert({trace_id})",
+                    "ftp://tempo/{trace_id}",
+                    "/{trace_id}",
+                    "https://{trace_id}/",
+                    "https://tempo.{trace_id}/",
+                    "https://{trace_id}@tempo/",
+                    "https:///{trace_id}",
+                    "https://tempo/{trace_id}/{other}",
+                    "https://tempo/<{trace_id}>",
+                    "https://tempo/ {trace_id}",
                     "https://[tempo/{trace_id}",
                 )
             ),
@@ -123,7 +132,7 @@ class TestProfile:
             ("clusters = 1\n", "clusters"),
             ("[", "IDCORE_CLUSTERS"),
         ],
-    )  # fmt: skip
+    )
     def test_a_mistake_names_its_setting(self, tmp_path: Path, text: str, field: str) -> None:
         with pytest.raises(ProfileError) as caught:
             from_file(self.write(tmp_path, text), {})
@@ -339,9 +348,13 @@ class TestAudit:
         log.write(at, "bob", "prod", "x" * 5_000, "unknown", [])
         first, second = (json.loads(line) for line in path.read_text().splitlines())
         assert first == {
-            "at": "2026-11-21T07:00:00.123+00:00", "user": "ann", "cluster": "prod", "id": "7F00\nforged",
-            "result": "found 2", "asked": ["10.0.0.1:10911"],
-        }  # fmt: skip
+            "at": "2026-11-21T07:00:00.123+00:00",
+            "user": "ann",
+            "cluster": "prod",
+            "id": "7F00\nforged",
+            "result": "found 2",
+            "asked": ["10.0.0.1:10911"],
+        }
         assert len(second["id"]) == 300
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 

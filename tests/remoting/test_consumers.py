@@ -46,13 +46,22 @@ from idcore.remoting.requests import (
 MQ = '{"brokerName":"a","queueId":1,"topic":"T"}'
 CLIENT = {"clientAddr": "10.0.0.3:50122", "clientId": "10.0.0.3@18236#7423", "language": "JAVA", "version": 453}
 CONNECTION = {
-    "connectionSet": [CLIENT], "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET", "consumeType": "CONSUME_PASSIVELY",
+    "connectionSet": [CLIENT],
+    "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
+    "consumeType": "CONSUME_PASSIVELY",
     "messageModel": "CLUSTERING",
     "subscriptionTable": {
-        "T": {"classFilterMode": False, "codeSet": [2598919], "expressionType": "TAG", "subString": "A || B",
-              "subVersion": 1763000000000, "tagsSet": ["A", "B"], "topic": "T"},
+        "T": {
+            "classFilterMode": False,
+            "codeSet": [2598919],
+            "expressionType": "TAG",
+            "subString": "A || B",
+            "subVersion": 1763000000000,
+            "tagsSet": ["A", "B"],
+            "topic": "T",
+        },
     },
-}  # fmt: skip
+}
 CONFIG = {"consumeEnable": False, "consumeBroadcastEnable": True, "retryQueueNums": 2, "retryMaxTimes": 3}
 KNOWN = ConnectedClient("10.0.0.3@18236#7423", "10.0.0.3:50122", "JAVA", 453)
 ROUTE = (

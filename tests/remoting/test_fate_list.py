@@ -321,9 +321,13 @@ class TestTheCommand:
 
     @pytest.mark.parametrize(
         "arguments",
-        [["--namesrv", "x:1"], ["--store", "s", "--fate"], ["--namesrv", "x:1", "--fate", "--who"],
-         ["--namesrv", "x:1", "--fate", "--format", "csv"]],
-    )  # fmt: skip
+        [
+            ["--namesrv", "x:1"],
+            ["--store", "s", "--fate"],
+            ["--namesrv", "x:1", "--fate", "--who"],
+            ["--namesrv", "x:1", "--fate", "--format", "csv"],
+        ],
+    )
     def test_what_does_not_go_with_it_is_wrong_usage(self, arguments: list[str], tmp_path: Path) -> None:
         assert self.run(id_of(0), *arguments, "--out", str(tmp_path / "new"))[0] == 2
         assert not (tmp_path / "new").exists()

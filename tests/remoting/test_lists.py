@@ -145,9 +145,13 @@ def test_a_batch_has_several_offsets_and_a_compacted_queue_leaves_some_out() -> 
     later = replace(record(TOPIC, UNIQ, 0), queue_offset=14)
     assert place_of(12, later, TOPIC, 0, 99) == Place(14, 15, later)
     for strange in (
-        replace(later, queue_offset=99), replace(later, queue_offset=11), replace(later, queue_id=1),
-        record("Other", UNIQ, 0), replace(batch, queue_offset=1), None,
-    ):  # fmt: skip
+        replace(later, queue_offset=99),
+        replace(later, queue_offset=11),
+        replace(later, queue_id=1),
+        record("Other", UNIQ, 0),
+        replace(batch, queue_offset=1),
+        None,
+    ):
         assert place_of(12, strange, TOPIC, 0, 99) == Place(12, 13, None)
     for number in ("", "-5", "x", "9" * 400, "٣"):
         odd = replace(record(TOPIC, UNIQ, 0, properties={"INNER_NUM": number}), queue_offset=12)
@@ -292,9 +296,15 @@ def test_a_message_is_found_by_queue_and_offset_and_those_behind_it(queues: Queu
 
 @pytest.mark.parametrize(
     ("place", "reason"),
-    [("a:1:499", "before_first"), ("a:1:530", "behind_end"), (f"a:1:{'9' * 18}", "behind_end"), ("a:3:0", "no_queue"),
-     ("b:0:0", "no_queue"), ("127.0.0.1:1:0:0", "no_queue")],
-)  # fmt: skip
+    [
+        ("a:1:499", "before_first"),
+        ("a:1:530", "behind_end"),
+        (f"a:1:{'9' * 18}", "behind_end"),
+        ("a:3:0", "no_queue"),
+        ("b:0:0", "no_queue"),
+        ("127.0.0.1:1:0:0", "no_queue"),
+    ],
+)
 def test_an_offset_outside_the_queue_has_its_reason(queues: Queues, place: str, reason: str) -> None:
     queues.first[TOPIC, 1] = 500
     fill(queues)
@@ -349,8 +359,12 @@ def test_dead_letters_say_where_they_come_from(queues: Queues) -> None:
     row = ways.row(found.copies[0])
     assert tuple(row) == ways.COLUMNS
     assert [row[name] for name in ("group", "home_topic", "origin_message_id", "keys", "tag")] == [
-        "g", TOPIC, "0A" * 16, "k 1", "=t",
-    ]  # fmt: skip
+        "g",
+        TOPIC,
+        "0A" * 16,
+        "k 1",
+        "=t",
+    ]
     assert found.copies[0].relation == "dead_letter"
     late = listing(queues, dead_letters="g", **{"from": instant(2)})
     assert ids(late) == [f"{number:032X}" for number in (3, 2)]
@@ -407,10 +421,14 @@ def test_rubbish_in_every_answer_kills_nothing(queues: Queues) -> None:
     queues.server._handle = handle
     with (service := queues.service()).cluster:
         for number in range(60):
-            given = chance.choice((
-                {"topic": TOPIC, "from": instant(3)}, {"topic": TOPIC, "queue": "0:3", "limit": "9"},
-                {"dead_letters": "g"}, {"topic": TOPIC, "to": instant(30)},
-            ))  # fmt: skip
+            given = chance.choice(
+                (
+                    {"topic": TOPIC, "from": instant(3)},
+                    {"topic": TOPIC, "queue": "0:3", "limit": "9"},
+                    {"dead_letters": "g"},
+                    {"topic": TOPIC, "to": instant(30)},
+                )
+            )
             way = Way.of({**given, "limit": given.get("limit", "40")}, UTC)
             assert way is not None
             found = service.list_messages(way)
@@ -489,8 +507,12 @@ def test_progress_leads_to_the_end(queues: Queues) -> None:
 
 def test_only_requests_that_read_are_sent_and_no_pull(queues: Queues) -> None:
     fill(queues)
-    for given in ({"topic": TOPIC, "from": instant(0)}, {"topic": TOPIC, "queue": "0:1"}, {"dead_letters": "g"},
-                  {"key": "k"}):  # fmt: skip
+    for given in (
+        {"topic": TOPIC, "from": instant(0)},
+        {"topic": TOPIC, "queue": "0:1"},
+        {"dead_letters": "g"},
+        {"key": "k"},
+    ):
         listing(queues, **given)
     sent = {frame.code for frame in queues.server.seen}
     assert sent == {12, 29, 30, 31, 33, 105, 106, 206, 321}

@@ -24,9 +24,24 @@ from tests.remoting.servers import answer
 from tests.remoting.test_cluster import closed
 
 CONTRACT = {
-    "before_minimum", "beyond_end", "mid_record", "blank", "hole", "damaged", "expired", "wrong_topic", "topic_unknown",
-    "index_lost", "window", "clock_behind", "not_in_topology", "unreachable", "not_permitted", "not_an_id", "unknown",
-}  # fmt: skip
+    "before_minimum",
+    "beyond_end",
+    "mid_record",
+    "blank",
+    "hole",
+    "damaged",
+    "expired",
+    "wrong_topic",
+    "topic_unknown",
+    "index_lost",
+    "window",
+    "clock_behind",
+    "not_in_topology",
+    "unreachable",
+    "not_permitted",
+    "not_an_id",
+    "unknown",
+}
 
 
 @pytest.fixture

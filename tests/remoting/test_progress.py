@@ -57,8 +57,11 @@ def issues(found: Progress, before: Progress | None = None) -> list[str]:
 def test_each_queue_has_its_place_and_its_lag(cluster: Progressing) -> None:
     found = progress(cluster)
     assert [(each.offset, each.lag, each.in_flight) for each in found.queues] == [
-        (1_000, 0, 0), (900, 100, 0), (1_396, 1_104, 14), (None, None, None),
-    ]  # fmt: skip
+        (1_000, 0, 0),
+        (900, 100, 0),
+        (1_396, 1_104, 14),
+        (None, None, None),
+    ]
     assert found.lag == 1_204 and found.queues[2].passed_ms == NOW_MS - 60_000 and not found.silent
     assert found.unread == (), "an empty queue needs no offset"
     assert issues(found) == []
@@ -407,12 +410,15 @@ class TestWho:
 def test_hostile_answers_are_errors_or_answers_and_nothing_else(cluster: Progressing) -> None:
     cluster.states = {ONE: cluster.state({0: (1, 1, 2)})}
     bodies = {
-        202: cluster._stats({0: (0, 9)}, "Orders"), 208: cluster._progress("billing", "Orders"),
+        202: cluster._stats({0: (0, 9)}, "Orders"),
+        208: cluster._progress("billing", "Orders"),
         203: b'{"connectionSet":[{"clientId":"","clientAddr":"x"}],"subscriptionTable":{}}',
-        307: cluster.states[ONE].encode(), 43: b'{"offsetTable":{"Orders@billing":{0:1}}}',
+        307: cluster.states[ONE].encode(),
+        43: b'{"offsetTable":{"Orders@billing":{0:1}}}',
         328: b'{"data":{"p":[{"clientId":"\\ud800@1#x@y","remoteIP":"/[::","language":"<b>","version":999999999}]}}',
-        352: b"{}", 28: b'{"table":{}}',
-    }  # fmt: skip
+        352: b"{}",
+        28: b'{"table":{}}',
+    }
     pick = random.Random(20_261_122)
     service = cluster.asking(reach_clients=True, who=True)
     with service.cluster:

@@ -39,9 +39,18 @@ class TestEveryMessage:
     def test_all_kinds_were_sent(self, real: Filled) -> None:
         kinds = {line["kind"] for line in real.lines}
         assert kinds == {
-            *WHOLE_MESSAGES, "batch", "large_batch", "delay", "committed", "rolled_back", "retried", "dead",
-            "unindexed", "filler", "deleted",
-        }  # fmt: skip
+            *WHOLE_MESSAGES,
+            "batch",
+            "large_batch",
+            "delay",
+            "committed",
+            "rolled_back",
+            "retried",
+            "dead",
+            "unindexed",
+            "filler",
+            "deleted",
+        }
         assert len(real.lines) > 130
 
     def test_is_found_by_its_offset_id_with_the_fields_of_mqadmin(self, real: Filled, service: LookupService) -> None:
@@ -360,12 +369,19 @@ def test_fields_are_those_that_mqadmin_prints(real: Filled, service: LookupServi
         return f"{datetime.fromtimestamp(milliseconds / 1_000):%Y-%m-%d %H:%M:%S},{milliseconds % 1_000:03d}"
 
     wanted = {
-        "Topic": copy["topic"], "Tags": f"[{copy['properties']['TAGS']}]", "Keys": f"[{copy['properties']['KEYS']}]",
-        "Queue ID": str(copy["queue_id"]), "Queue Offset": str(copy["queue_offset"]),
-        "CommitLog Offset": str(copy["commit_log_offset"]), "Reconsume Times": str(copy["reconsume_times"]),
-        "Born Timestamp": day(copy["born_timestamp"]), "Store Timestamp": day(copy["store_timestamp"]),
-        "Born Host": copy["born_host"], "Store Host": copy["store_host"], "System Flag": str(copy["sys_flag"]),
-    }  # fmt: skip
+        "Topic": copy["topic"],
+        "Tags": f"[{copy['properties']['TAGS']}]",
+        "Keys": f"[{copy['properties']['KEYS']}]",
+        "Queue ID": str(copy["queue_id"]),
+        "Queue Offset": str(copy["queue_offset"]),
+        "CommitLog Offset": str(copy["commit_log_offset"]),
+        "Reconsume Times": str(copy["reconsume_times"]),
+        "Born Timestamp": day(copy["born_timestamp"]),
+        "Store Timestamp": day(copy["store_timestamp"]),
+        "Born Host": copy["born_host"],
+        "Store Host": copy["store_host"],
+        "System Flag": str(copy["sys_flag"]),
+    }
     assert {key: shown.get(key) for key in wanted} == wanted
     assert sorted(shown["Properties"].strip("{}").split(", ")) == sorted(
         f"{k}={v}" for k, v in copy["properties"].items()

@@ -62,10 +62,18 @@ def said(verdict: Verdict) -> tuple[str, str, list[str]]:
 
 def test_each_verdict_is_what_the_consumer_did(alone: OneBroker) -> None:
     alone.wait_for(
-        "DONE works first 0", "DONE gone first 0", "FAILED fails first 0", "FAILED later first 0",
-        "DONE later first 1", "FAILED dies first 0", "FAILED dies first 1", "BEGAN hangs first 0",
-        "DONE spread first 0", "DONE pulls first 0", "DONE newcomer third 0",
-    )  # fmt: skip
+        "DONE works first 0",
+        "DONE gone first 0",
+        "FAILED fails first 0",
+        "FAILED later first 0",
+        "DONE later first 1",
+        "FAILED dies first 0",
+        "FAILED dies first 1",
+        "BEGAN hangs first 0",
+        "DONE spread first 0",
+        "DONE pulls first 0",
+        "DONE newcomer third 0",
+    )
     assert ["DONE", "tagged", "first", "0"] not in alone.events
     not_young_at = int(alone.words("SENT", "first")[1]) + YOUNG_MS
     time.sleep(max(0.0, not_young_at / 1_000 - time.time()))
@@ -111,9 +119,17 @@ def test_a_copy_of_the_store_says_of_each_group_what_its_consumers_did(
     alone.wait_for("DONE newcomer third 0", "DONE works third 0", "DONE pulls third 0", "TRACED")
     ids = {name: alone.words("SENT", name)[0] for name in names}
     # a folder does not show that a group pulls, nor that it skipped; the rest is as the brokers say it
-    usual = dict.fromkeys(("works", "gone", "pulls", "newcomer"), "consumed") | {
-        "fails": "retry_waiting", "later": "consumed_on_retry", "dies": "dead", "hangs": "behind", "tagged": "filtered",
-    } | ({} if alone.old else {"spread": "broadcast", "pops": "consumed"})  # fmt: skip
+    usual = (
+        dict.fromkeys(("works", "gone", "pulls", "newcomer"), "consumed")
+        | {
+            "fails": "retry_waiting",
+            "later": "consumed_on_retry",
+            "dies": "dead",
+            "hangs": "behind",
+            "tagged": "filtered",
+        }
+        | ({} if alone.old else {"spread": "broadcast", "pops": "consumed"})
+    )
     expected = {ids[name]: usual | ({"gone": "behind"} if name in ("second", "third") else {}) for name in names}
     for name in names:  # and as the consumers say it
         done = {words[1] for words in alone.events if words[0] == "DONE" and words[2] == name}

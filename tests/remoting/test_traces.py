@@ -51,9 +51,15 @@ def pub(msg_id: str = UNIQ) -> str:
 
 def traces(offset: int, text: str, topic: str = USUAL, key: str = UNIQ, at: int = AT, **more: Any) -> Record:
     made = Record.of(
-        topic, text.encode(), f"KEYS\x01{key} other\x02UNIQ_KEY\x01T{offset:031X}\x02", queue_id=0, born_timestamp=at,
-        born_host=CONSUMER, store_host=Host(b"\x7f\0\0\1", 10911), **more,
-    )  # fmt: skip
+        topic,
+        text.encode(),
+        f"KEYS\x01{key} other\x02UNIQ_KEY\x01T{offset:031X}\x02",
+        queue_id=0,
+        born_timestamp=at,
+        born_host=CONSUMER,
+        store_host=Host(b"\x7f\0\0\1", 10911),
+        **more,
+    )
     return made.placed(0, offset, at)
 
 
@@ -155,9 +161,15 @@ def test_there_is_an_end_to_the_pages() -> None:
 
 def test_a_packed_body_is_read_and_a_bad_one_is_named() -> None:
     packed = Record.of(
-        USUAL, compress("zlib", before(1).encode()), f"KEYS\x01{UNIQ}\x02", queue_id=0, born_timestamp=AT,
-        born_host=CONSUMER, store_host=Host(b"\x7f\0\0\1", 10911), sys_flag=1 | compression_bits("zlib"),
-    ).placed(0, 1, AT)  # fmt: skip
+        USUAL,
+        compress("zlib", before(1).encode()),
+        f"KEYS\x01{UNIQ}\x02",
+        queue_id=0,
+        born_timestamp=AT,
+        born_host=CONSUMER,
+        store_host=Host(b"\x7f\0\0\1", 10911),
+        sys_flag=1 | compression_bits("zlib"),
+    ).placed(0, 1, AT)
     broken = traces(2, "Pub\x01x\x02" + after(1) + "Forward\x01x\x02")
     rubbish = traces(3, "not zlib", sys_flag=1)
     found, traced = ask(Traceful(["Orders", USUAL], [MESSAGE, packed, broken, rubbish]))
@@ -174,20 +186,26 @@ def test_a_packed_body_is_read_and_a_bad_one_is_named() -> None:
         (["Orders"], MESSAGE, UNIQ, {"trace_no_topic", "trace_off", "trace_no_send", "trace_no_attempt"}),
         (["Orders", USUAL], MESSAGE, UNIQ, {"trace_off", "trace_no_send", "trace_no_attempt"}),
         (
-            ["Orders", USUAL], record("Orders", UNIQ, 0), UNIQ,
+            ["Orders", USUAL],
+            record("Orders", UNIQ, 0),
+            UNIQ,
             {"trace_no_region", "trace_off", "trace_no_send", "trace_no_attempt"},
         ),
         (
-            ["Orders", USUAL], record("Orders", UNIQ, 0, properties=TRACED | {"TRACE_ON": "false"}), UNIQ,
+            ["Orders", USUAL],
+            record("Orders", UNIQ, 0, properties=TRACED | {"TRACE_ON": "false"}),
+            UNIQ,
             {"trace_switched_off", "trace_off", "trace_no_send", "trace_no_attempt"},
         ),
         (
-            ["Orders", USUAL], record("Orders", "01EA2C235B8585B70D08C1575B00000015", 0, properties=TRACED),
-            "01EA2C235B8585B70D08C1575B00000015", {"trace_grpc", "trace_off", "trace_no_send", "trace_no_attempt"},
+            ["Orders", USUAL],
+            record("Orders", "01EA2C235B8585B70D08C1575B00000015", 0, properties=TRACED),
+            "01EA2C235B8585B70D08C1575B00000015",
+            {"trace_grpc", "trace_off", "trace_no_send", "trace_no_attempt"},
         ),
         (["Orders", USUAL], MESSAGE, "some-key", {"trace_no_id"}),
     ],
-)  # fmt: skip
+)
 def test_why_nothing_may_be_traced(topics: list[str], message: Record, text: str, wanted: set[str]) -> None:
     _, traced = ask(Traceful(topics, [message]), text)
     assert codes(traced) == wanted and not traced.found.attempts

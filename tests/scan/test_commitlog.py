@@ -214,8 +214,15 @@ def test_times_that_no_clock_shows_are_none_and_fail_nothing(tmp_path: Path) -> 
     odd = (1 << 62, -5, (1 << 63) - 1, 10**15)
     with StoreWriter(tmp_path / "s") as writer:
         for at, born in enumerate(odd * 2):
-            made = Record.of(f"T{at % 4}", b"x", f"UNIQ_KEY\x01AC110001473C7D4991AD336AEA5700{at % 4:02X}\x02",
-                             queue_id=0, born_timestamp=born, born_host=HOST, store_host=HOST)  # fmt: skip
+            made = Record.of(
+                f"T{at % 4}",
+                b"x",
+                f"UNIQ_KEY\x01AC110001473C7D4991AD336AEA5700{at % 4:02X}\x02",
+                queue_id=0,
+                born_timestamp=born,
+                born_host=HOST,
+                store_host=HOST,
+            )
             assert writer.put(made, 1_795_000_000_000).records
     with StoreFolder(tmp_path / "s") as store:
         places = [step.offset for step in store.log.walk() if isinstance(step, Stored)]
@@ -239,8 +246,15 @@ def test_large_records_and_many_topics(tmp_path: Path) -> None:
     with StoreWriter(tmp_path / "s", Settings(32 << 20, 400, 997, 5_000, 16 << 20)) as writer:
         for number in range(700):
             size = 6 << 20 if number == 300 else number
-            made = Record.of(f"topic-{number}", bytes(size), "", queue_id=number % 5, born_timestamp=1, born_host=HOST,
-                             store_host=HOST)  # fmt: skip
+            made = Record.of(
+                f"topic-{number}",
+                bytes(size),
+                "",
+                queue_id=number % 5,
+                born_timestamp=1,
+                born_host=HOST,
+                store_host=HOST,
+            )
             assert writer.put(made, number + 1).records
     tables = scanned(tmp_path / "s")
     assert topics(tables) == topics_by_walk(tmp_path / "s")
@@ -253,8 +267,15 @@ def test_tags_without_end_are_counted_and_not_listed(tags: int, listed: bool, tm
     with StoreWriter(tmp_path / "s", Settings(32 << 20, 400, 997, 5_000, 16 << 20)) as writer:
         for number in range(2_100):
             tag = f"TAGS\x01{number % tags}\x02" if number < 2_050 else ""
-            made = Record.of(f"topic-{number % tags % 2}", b"b", tag, queue_id=number % 5, born_timestamp=1,
-                             born_host=HOST, store_host=HOST)  # fmt: skip
+            made = Record.of(
+                f"topic-{number % tags % 2}",
+                b"b",
+                tag,
+                queue_id=number % 5,
+                born_timestamp=1,
+                born_host=HOST,
+                store_host=HOST,
+            )
             assert writer.put(made, number + 1).records
     found = scanned(tmp_path / "s")["tags"].to_pylist()
     assert found == scanned(tmp_path / "s", 20_000)["tags"].to_pylist()  # in none of these splits are so many tags

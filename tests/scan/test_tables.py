@@ -23,6 +23,7 @@ Row = dict[str, Any]
 I64, I32, TEXT, TIME = pa.int64(), pa.int32(), pa.string(), pa.timestamp("us", tz="UTC")
 
 # counts, offsets and elapsed int64, pid int32, instants timestamp[us, UTC], everything else text
+# fmt: off
 CONTRACT: dict[str, dict[str, pa.DataType]] = {
     "processes": {
         "layout": TEXT, "host": TEXT, "pid": I32, "loader": TEXT, "maker": TEXT, "ids": I64, "distinct": I64,
@@ -52,7 +53,8 @@ CONTRACT: dict[str, dict[str, pa.DataType]] = {
     },
     "refused": {"reason": TEXT, "ids": I64, "sample": TEXT, "file": TEXT, "byte": I64},
     "files": {"file": TEXT, "bytes": I64, "text_bytes": I64, "ids": I64, "refused": I64, "error": TEXT},
-}  # fmt: skip
+}
+# fmt: on
 
 
 def scan(path: str, split: int = 1 << 30) -> Mapping[str, pa.Table]:

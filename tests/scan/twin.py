@@ -430,16 +430,31 @@ def process_row(p: Process, zone: tzinfo, known: dates.Whole) -> Row:
     )
     place, bits = stream().get(loader, (None, None))
     return {
-        "layout": layout, "host": address, "pid": pid, "loader": f"{loader:08X}",
-        "ids": len(p.occurrences), "distinct": len(p.ids),
-        "first_elapsed_ms": p.in_order[0][0], "last_elapsed_ms": p.in_order[-1][0],
-        "first_sent_at": min(p.times, default=None), "last_sent_at": max(p.times, default=None),
-        "first_counter": first_counter, "last_counter": last_counter,
-        "produced": produced, "missing": sum(c.missing for c in p.chains), "wraps": sum(c.wraps for c in p.chains),
-        "wraps_certain": sure, "out_of_order": sum(c.out_of_order for c in p.chains), "tracks": tracks(p.chains),
-        "rate_per_second": rate, "chains": len(p.chains), "loader_position": place, "loader_bits": bits,
-        "last_possible_elapsed_ms": p.last_possible, **zone_columns(p, zone, known),
-    }  # fmt: skip
+        "layout": layout,
+        "host": address,
+        "pid": pid,
+        "loader": f"{loader:08X}",
+        "ids": len(p.occurrences),
+        "distinct": len(p.ids),
+        "first_elapsed_ms": p.in_order[0][0],
+        "last_elapsed_ms": p.in_order[-1][0],
+        "first_sent_at": min(p.times, default=None),
+        "last_sent_at": max(p.times, default=None),
+        "first_counter": first_counter,
+        "last_counter": last_counter,
+        "produced": produced,
+        "missing": sum(c.missing for c in p.chains),
+        "wraps": sum(c.wraps for c in p.chains),
+        "wraps_certain": sure,
+        "out_of_order": sum(c.out_of_order for c in p.chains),
+        "tracks": tracks(p.chains),
+        "rate_per_second": rate,
+        "chains": len(p.chains),
+        "loader_position": place,
+        "loader_bits": bits,
+        "last_possible_elapsed_ms": p.last_possible,
+        **zone_columns(p, zone, known),
+    }
 
 
 def zone_columns(p: Process, zone: tzinfo, known: dates.Whole) -> Row:

@@ -143,9 +143,13 @@ class Twin:
             for row in self.tries(group, copies, own, code):
                 stored = record.store_timestamp if row["retry_times"] == 0 else row["store_timestamp"]
                 home_row = {
-                    "topic": record.topic, "queue_id": record.queue_id, "queue_offset": record.queue_offset,
-                    "commit_log_offset": record.physical_offset, "msg_id": record.uniq_id, "group": group,
-                }  # fmt: skip
+                    "topic": record.topic,
+                    "queue_id": record.queue_id,
+                    "queue_offset": record.queue_offset,
+                    "commit_log_offset": record.physical_offset,
+                    "msg_id": record.uniq_id,
+                    "group": group,
+                }
                 self.attempts.append(home_row | row | {"store_timestamp": stored})
             if code in UNDELIVERED:
                 undelivered[group] = code
@@ -255,10 +259,16 @@ def check(root: Path, found: tuple[dict[str, pa.Table], dict[str, int]], given: 
         for row in found[0]["attempts"].to_pylist()
     ] == twin.attempts
     assert {
-        at: (row["topic"], row["queue_id"], row["queue_offset"], row["bytes"], row["msg_id"],
-             json.loads(row["verdicts"]))
+        at: (
+            row["topic"],
+            row["queue_id"],
+            row["queue_offset"],
+            row["bytes"],
+            row["msg_id"],
+            json.loads(row["verdicts"]),
+        )
         for at, row in rows.items()
-    } == twin.undelivered  # fmt: skip
+    } == twin.undelivered
     assert all(row["groups"] == len(json.loads(row["verdicts"])) for row in rows.values())
 
 
@@ -483,8 +493,14 @@ def test_a_scan_on_spark_writes_all_three_tables_and_says_of_what(traced: Path, 
     check(root, (written, {name: summary[name] for name in fates.COUNTED}))
     said = {each["code"]: each["values"] for each in summary["evidence"]}
     assert list(said) == [
-        "store_snapshot", "config_rocksdb", "config_bak", "config_lost", "config_lmq", "config_read", "config_missing",
-    ]  # fmt: skip
+        "store_snapshot",
+        "config_rocksdb",
+        "config_bak",
+        "config_lost",
+        "config_lmq",
+        "config_read",
+        "config_missing",
+    ]
     with StoreFolder(root) as store:
         at = StoreEvidence(store).snapshot_ms
     assert said["store_snapshot"]["age_seconds"] == round(AT.timestamp()) - at // 1_000

@@ -79,8 +79,22 @@ class Played:
                 maxReconsumeTimes=16,
             )
         for batch, own in ((BATCH, {names.UNIQ_KEY: BATCH_ID}), (OLD_BATCH, {})):
-            self._ok(SEND_BATCH, encode_messages(batch.messages), a=GROUP, b=TOPIC, c="TBW102", d=4, e=QUEUE, f=0,
-                     g=_BORN, h=0, i=names.encode({**batch.properties, **own}), j=0, k="false", m="true")  # fmt: skip
+            self._ok(
+                SEND_BATCH,
+                encode_messages(batch.messages),
+                a=GROUP,
+                b=TOPIC,
+                c="TBW102",
+                d=4,
+                e=QUEUE,
+                f=0,
+                g=_BORN,
+                h=0,
+                i=names.encode({**batch.properties, **own}),
+                j=0,
+                k="false",
+                m="true",
+            )
         while len(self.records()) < RECORDS:
             self._wait()
 
@@ -94,10 +108,20 @@ class Played:
 
     def _send(self, message: Message, sys_flag: int = 0) -> dict[str, str]:
         return self._ok(
-            SEND, message.body or b"", producerGroup=GROUP, topic=message.topic, defaultTopic="TBW102",
-            defaultTopicQueueNums=4, queueId=QUEUE, sysFlag=sys_flag, bornTimestamp=_BORN, flag=message.flag,
-            reconsumeTimes=0, unitMode="false", properties=names.encode(message.properties),
-        )  # fmt: skip
+            SEND,
+            message.body or b"",
+            producerGroup=GROUP,
+            topic=message.topic,
+            defaultTopic="TBW102",
+            defaultTopicQueueNums=4,
+            queueId=QUEUE,
+            sysFlag=sys_flag,
+            bornTimestamp=_BORN,
+            flag=message.flag,
+            reconsumeTimes=0,
+            unitMode="false",
+            properties=names.encode(message.properties),
+        )
 
     def _ok(self, code: int, body: bytes = b"", **fields: object) -> dict[str, str]:
         head, _ = self._real.ask(code, body, **fields)

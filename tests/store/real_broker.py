@@ -40,14 +40,29 @@ class RealBroker:
         left_out = ("NAMESRV_ADDR", "ROCKETMQ_HOME", "JAVA_TOOL_OPTIONS")
         with (work / "out").open("wb") as out:
             self._process = subprocess.Popen(
-                ["java", f"-javaagent:{agent}", *_OPENED, "-Xms64m", "-Xmx384m", "-XX:MaxDirectMemorySize=256m",
-                 "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Duser.home={work / 'user'}",
-                 f"-Drocketmq.home.dir={work / 'home'}", "-cp",
-                 f"{work / 'conf'}{os.pathsep}{jars.folder(server)}/*",
-                 "org.apache.rocketmq.broker.BrokerStartup", "-c", str(work / "broker.conf")],
-                stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, cwd=work,
+                [
+                    "java",
+                    f"-javaagent:{agent}",
+                    *_OPENED,
+                    "-Xms64m",
+                    "-Xmx384m",
+                    "-XX:MaxDirectMemorySize=256m",
+                    "-XX:+UseSerialGC",
+                    "-XX:TieredStopAtLevel=1",
+                    f"-Duser.home={work / 'user'}",
+                    f"-Drocketmq.home.dir={work / 'home'}",
+                    "-cp",
+                    f"{work / 'conf'}{os.pathsep}{jars.folder(server)}/*",
+                    "org.apache.rocketmq.broker.BrokerStartup",
+                    "-c",
+                    str(work / "broker.conf"),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                cwd=work,
                 env={key: value for key, value in os.environ.items() if key not in left_out},
-            )  # fmt: skip
+            )
         until = time.monotonic() + 120
         while b"boot success" not in (work / "out").read_bytes():
             if self._process.poll() is not None or time.monotonic() > until:

@@ -75,9 +75,19 @@ def test_every_file_is_read_in_the_form_that_brokers_write(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     "raw",
-    [b"", OFFSETS[:-9], b"\0" * 64, b"[]", b'{"offsetTable":[]}', b'{"offsetTable":{"T@G":{0:"x"}}}', b"{}",
-     b'{"offsetTable":{"T@G":{0:99999999999999999999}}}', b"\xff{}", b"[" * 100_000],
-)  # fmt: skip
+    [
+        b"",
+        OFFSETS[:-9],
+        b"\0" * 64,
+        b"[]",
+        b'{"offsetTable":[]}',
+        b'{"offsetTable":{"T@G":{0:"x"}}}',
+        b"{}",
+        b'{"offsetTable":{"T@G":{0:99999999999999999999}}}',
+        b"\xff{}",
+        b"[" * 100_000,
+    ],
+)
 def test_a_damaged_file_is_read_from_its_older_copy_and_this_is_said(tmp_path: Path, raw: bytes) -> None:
     found = config(written(tmp_path, consumerOffset=raw, consumerOffset__bak=OFFSETS))
     assert found.offsets == {("T", "G"): {0: 12, 1: 9}} and codes(found) == ["config_bak"]

@@ -29,9 +29,14 @@ FIRST, SECOND = "00000000000000000000", "00000000000001048576"
 
 def record(number: int, body: bytes | None = None) -> Record:
     return Record.of(
-        "T", f"body {number}".encode() if body is None else body, f"UNIQ_KEY\x01ID{number}\x02KEYS\x01k{number}\x02",
-        queue_id=0, born_timestamp=1_000 + number, born_host=HOST, store_host=HOST,
-    )  # fmt: skip
+        "T",
+        f"body {number}".encode() if body is None else body,
+        f"UNIQ_KEY\x01ID{number}\x02KEYS\x01k{number}\x02",
+        queue_id=0,
+        born_timestamp=1_000 + number,
+        born_host=HOST,
+        store_host=HOST,
+    )
 
 
 SMALL = Settings(4_096, 200, 50, 100, 2_000)

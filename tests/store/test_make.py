@@ -23,9 +23,13 @@ CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
 
 def make(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "idcore", "make", "store", *arguments], cwd=ROOT, capture_output=True, text=True,
-        timeout=120, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "idcore", "make", "store", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 def contents(folder: Path) -> dict[str, bytes]:

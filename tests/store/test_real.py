@@ -95,10 +95,22 @@ def test_every_offset_of_a_stretch_is_a_record_or_names_the_one_it_is_in(
 
 @pytest.mark.parametrize(
     ("offset", "reason"),
-    [(-1, "before_minimum"), (1, "mid_record"), (1_048_268, "mid_record"), (1_048_269, "blank"), (1_048_270, "blank"),
-     (1_048_575, "blank"), (1_048_577, "mid_record"), (1_438_174, "mid_record"), (1_438_175, "beyond_end"),
-     (1_438_176, "beyond_end"), (2_097_151, "beyond_end"), (2_097_152, "beyond_end"), (1 << 40, "beyond_end")],
-)  # fmt: skip
+    [
+        (-1, "before_minimum"),
+        (1, "mid_record"),
+        (1_048_268, "mid_record"),
+        (1_048_269, "blank"),
+        (1_048_270, "blank"),
+        (1_048_575, "blank"),
+        (1_048_577, "mid_record"),
+        (1_438_174, "mid_record"),
+        (1_438_175, "beyond_end"),
+        (1_438_176, "beyond_end"),
+        (2_097_151, "beyond_end"),
+        (2_097_152, "beyond_end"),
+        (1 << 40, "beyond_end"),
+    ],
+)
 def test_reasons_at_the_borders(real: StoreFolder, offset: int, reason: str) -> None:
     found = real.log.look(offset)
     assert isinstance(found, Miss)

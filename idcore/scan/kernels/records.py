@@ -97,13 +97,23 @@ def crc_at(p, size):
         a = load_64(p) ^ crc
         b = load_64(p + U(8))
         crc = U(
-            tables[15, a & low] ^ tables[14, a >> U(8) & low] ^ tables[13, a >> U(16) & low]
-            ^ tables[12, a >> U(24) & low] ^ tables[11, a >> U(32) & low] ^ tables[10, a >> U(40) & low]
-            ^ tables[9, a >> U(48) & low] ^ tables[8, a >> U(56)]
-            ^ tables[7, b & low] ^ tables[6, b >> U(8) & low] ^ tables[5, b >> U(16) & low]
-            ^ tables[4, b >> U(24) & low] ^ tables[3, b >> U(32) & low] ^ tables[2, b >> U(40) & low]
-            ^ tables[1, b >> U(48) & low] ^ tables[0, b >> U(56)]
-        )  # fmt: skip
+            tables[15, a & low]
+            ^ tables[14, a >> U(8) & low]
+            ^ tables[13, a >> U(16) & low]
+            ^ tables[12, a >> U(24) & low]
+            ^ tables[11, a >> U(32) & low]
+            ^ tables[10, a >> U(40) & low]
+            ^ tables[9, a >> U(48) & low]
+            ^ tables[8, a >> U(56)]
+            ^ tables[7, b & low]
+            ^ tables[6, b >> U(8) & low]
+            ^ tables[5, b >> U(16) & low]
+            ^ tables[4, b >> U(24) & low]
+            ^ tables[3, b >> U(32) & low]
+            ^ tables[2, b >> U(40) & low]
+            ^ tables[1, b >> U(48) & low]
+            ^ tables[0, b >> U(56)]
+        )
         p += U(16)
         size -= 16
     while size > 0:

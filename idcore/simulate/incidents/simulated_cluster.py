@@ -170,12 +170,22 @@ class Stage:
         named |= properties | {"UNIQ_KEY": sent.id, "CLUSTER": "DefaultCluster", "WAIT": "true"}
         head = self.prefix(f"ConsumeMessageThread_orders_{self.random.randrange(1, 21)}") + f"{LISTENER} - "
         return head + printed.message_ext(
-            broker=sent.broker.name, queue=sent.queue, size=sent.size, queue_offset=sent.queue_offset,
-            born_ms=sent.born_ms, born_host=f"{born_host(sent.producer.born_host)}:{port}",
-            stored_ms=max(sent.born_ms, self.now - 2), store_host=f"{sent.broker.host}:{sent.broker.port}",
-            offset_id=sent.offset_id, physical_offset=sent.offset, body=sent.key.encode(),
-            topic=sent.topic, properties=named, reconsumed=reconsumed, prepared=prepared,
-        )  # fmt: skip
+            broker=sent.broker.name,
+            queue=sent.queue,
+            size=sent.size,
+            queue_offset=sent.queue_offset,
+            born_ms=sent.born_ms,
+            born_host=f"{born_host(sent.producer.born_host)}:{port}",
+            stored_ms=max(sent.born_ms, self.now - 2),
+            store_host=f"{sent.broker.host}:{sent.broker.port}",
+            offset_id=sent.offset_id,
+            physical_offset=sent.offset,
+            body=sent.key.encode(),
+            topic=sent.topic,
+            properties=named,
+            reconsumed=reconsumed,
+            prepared=prepared,
+        )
 
     def message(self, producer: Producer, consumed: float = 0.2, **send: Any) -> Iterator[str]:
         """A message that is sent, and often received."""

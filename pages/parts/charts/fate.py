@@ -129,8 +129,9 @@ def legend(found: Mapping[str, int], view: View, signs: bool) -> Html:
             "li",
             tag("i", class_="mq-dot", style=f"background:{palette.levels[name]}"),
             tag("b", words(f"fate.level.{name}"), f" {SIGNS[name]}" if signs and SIGNS[name] else ""),
-            f" {count:,} · ", words(f"fate.level.{name}.help"),
+            f" {count:,} · ",
+            words(f"fate.level.{name}.help"),
         )
         for name, count in found.items()
-    ]  # fmt: skip
+    ]
     return tag("ul", *rows, class_="mq-small mq-levels")

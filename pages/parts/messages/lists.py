@@ -167,8 +167,12 @@ def show(listing: Listing, work: Work, view: View) -> None:
         show_html(tag("div", folded, class_="mq-plain"))
     show_html(answers.rests_on(Answer("", listing.copies, listing.reason, listing.evidence, listing.asked), view))
     n, of = f"{SHOWN:,}", f"{len(listing.copies):,}"
-    small_print([
-        words("list.shown", n=n, of=of) if len(listing.copies) > SHOWN else "",
-        words("list.more", cluster=cluster, way=str(listing.way)) if listing.cut == "limit" else "",
-        words("lookup.asked", cluster=cluster, at=view.full(work.at)), words("lookup.guard"), zone_note(view),
-    ])  # fmt: skip
+    small_print(
+        [
+            words("list.shown", n=n, of=of) if len(listing.copies) > SHOWN else "",
+            words("list.more", cluster=cluster, way=str(listing.way)) if listing.cut == "limit" else "",
+            words("lookup.asked", cluster=cluster, at=view.full(work.at)),
+            words("lookup.guard"),
+            zone_note(view),
+        ]
+    )

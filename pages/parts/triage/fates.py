@@ -78,13 +78,16 @@ def choose(every: pd.DataFrame, shown: TimeRange, view: View) -> Asked:
         filters.known(name, [value for value in st.query_params.get_all(name) if value], options)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         for name, options in choices.items():
-            given[name] = st.selectbox(
-                words("fate.group" if name == "group" else f"fate.{name}"),
-                options,
-                format_func=partial(_label, name, view),
-                width=260,
-                **filters.switch(name, options),
-            ) or ""  # fmt: skip
+            given[name] = (
+                st.selectbox(
+                    words("fate.group" if name == "group" else f"fate.{name}"),
+                    options,
+                    format_func=partial(_label, name, view),
+                    width=260,
+                    **filters.switch(name, options),
+                )
+                or ""
+            )
         cell = _cell()
         if cell:
             span = times.clock_span(cell.begin, cell.end, view.zone, dated=True)

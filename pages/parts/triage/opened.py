@@ -21,10 +21,6 @@ from pages.parts.triage import report, shared
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show_html
 
-TABLES = (
-    "findings", "copies", "processes", "hosts", "brokers", "segments", "clients", "counters", "timeline", "activity",
-    "distribution", "growth", "refused", "files", "topics", "tags", "fates", "undelivered", "asked_ids",
-)  # fmt: skip
 MOST_LISTED = 12
 MORE = {PAGES[FATES]: (FATES,)}  # kinds of runs that a page shows besides scans
 
@@ -101,7 +97,7 @@ def address(run: Run) -> str:
 
 def everything(run: Run, shown: View, address: str) -> bytes:
     """The report and all tables of a scan; of a table too large for that the first rows, and its name says so."""
-    frames = ((shared.name_of(run, name), cache.frame(run, name)) for name in TABLES if run.has(name))
+    frames = ((shared.name_of(run, name), cache.frame(run, name)) for name in export.TABLES if run.has(name))
     texts = {}
     if run.has("findings"):
         texts = {"report.html": report.html(run, shown, address), "report.md": report.markdown(run, shown, address)}
