@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import tee
+from typing import Self
 
 from idcore import export
 from idcore.catalogue import Words
@@ -13,7 +14,8 @@ from idcore.ids.clock import Clock
 from idcore.ids.dating import Dates, dates_of
 from idcore.ids.describe import Seeds
 from idcore.ids.identify import Case
-from idcore.intake import PASTED, Intake, Source, ids_of, only_ids, read_sources, rows_of
+from idcore.intake import PASTED, Intake, Source, ids_of, kept, only_ids, read_sources, rows_of
+from idcore.runs import Run
 
 MOST_LINKED = 20  # ids that an address can carry
 _Zone = tuple[str, str]  # of a clock: what was made with another one is made again
@@ -34,6 +36,20 @@ class Decoding:
     made: dict[_Zone, tuple[bytes, bytes]] = field(default_factory=dict)
     dates: dict[_Zone, Dates] = field(default_factory=dict)
     seeds: Seeds = field(default_factory=Seeds)
+
+    @classmethod
+    def of_run(cls, run: Run) -> Self:
+        """The input that a scan keeps, read again as the scan read it."""
+        made = cls(kept(run), case="any" if run.options.get("case") == "any" else "strict")
+        at = run.options.get("at")
+        if made.sources:
+            made.intake = read_sources(made.sources, made.case)
+            made.reference = datetime.fromisoformat(at) if isinstance(at, str) else None
+        return made
+
+    def again(self, case: Case) -> Self:
+        """The same input, to be read once more with lower-case ids as upper case, or rejected."""
+        return type(self)(self.sources, case=case, reference=self.reference, link=self.link)
 
     def read_now(self) -> bool:
         """Reads the input, once: whether that was now. Ids that are few are in its link."""

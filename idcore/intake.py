@@ -6,7 +6,7 @@ import codecs
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from functools import cached_property, partial
@@ -86,6 +86,12 @@ class Source:
         for piece in self.pieces():
             made.update(piece)
         return made.digest()
+
+
+def given(text: str, files: Iterable[Any], name: str = PASTED) -> list[Source]:
+    """What somebody pasted, under a name, and the files that they chose."""
+    pasted = [Source(name, text.encode())] if text.strip() else []
+    return [*pasted, *(Source(file.name, file) for file in files)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,10 @@ from idcore.catalogue import Words
 from idcore.ids.clock import Clock
 from idcore.ids.describe import when
 from idcore.ids.identify import Verdict
-from idcore.intake import Found, Intake
+from idcore.intake import PASTED, Found, Intake, zones_of
 from idcore.layout import ID_DIGITS
+from idcore.reports.markdown import escaped
+from idcore.times import offset_text
 
 NAMED = 5  # files of a sentence
 WRONG_SHAPE = ("empty", "odd", "length", "digit")  # errors that only say that an id looks different
@@ -65,6 +67,16 @@ def why_not(verdict: Verdict, words: Words) -> str:
 def no_run(longest: int, words: Words) -> str:
     """What lengths ids have, and the longest run of hex digits in the text."""
     return words("decode.no_id_run", n=f"{longest:,}") if longest >= LEAST_RUN else words("decode.no_id")
+
+
+def zones_sentence(intake: Intake, clock: Clock, words: Words) -> str:
+    """Which zone each source proves, where they are not of one: together they are dated as one input."""
+    named = []
+    for name, (zone, n) in zones_of(intake, clock).items():
+        source = words("decode.pasted") if name == PASTED else escaped(name)
+        at = offset_text(clock.reference.astimezone(zone))
+        named.append(words("decode.zone_of", name=source, zone=at, ids=words.count("id", n)))
+    return words("decode.zones", sources=words.first(named, NAMED, "clause")) if named else ""
 
 
 def dated_note(found: Sequence[Found], clock: Clock, words: Words) -> list[str]:

@@ -67,15 +67,16 @@ ARROWS: dict[str, set[str]] = {
     "idcore.export": {"idcore.safe_text", "idcore.ids"},
     "idcore.allowed": {"idcore.errors", "idcore.sources"},
     "idcore.intake": IDS | {"idcore.message", "idcore.runs", "idcore.sources"},
-    "idcore.intake_texts": IDS | {"idcore.intake", "idcore.times"},
-    "idcore.decoding": IDS | {"idcore.export", "idcore.intake"},
+    "idcore.intake_texts": IDS | {"idcore.intake", "idcore.reports", "idcore.times"},
+    "idcore.decoding": IDS | {"idcore.export", "idcore.intake", "idcore.runs"},
     "idcore.findings": IDS
     | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"}
     | {"idcore.message"},
     "idcore.occurrences": IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.sources"},
     "idcore.triage": IDS
     | {"idcore.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan", "idcore.occurrences"}
-    | {"idcore.export", "idcore.fate", "idcore.fate_list", "idcore.reader", "idcore.reports", "idcore.times"},
+    | {"idcore.export", "idcore.fate", "idcore.fate_list", "idcore.reader", "idcore.reports", "idcore.times"}
+    | {"idcore.intake_texts"},
     "idcore.spark": IDS
     | {
         "idcore.sources",

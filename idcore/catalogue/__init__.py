@@ -181,6 +181,11 @@ class Words:
             joint = joint.rstrip() if parts[-1].lstrip("*")[:1] >= "\u4e00" else joint
         return head + joint + parts[-1]
 
+    def first(self, names: Sequence[str], most: int, joint: str = "comma") -> str:
+        """`a, b, c and 4 more`."""
+        more = len(names) - most
+        return self(joint).join(names[:most]) + (self("decode.more_files", n=f"{more:,}") if more > 0 else "")
+
     def bytes(self, number: float) -> str:
         """A size as people read it, in powers of 1,024."""
         return safe_text.size(number)

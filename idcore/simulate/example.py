@@ -201,6 +201,15 @@ def now() -> datetime:
     return END.astimezone(UTC)
 
 
+SHORT = {"send_result": send_result, "consumed": consumed, "incident": incident}  # what a box takes
+
+
+def text_of(name: str) -> tuple[str, datetime | None]:
+    """An example by its name, and the "now" of those that have one: the long one, unless it is a short one."""
+    dated = name not in ("send_result", "consumed")
+    return SHORT.get(name, log)(), now() if dated else None
+
+
 # One id of each kind, for the anatomy page.
 SAMPLES = {
     "uniq": "AC110001473C7D4991AD336AEA5703E0",

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from idcore import growth
 from idcore.catalogue import Words
+from idcore.reader import Reader
 from idcore.triage.time_range import TimeRange
 
 GIB = 1 << 30
 NAMED = 3  # brokers of a sentence
 MOST_CELLS = 300
+LONGEST = 8_760  # hours that files may be kept: a year
 SPANS = (("s", 1), ("min", 60), ("h", 3_600), ("d", 86_400))
 UNITS = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1))
 INSTANTS = ("min_at", "max_at")  # of `growth`; an old scan may be without them
@@ -25,12 +27,22 @@ INSTANTS = ("min_at", "max_at")  # of `growth`; an old scan may be without them
 class Retention:
     """How long the brokers keep a file, and at which hour they delete."""
 
-    hours: int
-    hour: int
+    hours: int = growth.KEPT_HOURS
+    hour: int = growth.DELETES_AT
+
+    @classmethod
+    def of(cls, hours: Any, hour: Any) -> Retention:
+        """What boxes or an address have; the broker's default in the place of what is not such a number."""
+        usual = cls()
+        return cls(_whole(hours, 1, LONGEST, usual.hours), _whole(hour, 0, 23, usual.hour))
 
     def cut(self, now: datetime, zone: tzinfo) -> datetime:
         """What was written before this instant has probably been deleted."""
         return growth.expired_before(now, self.hours, self.hour, zone)
+
+
+def _whole(value: Any, least: int, most: int, usual: int) -> int:
+    return int(value) if str(value).isdecimal() and least <= int(value) <= most else usual
 
 
 def logs_of(rows: pd.DataFrame) -> dict[str, growth.Log]:
@@ -193,3 +205,53 @@ def without_speed(logs: Mapping[str, growth.Log], words: Words) -> Iterator[str]
             some = words.listed(names) if len(names) <= NAMED else words.count("broker", len(names))
             sentence = words("growth.without_of", brokers=some, sentence=sentence)
         yield sentence
+
+
+def log_alt(row: Mapping[str, Any], segments: pd.DataFrame, words: Words) -> str:
+    """The picture of one broker's log in words."""
+    ids, files = words.count("occurrence", int(row["ids"])), words.count("segment", len(segments))
+    low, high = (f"{row[name]:,}" for name in ("min_offset", "max_offset"))
+    return words("brokers.alt_log", address=row["address"], files=files, ids=ids, low=low, high=high)
+
+
+def offset_in(text: str) -> int | None:
+    """The physical offset that somebody wrote; None where it is not one."""
+    plain = text.replace(",", "").replace("_", "")
+    return int(plain) if plain.isdecimal() and len(plain) <= 18 else None
+
+
+def age(log: growth.Log, address: str, offset: int, kept: Retention, reader: Reader, now: datetime) -> list[str]:
+    """When an offset was written and how long its record is kept, in a sentence; then what that rests on."""
+    words, hours, hour = reader.words, kept.hours, kept.hour
+    written, until = growth.written(log, offset), growth.kept(log, offset, hours, hour, reader.zone)
+    at = reader.minute(written.at or written.earliest or written.latest)
+    text = words(f"growth.{written.how}", offset=f"{offset:,}", address=address, at=at)
+    text += words(f"growth.kept_{until.bound}", until=reader.minute(until.until))
+    gone, file = until.until <= now and until.bound != "at_least", f"{offset // growth.SEGMENT * growth.SEGMENT:020d}"
+    notes = [words("growth.rule", hours=hours, hour=f"{hour:02d}:00")]
+    if written.how in ("minute", "between"):
+        first, last = reader.full(written.earliest), reader.full(written.latest)
+        notes.insert(0, words("growth.known", first=first, last=last))
+    return [text + words("growth.gone" if gone else "growth.file", file=file), *notes]
+
+
+def notes(
+    logs: Mapping[str, growth.Log], kept: Retention, of_store: bool, largest: int, reader: Reader, now: datetime
+) -> list[str]:
+    """What a cell is, what the growth rests on, what was left out of it, and whether all of it is old.
+
+    By an ID alone a file is taken to be of the default size. Of a store the size of its largest file is known.
+    """
+    words = reader.words
+    other = of_store and largest != growth.SEGMENT
+    cell = words("brokers.files_note_store", size=words.bytes(largest)) if other else words("brokers.files_note")
+    if not logs:
+        return [cell, words("growth.none")]
+    left_out = sum(log.left_out for log in logs.values())
+    old = all(log.last < kept.cut(now, reader.zone) for log in logs.values())
+    return [
+        cell,
+        words("brokers.growth_note_store" if of_store else "brokers.growth_note"),
+        words("growth.left_out", n=words.count("minute", left_out)) if left_out else "",
+        words("brokers.all_old", hours=kept.hours, hour=f"{kept.hour:02d}:00") if old else "",
+    ]

@@ -50,6 +50,9 @@ class Asked:
     def size(self) -> int:
         return sum(size_of(side) for side in (self.before, self.after))
 
+    def of_side(self, side: str) -> tuple[Source, ...]:
+        return self.before if side == "before" else self.after
+
     @property
     def link(self) -> bool:
         """Whether an address can name both inputs."""
@@ -512,6 +515,14 @@ def largest(found: Compared, side: str) -> list[Difference]:
     group = MESSAGE if all(found.sums(MESSAGE)[:2]) else STORED
     rows = [row for row in found.rows if only(row, side) and GROUPS[row.kind] == group and found.can_differ(row.kind)]
     return sorted(rows, key=lambda row: (-only(row, side), row.subject))
+
+
+def first_difference(run: Run, found: Compared) -> tuple[str, str, Difference] | None:
+    """The side whose scan has lines of ids that it has alone: it, the scan, and the row with most of them."""
+    for side, name in zip(SIDES, run.options["of"], strict=True):
+        if name and (rows := largest(found, side)):
+            return side, name, rows[0]
+    return None
 
 
 def line_filters(found: Compared, side: str, row: Difference) -> dict[str, str]:

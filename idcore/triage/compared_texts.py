@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,11 @@ import pandas as pd
 
 from idcore.catalogue import Words
 from idcore.ids.clock import from_ms
+from idcore.intake import PASTED
 from idcore.reader import Reader
-from idcore.triage.compared import GROUPS, MESSAGE, SIDES, STORED, Compared, only
+from idcore.reports.markdown import escaped
+from idcore.runs import Run
+from idcore.triage.compared import GROUPS, KEPT, LINKED, MESSAGE, SIDES, STORED, Asked, Compared, largest, only
 from idcore.triage.time_range import TimeRange
 
 if TYPE_CHECKING:  # the boxes of the page are up before the kernels are
@@ -94,3 +98,44 @@ def alt_over_time(rows: pd.DataFrame, reader: Reader) -> str:
 def data_over_time(rows: pd.DataFrame) -> pd.DataFrame:
     """The data behind the picture."""
     return rows.replace({"side": {"before": "first", "after": "second"}})
+
+
+def unread(found: Compared, words: Words) -> str:
+    """What could not be read of the inputs."""
+    names = words("comma").join(escaped(f"{name}: {words.said(why)}") for name, why in found.problems[:5])
+    return words("compare.unread", names=names) if names else ""
+
+
+def as_command(here: Asked) -> str:
+    """The command that compares inputs of any size."""
+    sides = (here.before, "first-logs"), (here.after, "second-logs")
+    names = (side[0].name if len(side) == 1 else other for side, other in sides)
+    return f"python -m idcore compare {' '.join(map(shlex.quote, names))} --out only"
+
+
+def notes(run: Run, found: Compared, in_range: bool, asked: bool, reader: Reader) -> list[str]:
+    """What was assumed, and what was cut. `asked`: for a time range, which no input may be able to show."""
+    words, options = reader.words, run.options
+    names = {
+        side: words("comma").join(words("decode.pasted") if name == PASTED else name for name in sources)
+        for side, sources in zip(SIDES, options["sides"], strict=True)
+    }
+    undated = sum(
+        only(row, side) - (span.dated if (span := found.made.get((side, row.kind, row.subject))) else 0)
+        for side in SIDES
+        for row in largest(found, side)
+        if row.kind != "offset"
+    )
+    cut = any(len(found.ids[side]) == KEPT for side in SIDES)
+    return [
+        words("compare.inputs", **names),
+        words("compare.range_note") if in_range else "",
+        words("compare.range_scans") if asked and not in_range else "",
+        words("compare.apart"),
+        words("compare.no_proof"),
+        words("compare.lines_of_many", n=f"{LINKED:,}") if any(options["of"]) else "",
+        words("compare.undated", ids=words.count("id", undated)) if undated else "",
+        words("compare.case_any" if options["case"] == "any" else "compare.case_strict"),
+        words("compare.cut", n=f"{KEPT:,}") if cut else "",
+        words("compare.kept", at=reader.minute(run.created)) if run.kept else "",
+    ]

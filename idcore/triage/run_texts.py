@@ -36,14 +36,11 @@ def title_of(title: str, options: Mapping[str, Any], words: Words, summary: Mapp
         ids = words.count("id", (summary or options).get("ids", 0))
         lines = words.count("line", options.get("lines", 0))
         return words("decode.pasted_title", ids=ids, lines=lines)
-    shown = [words("decode.pasted") if name == PASTED else name for name in names[:3]]
-    more = len(names) - len(shown)
-    return words("comma").join(shown) + (words("decode.more_files", n=more) if more else "")
+    return words.first([words("decode.pasted") if name == PASTED else name for name in names], 3)
 
 
 def _side_title(names: Sequence[str], words: Words) -> str:
-    shown = [words("decode.pasted") if name == PASTED else name for name in names[:2]]
-    return words("comma").join(shown) + (words("decode.more_files", n=len(names) - 2) if len(names) > 2 else "")
+    return words.first([words("decode.pasted") if name == PASTED else name for name in names], 2)
 
 
 def labels(rows: Sequence[Mapping[str, Any]], reader: Reader) -> dict[str, str]:

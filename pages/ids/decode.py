@@ -34,7 +34,7 @@ with result:
         decode_session.case_offer(here)
         st.stop()
     same = st.container()
-    if apart := refusals.zones(here.intake, here.clock(), words):
+    if apart := intake_texts.zones_sentence(here.intake, here.clock(), words):
         same.warning(apart, icon=":material/schedule:")
     above, below = decoded.one(here) if here.single else decoded.many(here)
     refusals.line(here.intake, view(), here.files, here.open_run())

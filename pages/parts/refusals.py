@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import streamlit as st
@@ -9,30 +10,25 @@ import streamlit as st
 from idcore import intake_texts
 from idcore.catalogue import Words
 from idcore.html import cards
-from idcore.ids.clock import Clock
-from idcore.intake import PASTED, Intake, Source, commit_logs, zones_of
+from idcore.intake import Intake, Source, commit_logs
 from idcore.reports.markdown import escaped
 from idcore.runs import Run
-from idcore.times import offset_text
+from idcore.triage import run_notes
 from pages.parts import cache
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html
 
 SHOWN = 200
-NAMED = 5  # files of a sentence
 
 
 def line(intake: Intake, view: View, files: bool, run: Run | None = None) -> None:
     """Rejected tokens: one line with their count, which opens. What was cut is counted by the scan."""
     words = view.words
     counted = intake.cut and run is not None and run.state == "done"
-    reasons: dict[str, int] = {}
     if counted and run is not None:
-        reasons = reasons_of(run)
+        reasons = run_notes.reasons_of(cache.frame(run, "refused"))
     else:
-        for item in intake.refused:
-            code = item.verdict.reason or ""
-            reasons[code] = reasons.get(code, 0) + 1
+        reasons = dict(Counter(item.verdict.reason or "" for item in intake.refused))
     if not reasons:
         return
     total, shown = sum(reasons.values()), intake.refused[:SHOWN]
@@ -44,43 +40,12 @@ def line(intake: Intake, view: View, files: bool, run: Run | None = None) -> Non
             st.caption(words("refused.more", n=f"{total - len(shown):,}"))
 
 
-def reasons_of(run: Run) -> dict[str, int]:
-    """Why strings of a scan were rejected, each reason with its count, over all files."""
-    refused = cache.frame(run, "refused")
-    if refused.empty:
-        return {}
-    return {str(code): int(n) for code, n in refused.groupby("reason")["ids"].sum().items()}
-
-
 def without_ids(run: Run | None, words: Words, intake: Intake | None = None) -> str:
     """Which files have no id, while others have some: of a scan, or of what was read at once."""
     names, total = (intake.without_ids, len(intake.texts)) if intake is not None else ([], 0)
-    if run is not None and run.state == "done":
-        files = cache.frame(run, "files")
-        if not files.empty:
-            none = files[(files["ids"] == 0) & (files["error"].isna() | (files["error"] == ""))]
-            names, total = [str(name) for name in none["file"]], len(files)
-    if not 0 < len(names) < total:
-        return ""
-    more = len(names) - NAMED
-    listed = words("comma").join(names[:NAMED]) + (words("decode.more_files", n=f"{more:,}") if more > 0 else "")
-    return words("run.without_ids", count=len(names), n=f"{len(names):,}", of=f"{total:,}", names=listed)
-
-
-def zones(intake: Intake, clock: Clock, words: Words) -> str:
-    """Which zone each source proves, where they are not of one: together they are dated as one input."""
-    found = zones_of(intake, clock)
-    named = [
-        words(
-            "decode.zone_of",
-            name=words("decode.pasted") if name == PASTED else escaped(name),
-            zone=offset_text(clock.reference.astimezone(zone)),
-            ids=words.count("id", n),
-        )
-        for name, (zone, n) in found.items()
-    ]
-    more = words("decode.more_files", n=len(named) - NAMED) if len(named) > NAMED else ""
-    return words("decode.zones", sources=words("clause").join(named[:NAMED]) + more) if found else ""
+    if run is not None and run.state == "done" and len(files := cache.frame(run, "files")):
+        names, total = run_notes.files_without_ids(files)
+    return run_notes.without_ids(names, total, words)
 
 
 def of_files(intake: Intake, sources: Sequence[Source], words: Words) -> None:

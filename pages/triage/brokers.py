@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+from idcore.html import broker_logs as html
 from idcore.html import tables
 from idcore.sources.record_lines import MOST_TAGS
 from idcore.triage import broker_logs, sentences
@@ -61,15 +62,17 @@ clicked = {}
 for row in page_of(some, "brokers_page", SHOWN)[0].to_dict("records"):
     address = row["address"]
     mine, bins = cache.broker(run, address) if found is None else found.of(address)
-    logs.head(row, int(brokers["ids"].sum()), rates.get(address), colours[address], run, within)
+    total, rate = int(brokers["ids"].sum()), rates.get(address)
+    show_html(html.head(row, total, rate, colours[address], shown, run.name, within))
     log = dated.get(address)
     framed = broker_logs.offsets_in(log, within) if found is None else None
     marks = charts.Marks(broker_logs.kept_from(log, cut), kept.hours, framed)
     figure = charts.log(mine, bins, shown, colours[address], marks)
-    alt, below = charts.log_alt(row, mine, words), logs.foot(mine, words)
+    alt, below = broker_logs.log_alt(row, mine, words), html.ends(mine, words)
     state = chart(figure, alt, lambda bins=bins: bins, f"log-{address}", select=True, below=below)  # type: ignore[misc]
     if piece := logs.picked(address, state, (run.name, marks, within, words.lang, shown.theme)):
-        clicked[piece.key] = logs.piece_lines(piece, mine, run, words)
+        show_html(html.piece_files(piece, mine, shown, run.name))
+        clicked[piece.key] = st.container()
 logs.last_clicked(clicked, run, shown)
 small_print([words("brokers.click")])
 pager(some, "brokers_page", SHOWN)
@@ -94,13 +97,14 @@ for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, table
         show_html(draw(page_of(rows, f"{name}_page")[0], shown))
         pager(rows, f"{name}_page")
         filters.takeaway(rows, name)
+about_cells, *about_growth = logs.notes(run, dated, kept, shown)
 small_print(
     [
         words("brokers.range_note") if within and dated and found is None else "",
         words("brokers.range_undated", n=words.count("occurrence", found.undated)) if found and found.undated else "",
-        logs.files_note(run, words),
-        *([words("brokers.tags_cut", n=f"{MOST_TAGS:,}")] if not tags.empty and tags["tag"].isna().any() else []),
-        *logs.notes(run, dated, kept, shown),
+        about_cells,
+        words("brokers.tags_cut", n=f"{MOST_TAGS:,}") if not tags.empty and tags["tag"].isna().any() else "",
+        *about_growth,
         *shared.notes(run, shown),
         zone_note(shown),
     ]

@@ -12,7 +12,7 @@ from idcore.triage import compared, compared_texts
 from pages.parts import problems
 from pages.parts.charts import compare as charts
 from pages.parts.triage import compare
-from pages.parts.view import view
+from pages.parts.view import RANGE, view
 from pages.parts.widgets import chart, download, heading, said, show_html, small_print, zone_note
 
 shown = view()
@@ -34,7 +34,8 @@ with problems.caught():
 
 # show
 said(compared_texts.compared_sentence(found, words, in_range))
-compare.unread(found, words)
+if unread := compared_texts.unread(found, words):  # next to the figures: its ids would look as if they were missing
+    st.warning(unread, icon=":material/warning:")
 if not found.rows:
     small_print([words("compare.range_note" if in_range else "compare.no_ids")])
     st.stop()
@@ -72,4 +73,5 @@ with st.container(horizontal=True, gap="medium"):
             label = words(f"compare.ids_{side}", n=f"{len(ids):,}")
             text = partial(compared.one_a_line, ids)
             download(label, text, f"only_{side}.txt", key=f"compare-{side}", mime="text/plain")
-small_print([*compare.notes(run, found, in_range, shown), zone_note(shown)])
+asked = any(name in st.query_params for name in RANGE)
+small_print([*compared_texts.notes(run, found, bool(in_range), asked, shown), zone_note(shown)])

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from idcore.triage import fates as core
+from idcore.triage import run_notes
 from pages.parts import cache
-from pages.parts.triage import fates, opened, shared, time_range
+from pages.parts.triage import fates, opened, time_range
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, small_print, zone_note
 
@@ -37,4 +38,4 @@ if len(rows):
     fates.counts(rows, run, shown)
 with st.container(key="fate-list"):
     notes += fates.messages(undelivered, asked, answer.total, run, shown)
-small_print([words("fate.read_only"), *notes, *shared.unread(run, words), zone_note(shown)])
+small_print([words("fate.read_only"), *notes, *run_notes.unread(cache.frame(run, "files"), words), zone_note(shown)])

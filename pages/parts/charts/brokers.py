@@ -121,18 +121,6 @@ def log(
     return figure
 
 
-def log_alt(row: dict[str, Any], segments: pd.DataFrame, words: Words) -> str:
-    """The picture of one broker's log in words."""
-    return words(
-        "brokers.alt_log",
-        address=row["address"],
-        files=words.count("segment", len(segments)),
-        ids=words.count("occurrence", int(row["ids"])),
-        low=f"{row['min_offset']:,}",
-        high=f"{row['max_offset']:,}",
-    )
-
-
 def _strip(figure: go.Figure, strip: pd.DataFrame, left: float, right: float, view: View, colour: str) -> None:
     """The files as cells, the darker the more ids; a frame around them all."""
     words, palette = view.words, view.palette

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Literal
 
 import streamlit as st
@@ -15,7 +14,7 @@ from idcore.decoding import Decoding
 from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.ids.identify import Case
-from idcore.intake import PASTED, Dating, Source, kept, lines_of, read_sources
+from idcore.intake import PASTED, Dating, given, lines_of
 from idcore.reports.markup import tag
 from idcore.runs import Run
 from idcore.simulate import example
@@ -93,7 +92,7 @@ class DecodeSession(Decoding):
 
     def into_link(self) -> None:
         """The address says what is here, so that it can be copied."""
-        case = "any" if self.link and self.case == "any" else None
+        case = self.case if self.link and self.case == "any" else None
         into_address({"ids": self.link, "run": None if self.link else self.run, "case": case})
 
 
@@ -138,39 +137,20 @@ def load() -> DecodeSession:
 def reopen(name: str) -> None:
     """A scan from its link: what was scanned is read at once again, its scan is not repeated."""
     run = scans.store().open(name)
-    sources = kept(run)
-    here = DecodeSession(list(sources), case="any" if run.options.get("case") == "any" else "strict", run=run.name)
-    if sources:
-        here.intake = read_sources(sources, here.case)
-        here.reference = at_of(run)
-        here.dated = Dating.of(here.clock())
+    here = DecodeSession.of_run(run)
+    here.run, here.dated = run.name, Dating.of(here.clock()) if here.sources else None
     scans.remember(run.name)
     put(here)
 
 
-def at_of(run: Run) -> datetime | None:
-    """ "Now" as a scan took it."""
-    at = run.options.get("at")
-    return datetime.fromisoformat(at) if isinstance(at, str) else None
-
-
-def take(
-    text: str,
-    files: Sequence[Any],
-    *,
-    reference: datetime | None = None,
-    link: str | None = None,
-    name: str = PASTED,
-    case: Case = "strict",
-) -> None:
-    """What was pasted or uploaded; nothing at all empties the page."""
-    sources = [Source(name, text.encode())] if text.strip() else []
-    sources += [Source(file.name, file) for file in files]
+def take(text: str, files: Sequence[Any], *, name: str = PASTED, **known: Any) -> None:
+    """What was pasted or uploaded; nothing at all empties the page. `known`: its link, case or reference."""
+    sources = given(text, files, name)
     st.session_state.pop("missing", None)
     if not sources:
         put(DecodeSession(pressed=True)).into_link()
         return
-    start(DecodeSession(sources, case=case, reference=reference, link=link))
+    start(DecodeSession(sources, **known))
 
 
 def start(here: DecodeSession) -> None:
@@ -199,22 +179,19 @@ def decode() -> None:
 
 
 def load_example(name: str) -> None:
-    """An example into the box, decoded."""
-    texts = {"send_result": example.send_result, "consumed": example.consumed, "incident": example.incident}
-    if name in texts:
-        st.session_state["text"] = texts[name]()
-        take(texts[name](), [], reference=example.now() if name == "incident" else None)
-    else:
-        st.session_state["text"] = ""
-        take(example.log(), [], reference=example.now(), name=example.NAME)
+    """An example into the box, decoded; the long one is like a file."""
+    text, reference = example.text_of(name)
+    is_file = name == example.NAME
+    st.session_state["text"] = "" if is_file else text
+    take(text, [], reference=reference, name=name if is_file else PASTED)
 
 
 def read_case(case: Case) -> None:
     """The same input once more, lower-case ids read as upper case or rejected."""
     before = current()
     if before.sources:
-        here = DecodeSession(before.sources, case=case, reference=before.reference)
-        here.link, here.taken = before.link, before.taken
+        here = before.again(case)
+        here.taken = before.taken
         start(here)
 
 
@@ -248,7 +225,7 @@ def box(here: DecodeSession) -> None:
             st.html(tag("span", words("decode.keys"), class_="mq-faint mq-keys"), width="content")
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="chips"):
         st.html(tag("span", words("decode.try"), class_="mq-faint mq-try"), width="content")
-        for name in ("send_result", "consumed", "incident"):
+        for name in example.SHORT:
             label = words(f"decode.chip_{name}")
             st.button(label, key=f"chip-{name}", type="tertiary", on_click=load_example, args=(name,))
     note = st.empty()

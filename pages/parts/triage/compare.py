@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -11,23 +10,18 @@ from idcore import intake
 from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.html import compared as html
-from idcore.ids.identify import Case
 from idcore.intake import PASTED, Source
 from idcore.reports.markdown import escaped
 from idcore.runs import COMPARE, Run, RunError
 from idcore.triage import compared as core
-from idcore.triage import run_texts
-from idcore.triage.compared import KEPT, SIDES, Asked, Compared, digest_of, size_of
+from idcore.triage import compared_texts, run_texts
+from idcore.triage.compared import SIDES, Asked, Compared, digest_of, size_of
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import cache, problems, scans
 from pages.parts.runs import fate_lists, keeping
 from pages.parts.triage import lines, time_range
-from pages.parts.view import RANGE, View, into_address, view
+from pages.parts.view import View, into_address, view
 from pages.parts.widgets import page_of, pager, show_html
-
-if TYPE_CHECKING:  # the boxes are up before pandas and the kernels are
-    pass
-
 
 PARAMS = {"before": "a", "after": "b"}
 OLDER = {"before": "first", "after": "second"}  # what links of older versions call them
@@ -110,7 +104,7 @@ def inputs(words: Words) -> None:
         for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
             with column:
                 label = words(f"compare.{side}")
-                st.text_area(label, key=f"compare-text-{side}", height=132, placeholder=words(f"compare.hint_{side}"))
+                st.text_area(label, key=f"compare-text-{side}", height=132, placeholder=words("compare.hint"))
                 upload = words(f"compare.upload_{side}")
                 st.file_uploader(upload, key=f"compare-files-{side}", accept_multiple_files=True)
                 if titles:
@@ -134,29 +128,25 @@ def runs(words: Words) -> dict[str, str]:
     return run_texts.labels(rows, view())
 
 
-def _case(any_case: bool) -> Case:
-    return "any" if any_case else "strict"
-
-
 def take() -> None:
     """The button: what was pasted, uploaded and chosen, side by side."""
     state = st.session_state
-    sides, chosen = [], []
-    dating, case = intake.Dating.of(view().clock()), _case(bool(state.get("compare-case")))
+    sides, chosen, any_case = [], [], bool(state.get("compare-case"))
     for side in SIDES:
-        text, files = state.get(f"compare-text-{side}") or "", state.get(f"compare-files-{side}") or []
         run = state.get(f"compare-run-{side}")
-        sources = [Source(PASTED, text.encode())] if text.strip() else []
-        sources += [Source(file.name, file) for file in files]
-        chosen.append(scans.scanned(sources, dating, case) if sources else run)
+        sources = intake.given(state.get(f"compare-text-{side}") or "", state.get(f"compare-files-{side}") or [])
+        chosen.append(scans.scanned(sources, _dating(), "any" if any_case else "strict") if sources else run)
         try:
             sides.append(tuple(sources) if sources or not run else of_run(run))
         except (CoreError, OSError):  # deleted since it was listed
             sides.append(())
-    any_case = bool(state.get("compare-case"))
     forget()
     state["compare"] = Asked(sides[0], sides[1], any_case, (chosen[0], chosen[1]))
     into_address({"case": "any" if any_case else None})
+
+
+def _dating() -> intake.Dating:
+    return intake.Dating.of(view().clock())
 
 
 def current(words: Words) -> Run | None:
@@ -193,7 +183,7 @@ def current(words: Words) -> Run | None:
 
 def made_of(here: Asked) -> Run:
     """The comparison of two inputs, made once: the same inputs again give the one that is kept."""
-    dating = intake.Dating.of(view().clock())
+    dating = _dating()
     digest = digest_of(here, dating)
     known = core.find(cache.comparisons(), digest)
     kept = scans.wants_kept() and all(scans.store().open(name).kept for name in here.of if name)
@@ -219,7 +209,7 @@ def into_link(run: Run) -> None:
 def is_whole(here: Asked, words: Words) -> bool:
     """Whether both sides have something; a side that is empty is said."""
     for side, name in zip(SIDES, here.of, strict=True):
-        if not getattr(here, side):
+        if not here.of_side(side):
             key = "compare.nothing"
             if name:
                 run = scans.store().open(name)
@@ -231,16 +221,12 @@ def is_whole(here: Asked, words: Words) -> bool:
 
 def too_large(here: Asked, words: Words) -> bool:
     """Whether a side is more than the page reads; then it says how the command does it."""
-    sizes = [size_of(getattr(here, side)) for side in SIDES]
-    if max(sizes) <= LIMIT:
+    size, side = max((size_of(here.of_side(side)), side) for side in SIDES)
+    if size <= LIMIT:
         return False
-    largest = SIDES[sizes.index(max(sizes))]
-    side, size = words(f"compare.the_{largest}"), words.bytes(max(sizes))
-    st.info(words("compare.too_large", side=side, size=size, limit=words.bytes(LIMIT)), icon=":material/info:")
-    names = [getattr(here, side)[0].name if len(getattr(here, side)) == 1 else f"{OLDER[side]}-logs" for side in SIDES]
-    st.code(
-        f"python -m idcore compare {' '.join(map(shlex.quote, names))} --out only", language="console", wrap_lines=True
-    )
+    figures = {"size": words.bytes(size), "limit": words.bytes(LIMIT)}
+    st.info(words("compare.too_large", side=words(f"compare.the_{side}"), **figures), icon=":material/info:")
+    st.code(compared_texts.as_command(here), language="console", wrap_lines=True)
     return True
 
 
@@ -260,9 +246,10 @@ def in_range(run: Run, shown: View) -> TimeRange:
 
 def _tables(run: Run, here: Asked) -> list[dict[str, Any]]:
     """The tables that date the IDs of each input. One that no scan has is read here, once."""
-    dating = intake.Dating.of(view().clock())
-    key = f"{run.path} {here.of} {dating.zone}"
-    found: list[dict[str, Any]] = cache.compared(key, lambda: core.tables_of(here, dating, scans.store()))
+    dating = _dating()
+    found: list[dict[str, Any]] = cache.compared(
+        f"{run.path} {here.of} {dating.zone}", lambda: core.tables_of(here, dating, scans.store())
+    )
     return found
 
 
@@ -281,32 +268,25 @@ def compared(run: Run, chosen: TimeRange) -> Compared:
     here = core.inputs_of(run, scans.store()) if chosen else None
     if here is None:
         return cache.compared(key, lambda: core.read(run))
-    dating = intake.Dating.of(view().clock())
-    return cache.compared(
-        f"{key} {chosen.params()}",
-        lambda: core.compare(here, dating, scans.store(), core.within(_tables(run, here), chosen)),
-    )
+    make = lambda: core.compare(here, _dating(), scans.store(), core.within(_tables(run, here), chosen))  # noqa: E731
+    return cache.compared(f"{key} {chosen.params()}", make)
 
 
 def first_lines(run: Run, found: Compared, view: View) -> None:
     """The lines of the largest difference in place, once somebody opens them."""
-    words = view.words
-    for side, name in zip(SIDES, run.options["of"], strict=True):
-        rows = core.largest(found, side)
-        if not name or not rows:
-            continue
-        who = rows[0].subject.partition(" loader ")[0]
-        label = words("compare.first_lines", who=who, side=words(f"compare.the_{side}"))
-        fold = st.expander(
-            label, key=f"compare-lines-{side}", icon=":material/format_list_numbered:", on_change="rerun"
-        )
-        if fold.open:
-            with fold:
-                try:
-                    lines.preview(scans.store().open(name), view, core.line_filters(found, side, rows[0]))
-                except RunError as error:
-                    problems.show_error(error)
+    first = core.first_difference(run, found)
+    if first is None:
         return
+    (side, name, row), words = first, view.words
+    who, of = row.subject.partition(" loader ")[0], words(f"compare.the_{side}")
+    label, icon = words("compare.first_lines", who=who, side=of), ":material/format_list_numbered:"
+    fold = st.expander(label, key=f"compare-lines-{side}", icon=icon, on_change="rerun")
+    if fold.open:
+        with fold:
+            try:
+                lines.preview(scans.store().open(name), view, core.line_filters(found, side, row))
+            except RunError as error:
+                problems.show_error(error)
 
 
 def offer_fates(found: Compared) -> None:
@@ -319,35 +299,24 @@ def offer_scans(run: Run, words: Words) -> None:
     sides = [side for side, name in zip(SIDES, run.options["of"], strict=True) if not name]
     if not sides or not scans.ready():
         return
+    named = {side: words(f"compare.the_{side}") for side in sides}
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption(
-            words("compare.no_lines", sides=words.listed([words(f"compare.the_{side}") for side in sides])),
-            width="content",
-        )
-        for side in sides:
-            label = words("compare.scan_side", side=words(f"compare.the_{side}"))
+        st.caption(words("compare.no_lines", sides=words.listed([*named.values()])), width="content")
+        for side, name in named.items():
+            label = words("compare.scan_side", side=name)
             st.button(label, key=f"compare-scan-{side}", on_click=scan_side, args=(run, side), type="tertiary")
 
 
 def scan_side(run: Run, side: str) -> None:
     """Scans the input of one side, and remembers the scan in the comparison."""
     of = list(run.options["of"])
-    dating = intake.Dating.of(view().clock())
-    case = _case(run.options["case"] == "any")
     sources = core.sources_of(run, side)
     pasted = sum(intake.lines_of(intake.text_of(b"".join(one.pieces()))) for one in sources if one.name == PASTED)
     try:
-        of[SIDES.index(side)] = scans.begin(sources, dating, case, lines=pasted).name
+        of[SIDES.index(side)] = scans.begin(sources, _dating(), run.options["case"], lines=pasted).name
         run.set_options(of=of)
     except (CoreError, OSError) as error:
         st.session_state["scan_problem"] = problems.message(error, view().words)
-
-
-def unread(found: Compared, words: Words) -> None:
-    """What could not be read is shown next to the figures: its ids would look as if they were missing."""
-    if found.problems:
-        names = words("comma").join(escaped(f"{name}: {words.said(why)}") for name, why in found.problems[:5])
-        st.warning(words("compare.unread", names=names), icon=":material/warning:")
 
 
 def table_of(kind: str, run: Run, found: Compared, view: View) -> None:
@@ -359,31 +328,3 @@ def table_of(kind: str, run: Run, found: Compared, view: View) -> None:
     page, first = page_of(mine, key, ROWS)
     show_html(html.table_of(kind, run.options["of"], found, page.to_dict("records"), first, view))
     pager(mine, key, ROWS)
-
-
-def notes(run: Run, found: Compared, chosen: TimeRange, view: View) -> list[str]:
-    """What was assumed, and what was cut."""
-    words = view.words
-    names = {
-        side: words("comma").join(words("decode.pasted") if name == PASTED else name for name in sources)
-        for side, sources in zip(SIDES, run.options["sides"], strict=True)
-    }
-    cut = [side for side in SIDES if len(found.ids[side]) == KEPT]
-    undated = sum(
-        core.only(row, side) - (span.dated if (span := found.made.get((side, row.kind, row.subject))) else 0)
-        for side in SIDES
-        for row in core.largest(found, side)
-        if row.kind != "offset"
-    )
-    return [
-        words("compare.inputs", **names),
-        words("compare.range_note") if chosen else "",
-        words("compare.range_scans") if not chosen and any(name in st.query_params for name in RANGE) else "",
-        words("compare.apart"),
-        words("compare.no_proof"),
-        words("compare.lines_of_many", n=f"{core.LINKED:,}") if any(run.options["of"]) else "",
-        words("compare.undated", ids=words.count("id", undated)) if undated else "",
-        words("compare.case_any" if run.options["case"] == "any" else "compare.case_strict"),
-        words("compare.cut", n=f"{KEPT:,}") if cut else "",
-        words("compare.kept", at=view.minute(run.created)) if run.kept else "",
-    ]

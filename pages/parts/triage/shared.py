@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from idcore.catalogue import Words
-from idcore.intake_texts import reasons_text
 from idcore.reports.markup import tag
 from idcore.runs import Run
-from idcore.triage import address_flags
+from idcore.triage import address_flags, run_notes
 from idcore.triage.processes import find_process
-from pages.parts import cache, scans
-from pages.parts.refusals import reasons_of, without_ids
+from pages.parts import cache
 from pages.parts.view import View, absolute
 from pages.parts.widgets import show_html
 
 
 def twins(run: Run, words: Words, place: DeltaGenerator | None = None) -> None:
     """A line next to the figures where the same content was scanned more than once."""
-    for names in run.options.get("same") or []:
-        more = len(names) - 3
-        shown = (
-            words.listed(names) if more <= 0 else words("comma").join(names[:3]) + words("decode.more_files", n=more)
-        )
+    for text in run_notes.twins(run, words):
         with place or st.container():
-            show_html(tag("p", words("run.same", names=shown), class_="mq-warning mq-note"))
+            show_html(tag("p", text, class_="mq-warning mq-note"))
 
 
 def findings_address(run: Run) -> str:
@@ -76,47 +67,5 @@ def find_row(run: Run, key: str | None) -> pd.DataFrame:
 
 def notes(run: Run, shown: View) -> list[str]:
     """The small print of every chart page: what was assumed, what failed, what was rejected."""
-    words = shown.words
-    summary = run.summary or {}
-    lines = []
-    if scans.store_of(run) is not None:
-        lines.append(words("run.store"))
-    assumed = summary.get("assumed") or run.options
-    zones = sorted(cache.totals(run).zones)
-    if len(zones) > 1:  # one zone for all would be wrong for some
-        lines.append(words("run.zones", n=len(zones), names=words("comma").join(zones[:6])))
-    elif assumed.get("zone"):
-        sources = summary.get("zone_sources") or {}
-        from_lines = bool(sources) and not sources.keys() & {"given", "assumed", "unknown"}
-        key = "run.zone_born" if zones and from_lines else f"run.zone_{assumed.get('zone_source') or 'assumed'}"
-        zone = zones[0] if zones and from_lines else assumed["zone"]
-        at = str(assumed.get("at") or run.created)[:10]
-        lines.append(words(key if words.has(key) else "run.zone_assumed", zone=zone, at=at))
-    if assumed.get("case") == "any":
-        lines.append(words("run.case_any"))
-    lines += unread(run, words)
-    lines.append(without_ids(run, words))
-    if reasons := reasons_of(run):
-        n = words.count("token", sum(reasons.values()))
-        lines.append(words("refused.line", n=n, reasons=reasons_text(reasons, words)) + words("stop"))
-    return lines
-
-
-def unread(run: Run, words: Words) -> list[str]:
-    """The files that could not be read, in all or in part."""
-    files, lines = cache.frame(run, "files"), []
-    if not files.empty:
-        failed = files[files["error"].notna() & (files["error"] != "")]
-        partly = failed["text_bytes"] > 0
-        for key, rows in (("run.failed_files", failed[~partly]), ("run.part_files", failed[partly])):
-            if len(rows):
-                unread = [words("aside", text=row.file, note=_problem(row, words)) for row in rows.head(5).itertuples()]
-                names = words("comma").join(unread)
-                lines.append(words(key, n=words.count("file", len(rows)), of=f"{len(files):,}", names=names))
-    return lines
-
-
-def _problem(row: Any, words: Words) -> str:
-    """Why a file was not read; scans of older versions have a sentence in the place of a code."""
-    values = getattr(row, "error_values", None)
-    return words.problem(str(row.error), json.loads(values)) if isinstance(values, str) else str(row.error)
+    files, refused = cache.frame(run, "files"), cache.frame(run, "refused")
+    return run_notes.notes(run, cache.totals(run).zones, files, refused, shown.words)
