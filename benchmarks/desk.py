@@ -3,7 +3,7 @@
 python -m benchmarks.desk                       one round: some five minutes
 python -m benchmarks.desk --minutes 60          rounds for an hour: what memory and disk do
 
-Everybody is a web socket that says what a browser says. Each one's hosts are its own, so an answer that has the hosts of
+Everybody is a web socket that says what a browser says. Each has hosts of its own, so an answer with the hosts of
 another is found at once: then the command fails. Somebody else opens a light page again and again meanwhile. Memory is
 that of the server, of the JVM and of all processes; it is compared with what one visitor left behind.
 """
@@ -188,7 +188,7 @@ def one_round(url: str, people: int, big: Path, watched: Callable[[], None]) -> 
             person.url, person.number = url, number
         together(everybody, lambda _, person: person.open())
         with Light(url) as light:
-            together(everybody, work)  # type: ignore[arg-type]
+            together(everybody, work)
         took.light = light.seconds
     strangers = {person.number: person.strangers for person in everybody if person.strangers}
     assert not strangers, f"visitors saw hosts of others: {strangers}"
@@ -209,8 +209,17 @@ def on_disk(folder: Path) -> int:
 def report(rows: list[tuple[Round, int, int, int, int]], before: tuple[int, int]) -> None:
     """The tables of docs/performance.md."""
     print(f"After one visitor: server {before[0] // MIB} MiB, its processes {before[1] // MIB} MiB.\n")
-    print("| round | table, median and slowest s | upload, slowest s | 1 GB, s | light page, median, 99 % and slowest s "
-          "| server, most and after, MiB | processes after, MiB | runs, MiB |")  # fmt: skip
+    columns = (
+        "round",
+        "table, median and slowest s",
+        "upload, slowest s",
+        "1 GB, s",
+        "light page, median, 99 % and slowest s",
+        "server, most and after, MiB",
+        "processes after, MiB",
+        "scans, MiB",
+    )
+    print(f"| {' | '.join(columns)} |")
     print("|---|---|---|---|---|---|---|---|")
     for number, (took, most, after, children, kept) in enumerate(rows, 1):
         light = sorted(took.light)

@@ -15,10 +15,11 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -114,9 +115,9 @@ class Tab:
             self.idle = True
         elif kind == "delta" and message.delta.HasField("new_element"):
             element = message.delta.new_element
-            kind = element.WhichOneof("type")
-            if kind in ("text_area", "text_input", "button", "file_uploader"):
-                widget = getattr(element, kind)
+            what = element.WhichOneof("type")
+            if what in ("text_area", "text_input", "button", "file_uploader"):
+                widget = getattr(element, what)
                 self.widgets[widget.label] = widget.id
             elif element.HasField("html"):
                 self.table = self.table or 'class="mq-table"' in element.html.body
@@ -124,16 +125,19 @@ class Tab:
                 self.charts += 1
 
 
+Visitor = TypeVar("Visitor", bound=Tab)
+
+
 def stream(url: str) -> AbstractContextManager[ClientConnection]:
     """The web socket that a page of the console has."""
     return connect(f"ws{url[4:]}/_stcore/stream", subprotocols=["streamlit"], max_size=None, ping_interval=None)  # type: ignore[list-item]
 
 
-def together(tabs: list[Tab], work: Callable[[int, Tab], None]) -> None:
+def together(tabs: Sequence[Visitor], work: Callable[[int, Visitor], None]) -> None:
     """All tabs do the same at the same moment."""
     ready, problems = threading.Barrier(len(tabs)), []
 
-    def one(number: int, tab: Tab) -> None:
+    def one(number: int, tab: Visitor) -> None:
         try:
             ready.wait()
             work(number, tab)
