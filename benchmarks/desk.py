@@ -95,8 +95,9 @@ class Person(Tab):
         self.idle, begun = False, time.perf_counter()
         self.run(self.folder_button)
         self.until(lambda: self.idle)
-        if WORDS("runs.scan_now") in self.widgets:
-            self.run(self.widgets[WORDS("runs.scan_now")])
+        for offer in ("runs.scan_now", "runs.scan_again"):  # a large file, and one that was scanned before
+            if WORDS(offer) in self.widgets:
+                self.run(self.widgets[WORDS(offer)])
         self.until(lambda: self.scanned)
         return time.perf_counter() - begun
 

@@ -40,7 +40,7 @@ SCANNED = 120.0  # seconds that a scan may take
 
 @dataclass
 class Tab:
-    """One visitor: the web socket, the widgets by label, what they hold, and the fragment to be looked at again."""
+    """One visitor: the web socket, the widgets by label, what they hold, and the fragments to be looked at again."""
 
     socket: ClientConnection
     page: str = "decode"
@@ -51,7 +51,7 @@ class Tab:
     query: str = ""
     script: str = ""
     idle: bool = False
-    look: tuple[float, float, str] | None = None  # when next, every so many seconds, at which fragment
+    looks: dict[str, tuple[float, float]] = field(default_factory=dict)  # by fragment: when next, every so many seconds
 
     def open(self) -> None:
         """The page, until its script has ended."""
@@ -90,10 +90,10 @@ class Tab:
         while not done():
             now = time.perf_counter()
             assert now < end, "the server did not answer"
-            if self.look is not None and now >= self.look[0]:
-                _, interval, fragment = self.look
-                self.look = (now + interval, interval, fragment)
-                self.run(fragment=fragment)
+            for fragment, (due, interval) in list(self.looks.items()):
+                if now >= due:
+                    self.looks[fragment] = (now + interval, interval)
+                    self.run(fragment=fragment)
             try:
                 self.take(ForwardMsg.FromString(self.socket.recv(timeout=0.05)))  # type: ignore[arg-type]
             except TimeoutError:
@@ -106,9 +106,9 @@ class Tab:
             self.query = message.page_info_changed.query_string
         elif kind == "auto_rerun":
             interval = message.auto_rerun.interval
-            self.look = (time.perf_counter() + interval, interval, message.auto_rerun.fragment_id)
+            self.looks[message.auto_rerun.fragment_id] = (time.perf_counter() + interval, interval)
         elif kind == "new_session" and not message.metadata.run.fragment_ids:
-            self.look, self.idle = None, False
+            self.looks, self.idle = {}, False
         elif kind == "navigation":
             self.script = message.navigation.page_script_hash
         elif kind == "script_finished":
